@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/assert.hpp"
+
+namespace headway::base {
+
+/// A place in an `intrusive_list`; derive from it, with a tag where an object is in two lists.
+template <class Tag = void>
+struct list_hook {
+  list_hook* previous = nullptr;
+  list_hook* next = nullptr;
+  [[nodiscard]] bool linked() const noexcept { return next != nullptr; }
+};
+
+/// A doubly linked list through hooks that its members bring: constant-time push, pop, erase.
+/// Shape:    no memory of its own; the members must outlive their membership.
+/// Threads:  none; whoever owns the list locks it.
+template <class T, class Tag = void>
+class intrusive_list {
+  using hook = list_hook<Tag>;
+
+ public:
+  intrusive_list() noexcept { head_.previous = head_.next = &head_; }
+  intrusive_list(const intrusive_list&) = delete;
+  intrusive_list& operator=(const intrusive_list&) = delete;
+
+  [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
+  [[nodiscard]] T* front() noexcept { return empty() ? nullptr : of(head_.next); }
+  /// The member after `member`, or nullptr behind the last.
+  [[nodiscard]] T* after(T& member) noexcept {
+    hook* next = static_cast<hook&>(member).next;
+    return next == &head_ ? nullptr : of(next);
+  }
+
+  void push_back(T& member) noexcept { insert(head_.previous, static_cast<hook&>(member)); }
+  void push_front(T& member) noexcept { insert(&head_, static_cast<hook&>(member)); }
+
+  void erase(T& member) noexcept {
+    hook& h = member;
+    HEADWAY_DEBUG_ASSERT(h.linked());
+    h.previous->next = h.next;
+    h.next->previous = h.previous;
+    h.previous = h.next = nullptr;
+  }
+
+  [[nodiscard]] T* pop_front() noexcept {
+    T* member = front();
+    if (member) erase(*member);
+    return member;
+  }
+
+ private:
+  static T* of(hook* h) noexcept { return static_cast<T*>(h); }
+  static void insert(hook* where, hook& h) noexcept {
+    HEADWAY_DEBUG_ASSERT(!h.linked());
+    h.previous = where;
+    h.next = where->next;
+    where->next->previous = &h;
+    where->next = &h;
+  }
+
+  hook head_;
+};
+
+}  // namespace headway::base

@@ -1,0 +1,122 @@
+#include "base/tunable.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+namespace headway::base {
+namespace {
+
+struct registry {
+  std::mutex lock;  // cold: taken when a tunable is built and when all are listed
+  std::vector<const tunable*> entries;
+};
+
+registry& all_tunables() {
+  static registry one;
+  return one;
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  int shift = 0;
+  if (suffix == "k" || suffix == "K") shift = 10;
+  else if (suffix == "M") shift = 20;
+  else if (suffix == "G") shift = 30;
+  else if (!suffix.empty()) return std::nullopt;
+  const std::int64_t most = INT64_MAX >> shift;
+  if (value > most || value < -most) return std::nullopt;
+  return value * (std::int64_t{1} << shift);
+}
+
+}  // namespace
+
+tunable::tunable(const char* name, const char* unit, const char* why)
+    : name_(name), unit_(unit), why_(why) {
+  auto& r = all_tunables();
+  const std::lock_guard guard(r.lock);
+  r.entries.push_back(this);
+}
+
+std::vector<const tunable*> tunable::all() {
+  auto& r = all_tunables();
+  const std::lock_guard guard(r.lock);
+  auto sorted = r.entries;
+  std::ranges::sort(sorted, [](auto* a, auto* b) { return std::strcmp(a->name(), b->name()) < 0; });
+  return sorted;
+}
+
+const char* tunable::environment_text() const { return std::getenv(name_); }
+
+const char* tunable::origin() const { return environment_text() ? "environment" : "default"; }
+
+void tunable::complain(std::string_view text, std::string_view accepted) const {
+  fmt::print(stderr, "headway: {}={} is not understood (accepted: {}); using {}\n", name_, text,
+             accepted, fallback_text());
+}
+
+number_tunable::number_tunable(const char* name, const char* unit, std::int64_t fallback,
+                               std::int64_t min, std::int64_t max, const char* why)
+    : tunable(name, unit, why), fallback_(fallback), min_(min), max_(max) {}
+
+std::int64_t number_tunable::get() const {
+  const char* text = environment_text();
+  if (!text) return fallback_;
+  const auto value = parse_number(text);
+  if (value && *value >= min_ && *value <= max_) return *value;
+  complain(text, range_text());
+  return fallback_;
+}
+
+std::string number_tunable::value_text() const { return std::to_string(get()); }
+std::string number_tunable::fallback_text() const { return std::to_string(fallback_); }
+std::string number_tunable::range_text() const { return fmt::format("{} … {}", min_, max_); }
+
+choice_tunable::choice_tunable(const char* name, std::vector<const char*> choices,
+                               const char* fallback, const char* why)
+    : tunable(name, "", why), choices_(std::move(choices)), fallback_(0) {
+  for (std::size_t i = 0; i < choices_.size(); ++i)
+    if (!std::strcmp(choices_[i], fallback)) fallback_ = static_cast<int>(i);
+}
+
+int choice_tunable::index() const {
+  const char* text = environment_text();
+  if (!text) return fallback_;
+  for (std::size_t i = 0; i < choices_.size(); ++i)
+    if (!std::strcmp(choices_[i], text)) return static_cast<int>(i);
+  complain(text, range_text());
+  return fallback_;
+}
+
+std::string choice_tunable::value_text() const {
+  return choices_[static_cast<std::size_t>(index())];
+}
+std::string choice_tunable::fallback_text() const {
+  return choices_[static_cast<std::size_t>(fallback_)];
+}
+std::string choice_tunable::range_text() const {
+  return fmt::format("{}", fmt::join(choices_, "|"));
+}
+
+text_tunable::text_tunable(const char* name, const char* fallback, const char* shape,
+                           const char* why)
+    : tunable(name, "", why), fallback_(fallback), shape_(shape) {}
+
+std::string text_tunable::get() const {
+  const char* text = environment_text();
+  return text ? text : fallback_;
+}
+std::string text_tunable::value_text() const { return get(); }
+std::string text_tunable::fallback_text() const { return fallback_; }
+std::string text_tunable::range_text() const { return shape_; }
+
+}  // namespace headway::base

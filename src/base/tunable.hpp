@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway::base {
+
+/// A setting of the user's: one object of static storage per setting, in its room's tunables.hpp.
+/// Shape:    name HEADWAY_…; the unit is part of the entry, sizes accept k, M, G (powers of 1024).
+/// Threads:  read from the environment once, on first use; any thread after that.
+/// Errors:   a value that makes no sense or is out of bounds is reported in one line on standard
+///           error and the default is used.
+class tunable {
+ public:
+  tunable(const char* name, const char* unit, const char* why);
+  tunable(const tunable&) = delete;
+  tunable& operator=(const tunable&) = delete;
+
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] const char* unit() const noexcept { return unit_; }
+  [[nodiscard]] const char* why() const noexcept { return why_; }
+  /// Where the value in force comes from: "default" or "environment".
+  [[nodiscard]] const char* origin() const;
+  [[nodiscard]] virtual std::string value_text() const = 0;
+  [[nodiscard]] virtual std::string fallback_text() const = 0;
+  /// What values are accepted, in words or numbers: "0 … 1000", "off|explicit|auto".
+  [[nodiscard]] virtual std::string range_text() const = 0;
+
+  /// Every tunable of the program, sorted by name: for `headway info` and MPI_T.
+  static std::vector<const tunable*> all();
+
+ protected:
+  ~tunable() = default;
+  /// The environment's text, or nullptr. The only `getenv` of the house.
+  [[nodiscard]] const char* environment_text() const;
+  void complain(std::string_view text, std::string_view accepted) const;
+
+ private:
+  const char* name_;
+  const char* unit_;
+  const char* why_;
+};
+
+/// A whole number with bounds, both included.
+class number_tunable final : public tunable {
+ public:
+  number_tunable(const char* name, const char* unit, std::int64_t fallback, std::int64_t min,
+                 std::int64_t max, const char* why);
+  [[nodiscard]] std::int64_t get() const;
+  [[nodiscard]] std::string value_text() const override;
+  [[nodiscard]] std::string fallback_text() const override;
+  [[nodiscard]] std::string range_text() const override;
+
+ private:
+  std::int64_t fallback_, min_, max_;
+};
+
+/// One word out of a list.
+class choice_tunable final : public tunable {
+ public:
+  choice_tunable(const char* name, std::vector<const char*> choices, const char* fallback,
+                 const char* why);
+  /// Position of the chosen word in the list.
+  [[nodiscard]] int index() const;
+  [[nodiscard]] std::string value_text() const override;
+  [[nodiscard]] std::string fallback_text() const override;
+  [[nodiscard]] std::string range_text() const override;
+
+ private:
+  std::vector<const char*> choices_;
+  int fallback_;
+};
+
+/// Free text; whoever uses it checks it.
+class text_tunable final : public tunable {
+ public:
+  text_tunable(const char* name, const char* fallback, const char* shape, const char* why);
+  [[nodiscard]] std::string get() const;
+  [[nodiscard]] std::string value_text() const override;
+  [[nodiscard]] std::string fallback_text() const override;
+  [[nodiscard]] std::string range_text() const override;
+
+ private:
+  const char* fallback_;
+  const char* shape_;
+};
+
+}  // namespace headway::base

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "messages/request.hpp"
+#include "packets/peers.hpp"
+#include "progress/engine.hpp"
+
+namespace headway::messages {
+
+enum class send_mode : std::uint8_t { standard, synchronous, ready };
+
+/// A message that arrived before its receive, taken out of the matching by a matched probe.
+struct parked;
+
+/// A matching space with a rank order: one side (point-to-point or collective) of a communicator.
+/// Threads:  every function any thread; the table of ranks is immutable.
+class context;
+
+/// Tag matching, eager and rendezvous, over `packets`. One per process.
+///
+/// Threads:  every function any thread. Messages between one pair of ranks in one context match in
+///           the order in which their sends were started; starts that race have no order.
+/// Progress: no function waits, polls or allocates without bound. What they start goes on at the
+///           engine's polling points; the caller waits with `engine().wait(request)`.
+/// Errors:   reported in `request::arrived.how`; a rank or tag out of range is the caller's bug.
+/// Source:   pioman15 and multirail08 (collect layer); MPI-5.0 sections 3.5, 3.8; matching bins
+///           after Denis, CCGrid 2019.
+class exchange {
+ public:
+  exchange(packets::peers& peers, progress::engine& engine);
+  ~exchange();
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` must be the same on
+  /// all of them and in no other use. Local; messages that came before are matched now.
+  [[nodiscard]] std::unique_ptr<context> open_context(std::uint32_t id, int self,
+                                                      std::vector<std::uint32_t> world_ranks);
+
+  /// `data` must stay as it is until the request is complete.
+  void send(context& where, request& r, std::span<const std::byte> data, int destination, int tag,
+            send_mode mode = send_mode::standard) noexcept;
+  /// Writes at most `room.size()` bytes; a longer message is cut and ends as `truncated`.
+  void receive(context& where, request& r, std::span<std::byte> room, int source,
+               int tag) noexcept;
+  /// A receive that has not matched ends as `cancelled`, at once. Others are left alone.
+  void cancel(request& r) noexcept;
+
+  /// Is a message there that such a receive would match? Polls once when not.
+  [[nodiscard]] bool probe(context& where, int source, int tag, arrival& found) noexcept;
+  /// The same, and takes it: only `receive_parked` can have it then.
+  [[nodiscard]] parked* probe_matched(context& where, int source, int tag,
+                                      arrival& found) noexcept;
+  void receive_parked(context& where, request& r, parked* message,
+                      std::span<std::byte> room) noexcept;
+
+  [[nodiscard]] progress::engine& engine() noexcept;
+
+ private:
+  friend class context;
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+/// Out-of-line destruction for `std::unique_ptr<context>` where `context` is incomplete.
+void close(std::unique_ptr<context> where) noexcept;
+
+}  // namespace headway::messages

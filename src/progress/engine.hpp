@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.hpp"
+#include "progress/completion.hpp"
+#include "progress/event_source.hpp"
+#include "progress/ltask.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::progress {
+
+/// Which background polling points run. Explicit polling (inside waits and tests) always does.
+enum class polling : std::uint8_t {
+  off,       ///< none: messages move inside waits and tests only
+  explicit_, ///< none, but every call that polls may also be made by the application at will
+  timer,     ///< a thread that wakes at a period
+  idle,      ///< low-priority threads on cores with nothing else to do
+  event,     ///< a thread that sleeps in the kernel on the event sources
+  automatic, ///< the engine chooses: events, the timer as floor where a source cannot wake us
+};
+
+struct engine_options {
+  polling points = polling::automatic;
+  /// Processes of this job that share this machine's processors with us, ourselves included.
+  int processes_on_node = 1;
+};
+
+/// Runs ltasks at polling points, and lets threads wait.
+///
+/// Threads:  every function any thread, unless it says otherwise.
+/// Progress: see each function. Background threads obey ARCHITECTURE section 3: quiet when nothing
+///           is pending, hands off queues that a waiting thread polls.
+/// Source:   pioman15, thread09, thread-or-not08 (PAPERS.md mechanisms 1-11).
+class engine {
+ public:
+  [[nodiscard]] static base::result<std::unique_ptr<engine>> start(
+      const topology::machine& machine, const engine_options& options);
+  /// Stops and joins the background threads. No ltask may be submitted any more.
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// Queues `task` at the root of the machine (anyone may run it). Lock-free; never waits.
+  void submit(ltask& task) noexcept;
+  /// The same at the calling thread's own core.
+  void submit_here(ltask& task) noexcept;
+  /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
+  void cancel(ltask& task) noexcept;
+
+  /// One explicit polling round from this thread's leaf to the root. True if something advanced.
+  bool poll() noexcept;
+
+  /// Returns when `what` is complete: spins with polling, then sleeps, as HEADWAY_WAIT says.
+  void wait(completion& what) noexcept;
+  /// The same, at most until `deadline_ns` (base::now_ns). False: not complete by then.
+  [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
+  /// Returns when at least one is complete, with its index. Null entries are passed over.
+  [[nodiscard]] std::size_t wait_any(std::span<completion* const> any) noexcept;
+
+  /// Something that needs background progress began (`started`) or ended. While the balance is
+  /// positive the engine is not quiet. One atomic addition; wakes the event thread from its quiet
+  /// sleep when needed.
+  void pending_started() noexcept;
+  void pending_ended() noexcept;
+
+  /// The guard may sleep on `source` from now on / not any more. Control plane: takes a lock.
+  void add_source(event_source& source);
+  void remove_source(event_source& source);
+  /// Calls `tick(argument)` from a thread of its own choosing about every 100 ms while something is
+  /// pending, also while every thread sleeps: time limits and the health of peers. At most 8.
+  void add_tick(void (*tick)(void* argument) noexcept, void* argument);
+  void remove_tick(void (*tick)(void* argument) noexcept, void* argument);
+
+  /// Background polling points on or off at run time.
+  void set_polling(polling points);
+
+ private:
+  struct parts;
+  explicit engine(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace headway::progress

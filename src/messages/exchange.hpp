@@ -38,10 +38,14 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` must be the same on
-  /// all of them and in no other use. Local; messages that came before are matched now.
+  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` (< `context_ids`) must
+  /// be the same on all of them and in no other use. Local; messages that came before are kept.
+  /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
+  /// context all of them do, because the others wait for the lost one in turn.
   [[nodiscard]] std::unique_ptr<context> open_context(std::uint32_t id, int self,
-                                                      std::vector<std::uint32_t> world_ranks);
+                                                      std::vector<std::uint32_t> world_ranks,
+                                                      bool collective = false);
+  static constexpr std::uint32_t context_ids = 1u << 16;
 
   /// `data` must stay as it is until the request is complete.
   void send(context& where, request& r, std::span<const std::byte> data, int destination, int tag,

@@ -36,6 +36,9 @@ struct request : progress::completion, base::list_hook<> {
   finisher finish = nullptr;
   void* owner = nullptr;  ///< the callee's own
   arrival arrived;
+  /// Nobody waits for it right after the start: the engine must not be quiet while it is pending.
+  /// A blocking call, which waits itself, sets it to false and saves two atomic additions.
+  bool background = true;
 
  private:
   friend class context;
@@ -49,7 +52,7 @@ struct request : progress::completion, base::list_hook<> {
   int tag_ = 0;
   std::uint32_t wire_id_ = 0;
   std::uint8_t state_ = 0;
-  bool counted_ = false;
+  bool counted_ = false;  // the engine was told `pending_started` for it
 };
 
 }  // namespace headway::messages

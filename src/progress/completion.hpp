@@ -22,6 +22,8 @@ class completion {
     return word_.load(std::memory_order_acquire) == done;  // pairs with the exchange in `complete`
   }
   void complete() noexcept;
+  /// Done at the start: only while nobody else knows this object yet.
+  void begin_done() noexcept { word_.store(done, std::memory_order_relaxed); }
   /// Ready to be used again. Only while nobody waits and nobody may complete.
   void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }
 

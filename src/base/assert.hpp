@@ -8,7 +8,7 @@ namespace headway::base {
 }  // namespace headway::base
 
 /// A bug of ours or a broken promise of the caller's. Always checked: for the control plane.
-#define HEADWAY_ASSERT(condition) \
+#define HEADWAY_ASSERT(condition)     \
   ((condition) ? static_cast<void>(0) \
                : ::headway::base::assertion_failed(#condition, __FILE__, __LINE__))
 

@@ -23,9 +23,7 @@ std::string& own_name() {
 
 void log_name(std::string_view name) { own_name() = name; }
 
-bool log_admits(severity level) noexcept {
-  return static_cast<int>(level) <= log_level.index();
-}
+bool log_admits(severity level) noexcept { return static_cast<int>(level) <= log_level.index(); }
 
 void log_line(severity level, std::string_view text) noexcept {
   if (!log_admits(level)) return;

@@ -18,7 +18,7 @@ class basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
  public:
   [[nodiscard]] bool try_lock() noexcept {
-    return !taken_.load(std::memory_order_relaxed) &&       // a hint, carries nothing
+    return !taken_.load(std::memory_order_relaxed) &&          // a hint, carries nothing
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
   void lock() noexcept {

@@ -51,16 +51,14 @@ class exchange {
   void send(context& where, request& r, std::span<const std::byte> data, int destination, int tag,
             send_mode mode = send_mode::standard) noexcept;
   /// Writes at most `room.size()` bytes; a longer message is cut and ends as `truncated`.
-  void receive(context& where, request& r, std::span<std::byte> room, int source,
-               int tag) noexcept;
+  void receive(context& where, request& r, std::span<std::byte> room, int source, int tag) noexcept;
   /// A receive that has not matched ends as `cancelled`, at once. Others are left alone.
   void cancel(request& r) noexcept;
 
   /// Is a message there that such a receive would match? Polls once when not.
   [[nodiscard]] bool probe(context& where, int source, int tag, arrival& found) noexcept;
   /// The same, and takes it: only `receive_parked` can have it then.
-  [[nodiscard]] parked* probe_matched(context& where, int source, int tag,
-                                      arrival& found) noexcept;
+  [[nodiscard]] parked* probe_matched(context& where, int source, int tag, arrival& found) noexcept;
   void receive_parked(context& where, request& r, parked* message,
                       std::span<std::byte> room) noexcept;
 

@@ -20,7 +20,7 @@ enum class outcome : std::uint8_t { ok, truncated, cancelled, peer_lost, failed 
 struct arrival {
   int source = any_source;  ///< rank in the communicator
   int tag = any_tag;
-  std::size_t bytes = 0;    ///< of the message, cut to the buffer's size
+  std::size_t bytes = 0;  ///< of the message, cut to the buffer's size
   outcome how = outcome::ok;
 };
 

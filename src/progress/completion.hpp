@@ -10,7 +10,7 @@ namespace headway::progress {
 /// Threads:  `test` any thread; `complete` once, any thread; at most one waiting thread.
 /// Progress: `test` and `complete` never wait. Inside a polling round `complete` puts the wake-up
 ///           off to the end of the round, when no mask is held.
-/// Errors:   none. After `complete` has made the word `done`, the owner may free the object at once.
+/// Errors:   none. Once `complete` has made the word `done`, the owner may free the object.
 /// Source:   pioman15 (mechanism 7).
 class completion {
  public:

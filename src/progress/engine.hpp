@@ -15,12 +15,12 @@ namespace headway::progress {
 
 /// Which background polling points run. Explicit polling (inside waits and tests) always does.
 enum class polling : std::uint8_t {
-  off,       ///< none: messages move inside waits and tests only
-  explicit_, ///< none, but every call that polls may also be made by the application at will
-  timer,     ///< a thread that wakes at a period
-  idle,      ///< low-priority threads on cores with nothing else to do
-  event,     ///< a thread that sleeps in the kernel on the event sources
-  automatic, ///< the engine chooses: events, the timer as floor where a source cannot wake us
+  off,        ///< none: messages move inside waits and tests only
+  explicit_,  ///< none, but every call that polls may also be made by the application at will
+  timer,      ///< a thread that wakes at a period
+  idle,       ///< low-priority threads on cores with nothing else to do
+  event,      ///< a thread that sleeps in the kernel on the event sources
+  automatic,  ///< the engine chooses: events, the timer as floor where a source cannot wake us
 };
 
 struct engine_options {
@@ -37,8 +37,8 @@ struct engine_options {
 /// Source:   pioman15, thread09, thread-or-not08 (PAPERS.md mechanisms 1-11).
 class engine {
  public:
-  [[nodiscard]] static base::result<std::unique_ptr<engine>> start(
-      const topology::machine& machine, const engine_options& options);
+  [[nodiscard]] static base::result<std::unique_ptr<engine>> start(const topology::machine& machine,
+                                                                   const engine_options& options);
   /// Stops and joins the background threads. No ltask may be submitted any more.
   ~engine();
   engine(const engine&) = delete;

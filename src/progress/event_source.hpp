@@ -9,7 +9,7 @@ namespace headway::progress {
 /// Progress: never wait.
 class event_source {
  public:
-  /// Becomes readable (epoll, level-triggered) while there is something to do; -1 if it cannot wake.
+  /// Becomes readable (epoll, level-triggered) while there is something to do; -1: it cannot wake.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// Somebody is about to sleep: from now on `descriptor` must become readable when work arrives.
   /// False: work has arrived already, do not sleep.

@@ -20,13 +20,13 @@ enum class landing_id : std::uint32_t { none = 0 };
 
 /// What a rail can do. Constant after `open`.
 struct limits {
-  const char* name = "";                ///< "shm", "tcp:eth0"
-  std::size_t header_bytes_max = 0;     ///< of a packet's header; at least 64
-  std::size_t eager_bytes_max = 0;      ///< of a packet's payload without a landing zone
-  std::size_t inline_bytes_max = 0;     ///< payload up to here is always `done`, never `posted`
-  std::uint32_t poll_cost_ns = 0;       ///< of a `reap` that finds nothing, as an order of size
-  std::uint32_t latency_ns = 0;         ///< one way, as an order of size: nearer rails come first
-  bool wakes = false;                   ///< `descriptor` and `arm` can end a sleep
+  const char* name = "";             ///< "shm", "tcp:eth0"
+  std::size_t header_bytes_max = 0;  ///< of a packet's header; at least 64
+  std::size_t eager_bytes_max = 0;   ///< of a packet's payload without a landing zone
+  std::size_t inline_bytes_max = 0;  ///< payload up to here is always `done`, never `posted`
+  std::uint32_t poll_cost_ns = 0;    ///< of a `reap` that finds nothing, as an order of size
+  std::uint32_t latency_ns = 0;      ///< one way, as an order of size: nearer rails come first
+  bool wakes = false;                ///< `descriptor` and `arm` can end a sleep
 };
 
 /// A unit of sending: a header, then a payload that may stay in the user's memory.
@@ -70,10 +70,10 @@ struct event {
 ///           ordinary `received` event of its own place in the order only when payload is empty;
 ///           with a landing zone the header must be empty.
 /// Threads:  `send`: one thread at a time per peer. `reap`, `release`: one thread at a time per
-///           driver. Both may run beside each other, and beside `land`, `unland`, `arm` [any thread].
-///           `open`, `connect`, `close`: alone.
-/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets and
-///           connections advance inside `reap`.
+///           driver. Both may run beside each other, and beside `land`, `unland`, `arm` [any
+///           thread]. `open`, `connect`, `close`: alone.
+/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets
+///           and connections advance inside `reap`.
 /// Errors:   bytes from outside are never trusted; a peer that breaks the format is `lost`, an
 ///           unknown caller is dropped, with one line in the log.
 /// Source:   multirail08 (transfer layer, mechanism 13); the shape of the contract after nng's.

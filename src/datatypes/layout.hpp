@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "datatypes/number.hpp"
+
+namespace headway::datatypes {
+
+struct plan;       // where the bytes are: datatypes/plan.hpp
+struct signature;  // which basic elements they are: datatypes/signature.hpp
+class layout_ptr;
+struct layout_facts;
+
+/// What an MPI datatype means: a sequence of basic elements, each at a place relative to the
+/// address of a buffer. Equal neighbours are folded into loops when it is built.
+///
+/// Shape:    all sizes and offsets are bytes in 64 bits; a buffer of `count` elements repeats the
+///           sequence every `extent()` bytes. "Packed" means the elements' bytes back to back.
+/// Threads:  immutable; shared through `layout_ptr`.
+/// Progress: no function waits or allocates.
+/// Errors:   none here; the builders (datatypes/build.hpp) refuse what does not fit into 64 bits.
+/// Source:   MPI-5.0 chapter 5; loops in place of a list of bytes after Träff and others, "Flattening
+///           on the fly", EuroPVM/MPI 1999.
+class layout {
+ public:
+  layout(const layout&) = delete;
+  layout& operator=(const layout&) = delete;
+
+  /// The predefined type; lives as long as the program. Not for `number::none`.
+  [[nodiscard]] static const layout& of(number kind) noexcept;
+  /// Which predefined type this is; `none` if it is derived. A `dup` keeps it.
+  [[nodiscard]] number kind() const noexcept { return kind_; }
+  /// The number that every element is, whatever the places; `none` if they differ or none exist.
+  [[nodiscard]] number element_kind() const noexcept { return element_kind_; }
+
+  [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::int64_t lb() const noexcept { return lb_; }
+  [[nodiscard]] std::int64_t ub() const noexcept { return ub_; }
+  [[nodiscard]] std::int64_t extent() const noexcept { return ub_ - lb_; }
+  [[nodiscard]] std::int64_t true_lb() const noexcept { return true_lb_; }
+  [[nodiscard]] std::int64_t true_ub() const noexcept { return true_ub_; }
+  [[nodiscard]] std::int64_t true_extent() const noexcept { return true_ub_ - true_lb_; }
+  [[nodiscard]] std::int64_t alignment() const noexcept { return alignment_; }
+
+  /// Any number of elements is one block: `count * size()` bytes from `true_lb()` on.
+  [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
+  /// `count` elements are one block (a single element may be, though a row of them is not).
+  [[nodiscard]] bool is_one_block(std::int64_t count) const noexcept {
+    return contiguous_ || (one_block_ && count == 1) || count == 0 || size_ == 0;
+  }
+  /// Bytes from the first to behind the last byte of `count` elements; they start at `first_byte`.
+  [[nodiscard]] std::int64_t footprint(std::int64_t count) const noexcept;
+  [[nodiscard]] std::int64_t first_byte(std::int64_t count) const noexcept;
+
+  /// Copies bytes [begin, end) of the packed form of `count` elements at `from` to `to`.
+  void pack(const void* from, std::int64_t count, std::int64_t begin, std::int64_t end,
+            std::byte* to) const noexcept;
+  /// Copies `from`, which is bytes [begin, end) of the packed form, to their places in `to`.
+  void unpack(const std::byte* from, std::int64_t begin, std::int64_t end, void* to,
+              std::int64_t count) const noexcept;
+  void pack(const void* from, std::int64_t count, std::byte* to) const noexcept {
+    pack(from, count, 0, count * size_, to);
+  }
+  void unpack(const std::byte* from, void* to, std::int64_t count) const noexcept {
+    unpack(from, 0, count * size_, to, count);
+  }
+
+  /// Basic elements in one element of this type (a value-and-index pair counts as two).
+  [[nodiscard]] std::int64_t elements() const noexcept;
+  /// Basic elements in the first `bytes` of the packed form; -1 if they end inside one.
+  [[nodiscard]] std::int64_t elements_in(std::int64_t bytes) const noexcept;
+  /// For whoever walks the elements (external32, signatures).
+  [[nodiscard]] const signature& elements_tree() const noexcept { return *signature_; }
+
+ private:
+  friend class layout_ptr;
+  friend struct layout_facts;
+  layout();
+  ~layout();
+
+  std::int64_t size_ = 0;
+  std::int64_t lb_ = 0, ub_ = 0;
+  std::int64_t true_lb_ = 0, true_ub_ = 0;
+  std::int64_t origin_ = 0;  ///< where the plan starts, relative to the buffer
+  std::int64_t alignment_ = 1;
+  number kind_ = number::none;
+  number element_kind_ = number::none;
+  bool contiguous_ = false;
+  bool one_block_ = false;
+  bool bounds_set_ = false;  ///< a `resized` is inside: its bounds rule
+  bool immortal_ = false;    ///< predefined: never counted
+  mutable std::atomic<std::uint32_t> users_{0};
+  std::shared_ptr<const plan> plan_;
+  std::shared_ptr<const signature> signature_;
+};
+
+/// Shares a layout; the last one to go deletes it. Predefined layouts are not counted.
+class layout_ptr {
+  // Hazard: a user's last read after the deletion by another. Edge: (G) release -> (D) acquire.
+ public:
+  layout_ptr() noexcept = default;
+  layout_ptr(const layout* shared) noexcept : at_(shared) { take(); }
+  layout_ptr(const layout& shared) noexcept : layout_ptr(&shared) {}
+  layout_ptr(const layout_ptr& other) noexcept : layout_ptr(other.at_) {}
+  layout_ptr(layout_ptr&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  layout_ptr& operator=(layout_ptr other) noexcept {
+    std::swap(at_, other.at_);
+    return *this;
+  }
+  ~layout_ptr() { give(); }
+
+  [[nodiscard]] const layout* get() const noexcept { return at_; }
+  const layout& operator*() const noexcept { return *at_; }
+  const layout* operator->() const noexcept { return at_; }
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+
+ private:
+  void take() const noexcept {
+    // Relaxed: whoever copies a pointer holds a count already; the new one carries no data.
+    if (at_ && !at_->immortal_) at_->users_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void give() noexcept {
+    if (!at_ || at_->immortal_) return;
+    if (at_->users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete at_;  // (G) and (D)
+  }
+
+  const layout* at_ = nullptr;
+};
+
+}  // namespace headway::datatypes

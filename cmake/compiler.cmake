@@ -23,10 +23,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 if(HEADWAY_SANITIZE)
-  add_compile_options(-fsanitize=${HEADWAY_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
 endif()
 if(HEADWAY_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=address,undefined)
 endif()

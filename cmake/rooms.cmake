@@ -27,7 +27,8 @@ function(headway_room name)
 endfunction()
 
 # headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds)
-# One GoogleTest executable and one CTest entry of the same name.
+# One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
+# every test of a label.
 function(headway_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
@@ -38,4 +39,32 @@ function(headway_test name)
                                         Threads::Threads)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT})
+  foreach(label IN LISTS TEST_LABELS)
+    add_dependencies(tests_${label} ${name})
+  endforeach()
+endfunction()
+
+# headway_fuzz(NAME SOURCES file… LINKS target…)
+# One libFuzzer executable, `LLVMFuzzerTestOneInput` in its sources; a CTest entry that runs it for
+# HEADWAY_FUZZ_SECONDS, starting from the files in corpus/NAME beside it, where there are any.
+# Only in the preset `fuzz`; the target `fuzzers` builds them all.
+function(headway_fuzz name)
+  cmake_parse_arguments(FUZZ "" "" "SOURCES;LINKS" ${ARGN})
+  if(NOT HEADWAY_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${FUZZ_SOURCES})
+  target_link_libraries(${name} PRIVATE ${FUZZ_LINKS} headway_flags Threads::Threads)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found ${CMAKE_BINARY_DIR}/corpus/${name})
+  set(given ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  file(MAKE_DIRECTORY ${found})
+  if(NOT EXISTS ${given})
+    set(given "")
+  endif()
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${HEADWAY_FUZZ_SECONDS} -timeout=10
+                                -print_final_stats=1 -verbosity=0 ${found} ${given})
+  math(EXPR patience "${HEADWAY_FUZZ_SECONDS} + 60")
+  set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${patience})
+  add_dependencies(fuzzers ${name})
 endfunction()

@@ -38,8 +38,8 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` (< `context_ids`) must
-  /// be the same on all of them and in no other use. Local; messages that came before are kept.
+  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` (< `context_ids`)
+  /// must be the same on all of them and in no other use. Local; earlier messages are kept.
   /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
   /// context all of them do, because the others wait for the lost one in turn.
   [[nodiscard]] std::unique_ptr<context> open_context(std::uint32_t id, int self,

@@ -23,8 +23,8 @@ struct layout_facts;
 /// Threads:  immutable; shared through `layout_ptr`.
 /// Progress: no function waits or allocates.
 /// Errors:   none here; the builders (datatypes/build.hpp) refuse what does not fit into 64 bits.
-/// Source:   MPI-5.0 chapter 5; loops in place of a list of bytes after Träff and others, "Flattening
-///           on the fly", EuroPVM/MPI 1999.
+/// Source:   MPI-5.0 chapter 5; loops in place of a list of bytes after Träff and others,
+///           "Flattening on the fly", EuroPVM/MPI 1999.
 class layout {
  public:
   layout(const layout&) = delete;

@@ -1,0 +1,63 @@
+# What a user gets, in the build tree as much as after `cmake --install`: both have the same folders
+# bin, lib and include, and everything finds its neighbours from where it lies itself.
+
+# headway_wrapper(NAME LANGUAGE OPTION VARIABLE "compilers" ALIASES name…)
+# A compiler wrapper in the build tree, and the same one with the installed folders.
+function(headway_wrapper name language option variable compilers)
+  cmake_parse_arguments(WRAPPER "" "" "ALIASES" ${ARGN})
+  set(WRAPPER_NAME ${name})
+  set(WRAPPER_LANGUAGE ${language})
+  set(WRAPPER_OPTION ${option})
+  set(WRAPPER_VARIABLE ${variable})
+  set(WRAPPER_COMPILERS ${compilers})
+  set(template ${PROJECT_SOURCE_DIR}/tools/wrappers/mpicompiler.in)
+  set(mode FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+           WORLD_READ WORLD_EXECUTE)
+
+  file(RELATIVE_PATH WRAPPER_INCLUDE ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${HEADWAY_BUILT_INCLUDE})
+  file(RELATIVE_PATH WRAPPER_LIB ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                                 ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  configure_file(${template} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} @ONLY ${mode})
+
+  set(root /x)  # any: only the way from one folder to the other is wanted
+  file(RELATIVE_PATH WRAPPER_INCLUDE ${root}/${CMAKE_INSTALL_BINDIR}
+                                     ${root}/${CMAKE_INSTALL_INCLUDEDIR})
+  file(RELATIVE_PATH WRAPPER_LIB ${root}/${CMAKE_INSTALL_BINDIR} ${root}/${CMAKE_INSTALL_LIBDIR})
+  configure_file(${template} ${CMAKE_BINARY_DIR}/installed/${name} @ONLY ${mode})
+  install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  headway_aliases(${name} ${WRAPPER_ALIASES})
+endfunction()
+
+# headway_aliases(NAME alias…): other names of a program in bin, as links beside it.
+function(headway_aliases name)
+  foreach(alias IN LISTS ARGN)
+    file(CREATE_LINK ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${alias} SYMBOLIC)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/installed)
+    file(CREATE_LINK ${name} ${CMAKE_BINARY_DIR}/installed/${alias} SYMBOLIC)
+    install(FILES ${CMAKE_BINARY_DIR}/installed/${alias} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endforeach()
+endfunction()
+
+set(HEADWAY_BUILT_INCLUDE ${CMAKE_BINARY_DIR}/include)  # mpi.h is generated there
+headway_wrapper(mpicc C cc HEADWAY_CC "cc gcc clang" ALIASES mpicc_abi)
+headway_wrapper(mpicxx C++ cxx HEADWAY_CXX "c++ g++ clang++" ALIASES mpic++ mpiCC mpicxx_abi)
+
+file(RELATIVE_PATH HEADWAY_ROOT_FROM_PC /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
+string(REGEX REPLACE "/$" "" HEADWAY_ROOT_FROM_PC "${HEADWAY_ROOT_FROM_PC}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/headway-mpi.pc.in
+               ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+foreach(target mpi_abi mpiexec headway)
+  if(TARGET ${target})
+    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+                              LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+if(TARGET mpiexec)
+  headway_aliases(mpiexec mpirun)
+endif()
+install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "*.md" PATTERN "*.svg")

@@ -31,8 +31,8 @@ struct limits {
 
 /// A unit of sending: a header, then a payload that may stay in the user's memory.
 struct packet {
-  std::span<const std::byte> header;
-  std::span<const std::byte> payload;
+  std::span<const std::byte> header = {};
+  std::span<const std::byte> payload = {};
   landing_id landing = landing_id::none;  ///< none: payload arrives behind the header, in the event
   std::uint64_t offset = 0;               ///< where in the landing zone the payload goes, bytes
   std::uint64_t cookie = 0;               ///< comes back in `sent` if the answer was `posted`
@@ -41,16 +41,21 @@ struct packet {
 enum class post : std::uint8_t {
   done,    ///< taken; header and payload may be reused now, and no event follows here
   posted,  ///< taken; the driver reads `payload` (not `header`) until it reports `cookie`, once
-  retry,   ///< nothing was taken; ask again after a `reap` that reported something, or later
+  retry,   ///< nothing was taken; ask again after a `reap` that reported something, or later. The
+           ///< rail itself makes room as soon as the peer reaps and releases, or `sent` comes
   down,    ///< this peer cannot be reached over this rail any more
 };
 
 enum class event_kind : std::uint8_t {
   received,  ///< `bytes` = header then payload, readable until `release`; 8-byte aligned
-  landed,    ///< `count` more bytes have arrived in landing zone `landing`
+  landed,    ///< `count` more bytes have arrived in landing zone `landing`; a payload's counts add
+             ///< up to its size, each byte is counted once. Bytes for a zone that is not open are
+             ///< dropped without an event
   sent,      ///< the posted packet `cookie` was taken whole: its payload may be reused
-  failed,    ///< the posted packet `cookie` will not be sent; `lost` comes too
-  lost,      ///< `peer` is gone on this rail: nothing more comes from it. Once per peer
+  failed,    ///< the posted packet `cookie` will not be sent: the peer is lost, or has closed
+  lost,      ///< `peer` is gone on this rail: nothing more comes from it. Once per peer. What it
+             ///< sent before is reported first. A peer that called `close` is not lost: sends to
+             ///< it answer `down`
 };
 
 struct event {
@@ -59,7 +64,7 @@ struct event {
   landing_id landing = landing_id::none;
   std::uint64_t count = 0;
   std::uint64_t cookie = 0;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes = {};
   std::uint64_t driver_word = 0;  ///< the driver's own, for `release`
 };
 
@@ -86,6 +91,7 @@ class driver {
   [[nodiscard]] virtual base::result<std::vector<std::byte>> open() = 0;
   /// Makes `peer` known by what its `open` returned. The connection itself may be made on first
   /// use. `unsupported`: that address cannot be reached from here (another machine, say).
+  /// What a peer sends before it is known here is kept and reported after this call.
   [[nodiscard]] virtual base::result<> connect(peer_id peer,
                                                std::span<const std::byte> address) = 0;
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;

@@ -1,0 +1,180 @@
+// The sentences of rails/driver.hpp that need two ends, for every kind of driver that has two.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "world.hpp"
+
+namespace headway::rails::testing {
+namespace {
+
+class contract_between : public ::testing::TestWithParam<kind> {
+ protected:
+  [[nodiscard]] world make_world(int size = 2) const { return world(GetParam(), size); }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(contract_between);
+
+TEST_P(contract_between, an_armed_sender_that_was_told_retry_wakes_when_there_is_room) {
+  auto w = make_world();
+  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  const auto payload = pattern(1000, 1);
+  const auto offer = [&] {
+    return w.first()->send(w.last_id(), {.header = bytes_of("h"), .payload = payload});
+  };
+  std::size_t taken = 0;
+  while (taken < 2'000'000 && offer() != post::retry) ++taken;
+  if (taken == 2'000'000) GTEST_SKIP() << "this rail took 2 GB without saying retry";
+  for (int round = 0; round < 3; ++round) {
+    while (offer() != post::retry) ++taken;
+    if (!w.first()->arm(true)) continue;  // there is room already
+    std::atomic<bool> stop{false};
+    std::thread receiver([&] {
+      while (!stop.load(std::memory_order_relaxed)) w.last().step();
+    });
+    EXPECT_TRUE(readable(w.first()->descriptor(), 5000));
+    stop.store(true, std::memory_order_relaxed);
+    receiver.join();
+    EXPECT_TRUE(w.first()->arm(false));
+    ASSERT_TRUE(w.run_until([&] { return offer() != post::retry; }));
+    ++taken;
+  }
+  ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == taken; }));
+}
+
+TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_has_landed) {
+  auto w = make_world();
+  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  const auto payload = pattern(8'000'000, 6);
+  std::vector<std::byte> target(payload.size());
+  ASSERT_TRUE(w.last()->land(w.first_id(), landing_id{2}, target));
+  const post said = w.push({.payload = payload, .landing = landing_id{2}, .cookie = 1});
+  // Each end sleeps whenever it is allowed to; nobody polls for the other.
+  const auto sleeper = [](station& s, const auto& enough) {
+    while (!enough()) {
+      if (s.step() > 0) continue;
+      if (s->arm(true)) {
+        EXPECT_TRUE(readable(s->descriptor(), 5000)) << "slept for ever";
+      }
+      EXPECT_TRUE(s->arm(false));
+      if (::testing::Test::HasFailure()) return;
+    }
+  };
+  std::thread sender(
+      [&] { sleeper(w.first(), [&] { return said == post::done || !w.first().sent.empty(); }); });
+  sleeper(w.last(), [&] { return w.last().landed_bytes == payload.size(); });
+  sender.join();
+  EXPECT_EQ(target, payload);
+}
+
+TEST_P(contract_between, every_pair_of_five_talks_at_once) {
+  constexpr std::uint32_t size = 5, count = 200;
+  auto w = make_world(size);
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (std::uint32_t from = 0; from < size; ++from)
+      for (std::uint32_t to = 0; to < size; ++to) {
+        if (from == to) continue;
+        post said = post::retry;
+        ASSERT_TRUE(w.run_until([&] {
+          said = w.stations[from]->send(peer_id{to}, {.header = std::as_bytes(std::span(&i, 1))});
+          return said != post::retry;
+        }));
+      }
+  ASSERT_TRUE(w.run_until([&] {
+    return std::ranges::all_of(w.stations,
+                               [](auto& s) { return s.received.size() == count * (size - 1); });
+  }));
+  for (auto& s : w.stations) {
+    std::vector<std::uint32_t> next(size);
+    for (std::size_t i = 0; i < s.received.size(); ++i) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, s.received[i].data(), sizeof number);
+      ASSERT_EQ(number, next[static_cast<std::size_t>(s.received_from[i])]++);
+    }
+  }
+}
+
+TEST_P(contract_between, a_packet_sent_before_the_receiver_knows_its_peer_is_kept) {
+  const std::string job = fresh_job();
+  station a(GetParam().make(job, 0, 2)), b(GetParam().make(job, 1, 2));
+  const auto address_a = a->open(), address_b = b->open();
+  ASSERT_TRUE(address_a && address_b);
+  ASSERT_TRUE(a->connect(peer_id{1}, *address_b));
+  ASSERT_NE(a->send(peer_id{1}, {.header = bytes_of("early")}), post::down);
+  for (int i = 0; i < 50; ++i) {
+    a.step();
+    b.step();
+  }
+  ASSERT_TRUE(b->connect(peer_id{0}, *address_a));
+  for (int i = 0; i < 2000 && b.received.empty(); ++i) {
+    a.step();
+    b.step();
+    if (i > 100) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_EQ(b.received.size(), 1u);
+  EXPECT_EQ(b.received.front(), "early");
+  a->close();
+  b->close();
+}
+
+TEST_P(contract_between, an_address_that_is_garbage_is_refused_and_harms_nothing) {
+  auto w = make_world();
+  for (const std::size_t size : {0u, 1u, 7u, 40u, 400u})
+    EXPECT_FALSE(w.first()->connect(peer_id{1000}, pattern(size, 1)));
+  EXPECT_EQ(w.first()->send(peer_id{1000}, {.header = bytes_of("x")}), post::down);
+  ASSERT_NE(w.push({.header = bytes_of("fine")}), post::retry);
+  EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
+}
+
+TEST_P(contract_between, a_peer_that_closed_is_down_for_sends_but_not_lost) {
+  auto w = make_world();
+  ASSERT_NE(w.push({.header = bytes_of("before")}), post::retry);
+  ASSERT_NE(w.last()->send(w.first_id(), {.header = bytes_of("last words")}), post::retry);
+  ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
+  w.last()->close();
+  const auto deadline = base::now_ns() + 3'000'000'000u;
+  post said = post::done;
+  while (said != post::down && base::now_ns() < deadline) {
+    w.first().step();
+    w.first()->tick(base::now_ns());
+    said = w.first()->send(w.last_id(), {.header = bytes_of("late")});
+  }
+  EXPECT_EQ(said, post::down);
+  for (int i = 0; i < 20; ++i) w.first().step();
+  EXPECT_TRUE(w.first().lost.empty());
+  ASSERT_EQ(w.first().received.size(), 1u) << "what it sent before it closed still arrives";
+  EXPECT_EQ(w.first().received.front(), "last words");
+}
+
+TEST_P(contract_between, close_sends_what_was_taken) {
+  auto w = make_world();
+  const auto payload = pattern(2'000'000, 8);
+  std::vector<std::byte> target(payload.size());
+  ASSERT_TRUE(w.last()->land(w.first_id(), landing_id{1}, target));
+  ASSERT_NE(w.push({.payload = payload, .landing = landing_id{1}}), post::retry);
+  ASSERT_NE(w.push({.header = bytes_of("the end")}), post::retry);
+  std::thread closing([&] { w.first()->close(); });
+  const auto deadline = base::now_ns() + 5'000'000'000u;
+  while ((w.last().landed_bytes < payload.size() || w.last().received.empty()) &&
+         base::now_ns() < deadline)
+    w.last().step();
+  closing.join();
+  EXPECT_EQ(target, payload);
+  ASSERT_EQ(w.last().received.size(), 1u);
+}
+
+std::vector<kind> kinds_that_reach_others() {
+  auto some = kinds();
+  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
+  return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(rails, contract_between, ::testing::ValuesIn(kinds_that_reach_others()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace headway::rails::testing

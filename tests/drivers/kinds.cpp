@@ -1,0 +1,26 @@
+#include "kinds.hpp"
+
+#include "rails/self/self_driver.hpp"
+
+namespace headway::rails::testing {
+namespace {
+
+peer_id id_of(int rank) {
+  return peer_id{static_cast<std::uint32_t>(rank)};
+}
+
+kind self_kind() {
+  return {.name = "self",
+          .make = [](const std::string&, int rank,
+                     int) { return std::make_unique<self::self_driver>(id_of(rank)); },
+          .reaches_others = false};
+}
+
+}  // namespace
+
+const std::vector<kind>& kinds() {
+  static const std::vector<kind> all{self_kind()};
+  return all;
+}
+
+}  // namespace headway::rails::testing

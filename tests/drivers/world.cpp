@@ -1,0 +1,114 @@
+#include "world.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <random>
+#include <stdexcept>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+
+namespace headway::rails::testing {
+
+std::size_t station::step(std::size_t most) {
+  std::vector<event> events(most);
+  const std::size_t count = driver_->reap(events);
+  for (std::size_t i = 0; i < count; ++i) {
+    const event& e = events[i];
+    switch (e.kind) {
+      case event_kind::received:
+        received.emplace_back(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
+        received_from.push_back(e.peer);
+        if (keep) {
+          kept.push_back(e);
+        } else {
+          driver_->release(e);
+        }
+        break;
+      case event_kind::landed:
+        landed_bytes += e.count;
+        break;
+      case event_kind::sent:
+        sent.push_back(e.cookie);
+        break;
+      case event_kind::failed:
+        failed.push_back(e.cookie);
+        break;
+      case event_kind::lost:
+        lost.push_back(e.peer);
+        break;
+    }
+  }
+  return count;
+}
+
+void station::release_kept() {
+  for (const event& e : kept) driver_->release(e);
+  kept.clear();
+}
+
+world::world(const kind& k, int size) {
+  const std::string job = fresh_job();
+  std::vector<std::vector<std::byte>> addresses;
+  for (int rank = 0; rank < size; ++rank) {
+    stations.emplace_back(k.make(job, rank, size));
+    auto address = stations.back()->open();
+    if (!address) throw std::runtime_error(address.error().text);
+    addresses.push_back(std::move(*address));
+  }
+  for (int from = 0; from < size; ++from) {
+    for (int to = 0; to < size; ++to) {
+      if (from == to && k.reaches_others) continue;
+      const auto done = stations[static_cast<std::size_t>(from)]->connect(
+          peer_id{static_cast<std::uint32_t>(to)}, addresses[static_cast<std::size_t>(to)]);
+      if (!done) throw std::runtime_error(done.error().text);
+    }
+  }
+}
+
+world::~world() {
+  for (auto& s : stations) s->close();
+}
+
+bool world::run_until(const std::function<bool()>& enough) {
+  const auto deadline = base::now_ns() + 10'000'000'000u;
+  while (!enough()) {
+    for (auto& s : stations) s.step();
+    if (base::now_ns() > deadline) return false;
+  }
+  return true;
+}
+
+post world::push(const packet& p) {
+  post said = post::retry;
+  const bool answered = run_until([&] {
+    said = first()->send(last_id(), p);
+    return said != post::retry;
+  });
+  return answered ? said : post::retry;
+}
+
+std::string fresh_job() {
+  std::uint32_t salt = 0;
+  if (getrandom(&salt, sizeof salt, 0) != sizeof salt) throw std::runtime_error("getrandom");
+  return fmt::format("test-{}-{:08x}", getpid(), salt);
+}
+
+std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (auto& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+bool readable(int descriptor, int timeout_ms) {
+  pollfd p{descriptor, POLLIN, 0};
+  return ::poll(&p, 1, timeout_ms) == 1;
+}
+
+}  // namespace headway::rails::testing

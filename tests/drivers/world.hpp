@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kinds.hpp"
+
+namespace headway::rails::testing {
+
+/// A patient caller of one driver: reaps, copies what was received, keeps what was reported.
+class station {
+ public:
+  explicit station(std::unique_ptr<driver> d) : driver_(std::move(d)) {}
+
+  driver* operator->() { return driver_.get(); }
+  driver& operator*() { return *driver_; }
+
+  /// One `reap` of at most `most` events; returns how many came.
+  std::size_t step(std::size_t most = 16);
+  /// Gives back all `received` events that were kept because `keep` was set.
+  void release_kept();
+
+  bool keep = false;  ///< `received` events are not released at once
+  std::vector<std::string> received;
+  std::vector<peer_id> received_from;
+  std::vector<event> kept;
+  std::uint64_t landed_bytes = 0;
+  std::vector<std::uint64_t> sent;
+  std::vector<std::uint64_t> failed;
+  std::vector<peer_id> lost;
+
+ private:
+  std::unique_ptr<driver> driver_;
+};
+
+/// Drivers of one kind, opened and connected all to all, in this process.
+struct world {
+  world(const kind& k, int size);
+  ~world();
+  /// Steps every station until `enough`. False after ten seconds.
+  [[nodiscard]] bool run_until(const std::function<bool()>& enough);
+  [[nodiscard]] station& first() { return stations.front(); }
+  [[nodiscard]] station& last() { return stations.back(); }
+  [[nodiscard]] peer_id first_id() const { return peer_id{0}; }
+  [[nodiscard]] peer_id last_id() const {
+    return peer_id{static_cast<std::uint32_t>(stations.size() - 1)};
+  }
+  /// Sends from the first to the last, stepping while the answer is `retry`.
+  [[nodiscard]] post push(const packet& p);
+
+  std::vector<station> stations;
+};
+
+/// A name that no other job on this machine has.
+std::string fresh_job();
+
+/// `size` bytes that depend on `seed`.
+std::vector<std::byte> pattern(std::size_t size, unsigned seed);
+std::span<const std::byte> bytes_of(std::string_view text);
+
+/// Waits until `descriptor` is readable. False: it was not within `timeout_ms`.
+bool readable(int descriptor, int timeout_ms);
+
+}  // namespace headway::rails::testing

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "datatypes/layout.hpp"
+#include "datatypes/plan.hpp"
+#include "datatypes/signature.hpp"
+
+namespace headway::datatypes {
+
+/// A layout in the making. The bounds that a `resized` has set are kept apart from where the bytes
+/// are, because they rule alone wherever there are any (MPI-5.0 section 5.1.6).
+struct layout_facts {
+  std::int64_t size = 0;
+  std::int64_t true_lb = 0, true_ub = 0;  ///< only if size > 0
+  std::int64_t set_lb = 0, set_ub = 0;    ///< only if bounds_set
+  std::int64_t alignment = 1;
+  number kind = number::none;
+  number element_kind = number::none;
+  bool bounds_set = false;
+  bool overflow = false;  ///< something did not fit into 64 bits; the rest means nothing
+  placed_plan plan = {};
+  signature_ptr elements = {};
+
+  [[nodiscard]] static layout_facts of(const layout& l);
+  /// `count` rounds, `stride` bytes apart.
+  [[nodiscard]] layout_facts repeated(std::int64_t count, std::int64_t stride) const;
+  [[nodiscard]] layout_facts moved(std::int64_t offset) const;
+  void set_bounds(std::int64_t lb, std::int64_t extent) noexcept;
+  /// Makes the layout. Not if `overflow`.
+  [[nodiscard]] layout_ptr finish() const;
+  /// The same into a predefined one, which is never deleted.
+  static void fill(layout& l, const layout_facts& facts);
+  static const layout* new_predefined(const layout_facts& facts);
+};
+
+/// Puts layouts one behind the other.
+class facts_list {
+ public:
+  void add(const layout_facts& part);
+  [[nodiscard]] layout_facts finish();
+
+ private:
+  layout_facts sum_;
+  plan_list plans_;
+  std::vector<signature_ptr> elements_;
+};
+
+}  // namespace headway::datatypes

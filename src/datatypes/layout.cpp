@@ -1,0 +1,48 @@
+#include "datatypes/layout.hpp"
+
+#include <algorithm>
+
+#include "datatypes/plan.hpp"
+#include "datatypes/signature.hpp"
+
+namespace headway::datatypes {
+
+layout::layout() = default;
+layout::~layout() = default;
+
+std::int64_t layout::footprint(std::int64_t count) const noexcept {
+  if (count == 0 || size_ == 0) return 0;
+  const auto way = (count - 1) * extent();
+  return true_extent() + std::max(way, -way);
+}
+
+std::int64_t layout::first_byte(std::int64_t count) const noexcept {
+  if (count == 0 || size_ == 0) return 0;
+  return true_lb_ + std::min<std::int64_t>((count - 1) * extent(), 0);
+}
+
+void layout::pack(const void* from, std::int64_t count, std::int64_t begin, std::int64_t end,
+                  std::byte* to) const noexcept {
+  if (plan_) {
+    copy_out(*plan_, count, extent(), static_cast<const std::byte*>(from) + origin_, begin, end,
+             to);
+  }
+}
+
+void layout::unpack(const std::byte* from, std::int64_t begin, std::int64_t end, void* to,
+                    std::int64_t count) const noexcept {
+  if (plan_) {
+    copy_in(*plan_, count, extent(), static_cast<std::byte*>(to) + origin_, begin, end, from);
+  }
+}
+
+std::int64_t layout::elements() const noexcept { return signature_->elements; }
+
+std::int64_t layout::elements_in(std::int64_t bytes) const noexcept {
+  if (size_ == 0) return bytes == 0 ? 0 : -1;
+  const auto whole = bytes / size_;
+  const auto rest = datatypes::elements_in(*signature_, bytes - whole * size_);
+  return rest < 0 ? -1 : whole * signature_->elements + rest;
+}
+
+}  // namespace headway::datatypes

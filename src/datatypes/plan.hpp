@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace headway::datatypes {
+
+struct plan;
+using plan_ptr = std::shared_ptr<const plan>;
+
+/// A plan and where it starts. A null plan holds no bytes.
+struct placed_plan {
+  std::int64_t offset = 0;
+  plan_ptr plan;
+};
+
+/// Where the bytes of a layout are, in packed order, as a tree of loops and lists.
+/// Shape:    offsets are relative to the start of the enclosing node; the first byte of `block`,
+///           and the first round of `loop`, are at 0. Built once by `repeat` and `plan_list`.
+/// Threads:  immutable; shared between layouts.
+struct plan {
+  enum class form : std::uint8_t {
+    block,  ///< `size` bytes in a row
+    loop,   ///< `count` times `child`, `stride` bytes apart
+    runs,   ///< blocks at irregular places
+    list,   ///< other plans at irregular places
+  };
+  struct run {
+    std::int64_t offset;  ///< in the buffer
+    std::int64_t start;   ///< in the packed form
+    std::int64_t length;
+  };
+  struct piece {
+    std::int64_t offset;
+    std::int64_t start;
+    plan_ptr child;
+  };
+
+  form shape = form::block;
+  std::int64_t size = 0;  ///< bytes of data below this node; never 0
+  std::int64_t count = 0;
+  std::int64_t stride = 0;
+  plan_ptr child = {};
+  std::vector<run> runs = {};
+  std::vector<piece> pieces = {};
+};
+
+[[nodiscard]] placed_plan block_plan(std::int64_t bytes);
+/// `count` rounds of `what`, `stride` bytes apart; folds what turns out to be one block or loop.
+[[nodiscard]] placed_plan repeat(const placed_plan& what, std::int64_t count, std::int64_t stride);
+
+/// Puts plans at places one after the other, and folds the result.
+class plan_list {
+ public:
+  void add(std::int64_t offset, const placed_plan& what);
+  [[nodiscard]] placed_plan finish();
+
+ private:
+  struct item {
+    std::int64_t offset;
+    std::int64_t length;  ///< of a block; its plan is made when it is complete
+    plan_ptr child;       ///< null: a block
+  };
+  void add_block(std::int64_t offset, std::int64_t length);
+  /// All alike and equally far apart. At least two.
+  [[nodiscard]] static bool regular(const std::vector<item>& items) noexcept;
+  [[nodiscard]] static plan_ptr child_of(const item& i);
+
+  std::vector<item> items_;
+};
+
+/// Bytes [begin, end) of the packed form of `count` rounds of `what`, `stride` apart, are copied
+/// between the buffer and `packed`.
+void copy_out(const plan& what, std::int64_t count, std::int64_t stride, const std::byte* buffer,
+              std::int64_t begin, std::int64_t end, std::byte* packed) noexcept;
+void copy_in(const plan& what, std::int64_t count, std::int64_t stride, std::byte* buffer,
+             std::int64_t begin, std::int64_t end, const std::byte* packed) noexcept;
+
+}  // namespace headway::datatypes

@@ -1,0 +1,17 @@
+/* The first program: every rank says who it is, and rank 0 that it has heard of all. */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank, size, sum;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("hello from rank %d of %d\n", rank, size);
+  fflush(stdout);
+
+  MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("the ranks add up to %d\n", sum);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Installs, moves the folder elsewhere, and builds and runs programs as its users would."""
+
+import os
+import re
+import shutil
+import unittest
+
+import place
+from place import HELLO, SCRATCH, run
+
+HELLO_LINES = ["hello from rank 0 of 2", "hello from rank 1 of 2", "the ranks add up to 1"]
+
+
+def lines(text):
+    return sorted(text.splitlines())
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = place.install()
+        cls.bin = cls.prefix / "bin"
+        cls.path = place.environment(PATH=f"{cls.bin}:{os.environ['PATH']}")
+
+    def mpiexec(self, ranks, program):
+        return run(self.bin / "mpiexec", "-n", ranks, program)
+
+    def test_a_c_program_builds_with_mpicc_and_runs_without_any_variable(self):
+        program = SCRATCH / "hello"
+        run(self.bin / "mpicc", HELLO / "hello.c", "-o", program)
+        self.assertEqual(lines(self.mpiexec(2, program)), HELLO_LINES)
+
+    def test_a_cxx_program_builds_with_every_name_of_the_wrapper(self):
+        for name in ("mpicxx", "mpic++", "mpicxx_abi"):
+            program = SCRATCH / f"ring_{name}"
+            run(self.bin / name, HELLO / "ring.cpp", "-o", program)
+            self.assertEqual(self.mpiexec(3, program), "the token came back with 3\n")
+
+    def test_compiling_and_linking_in_two_steps(self):
+        run(self.bin / "mpicc", "-Wall", "-Werror", "-c", HELLO / "hello.c", "-o", "hello.o")
+        run(self.bin / "mpicc_abi", "hello.o", "-o", "hello_two")
+        self.assertEqual(lines(self.mpiexec(2, SCRATCH / "hello_two")), HELLO_LINES)
+
+    def test_a_program_without_a_launcher_is_one_rank_of_one(self):
+        run(self.bin / "mpicc", HELLO / "hello.c", "-o", "hello_alone")
+        alone = run(SCRATCH / "hello_alone")
+        self.assertEqual(lines(alone), ["hello from rank 0 of 1", "the ranks add up to 0"])
+
+    def test_pkg_config_knows_the_flags(self):
+        folder = self.prefix / "lib" / "pkgconfig"
+        env = place.environment(PKG_CONFIG_PATH=folder)
+        flags = run("pkg-config", "--cflags", "--libs", "headway-mpi", env=env)
+        command = f'cc "{HELLO / "hello.c"}" -o hello_pkg {flags}'
+        run("sh", "-c", command)
+        self.assertEqual(lines(self.mpiexec(2, SCRATCH / "hello_pkg")), HELLO_LINES)
+
+    def build_with_cmake(self, name, env, *arguments):
+        build = SCRATCH / name
+        run("cmake", "-S", HELLO, "-B", build, *arguments, env=env)
+        cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+        found = re.search(r"^MPI_C_COMPILER:FILEPATH=(.*)$", cache, re.M)[1]
+        self.assertEqual(found, str(self.bin / "mpicc"))
+        run("cmake", "--build", build, env=env)
+        run("ctest", "--test-dir", build, "--output-on-failure", env=env)
+
+    def test_cmake_finds_mpi_by_the_wrapper_on_the_path(self):
+        self.build_with_cmake("by_path", self.path)
+
+    def test_cmake_finds_mpi_by_mpi_home(self):
+        self.build_with_cmake("by_home", None, f"-DMPI_HOME={self.prefix}")
+
+    def test_the_wrapper_says_what_it_would_do(self):
+        mpicc = self.bin / "mpicc"
+        self.assertIn("-lmpi_abi", run(mpicc, "-show", "x.c"))
+        self.assertNotIn("-lmpi_abi", run(mpicc, "-show", "-c", "x.c"))
+        self.assertIn("include", run(mpicc, "--showme:compile"))
+        self.assertEqual(run(mpicc, "--showme:libs"), "mpi_abi\n")
+        self.assertTrue(run(mpicc, "-link_info").startswith("cc "))
+        self.assertNotIn("-lmpi_abi", run(mpicc, "-compile_info"))
+        self.assertIn("cc", run(mpicc, "--version"))
+
+    def test_the_wrapper_uses_the_compiler_that_it_is_told(self):
+        env = place.environment(HEADWAY_CC="my-compiler -m64")
+        self.assertTrue(run(self.bin / "mpicc", "-show", env=env).startswith("my-compiler -m64 "))
+        self.assertTrue(run(self.bin / "mpicc", "-cc=tcc", "-show").startswith("tcc "))
+
+    def test_the_wrapper_passes_awkward_arguments_on_unchanged(self):
+        source = SCRATCH / "a file's name.c"
+        source.write_text('#include <stdio.h>\nint main(void) { puts(TEXT); return 0; }\n')
+        run(self.bin / "mpicc", '-DTEXT="two  words $HOME"', source, "-o", "awkward")
+        self.assertEqual(run(SCRATCH / "awkward"), "two  words $HOME\n")
+
+    def test_the_build_folder_serves_the_same_way(self):
+        run(place.BUILD / "bin" / "mpicc", HELLO / "hello.c", "-o", "hello_built")
+        said = run(place.BUILD / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello_built")
+        self.assertEqual(lines(said), HELLO_LINES)
+
+    def test_the_library_exports_mpi_names_only(self):
+        library = self.prefix / "lib" / "libmpi_abi.so.1"
+        listed = run("nm", "-D", "--defined-only", library)
+        names = [line.split()[-1].split("@")[0] for line in listed.splitlines()]
+        self.assertEqual([name for name in names if not re.match(r"P?MPI_", name)], [])
+        self.assertIn("MPI_Send", names)
+        self.assertIn("PMPI_Send", names)
+
+    def test_the_command_runs_from_the_new_place(self):
+        self.assertIn("headway", run(self.bin / "headway", "--version"))
+
+    def test_destdir_is_put_before_the_prefix(self):
+        env = place.environment(DESTDIR=SCRATCH / "image")
+        run("cmake", "--install", place.BUILD, "--prefix", "/opt/headway", env=env)
+        self.assertTrue((SCRATCH / "image" / "opt" / "headway" / "include" / "mpi.h").is_file())
+        shutil.rmtree(SCRATCH / "image")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,47 @@
+"""What the tests of this folder share: the build folder, a scratch folder, and running commands."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--build", type=pathlib.Path, required=True)
+parser.add_argument("--source", type=pathlib.Path, required=True)
+options, rest = parser.parse_known_args()
+sys.argv[1:] = rest
+
+BUILD = options.build.resolve()
+SOURCE = options.source.resolve()
+HELLO = SOURCE / "examples" / "hello"
+
+_scratch = tempfile.TemporaryDirectory(prefix="headway_install_")
+SCRATCH = pathlib.Path(_scratch.name)
+
+
+def environment(**more):
+    """This process's, without what would lead a program to another MPI or another library."""
+    foreign = ("HEADWAY_", "MPI_", "OMPI_", "MPICH_", "LD_LIBRARY_", "PKG_CONFIG_", "DESTDIR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return kept | {name: str(value) for name, value in more.items()}
+
+
+def run(*command, env=None, cwd=SCRATCH, timeout=120):
+    """Runs it, fails with all that it printed unless it exits with 0; what it printed otherwise."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, env=env or environment(), cwd=cwd, timeout=timeout, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(words)} exited with {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def install():
+    """Installs into one folder, then moves all of it: what is found afterwards is relocatable."""
+    first, second = SCRATCH / "first", SCRATCH / "second folder"
+    run("cmake", "--install", BUILD, "--prefix", first)
+    first.rename(second)
+    return second

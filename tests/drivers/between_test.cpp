@@ -1,9 +1,10 @@
 // The sentences of rails/driver.hpp that need two ends, for every kind of driver that has two.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <gtest/gtest.h>
 #include <random>
 #include <thread>
 

@@ -1,9 +1,10 @@
 // The contract of rails/driver.hpp, a test per sentence, for every kind of driver in one process.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <gtest/gtest.h>
 #include <random>
 #include <thread>
 

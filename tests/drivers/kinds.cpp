@@ -5,9 +5,7 @@
 namespace headway::rails::testing {
 namespace {
 
-peer_id id_of(int rank) {
-  return peer_id{static_cast<std::uint32_t>(rank)};
-}
+peer_id id_of(int rank) { return peer_id{static_cast<std::uint32_t>(rank)}; }
 
 kind self_kind() {
   return {.name = "self",

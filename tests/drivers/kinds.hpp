@@ -22,8 +22,6 @@ struct kind {
 
 const std::vector<kind>& kinds();
 
-inline void PrintTo(const kind& k, std::ostream* out) {
-  *out << k.name;
-}
+inline void PrintTo(const kind& k, std::ostream* out) { *out << k.name; }
 
 }  // namespace headway::rails::testing

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <random>
-#include <stdexcept>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include <random>
+#include <stdexcept>
 
 #include "base/clock.hpp"
 

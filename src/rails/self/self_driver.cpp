@@ -1,11 +1,12 @@
 #include "rails/self/self_driver.hpp"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/assert.hpp"
 
@@ -81,9 +82,7 @@ bool self_driver::land(peer_id peer, landing_id id, std::span<std::byte> target)
   return zones_.open(peer, id, target);
 }
 
-void self_driver::unland(landing_id id) noexcept {
-  zones_.close(id);
-}
+void self_driver::unland(landing_id id) noexcept { zones_.close(id); }
 
 std::size_t self_driver::reap(std::span<event> out) noexcept {
   lock_.lock();

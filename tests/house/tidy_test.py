@@ -50,6 +50,13 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(check('#include "../base/log.hpp"\n')), 1)
         self.assertEqual(check('#include "base/log.hpp"\n'), [])
 
+    def test_a_test_or_a_tool_may_include_a_file_beside_it(self):
+        for path in ("tests/drivers/world.cpp", "tools/mpiexec/main.cpp"):
+            include = '#include "world.hpp"\n'
+            self.assertEqual(breaches(tidy.check_rooted_includes, include, path, TABLE), [])
+            include = '#include "../world.hpp"\n'
+            self.assertEqual(len(breaches(tidy.check_rooted_includes, include, path, TABLE)), 1)
+
 
 class Sizes(unittest.TestCase):
     def test_a_line_of_more_columns_than_allowed(self):

@@ -309,7 +309,27 @@ def check_header_habits(file):
             yield Breach(file.path, 1, f'"{own}" is not the first include')
 
 
+LABEL = re.compile(r"///\s+(Shape|Order|Threads|Progress|Errors|Source):")
+LABEL_INSIDE = re.compile(r"///.*\S\s+(Shape|Threads|Progress|Errors|Source):\s{2,}")
+
+
+def check_docstrings(file):
+    """The table under a type's first sentence keeps its columns: labels left, text indented."""
+    if not file.is_cxx:
+        return
+    inside = False
+    for number, line in enumerate(file.lines(), 1):
+        line = line.strip()
+        if LABEL_INSIDE.match(line):
+            yield Breach(file.path, number, "a label of the docstring is not at its line's start")
+        elif inside and line.startswith("/// ") and not line.startswith("///   "):
+            if not LABEL.match(line):
+                yield Breach(file.path, number, "text of the docstring's table is not indented")
+        inside = LABEL.match(line) or inside and line.startswith("/// ")
+
+
 TEXT_RULES = (
+    check_docstrings,
     check_sizes,
     check_blanks,
     check_functions,

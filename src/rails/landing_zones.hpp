@@ -14,11 +14,11 @@ namespace headway::rails {
 
 /// The landing zones of one driver: where its peers may have their pieces written.
 /// Shape:    at most `zone_count` open at once, in groups of `ways` by a hash of the name;
-/// allocates
-///           nothing after construction.
+///           allocates nothing after construction.
 /// Threads:  every function any thread.
 /// Progress: `close` waits for a `fill` of the same zone, which is one piece long; nothing else
-/// waits. Errors:   a full group, an unknown zone and a piece out of bounds are ordinary answers.
+///           waits.
+/// Errors:   a full group, an unknown zone and a piece out of bounds are ordinary answers.
 class landing_zones {
  public:
   static constexpr std::size_t ways = 8;

@@ -182,6 +182,27 @@ class Headers(unittest.TestCase):
         self.assertEqual(breaches(check, '#include "base/a.hpp"\n', "src/base/f.cpp"), [])
 
 
+class Docstrings(unittest.TestCase):
+    def test_a_table_whose_text_was_torn_apart(self):
+        check = tidy.check_docstrings
+        torn = "/// Shape:    two queues\n/// of slots.\n/// Errors:   none.\nclass a;\n"
+        self.assertEqual(len(breaches(check, torn)), 1)
+        merged = "/// Shape:    two queues. Errors:   none.\nclass a;\n"
+        self.assertEqual(len(breaches(check, merged)), 1)
+
+    def test_a_table_in_order(self):
+        text = """/// Holds things.
+/// Shape:    two queues
+///           of slots.
+/// Errors:   none.
+///
+/// More words, which follow an empty line.
+class a;
+/// Another sentence.
+"""
+        self.assertEqual(breaches(tidy.check_docstrings, text), [])
+
+
 class Format(unittest.TestCase):
     def test_a_file_that_clang_format_would_rewrite(self):
         bad = tidy.ROOT / "build" / "tidy_rules_format.cpp"

@@ -13,9 +13,9 @@ namespace headway::rails::self {
 
 /// Carries a process's messages to itself. The smallest driver: start here to write another.
 ///
-/// Shape:    two queues of `slot_count`: eager packets are copied and wait to be released, packets
-/// with
-///           a landing zone are remembered and copied once, straight to where they belong.
+/// Shape:    two queues of `slot_count`: eager packets are copied and wait to be released,
+///           packets with a landing zone are remembered and copied once, straight to where they
+///           belong.
 /// Threads:  as the contract says; one lock guards the queues' ends and is never held while
 ///           bytes are copied.
 /// Progress: never waits. A large payload moves in pieces of `piece_bytes`, one for each `reap`.

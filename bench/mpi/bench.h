@@ -1,0 +1,53 @@
+/// What the MPI benchmarks share: start and end, agreement between ranks, a common starting line.
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure.h"
+#include "options.h"
+#include "table.h"
+
+/// Options that every benchmark takes; set the defaults before `bench_start`.
+struct bench {
+  const char* name;
+  const char* about;
+  int thread_level;   ///< what MPI_Init_thread must grant
+  int ranks;          ///< exactly so many; 0: any number
+  double iterations;  ///< --iterations; 0: as many as fit into `seconds`
+  double seconds;     ///< --seconds: the aim for one row
+  const char* json;   ///< --json FILE
+  bool pin;           ///< --pin: rank i to usable core i
+  bool multiple;      ///< --multiple: MPI_THREAD_MULTIPLE whatever the benchmark needs
+  int rank, size;     ///< set by bench_start
+  bool one_clock;     ///< set by bench_start: all ranks read the same monotonic clock
+  struct table table;
+};
+
+/// Reads the options, pins, starts MPI.
+/// Errors: a wrong option, a wrong number of ranks or a lower thread level end the program with a
+/// message.
+void bench_start(struct bench* b, const struct option* own, int argc, char** argv);
+/// Opens the table; only rank 0 prints.
+void bench_table(struct bench* b, const char* label, const struct column* columns, int count);
+/// Writes the JSON file and ends MPI. Returns the exit code of the program.
+int bench_finish(struct bench* b);
+
+/// How often to repeat what takes `one_ns`, the same on every rank (rank 0's answer counts):
+/// --iterations, or what fits into --seconds, within `least` … `most`. Collective.
+long bench_repeat(const struct bench* b, double one_ns, long least, long most);
+
+/// Returns at about the same moment on every rank: barrier, then, where all read one clock, a
+/// rendezvous in time. Collective.
+void starting_line(const struct bench* b);
+
+/// The largest of the ranks' values. Collective.
+double largest(double value);
+
+/// `bytes` of touched memory, page-aligned, filled by a pattern. Never NULL.
+void* buffer(size_t bytes);
+
+/// Runs `count` threads of `body(argument + i * stride)` and waits for all.
+void run_threads(int count, void* (*body)(void*), void* arguments, size_t stride);

@@ -1,0 +1,44 @@
+/// What a measurement needs and MPI does not give: time, statistics, honest work, pinning.
+/// No file of this pair includes mpi.h, so that the cache-line probe runs without any library.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Monotonic time in nanoseconds. About 20 ns a call; any thread.
+uint64_t now_ns(void);
+
+/// The samples of one row, in any unit. Shape: at most `samples_max`, later ones are dropped.
+enum { samples_max = 1 << 20 };
+struct samples {
+  double* value;
+  size_t count;
+  size_t capacity;
+};
+void samples_add(struct samples* s, double value);
+void samples_free(struct samples* s);
+
+struct summary {
+  double best, median, mean, p99, worst;
+};
+/// Sorts the samples in place. All fields are 0 when there are none.
+struct summary summarise(struct samples* s);
+
+/// Spends the processor on `units` quanta of arithmetic that the compiler cannot remove. Registers
+/// only: no memory traffic, no system call, no clock, so that an interrupt or a stolen time slice
+/// lengthens it instead of hiding in it (thread-or-not08).
+void work(uint64_t units);
+
+/// How many units of `work` fill one microsecond of an undisturbed core, by the best of many tries.
+double work_units_per_us(void);
+
+/// How many cores this process may use, whatever core it is bound to at the moment.
+int usable_cores(void);
+
+/// Binds the calling thread to the `index`-th usable core, modulo their number.
+/// Errors: false where the system refuses; the thread then stays where it was.
+bool pin_to_core(int index);
+
+/// Processor seconds, user and system, that all threads of this process have used.
+double processor_seconds(void);

@@ -1,0 +1,106 @@
+/// One-way time and bandwidth by message size between ranks 0 and 1.
+/// With --window W > 1, W messages one way and one empty answer: the time is per message.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+enum { tag_data = 1, tag_answer = 2 };
+
+struct exchange {
+  int rank, window;
+  size_t bytes;
+  char* memory;  ///< window * bytes
+  MPI_Request* requests;
+};
+
+static void send_one(char* from, size_t bytes, int peer) {
+  MPI_Send(from, (int)bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD);
+}
+
+static void receive_one(char* into, size_t bytes, int peer) {
+  MPI_Recv(into, (int)bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void there_and_back(const struct exchange* x) {
+  if (x->rank == 0) {
+    send_one(x->memory, x->bytes, 1);
+    receive_one(x->memory, x->bytes, 1);
+  } else {
+    receive_one(x->memory, x->bytes, 0);
+    send_one(x->memory, x->bytes, 0);
+  }
+}
+
+static void window_and_answer(const struct exchange* x) {
+  const int peer = 1 - x->rank;
+  for (int i = 0; i < x->window; ++i) {
+    char* at = x->memory + (size_t)i * x->bytes;
+    if (x->rank == 0)
+      MPI_Isend(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
+    else MPI_Irecv(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
+  }
+  MPI_Waitall(x->window, x->requests, MPI_STATUSES_IGNORE);
+  if (x->rank == 0)
+    MPI_Recv(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else MPI_Send(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD);
+}
+
+/// Nanoseconds that `count` exchanges take.
+static double timed(const struct exchange* x, long count) {
+  const uint64_t start = now_ns();
+  for (long i = 0; i < count; ++i) {
+    if (x->window > 1) window_and_answer(x);
+    else there_and_back(x);
+  }
+  return (double)(now_ns() - start);
+}
+
+static void measure(struct bench* b, const struct exchange* x) {
+  // Warm-up: connections, caches, and how long one exchange takes, roughly.
+  timed(x, 2);
+  const long trial = x->bytes < 65536 ? 50 : 2;
+  const double one_ns = timed(x, trial) / (double)trial;
+  // A sample is at least 5 us long, so that reading the clock stays below half a percent.
+  long batch = one_ns < 5000 ? (long)(5000 / (one_ns < 50 ? 50 : one_ns)) + 1 : 1;
+  MPI_Bcast(&batch, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+  const long rounds = bench_repeat(b, one_ns * (double)batch, 5, 100000);
+  const double messages = (x->window > 1 ? x->window : 2) * (double)batch;
+  struct samples samples = {0};
+  for (long i = 0; i < rounds; ++i) samples_add(&samples, timed(x, batch) / messages / 1000);
+  const struct summary s = summarise(&samples);
+  samples_free(&samples);
+  table_row(
+      &b->table, NULL,
+      (double[]){(double)x->bytes, s.median, s.mean, s.best, s.p99,
+                 s.median > 0 ? (double)x->bytes / s.median : 0, (double)rounds * (double)batch});
+}
+
+int main(int argc, char** argv) {
+  struct bench b = {
+      .name = "pingpong",
+      .about = "pingpong: one-way time and bandwidth by message size between two ranks.",
+      .thread_level = MPI_THREAD_SINGLE,
+      .ranks = 2,
+      .seconds = 0.2};
+  struct list sizes = {.count = 0};
+  list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
+  double window = 1;
+  const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
+                               {"--window", option_number, &window, "messages in flight, one way"},
+                               {NULL, option_flag, NULL, NULL}};
+  bench_start(&b, own, argc, argv);
+  const struct column columns[] = {{"bytes", 0},  {"median_us", 3}, {"mean_us", 3},  {"best_us", 3},
+                                   {"p99_us", 3}, {"mb_per_s", 1},  {"exchanges", 0}};
+  bench_table(&b, NULL, columns, 7);
+  for (int i = 0; i < sizes.count; ++i) {
+    struct exchange x = {.rank = b.rank, .window = window < 1 ? 1 : (int)window};
+    x.bytes = sizes.value[i];
+    x.memory = buffer(x.bytes * (size_t)x.window);
+    x.requests = calloc((size_t)x.window, sizeof *x.requests);
+    measure(&b, &x);
+    free(x.requests);
+    free(x.memory);
+  }
+  return bench_finish(&b);
+}

@@ -1,0 +1,31 @@
+/// The result of a benchmark: rows of numbers, printed as they come and kept for JSON.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct column {
+  const char* name;  ///< with its unit last: "median_us"
+  int decimals;
+};
+
+enum { columns_max = 12 };
+
+/// Shape: one text label a row (its column's name is `label`, NULL for none), then `count` numbers.
+struct table {
+  const char* label;
+  const struct column* columns;
+  int count;
+  bool silent;  ///< true on ranks that report nothing: every call is then empty
+  char* json;   ///< the rows so far, as the inside of a JSON array
+  size_t json_bytes;
+};
+
+/// Prints the head. `columns` must outlive the table.
+void table_open(struct table* t, const char* label, const struct column* columns, int count,
+                bool silent);
+void table_row(struct table* t, const char* label, const double* values);
+/// Writes `{"benchmark": …, "library": …, "ranks": …, "rows": […]}` to `path` unless that is NULL.
+/// Errors: false, after a line on standard error, if the file cannot be written.
+bool table_close(struct table* t, const char* path, const char* benchmark, const char* library,
+                 int ranks);

@@ -1,0 +1,1 @@
+"""Runs one benchmark with several MPI libraries in turns, and says how they compare."""

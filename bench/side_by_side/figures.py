@@ -1,0 +1,160 @@
+"""The figures to reach, each as one command: what is run, and which sentences must then be true."""
+
+from dataclasses import dataclass
+
+from .rounds import Case, spread
+
+PIN = "--pin"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    claim: str
+    reached: bool | None  # None: there was nothing to compare
+    text: str
+
+
+def against_best_peer(key, bound, among=None, case=0):
+    """Ours at defaults / best peer: at most `bound`, or at least where higher is better."""
+
+    def check(results):
+        result = results[case]
+        metric = result.metric
+        whom = f"best of {', '.join(among)}" if among else "best peer"
+        sign = "≥" if metric.higher_is_better else "≤"
+        claim = f"{row_name(metric, key)} {sign} {bound:g} × {whom}"
+        other = result.best_peer(key, among)
+        ratio = result.ratio(result.own, other, key) if other else None
+        return ratio_verdict(claim, ratio, bound, metric, f"of {other}" if other else "")
+
+    return check
+
+
+def against_setting(key, setting, bound, case=0):
+    """Ours at defaults against ours in another setting."""
+
+    def check(results):
+        result = results[case]
+        other = f"{result.own}:{setting}"
+        claim = f"{row_name(result.metric, key)} ≤ {bound:g} × {other}"
+        return ratio_verdict(claim, result.ratio(result.own, other, key), bound, result.metric, "")
+
+    return check
+
+
+def against_number(key, bound, case=0):
+    def check(results):
+        result = results[case]
+        claim = f"{row_name(result.metric, key)} ≤ {bound:g} ({result.metric.unit})"
+        found = result.values.get(result.own, {}).get(key)
+        if not found:
+            return Verdict(claim, None, "not measured")
+        s = spread(found)
+        text = f"{s.median:.3g} ({s.low:.3g} … {s.high:.3g})"
+        return Verdict(claim, s.median <= bound, text)
+
+    return check
+
+
+def against_own_row(key, other_key, bound, case=0):
+    """Ours in one row against ours in another row of the same run."""
+
+    def check(results):
+        result = results[case]
+        metric = result.metric
+        sign = "≥" if metric.higher_is_better else "≤"
+        claim = f"{row_name(metric, key)} {sign} {bound:g} × its {row_name(metric, other_key)}"
+        rows = result.values.get(result.own, {})
+        pairs = list(zip(rows.get(key, []), rows.get(other_key, [])))
+        ratio = spread([a / b for a, b in pairs if b]) if pairs else None
+        return ratio_verdict(claim, ratio, bound, metric, "")
+
+    return check
+
+
+def row_name(metric, key):
+    return ", ".join(f"{name} {value}" for name, value in zip(metric.key, key)) or metric.value
+
+
+def ratio_verdict(claim, ratio, bound, metric, other):
+    if ratio is None:
+        return Verdict(claim, None, "not measured")
+    higher = metric.higher_is_better
+    reached = ratio.median >= bound if higher else ratio.median <= bound
+    text = f"{ratio.median:.3f}{' ' * bool(other)}{other} ({ratio.low:.3f} … {ratio.high:.3f})"
+    return Verdict(claim, reached, text)
+
+
+@dataclass(frozen=True)
+class Figure:
+    what: str
+    cases: tuple
+    claims: tuple
+    peers: tuple | None = None  # contenders other than ours that matter; None: all given
+
+
+MiB = 1 << 20
+
+FIGURES = {
+    "overlap": Figure(
+        "overlap, both sides compute, TCP at 1 Gbit/s; the latency not raised for it",
+        (
+            Case("overlap", (PIN, "--side", "both", "--sizes", "16M,64M", "--iterations", "3"),
+                 net="tcp", rate="1gbit"),
+            Case("pingpong", (PIN, "--sizes", "1", "--seconds", "0.5"), net="tcp"),
+        ),
+        (
+            against_number(("both", 16 * MiB), 1.10),
+            against_number(("both", 64 * MiB), 1.10),
+            against_setting((1,), "off", 1.05, case=1),
+        ),
+    ),
+    "latency": Figure(
+        "8 bytes one way, shared memory, progression on",
+        (Case("pingpong", (PIN, "--sizes", "8", "--seconds", "0.5")),),
+        (against_best_peer((8,), 1.0), against_setting((8,), "off", 1.05)),
+    ),
+    "bandwidth": Figure(
+        "4 MB one way, shared memory",
+        (Case("pingpong", (PIN, "--sizes", "4M", "--seconds", "0.5")),),
+        (against_best_peer((4 * MiB,), 1.05, among=("impi",)),),
+    ),
+    "tcp-latency": Figure(
+        "1 byte over TCP, unshaped",
+        (Case("pingpong", (PIN, "--sizes", "1", "--seconds", "0.5"), net="tcp"),),
+        (against_best_peer((1,), 1.0),),
+    ),
+    "one-to-n": Figure(
+        "1-to-N threads, own tag each, mean",
+        (Case("one_to_n", (PIN, "--threads", "2,64", "--seconds", "0.5")),),
+        (against_number((64,), 3.5), against_own_row((64,), (2,), 1.5)),
+    ),
+    "message-rate": Figure(
+        "8-byte messages per second, 1 / 2 / 4 threads a rank",
+        (Case("message_rate", (PIN, "--threads", "1,2,4", "--seconds", "0.5")),),
+        (
+            against_best_peer((2,), 1.0),
+            against_best_peer((4,), 1.0),
+            against_own_row((4,), (1,), 0.9),
+        ),
+    ),
+    "allreduce": Figure(
+        "8-byte allreduce with more ranks than cores",
+        tuple(Case("allreduce", ("--sizes", "8", "--seconds", "0.5"), ranks=n) for n in (4, 8, 16)),
+        (
+            against_best_peer((4, 8), 1.1, case=0),
+            against_best_peer((8, 8), 1.0, case=1),
+            against_best_peer((16, 8), 1.0, case=2),
+        ),
+    ),
+    "recv-cpu": Figure(
+        "processor time of a rank blocked 10 s in MPI_Recv",
+        (Case("recv_cpu", (PIN, "--seconds", "10")),),
+        (against_number((), 0.05),),
+    ),
+    "start-up": Figure(
+        "mpiexec -n 8 ./hello, start to end",
+        (Case("hello", ranks=8),),
+        (against_best_peer((), 1.0, among=("mpich",)),),
+    ),
+}  # fmt: skip

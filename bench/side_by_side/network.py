@@ -1,0 +1,142 @@
+"""Where the ranks of a run live: one machine's memory, or two ends of a network link.
+
+A `Place` is what the launch of a library needs to know: how to prefix the command of each group of
+ranks, and over which interface they may talk. Places that change the machine are context managers,
+and undo everything also when the program is interrupted or told to terminate.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """`prefixes`: one per group of ranks. `interface`: None where shared memory is meant."""
+
+    name: str
+    prefixes: tuple = ((),)
+    interface: str | None = None
+
+    @property
+    def networked(self):
+        return self.interface is not None
+
+    def groups(self, ranks):
+        """(number of ranks, command prefix) for each group; earlier groups take the remainder."""
+        share, rest = divmod(ranks, len(self.prefixes))
+        counts = [share + (index < rest) for index in range(len(self.prefixes))]
+        return [(count, list(prefix)) for count, prefix in zip(counts, self.prefixes) if count]
+
+
+SHARED_MEMORY = Place("shared memory")
+LOOPBACK = Place("loopback TCP, not shaped (two namespaces need root)", interface="lo")
+
+INTERFACE = "hw0"  # the same name at both ends, so that one setting serves all ranks
+
+
+class NetworkError(Exception):
+    pass
+
+
+def run_ip(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise NetworkError(f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def shape(namespace, rate):
+    """A token bucket: no more than `rate` on average.
+
+    The burst must hold a whole segmentation-offload packet (64 KB) several times, or the bucket
+    never fills and the rate is missed; 256 KB is 2 ms at 1 Gbit/s. 50 ms of queue lets a sender
+    keep the link busy; what is beyond is dropped, as a switch would.
+    """
+    run_ip("tc", "-n", namespace, "qdisc", "add", "dev", INTERFACE, "root", "tbf",
+           "rate", rate, "burst", "256k", "latency", "50ms")  # fmt: skip
+
+
+def make_namespace(name):
+    run_ip("ip", "netns", "add", name)
+    # IPv4 only: an IPv6 address is tentative for a second, and libraries that pick it then fail.
+    off = "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6"
+    subprocess.run(["ip", "netns", "exec", name, "sh", "-c", off], capture_output=True)
+
+
+def wait_for_carrier(name):
+    for _ in range(100):
+        done = subprocess.run(["ip", "-n", name, "link", "show", INTERFACE],
+                              capture_output=True, text=True)  # fmt: skip
+        if "state UP" in done.stdout:
+            return
+        time.sleep(0.02)
+    raise NetworkError(f"the link of {name} does not come up")
+
+
+def make_pair(names, rate):
+    for name in names:
+        make_namespace(name)
+    first, second = names
+    run_ip("ip", "link", "add", INTERFACE, "netns", first, "type", "veth",
+           "peer", "name", INTERFACE, "netns", second)  # fmt: skip
+    for number, name in enumerate(names, 1):
+        run_ip("ip", "-n", name, "address", "add", f"10.77.0.{number}/24", "dev", INTERFACE)
+        run_ip("ip", "-n", name, "link", "set", "lo", "up")
+        run_ip("ip", "-n", name, "link", "set", INTERFACE, "up")
+        if rate is not None:
+            shape(name, rate)
+    for name in names:
+        wait_for_carrier(name)
+
+
+def remove(names):
+    """Takes the interfaces with them. Nothing to say if one was never made."""
+    for name in names:
+        subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+@contextlib.contextmanager
+def termination_as_exit():
+    """SIGTERM and SIGHUP unwind the stack like an exception, so that `finally` blocks run."""
+
+    def leave(number, _frame):
+        raise SystemExit(128 + number)
+
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, leave) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def two_namespaces(rate=None):
+    """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction.
+
+    Errors: NetworkError with the command that failed; what was made until then is removed.
+    """
+    names = [f"headway-{os.getpid()}-{end}" for end in "ab"]
+    with termination_as_exit():
+        try:
+            make_pair(names, rate)
+            prefixes = tuple(("ip", "netns", "exec", name) for name in names)
+            text = f"TCP between two namespaces, {rate or 'not shaped'}"
+            yield Place(text, prefixes, INTERFACE)
+        finally:
+            remove(names)
+
+
+@contextlib.contextmanager
+def tcp_place(rate=None):
+    """Two namespaces where the system lets us, else the loopback, whose name says so."""
+    with contextlib.ExitStack() as stack:
+        try:
+            place = stack.enter_context(two_namespaces(rate))
+        except (NetworkError, FileNotFoundError):
+            place = LOOPBACK
+        yield place

@@ -1,0 +1,134 @@
+"""The benchmarks of bench/mpi: compiled with each library's mpicc, run, and read back."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "mpi"
+SHARED = ("bench", "options", "table", "measure")
+ALONE = {"hello": (), "cache_line": ("options", "table", "measure")}
+FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread")
+
+
+class RunError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What to compare of a benchmark's rows: `key` columns name a row, `value` is the figure."""
+
+    key: tuple
+    value: str
+    unit: str
+    higher_is_better: bool = False
+
+
+METRICS = {
+    "pingpong": Metric(("bytes",), "median_us", "µs one way, median"),
+    "overlap": Metric(("side", "bytes"), "ratio", "T(both)/max, 1 = all hidden"),
+    "one_to_n": Metric(("threads",), "mean_us", "µs one way, mean"),
+    "n_to_n": Metric(("threads",), "exchanges_per_s", "ping-pongs/s", True),
+    "n_load": Metric(("threads",), "mean_us", "µs one way, mean"),
+    "message_rate": Metric(("threads",), "million_per_s", "million messages/s", True),
+    "allreduce": Metric(("ranks", "bytes"), "median_us", "µs, median"),
+    "nbc_work": Metric(("bytes",), "overhead_us", "µs that the collective adds to the work"),
+    "recv_cpu": Metric((), "processor_s", "processor s while blocked"),
+    "hello": Metric((), "seconds", "s from start to end"),
+}
+
+
+def benchmarks():
+    return sorted(METRICS)
+
+
+def compile_benchmark(name, mpicc, environment, folder):
+    """Returns the program's path; compiles only what is older than its sources."""
+    shared = ALONE.get(name, SHARED)
+    sources = [SOURCES / f"{part}.c" for part in (name, *shared)]
+    program = folder / name
+    newest = max(path.stat().st_mtime for path in [*SOURCES.iterdir(), pathlib.Path(mpicc)])
+    if program.exists() and program.stat().st_mtime >= newest:
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [str(mpicc), *FLAGS, *map(str, sources), "-o", str(program), "-lm"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RunError(f"{' '.join(command)}\n{done.stderr.strip()}")
+    return program
+
+
+def end_group(process):
+    """The whole session that `process` leads: a launcher that hangs must not leave ranks."""
+    for number, grace_s in ((signal.SIGTERM, 2), (signal.SIGKILL, 2)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(grace_s)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
+
+
+def run_command(command, environment, timeout_s):
+    """Runs to the end and returns the seconds it took. Errors: RunError with its last words."""
+    start = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        raise RunError(f"no end after {timeout_s} s") from None
+    finally:
+        if process.poll() is None:
+            end_group(process)
+    if process.returncode:
+        lines = [line for line in output.splitlines() if line.strip()]
+        raise RunError(f"exit code {process.returncode}: " + " / ".join(lines[-3:]))
+    return time.monotonic() - start
+
+
+def read_rows(benchmark, path):
+    """{key: value} of the rows in a benchmark's JSON file; a key is a tuple of its columns."""
+    metric = METRICS[benchmark]
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {tuple(plain(row[name]) for name in metric.key): row[metric.value] for row in rows}
+
+
+def plain(value):
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeout_s):
+    """One run: {key: value}."""
+    library, environment = contender.library, contender.environment(place)
+    with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
+        result = pathlib.Path(folder) / "result.json"
+        words = [str(program), *arguments]
+        if benchmark != "hello":
+            words += ["--json", str(result)]
+        command = library.launch(words, ranks, place)
+        seconds = run_command(command, environment, timeout_s)
+        return {(): seconds} if benchmark == "hello" else read_rows(benchmark, result)
+
+
+def probe_ns(program):
+    """One-way time of a cache line between the first two cores; None where there is one core."""
+    with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
+        result = pathlib.Path(folder) / "result.json"
+        try:
+            run_command([str(program), "--json", str(result)], None, 30)
+        except RunError:
+            return None
+        return json.loads(result.read_text(encoding="utf-8"))["rows"][0]["median_ns"]

@@ -19,7 +19,8 @@ enum class send_mode : std::uint8_t { standard, synchronous, ready };
 struct parked;
 
 /// A matching space with a rank order: one side (point-to-point or collective) of a communicator.
-/// Threads:  every function any thread; the table of ranks is immutable.
+/// Threads:  every function any thread; the table of ranks is immutable. Made by
+///           `exchange::open_context`, ended by `close_context`.
 class context;
 
 /// Tag matching, eager and rendezvous, over `packets`. One per process.
@@ -42,9 +43,11 @@ class exchange {
   /// must be the same on all of them and in no other use. Local; earlier messages are kept.
   /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
   /// context all of them do, because the others wait for the lost one in turn.
-  [[nodiscard]] std::unique_ptr<context> open_context(std::uint32_t id, int self,
-                                                      std::vector<std::uint32_t> world_ranks,
-                                                      bool collective = false);
+  [[nodiscard]] context* open_context(std::uint32_t id, int self,
+                                      std::vector<std::uint32_t> world_ranks,
+                                      bool collective = false);
+  /// After its last request: forgets the context and what still waits in it. Waits, for a round.
+  void close_context(context* where) noexcept;
   static constexpr std::uint32_t context_ids = 1u << 16;
 
   /// `data` must stay as it is until the request is complete.
@@ -65,12 +68,8 @@ class exchange {
   [[nodiscard]] progress::engine& engine() noexcept;
 
  private:
-  friend class context;
-  struct parts;
-  std::unique_ptr<parts> parts_;
+  std::unique_ptr<exchange_parts> parts_;
 };
 
-/// Out-of-line destruction for `std::unique_ptr<context>` where `context` is incomplete.
-void close(std::unique_ptr<context> where) noexcept;
 
 }  // namespace headway::messages

@@ -1,0 +1,173 @@
+#include "messages/exchange.hpp"
+
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "messages/parts.hpp"
+
+namespace headway::messages {
+
+exchange::exchange(packets::peers& peers, progress::engine& engine)
+    : parts_(std::make_unique<exchange_parts>(peers, engine)) {
+  peers.start(*parts_);
+}
+
+exchange::~exchange() { parts_->peers.stop(); }
+
+progress::engine& exchange::engine() noexcept { return parts_->engine; }
+
+context* exchange::open_context(std::uint32_t id, int self,
+                                std::vector<std::uint32_t> world_ranks, bool collective) {
+  HEADWAY_ASSERT(id < context_ids);
+  std::vector<packets::peer*> ranks;
+  ranks.reserve(world_ranks.size());
+  for (const auto world_rank : world_ranks) ranks.push_back(&parts_->peers.at(world_rank));
+  auto* where = new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(ranks), collective);
+  for (const auto* p : where->ranks) where->lost_ranks += p->lost();
+  parts_->enter(where->id, where);
+  return where;
+}
+
+void exchange::close_context(context* where) noexcept {
+  parts_->enter(where->id, nullptr);
+  // A reaper may have found it just before: when an ltask has run, that round is over.
+  struct last_round : progress::ltask {
+    last_round() noexcept : ltask("close context", &last_round::run, progress::ltask_kind::one_shot) {}
+    static progress::ltask_result run(ltask& self) noexcept {
+      static_cast<last_round&>(self).over.complete();
+      return progress::ltask_result::done;
+    }
+    progress::completion over;
+  };
+  last_round round;
+  parts_->engine.submit(round);
+  parts_->engine.wait(round.over);
+  delete where;
+}
+
+void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
+                    int tag, send_mode mode) noexcept {
+  HEADWAY_DEBUG_ASSERT(destination >= 0 &&
+                       static_cast<std::size_t>(destination) < where.ranks.size());
+  packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
+  r.where_ = &where;
+  r.data_ = const_cast<std::byte*>(data.data());  // only read: the piece that is sent
+  r.bytes_ = data.size();
+  r.peer_rank_ = destination;
+  r.tag_ = tag;
+  r.from_ = &to;
+  r.arrived = {.source = destination, .tag = tag, .bytes = data.size()};
+  if (mode == send_mode::synchronous || data.size() > to.eager_bytes_max()) {
+    parts_->start_offer(to, r);
+    return;
+  }
+  packets::outgoing& out = r;
+  write_head(out, envelope{.kind = wire_kind::eager,
+                              .context = where.id,
+                              .source = static_cast<std::uint32_t>(where.self),
+                              .tag = tag});
+  out.payload = data;
+  out.charge = eager_charge(data.size());
+  out.answered = false;
+  out.landing = rails::landing_id::none;
+  out.sent = &exchange_parts::payload_sent;
+  out.demote = &exchange_parts::demote;
+  r.stage_ = request::stage::sending;
+  switch (to.post(out)) {
+    case packets::posted::done:
+      parts_->complete_at_once(r);
+      break;
+    case packets::posted::pending:
+      break;
+    case packets::posted::down:
+      parts_->fail(r, outcome::peer_lost);
+      break;
+  }
+}
+
+void exchange::receive(context& where, request& r, std::span<std::byte> room, int source,
+                       int tag) noexcept {
+  r.where_ = &where;
+  r.data_ = room.data();
+  r.bytes_ = room.size();
+  r.peer_rank_ = source;
+  r.tag_ = tag;
+  const matcher::pattern wanted{source, tag};
+  parked* message = nullptr;
+  bool hopeless = false;
+  {
+    const std::lock_guard guard(where.lock);
+    message = where.waiting.find_parked(wanted);
+    if (message) {
+      where.waiting.remove_parked(*message);
+    } else if (where.lost_ranks > 0 &&
+               (where.collective || source == any_source ||
+                where.ranks[static_cast<std::size_t>(source)]->lost())) {
+      hopeless = true;
+    } else {
+      parts_->now_pending(r);
+      r.stage_ = request::stage::posted;
+      where.waiting.post(r, wanted);
+    }
+  }
+  if (message) {
+    parts_->receive_parked(r, *message);
+  } else if (hopeless) {
+    r.arrived = {.source = source, .tag = tag};
+    parts_->fail(r, outcome::peer_lost);
+  }
+}
+
+void exchange::cancel(request& r) noexcept {
+  if (r.test()) return;
+  context& where = *r.where_;
+  {
+    const std::lock_guard guard(where.lock);
+    if (r.stage_ != request::stage::posted) return;
+    where.waiting.withdraw(r, {r.peer_rank_, r.tag_});
+    r.stage_ = request::stage::fresh;
+  }
+  r.arrived = {.source = r.peer_rank_, .tag = r.tag_};
+  parts_->fail(r, outcome::cancelled);
+}
+
+bool exchange::probe(context& where, int source, int tag, arrival& found) noexcept {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    {
+      const std::lock_guard guard(where.lock);
+      if (const parked* message = where.waiting.find_parked({source, tag})) {
+        found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+        return true;
+      }
+    }
+    if (attempt == 0) parts_->engine.poll();
+  }
+  return false;
+}
+
+parked* exchange::probe_matched(context& where, int source, int tag, arrival& found) noexcept {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    {
+      const std::lock_guard guard(where.lock);
+      if (parked* message = where.waiting.find_parked({source, tag})) {
+        where.waiting.remove_parked(*message);
+        found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+        return message;
+      }
+    }
+    if (attempt == 0) parts_->engine.poll();
+  }
+  return nullptr;
+}
+
+void exchange::receive_parked(context& where, request& r, parked* message,
+                              std::span<std::byte> room) noexcept {
+  r.where_ = &where;
+  r.data_ = room.data();
+  r.bytes_ = room.size();
+  r.peer_rank_ = message->source;
+  r.tag_ = message->tag;
+  parts_->receive_parked(r, *message);
+}
+
+}  // namespace headway::messages

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "messages/context.hpp"
+#include "messages/exchange.hpp"
+#include "messages/id_table.hpp"
+#include "messages/wire.hpp"
+#include "packets/peers.hpp"
+
+namespace headway::messages {
+
+/// The inside of `exchange`: what arrives (arrivals.cpp), and rendezvous (rendezvous.cpp).
+///
+/// Threads:  `arrived`, `landed`, `lost`, `moved` by the reaper; the rest any thread.
+/// Locks:    context::lock, early_lock, waiting_lock and the tables' own; none is held while
+///           another is taken, but early_lock before context::lock; none across `complete`.
+struct exchange_parts final : packets::receiver {
+  exchange_parts(packets::peers& all, progress::engine& engine) : peers(all), engine(engine) {}
+  ~exchange_parts();
+
+  void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
+  void landed(rails::landing_id zone, std::uint64_t bytes) noexcept override;
+  void lost(packets::peer& whom) noexcept override;
+  void moved() noexcept override;
+  void lost_in(context& where, packets::peer& whom) noexcept;
+
+  /// The open context of this number, or nullptr.
+  [[nodiscard]] context* find(std::uint16_t id) noexcept;
+  void enter(std::uint16_t id, context* where);
+
+  // Sending.
+  void start_offer(packets::peer& to, request& r) noexcept;
+  void write_offer(request& r) noexcept;
+  /// The answer to an offer of ours. [reaper]
+  void granted(packets::peer& from, const grant& given) noexcept;
+
+  // Receiving.
+  void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  void arrived_offer(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  void keep_early(parked& message) noexcept;
+  /// Fills `r`, taken out of the matcher, from a message that waited; frees the message.
+  void receive_parked(request& r, parked& message) noexcept;
+  void deliver(request& r, int source, int tag, std::span<const std::byte> payload) noexcept;
+  /// Answers an offer of `bytes` bytes for `r`.
+  void accept(packets::peer& from, request& r, const parked& offered) noexcept;
+  void open_landing(request& r) noexcept;
+  void send_grant(request& r, std::uint32_t zone) noexcept;
+
+  // Ending.
+  void now_pending(request& r) noexcept;
+  void complete(request& r) noexcept;
+  /// The same for a request that nobody else knows yet: no atomic exchange.
+  void complete_at_once(request& r) noexcept;
+  void fail(request& r, outcome how) noexcept;
+  static void payload_sent(packets::outgoing& item, bool well) noexcept;
+  static void offer_sent(packets::outgoing& item, bool well) noexcept;
+  static void grant_sent(packets::outgoing& item, bool well) noexcept;
+  static void demote(packets::outgoing& item) noexcept;
+  [[nodiscard]] static request& owner_of(packets::outgoing& item) noexcept;
+
+  packets::peers& peers;
+  progress::engine& engine;
+
+  static constexpr std::size_t page_entries = 256;
+  using page = std::array<std::atomic<context*>, page_entries>;
+  std::array<std::atomic<page*>, exchange::context_ids / page_entries> pages{};
+
+  base::spinlock early_lock;  // messages whose context is not open here yet
+  base::intrusive_list<parked, arrival_order> early;
+
+  id_table<request> sends;
+  id_table<request> landings;
+  base::spinlock waiting_lock;
+  base::intrusive_list<request> awaiting;  // matched, no landing zone was free
+  std::atomic<int> awaiting_count{0};      // a hint, read without the lock
+};
+
+}  // namespace headway::messages

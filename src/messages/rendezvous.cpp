@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <mutex>
+
+#include "messages/parts.hpp"
+
+namespace headway::messages {
+
+request& exchange_parts::owner_of(packets::outgoing& item) noexcept {
+  return static_cast<request&>(item);
+}
+
+void exchange_parts::write_offer(request& r) noexcept {
+  r.id_ = sends.insert(r);
+  r.stage_ = request::stage::offered;
+  packets::outgoing& out = r;
+  write_head(out, offer{.match = {.kind = wire_kind::request_to_send,
+                                     .context = r.where_->id,
+                                     .source = static_cast<std::uint32_t>(r.where_->self),
+                                     .tag = r.tag_},
+                           .bytes = r.bytes_,
+                           .send_id = r.id_});
+  out.payload = {};
+  out.charge = 0;
+  out.answered = true;
+  out.landing = rails::landing_id::none;
+  out.sent = &exchange_parts::offer_sent;
+}
+
+void exchange_parts::start_offer(packets::peer& to, request& r) noexcept {
+  now_pending(r);
+  write_offer(r);
+  const std::uint32_t id = r.id_;
+  if (to.post(r) == packets::posted::down && sends.take(id)) fail(r, outcome::peer_lost);
+}
+
+void exchange_parts::demote(packets::outgoing& item) noexcept {
+  request& r = owner_of(item);
+  auto& parts = r.where_->parts;
+  parts.now_pending(r);
+  parts.write_offer(r);
+}
+
+void exchange_parts::offer_sent(packets::outgoing& item, bool well) noexcept {
+  if (well) return;
+  request& r = owner_of(item);
+  auto& parts = r.where_->parts;
+  if (parts.sends.take(r.id_)) parts.fail(r, outcome::peer_lost);
+}
+
+void exchange_parts::payload_sent(packets::outgoing& item, bool well) noexcept {
+  request& r = owner_of(item);
+  auto& parts = r.where_->parts;
+  if (well) {
+    parts.complete(r);
+  } else {
+    parts.fail(r, outcome::peer_lost);
+  }
+}
+
+void exchange_parts::granted(packets::peer& from, const grant& given) noexcept {
+  request* offered = sends.find(given.send_id);
+  if (!offered || offered->from_ != &from) return;  // lost meanwhile, or not what we sent
+  if (sends.take(given.send_id) != offered) return;
+  request& r = *offered;
+  const std::size_t wanted = std::min<std::uint64_t>(given.bytes, r.bytes_);
+  if (given.zone == 0 || wanted == 0) return complete(r);
+  r.stage_ = request::stage::sending;
+  packets::outgoing& out = r;
+  out.head_bytes = 0;
+  out.answered = false;
+  out.landing = static_cast<rails::landing_id>(given.zone);
+  out.offset = 0;
+  out.payload = {r.data_, wanted};
+  out.sent = &exchange_parts::payload_sent;
+  switch (from.post(out)) {
+    case packets::posted::done:
+      return complete(r);
+    case packets::posted::pending:
+      return;
+    case packets::posted::down:
+      return fail(r, outcome::peer_lost);
+  }
+}
+
+void exchange_parts::accept(packets::peer& from, request& r, const parked& offered) noexcept {
+  const std::size_t fits = std::min(offered.bytes, r.bytes_);
+  r.from_ = &from;
+  r.send_id_ = offered.send_id;
+  r.landing_left_ = fits;
+  r.arrived = {.source = offered.source,
+               .tag = offered.tag,
+               .bytes = fits,
+               .how = fits < offered.bytes ? outcome::truncated : outcome::ok};
+  if (!r.counted_) now_pending(r);
+  open_landing(r);
+}
+
+void exchange_parts::open_landing(request& r) noexcept {
+  packets::peer& from = *r.from_;
+  if (from.lost()) return fail(r, outcome::peer_lost);
+  r.stage_ = request::stage::landing;
+  r.id_ = landings.insert(r);
+  const auto zone = static_cast<rails::landing_id>(r.id_);
+  const bool nothing = r.landing_left_ == 0;
+  if (!nothing && !from.rail().land(from.id(), zone, {r.data_, r.landing_left_})) {
+    static_cast<void>(landings.take(r.id_));
+    r.stage_ = request::stage::awaiting;
+    const std::lock_guard guard(waiting_lock);
+    awaiting.push_back(r);
+    awaiting_count.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  send_grant(r, nothing ? 0 : r.id_);
+}
+
+void exchange_parts::send_grant(request& r, std::uint32_t zone) noexcept {
+  packets::peer& from = *r.from_;
+  const std::uint32_t id = r.id_;
+  packets::outgoing& out = r;
+  write_head(out, grant{.send_id = r.send_id_, .zone = zone, .bytes = r.landing_left_});
+  out.payload = {};
+  out.charge = 0;
+  out.landing = rails::landing_id::none;
+  out.sent = &exchange_parts::grant_sent;
+  out.answered = zone != 0;  // without a zone its being sent is the end
+  switch (from.post(out)) {
+    case packets::posted::done:
+      if (landings.take(id)) complete(r);
+      return;
+    case packets::posted::pending:
+      return;
+    case packets::posted::down:
+      if (zone != 0) from.rail().unland(static_cast<rails::landing_id>(zone));
+      if (landings.take(id)) fail(r, outcome::peer_lost);  // else `lost` has ended it
+      return;
+  }
+}
+
+void exchange_parts::grant_sent(packets::outgoing& item, bool well) noexcept {
+  request& r = owner_of(item);
+  auto& parts = r.where_->parts;
+  if (!well && r.landing_left_ != 0)
+    r.from_->rail().unland(static_cast<rails::landing_id>(r.id_));
+  if (!parts.landings.take(r.id_)) return;  // `lost` has ended it
+  if (well) return parts.complete(r);       // nothing was asked for
+  parts.fail(r, outcome::peer_lost);
+}
+
+void exchange_parts::landed(rails::landing_id zone, std::uint64_t bytes) noexcept {
+  request* r = landings.find(static_cast<std::uint32_t>(zone));
+  if (!r) return;
+  r->landing_left_ -= std::min(bytes, r->landing_left_);
+  if (r->landing_left_ != 0) return;
+  if (!landings.take(static_cast<std::uint32_t>(zone))) return;
+  r->from_->rail().unland(zone);
+  complete(*r);
+}
+
+}  // namespace headway::messages

@@ -1,0 +1,153 @@
+#include "packets/peer.hpp"
+
+#include <cstring>
+#include <sched.h>
+
+#include "packets/peers.hpp"
+
+namespace headway::packets {
+
+peer::taken peer::transmit(outgoing& item) noexcept {
+  if (item.charge != 0) {
+    const std::uint32_t stored = charged_ - returned_.load(std::memory_order_relaxed);
+    if (stored + item.charge > credit_bytes_) item.demote(item);
+  }
+  const std::uint32_t charge = item.charge;
+  const bool answered = item.answered;
+  const bool telling = item.head_bytes != 0;
+  const std::uint32_t credit = consumed_total();
+  if (telling) std::memcpy(item.head.data(), &credit, sizeof credit);
+  const auto answer = rail_->send(id_, {.header = {item.head.data(), item.head_bytes},
+                                        .payload = item.payload,
+                                        .landing = item.landing,
+                                        .offset = item.offset,
+                                        .cookie = reinterpret_cast<std::uintptr_t>(&item)});
+  // Unless it is `done` and unanswered, `item` may be gone: others saw its event or the answer.
+  if (answer == rails::post::retry) return taken::not_yet;
+  if (answer == rails::post::down) return taken::never;
+  charged_ += charge;
+  if (answer == rails::post::posted) all_.engine().pending_started();  // ended with its event
+  if (telling) advertised_.store(credit, std::memory_order_relaxed);
+  return answer == rails::post::posted || answered ? taken::in_part : taken::whole;
+}
+
+posted peer::post(outgoing& item) noexcept {
+  if (lost()) return posted::down;
+  auto answer = posted::pending;
+  if (!try_hold()) {  // (A)
+    submitted_.push(item);
+    flush();
+  } else {
+    if (first_ == nullptr && submitted_.empty()) {
+      switch (transmit(item)) {
+        case taken::whole:
+          answer = posted::done;
+          break;
+        case taken::in_part:
+          break;
+        case taken::not_yet:
+          append(item);
+          all_.stalled(*this);
+          break;
+        case taken::never:
+          answer = posted::down;
+          break;
+      }
+    } else {
+      adopt_submitted();
+      append(item);
+      if (!drain()) all_.stalled(*this);
+    }
+    let_go();  // (B)
+    if (!submitted_.empty()) flush();
+  }
+  if (lost()) {
+    while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  }
+  return answer;
+}
+
+void peer::append(outgoing& item) noexcept {
+  item.next.store(nullptr, std::memory_order_relaxed);  // ours: under the mask
+  if (last_) {
+    last_->next.store(&item, std::memory_order_relaxed);
+  } else {
+    first_ = &item;
+  }
+  last_ = &item;
+}
+
+void peer::adopt_submitted() noexcept {
+  outgoing* item = submitted_.take_all();
+  while (item) {
+    outgoing* following = item->next.load(std::memory_order_relaxed);
+    append(*item);
+    item = following;
+  }
+}
+
+bool peer::drain() noexcept {
+  while (first_) {
+    outgoing& item = *first_;
+    // Unlinked before it is sent, because it may be gone before `transmit` returns.
+    first_ = item.next.load(std::memory_order_relaxed);
+    if (!first_) last_ = nullptr;
+    switch (lost() ? taken::never : transmit(item)) {
+      case taken::whole:
+        item.sent(item, true);
+        break;
+      case taken::in_part:
+        break;
+      case taken::not_yet:
+        item.next.store(first_, std::memory_order_relaxed);
+        first_ = &item;
+        if (!last_) last_ = &item;
+        return false;
+      case taken::never:
+        item.sent(item, false);
+        break;
+    }
+  }
+  return true;
+}
+
+void peer::flush() noexcept {
+  while (!submitted_.empty() && try_hold()) {
+    adopt_submitted();
+    if (!drain()) all_.stalled(*this);
+    let_go();
+  }
+}
+
+bool peer::fail_waiting() noexcept {
+  if (!try_hold()) return false;
+  adopt_submitted();
+  static_cast<void>(drain());  // a lost peer never stalls
+  let_go();
+  return true;
+}
+
+void peer::consumed_late(std::uint32_t bytes) noexcept {
+  consumed_late_.fetch_add(bytes, std::memory_order_relaxed);
+  return_credit_if_due();
+}
+
+void peer::return_credit_if_due() noexcept {
+  // An old `advertised_` only makes us return credit once too often.
+  const std::uint32_t owed = consumed_total() - advertised_.load(std::memory_order_relaxed);
+  if (owed <= credit_bytes_ / 2) return;
+  if (credit_flying_.exchange(true, std::memory_order_acquire)) return;  // pairs with credit_sent
+  credit_item_.head_bytes = sizeof(stream_head);
+  const stream_head head{.kind = credit_only};
+  std::memcpy(credit_item_.head.data(), &head, sizeof head);
+  credit_item_.sent = &peer::credit_sent;
+  credit_item_.self = this;
+  if (post(credit_item_) != posted::pending) credit_flying_.store(false, std::memory_order_release);
+}
+
+void peer::credit_sent(outgoing& item, bool) noexcept {
+  static_cast<credit_return&>(item).self->credit_flying_.store(
+      false, std::memory_order_release);  // the next user of the item sees our last use of it
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/intrusive_list.hpp"
+#include "base/submission_list.hpp"
+#include "packets/outgoing.hpp"
+#include "rails/driver.hpp"
+
+namespace headway::packets {
+
+enum class posted : std::uint8_t {
+  done,     ///< taken whole: head and payload may be reused, `sent` is not called
+  pending,  ///< `sent` is or was called, possibly before this answer is seen
+  down,     ///< the peer is lost; nothing was taken
+};
+
+class peers;
+
+/// A process of the job and the stream of packets to it.
+///
+/// Threads:  every function any thread, except those marked [reaper]: whoever runs the rail's
+/// ltask. Progress: never waits. Whoever holds the stream's mask sends what others submit
+/// meanwhile. Source:   multirail08 (collect and transfer layers, mechanism 13).
+class peer : public base::list_hook<> {
+  // Ownership: `first_`, `last_`, `charged_` belong to the holder of `busy_`.
+  // Edges:
+  //   (B) store of busy_, seq_cst -> (A) exchange of busy_, seq_cst: the next holder sees all that
+  //       the last one wrote; with submission_list::empty and push (seq_cst too) it also makes sure
+  //       that a submitted packet is seen by the leaving holder or finds the mask free.
+  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind (A) or (P): either the poster
+  //       sees the loss, or `fail_waiting` sees what was posted.
+  //   consumed_, consumed_late_, advertised_, returned_: relaxed; counts that carry nothing with
+  //   them.
+ public:
+  peer(peers& all, rails::peer_id id) noexcept : all_(all), id_(id) {}
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  [[nodiscard]] rails::peer_id id() const noexcept { return id_; }
+  [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
+  [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }  // (L)
+  [[nodiscard]] rails::driver& rail() const noexcept { return *rail_; }
+
+  /// Sends `item` behind all that was posted before it by this thread. When the peer is lost
+  /// meanwhile, `sent(false)` has been called before this returns or before `receiver::lost`.
+  [[nodiscard]] posted post(outgoing& item) noexcept;
+
+  /// `bytes` charged by the peer are stored no longer. [reaper]
+  void consumed(std::uint32_t bytes) noexcept {
+    consumed_.store(consumed_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+  /// The same from any thread.
+  void consumed_late(std::uint32_t bytes) noexcept;
+
+ private:
+  friend class peers;
+  friend class rail;
+
+  [[nodiscard]] bool try_hold() noexcept {
+    return !busy_.exchange(true, std::memory_order_seq_cst);
+  }
+  void let_go() noexcept { busy_.store(false, std::memory_order_seq_cst); }  // (B)
+  enum class taken : std::uint8_t { whole, in_part, not_yet, never };
+  /// `in_part`: an event or an answer ends it, do not touch it again.
+  [[nodiscard]] taken transmit(outgoing& item) noexcept;
+  void adopt_submitted() noexcept;
+  void append(outgoing& item) noexcept;
+  /// Sends what is submitted, unless somebody else holds the mask and will.
+  void flush() noexcept;
+  /// Sends what waits, in order. False: the rail takes no more now. Under the mask.
+  [[nodiscard]] bool drain() noexcept;
+  /// After `lost_`: ends what waits with `sent(false)`. False: the mask is taken, try again.
+  bool fail_waiting() noexcept;
+  [[nodiscard]] std::uint32_t consumed_total() const noexcept {
+    return consumed_.load(std::memory_order_relaxed) +
+           consumed_late_.load(std::memory_order_relaxed);
+  }
+  void return_credit_if_due() noexcept;
+  static void credit_sent(outgoing& item, bool well) noexcept;
+  struct credit_return : outgoing {
+    peer* self = nullptr;
+  };
+
+  peers& all_;
+  const rails::peer_id id_;
+  rails::driver* rail_ = nullptr;
+  std::size_t rail_index_ = 0;
+  std::size_t eager_bytes_max_ = 0;
+  std::uint32_t credit_bytes_ = 0;
+
+  alignas(64) std::atomic<bool> busy_{false};
+  std::atomic<bool> lost_{false};
+  bool stalled_ = false;       // in peers::stalled_list_ or being retried; under that list's lock
+  bool loss_told_ = false;     // the reaper's
+  std::uint32_t charged_ = 0;  // eager bytes sent so far
+  std::atomic<std::uint32_t> advertised_{0};  // consumed_total as last told to the peer
+  outgoing* first_ = nullptr;
+  outgoing* last_ = nullptr;
+  std::atomic<std::uint32_t> returned_{0};  // of charged_, given back by the peer
+  base::submission_list<outgoing, std::atomic, &outgoing::next> submitted_;
+
+  alignas(64) std::atomic<std::uint32_t> consumed_{0};
+  std::atomic<std::uint32_t> consumed_late_{0};
+  std::atomic<bool> credit_flying_{false};
+  credit_return credit_item_;
+};
+
+}  // namespace headway::packets

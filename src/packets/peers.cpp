@@ -1,0 +1,156 @@
+#include "packets/peers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <mutex>
+#include <sched.h>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "packets/rail.hpp"
+#include "packets/tunables.hpp"
+
+namespace headway::packets {
+
+peers::peers(progress::engine& engine, std::size_t count, rails::peer_id self)
+    : engine_(engine), self_(self) {
+  peers_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    peers_.push_back(std::make_unique<peer>(*this, static_cast<rails::peer_id>(i)));
+}
+
+peers::~peers() {
+  stop();
+}
+
+void peers::add_rail(std::unique_ptr<rails::driver> driver) {
+  rails_.push_back(std::make_unique<rail>(*this, rails_.size(), std::move(driver)));
+}
+
+base::result<> peers::connect(rails::peer_id whom,
+                              std::span<const std::vector<std::byte>> addresses) {
+  peer& p = *peers_[static_cast<std::uint32_t>(whom)];
+  const auto part = eager_memory_bytes.get() / static_cast<std::int64_t>(peers_.size());
+  for (std::size_t i = 0; i < rails_.size() && i < addresses.size(); ++i) {
+    if (addresses[i].empty()) continue;
+    const auto connected = rails_[i]->driver().connect(whom, addresses[i]);
+    if (!connected && connected.error().kind != base::fault_kind::unsupported) return connected;
+    if (!connected) continue;
+    const auto limits = rails_[i]->driver().query();
+    p.rail_ = &rails_[i]->driver();
+    p.rail_index_ = i;
+    p.credit_bytes_ = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(part, 1 << 12, eager_peer_bytes_max.get()));
+    p.eager_bytes_max_ = std::min<std::size_t>(limits.eager_bytes_max, p.credit_bytes_ / 2);
+    ++rails_[i]->peer_count;
+    if (whom != self_) ++rails_[i]->other_count;
+    return {};
+  }
+  return base::failed(base::fault_kind::unsupported,
+                      fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(whom)));
+}
+
+void peers::start(receiver& above) {
+  above_ = &above;
+  bool nearer_in_use = false;
+  for (auto& r : rails_) {
+    if (r->peer_count == 0) continue;
+    r->nearer_in_use = nearer_in_use;
+    nearer_in_use |= r->other_count > 0;
+    engine_.submit(*r);
+    engine_.add_source(*r);
+  }
+  engine_.add_tick(&peers::tick, this);
+  started_ = true;
+}
+
+void peers::stop() noexcept {
+  if (!started_) return;
+  started_ = false;
+  engine_.remove_tick(&peers::tick, this);
+  for (auto& r : rails_) {
+    if (r->peer_count == 0) continue;
+    engine_.remove_source(*r);
+    engine_.cancel(*r);
+  }
+  for (auto& r : rails_) r->driver().close();
+}
+
+rails::driver& peers::rail_at(std::size_t index) noexcept {
+  return rails_[index]->driver();
+}
+
+int peers::peers_on(std::size_t rail_index) const noexcept {
+  return rails_[rail_index]->peer_count;
+}
+
+void peers::stalled(peer& whom) noexcept {
+  const std::lock_guard guard(stalled_lock_);
+  if (whom.stalled_) return;
+  whom.stalled_ = true;
+  stalled_list_.push_back(whom);
+  stalled_count_.fetch_add(1, std::memory_order_relaxed);
+  engine_.pending_started();
+}
+
+bool peers::retry_stalled(std::size_t rail_index) noexcept {
+  base::intrusive_list<peer> again;
+  {
+    const std::lock_guard guard(stalled_lock_);
+    for (peer* p = stalled_list_.front(); p;) {
+      peer* following = stalled_list_.after(*p);
+      if (p->rail_index_ == rail_index) {
+        stalled_list_.erase(*p);
+        again.push_back(*p);
+      }
+      p = following;
+    }
+  }
+  bool moved = false;
+  while (peer* p = again.pop_front()) moved |= retry(*p);
+  return moved;
+}
+
+bool peers::retry(peer& p) noexcept {
+  const auto still_stalled = [&] {
+    const std::lock_guard guard(stalled_lock_);
+    stalled_list_.push_back(p);
+    return false;
+  };
+  if (!p.try_hold()) return still_stalled();
+  p.adopt_submitted();
+  const outgoing* before = p.first_;
+  const bool flowing = p.drain();
+  const bool moved = p.first_ != before;
+  if (flowing) {
+    // Under the peer's mask: only its holder says that it is stalled.
+    const std::lock_guard guard(stalled_lock_);
+    p.stalled_ = false;
+    stalled_count_.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    still_stalled();
+  }
+  p.let_go();
+  if (flowing) {
+    p.flush();
+    engine_.pending_ended();
+  }
+  return moved;
+}
+
+void peers::lose(peer& whom) noexcept {
+  if (!whom.lost_.exchange(true, std::memory_order_seq_cst))  // (L)
+    base::log(base::severity::info, "rank {} is lost", static_cast<std::uint32_t>(whom.id()));
+  if (whom.loss_told_) return;
+  while (!whom.fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  whom.loss_told_ = true;
+  above_->lost(whom);
+}
+
+void peers::tick(void* self) noexcept {
+  const auto now = base::now_ns();
+  for (auto& r : static_cast<peers*>(self)->rails_)
+    if (r->peer_count > 0) r->driver().tick(now);
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/spinlock.hpp"
+#include "packets/peer.hpp"
+#include "progress/engine.hpp"
+#include "rails/driver.hpp"
+
+namespace headway::packets {
+
+class rail;
+
+/// Where arrived packets go: the room above. Called inside polling rounds, one call at a time per
+/// rail; must not wait or poll.
+class receiver {
+ public:
+  /// A packet that is not this room's own: head, then payload. Readable during the call only.
+  virtual void arrived(peer& from, std::span<const std::byte> bytes) noexcept = 0;
+  virtual void landed(rails::landing_id zone, std::uint64_t bytes) noexcept = 0;
+  /// Nothing will come from this process any more, and nothing reach it. Once per peer.
+  virtual void lost(peer& whom) noexcept = 0;
+  /// Once in each polling round of a rail that moved something: a landing zone may be free again.
+  virtual void moved() noexcept = 0;
+
+ protected:
+  ~receiver() = default;
+};
+
+/// All processes of the job, and the rails to them.
+///
+/// Threads:  `add_rail`, `connect`, `start`, `stop` alone; the rest any thread.
+/// Progress: rails are reaped by ltasks at the root of the engine's queues.
+class peers {
+ public:
+  peers(progress::engine& engine, std::size_t count, rails::peer_id self);
+  ~peers();
+  peers(const peers&) = delete;
+  peers& operator=(const peers&) = delete;
+
+  /// Nearer rails first: `connect` takes the first that reaches the peer.
+  void add_rail(std::unique_ptr<rails::driver> driver);
+  /// `addresses[i]` is what rail i of that process published, empty if it has no such rail.
+  [[nodiscard]] base::result<> connect(rails::peer_id whom,
+                                       std::span<const std::vector<std::byte>> addresses);
+  void start(receiver& above);
+  /// Closes the rails: what was taken is sent as far as a second allows.
+  void stop() noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return peers_.size(); }
+  [[nodiscard]] peer& at(std::uint32_t world_rank) noexcept { return *peers_[world_rank]; }
+  [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
+  [[nodiscard]] rails::driver& rail_at(std::size_t index) noexcept;
+  [[nodiscard]] int peers_on(std::size_t rail_index) const noexcept;
+  [[nodiscard]] progress::engine& engine() noexcept { return engine_; }
+
+ private:
+  friend class peer;
+  friend class rail;
+  void stalled(peer& whom) noexcept;
+  /// Tries again what waits for this rail. [reaper]
+  bool retry_stalled(std::size_t rail_index) noexcept;
+  bool retry(peer& p) noexcept;
+  [[nodiscard]] bool any_stalled() const noexcept {
+    return stalled_count_.load(std::memory_order_relaxed) != 0;  // a hint; the list has the lock
+  }
+  /// [reaper]
+  void lose(peer& whom) noexcept;
+  static void tick(void* self) noexcept;
+
+  progress::engine& engine_;
+  const rails::peer_id self_;
+  receiver* above_ = nullptr;
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<std::unique_ptr<rail>> rails_;
+  base::spinlock stalled_lock_;
+  base::intrusive_list<peer> stalled_list_;
+  std::atomic<int> stalled_count_{0};
+  bool started_ = false;
+};
+
+}  // namespace headway::packets

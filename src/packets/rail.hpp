@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "packets/peers.hpp"
+#include "progress/event_source.hpp"
+#include "progress/ltask.hpp"
+
+namespace headway::packets {
+
+/// A driver at work: the ltask that reaps it and what a sleeping thread is woken by.
+/// Threads:  the engine runs the ltask on one thread at a time: that thread is the reaper.
+/// Progress: a run handles at most `events_max` events, so that work under the mask stays short.
+class rail final : public progress::ltask, public progress::event_source {
+ public:
+  rail(peers& all, std::size_t index, std::unique_ptr<rails::driver> driver) noexcept;
+
+  [[nodiscard]] int descriptor() const noexcept override { return driver_->descriptor(); }
+  [[nodiscard]] bool arm() noexcept override;
+  void disarm() noexcept override { static_cast<void>(driver_->arm(false)); }
+
+  [[nodiscard]] rails::driver& driver() noexcept { return *driver_; }
+  int peer_count = 0;   ///< processes reached over this rail
+  int other_count = 0;  ///< the same without ourselves
+  bool nearer_in_use = false;
+
+ private:
+  static constexpr std::size_t events_max = 16;
+  /// A rail whose idle look costs a system call is looked at more rarely while it stays idle and
+  /// nearer rails are in use: once in up to this many rounds (a few hundred nanoseconds).
+  static constexpr std::uint32_t skip_max = 32;
+
+  static progress::ltask_result run(progress::ltask& self) noexcept;
+  [[nodiscard]] progress::ltask_result reap() noexcept;
+  void handle(const rails::event& what) noexcept;
+  void handle_packet(const rails::event& what) noexcept;
+
+  peers& all_;
+  const std::size_t index_;
+  std::unique_ptr<rails::driver> driver_;
+  const bool costly_;
+  // The reaper's, and cleared by whoever arms; relaxed, they carry nothing.
+  std::atomic<std::uint32_t> skip_{0};       // rounds still to pass over
+  std::atomic<std::uint32_t> skip_next_{0};  // how many after the next idle look
+  std::array<rails::event, events_max> events_;
+};
+
+}  // namespace headway::packets

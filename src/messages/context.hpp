@@ -14,8 +14,13 @@ struct exchange_parts;
 
 class context {
  public:
-  context(exchange_parts& parts, std::uint16_t id, int self, std::vector<packets::peer*> ranks, bool collective)
-      : parts(parts), id(id), self(self), collective(collective), ranks(std::move(ranks)) {}
+  context(exchange_parts& of, std::uint16_t number, int own_rank,
+          std::vector<packets::peer*> members, bool is_collective)
+      : parts(of),
+        id(number),
+        self(own_rank),
+        collective(is_collective),
+        ranks(std::move(members)) {}
 
   exchange_parts& parts;
   const std::uint16_t id;

@@ -22,6 +22,7 @@ struct parked;
 /// Threads:  every function any thread; the table of ranks is immutable. Made by
 ///           `exchange::open_context`, ended by `close_context`.
 class context;
+struct exchange_parts;
 
 /// Tag matching, eager and rendezvous, over `packets`. One per process.
 ///

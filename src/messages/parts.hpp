@@ -20,7 +20,7 @@ namespace headway::messages {
 /// Locks:    context::lock, early_lock, waiting_lock and the tables' own; none is held while
 ///           another is taken, but early_lock before context::lock; none across `complete`.
 struct exchange_parts final : packets::receiver {
-  exchange_parts(packets::peers& all, progress::engine& engine) : peers(all), engine(engine) {}
+  exchange_parts(packets::peers& all, progress::engine& own) : peers(all), engine(own) {}
   ~exchange_parts();
 
   void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;

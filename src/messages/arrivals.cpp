@@ -82,8 +82,7 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
             static_cast<std::uint32_t>(from.id()), bytes.size());
 }
 
-void exchange_parts::arrived_eager(packets::peer& from,
-                                   std::span<const std::byte> bytes) noexcept {
+void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   envelope match;
   if (!read_head(bytes, match)) return;
   const auto payload = bytes.subspan(sizeof match);
@@ -113,8 +112,7 @@ void exchange_parts::arrived_eager(packets::peer& from,
   deliver(*r, source, match.tag, payload);
 }
 
-void exchange_parts::arrived_offer(packets::peer& from,
-                                   std::span<const std::byte> bytes) noexcept {
+void exchange_parts::arrived_offer(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   offer offered;
   if (!read_head(bytes, offered)) return;
   parked* message = park(from, offered);

@@ -16,13 +16,14 @@ exchange::~exchange() { parts_->peers.stop(); }
 
 progress::engine& exchange::engine() noexcept { return parts_->engine; }
 
-context* exchange::open_context(std::uint32_t id, int self,
-                                std::vector<std::uint32_t> world_ranks, bool collective) {
+context* exchange::open_context(std::uint32_t id, int self, std::vector<std::uint32_t> world_ranks,
+                                bool collective) {
   HEADWAY_ASSERT(id < context_ids);
   std::vector<packets::peer*> ranks;
   ranks.reserve(world_ranks.size());
   for (const auto world_rank : world_ranks) ranks.push_back(&parts_->peers.at(world_rank));
-  auto* where = new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(ranks), collective);
+  auto* where =
+      new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(ranks), collective);
   for (const auto* p : where->ranks) where->lost_ranks += p->lost();
   parts_->enter(where->id, where);
   return where;
@@ -32,7 +33,8 @@ void exchange::close_context(context* where) noexcept {
   parts_->enter(where->id, nullptr);
   // A reaper may have found it just before: when an ltask has run, that round is over.
   struct last_round : progress::ltask {
-    last_round() noexcept : ltask("close context", &last_round::run, progress::ltask_kind::one_shot) {}
+    last_round() noexcept
+        : ltask("close context", &last_round::run, progress::ltask_kind::one_shot) {}
     static progress::ltask_result run(ltask& self) noexcept {
       static_cast<last_round&>(self).over.complete();
       return progress::ltask_result::done;
@@ -63,9 +65,9 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   }
   packets::outgoing& out = r;
   write_head(out, envelope{.kind = wire_kind::eager,
-                              .context = where.id,
-                              .source = static_cast<std::uint32_t>(where.self),
-                              .tag = tag});
+                           .context = where.id,
+                           .source = static_cast<std::uint32_t>(where.self),
+                           .tag = tag});
   out.payload = data;
   out.charge = eager_charge(data.size());
   out.answered = false;
@@ -100,9 +102,8 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
     message = where.waiting.find_parked(wanted);
     if (message) {
       where.waiting.remove_parked(*message);
-    } else if (where.lost_ranks > 0 &&
-               (where.collective || source == any_source ||
-                where.ranks[static_cast<std::size_t>(source)]->lost())) {
+    } else if (where.lost_ranks > 0 && (where.collective || source == any_source ||
+                                        where.ranks[static_cast<std::size_t>(source)]->lost())) {
       hopeless = true;
     } else {
       parts_->now_pending(r);

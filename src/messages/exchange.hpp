@@ -72,5 +72,4 @@ class exchange {
   std::unique_ptr<exchange_parts> parts_;
 };
 
-
 }  // namespace headway::messages

@@ -13,7 +13,7 @@
 
 namespace headway::messages {
 
-struct bin_order {};      // tags of the two lists that a parked message is in
+struct bin_order {};  // tags of the two lists that a parked message is in
 struct arrival_order {};
 
 /// A message, or the offer of one, that came before its receive. Made by `park`, freed by `unpark`.
@@ -23,9 +23,9 @@ struct parked : base::list_hook<bin_order>, base::list_hook<arrival_order> {
   int source = 0;
   int tag = 0;
   bool is_offer = false;
-  std::uint32_t send_id = 0;   // of an offer
-  std::size_t bytes = 0;       // of the message
-  std::uint32_t charge = 0;    // what it takes of the peer's credits
+  std::uint32_t send_id = 0;  // of an offer
+  std::size_t bytes = 0;      // of the message
+  std::uint32_t charge = 0;   // what it takes of the peer's credits
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 

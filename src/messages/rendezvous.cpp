@@ -14,11 +14,11 @@ void exchange_parts::write_offer(request& r) noexcept {
   r.stage_ = request::stage::offered;
   packets::outgoing& out = r;
   write_head(out, offer{.match = {.kind = wire_kind::request_to_send,
-                                     .context = r.where_->id,
-                                     .source = static_cast<std::uint32_t>(r.where_->self),
-                                     .tag = r.tag_},
-                           .bytes = r.bytes_,
-                           .send_id = r.id_});
+                                  .context = r.where_->id,
+                                  .source = static_cast<std::uint32_t>(r.where_->self),
+                                  .tag = r.tag_},
+                        .bytes = r.bytes_,
+                        .send_id = r.id_});
   out.payload = {};
   out.charge = 0;
   out.answered = true;
@@ -139,8 +139,7 @@ void exchange_parts::send_grant(request& r, std::uint32_t zone) noexcept {
 void exchange_parts::grant_sent(packets::outgoing& item, bool well) noexcept {
   request& r = owner_of(item);
   auto& parts = r.where_->parts;
-  if (!well && r.landing_left_ != 0)
-    r.from_->rail().unland(static_cast<rails::landing_id>(r.id_));
+  if (!well && r.landing_left_ != 0) r.from_->rail().unland(static_cast<rails::landing_id>(r.id_));
   if (!parts.landings.take(r.id_)) return;  // `lost` has ended it
   if (well) return parts.complete(r);       // nothing was asked for
   parts.fail(r, outcome::peer_lost);

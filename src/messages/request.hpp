@@ -54,19 +54,19 @@ class request : public progress::completion, public base::list_hook<>, private p
   friend class base::intrusive_list;
 
   enum class stage : std::uint8_t {
-    fresh,      // not started, or complete
-    sending,    // its packet, or the piece that was asked for, is on its way
-    offered,    // a request to send is out; in the table of sends
-    posted,     // a receive that waits in the matcher; under the context's lock
-    awaiting,   // matched, but no landing zone is free yet; in the list of those
-    landing,    // matched, bytes are landing; in the table of landings
+    fresh,     // not started, or complete
+    sending,   // its packet, or the piece that was asked for, is on its way
+    offered,   // a request to send is out; in the table of sends
+    posted,    // a receive that waits in the matcher; under the context's lock
+    awaiting,  // matched, but no landing zone is free yet; in the list of those
+    landing,   // matched, bytes are landing; in the table of landings
   };
 
   context* where_ = nullptr;
   std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;      // of the message or of the room for it
-  std::uint64_t order_ = 0;    // of posting, in its context
-  int peer_rank_ = 0;          // in the communicator, or any_source
+  std::size_t bytes_ = 0;    // of the message or of the room for it
+  std::uint64_t order_ = 0;  // of posting, in its context
+  int peer_rank_ = 0;        // in the communicator, or any_source
   int tag_ = 0;
   stage stage_ = stage::fresh;
   bool counted_ = false;       // the engine was told `pending_started` for it

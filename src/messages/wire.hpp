@@ -42,8 +42,8 @@ struct grant {
   wire_kind kind = wire_kind::clear_to_send;
   std::uint8_t zero[3] = {};
   std::uint32_t send_id = 0;
-  std::uint32_t zone = 0;    ///< the landing zone, or 0 if nothing is to be sent
-  std::uint64_t bytes = 0;   ///< how much of the message, from its beginning
+  std::uint32_t zone = 0;   ///< the landing zone, or 0 if nothing is to be sent
+  std::uint64_t bytes = 0;  ///< how much of the message, from its beginning
 };
 static_assert(sizeof(grant) == 24 && sizeof(grant) <= packets::outgoing::head_bytes_max);
 

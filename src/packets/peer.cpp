@@ -1,7 +1,8 @@
 #include "packets/peer.hpp"
 
-#include <cstring>
 #include <sched.h>
+
+#include <cstring>
 
 #include "packets/peers.hpp"
 
@@ -34,11 +35,11 @@ peer::taken peer::transmit(outgoing& item) noexcept {
 posted peer::post(outgoing& item) noexcept {
   if (lost()) return posted::down;
   auto answer = posted::pending;
-  if (!try_hold()) {  // (A)
-    submitted_.push(item);
+  if (!mask_.try_hold()) {
+    mask_.submit(item);
     flush();
   } else {
-    if (first_ == nullptr && submitted_.empty()) {
+    if (first_ == nullptr && !mask_.any_submitted()) {
       switch (transmit(item)) {
         case taken::whole:
           answer = posted::done;
@@ -58,8 +59,8 @@ posted peer::post(outgoing& item) noexcept {
       append(item);
       if (!drain()) all_.stalled(*this);
     }
-    let_go();  // (B)
-    if (!submitted_.empty()) flush();
+    mask_.let_go();
+    if (mask_.any_submitted()) flush();
   }
   if (lost()) {
     while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
@@ -78,7 +79,7 @@ void peer::append(outgoing& item) noexcept {
 }
 
 void peer::adopt_submitted() noexcept {
-  outgoing* item = submitted_.take_all();
+  outgoing* item = mask_.take_all();
   while (item) {
     outgoing* following = item->next.load(std::memory_order_relaxed);
     append(*item);
@@ -112,18 +113,18 @@ bool peer::drain() noexcept {
 }
 
 void peer::flush() noexcept {
-  while (!submitted_.empty() && try_hold()) {
+  while (mask_.any_submitted() && mask_.try_hold()) {
     adopt_submitted();
     if (!drain()) all_.stalled(*this);
-    let_go();
+    mask_.let_go();
   }
 }
 
 bool peer::fail_waiting() noexcept {
-  if (!try_hold()) return false;
+  if (!mask_.try_hold()) return false;
   adopt_submitted();
   static_cast<void>(drain());  // a lost peer never stalls
-  let_go();
+  mask_.let_go();
   return true;
 }
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/combining_mask.hpp"
 #include "base/intrusive_list.hpp"
-#include "base/submission_list.hpp"
 #include "packets/outgoing.hpp"
 #include "rails/driver.hpp"
 
@@ -25,13 +25,10 @@ class peers;
 /// ltask. Progress: never waits. Whoever holds the stream's mask sends what others submit
 /// meanwhile. Source:   multirail08 (collect and transfer layers, mechanism 13).
 class peer : public base::list_hook<> {
-  // Ownership: `first_`, `last_`, `charged_` belong to the holder of `busy_`.
+  // Ownership: `first_`, `last_`, `charged_` belong to the holder of `mask_`.
   // Edges:
-  //   (B) store of busy_, seq_cst -> (A) exchange of busy_, seq_cst: the next holder sees all that
-  //       the last one wrote; with submission_list::empty and push (seq_cst too) it also makes sure
-  //       that a submitted packet is seen by the leaving holder or finds the mask free.
-  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind (A) or (P): either the poster
-  //       sees the loss, or `fail_waiting` sees what was posted.
+  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind its try_hold or submit: either
+  //       the poster sees the loss, or `fail_waiting` sees what was posted.
   //   consumed_, consumed_late_, advertised_, returned_: relaxed; counts that carry nothing with
   //   them.
  public:
@@ -59,10 +56,6 @@ class peer : public base::list_hook<> {
   friend class peers;
   friend class rail;
 
-  [[nodiscard]] bool try_hold() noexcept {
-    return !busy_.exchange(true, std::memory_order_seq_cst);
-  }
-  void let_go() noexcept { busy_.store(false, std::memory_order_seq_cst); }  // (B)
   enum class taken : std::uint8_t { whole, in_part, not_yet, never };
   /// `in_part`: an event or an answer ends it, do not touch it again.
   [[nodiscard]] taken transmit(outgoing& item) noexcept;
@@ -91,7 +84,7 @@ class peer : public base::list_hook<> {
   std::size_t eager_bytes_max_ = 0;
   std::uint32_t credit_bytes_ = 0;
 
-  alignas(64) std::atomic<bool> busy_{false};
+  alignas(64) base::combining_mask<outgoing, std::atomic, &outgoing::next> mask_;
   std::atomic<bool> lost_{false};
   bool stalled_ = false;       // in peers::stalled_list_ or being retried; under that list's lock
   bool loss_told_ = false;     // the reaper's
@@ -100,7 +93,6 @@ class peer : public base::list_hook<> {
   outgoing* first_ = nullptr;
   outgoing* last_ = nullptr;
   std::atomic<std::uint32_t> returned_{0};  // of charged_, given back by the peer
-  base::submission_list<outgoing, std::atomic, &outgoing::next> submitted_;
 
   alignas(64) std::atomic<std::uint32_t> consumed_{0};
   std::atomic<std::uint32_t> consumed_late_{0};

@@ -1,9 +1,10 @@
 #include "packets/peers.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <mutex>
 #include <sched.h>
+
+#include <algorithm>
+#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -19,9 +20,7 @@ peers::peers(progress::engine& engine, std::size_t count, rails::peer_id self)
     peers_.push_back(std::make_unique<peer>(*this, static_cast<rails::peer_id>(i)));
 }
 
-peers::~peers() {
-  stop();
-}
+peers::~peers() { stop(); }
 
 void peers::add_rail(std::unique_ptr<rails::driver> driver) {
   rails_.push_back(std::make_unique<rail>(*this, rails_.size(), std::move(driver)));
@@ -76,9 +75,7 @@ void peers::stop() noexcept {
   for (auto& r : rails_) r->driver().close();
 }
 
-rails::driver& peers::rail_at(std::size_t index) noexcept {
-  return rails_[index]->driver();
-}
+rails::driver& peers::rail_at(std::size_t index) noexcept { return rails_[index]->driver(); }
 
 int peers::peers_on(std::size_t rail_index) const noexcept {
   return rails_[rail_index]->peer_count;
@@ -117,7 +114,7 @@ bool peers::retry(peer& p) noexcept {
     stalled_list_.push_back(p);
     return false;
   };
-  if (!p.try_hold()) return still_stalled();
+  if (!p.mask_.try_hold()) return still_stalled();
   p.adopt_submitted();
   const outgoing* before = p.first_;
   const bool flowing = p.drain();
@@ -130,7 +127,7 @@ bool peers::retry(peer& p) noexcept {
   } else {
     still_stalled();
   }
-  p.let_go();
+  p.mask_.let_go();
   if (flowing) {
     p.flush();
     engine_.pending_ended();

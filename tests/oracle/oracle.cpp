@@ -218,11 +218,12 @@ class worker {
   void check_oldest() {
     posted_receive& r = posted_.front();
     MPI_Status status;
-    if (random_() % 2) {
+    int done = 0;
+    if (outgoing_.empty() && random_() % 2) {
       MPI_Wait(&r.request, &status);
-    } else {
-      int done = 0;
-      while (!done) MPI_Test(&r.request, &done, &status);
+    } else {  // waiting before all is sent could be waiting in a circle
+      MPI_Test(&r.request, &done, &status);
+      if (!done) return;
     }
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);

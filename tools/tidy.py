@@ -309,7 +309,7 @@ def check_header_habits(file):
             yield Breach(file.path, 1, f'"{own}" is not the first include')
 
 
-LABEL = re.compile(r"///\s+(Shape|Order|Threads|Progress|Errors|Source):")
+LABEL = re.compile(r"/// (?:[A-Z][a-z]+:[ ]+)(?<=/// .{10})(?=\S)")  # as wide as "Progress: "
 LABEL_INSIDE = re.compile(r"///.*\S\s+(Shape|Threads|Progress|Errors|Source):\s{2,}")
 
 

@@ -4,8 +4,8 @@
 ///
 /// --exchange blocking: MPI_Sendrecv with both neighbours, then compute all rows.
 /// --exchange nonblocking: start the exchange, compute the rows that need no halo, wait, compute
-/// the two rows that do. The same arithmetic in another order of rows, so every bit of the result is
-/// as one process computes it; --check shows it.
+/// the two rows that do. The same arithmetic in another order of rows, so every bit of the result
+/// is as one process computes it; --check shows it.
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdbool.h>

@@ -14,8 +14,8 @@ namespace headway::base {
 ///             while (any_submitted() && try_hold()) { for (all of take_all()) work; let_go(); }
 ///
 /// Errors:   none. A member must not be submitted again before it was taken.
-/// Source:   flat combining (Hendler et al., SPAA 2010) on Treiber's stack (IBM RJ 5118, 1986), which
-///           is taken whole, so that there is no ABA.
+/// Source:   flat combining (Hendler et al., SPAA 2010) on Treiber's stack (IBM RJ 5118, 1986),
+///           which is taken whole, so that there is no ABA.
 template <class T, template <class> class Atomic, Atomic<T*> T::* Next>
 class combining_mask {
   // Ownership: a member is its submitter's until (P), then nobody's until (T), then the holder's.
@@ -24,7 +24,8 @@ class combining_mask {
   //   a holder sees half of an earlier's work   (B) release -> (A) acquire
   //   a submitter finds the mask taken while the holder leaves without its member: (A), (B), (P)
   //   and (E) are seq_cst. Either (P) comes before the leaving holder's (E), which then sees the
-  //   member, or after it, and then the submitter's own (A) comes after (B) and finds the mask free.
+  //   member, or after it, and then the submitter's own (A) comes after (B) and finds the mask
+  //   free.
   // Checked by: tests/model/combining_mask_model.cpp (each edge weakened fails there).
  public:
   [[nodiscard]] bool try_hold() noexcept {

@@ -21,14 +21,15 @@ class peers;
 
 /// A process of the job and the stream of packets to it.
 ///
-/// Threads:  every function any thread, except those marked [reaper]: whoever runs the rail's
-/// ltask. Progress: never waits. Whoever holds the stream's mask sends what others submit
-/// meanwhile. Source:   multirail08 (collect and transfer layers, mechanism 13).
+/// Threads:  every function any thread, except those marked [reaper]: whoever runs the
+///           rail's ltask.
+/// Progress: never waits. Whoever holds the stream's mask sends what others submit meanwhile.
+/// Source:   multirail08 (collect and transfer layers, mechanism 13).
 class peer : public base::list_hook<> {
   // Ownership: `first_`, `last_`, `charged_` belong to the holder of `mask_`.
   // Edges:
-  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind its try_hold or submit: either
-  //       the poster sees the loss, or `fail_waiting` sees what was posted.
+  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind its try_hold or submit:
+  //       either the poster sees the loss, or `fail_waiting` sees what was posted.
   //   consumed_, consumed_late_, advertised_, returned_: relaxed; counts that carry nothing with
   //   them.
  public:

@@ -4,9 +4,9 @@
 // Relacy turns `memory_order_acquire` into `mo_acquire, $`; the names are taken into namespace std,
 // where our code looks for them.
 
-#include <relacy/relacy.hpp>
-
 #include <atomic>
+
+#include <relacy/relacy.hpp>
 
 namespace std {
 using rl::mo_acq_rel;

@@ -2,12 +2,13 @@
 //
 //   mpiexec -n RANKS oracle [--seed S] [--threads T] [--messages M]
 //
-// From the seed each rank computes the same plan: M messages between random threads of random ranks,
-// of random size and mode. Each receiving thread owns four communicators, one for each way to ask:
-// by source and tag, by tag, by source, and for anything (receives, probes, matched probes). A
-// message says who sent it and its number among those of its sender, tag and communicator; receives
-// are checked in the order of posting, in which those numbers must rise by one (MPI-5.0, 3.5), and
-// every byte of the contents follows from the number of the message. Exit code 0: all was right.
+// From the seed each rank computes the same plan: M messages between random threads of random
+// ranks, of random size and mode. Each receiving thread owns four communicators, one for each way
+// to ask: by source and tag, by tag, by source, and for anything (receives, probes, matched
+// probes). A message says who sent it and its number among those of its sender, tag and
+// communicator; receives are checked in the order of posting, in which those numbers must rise by
+// one (MPI-5.0, 3.5), and every byte of the contents follows from the number of the message. Exit
+// code 0: all was right.
 
 #include <mpi.h>
 

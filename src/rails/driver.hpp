@@ -74,8 +74,8 @@ struct event {
 ///           A packet with one may overtake and be overtaken; its header, if any, arrives as an
 ///           ordinary `received` event of its own place in the order only when payload is empty;
 ///           with a landing zone the header must be empty.
-/// Threads:  `send`: one thread at a time per peer. `reap`, `release`: one thread at a time per
-///           driver. Both may run beside each other, and beside `land`, `unland`, `arm` [any
+/// Threads:  `send`: one thread at a time per peer. `reap` and `release` together: one thread at a
+///           time per driver. Both may run beside each other, and beside `land`, `unland`, `arm` [any
 ///           thread]. `open`, `connect`, `close`: alone.
 /// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets
 ///           and connections advance inside `reap`.

@@ -18,7 +18,6 @@ class contract_between : public ::testing::TestWithParam<kind> {
  protected:
   [[nodiscard]] world make_world(int size = 2) const { return world(GetParam(), size); }
 };
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(contract_between);
 
 TEST_P(contract_between, an_armed_sender_that_was_told_retry_wakes_when_there_is_room) {
   auto w = make_world();

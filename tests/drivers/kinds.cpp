@@ -1,6 +1,7 @@
 #include "kinds.hpp"
 
 #include "rails/self/self_driver.hpp"
+#include "rails/shm/shm_driver.hpp"
 
 namespace headway::rails::testing {
 namespace {
@@ -14,10 +15,19 @@ kind self_kind() {
           .reaches_others = false};
 }
 
+kind shm_kind() {
+  return {.name = "shm", .make = [](const std::string& job, int rank, int size) {
+            return std::make_unique<shm::shm_driver>(
+                shm::config{.job_id = job,
+                            .rank = static_cast<std::uint32_t>(rank),
+                            .size = static_cast<std::uint32_t>(size)});
+          }};
+}
+
 }  // namespace
 
 const std::vector<kind>& kinds() {
-  static const std::vector<kind> all{self_kind()};
+  static const std::vector<kind> all{self_kind(), shm_kind()};
   return all;
 }
 

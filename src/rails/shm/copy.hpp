@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace headway::rails::shm {
+
+namespace detail {
+template <std::size_t bytes>
+inline void copy_ends(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  // Two blocks that overlap in the middle cover every size from `bytes` to twice that.
+  struct block {
+    std::byte b[bytes];
+  } first, last;
+  std::memcpy(&first, from, bytes);
+  std::memcpy(&last, from + size - bytes, bytes);
+  std::memcpy(to, &first, bytes);
+  std::memcpy(to + size - bytes, &last, bytes);
+}
+}  // namespace detail
+
+/// memcpy for what is mostly a header or a word: no call and few branches up to 64 bytes.
+inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  if (size > 64) [[unlikely]] {
+    std::memcpy(to, from, size);
+  } else if (size > 32) {
+    detail::copy_ends<32>(to, from, size);
+  } else if (size >= 16) {
+    detail::copy_ends<16>(to, from, size);
+  } else if (size >= 8) {
+    detail::copy_ends<8>(to, from, size);
+  } else if (size >= 4) {
+    detail::copy_ends<4>(to, from, size);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+  }
+}
+
+}  // namespace headway::rails::shm

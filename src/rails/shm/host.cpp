@@ -1,0 +1,112 @@
+#include "rails/shm/host.hpp"
+
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "rails/shm/doorbell.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+constexpr std::size_t path_bytes_max = 512;
+
+struct fixed_part {
+  std::uint64_t magic;
+  std::uint64_t pid_namespace;
+  std::uint64_t proof_address;
+  std::uint32_t pid;
+  std::uint32_t user;
+  token proof;
+  std::array<char, 36> boot_id;
+  std::uint32_t path_bytes;
+};
+static_assert(sizeof(fixed_part) == 88 && std::is_trivially_copyable_v<fixed_part>);
+
+std::array<char, 36> read_boot_id() {
+  std::array<char, 36> id{};
+  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return id;
+  [[maybe_unused]] const auto got = ::read(file, id.data(), id.size());
+  ::close(file);
+  return id;
+}
+
+}  // namespace
+
+bool process_fences::enlist() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void process_fences::heavy() noexcept {
+  full();  // also where the call below has been forbidden since we enlisted
+  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+std::vector<std::byte> address::packed() const {
+  const fixed_part fixed{.magic = layout_magic,
+                         .pid_namespace = pid_namespace,
+                         .proof_address = proof_address,
+                         .pid = pid,
+                         .user = user,
+                         .proof = proof,
+                         .boot_id = boot_id,
+                         .path_bytes = static_cast<std::uint32_t>(path.size())};
+  std::vector<std::byte> bytes(sizeof fixed + path.size());
+  std::memcpy(bytes.data(), &fixed, sizeof fixed);
+  std::memcpy(bytes.data() + sizeof fixed, path.data(), path.size());
+  return bytes;
+}
+
+base::result<address> address::parse(std::span<const std::byte> bytes) {
+  fixed_part fixed{};
+  if (bytes.size() >= sizeof fixed) std::memcpy(&fixed, bytes.data(), sizeof fixed);
+  if (fixed.magic != layout_magic || fixed.path_bytes > path_bytes_max || fixed.path_bytes == 0 ||
+      bytes.size() != sizeof fixed + fixed.path_bytes)
+    return base::failed(base::fault_kind::bad_input, "shm: this is no shared-memory address");
+  address a;
+  a.boot_id = fixed.boot_id;
+  a.pid_namespace = fixed.pid_namespace;
+  a.proof_address = fixed.proof_address;
+  a.pid = fixed.pid;
+  a.user = fixed.user;
+  a.proof = fixed.proof;
+  a.path.assign(reinterpret_cast<const char*>(bytes.data() + sizeof fixed), fixed.path_bytes);
+  return a;
+}
+
+address this_process() {
+  address a;
+  a.boot_id = read_boot_id();
+  a.pid = static_cast<std::uint32_t>(getpid());
+  a.user = geteuid();
+  struct stat about{};
+  if (stat("/proc/self/ns/pid", &about) == 0) a.pid_namespace = about.st_ino;
+  return a;
+}
+
+token random_token() {
+  token t{};
+  randombytes_buf(t.data(), t.size());  // needs no initialisation of the library on Linux
+  return t;
+}
+
+bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcept {
+  while (!to.empty()) {
+    const iovec local{to.data(), to.size()};
+    const iovec remote{reinterpret_cast<void*>(from), to.size()};
+    const ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    if (got <= 0) return false;
+    from += static_cast<std::uint64_t>(got);
+    to = to.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+}  // namespace headway::rails::shm

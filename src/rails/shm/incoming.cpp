@@ -1,0 +1,304 @@
+#include "rails/shm/incoming.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+
+namespace headway::rails::shm {
+
+void incoming::begin(const context& given) noexcept {
+  c_ = given;
+  std::destroy_at(&reader_);
+  std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
+  given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
+}
+
+std::size_t incoming::take_all(std::span<event> out) noexcept {
+  if (broken_) return 0;
+  std::size_t count = take_records(out);
+  if (transfers_active_.load(std::memory_order_relaxed) != 0 && !broken_)
+    count += take_pieces(out.subspan(count));
+  return count;
+}
+
+// --- records
+
+std::size_t incoming::take_records(std::span<event> out) noexcept {
+  std::size_t count = 0;
+  while (count < out.size() && !broken_) {
+    const std::uint64_t word = reader_.peek();
+    if (word == 0) break;
+    const std::size_t bytes = word >> 32;
+    const auto kind = static_cast<record_kind>(word & 0xff);
+    if ((word & 0xffff'ff00) != 0 || bytes > c_.record_bytes_max ||
+        lines_of(bytes) > reader_.lines_to_end()) {
+      break_off("a record has no valid size");
+      break;
+    }
+    if (take_record(kind, bytes, out[count])) ++count;
+  }
+  return count;
+}
+
+bool incoming::take_record(record_kind kind, std::size_t bytes, event& e) noexcept {
+  const std::span<const std::byte> record(
+      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), bytes);
+  const std::uint64_t lines = lines_of(bytes);
+  switch (kind) {
+    case record_kind::packet:
+      e = {.kind = event_kind::received,
+           .peer = c_.back->peer(),
+           .bytes = record,
+           .driver_word = std::uint64_t{c_.index} << 32 | (lines + carried_lines_)};
+      carried_lines_ = 0;
+      ++held_records_;
+      reader_.advance(lines);
+      return true;
+    case record_kind::landing: {
+      const bool reports = take_landing(record, e);
+      consume(lines);
+      return reports;
+    }
+    case record_kind::transfer:
+      take_notice(record);
+      consume(lines);
+      return false;
+    case record_kind::skip:
+      if (reader_.lines_to_end() == reader_.memory().line_count()) break;
+      consume(reader_.lines_to_end());
+      return false;
+  }
+  break_off("a record has no valid kind");
+  return false;
+}
+
+bool incoming::take_landing(std::span<const std::byte> record, event& e) noexcept {
+  landing_prefix prefix{};
+  if (record.size() < sizeof prefix) {
+    break_off("a landing record is too short");
+    return false;
+  }
+  std::memcpy(&prefix, record.data(), sizeof prefix);
+  const auto payload = record.subspan(sizeof prefix);
+  const landing_id zone{prefix.landing};
+  const auto said = c_.zones->write(c_.back->peer(), zone, prefix.offset, payload);
+  if (said == landing_zones::answer::out_of_bounds) break_off("a payload ends behind its zone");
+  if (said != landing_zones::answer::written) return false;
+  e = {.kind = event_kind::landed,
+       .peer = c_.back->peer(),
+       .landing = zone,
+       .count = payload.size()};
+  return true;
+}
+
+void incoming::take_notice(std::span<const std::byte> record) noexcept {
+  transfer_notice notice{};
+  if (record.size() == sizeof notice) std::memcpy(&notice, record.data(), sizeof notice);
+  transfer& t = table_[notice.number % table_size];
+  if (notice.bytes == 0 || notice.number != announced_ || t.missing != 0) {
+    break_off("a large payload is announced wrongly");
+    return;
+  }
+  t = {.notice = notice, .missing = notice.bytes};
+  ++announced_;
+  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+  may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
+}
+
+/// A record was used up at once. The writer gets lines back in order, so while older records are
+/// held its lines go back with the last of those.
+void incoming::consume(std::uint64_t lines) noexcept {
+  reader_.advance(lines);
+  if (held_records_ == 0) {
+    free_lines(lines);
+  } else {
+    carried_lines_ += lines;
+  }
+}
+
+void incoming::release(std::uint64_t lines) noexcept {
+  HEADWAY_DEBUG_ASSERT(held_records_ > 0);
+  if (--held_records_ == 0) lines += std::exchange(carried_lines_, 0);
+  free_lines(lines);
+}
+
+void incoming::free_lines(std::uint64_t lines) noexcept {
+  if (!reader_.give_back(lines)) [[likely]]
+    return;
+  // Dekker with `outgoing::reserve`: it sets wants_room, fences, looks at consumed.
+  base::store_load_fence();
+  auto& wanted = reader_.memory().wants_room();
+  if (wanted.load(std::memory_order_relaxed) == 0) return;
+  wanted.store(0, std::memory_order_relaxed);
+  c_.back->notify();
+}
+
+// --- pieces that the sender pushed
+
+piece_line& incoming::next_buffer() const noexcept {
+  return c_.slot.control
+      ->pieces[buffer_ticket_.load(std::memory_order_relaxed) % c_.shape.piece_count];
+}
+
+bool incoming::piece_ready() const noexcept {
+  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
+  return c_.slot.control->pieces[ticket % c_.shape.piece_count].turn.load(
+             std::memory_order_acquire) ==
+         2 * (ticket / c_.shape.piece_count) + 1;  // pairs with the release in fill_buffer
+}
+
+std::size_t incoming::take_pieces(std::span<event> out) noexcept {
+  std::size_t count = 0;
+  std::size_t copied = 0;
+  while (count < out.size() && copied < outgoing::budget_bytes && piece_ready() && !broken_) {
+    const std::size_t bytes = take_piece(out[count]);
+    if (bytes == 0) break;
+    copied += bytes;
+    if (out[count].kind == event_kind::landed) ++count;
+  }
+  if (copied > 0) {
+    silent_since_ns_ = 0;
+  } else if (count < out.size() && !broken_ &&
+             transfers_active_.load(std::memory_order_relaxed) != 0 && pull_is_due()) {
+    if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
+  }
+  return count;
+}
+
+/// Returns the bytes of the piece, 0 if it cannot be taken now. `e` is landed, or lost for no event.
+std::size_t incoming::take_piece(event& e) noexcept {
+  e.kind = event_kind::lost;
+  piece_line& line = next_buffer();
+  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
+  const std::uint64_t bytes = line.bytes, offset = line.offset;
+  transfer& t = table_[line.transfer % table_size];
+  if (t.missing == 0 || t.notice.number != line.transfer) {
+    // The notice was published before the piece: it is either still in the ring, or never was.
+    if (reader_.peek() == 0) break_off("a piece belongs to nothing");
+    return 0;
+  }
+  if (bytes == 0 || bytes > c_.shape.piece_bytes || bytes > t.missing || offset > t.notice.bytes ||
+      bytes > t.notice.bytes - offset) {
+    break_off("a piece has no valid size");
+    return 0;
+  }
+  const std::byte* buffer =
+      c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
+  const auto said = c_.zones->write(c_.back->peer(), landing_id{t.notice.landing},
+                                    t.notice.offset + offset, std::span(buffer, bytes));
+  if (said == landing_zones::answer::out_of_bounds) {
+    break_off("a payload ends behind its zone");
+    return 0;
+  }
+  buffer_ticket_.store(ticket + 1, std::memory_order_relaxed);
+  line.turn.store(2 * (ticket / c_.shape.piece_count) + 2,
+                  std::memory_order_release);  // pairs with the acquire in buffer_free
+  c_.back->notify();
+  if (said == landing_zones::answer::written) e = landed(t, bytes);
+  arrived(t, bytes);
+  return bytes;
+}
+
+event incoming::landed(const transfer& t, std::size_t bytes) const noexcept {
+  return {.kind = event_kind::landed,
+          .peer = c_.back->peer(),
+          .landing = landing_id{t.notice.landing},
+          .count = bytes};
+}
+
+void incoming::arrived(transfer& t, std::size_t bytes) noexcept {
+  t.missing -= bytes;
+  if (t.missing != 0) return;
+  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
+                          std::memory_order_relaxed);
+  while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
+}
+
+// --- pieces that this end reads out of the sender's memory
+
+bool incoming::pull_is_due() noexcept {
+  if (!may_pull_.load(std::memory_order_relaxed)) return false;
+  const std::uint64_t now = base::now_ns();
+  if (silent_since_ns_ == 0) silent_since_ns_ = now;
+  return now - silent_since_ns_ >= patience_ns;
+}
+
+incoming::transfer* incoming::claim_pieces(std::uint32_t& first, std::uint32_t& count) noexcept {
+  for (std::uint32_t number = oldest_; number != announced_; ++number) {
+    transfer& t = table_[number % table_size];
+    if (t.missing == 0) continue;
+    const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
+    // Relaxed: a claim says who copies what, and carries nothing.
+    auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
+    std::uint64_t seen = claim.load(std::memory_order_relaxed);
+    while (seen >> 32 == number && (seen & 0xffff'ffff) < pieces) {
+      first = static_cast<std::uint32_t>(seen);
+      count = static_cast<std::uint32_t>(std::min<std::uint64_t>(pull_pieces, pieces - first));
+      if (claim.compare_exchange_weak(seen, seen + count, std::memory_order_relaxed)) return &t;
+    }
+  }
+  return nullptr;
+}
+
+std::size_t incoming::pull(event& e) noexcept {
+  e.kind = event_kind::lost;
+  std::uint32_t first = 0, count = 0;
+  transfer* t = claim_pieces(first, count);
+  if (!t) {
+    may_pull_.store(false, std::memory_order_relaxed);
+    return 0;
+  }
+  const std::uint64_t offset = std::uint64_t{first} * c_.shape.piece_bytes;
+  const std::uint64_t bytes = std::min<std::uint64_t>(std::uint64_t{count} * c_.shape.piece_bytes,
+                                                      t->notice.bytes - offset);
+  if (bytes > t->missing) {
+    break_off("a large payload has more pieces than bytes");
+    return 0;
+  }
+  bool whole = true;
+  const auto said =
+      c_.zones->fill(c_.back->peer(), landing_id{t->notice.landing}, t->notice.offset + offset,
+                     bytes, [&](std::span<std::byte> target) {
+                       whole = read_remote(c_.readable_pid, t->notice.address + offset, target);
+                     });
+  if (said == landing_zones::answer::out_of_bounds) {
+    break_off("a payload ends behind its zone");
+    return 0;
+  }
+  transfer_line& shared = c_.slot.control->transfers[t->notice.number % transfers_max];
+  if (!whole) {
+    // Memory that only its owner can read, or a dying peer: it pushes these, and all from now on.
+    c_.readable_pid = 0;
+    may_pull_.store(false, std::memory_order_relaxed);
+    c_.slot.control->pulls.store(0, std::memory_order_relaxed);
+    shared.returned.store(std::uint64_t{count} << 32 | (first + 1), std::memory_order_release);
+    c_.back->notify();
+    return 0;
+  }
+  shared.pulled.fetch_add(bytes, std::memory_order_release);  // pairs with the acquire in finished
+  c_.back->notify();
+  if (said == landing_zones::answer::written) e = landed(*t, bytes);
+  arrived(*t, bytes);
+  return bytes;
+}
+
+// --- beside all that
+
+bool incoming::waiting() noexcept {
+  if (reader_.waiting()) return true;
+  return transfers_active_.load(std::memory_order_relaxed) != 0 &&
+         (piece_ready() || may_pull_.load(std::memory_order_relaxed));
+}
+
+void incoming::break_off(const char* why) noexcept {
+  broken_ = true;
+  base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
+            static_cast<std::uint32_t>(c_.back->peer()), why);
+  c_.back->mark_lost();
+}
+
+}  // namespace headway::rails::shm

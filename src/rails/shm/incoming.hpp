@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rails/driver.hpp"
+#include "rails/landing_zones.hpp"
+#include "rails/shm/outgoing.hpp"
+#include "rails/shm/ring.hpp"
+#include "rails/shm/ring_memory.hpp"
+
+namespace headway::rails::shm {
+
+/// What one peer writes into a slot of my segment: reads its records, copies its pieces out, and
+/// pulls pieces from its memory where that is allowed and nobody pushes. See outgoing.hpp.
+///
+/// Shape:    fixed; allocates nothing.
+/// Threads:  `take`, `release` one at a time; `waiting` any thread.
+/// Progress: never waits. A call copies at most `outgoing::budget_bytes` and a piece.
+/// Errors:   what the peer wrote is checked before use; if it makes no sense the peer is lost, with
+///           one line in the log.
+class incoming {
+ public:
+  struct context {
+    slot_view slot;
+    geometry shape;
+    std::size_t record_bytes_max = 0;
+    std::uint32_t index = 0;   ///< of the slot
+    outgoing* back = nullptr;  ///< the way to the same peer
+    landing_zones* zones = nullptr;
+    pid_t readable_pid = 0;  ///< 0: its memory is not to be read
+  };
+  void begin(const context& given) noexcept;
+
+  [[nodiscard]] std::size_t take(std::span<event> out) noexcept {
+    if (reader_.peek() == 0 && transfers_active_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return 0;
+    return take_all(out);
+  }
+  void release(std::uint64_t lines) noexcept;
+  /// Whether `take` would find something.
+  [[nodiscard]] bool waiting() noexcept;
+  [[nodiscard]] bool belongs_to(const outgoing& way) const noexcept { return c_.back == &way; }
+
+ private:
+  /// Announced and not yet all here. The sender has at most `transfers_max` of which it is not done,
+  /// and at most `pieces_max` that it is done with, the end of which still lies in a buffer.
+  static constexpr std::uint32_t table_size = 64;
+  static_assert(table_size >= transfers_max + pieces_max);
+  static constexpr std::uint64_t patience_ns = 4000;  // so long a silent sender is waited for
+  static constexpr std::uint32_t pull_pieces = 4;     // read at once: a call costs half a µs
+
+  struct transfer {
+    transfer_notice notice{};
+    std::uint64_t missing = 0;  // bytes; 0: not active
+  };
+
+  [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
+  [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
+  [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
+  [[nodiscard]] bool take_landing(std::span<const std::byte> record, event& e) noexcept;
+  void take_notice(std::span<const std::byte> record) noexcept;
+  void consume(std::uint64_t lines) noexcept;
+  void free_lines(std::uint64_t lines) noexcept;
+
+  [[nodiscard]] piece_line& next_buffer() const noexcept;
+  [[nodiscard]] bool piece_ready() const noexcept;
+  [[nodiscard]] std::size_t take_pieces(std::span<event> out) noexcept;
+  [[nodiscard]] std::size_t take_piece(event& e) noexcept;
+  [[nodiscard]] std::size_t pull(event& e) noexcept;
+  [[nodiscard]] bool pull_is_due() noexcept;
+  [[nodiscard]] transfer* claim_pieces(std::uint32_t& first, std::uint32_t& count) noexcept;
+  [[nodiscard]] event landed(const transfer& t, std::size_t bytes) const noexcept;
+  void arrived(transfer& t, std::size_t bytes) noexcept;
+  void break_off(const char* why) noexcept;
+
+  // Every message:
+  ring_reader<ring_memory> reader_;
+  std::atomic<std::uint32_t> transfers_active_{0};  // written by `take`; an atomic for `waiting`
+  std::uint32_t held_records_ = 0;                  // handed out and not released
+  std::uint64_t carried_lines_ = 0;                 // used up behind a record that is still held
+  context c_;
+  bool broken_ = false;
+
+  // Transfers:
+  std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`
+  std::atomic<bool> may_pull_{false};            // at the last look there was a piece to pull
+  std::uint32_t oldest_ = 0;                     // no transfer before it is active
+  std::uint32_t announced_ = 0;                  // number of the next notice
+  std::uint64_t silent_since_ns_ = 0;            // 0: not silent
+  std::array<transfer, table_size> table_;
+};
+
+}  // namespace headway::rails::shm

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace headway::rails::shm {
+
+// What lies in a process's segment: memory that belongs to the receiver and that its peers write.
+//
+//   segment_head | slot 0: slot_control, ring, piece buffers | slot 1 … | slot_count - 1
+//
+// A peer that attaches claims a slot and is from then on the only one that writes there. Every
+// line has one writer unless its comment says otherwise. The file is sparse: what nobody has touched
+// takes no memory. Zero bytes are the valid empty state of everything but the head's first lines.
+
+constexpr std::size_t line_bytes = 64;
+constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
+constexpr std::uint32_t pieces_max = 32;     ///< of a slot
+constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
+constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
+constexpr std::uint32_t layout_version = 1;
+
+using token = std::array<std::byte, 16>;
+
+/// The sizes of a segment. Read from foreign memory: `sane` first.
+struct geometry {
+  std::uint32_t slot_count = 0;
+  std::uint32_t ring_bytes = 0;   ///< a power of two
+  std::uint32_t piece_bytes = 0;  ///< a multiple of a page
+  std::uint32_t piece_count = 0;
+
+  [[nodiscard]] bool sane() const noexcept;
+  [[nodiscard]] std::size_t slot_bytes() const noexcept;
+  [[nodiscard]] std::size_t total_bytes() const noexcept;
+  bool operator==(const geometry&) const = default;
+};
+
+struct segment_head {
+  std::uint64_t magic;  // this line is constant once the file has its name
+  std::uint32_t version;
+  std::uint32_t rank;
+  geometry shape;
+  token proof;
+  alignas(line_bytes) std::atomic<std::uint32_t> bell;     // owner and peers: doorbell.hpp
+  alignas(line_bytes) std::atomic<std::uint32_t> claimed;  // peers; slots given out
+  std::atomic<std::uint32_t> attached;                     // peers
+  std::atomic<std::uint32_t> expected;                     // owner; 0: not known yet
+  alignas(line_bytes) std::array<std::atomic<std::uint64_t>, slots_max / 64> active;  // peers
+};
+
+/// A large payload under way. `claim` is written by both ends: who takes which piece.
+struct alignas(line_bytes) transfer_line {
+  std::atomic<std::uint64_t> claim;     // number of the transfer << 32 | next piece nobody took
+  std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read out of the sender
+  std::atomic<std::uint64_t> returned;  // receiver; 1 + the piece that it could not read
+};
+
+/// Head of a piece buffer.
+struct alignas(line_bytes) piece_line {
+  std::atomic<std::uint64_t> turn;  // 2 × lap: free; 2 × lap + 1: full. Both ends write, in turns
+  std::uint32_t transfer;           // sender, while it is free; and so below
+  std::uint32_t bytes;
+  std::uint64_t offset;
+};
+
+struct slot_control {
+  alignas(line_bytes) std::atomic<std::uint32_t> rank_plus_one;  // peer, once
+  alignas(line_bytes) std::atomic<std::uint64_t> consumed;       // owner; lines of the ring
+  std::atomic<std::uint32_t> wants_room;                         // peer sets, owner clears
+  std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
+  std::array<transfer_line, transfers_max> transfers;
+  std::array<piece_line, pieces_max> pieces;
+};
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t head_bytes = page_bytes;
+constexpr std::size_t control_bytes = page_bytes;
+static_assert(sizeof(segment_head) <= head_bytes);
+static_assert(sizeof(slot_control) <= control_bytes);
+static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// What the first word of a record in the ring says; the word 0 is no record yet.
+enum class record_kind : std::uint8_t {
+  skip = 1,  ///< nothing until the ring's end
+  packet,    ///< header and payload
+  landing,   ///< a landing_prefix, then the payload for the zone
+  transfer,  ///< a transfer_notice
+};
+
+[[nodiscard]] constexpr std::uint64_t record_word(record_kind kind, std::size_t bytes) noexcept {
+  return static_cast<std::uint64_t>(bytes) << 32 | static_cast<std::uint64_t>(kind);
+}
+
+struct landing_prefix {
+  std::uint64_t offset;
+  std::uint32_t landing;
+  std::uint32_t unused;
+};
+
+struct transfer_notice {
+  std::uint32_t number;
+  std::uint32_t landing;
+  std::uint64_t bytes;
+  std::uint64_t offset;   // in the zone
+  std::uint64_t address;  // of the payload in the sender's memory
+};
+
+/// Lines that a record of `bytes` behind its word takes.
+[[nodiscard]] constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
+  return (sizeof(std::uint64_t) + bytes + line_bytes - 1) / line_bytes;
+}
+
+/// A slot's parts inside a mapped segment.
+struct slot_view {
+  slot_control* control = nullptr;
+  std::byte* ring = nullptr;
+  std::byte* pieces = nullptr;
+};
+
+}  // namespace headway::rails::shm

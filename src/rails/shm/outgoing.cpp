@@ -1,0 +1,274 @@
+#include "rails/shm/outgoing.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+#include "rails/shm/copy.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) noexcept {
+  return std::uint64_t{transfer} << 32 | piece;
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& object) noexcept {
+  return std::as_bytes(std::span(&object, 1));
+}
+
+}  // namespace
+
+outgoing::outgoing(context made) noexcept
+    : ring_(ring_memory(made.way->slot(), made.way->shape().ring_bytes)),
+      bell_(made.way->head().bell),
+      peer_(made.peer),
+      fence_always_(made.fence_always),
+      push_(made.push),
+      way_(std::move(made.way)),
+      posted_count_(made.posted_count),
+      news_(made.news) {}
+
+// --- records
+
+post outgoing::send(const packet& what) noexcept {
+  if (state_.load(std::memory_order_relaxed) != state::up || bell_.is_closed()) [[unlikely]]
+    return send_fresh(what);
+  if (what.landing == landing_id::none) [[likely]]
+    return put(record_kind::packet, what.header, what.payload);
+  if (what.payload.size() <= way_->shape().piece_bytes / 8) return send_landing(what);
+  return send_transfer(what);
+}
+
+post outgoing::send_fresh(const packet& what) noexcept {
+  if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return post::down;
+  if (!way_->reserve_ring()) {
+    base::log(base::severity::warning,
+              "shm: no memory for messages to rank {}: another rail must carry them",
+              static_cast<std::uint32_t>(peer_));
+    state_.store(state::down, std::memory_order_relaxed);
+    return post::down;
+  }
+  // From now on the peer polls this slot. Release carries rank_plus_one to it.
+  const std::uint32_t index = way_->slot_index();
+  way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
+                                           std::memory_order_release);
+  state_.store(state::up, std::memory_order_relaxed);  // `send` alone goes by it
+  return send(what);
+}
+
+bool outgoing::reserve(std::uint64_t lines) noexcept {
+  if (ring_.reserve(lines)) [[likely]] {
+    if (starved_at_.load(std::memory_order_relaxed) != not_starved) [[unlikely]]
+      starved_at_.store(not_starved, std::memory_order_relaxed);
+    return true;
+  }
+  // Dekker with `incoming::release`: it stores consumed, fences, looks at wants_room.
+  ring_.memory().wants_room().store(1, std::memory_order_relaxed);
+  base::store_load_fence();
+  if (ring_.reserve(lines)) return true;
+  starved_at_.store(ring_.consumed_seen(), std::memory_order_relaxed);
+  return false;
+}
+
+post outgoing::put(record_kind kind, std::span<const std::byte> first,
+                   std::span<const std::byte> second) noexcept {
+  const std::size_t bytes = first.size() + second.size();
+  const std::uint64_t lines = lines_of(bytes);
+  if (!reserve(lines)) [[unlikely]]
+    return post::retry;
+  std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
+  copy_small(at, first.data(), first.size());
+  copy_small(at + first.size(), second.data(), second.size());
+  ring_.publish(lines, record_word(kind, bytes), record_word(record_kind::skip, 0));
+  notify();
+  return post::done;
+}
+
+post outgoing::send_landing(const packet& what) noexcept {
+  const landing_prefix prefix{
+      .offset = what.offset, .landing = static_cast<std::uint32_t>(what.landing), .unused = 0};
+  return put(record_kind::landing, bytes_of(prefix), what.payload);
+}
+
+// --- transfers
+
+post outgoing::send_transfer(const packet& what) noexcept {
+  const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // send's own
+  if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
+  if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
+    base::log(base::severity::warning,
+              "shm: no memory for large messages to rank {}: another rail must carry them",
+              static_cast<std::uint32_t>(peer_));
+    state_.store(state::down, std::memory_order_relaxed);
+    return post::down;
+  }
+  const transfer_notice notice{.number = number,
+                               .landing = static_cast<std::uint32_t>(what.landing),
+                               .bytes = what.payload.size(),
+                               .offset = what.offset,
+                               .address = reinterpret_cast<std::uint64_t>(what.payload.data())};
+  // The peer looks at this line only between the notice and the end of the transfer.
+  transfer_line& shared = way_->slot().control->transfers[number % transfers_max];
+  shared.pulled.store(0, std::memory_order_relaxed);
+  shared.returned.store(0, std::memory_order_relaxed);
+  shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
+  postings_[number % transfers_max] = {.payload = what.payload, .cookie = what.cookie};
+  if (const post said = put(record_kind::transfer, bytes_of(notice), {}); said != post::done)
+    return said;
+  posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks, and (T) carries
+  posted_.store(number + 1, std::memory_order_release);    // (T)
+  if (pushing_.try_lock()) {
+    push();
+    pushing_.unlock();
+  }
+  return post::posted;
+}
+
+bool outgoing::buffer_free() const noexcept {
+  const geometry& shape = way_->shape();
+  const piece_line& line = way_->slot().control->pieces[buffer_ticket_ % shape.piece_count];
+  return line.turn.load(std::memory_order_acquire) ==
+         2 * (buffer_ticket_ / shape.piece_count);  // pairs with the release in take_pieces
+}
+
+bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept {
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  for (number = done_.load(std::memory_order_relaxed); number != next_push_; ++number) {
+    posting& p = postings_[number % transfers_max];
+    if (p.returned_count == 0 && !take_returned(number)) continue;
+    piece = p.returned_first++;
+    --p.returned_count;
+    return true;
+  }
+  for (; next_push_ != posted; ++next_push_) {
+    number = next_push_;
+    const std::size_t bytes = postings_[number % transfers_max].payload.size();
+    auto& claim = way_->slot().control->transfers[number % transfers_max].claim;
+    // Relaxed: a claim says who copies what, and carries nothing.
+    const bool push = push_ || !way_->slot().control->pulls.load(std::memory_order_relaxed);
+    std::uint64_t seen = claim.load(std::memory_order_relaxed);
+    while (push && seen >> 32 == number &&
+           (seen & 0xffff'ffff) * way_->shape().piece_bytes < bytes) {
+      piece = static_cast<std::uint32_t>(seen);
+      if (claim.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) return true;
+    }
+  }
+  return false;
+}
+
+bool outgoing::take_returned(std::uint32_t number) noexcept {
+  auto& returned = way_->slot().control->transfers[number % transfers_max].returned;
+  if (returned.load(std::memory_order_relaxed) == 0) return false;
+  const std::uint64_t what = returned.exchange(0, std::memory_order_acquire);
+  posting& p = postings_[number % transfers_max];
+  p.returned_first = static_cast<std::uint32_t>(what) - 1;
+  p.returned_count = static_cast<std::uint32_t>(what >> 32);
+  return p.returned_count != 0;
+}
+
+void outgoing::fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept {
+  const geometry& shape = way_->shape();
+  posting& p = postings_[number % transfers_max];
+  const std::size_t offset = std::size_t{piece} * shape.piece_bytes;
+  if (offset >= p.payload.size()) return;  // a peer that returned what it never had
+  const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
+  const std::size_t index = buffer_ticket_ % shape.piece_count;
+  std::memcpy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset, bytes);
+  piece_line& line = way_->slot().control->pieces[index];
+  line.transfer = number;
+  line.bytes = static_cast<std::uint32_t>(bytes);
+  line.offset = offset;
+  line.turn.store(2 * (buffer_ticket_ / shape.piece_count) + 1,
+                  std::memory_order_release);  // pairs with the acquire in take_pieces
+  ++buffer_ticket_;
+  p.pushed += bytes;
+  notify();
+}
+
+void outgoing::push() noexcept {
+  std::uint32_t number = 0, piece = 0;
+  for (std::size_t copied = 0; copied < budget_bytes; copied += way_->shape().piece_bytes) {
+    if (!buffer_free() || !next_piece(number, piece)) return;
+    fill_buffer(number, piece);
+  }
+}
+
+bool outgoing::finished(std::uint32_t number) noexcept {
+  const posting& p = postings_[number % transfers_max];
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  // Acquire pairs with the release in `incoming::pull`: its reading of our memory is over.
+  return p.pushed + shared.pulled.load(std::memory_order_acquire) >= p.payload.size();
+}
+
+std::size_t outgoing::report(std::span<event> out) noexcept {
+  const bool down = lost_.load(std::memory_order_acquire) || bell_.is_closed();
+  std::size_t count = 0;
+  std::uint32_t number = done_.load(std::memory_order_relaxed);
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  for (; number != posted && count < out.size(); ++number, ++count) {
+    const bool whole = finished(number);
+    if (!whole && !down) break;
+    out[count] = {.kind = whole ? event_kind::sent : event_kind::failed,
+                  .peer = peer_,
+                  .cookie = postings_[number % transfers_max].cookie};
+    if (next_push_ == number) ++next_push_;
+  }
+  if (count == 0) return 0;
+  done_.store(number, std::memory_order_release);  // (D)
+  posted_count_->fetch_sub(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+  return count;
+}
+
+std::size_t outgoing::advance(std::span<event> out) noexcept {
+  if (!unfinished() || !pushing_.try_lock()) return 0;
+  if (!lost_.load(std::memory_order_relaxed)) push();
+  const std::size_t count = report(out);
+  pushing_.unlock();
+  return count;
+}
+
+bool outgoing::unfinished() const noexcept {
+  return posted_.load(std::memory_order_acquire) != done_.load(std::memory_order_acquire);
+}
+
+bool outgoing::could_advance() noexcept {
+  const std::uint64_t starved = starved_at_.load(std::memory_order_relaxed);
+  if (starved != not_starved &&
+      ring_.memory().consumed().load(std::memory_order_acquire) != starved)
+    return true;
+  if (!unfinished()) return false;
+  if (!pushing_.try_lock()) return true;  // somebody is at it: see what comes of it
+  const std::uint32_t oldest = done_.load(std::memory_order_relaxed);
+  bool something = finished(oldest) || bell_.is_closed() || lost_.load(std::memory_order_relaxed);
+  if (!something && buffer_free()) {
+    for (std::uint32_t n = oldest; n != next_push_ && !something; ++n)
+      something = postings_[n % transfers_max].returned_count != 0 || take_returned(n);
+    something = something || next_push_ != posted_.load(std::memory_order_relaxed);
+  }
+  pushing_.unlock();
+  return something;
+}
+
+// --- health
+
+void outgoing::look_after() noexcept {
+  if (lost_.load(std::memory_order_relaxed)) return;
+  if (bell_.is_closed()) {
+    if (unfinished()) news_->store(true, std::memory_order_release);
+    return;
+  }
+  // Closing and then exiting is no death: look at the word again after the death was seen.
+  if (!way_->owner_alive() && !bell_.is_closed()) mark_lost();
+}
+
+void outgoing::mark_lost() noexcept {
+  state_.store(state::down, std::memory_order_relaxed);
+  lost_.store(true, std::memory_order_release);
+  news_->store(true, std::memory_order_release);
+}
+
+}  // namespace headway::rails::shm

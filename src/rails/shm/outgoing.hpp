@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/spinlock.hpp"
+#include "rails/driver.hpp"
+#include "rails/shm/doorbell.hpp"
+#include "rails/shm/ring.hpp"
+#include "rails/shm/ring_memory.hpp"
+#include "rails/shm/segment.hpp"
+
+namespace headway::rails::shm {
+
+/// What I write into one peer's segment: records in the ring, and pieces of large payloads.
+///
+/// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by moving
+/// `claim`: this end copies its pieces into buffers of the peer's segment, from which the peer
+/// copies them out at the same time; the peer, where the kernel lets it, reads pieces straight out of
+/// this process when no buffer is being filled. So the two copies run beside each other while both
+/// ends are awake, and the peer needs nobody here when this end computes.
+///
+/// Shape:    `transfers_max` transfers under way; allocates nothing after construction.
+/// Threads:  `send` one at a time; `advance` one at a time; both beside each other, and beside
+///           `could_advance`, `notify`, `look_after`, `mark_lost` [any thread].
+/// Progress: never waits: what another thread pushes now is not pushed twice. A call copies at most
+///           `budget_bytes` and a piece.
+class outgoing {
+ public:
+  static constexpr std::size_t budget_bytes = 128 * 1024;
+
+  struct context {
+    peer_id peer{};
+    std::unique_ptr<attachment> way;
+    bool fence_always = false;  ///< this process is not enlisted
+    bool push = true;           ///< false: leave pieces to a peer that pulls
+    std::atomic<std::uint32_t>* posted_count = nullptr;  ///< of all peers, for `reap`
+    std::atomic<bool>* news = nullptr;                   ///< set when a peer is lost or has closed
+  };
+  explicit outgoing(context made) noexcept;
+
+  [[nodiscard]] post send(const packet& what) noexcept;
+  /// Pushes pieces and reports what is finished: sent, failed.
+  [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
+  /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
+  [[nodiscard]] bool could_advance() noexcept;
+  [[nodiscard]] bool unfinished() const noexcept;
+
+  /// After a store into the peer's memory that it must see, awake or asleep.
+  void notify() noexcept {
+    if (bell_.must_ring(fence_always_)) [[unlikely]]
+      way_->ring_bell();
+  }
+  /// Finds out whether the peer closed or died.
+  void look_after() noexcept;
+  /// It died, or breaks the format. Once true, `lost` is to be reported when `report_lost` says so.
+  void mark_lost() noexcept;
+  /// Whether `lost` is due: dead, and not yet reported. Reap's thread.
+  [[nodiscard]] bool lost_is_due() const noexcept {
+    return lost_.load(std::memory_order_acquire) && !lost_reported_;  // pairs with mark_lost
+  }
+  void set_lost_reported() noexcept { lost_reported_ = true; }
+  [[nodiscard]] peer_id peer() const noexcept { return peer_; }
+
+ private:
+  enum class state : std::uint8_t { fresh, up, down };
+
+  /// A transfer under way, from `send` until `sent`.
+  struct posting {
+    std::span<const std::byte> payload;
+    std::uint64_t cookie = 0;
+    std::size_t pushed = 0;            // bytes; who holds pushing_
+    std::uint32_t returned_first = 0;  // pieces that the peer could not read
+    std::uint32_t returned_count = 0;
+  };
+
+  [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
+  [[nodiscard]] post put(record_kind kind, std::span<const std::byte> first,
+                         std::span<const std::byte> second) noexcept;
+  [[nodiscard]] post send_fresh(const packet& what) noexcept;
+  [[nodiscard]] post send_landing(const packet& what) noexcept;
+  [[nodiscard]] post send_transfer(const packet& what) noexcept;
+  void push() noexcept;
+  [[nodiscard]] bool next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept;
+  [[nodiscard]] bool buffer_free() const noexcept;
+  void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept;
+  [[nodiscard]] bool finished(std::uint32_t number) noexcept;
+  [[nodiscard]] bool take_returned(std::uint32_t number) noexcept;
+  [[nodiscard]] std::size_t report(std::span<event> out) noexcept;
+
+  // Every message:
+  ring_writer<ring_memory> ring_;
+  doorbell bell_;
+  peer_id peer_;
+  std::atomic<state> state_{state::fresh};
+  bool fence_always_;
+  bool push_;
+  std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when `send` found no room
+  std::unique_ptr<attachment> way_;
+
+  // Transfers, counted from 0; transfer n lives in postings_[n % transfers_max].
+  //   [done, next_push]   wait for pieces that the peer takes
+  //   [next_push, posted) have pieces that nobody took yet
+  // Edges: (T) posted_ release -> acquire by who pushes; (D) done_ release -> acquire in `send`.
+  alignas(line_bytes) std::atomic<std::uint32_t> posted_{0};
+  std::atomic<std::uint32_t> done_{0};
+  base::spinlock pushing_;  // guards all below; only ever tried
+  std::uint32_t next_push_ = 0;
+  std::uint64_t buffer_ticket_ = 0;
+  std::array<posting, transfers_max> postings_;
+  bool pieces_reserved_ = false;  // send's own
+  std::atomic<bool> lost_{false};
+  bool lost_reported_ = false;  // reap's own
+  std::atomic<std::uint32_t>* posted_count_;
+  std::atomic<bool>* news_;
+
+  static constexpr std::uint64_t not_starved = ~std::uint64_t{0};
+};
+
+}  // namespace headway::rails::shm

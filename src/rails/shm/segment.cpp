@@ -1,0 +1,306 @@
+#include "rails/shm/segment.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "rails/shm/doorbell.hpp"
+
+namespace headway::rails::shm {
+
+using base::failed;
+using base::failed_errno;
+using base::fault_kind;
+
+owned_fd::~owned_fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool geometry::sane() const noexcept {
+  return slot_count > 0 && slot_count <= slots_max && std::has_single_bit(ring_bytes) &&
+         ring_bytes >= page_bytes && ring_bytes <= (1u << 24) && piece_bytes >= page_bytes &&
+         piece_bytes <= (1u << 20) && piece_bytes % page_bytes == 0 && piece_count > 0 &&
+         piece_count <= pieces_max;
+}
+
+std::size_t geometry::slot_bytes() const noexcept {
+  return control_bytes + ring_bytes + std::size_t{piece_bytes} * piece_count;
+}
+
+std::size_t geometry::total_bytes() const noexcept {
+  return head_bytes + slot_count * slot_bytes();
+}
+
+namespace {
+
+slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) noexcept {
+  std::byte* at = base + head_bytes + index * shape.slot_bytes();
+  return {.control = reinterpret_cast<slot_control*>(at),
+          .ring = at + control_bytes,
+          .pieces = at + control_bytes + shape.ring_bytes};
+}
+
+std::string bell_of(const std::string& path) { return path + ".bell"; }
+
+/// Without this a full file system shows itself by a signal, in the middle of a copy. Not
+/// posix_fallocate: where it is not supported that one writes, beside others who write.
+bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
+  return fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ||
+         errno == EOPNOTSUPP;
+}
+
+void remove_names(const std::string& path) noexcept {
+  // The bell first: a segment without a bell is swept later, a bell without a segment is not.
+  unlink(bell_of(path).c_str());
+  unlink(path.c_str());
+}
+
+}  // namespace
+
+// --- mappings
+
+struct mapping_table {
+  std::mutex lock;  // cold: taken by open, connect and close
+  std::vector<std::weak_ptr<mapping>> known;
+
+  std::shared_ptr<mapping> find(const mapping::key& wanted) {
+    std::erase_if(known, [](const auto& one) { return one.expired(); });
+    for (const auto& one : known)
+      if (auto found = one.lock(); found && found->key_ == wanted) return found;
+    return nullptr;
+  }
+  static mapping_table& of_process() {
+    static mapping_table one;
+    return one;
+  }
+};
+
+base::result<std::shared_ptr<mapping>> mapping::of(int fd, std::size_t bytes) {
+  struct stat about{};
+  if (fstat(fd, &about) != 0) return failed_errno("fstat of a segment", errno);
+  const key wanted{about.st_dev, about.st_ino};
+  auto& table = mapping_table::of_process();
+  const std::lock_guard guard(table.lock);
+  if (auto found = table.find(wanted)) return found;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (base == MAP_FAILED) return failed_errno("mmap of a segment", errno);
+  std::shared_ptr<mapping> made(new mapping(static_cast<std::byte*>(base), bytes, wanted));
+  table.known.push_back(made);
+  return made;
+}
+
+mapping::~mapping() { munmap(base_, bytes_); }
+
+// --- my own
+
+base::result<std::unique_ptr<segment>> segment::create(const segment_options& options) {
+  std::unique_ptr<segment> made(new segment);
+  made->shape_ = options.shape;
+  const std::string path = options.directory + "/" + options.name;
+  // The file gets its name when it is locked and filled in, so that no sweeper takes it for dead.
+  const std::string early = fmt::format("{}/.{}.{}", options.directory, options.name, getpid());
+  made->file_ = owned_fd(::open(early.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made->file_.valid()) return failed_errno("open " + early, errno);
+  const auto give_up = [&](std::string what) {
+    const int why = errno;
+    unlink(early.c_str());
+    return failed_errno(std::move(what), why);
+  };
+  const int fd = made->file_.get();
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) return give_up("flock " + early);
+  const auto bytes = static_cast<off_t>(options.shape.total_bytes());
+  if (ftruncate(fd, bytes) != 0) return give_up("ftruncate " + early);
+  if (!reserve_range(fd, 0, head_bytes)) return give_up("no room in " + options.directory);
+  auto memory = mapping::of(fd, options.shape.total_bytes());
+  if (!memory) {
+    unlink(early.c_str());
+    return std::unexpected(memory.error());
+  }
+  made->memory_ = std::move(*memory);
+  auto* head = new (made->memory_->base()) segment_head{};
+  head->magic = layout_magic;
+  head->version = layout_version;
+  head->rank = options.rank;
+  head->shape = options.shape;
+  head->proof = random_token();
+  head->bell.store(doorbell::strict, std::memory_order_relaxed);
+  if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
+  made->path_ = path;
+  unlink(bell_of(path).c_str());
+  if (mkfifo(bell_of(path).c_str(), 0600) != 0)
+    return failed_errno("mkfifo " + bell_of(path), errno);
+  made->bell_ = owned_fd(::open(bell_of(path).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!made->bell_.valid()) return failed_errno("open " + bell_of(path), errno);
+  return made;
+}
+
+segment::~segment() {
+  // Another process may have taken the names away, and a later job may have made them again: only
+  // remove what is still this file.
+  struct stat mine{}, named{};
+  if (path_.empty() || fstat(file_.get(), &mine) != 0 || stat(path_.c_str(), &named) != 0) return;
+  if (mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) remove_names(path_);
+}
+
+segment_head& segment::head() const noexcept {
+  return *reinterpret_cast<segment_head*>(memory_->base());
+}
+
+slot_view segment::slot(std::uint32_t index) const noexcept {
+  return view_of(memory_->base(), shape_, index);
+}
+
+void segment::expect(std::uint32_t peers) noexcept {
+  // Dekker with `claim_slot`: whoever of the two comes second sees both numbers.
+  head().expected.store(peers, std::memory_order_seq_cst);
+  if (head().attached.load(std::memory_order_seq_cst) == peers) remove_names(path_);
+}
+
+void segment::ring_bell() const noexcept {
+  [[maybe_unused]] const auto written = ::write(bell_.get(), "!", 1);  // full: it rings already
+}
+
+bool segment::drain_bell() const noexcept {
+  char bytes[64];
+  bool some = false;
+  while (::read(bell_.get(), bytes, sizeof bytes) > 0) some = true;
+  return some;
+}
+
+// --- a peer's
+
+base::result<> attachment::map(const address& where) {
+  file_ = owned_fd(::open(where.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file_.valid())
+    return failed(fault_kind::unsupported, fmt::format("shm: {} is not here", where.path));
+  struct stat about{};
+  if (fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
+      static_cast<std::size_t>(about.st_size) < head_bytes)
+    return failed(fault_kind::unsupported, fmt::format("shm: {} is no segment", where.path));
+  // Looked at by read, not by mapping: a file that is cut short later would end us by a signal.
+  struct {
+    alignas(segment_head) std::byte bytes[line_bytes];
+  } first;
+  if (pread(file_.get(), first.bytes, sizeof first.bytes, 0) != sizeof first.bytes)
+    return failed(fault_kind::unsupported, fmt::format("shm: {} is unreadable", where.path));
+  const auto* head = reinterpret_cast<const segment_head*>(first.bytes);
+  if (head->magic != layout_magic || head->version != layout_version || !head->shape.sane() ||
+      head->proof != where.proof ||
+      static_cast<std::size_t>(about.st_size) != head->shape.total_bytes())
+    return failed(fault_kind::unsupported,
+                  fmt::format("shm: {} is another process's segment", where.path));
+  shape_ = head->shape;
+  auto memory = mapping::of(file_.get(), shape_.total_bytes());
+  if (!memory) return std::unexpected(memory.error());
+  memory_ = std::move(*memory);
+  return {};
+}
+
+base::result<> attachment::claim_slot(std::uint32_t my_rank, const std::string& path) {
+  index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);  // who gets which: no data
+  if (index_ >= shape_.slot_count)
+    return failed(fault_kind::unsupported, fmt::format("shm: no slot is free in {}", path));
+  slot_ = view_of(memory_->base(), shape_, index_);
+  if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
+    return failed(fault_kind::unsupported, fmt::format("shm: no room for a slot in {}", path));
+  // Carried by the release of our bit in `active`.
+  slot_.control->rank_plus_one.store(my_rank + 1, std::memory_order_relaxed);
+  const std::uint32_t attached = head().attached.fetch_add(1, std::memory_order_seq_cst) + 1;
+  if (attached == head().expected.load(std::memory_order_seq_cst)) remove_names(path);
+  return {};
+}
+
+base::result<std::unique_ptr<attachment>> attachment::attach(const address& where,
+                                                             std::uint32_t my_rank) {
+  const address here = this_process();
+  if (where.boot_id != here.boot_id)
+    return failed(fault_kind::unsupported, "shm: the peer is on another machine");
+  std::unique_ptr<attachment> made(new attachment);
+  if (auto mapped = made->map(where); !mapped) return std::unexpected(mapped.error());
+  // Opened for both directions: a bell whose owner has died must not raise SIGPIPE.
+  made->bell_ =
+      owned_fd(::open(bell_of(where.path).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!made->bell_.valid())
+    return failed(fault_kind::unsupported, fmt::format("shm: {} has no bell", where.path));
+  if (where.pid_namespace == here.pid_namespace && where.pid_namespace != 0)
+    made->process_ = owned_fd(static_cast<int>(syscall(SYS_pidfd_open, where.pid, 0)));
+  if (auto claimed = made->claim_slot(my_rank, where.path); !claimed)
+    return std::unexpected(claimed.error());
+  return made;
+}
+
+segment_head& attachment::head() const noexcept {
+  return *reinterpret_cast<segment_head*>(memory_->base());
+}
+
+void attachment::ring_bell() const noexcept {
+  // Full means that it rings already.
+  [[maybe_unused]] const auto written = ::write(bell_.get(), "!", 1);
+}
+
+bool attachment::reserve(const std::byte* begin, std::size_t bytes) noexcept {
+  return reserve_range(file_.get(), static_cast<std::size_t>(begin - memory_->base()), bytes);
+}
+
+bool attachment::reserve_ring() noexcept { return reserve(slot_.ring, shape_.ring_bytes); }
+
+bool attachment::reserve_pieces() noexcept {
+  return reserve(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
+}
+
+bool attachment::owner_alive() const noexcept {
+  if (process_.valid()) {
+    pollfd ended{process_.get(), POLLIN, 0};
+    if (::poll(&ended, 1, 0) == 1) return false;
+  }
+  // The owner holds the file's lock for life; the kernel takes it away when it dies.
+  if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0) return true;
+  flock(file_.get(), LOCK_UN);
+  return false;
+}
+
+// --- the dead
+
+namespace {
+
+void sweep_one(const std::string& path) noexcept {
+  const owned_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat about{};
+  if (!file.valid() || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
+      about.st_uid != geteuid() || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return;
+  remove_names(path);
+  base::log(base::severity::debug, "shm: removed {}, whose owner is dead", path);
+}
+
+}  // namespace
+
+void sweep(const std::string& directory) noexcept {
+  DIR* listing = opendir(directory.c_str());
+  if (!listing) return;
+  while (const dirent* entry = readdir(listing)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(file_prefix) && !name.ends_with(".bell"))
+      sweep_one(directory + "/" + std::string(name));
+  }
+  closedir(listing);
+}
+
+}  // namespace headway::rails::shm

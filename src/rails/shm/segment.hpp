@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.hpp"
+#include "rails/shm/host.hpp"
+#include "rails/shm/layout.hpp"
+
+namespace headway::rails::shm {
+
+/// An open file descriptor, closed in the end.
+class owned_fd {
+ public:
+  owned_fd() = default;
+  explicit owned_fd(int fd) noexcept : fd_(fd) {}
+  owned_fd(owned_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  owned_fd& operator=(owned_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~owned_fd();
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// A file's memory. Everybody in this process who maps the same file shares one mapping, so that
+/// two drivers in one process (tests) are seen by sanitizers to touch the same memory.
+class mapping {
+ public:
+  [[nodiscard]] static base::result<std::shared_ptr<mapping>> of(int fd, std::size_t bytes);
+  ~mapping();
+  mapping(const mapping&) = delete;
+  mapping& operator=(const mapping&) = delete;
+  [[nodiscard]] std::byte* base() const noexcept { return base_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  struct key {
+    std::uint64_t device;
+    std::uint64_t inode;
+    bool operator==(const key&) const = default;
+  };
+  friend struct mapping_table;
+  mapping(std::byte* base, std::size_t bytes, key of_file) noexcept
+      : base_(base), bytes_(bytes), key_(of_file) {}
+
+  std::byte* base_;
+  std::size_t bytes_;
+  key key_;
+};
+
+struct segment_options {
+  std::string directory;
+  std::string name;  ///< of the file; the bell is NAME.bell
+  std::uint32_t rank = 0;
+  geometry shape;
+};
+
+/// My own segment: file, memory and bell. While the process lives it holds a lock on the file, so
+/// that others see its death, however it dies.
+class segment {
+ public:
+  [[nodiscard]] static base::result<std::unique_ptr<segment>> create(
+      const segment_options& options);
+  /// Takes the names away, if they are still there.
+  ~segment();
+  segment(const segment&) = delete;
+  segment& operator=(const segment&) = delete;
+
+  [[nodiscard]] segment_head& head() const noexcept;
+  [[nodiscard]] slot_view slot(std::uint32_t index) const noexcept;
+  [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] int bell() const noexcept { return bell_.get(); }
+  /// `peers` processes in all will attach. When they have, the names are taken away.
+  void expect(std::uint32_t peers) noexcept;
+  void ring_bell() const noexcept;
+  /// Takes all bytes out of the bell. True: there were some.
+  bool drain_bell() const noexcept;
+
+ private:
+  segment() = default;
+
+  owned_fd file_;
+  owned_fd bell_;
+  std::shared_ptr<mapping> memory_;
+  geometry shape_;
+  std::string path_;
+};
+
+/// A peer's segment, with the slot in it that is mine to write.
+class attachment {
+ public:
+  /// `unsupported` when that segment cannot be reached or is not the one that was meant.
+  [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
+                                                                        std::uint32_t my_rank);
+  attachment(const attachment&) = delete;
+  attachment& operator=(const attachment&) = delete;
+
+  [[nodiscard]] segment_head& head() const noexcept;
+  [[nodiscard]] const slot_view& slot() const noexcept { return slot_; }
+  [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
+  [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
+  void ring_bell() const noexcept;
+  /// Makes the file system keep memory for the ring (or the piece buffers), which would otherwise be
+  /// missed in the middle of a copy, by a signal. False: there is not enough.
+  [[nodiscard]] bool reserve_ring() noexcept;
+  [[nodiscard]] bool reserve_pieces() noexcept;
+  [[nodiscard]] bool owner_alive() const noexcept;
+
+ private:
+  attachment() = default;
+  [[nodiscard]] base::result<> map(const address& where);
+  [[nodiscard]] base::result<> claim_slot(std::uint32_t my_rank, const std::string& path);
+  [[nodiscard]] bool reserve(const std::byte* begin, std::size_t bytes) noexcept;
+
+  owned_fd file_;
+  owned_fd bell_;
+  owned_fd process_;  // a pidfd, where pids mean the same to both of us
+  std::shared_ptr<mapping> memory_;
+  geometry shape_;
+  slot_view slot_;
+  std::uint32_t index_ = 0;
+};
+
+/// Removes segments and bells of this user in `directory` whose owners are dead.
+void sweep(const std::string& directory) noexcept;
+
+constexpr const char* file_prefix = "headway-";
+
+}  // namespace headway::rails::shm

@@ -1,0 +1,40 @@
+#include "rails/shm/tunables.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+const base::choice_tunable large{
+    "HEADWAY_SHM_LARGE",
+    {"auto", "ring", "cma"},
+    "auto",
+    "way of large payloads: copied by both ends at once, read by the receiver out of the sender's "
+    "memory, or whichever end is awake"};
+
+}  // namespace
+
+const base::text_tunable directory{"HEADWAY_SHM_DIR", "/dev/shm", "a folder in memory",
+                                   "where the segments and bells of shared memory are made"};
+const base::number_tunable ring_bytes{
+    "HEADWAY_SHM_RING",
+    "bytes",
+    0,
+    0,
+    1 << 24,
+    "ring for small messages, for each peer; 0: by the number of processes"};
+const base::number_tunable piece_bytes{"HEADWAY_SHM_PIECE",
+                                       "bytes",
+                                       0,
+                                       0,
+                                       1 << 20,
+                                       "piece of a large payload; 0: by the number of processes"};
+const base::number_tunable piece_count{
+    "HEADWAY_SHM_PIECES",
+    "",
+    0,
+    0,
+    32,
+    "buffers for pieces, for each peer; 0: by the number of processes"};
+
+large_way chosen_large_way() { return static_cast<large_way>(large.index()); }
+
+}  // namespace headway::rails::shm

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
+#include <sched.h>
 
 #include "base/clock.hpp"
 

@@ -1,12 +1,11 @@
 #include "base/tunable.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mutex>
 #include <optional>
 
@@ -29,10 +28,14 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   int shift = 0;
-  if (suffix == "k" || suffix == "K") shift = 10;
-  else if (suffix == "M") shift = 20;
-  else if (suffix == "G") shift = 30;
-  else if (!suffix.empty()) return std::nullopt;
+  if (suffix == "k" || suffix == "K")
+    shift = 10;
+  else if (suffix == "M")
+    shift = 20;
+  else if (suffix == "G")
+    shift = 30;
+  else if (!suffix.empty())
+    return std::nullopt;
   const std::int64_t most = INT64_MAX >> shift;
   if (value > most || value < -most) return std::nullopt;
   return value * (std::int64_t{1} << shift);
@@ -55,9 +58,13 @@ std::vector<const tunable*> tunable::all() {
   return sorted;
 }
 
-const char* tunable::environment_text() const { return std::getenv(name_); }
+const char* tunable::environment_text() const {
+  return std::getenv(name_);
+}
 
-const char* tunable::origin() const { return environment_text() ? "environment" : "default"; }
+const char* tunable::origin_text(bool from_environment) noexcept {
+  return from_environment ? "environment" : "default";
+}
 
 void tunable::complain(std::string_view text, std::string_view accepted) const {
   fmt::print(stderr, "headway: {}={} is not understood (accepted: {}); using {}\n", name_, text,
@@ -66,37 +73,61 @@ void tunable::complain(std::string_view text, std::string_view accepted) const {
 
 number_tunable::number_tunable(const char* name, const char* unit, std::int64_t fallback,
                                std::int64_t min, std::int64_t max, const char* why)
-    : tunable(name, unit, why), fallback_(fallback), min_(min), max_(max) {}
+    : tunable(name, unit, why), fallback_(fallback), min_(min), max_(max), value_(fallback) {}
 
 std::int64_t number_tunable::get() const {
-  const char* text = environment_text();
-  if (!text) return fallback_;
-  const auto value = parse_number(text);
-  if (value && *value >= min_ && *value <= max_) return *value;
-  complain(text, range_text());
-  return fallback_;
+  std::call_once(read_, [this] {
+    const char* text = environment_text();
+    if (!text) return;
+    const auto given = parse_number(text);
+    from_environment_ = given && *given >= min_ && *given <= max_;
+    if (from_environment_)
+      value_ = *given;
+    else
+      complain(text, range_text());
+  });
+  return value_;
 }
 
-std::string number_tunable::value_text() const { return std::to_string(get()); }
-std::string number_tunable::fallback_text() const { return std::to_string(fallback_); }
-std::string number_tunable::range_text() const { return fmt::format("{} … {}", min_, max_); }
+const char* number_tunable::origin() const {
+  static_cast<void>(get());
+  return origin_text(from_environment_);
+}
+std::string number_tunable::value_text() const {
+  return std::to_string(get());
+}
+std::string number_tunable::fallback_text() const {
+  return std::to_string(fallback_);
+}
+std::string number_tunable::range_text() const {
+  return fmt::format("{} … {}", min_, max_);
+}
 
 choice_tunable::choice_tunable(const char* name, std::vector<const char*> choices,
                                const char* fallback, const char* why)
-    : tunable(name, "", why), choices_(std::move(choices)), fallback_(0) {
+    : tunable(name, "", why), choices_(std::move(choices)) {
   for (std::size_t i = 0; i < choices_.size(); ++i)
     if (!std::strcmp(choices_[i], fallback)) fallback_ = static_cast<int>(i);
+  value_ = fallback_;
 }
 
 int choice_tunable::index() const {
-  const char* text = environment_text();
-  if (!text) return fallback_;
-  for (std::size_t i = 0; i < choices_.size(); ++i)
-    if (!std::strcmp(choices_[i], text)) return static_cast<int>(i);
-  complain(text, range_text());
-  return fallback_;
+  std::call_once(read_, [this] {
+    const char* text = environment_text();
+    if (!text) return;
+    for (std::size_t i = 0; i < choices_.size() && !from_environment_; ++i) {
+      from_environment_ = !std::strcmp(choices_[i], text);
+      if (from_environment_) value_ = static_cast<int>(i);
+    }
+    if (!from_environment_) complain(text, range_text());
+  });
+  return value_;
 }
 
+const char* choice_tunable::origin() const {
+  static_cast<void>(index());
+  return origin_text(from_environment_);
+}
 std::string choice_tunable::value_text() const {
   return choices_[static_cast<std::size_t>(index())];
 }
@@ -111,12 +142,27 @@ text_tunable::text_tunable(const char* name, const char* fallback, const char* s
                            const char* why)
     : tunable(name, "", why), fallback_(fallback), shape_(shape) {}
 
-std::string text_tunable::get() const {
-  const char* text = environment_text();
-  return text ? text : fallback_;
+const std::string& text_tunable::get() const {
+  std::call_once(read_, [this] {
+    const char* text = environment_text();
+    from_environment_ = text != nullptr;
+    value_ = text ? text : fallback_;
+  });
+  return value_;
 }
-std::string text_tunable::value_text() const { return get(); }
-std::string text_tunable::fallback_text() const { return fallback_; }
-std::string text_tunable::range_text() const { return shape_; }
+
+const char* text_tunable::origin() const {
+  static_cast<void>(get());
+  return origin_text(from_environment_);
+}
+std::string text_tunable::value_text() const {
+  return get();
+}
+std::string text_tunable::fallback_text() const {
+  return fallback_;
+}
+std::string text_tunable::range_text() const {
+  return shape_;
+}
 
 }  // namespace headway::base

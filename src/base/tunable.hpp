@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ class tunable {
   [[nodiscard]] const char* unit() const noexcept { return unit_; }
   [[nodiscard]] const char* why() const noexcept { return why_; }
   /// Where the value in force comes from: "default" or "environment".
-  [[nodiscard]] const char* origin() const;
+  [[nodiscard]] virtual const char* origin() const = 0;
   [[nodiscard]] virtual std::string value_text() const = 0;
   [[nodiscard]] virtual std::string fallback_text() const = 0;
   /// What values are accepted, in words or numbers: "0 … 1000", "off|explicit|auto".
@@ -36,6 +37,7 @@ class tunable {
   /// The environment's text, or nullptr. The only `getenv` of the house.
   [[nodiscard]] const char* environment_text() const;
   void complain(std::string_view text, std::string_view accepted) const;
+  static const char* origin_text(bool from_environment) noexcept;
 
  private:
   const char* name_;
@@ -49,12 +51,16 @@ class number_tunable final : public tunable {
   number_tunable(const char* name, const char* unit, std::int64_t fallback, std::int64_t min,
                  std::int64_t max, const char* why);
   [[nodiscard]] std::int64_t get() const;
+  [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
   [[nodiscard]] std::string range_text() const override;
 
  private:
   std::int64_t fallback_, min_, max_;
+  mutable std::once_flag read_;  // guards the two below
+  mutable std::int64_t value_;
+  mutable bool from_environment_ = false;
 };
 
 /// One word out of a list.
@@ -64,20 +70,25 @@ class choice_tunable final : public tunable {
                  const char* why);
   /// Position of the chosen word in the list.
   [[nodiscard]] int index() const;
+  [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
   [[nodiscard]] std::string range_text() const override;
 
  private:
   std::vector<const char*> choices_;
-  int fallback_;
+  int fallback_ = 0;
+  mutable std::once_flag read_;  // guards the two below
+  mutable int value_ = 0;
+  mutable bool from_environment_ = false;
 };
 
 /// Free text; whoever uses it checks it.
 class text_tunable final : public tunable {
  public:
   text_tunable(const char* name, const char* fallback, const char* shape, const char* why);
-  [[nodiscard]] std::string get() const;
+  [[nodiscard]] const std::string& get() const;
+  [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
   [[nodiscard]] std::string range_text() const override;
@@ -85,6 +96,9 @@ class text_tunable final : public tunable {
  private:
   const char* fallback_;
   const char* shape_;
+  mutable std::once_flag read_;  // guards the two below
+  mutable std::string value_;
+  mutable bool from_environment_ = false;
 };
 
 }  // namespace headway::base

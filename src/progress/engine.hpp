@@ -13,6 +13,9 @@
 
 namespace headway::progress {
 
+class task_queue;
+class wait_set;
+
 /// Which background polling points run. Explicit polling (inside waits and tests) always does.
 enum class polling : std::uint8_t {
   off,        ///< none: messages move inside waits and tests only
@@ -23,10 +26,39 @@ enum class polling : std::uint8_t {
   automatic,  ///< the engine chooses: events, the timer as floor where a source cannot wake us
 };
 
+/// How a wait passes its time before it sleeps.
+enum class waiting_policy : std::uint8_t {
+  adaptive,  ///< spins about twice as long as recent waits took, hardly when they took long
+  fixed,     ///< spins HEADWAY_SPIN_US
+  busy,      ///< never sleeps
+  block,     ///< polls once, then sleeps
+};
+
+/// What HEADWAY_PROGRESS and HEADWAY_WAIT ask for.
+[[nodiscard]] polling polling_from_environment();
+[[nodiscard]] waiting_policy waiting_from_environment();
+
 struct engine_options {
   polling points = polling::automatic;
   /// Processes of this job that share this machine's processors with us, ourselves included.
   int processes_on_node = 1;
+  waiting_policy waits = waiting_from_environment();
+};
+
+/// What happened since the engine started. Cheap counters, each exact, no common moment.
+struct engine_statistics {
+  std::uint64_t explicit_rounds = 0;    ///< visits of a queue with something in it, from calls …
+  std::uint64_t background_rounds = 0;  ///< … and from our own threads
+  std::uint64_t hits = 0;               ///< visits in which something advanced
+  std::uint64_t runs = 0;               ///< of ltask bodies
+  std::uint64_t skips = 0;              ///< visits that found the mask taken
+  std::uint64_t sleeps = 0;             ///< of waiting threads, on their futex
+  std::uint64_t guard_sleeps = 0;       ///< of waiting threads, on the event sources
+  std::uint64_t hand_overs = 0;         ///< leads given up to a thread that was woken
+  std::uint64_t event_looks = 0;        ///< timed wake-ups of the event thread
+  std::uint64_t event_sleeps = 0;       ///< of the event thread, on the event sources
+  std::uint64_t quiet_sleeps = 0;       ///< of our threads, until something is pending
+  std::uint64_t lifts = 0;              ///< of low-priority pollers that lost the processor
 };
 
 /// Runs ltasks at polling points, and lets threads wait.
@@ -75,11 +107,15 @@ class engine {
   void add_tick(void (*tick)(void* argument) noexcept, void* argument);
   void remove_tick(void (*tick)(void* argument) noexcept, void* argument);
 
-  /// Background polling points on or off at run time.
+  /// Background polling points on or off at run time. Not from inside an ltask or a tick.
   void set_polling(polling points);
+
+  [[nodiscard]] engine_statistics statistics() const noexcept;
 
  private:
   struct parts;
+  void submit_to(task_queue& queue, ltask& task) noexcept;
+  [[nodiscard]] bool wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept;
   explicit engine(std::unique_ptr<parts> made);
   std::unique_ptr<parts> parts_;
 };

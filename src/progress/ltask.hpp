@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/intrusive_list.hpp"
+#include "base/mpsc_queue.hpp"
 
 namespace headway::progress {
 
@@ -14,13 +15,16 @@ enum class ltask_result : std::uint8_t {
   done,      ///< finished: the engine forgets it and never touches it again
 };
 
+/// A one-shot ltask is finished after its run, whatever it says. It counts as something pending
+/// from `submit` on; a repeat ltask does not: those that look for work say so by `pending_started`.
 enum class ltask_kind : std::uint8_t { one_shot, repeat };
 
 /// A small piece of communication work that whoever reaches a polling point runs.
 /// Shape:    embedded in the object that it works on; the engine allocates nothing for it.
 /// Threads:  the body runs on any thread, never on two at once (serialised with itself).
-/// Progress: the body never waits and never polls; debug builds abort with both names when it does.
-///           It may submit ltasks, complete completions, and re-submit itself after `done`.
+/// Progress: the body never waits, polls or cancels; it is aborted with its name when it does.
+///           It may submit ltasks, complete completions, and re-submit itself before it returns
+///           `done`. Whoever it tells that it is done may free or re-submit it at once.
 /// Errors:   submitting an ltask that is submitted already aborts with its name.
 /// Source:   pioman15 (PAPERS.md mechanism 1).
 class ltask : public base::list_hook<> {
@@ -35,11 +39,17 @@ class ltask : public base::list_hook<> {
   [[nodiscard]] const char* name() const noexcept { return name_; }
 
  private:
-  friend class engine;
   friend class task_queue;
+  friend class engine;
 
-  std::atomic<ltask*> submitted_next_{nullptr};
-  std::atomic<std::uint8_t> state_{0};
+  /// Who owns the ltask: nobody, a queue, or the round that runs it. `running` stays after the last
+  /// run, because the engine does not touch a finished ltask.
+  enum class state : std::uint8_t { idle, queued, running };
+  static base::mpsc_link<ltask>& link_of(ltask& t) noexcept { return t.submitted_; }
+
+  base::mpsc_link<ltask> submitted_;
+  std::atomic<state> state_{state::idle};
+  std::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
   body run_;
   const char* name_;
   ltask_kind kind_;

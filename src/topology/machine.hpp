@@ -21,8 +21,9 @@ struct place {
 };
 
 /// The machine as a tree from the whole down to cores; levels without siblings are pruned.
-/// Threads:  immutable after `read`; `here` any thread.
-/// Source:   pioman15 (mechanisms 3 and 4); hwloc.
+/// Shape:    places in the order of a walk from the root, so that a parent comes before its
+/// children. Threads:  immutable after `read`; every function any thread. Source:   pioman15
+/// (mechanisms 3 and 4); hwloc.
 class machine {
  public:
   /// What this process sits on, or the synthetic description in HEADWAY_TOPOLOGY (hwloc's syntax).
@@ -31,9 +32,18 @@ class machine {
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
 
+  /// The same from a description in hwloc's syntax ("package:8 core:64"): for tests. Its processors
+  /// are imagined; processor p of the real machine stands for imagined p, modulo their number.
+  [[nodiscard]] static base::result<std::unique_ptr<machine>> imagine(
+      const std::string& description);
+
   [[nodiscard]] const std::vector<place>& places() const noexcept;
-  /// The leaf that the calling thread ran on lately: cached per thread, refreshed every 200 ms.
+  /// The leaf that the calling thread runs on; the root when its processor is not below any.
   [[nodiscard]] place_id here() const noexcept;
+  /// The leaf above a processor (the kernel's number); the root if there is none.
+  [[nodiscard]] place_id leaf_of(int processor) const noexcept;
+  /// Made by `imagine` or HEADWAY_TOPOLOGY: nobody can be bound to its processors.
+  [[nodiscard]] bool imagined() const noexcept;
   /// Processors this process may use now: its affinity mask, cut by a cgroup's quota (at least 1).
   [[nodiscard]] int usable_processors() const noexcept;
   /// Threads that want a processor on this machine now (from the kernel's own count); a look-up

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace headway::base {
+
+/// A lock that nobody waits for: who finds it taken goes elsewhere.
+/// Shape:    one word, 0 or the ticket of the holder: kernel thread number in the low 31 bits, then
+/// a
+///           bit for holders of low priority, a count in the upper half.
+/// Threads:  any; not recursive.
+/// Progress: never waits. A holder that lost its processor can be seen: as long as `holder` answers
+///           the same ticket, it is the same tenure, so an observer times it with its own clock and
+///           taking the mask costs no clock read.
+/// Errors:   none.
+/// Source:   pioman15 (PAPERS.md mechanism 5).
+template <template <class> class Atomic = std::atomic>
+class basic_mask {
+  // Hazard: a holder sees half of what an earlier one did. Edge: (U) release -> (L) acquire.
+  // Checked by: tests/model/mask_model.cpp.
+ public:
+  using ticket = std::uint64_t;
+
+  [[nodiscard]] bool try_lock(ticket mine) noexcept {
+    if (holder_.load(std::memory_order_relaxed) != 0) return false;  // a hint, carries nothing
+    ticket nobody = 0;
+    return holder_.compare_exchange_strong(nobody, mine, std::memory_order_acquire,  // (L)
+                                           std::memory_order_relaxed);
+  }
+  void unlock() noexcept { holder_.store(0, std::memory_order_release); }  // (U)
+
+  /// 0, or the ticket of the tenure under way. Relaxed: says who, carries nothing of his work.
+  [[nodiscard]] ticket holder() const noexcept { return holder_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<ticket> holder_{0};
+};
+
+using mask = basic_mask<>;
+
+/// The calling thread's next ticket: never 0, never the same twice within 2^32 tenures.
+[[nodiscard]] mask::ticket next_ticket() noexcept;
+/// Set in the tickets of threads that may lose the processor for long, and that may be helped.
+inline constexpr mask::ticket low_priority_bit = mask::ticket{1} << 31;
+
+/// The kernel's number of the thread that holds a ticket.
+[[nodiscard]] inline int thread_of(mask::ticket t) noexcept {
+  return static_cast<int>(t & (low_priority_bit - 1));
+}
+
+}  // namespace headway::base

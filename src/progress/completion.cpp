@@ -1,0 +1,22 @@
+#include "progress/completion.hpp"
+
+#include "progress/thread_record.hpp"
+
+namespace headway::progress {
+
+void completion::complete() noexcept {
+  waiter* sleeper = word_.finish();
+  if (!sleeper) return;  // from here on `this` may be gone
+  const auto was = sleeper->word.signal();
+  if (was != rest::on_futex && was != rest::on_guard) return;
+  auto& me = this_thread();
+  if (me.in_round && me.owed_count < thread_record::owed_max) {
+    me.owed[me.owed_count++] = {sleeper, was};
+  } else {
+    // Outside a round no mask is held. A round that wakes more than `owed_max` threads pays one
+    // system call under the mask for each further one: bounded, and rarer than 64 at a time.
+    rouse({sleeper, was});
+  }
+}
+
+}  // namespace headway::progress

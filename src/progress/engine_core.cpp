@@ -1,0 +1,44 @@
+#include "progress/engine_core.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "progress/scheduling.hpp"
+
+namespace headway::progress {
+namespace {
+
+// A round takes a few microseconds; whoever keeps a mask longer has lost its processor.
+constexpr std::uint64_t stall_ns = 100'000;
+
+}  // namespace
+
+void engine_core::mind_stall(thread_record& me) noexcept {
+  const auto holder = queues.root().holder();
+  if (holder == 0) return;
+  const auto now = base::now_ns();
+  if (holder != me.stalled_by) {
+    me.stalled_by = holder;
+    me.stalled_since_ns = now;
+    return;
+  }
+  if (now - me.stalled_since_ns < stall_ns) return;
+  me.stalled_since_ns = now;
+  // Only our idle pollers need help: all others get their turn by themselves. It goes back to its
+  // low priority after the round (poller.cpp).
+  if ((holder & base::low_priority_bit) && lift(base::thread_of(holder))) count(counted.lifts);
+  sched_yield();  // it may need this very core
+}
+
+void engine_core::look_for_crowd() noexcept {
+  const int usable = machine.usable_processors();
+  // One more runs for the moment: the thread that looks.
+  const bool many_threads =
+      machine.runnable_threads() > static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) + 1;
+  const int looks = many_threads ? crowded_looks_.load(std::memory_order_relaxed) + 1 : 0;
+  crowded_looks_.store(looks, std::memory_order_relaxed);  // ticks run one at a time
+  crowded.store(options.processes_on_node > usable || looks >= 2, std::memory_order_relaxed);
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <memory>
+
+#include "base/futex.hpp"
+#include "base/mask.hpp"
+#include "progress/engine.hpp"
+#include "progress/guard.hpp"
+#include "progress/misuse.hpp"
+#include "progress/pending.hpp"
+#include "progress/queue_tree.hpp"
+#include "progress/thread_record.hpp"
+#include "progress/ticks.hpp"
+
+namespace headway::progress {
+
+/// The parts of an engine that its waits and its background threads share.
+/// Threads:  every function any thread.
+/// Progress: no function waits.
+struct engine_core {
+  engine_core(const topology::machine& on, const engine_options& chosen,
+              std::unique_ptr<guard> made)
+      : machine(on), queues(on), sentry(std::move(made)), options(chosen) {}
+
+  const topology::machine& machine;
+  queue_tree queues;
+  basic_pending<> work;
+  basic_gate<> quiet;
+  std::unique_ptr<guard> sentry;
+  ticks every_100_ms;
+  const engine_options options;
+
+  /// Who polls on behalf of all waiting threads, awake.
+  alignas(64) base::mask lead;
+  /// An event thread runs: it takes over when the lead is vacant. Relaxed: it carries nothing, and
+  /// whoever sees an old value sleeps with a time limit once, or without one beside a thread that
+  /// is being stopped, which wakes it (engine.cpp, `stop_threads`).
+  std::atomic<bool> watched{false};
+  /// More threads want processors than there are. Relaxed: a hint for how to wait.
+  std::atomic<bool> crowded{false};
+
+  struct counters {  // slow paths only, so plain additions will do; relaxed, they carry nothing
+    std::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
+        event_sleeps{0}, quiet_sleeps{0}, lifts{0};
+  } counted;
+  static void count(std::atomic<std::uint64_t>& counter) noexcept {
+    counter.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// A round whose wake-ups are still owed: `me.pay_wake_ups()` is the caller's.
+  queue_tree::outcome round(thread_record& me, round_kind kind, bool everywhere) noexcept {
+    me.in_round = true;
+    const auto o = everywhere ? queues.sweep(me, kind) : queues.climb(me, kind);
+    me.in_round = false;
+    if (o.one_shots) work.ended(o.one_shots);
+    if (o.met_taken_mask) mind_stall(me);
+    return o;
+  }
+
+  /// Either nobody needs our threads, or an application thread guards everything.
+  [[nodiscard]] bool nothing_for_background() const noexcept {
+    return work.balance() == 0 || sentry->held_by() == guard::holder::application;
+  }
+  /// After work came (`work.started`), or an application thread ceased to guard: wakes our threads
+  /// from their quiet sleep if there is something for them now.
+  void tell_background() noexcept {
+    if (quiet.closed()) [[unlikely]]
+      wake_background();
+  }
+  void wake_background() noexcept {
+    if (!nothing_for_background()) open_quiet();
+  }
+  void open_quiet() noexcept {
+    if (quiet.open()) base::futex_wake(quiet.futex_word(), INT_MAX);
+  }
+  /// Sleeps until `tell_background`, unless there is something to do, or `stop` is set.
+  void sleep_quietly(const std::atomic<std::uint32_t>& stop) noexcept {
+    quiet.close();
+    if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
+    count(counted.quiet_sleeps);
+    base::futex_wait(quiet.futex_word(), 1);
+  }
+
+  /// A taken mask was met: if one tenure lasts long, lets its holder run.
+  void mind_stall(thread_record& me) noexcept;
+  /// Compares threads that want to run with processors; about 10 us, ten times a second.
+  void look_for_crowd() noexcept;
+  static void forbid_inside_ltask(const thread_record& me, const char* call) noexcept {
+    if (me.running) [[unlikely]]
+      misuse("ltask '{}' calls {} from its body: an ltask never waits and never polls",
+             me.running->name(), call);
+  }
+
+ private:
+  std::atomic<int> crowded_looks_{0};
+};
+
+}  // namespace headway::progress

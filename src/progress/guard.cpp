@@ -1,0 +1,100 @@
+#include "progress/guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+
+namespace headway::progress {
+
+base::result<std::unique_ptr<guard>> guard::open(std::uint64_t blind_period_ns) {
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) return base::failed_errno("epoll_create1", errno);
+  const int control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event event{};
+  event.events = EPOLLIN;  // data null: the control descriptor
+  if (control < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, control, &event) != 0) {
+    const auto why = base::failed_errno("eventfd of the guard", errno);
+    if (control >= 0) close(control);
+    close(epoll);
+    return why;
+  }
+  return std::unique_ptr<guard>(new guard(epoll, control, blind_period_ns));
+}
+
+guard::~guard() {
+  close(control_);
+  close(epoll_);
+}
+
+void guard::kick() noexcept {
+  const std::uint64_t one = 1;
+  // It fails only when the counter is full, and then it is readable, which is all we want.
+  [[maybe_unused]] const auto written = write(control_, &one, sizeof one);
+}
+
+void guard::add(event_source& source) {
+  int descriptor = source.descriptor();
+  const std::lock_guard hold(lock_);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = &source;
+  if (descriptor >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
+    base::log(base::severity::warning, "descriptor {} of an event source cannot be slept on",
+              descriptor);
+    descriptor = -1;
+  }
+  sources_.push_back({&source, descriptor});
+  blind_sources_ += descriptor < 0;
+  kick();  // who sleeps now has not armed it
+}
+
+void guard::remove(event_source& source) {
+  const std::lock_guard hold(lock_);
+  const auto it = std::ranges::find(sources_, &source, &entry::source);
+  if (it == sources_.end()) return;
+  blind_sources_ -= it->descriptor < 0;
+  if (it->descriptor >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, it->descriptor, nullptr);
+  sources_.erase(it);
+}
+
+bool guard::arm() noexcept {
+  const std::lock_guard hold(lock_);
+  bool all = true;
+  for (const auto& e : sources_) all = e.source->arm() && all;
+  return all;
+}
+
+void guard::disarm() noexcept {
+  const std::lock_guard hold(lock_);
+  for (const auto& e : sources_) e.source->disarm();
+}
+
+void guard::sleep_armed(std::uint64_t deadline_ns) noexcept {
+  const auto now = base::now_ns();
+  std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+  {
+    const std::lock_guard hold(lock_);
+    if (blind_sources_ > 0) left = std::min(left, blind_period_ns_);
+  }
+  std::array<epoll_event, 8> events;
+  const timespec time_out{static_cast<time_t>(left / 1'000'000'000u),
+                          static_cast<long>(left % 1'000'000'000u)};
+  int ready = epoll_pwait2(epoll_, events.data(), events.size(), &time_out, nullptr);
+  if (ready < 0 && errno == ENOSYS)  // Linux before 5.11
+    ready = epoll_wait(epoll_, events.data(), events.size(),
+                       static_cast<int>(std::min<std::uint64_t>(left / 1'000'000u + 1, 1'000'000)));
+  for (int i = 0; i < ready; ++i) {
+    if (events[static_cast<std::size_t>(i)].data.ptr) continue;
+    std::uint64_t kicks;
+    [[maybe_unused]] const auto got = read(control_, &kicks, sizeof kicks);
+  }
+}
+
+}  // namespace headway::progress

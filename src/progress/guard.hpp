@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.hpp"
+#include "progress/event_source.hpp"
+
+namespace headway::progress {
+
+/// The right to sleep in the kernel on all event sources, and that sleep.
+/// Shape:    one epoll descriptor, one eventfd; one holder at a time.
+/// Threads:  `try_take`, `kick`, `wish`, `add`, `remove` any; `release` and `sleep` the holder.
+/// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait for
+/// the
+///           arming under way (microseconds); the others never wait.
+/// Errors:   `open` when the kernel gives no descriptor.
+class guard {
+  // Who sleeps says so (K) and then looks for work: submissions, wishes, sources (their `arm`). Who
+  // brings work makes it visible and then looks whether somebody sleeps (W). (K), (W) and the words
+  // between are seq_cst: one sees the other. Bytes from outside need no word of ours: descriptors
+  // are level-triggered, and armed before the sleep.
+ public:
+  enum class holder : std::uint32_t { nobody, application, background };
+
+  [[nodiscard]] static base::result<std::unique_ptr<guard>> open(std::uint64_t blind_period_ns);
+  ~guard();
+  guard(const guard&) = delete;
+  guard& operator=(const guard&) = delete;
+
+  [[nodiscard]] bool try_take(holder who) noexcept {
+    auto nobody = holder::nobody;
+    return holder_.compare_exchange_strong(nobody, who, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed);
+  }
+  /// seq_cst: pairs with gate and balance, see engine_core.hpp, `tell_background`.
+  void release() noexcept { holder_.store(holder::nobody, std::memory_order_seq_cst); }
+  [[nodiscard]] holder held_by() const noexcept { return holder_.load(std::memory_order_seq_cst); }
+
+  /// An application thread wants to be guard: a background one shall make room.
+  void wish(bool on) noexcept { wished_.store(on, std::memory_order_seq_cst); }
+  [[nodiscard]] bool wished() const noexcept { return wished_.load(std::memory_order_seq_cst); }
+
+  /// Sleeps until a source, `kick` or the deadline, unless `has_work()` or a source says no; with a
+  /// source that cannot wake us, no longer than the blind period.
+  template <class HasWork>
+  void sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
+    asleep_.store(true, std::memory_order_seq_cst);  // (K)
+    if (arm() && !has_work()) sleep_armed(deadline_ns);
+    asleep_.store(false, std::memory_order_relaxed);  // a late kick ends the next sleep early
+    disarm();
+  }
+  /// Ends the holder's sleep, now or when it comes to it. A system call.
+  void kick() noexcept;
+  /// The same if somebody sleeps: a load when not. After the work has been made visible (seq_cst).
+  void kick_sleeper() noexcept {
+    if (asleep_.load(std::memory_order_seq_cst)) [[unlikely]]
+      kick();  // (W)
+  }
+
+  void add(event_source& source);
+  void remove(event_source& source);
+
+ private:
+  guard(int epoll, int control, std::uint64_t blind_period_ns) noexcept
+      : epoll_(epoll), control_(control), blind_period_ns_(blind_period_ns) {}
+  [[nodiscard]] bool arm() noexcept;
+  void disarm() noexcept;
+  void sleep_armed(std::uint64_t deadline_ns) noexcept;
+
+  std::atomic<holder> holder_{holder::nobody};
+  std::atomic<bool> wished_{false};
+  std::atomic<bool> asleep_{false};
+  const int epoll_;
+  const int control_;
+  const std::uint64_t blind_period_ns_;
+  std::mutex lock_;  // cold: taken before and after a sleep in the kernel; guards the two below
+  struct entry {
+    event_source* source;
+    int descriptor;  ///< in the epoll set, or -1
+  };
+  std::vector<entry> sources_;
+  int blind_sources_ = 0;
+};
+
+}  // namespace headway::progress

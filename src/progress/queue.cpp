@@ -1,0 +1,113 @@
+#include "progress/queue.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "progress/misuse.hpp"
+
+namespace headway::progress {
+
+task_queue::~task_queue() {
+  absorb();
+  while (auto* task = main_.pop_front())
+    task->state_.store(ltask::state::idle, std::memory_order_relaxed);  // nobody else is left
+}
+
+void task_queue::submit(ltask& task) noexcept {
+  // acq_rel: a later submitter sees what an earlier owner did; the rest is carried by the queue.
+  const auto was = task.state_.exchange(ltask::state::queued, std::memory_order_acq_rel);
+  if (was == ltask::state::queued)
+    misuse("ltask '{}' is submitted, but it is submitted already", task.name());
+  task.home_.store(this, std::memory_order_relaxed);
+  submissions_.push(task);
+}
+
+void task_queue::absorb() noexcept {
+  std::uint32_t count = main_count_.load(std::memory_order_relaxed);
+  while (auto* task = submissions_.pop()) {
+    main_.push_back(*task);
+    ++count;
+  }
+  set_count(count);
+}
+
+task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexcept {
+  if (main_count_.load(std::memory_order_relaxed) == 0 && submissions_.empty()) return {};
+  if (!mask_.try_lock(me.next_ticket())) {
+    skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
+    return {found::taken, 0};
+  }
+  bump(kind == round_kind::explicit_ ? explicit_rounds_ : background_rounds_);
+  if (submissions_.fresh()) absorb();
+  const auto result = run_all(me);
+  if (result.what == found::advanced) bump(hits_);
+  mask_.unlock();
+  return result;
+}
+
+task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
+  outcome result{found::idle, 0};
+  const auto count = main_count_.load(std::memory_order_relaxed);
+  auto left = count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // Unlinked and counted out before it runs: when the body says `done`, the ltask may be gone.
+    ltask& task = *main_.pop_front();
+    const bool repeats = task.kind_ == ltask_kind::repeat;
+    task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
+    me.running = &task;
+    const auto said = task.run_(task);
+    me.running = nullptr;
+    if (said != ltask_result::idle || !repeats) result.what = found::advanced;
+    if (repeats && said != ltask_result::done) {
+      keep(task);
+    } else {
+      --left;
+      result.one_shots += repeats ? 0 : 1;
+    }
+  }
+  if (left != count) set_count(left);
+  bump(runs_, count);
+  return result;
+}
+
+void task_queue::keep(ltask& task) noexcept {
+  // Only the body itself, or one whom it told that it is done, may have submitted it meanwhile.
+  if (task.state_.load(std::memory_order_relaxed) != ltask::state::running)
+    misuse("ltask '{}' was submitted while it ran, but it is not done", task.name());
+  task.state_.store(ltask::state::queued, std::memory_order_relaxed);
+  main_.push_back(task);
+}
+
+bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
+  for (int tries = 0;; ++tries) {
+    if (mask_.try_lock(me.next_ticket())) {
+      absorb();
+      // Under the mask no body of this queue runs: `running` means that it was the last run.
+      const bool here = task.home_.load(std::memory_order_relaxed) == this;
+      const bool queued = task.state_.load(std::memory_order_acquire) == ltask::state::queued;
+      const bool found_it = here && queued && task.linked();
+      if (found_it) {
+        main_.erase(task);
+        set_count(main_count_.load(std::memory_order_relaxed) - 1);
+      }
+      if (here && (found_it || !queued))
+        task.state_.store(ltask::state::idle, std::memory_order_relaxed);
+      mask_.unlock();
+      if (found_it || !here || !queued) return found_it;
+    }  // else: queued, but its submitter is between its two steps; it will be here soon
+    if (tries < 64)
+      base::relax();
+    else
+      sched_yield();
+  }
+}
+
+task_queue::counters task_queue::count() const noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;  // counts, carry nothing
+  return {explicit_rounds_.load(relaxed), background_rounds_.load(relaxed), hits_.load(relaxed),
+          runs_.load(relaxed), skips_.load(relaxed)};
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/intrusive_list.hpp"
+#include "base/mask.hpp"
+#include "base/mpsc_queue.hpp"
+#include "progress/ltask.hpp"
+#include "progress/thread_record.hpp"
+
+namespace headway::progress {
+
+/// On whose account a round is made: an application thread inside a call, or a thread of ours.
+enum class round_kind : std::uint8_t { explicit_, background };
+
+/// The queue of one place: a lock-free submission queue beside a main list under a mask.
+/// Shape:    a mask's line and a submission line; ltasks bring their own links.
+/// Threads:  every function any thread. Bodies run under the mask, so one at a time.
+/// Progress: `visit` never waits: empty costs two loads, a taken mask is passed by. `take_back`
+/// waits
+///           for the round under way.
+/// Errors:   an ltask submitted twice, or re-submitted and then not `done`: aborts with its name.
+/// Source:   pioman15 (mechanism 5).
+class task_queue {
+  // An ltask belongs to its owner while idle, to the submission queue after (P) of mpsc_queue, to
+  // the mask's holder once popped. Main list, counters and `state_` after the pop are the holder's;
+  // the mask's (U) -> (L) hands them on. `main_count_` is written by the holder and read by all as
+  // a hint: a poller that misses an ltask by it comes again.
+ public:
+  enum class found : std::uint8_t { empty, taken, idle, advanced };
+  struct outcome {
+    found what = found::empty;
+    std::uint32_t one_shots = 0;  ///< that were run
+  };
+  struct counters {
+    std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
+  };
+
+  task_queue() = default;
+  task_queue(const task_queue&) = delete;
+  task_queue& operator=(const task_queue&) = delete;
+  ~task_queue();
+
+  void submit(ltask& task) noexcept;
+  [[nodiscard]] outcome visit(thread_record& me, round_kind kind) noexcept;
+  /// True if this queue had it, and it was not run to its end: the caller's alone now.
+  [[nodiscard]] bool take_back(thread_record& me, ltask& task) noexcept;
+
+  /// Something was submitted that no round has seen. seq_cst: see progress/guard.hpp.
+  [[nodiscard]] bool has_submissions() const noexcept { return !submissions_.empty(); }
+  [[nodiscard]] base::mask::ticket holder() const noexcept { return mask_.holder(); }
+  /// Rounds made by application threads: whoever sees it change knows the queue attended.
+  [[nodiscard]] std::uint64_t explicit_rounds() const noexcept {
+    return explicit_rounds_.load(std::memory_order_relaxed);  // a count, carries nothing
+  }
+  [[nodiscard]] counters count() const noexcept;
+
+ private:
+  using counter = std::atomic<std::uint64_t>;  // written by the mask's holder, read by anyone
+  static void bump(counter& c, std::uint64_t by = 1) noexcept {
+    c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+
+  void absorb() noexcept;
+  [[nodiscard]] outcome run_all(thread_record& me) noexcept;
+  void keep(ltask& task) noexcept;
+  void set_count(std::uint32_t count) noexcept {
+    main_count_.store(count, std::memory_order_relaxed);
+  }
+
+  alignas(64) base::mpsc_queue<ltask, &ltask::link_of> submissions_;
+  counter skips_{0};  // the one counter that is not the holder's
+  alignas(64) base::mask mask_;
+  std::atomic<std::uint32_t> main_count_{0};
+  base::intrusive_list<ltask> main_;
+  counter explicit_rounds_{0}, background_rounds_{0}, hits_{0}, runs_{0};
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "progress/queue.hpp"
+#include "progress/thread_record.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::progress {
+
+/// A queue per place of the machine, and the rounds over them.
+/// Threads:  every function any thread; the tree itself never changes.
+/// Progress: never waits. Three empty queues cost a few nanoseconds.
+/// Source:   pioman15 (mechanism 3).
+class queue_tree {
+ public:
+  struct outcome {
+    bool advanced = false;
+    bool met_taken_mask = false;  ///< somewhere the round passed by
+    std::uint32_t one_shots = 0;
+  };
+
+  explicit queue_tree(const topology::machine& machine);
+
+  [[nodiscard]] task_queue& root() noexcept { return nodes_[0].queue; }
+  [[nodiscard]] task_queue& leaf() noexcept { return node_at(machine_.here()).queue; }
+  [[nodiscard]] task_queue& at(topology::place_id place) noexcept { return node_at(place).queue; }
+
+  /// From the calling thread's leaf to the root. Background rounds climb to a parent with n
+  /// children every n-th time only; explicit ones do so after they met its mask taken, because one
+  /// thread that polls alone contends with nobody.
+  [[nodiscard]] outcome climb(thread_record& me, round_kind kind) noexcept;
+  /// Over every queue, the root last: so that no ltask waits because nobody polls at its place.
+  [[nodiscard]] outcome sweep(thread_record& me, round_kind kind) noexcept;
+
+  [[nodiscard]] bool has_submissions() const noexcept;
+  [[nodiscard]] task_queue::counters count() const noexcept;
+
+ private:
+  struct node {
+    task_queue queue;
+    std::uint32_t parent = 0;
+    std::uint32_t siblings = 1;  ///< children of the parent, this one included
+    /// Rounds to pass by the parent; written by whoever polls here, a lost update does no harm.
+    std::atomic<std::uint32_t> skips_left{0};
+  };
+
+  [[nodiscard]] node& node_at(topology::place_id place) noexcept {
+    return nodes_[static_cast<std::size_t>(place)];
+  }
+  static task_queue::found add(outcome& sum, const task_queue::outcome& one) noexcept;
+  [[nodiscard]] static bool may_climb(node& from, round_kind kind) noexcept;
+
+  const topology::machine& machine_;
+  std::size_t count_;
+  std::unique_ptr<node[]> nodes_;
+};
+
+}  // namespace headway::progress

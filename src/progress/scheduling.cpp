@@ -1,0 +1,86 @@
+#include "progress/scheduling.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace headway::progress {
+namespace {
+
+constexpr std::uint64_t short_slice_ns = 100'000;  // the least that the kernel takes
+
+/// The kernel's struct sched_attr, first version; glibc has none before 2.41.
+struct scheduling_attributes {
+  std::uint32_t size = sizeof(scheduling_attributes);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+static_assert(sizeof(scheduling_attributes) == 48);
+
+bool set_attributes(pid_t thread, const scheduling_attributes& attributes) noexcept {
+  return syscall(SYS_sched_setattr, thread, &attributes, 0u) == 0;
+}
+
+void bind_to(const std::vector<int>& processors) noexcept {
+  if (processors.empty()) return;
+  const auto count = static_cast<std::size_t>(processors.back()) + 1;
+  cpu_set_t* set = CPU_ALLOC(count);
+  if (!set) return;
+  const auto bytes = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(bytes, set);
+  for (const int p : processors) CPU_SET_S(static_cast<std::size_t>(p), bytes, set);
+  // Refused when the cpuset has shrunk meanwhile: then it stays where its starter may run.
+  sched_setaffinity(0, bytes, set);
+  CPU_FREE(set);
+}
+
+}  // namespace
+
+std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread made([plan, body = std::move(body)] {
+    pthread_setname_np(pthread_self(), plan.name.c_str());
+    bind_to(plan.processors);
+    body();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
+void ask_short_slices() noexcept {
+  scheduling_attributes wish;
+  wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; keep it
+  wish.runtime = short_slice_ns;
+  set_attributes(0, wish);
+}
+
+void run_when_idle() noexcept {
+  // The kernel lets a thread leave SCHED_IDLE only where it could also raise its nice value.
+  rlimit limit{};
+  const bool privileged = geteuid() == 0;
+  const bool allowed = getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20;
+  scheduling_attributes wish;
+  wish.policy = privileged || allowed ? SCHED_IDLE : SCHED_OTHER;
+  wish.nice = privileged || allowed ? 0 : 19;
+  wish.runtime = privileged || allowed ? 0 : short_slice_ns;
+  set_attributes(0, wish);
+}
+
+bool lift(pid_t thread) noexcept {
+  scheduling_attributes wish;
+  wish.runtime = short_slice_ns;
+  return set_attributes(thread, wish);
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,71 @@
+#include "progress/thread_record.hpp"
+
+#include <climits>
+#include <mutex>
+
+#include "base/futex.hpp"
+#include "progress/guard.hpp"
+
+namespace headway::progress {
+namespace {
+
+std::mutex free_lock;  // cold: a thread's first wait, and its end
+thread_record* free_records = nullptr;
+thread_record* all_records = nullptr;
+
+thread_record* take_record() {
+  const std::lock_guard hold(free_lock);
+  if (!free_records) {
+    auto* made = new thread_record;
+    made->next_made = all_records;
+    return all_records = made;
+  }
+  auto* record = free_records;
+  free_records = record->next_free;
+  record->next_free = nullptr;
+  return record;
+}
+
+struct record_return {
+  ~record_return() {
+    auto* record = detail::current_record;
+    if (!record) return;
+    detail::current_record = nullptr;
+    const std::lock_guard hold(free_lock);
+    record->next_free = free_records;
+    free_records = record;
+  }
+};
+
+}  // namespace
+
+constinit thread_local thread_record* detail::current_record = nullptr;
+
+thread_record& detail::adopt_thread() noexcept {
+  // Destroyed at the thread's end. A destructor that runs later and waits adopts once more, and
+  // that record is lost: a leak of a kilobyte, in a program that does not end its own use of the
+  // library.
+  static thread_local record_return at_exit;
+  static_cast<void>(&at_exit);
+  current_record = take_record();
+  current_record->ticket = base::next_ticket() & 0xffff'ffffu;
+  return *current_record;
+}
+
+void rouse(const owed_wake_up& owed) noexcept {
+  if (owed.was == rest::on_futex) {
+    base::futex_wake(owed.who->word.futex_word(), 1);
+  } else {
+    owed.who->where->kick();
+  }
+}
+
+void disturb_all() noexcept {
+  const std::lock_guard hold(free_lock);
+  for (auto* r = all_records; r; r = r->next_made) {
+    const auto was = r->self.word.signal();
+    if (was == rest::on_futex || was == rest::on_guard) rouse({&r->self, was});
+  }
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/mask.hpp"
+#include "progress/wake_word.hpp"
+
+namespace headway::progress {
+
+class guard;
+class ltask;
+
+/// A thread as completions see it.
+struct alignas(64) waiter {
+  basic_wake_word<> word;
+  guard* where = nullptr;  ///< set before `lie_down(rest::on_guard)`, read after `signal`
+};
+
+/// A wake-up that a signaller has taken upon itself.
+struct owed_wake_up {
+  waiter* who = nullptr;
+  rest was = rest::awake;
+};
+
+/// Wakes a thread out of the rest that `signal` took away. A system call.
+void rouse(const owed_wake_up& owed) noexcept;
+
+/// What the engine keeps of a thread.
+/// Shape:    about 1.3 KB; as many as ever were threads at the same time.
+/// Threads:  its own thread, but for the waiter's word.
+/// Progress: lives for ever: a thread that ends gives its record to the next that comes. That is
+/// why
+///           a late signal finds a waiter in any case, and no wait has to stay until the thread
+///           that signals, which may have lost its processor, is through.
+struct thread_record {
+  static constexpr std::size_t owed_max = 64;
+
+  waiter self;
+  base::mask::ticket ticket = 0;   ///< of the last tenure of a mask; see base/mask.hpp
+  const ltask* running = nullptr;  ///< whose body runs on this thread
+  bool in_round = false;           ///< put wake-ups off to the end of it
+  std::size_t owed_count = 0;
+  std::array<owed_wake_up, owed_max> owed;
+  std::uint64_t recent_wait_ns = 0;    ///< moving estimate, for the length of the next spin
+  std::uint32_t rounds = 0;            ///< of this thread, to do some things every n-th
+  base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
+  std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first
+  thread_record* next_free = nullptr;
+  thread_record* next_made = nullptr;  ///< constant: the list of all
+
+  [[nodiscard]] base::mask::ticket next_ticket() noexcept {
+    return ticket += base::mask::ticket{1} << 32;
+  }
+  void pay_wake_ups() noexcept {
+    for (std::size_t i = 0; i < owed_count; ++i) rouse(owed[i]);
+    owed_count = 0;
+  }
+};
+
+namespace detail {
+/// Initial-exec: one load instead of a call. Eight bytes fit in the room that the C library keeps
+/// for libraries loaded late.
+extern constinit thread_local thread_record* current_record
+    __attribute__((tls_model("initial-exec")));
+[[nodiscard]] thread_record& adopt_thread() noexcept;
+}  // namespace detail
+
+/// Signals every thread that waits, for none to sleep on an assumption that holds no more.
+void disturb_all() noexcept;
+
+[[nodiscard]] inline thread_record& this_thread() noexcept {
+  auto* const record = detail::current_record;
+  return record ? *record : detail::adopt_thread();
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace headway::progress {
+
+/// Functions that are called about every 100 ms by whoever is awake and knows what time it is.
+/// Threads:  every function any thread; no two ticks run at once. A tick must not add or remove
+/// one. Progress: `run_if_due` waits for nobody; `remove` waits until no tick runs.
+class ticks {
+ public:
+  using function = void (*)(void* argument) noexcept;
+  static constexpr std::uint64_t period_ns = 100'000'000;
+  static constexpr std::size_t count_max = 9;  // the engine's own and eight of others
+
+  void add(function tick, void* argument);
+  void remove(function tick, void* argument);
+  void run_if_due(std::uint64_t now_ns) noexcept {
+    if (now_ns >= due_ns_.load(std::memory_order_relaxed)) [[unlikely]]
+      run(now_ns);  // a hint
+  }
+
+ private:
+  struct entry {
+    function tick;
+    void* argument;
+  };
+  void run(std::uint64_t now_ns) noexcept;
+
+  std::atomic<std::uint64_t> due_ns_{0};
+  std::mutex lock_;  // cold: ten times a second; guards `entries_`
+  std::vector<entry> entries_;
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "base/tunable.hpp"
+
+namespace headway::progress {
+
+extern base::choice_tunable progress_points;
+extern base::choice_tunable wait_policy;
+extern base::number_tunable spin_us;
+extern base::number_tunable yield_us;
+extern base::number_tunable timer_us;
+extern base::number_tunable idle_us;
+
+}  // namespace headway::progress

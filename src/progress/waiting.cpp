@@ -1,0 +1,192 @@
+#include "progress/waiting.hpp"
+
+#include <algorithm>
+#include <sched.h>
+
+#include "base/clock.hpp"
+#include "base/futex.hpp"
+#include "progress/tunables.hpp"
+
+namespace headway::progress {
+namespace {
+
+constexpr std::uint64_t forever = UINT64_MAX;
+constexpr std::uint64_t us = 1'000;
+
+constexpr std::uint64_t brief_spin_ns = 5 * us;   // when recent waits took long
+constexpr std::uint64_t least_spin_ns = 10 * us;  // half of what a wake-up costs
+constexpr std::uint64_t make_room_ns = 25 * us;   // for the event thread to leave the guard, …
+constexpr int make_room_tries = 8;                // … so many times
+constexpr std::uint64_t nap_ns = 1'000 * us;      // of all sleepers together, without event thread
+constexpr std::uint32_t sweep_period = 64;        // rounds of a thread from one sweep to the next
+constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
+
+std::uint64_t tunable_ns(const base::number_tunable& t) {
+  return static_cast<std::uint64_t>(t.get()) * us;
+}
+
+}  // namespace
+
+bool waiting::run() noexcept {
+  for (;;) {
+    auto how = outcome::exhausted;
+    if (core_.lead.try_lock(me_.next_ticket())) how = lead();
+    if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
+    if (how == outcome::relieved) continue;
+    learn();
+    return how == outcome::complete;
+  }
+}
+
+/// Entered with the lead; left without.
+waiting::outcome waiting::lead() noexcept {
+  auto how = spin(budget_ns(core_.crowded.load(std::memory_order_relaxed)));
+  const bool guards = how == outcome::exhausted && become_guard(how);
+  core_.lead.unlock();
+  if (how == outcome::woke_others) core_.count(core_.counted.hand_overs);
+  me_.pay_wake_ups();  // the lead is vacant by now: whoever wakes may take it
+  return guards ? stand_guard() : how;
+}
+
+waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
+  const bool yields = core_.crowded.load(std::memory_order_relaxed);
+  const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
+  std::uint64_t idle_since_ns = 0;
+  for (std::uint32_t round = 1;; ++round) {
+    const auto o = core_.round(me_, round_kind::explicit_, me_.rounds++ % sweep_period == 0);
+    if (set_.done()) return outcome::complete;
+    if (me_.owed_count) return outcome::woke_others;
+    if (budget == 0 && !o.advanced) return outcome::exhausted;
+    if (o.advanced) idle_since_ns = 0;  // what is on its way is worth staying awake for
+    if (round % clock_period == 0) {
+      const auto now = look_at_clock();
+      if (now >= deadline_ns_) return outcome::timed_out;
+      if (idle_since_ns == 0) idle_since_ns = now;
+      if (now - idle_since_ns >= budget) return outcome::exhausted;
+    }
+    if (yields)
+      sched_yield();
+    else
+      base::relax();
+  }
+}
+
+/// Holds the lead. False: somebody else guards, or (`how` changed) it is not needed any more.
+bool waiting::become_guard(outcome& how) noexcept {
+  auto& sentry = *core_.sentry;
+  if (sentry.try_take(guard::holder::application)) return true;
+  if (sentry.held_by() == guard::holder::application) return false;
+  // The event thread sleeps there. Were it left there, a message would wake it, and it us: two
+  // wake-ups. So it is sent away now, while we wait anyway.
+  sentry.wish(true);
+  sentry.kick_sleeper();
+  bool taken = false;
+  for (int i = 0; i < make_room_tries && how == outcome::exhausted && !taken; ++i) {
+    how = spin(make_room_ns);
+    taken = how == outcome::exhausted && sentry.try_take(guard::holder::application);
+  }
+  sentry.wish(false);
+  return taken;
+}
+
+/// Entered with the guard; left without.
+waiting::outcome waiting::stand_guard() noexcept {
+  auto how = outcome::relieved;
+  me_.self.where = core_.sentry.get();
+  for (;;) {
+    if (!set_.enlist(me_.self)) {
+      how = outcome::complete;
+      break;
+    }
+    if (me_.self.word.lie_down(rest::on_guard)) {
+      const auto tick_ns = look_at_clock() + ticks::period_ns;
+      core_.count(core_.counted.guard_sleeps);
+      core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
+                          [this] { return core_.queues.has_submissions(); });
+      me_.self.word.get_up();
+    }
+    if (!core_.lead.try_lock(me_.next_ticket())) break;  // somebody polls awake: be a follower
+    how = spin(0);
+    core_.lead.unlock();
+    me_.pay_wake_ups();
+    if (how == outcome::complete) break;
+    if (look_at_clock() >= deadline_ns_) {
+      how = outcome::timed_out;
+      break;
+    }
+  }
+  set_.leave(me_.self);
+  core_.sentry->release();
+  core_.tell_background();
+  if (set_.done()) return outcome::complete;
+  return how == outcome::timed_out ? how : outcome::exhausted;
+}
+
+bool waiting::must_nap() const noexcept {
+  return !core_.watched.load(std::memory_order_relaxed);
+}
+
+waiting::outcome waiting::follow(outcome why) noexcept {
+  auto how = outcome::relieved;
+  core_.work.started();  // a sleeper is something pending: its message must be polled for
+  core_.tell_background();
+  for (;;) {
+    if (!set_.enlist(me_.self)) break;
+    // Who gave the lead up for one whom it woke stays out of his way; all others look once more.
+    if (why == outcome::exhausted && core_.lead.holder() == 0 &&
+        core_.sentry->held_by() == guard::holder::nobody)
+      break;
+    if (me_.self.word.lie_down(rest::on_futex)) {
+      auto until = deadline_ns_;
+      const bool naps = must_nap();
+      if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
+      core_.count(core_.counted.sleeps);
+      base::futex_wait(me_.self.word.futex_word(), static_cast<std::uint32_t>(rest::on_futex),
+                       until);
+      me_.self.word.get_up();
+      if (naps) why = outcome::exhausted;
+    }
+    if (set_.done()) break;
+    if (deadline_ns_ != forever && look_at_clock() >= deadline_ns_) {
+      how = outcome::timed_out;
+      break;
+    }
+  }
+  set_.leave(me_.self);
+  core_.work.ended();
+  return set_.done() ? outcome::complete : how;
+}
+
+std::uint64_t waiting::budget_ns(bool yields) const noexcept {
+  const auto longest = tunable_ns(yields ? yield_us : spin_us);
+  switch (core_.options.waits) {
+    case waiting_policy::busy:
+      return forever;
+    case waiting_policy::block:
+      return 0;
+    case waiting_policy::fixed:
+      return longest;
+    case waiting_policy::adaptive:
+      break;
+  }
+  const auto recent = me_.recent_wait_ns;
+  if (recent > longest) return std::min(longest, brief_spin_ns);
+  return yields ? longest : std::clamp(2 * recent, std::min(longest, least_spin_ns), 2 * longest);
+}
+
+std::uint64_t waiting::look_at_clock() noexcept {
+  const auto now = base::now_ns();
+  if (began_ns_ == 0) began_ns_ = now;
+  core_.every_100_ms.run_if_due(now);
+  return now;
+}
+
+/// One long wait must not be remembered for hundreds of short ones, so a sample is bounded.
+void waiting::learn() noexcept {
+  const auto longest =
+      tunable_ns(core_.crowded.load(std::memory_order_relaxed) ? yield_us : spin_us);
+  const auto took = began_ns_ == 0 ? 0 : std::min(base::now_ns() - began_ns_, 8 * longest);
+  me_.recent_wait_ns = me_.recent_wait_ns - me_.recent_wait_ns / 8 + took / 8;
+}
+
+}  // namespace headway::progress

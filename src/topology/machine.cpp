@@ -1,0 +1,96 @@
+#include "topology/machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "topology/processors.hpp"
+#include "topology/tree.hpp"
+#include "topology/tunables.hpp"
+
+namespace headway::topology {
+
+struct machine::parts {
+  std::vector<place> places;
+  std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root where there is none
+  bool imagined = false;
+  int quota_processors = INT32_MAX;  // read once: quotas change rarely, and their files are slow
+};
+
+namespace {
+
+std::vector<place_id> leaves(const std::vector<place>& places) {
+  std::vector<place_id> leaf_of(static_cast<std::size_t>(places[0].processors.back()) + 1,
+                                place_id::root);
+  for (const auto& p : places)  // a child comes after its parent, so the last writer is the leaf
+    for (const int processor : p.processors) leaf_of[static_cast<std::size_t>(processor)] = p.id;
+  return leaf_of;
+}
+
+}  // namespace
+
+base::result<std::unique_ptr<machine>> machine::read() {
+  const auto& description = topology_description.get();
+  if (!description.empty()) return imagine(description);
+  auto places = read_tree({});
+  if (!places) return std::unexpected(std::move(places.error()));
+  auto made = std::make_unique<parts>();
+  made->leaf_of_processor = leaves(*places);
+  made->places = std::move(*places);
+  if (const auto quota = group_quota())
+    made->quota_processors = static_cast<int>(std::ceil(*quota));
+  return std::unique_ptr<machine>(new machine(std::move(made)));
+}
+
+base::result<std::unique_ptr<machine>> machine::imagine(const std::string& description) {
+  auto places = read_tree(description);
+  if (!places) return std::unexpected(std::move(places.error()));
+  auto made = std::make_unique<parts>();
+  made->leaf_of_processor = leaves(*places);
+  made->places = std::move(*places);
+  made->imagined = true;
+  return std::unique_ptr<machine>(new machine(std::move(made)));
+}
+
+machine::machine(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
+machine::~machine() = default;
+
+const std::vector<place>& machine::places() const noexcept {
+  return parts_->places;
+}
+bool machine::imagined() const noexcept {
+  return parts_->imagined;
+}
+
+// pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
+// the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
+// 2 ns: cheaper than looking whether a cache is stale, and never stale.
+place_id machine::here() const noexcept {
+  return leaf_of(sched_getcpu());
+}
+
+place_id machine::leaf_of(int processor) const noexcept {
+  const auto& table = parts_->leaf_of_processor;
+  if (processor < 0) return place_id::root;
+  auto p = static_cast<std::size_t>(processor);
+  if (p < table.size()) return table[p];
+  return parts_->imagined ? table[p % table.size()] : place_id::root;
+}
+
+int machine::usable_processors() const noexcept {
+  return std::clamp(parts_->quota_processors, 1, allowed_processors());
+}
+
+int machine::runnable_threads() const noexcept {
+  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 1;
+  char text[128];
+  const auto got = ::read(file, text, sizeof text);
+  close(file);
+  if (got <= 0) return 1;
+  return std::max(1, parse_runnable({text, static_cast<std::size_t>(got)}).value_or(1));
+}
+
+}  // namespace headway::topology

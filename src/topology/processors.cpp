@@ -1,0 +1,136 @@
+#include "topology/processors.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fcntl.h>
+#include <memory>
+#include <sched.h>
+#include <unistd.h>
+
+namespace headway::topology {
+namespace {
+
+/// The first few kilobytes of a file of /proc or /sys, or nothing.
+std::optional<std::string> contents(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string text(4096, '\0');
+  const auto got = read(file, text.data(), text.size());
+  close(file);
+  if (got < 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(got));
+  return text;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  return static_cast<double>(value);
+}
+
+std::optional<double> number_in(const std::string& path) {
+  const auto text = contents(path);
+  return text ? parse_number(*text) : std::nullopt;
+}
+
+std::optional<double> quota_v1(const std::string& folder) {
+  const auto quota = number_in(folder + "/cpu.cfs_quota_us");
+  const auto period = number_in(folder + "/cpu.cfs_period_us");
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+std::optional<double> quota_v2(const std::string& folder) {
+  const auto line = contents(folder + "/cpu.max");
+  return line ? parse_cpu_max(*line) : std::nullopt;
+}
+
+/// The smallest quota from `path` up to the hierarchy's root. In a container the path may name
+/// folders that are not mounted here; the mount's own root then is our group.
+template <class Quota>
+std::optional<double> smallest(const std::string& mount, std::string path, Quota quota_of) {
+  std::optional<double> least;
+  for (;;) {
+    const auto quota = quota_of(mount + path);
+    if (quota && (!least || *quota < *least)) least = quota;
+    if (path.empty()) return least;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+bool names_cpu_controller(std::string_view controllers) {
+  while (!controllers.empty()) {
+    const auto comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == "cpu") return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
+}
+
+/// One line of /proc/self/cgroup: "id:controllers:path"; v2 has id 0 and no controllers.
+std::optional<double> quota_of_line(std::string_view line) {
+  const auto first = line.find(':');
+  if (first == std::string_view::npos) return std::nullopt;
+  const auto second = line.find(':', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto controllers = line.substr(first + 1, second - first - 1);
+  std::string path(line.substr(second + 1));
+  if (path == "/") path.clear();
+  if (controllers.empty()) return smallest("/sys/fs/cgroup", path, quota_v2);
+  if (!names_cpu_controller(controllers)) return std::nullopt;
+  return smallest("/sys/fs/cgroup/" + std::string(controllers), path, quota_v1);
+}
+
+}  // namespace
+
+std::optional<double> parse_cpu_max(std::string_view line) {
+  const auto space = line.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const auto quota = parse_number(line.substr(0, space));  // "max" is no number: no limit
+  const auto period = parse_number(line.substr(space + 1));
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+std::optional<double> group_quota() {
+  const auto groups = contents("/proc/self/cgroup");
+  if (!groups) return std::nullopt;
+  std::optional<double> least;
+  for (std::string_view rest = *groups; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const auto quota = quota_of_line(rest.substr(0, end));
+    if (quota && (!least || *quota < *least)) least = quota;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return least;
+}
+
+std::optional<int> parse_runnable(std::string_view loadavg) {
+  for (int field = 0; field < 3; ++field) {
+    const auto space = loadavg.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    loadavg.remove_prefix(space + 1);
+  }
+  const auto slash = loadavg.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto runnable = parse_number(loadavg.substr(0, slash));
+  if (!runnable) return std::nullopt;
+  return static_cast<int>(*runnable);
+}
+
+int allowed_processors() noexcept {
+  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
+  for (int room = CPU_SETSIZE; room <= 1 << 20; room *= 2) {
+    const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* s) { CPU_FREE(s); })> set(
+        CPU_ALLOC(room));
+    if (!set) return 1;
+    const auto bytes = CPU_ALLOC_SIZE(room);
+    if (sched_getaffinity(getpid(), bytes, set.get()) == 0)
+      return std::max(1, CPU_COUNT_S(bytes, set.get()));
+  }
+  return 1;
+}
+
+}  // namespace headway::topology

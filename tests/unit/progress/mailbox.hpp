@@ -1,0 +1,88 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <vector>
+
+#include "progress/engine.hpp"
+
+namespace headway::progress::testing {
+
+/// A rail for tests: letters name a completion; a repeat ltask at the root reaps and completes
+/// them. It wakes a sleeping guard only when armed, as a good rail does, and counts what that cost.
+class mailbox final : public event_source {
+ public:
+  explicit mailbox(engine& where, bool wakes = true)
+      : descriptor_(wakes ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1), engine_(where) {
+    engine_.add_source(*this);
+    engine_.submit(reaper_);
+  }
+  ~mailbox() {
+    engine_.cancel(reaper_);
+    engine_.remove_source(*this);
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  /// As another process would: no call into the engine.
+  void post(completion& letter) {
+    {
+      const std::lock_guard hold(lock_);
+      letters_.push_back(&letter);
+    }
+    waiting_letters.fetch_add(1, std::memory_order_seq_cst);
+    if (armed_.load(std::memory_order_seq_cst) && descriptor_ >= 0) ring();
+  }
+
+  [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+  [[nodiscard]] bool arm() noexcept override {
+    armed_.store(true, std::memory_order_seq_cst);
+    return waiting_letters.load(std::memory_order_seq_cst) == 0;
+  }
+  void disarm() noexcept override {
+    armed_.store(false, std::memory_order_seq_cst);
+    std::uint64_t rings;
+    if (descriptor_ >= 0) [[maybe_unused]]
+      const auto got = read(descriptor_, &rings, sizeof rings);
+  }
+
+  std::atomic<int> waiting_letters{0};
+  std::atomic<int> doorbells{0};
+  std::atomic<int> reaped{0};
+
+ private:
+  struct reap_task : ltask {
+    explicit reap_task(mailbox& m) : ltask("mailbox", &mailbox::reap), box(m) {}
+    mailbox& box;
+  };
+
+  void ring() {
+    const std::uint64_t one = 1;
+    doorbells.fetch_add(1);
+    [[maybe_unused]] const auto written = write(descriptor_, &one, sizeof one);
+  }
+  static ltask_result reap(ltask& self) noexcept {
+    auto& box = static_cast<reap_task&>(self).box;
+    if (box.waiting_letters.load(std::memory_order_acquire) == 0) return ltask_result::idle;
+    std::vector<completion*> taken;
+    {
+      const std::lock_guard hold(box.lock_);
+      taken.swap(box.letters_);
+    }
+    box.waiting_letters.fetch_sub(static_cast<int>(taken.size()));
+    for (auto* letter : taken) letter->complete();
+    box.reaped += static_cast<int>(taken.size());
+    return ltask_result::advanced;
+  }
+
+  const int descriptor_;
+  engine& engine_;
+  std::mutex lock_;
+  std::vector<completion*> letters_;
+  std::atomic<bool> armed_{false};
+  reap_task reaper_{*this};
+};
+
+}  // namespace headway::progress::testing

@@ -1,0 +1,87 @@
+#include "mpi/communicator.hpp"
+
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "mpi/context_ids.hpp"
+#include "mpi/library.hpp"
+#include "mpi/message_request.hpp"
+#include "mpi/pool.hpp"
+
+namespace headway::mpi {
+namespace {
+
+// Freed communicators whose messages are still under way. Cold: filled only by programs that free
+// first and complete later.
+struct waiting_room {
+  std::mutex lock;
+  std::vector<communicator*> freed;
+};
+
+waiting_room& freed_early() {
+  static auto* const made = new waiting_room;
+  return *made;
+}
+
+/// True if `freed` is gone.
+bool try_to_close(communicator& freed) noexcept {
+  bool used = false;
+  pool<message_request>::all().for_each(
+      [&](message_request& each) { used = used || each.uses(freed); });
+  if (!used) freed.drop_user();
+  return !used;
+}
+
+}  // namespace
+
+communicator::communicator(std::shared_ptr<const member_list> members, int rank, std::string given)
+    : name(std::move(given)),
+      members_(std::move(members)),
+      rank_(rank),
+      size_(static_cast<int>(members_->size())) {}
+
+communicator::~communicator() {
+  if (!open_) return;
+  exchange().close_context(messages_);
+  exchange().close_context(collective_);
+  give_back_context_id(id_);
+}
+
+void communicator::open(std::uint32_t id) {
+  HEADWAY_ASSERT(!open_);
+  id_ = id;
+  messages_ = exchange().open_context(2 * id, rank_, *members_, false);
+  collective_ = exchange().open_context(2 * id + 1, rank_, *members_, true);
+  open_ = true;
+}
+
+void communicator::drop_user() noexcept {
+  // Release: our use of it is over (G); acquire: so is that of all others, it may be closed (D).
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<communicator>::all().drop(this);
+}
+
+void reap_communicators() noexcept {
+  auto& waiting = freed_early();
+  std::vector<communicator*> again;
+  {
+    const std::scoped_lock held(waiting.lock);
+    again.swap(waiting.freed);
+  }
+  for (communicator* each : again) {
+    if (try_to_close(*each)) continue;
+    const std::scoped_lock held(waiting.lock);
+    waiting.freed.push_back(each);
+  }
+}
+
+void free_communicator(communicator& freed) noexcept {
+  reap_communicators();
+  forget_number(freed);
+  freed.retire();
+  if (try_to_close(freed)) return;
+  auto& waiting = freed_early();
+  const std::scoped_lock held(waiting.lock);
+  waiting.freed.push_back(&freed);
+}
+
+}  // namespace headway::mpi

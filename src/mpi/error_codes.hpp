@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headway::mpi {
+
+/// Error classes and codes: the standard's, and those that the program adds at run time. A code of
+/// the standard's is its class.
+/// Threads:  any; a lock, on error paths only.
+
+/// "MPI_ERR_RANK"; "a class of the program's" for added ones.
+[[nodiscard]] std::string error_name(int code);
+/// What MPI_Error_string says, without detail. Null: no such code.
+[[nodiscard]] std::optional<std::string> error_text(int code);
+/// The class of a class or code. Null: no such code.
+[[nodiscard]] std::optional<int> error_class_of(int code);
+
+[[nodiscard]] int add_error_class();
+/// Null: no such class.
+[[nodiscard]] std::optional<int> add_error_code(int error_class);
+/// False: not one that the program added, or (for a class) one that still has codes.
+[[nodiscard]] bool set_error_text(int code, std::string_view text);
+[[nodiscard]] bool remove_error_class(int error_class);
+[[nodiscard]] bool remove_error_code(int code);
+[[nodiscard]] bool remove_error_text(int code);
+/// MPI_LASTUSEDCODE: the address of a number that follows the additions.
+[[nodiscard]] int* last_used_code() noexcept;
+
+}  // namespace headway::mpi

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpi/object.hpp"
+
+namespace headway::mpi {
+
+/// Keys with values, in the order in which the keys were first set.
+/// Threads:  any; a lock, because info objects never stand on the path of a message.
+class info final : public object {
+ public:
+  using handle = MPI_Info;
+  static constexpr object_kind object_kind_of = object_kind::info;
+  static constexpr std::uintptr_t null_value = 0x130;
+
+  info() = default;
+  explicit info(std::vector<std::pair<std::string, std::string>> entries)
+      : entries_(std::move(entries)) {}
+
+  void set(std::string_view key, std::string_view value);
+  [[nodiscard]] std::optional<std::string> get(std::string_view key) const;
+  /// False: no such key.
+  [[nodiscard]] bool remove(std::string_view key);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> entries() const;
+
+ private:
+  mutable std::mutex lock_;
+  std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+}  // namespace headway::mpi

@@ -1,0 +1,195 @@
+#include "mpi/meaning_environment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "base/clock.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/library.hpp"
+#include "mpi/pool.hpp"
+
+namespace headway::mpi::meaning {
+namespace {
+
+/// What a Fortran layer told us of its types (MPI-5.0 section 20.4). Set once, read after that.
+struct fortran_facts {
+  std::mutex lock;
+  bool has_info = false;
+  std::vector<std::pair<std::string, std::string>> info;
+  int logical_size = 0;  // 0: not set
+  char logical_true[16] = {};
+  char logical_false[16] = {};
+};
+
+fortran_facts& fortran() {
+  static auto* const made = new fortran_facts;
+  return *made;
+}
+
+bool is_power_of_two_to_16(int size) { return size > 0 && size <= 16 && (size & (size - 1)) == 0; }
+
+void put_text(const std::string& text, char* room, int room_bytes, int& length) {
+  length = std::min(static_cast<int>(text.size()), room_bytes - 1);
+  std::memcpy(room, text.data(), static_cast<std::size_t>(length));
+  room[length] = '\0';
+}
+
+}  // namespace
+
+int init(int* argc, char*** argv) {
+  int provided = 0;
+  return init_thread(argc, argv, MPI_THREAD_SINGLE, provided);
+}
+
+int init_thread(int*, char***, int required, int& provided) {
+  if (running()) return fail(MPI_ERR_OTHER, "MPI is initialised already");
+  if (the_library.now.load(std::memory_order_relaxed) == library::phase::over) {
+    return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
+  }
+  // Every level costs the same here, so nobody gets less than all of it but the main thread's wish.
+  const int level = required >= MPI_THREAD_MULTIPLE     ? MPI_THREAD_MULTIPLE
+                    : required >= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
+                    : required >= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
+                                                        : MPI_THREAD_SINGLE;
+  provided = level;
+  return start_library(level);
+}
+
+int initialized(int& flag) {
+  flag = the_library.now.load(std::memory_order_relaxed) != library::phase::before;
+  return MPI_SUCCESS;
+}
+
+int finalize() { return stop_library(); }
+
+int finalized(int& flag) {
+  flag = the_library.now.load(std::memory_order_relaxed) == library::phase::over;
+  return MPI_SUCCESS;
+}
+
+int query_thread(int& provided) {
+  provided = the_library.thread_level;
+  return MPI_SUCCESS;
+}
+
+int is_thread_main(int& flag) {
+  flag = pthread_equal(pthread_self(), the_library.main_thread) != 0;
+  return MPI_SUCCESS;
+}
+
+int abort(communicator& comm, int errorcode) {
+  end_job(errorcode, fmt::format("MPI_Abort({}, {}) was called",
+                                 comm.name.empty() ? "communicator" : comm.name, errorcode));
+}
+
+double wtime() {
+  static const std::uint64_t origin = base::now_ns();
+  return static_cast<double>(base::now_ns() - origin) * 1e-9;
+}
+
+double wtick() { return 1e-9; }
+
+int get_version(int& version, int& subversion) {
+  version = MPI_VERSION;
+  subversion = MPI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int get_library_version(char* version, int& resultlen) {
+  put_text("Headway " HEADWAY_VERSION_TEXT, version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen);
+  return MPI_SUCCESS;
+}
+
+int get_processor_name(char* name, int& resultlen) {
+  char host[MPI_MAX_PROCESSOR_NAME] = {};
+  if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "unknown");
+  put_text(host, name, MPI_MAX_PROCESSOR_NAME, resultlen);
+  return MPI_SUCCESS;
+}
+
+int get_hw_resource_info(info*& hw_info) {
+  hw_info = pool<info>::all().make();
+  return MPI_SUCCESS;
+}
+
+int alloc_mem(MPI_Aint size, info*, void* baseptr) {
+  constexpr std::size_t alignment = 64;  // a cache line: no false sharing with a neighbour
+  const auto bytes = (static_cast<std::size_t>(size) + alignment) / alignment * alignment;
+  void* made = std::aligned_alloc(alignment, bytes);
+  if (made == nullptr) return fail(MPI_ERR_NO_MEM, "no {} bytes of memory left", size);
+  std::memcpy(baseptr, &made, sizeof made);
+  return MPI_SUCCESS;
+}
+
+int free_mem(void* base) {
+  std::free(base);
+  return MPI_SUCCESS;
+}
+
+int pcontrol(int) { return MPI_SUCCESS; }
+
+int abi_get_version(int& abi_major, int& abi_minor) {
+  abi_major = MPI_ABI_VERSION;
+  abi_minor = MPI_ABI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int abi_get_info(info*& made) {
+  made = pool<info>::all().make();
+  made->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
+  made->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
+  made->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
+  return MPI_SUCCESS;
+}
+
+int abi_get_fortran_info(info*& made) {
+  auto& facts = fortran();
+  const std::scoped_lock held(facts.lock);
+  made = facts.has_info ? pool<info>::all().make(facts.info) : nullptr;
+  return MPI_SUCCESS;
+}
+
+int abi_set_fortran_info(info& given) {
+  auto& facts = fortran();
+  const std::scoped_lock held(facts.lock);
+  if (facts.has_info) return fail(MPI_ERR_ABI, "the facts about Fortran were set before");
+  facts.info = given.entries();
+  facts.has_info = true;
+  return MPI_SUCCESS;
+}
+
+int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false,
+                             int& is_set) {
+  if (!is_power_of_two_to_16(logical_size)) {
+    return fail(MPI_ERR_ARG, "a LOGICAL of {} bytes is not possible", logical_size);
+  }
+  auto& facts = fortran();
+  const std::scoped_lock held(facts.lock);
+  is_set = facts.logical_size == logical_size;
+  if (!is_set) return MPI_SUCCESS;
+  std::memcpy(logical_true, facts.logical_true, static_cast<std::size_t>(logical_size));
+  std::memcpy(logical_false, facts.logical_false, static_cast<std::size_t>(logical_size));
+  return MPI_SUCCESS;
+}
+
+int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
+  if (!is_power_of_two_to_16(logical_size)) {
+    return fail(MPI_ERR_ARG, "a LOGICAL of {} bytes is not possible", logical_size);
+  }
+  auto& facts = fortran();
+  const std::scoped_lock held(facts.lock);
+  if (facts.logical_size != 0) return fail(MPI_ERR_ABI, "Fortran's truth values were set before");
+  facts.logical_size = logical_size;
+  std::memcpy(facts.logical_true, logical_true, static_cast<std::size_t>(logical_size));
+  std::memcpy(facts.logical_false, logical_false, static_cast<std::size_t>(logical_size));
+  return MPI_SUCCESS;
+}
+
+}  // namespace headway::mpi::meaning

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "datatypes/layout.hpp"
+#include "messages/exchange.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/pool.hpp"
+#include "mpi/request.hpp"
+
+namespace headway::mpi {
+
+constexpr int tag_max = 0x3fffffff;  ///< MPI_TAG_UB; tags above it are ours (context_ids.hpp)
+
+enum class message_mode : std::uint8_t { standard, synchronous, ready, buffered, receive };
+
+/// What a point-to-point call says: where the data is, and whom it goes to or comes from.
+struct message_call {
+  void* buffer = nullptr;  ///< not written to by sends
+  std::int64_t count = 0;
+  const datatype* type = nullptr;
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
+  communicator* comm = nullptr;
+  message_mode mode = message_mode::standard;
+};
+
+/// A send or receive under way, or a persistent one.
+/// Shape:    from a free list of the calling thread; allocates only to pack or unpack data that is
+///           not one block.
+/// Threads:  see `request`.
+class message_request final : public request {
+ public:
+  message_request() = default;
+  [[nodiscard]] static message_request& take();
+  void release() noexcept override;
+
+  /// Starts what `call` says. Errors of the message itself come with `finish`.
+  [[nodiscard]] int begin(const message_call& call);
+  /// Keeps what `call` says for `start`.
+  void prepare(const message_call& call);
+  int start() override;
+  int finish(MPI_Status& status) override;
+  void cancel() override;
+
+  /// Receives a message that a matched probe took.
+  [[nodiscard]] int begin_parked(const message_call& call, messages::parked* parked);
+
+  [[nodiscard]] bool uses(const communicator& which) const noexcept { return comm == &which; }
+
+ private:
+  friend struct request_cache;
+
+  void run() noexcept;
+  [[nodiscard]] int start_buffered();
+  static bool unpack(messages::request& done) noexcept;
+
+  messages::request wire_;
+  message_request* next_free_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::int64_t count_ = 0;
+  void* buffer_ = nullptr;
+  int peer_ = MPI_PROC_NULL;
+  int tag_ = 0;
+  message_mode mode_ = message_mode::standard;
+  bool packed_ = false;  // data_ is the memory below, not the user's
+  datatypes::layout_ptr layout_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+/// MPI_Send and MPI_Recv: the request is on the stack, nothing is allocated for data in one block.
+[[nodiscard]] int send_and_wait(const message_call& call);
+[[nodiscard]] int receive_and_wait(const message_call& call, MPI_Status* status);
+/// The same for a message that a matched probe took.
+[[nodiscard]] int receive_parked_and_wait(const message_call& call, messages::parked* parked,
+                                          MPI_Status* status);
+
+/// The MPI error code of a message's end; notes what failed, for `comm`.
+[[nodiscard]] int code_of(const messages::arrival& end, const communicator& comm, bool receive);
+
+/// MPI_ANY_TAG is -2, the rooms below say -1.
+[[nodiscard]] inline int wire_tag(int tag) noexcept {
+  return tag == MPI_ANY_TAG ? messages::any_tag : tag;
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,90 @@
+#include "mpi/waiting.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "mpi/finalization.hpp"
+#include "mpi/library.hpp"
+#include "mpi/send_buffer.hpp"
+#include "mpi/status.hpp"
+
+namespace headway::mpi {
+namespace {
+
+// Requests that were freed while they were under way. Looked through when the next one comes, a few
+// at a time, so that nothing is added to the path of messages that are waited for.
+struct abandoned_requests {
+  std::mutex lock;
+  std::vector<request*> all;
+  std::size_t next = 0;
+};
+
+abandoned_requests& abandoned() {
+  static auto* const made = new abandoned_requests;
+  return *made;
+}
+
+void reap_some(abandoned_requests& those) noexcept {
+  constexpr int looks = 8;
+  for (int i = 0; i < looks && !those.all.empty(); ++i) {
+    those.next %= those.all.size();
+    request*& one = those.all[those.next];
+    if (!one->is_complete()) {
+      ++those.next;
+      continue;
+    }
+    one->release();
+    one = those.all.back();
+    those.all.pop_back();
+  }
+}
+
+}  // namespace
+
+void wait_for(request& r) noexcept {
+  if (!r.is_complete()) engine().wait(*r.pending);
+}
+
+bool test_for(request& r) noexcept {
+  if (r.is_complete()) return true;
+  engine().poll();
+  return r.is_complete();
+}
+
+int conclude(request*& r, MPI_Status* status) {
+  MPI_Status ignored;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? ignored : *status;
+  if (!r->active) {
+    set_status_empty(filled);
+    return MPI_SUCCESS;
+  }
+  const int code = r->finish(filled);
+  r->active = false;
+  if (!r->persistent) {
+    r->release();
+    r = nullptr;
+  }
+  return code;
+}
+
+void abandon(request& r) {
+  if (!r.active || r.is_complete()) return r.release();
+  r.retire();
+  auto& those = abandoned();
+  const std::scoped_lock held(those.lock);
+  reap_some(those);
+  those.all.push_back(&r);
+}
+
+void finish_operations() noexcept {
+  flush_all_buffers();
+  auto& those = abandoned();
+  const std::scoped_lock held(those.lock);
+  for (request* each : those.all) {
+    wait_for(*each);
+    each->release();
+  }
+  those.all.clear();
+}
+
+}  // namespace headway::mpi

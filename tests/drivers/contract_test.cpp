@@ -264,6 +264,8 @@ TEST_P(contract, land_refuses_when_there_is_no_room_and_accepts_after_unland) {
 TEST_P(contract, arm_refuses_to_sleep_while_there_is_something_to_reap) {
   auto w = make_world();
   if (!w.last()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  ASSERT_NE(w.push({.header = bytes_of("connections are made inside reap")}), post::retry);
+  ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
   ASSERT_NE(w.push({.header = bytes_of("x")}), post::retry);
   // Either it refuses now, or (bytes still under way) the descriptor becomes readable.
   if (w.last()->arm(true)) {

@@ -1,7 +1,9 @@
 #include "kinds.hpp"
 
+#include "rails/interfaces.hpp"
 #include "rails/self/self_driver.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "rails/tcp/tcp_driver.hpp"
 
 namespace headway::rails::testing {
 namespace {
@@ -24,10 +26,28 @@ kind shm_kind() {
           }};
 }
 
+std::vector<net_interface> loopback() {
+  auto all = list_interfaces();
+  if (!all) return {};
+  std::erase_if(*all, [](const net_interface& i) { return !i.loopback; });
+  return *all;
+}
+
+kind tcp_kind() {
+  return {.name = "tcp", .make = [](const std::string& job, int rank, int size) {
+            return std::make_unique<tcp::tcp_driver>(
+                tcp::config{.rank = static_cast<std::uint32_t>(rank),
+                            .size = static_cast<std::uint32_t>(size),
+                            .secret = {},
+                            .job_id = job,
+                            .interfaces = loopback()});
+          }};
+}
+
 }  // namespace
 
 const std::vector<kind>& kinds() {
-  static const std::vector<kind> all{self_kind(), shm_kind()};
+  static const std::vector<kind> all{self_kind(), shm_kind(), tcp_kind()};
   return all;
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace headway::rails {
+
+enum class ip_family : std::uint8_t { v4 = 4, v6 = 6 };
+
+/// An address of the Internet in network order, with the length of its subnet's prefix in bits.
+/// An IPv4 address fills the first four bytes; the rest is zero.
+struct ip_address {
+  ip_family family = ip_family::v4;
+  std::uint8_t prefix_bits = 0;
+  std::array<std::byte, 16> bytes{};
+
+  bool operator==(const ip_address&) const = default;
+  [[nodiscard]] bool is_loopback() const noexcept;
+  /// Of the same family, and equal in the first `prefix_bits` bits of this address.
+  [[nodiscard]] bool same_subnet(const ip_address& other) const noexcept;
+  [[nodiscard]] std::string text() const;
+};
+
+/// A network interface of this process's network namespace.
+struct net_interface {
+  std::string name;
+  bool usable = false;  ///< up, with a carrier, and it has an address
+  bool loopback = false;
+  bool enslaved = false;              ///< a port of a bridge or a bond: its master has the address
+  std::vector<ip_address> addresses;  ///< IPv4 first; link-local IPv6 addresses are left out
+};
+
+/// Every interface, in the kernel's order.
+[[nodiscard]] base::result<std::vector<net_interface>> list_interfaces();
+
+/// Interfaces that never reach another machine's rank although they look as if they did: bridges
+/// and tunnels that container and virtual machine managers set up on every host, with the same
+/// private addresses everywhere. Patterns as in a shell; left out unless named by the user.
+[[nodiscard]] std::span<const std::string_view> container_interfaces() noexcept;
+
+/// What distinguishes hosts, and network namespaces on a host, from each other: two processes with
+/// the same key reach each other over the loopback interface.
+[[nodiscard]] std::array<std::byte, 16> loopback_key();
+
+}  // namespace headway::rails

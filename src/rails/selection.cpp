@@ -1,0 +1,189 @@
+#include "rails/selection.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/tunable.hpp"
+
+namespace headway::rails {
+namespace {
+
+base::text_tunable rails_wanted{
+    "HEADWAY_RAILS", "", "shm,tcp:eth*,!docker0",
+    "drivers and interfaces to use, best first; empty: shared memory inside a node, TCP on the "
+    "interfaces that reach others between nodes"};
+
+struct word {
+  std::string driver;
+  std::string pattern;  // empty: none given
+};
+
+struct wishes {
+  std::vector<word> wanted;
+  std::vector<std::string> excluded;
+};
+
+bool matches(std::string_view pattern, const std::string& name) {
+  return fnmatch(std::string(pattern).c_str(), name.c_str(), 0) == 0;
+}
+
+bool matches_any(std::span<const std::string> patterns, const std::string& name) {
+  return std::ranges::any_of(patterns, [&](const auto& p) { return matches(p, name); });
+}
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+wishes read_words(std::string_view text) {
+  wishes found;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const auto one = trimmed(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (one.empty()) continue;
+    if (one[0] == '!' || one[0] == '^') {
+      found.excluded.push_back(trimmed(std::string_view(one).substr(1)));
+      continue;
+    }
+    const auto colon = one.find(':');
+    found.wanted.push_back({.driver = one.substr(0, colon),
+                            .pattern = colon == std::string::npos ? "" : one.substr(colon + 1)});
+  }
+  return found;
+}
+
+const driver_kind* find_driver(std::span<const driver_kind> drivers, std::string_view name) {
+  const auto found = std::ranges::find(drivers, name, &driver_kind::name);
+  return found == drivers.end() ? nullptr : &*found;
+}
+
+std::string names_of(std::span<const driver_kind> drivers) {
+  std::string text;
+  for (const auto& d : drivers) text += fmt::format("{}{}", text.empty() ? "" : ", ", d.name);
+  return text;
+}
+
+std::string names_of(std::span<const net_interface> interfaces) {
+  std::string text;
+  for (const auto& i : interfaces)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", i.name, i.usable ? "" : " (down)");
+  return text.empty() ? "none" : text;
+}
+
+bool belongs_to_containers(const std::string& name) {
+  return std::ranges::any_of(container_interfaces(),
+                             [&](std::string_view p) { return matches(p, name); });
+}
+
+using interface_list = std::vector<net_interface>;
+
+interface_list usual_interfaces(std::span<const net_interface> all,
+                                std::span<const std::string> excluded) {
+  interface_list outward;
+  interface_list loopback;
+  for (const auto& i : all) {
+    if (!i.usable || matches_any(excluded, i.name)) continue;
+    if (i.loopback) {
+      loopback.push_back(i);
+    } else if (!i.enslaved && !belongs_to_containers(i.name)) {
+      outward.push_back(i);
+    }
+  }
+  return outward.empty() ? loopback : outward;
+}
+
+base::result<interface_list> named_interfaces(const word& w, std::span<const net_interface> all,
+                                              std::span<const std::string> excluded) {
+  interface_list chosen;
+  for (const auto& i : all)
+    if (i.usable && matches(w.pattern, i.name) && !matches_any(excluded, i.name))
+      chosen.push_back(i);
+  if (!chosen.empty()) return chosen;
+  return base::failed(base::fault_kind::bad_input,
+                      fmt::format("HEADWAY_RAILS: '{}:{}' names no interface in use here, there "
+                                  "are: {}",
+                                  w.driver, w.pattern, names_of(all)));
+}
+
+base::result<rail_choice> choose(const word& w, const driver_kind& kind,
+                                 std::span<const net_interface> interfaces,
+                                 std::span<const std::string> excluded) {
+  rail_choice choice{.driver = w.driver, .interfaces = {}};
+  if (!kind.networked) {
+    if (w.pattern.empty()) return choice;
+    return base::failed(base::fault_kind::bad_input,
+                        fmt::format("HEADWAY_RAILS: '{}' takes no interface", w.driver));
+  }
+  if (w.pattern.empty()) {
+    choice.interfaces = usual_interfaces(interfaces, excluded);
+    return choice;
+  }
+  auto named = named_interfaces(w, interfaces, excluded);
+  if (!named) return std::unexpected(std::move(named).error());
+  choice.interfaces = std::move(*named);
+  return choice;
+}
+
+/// Every exclusion must mean something here: a misspelt one would silently do nothing.
+base::result<> check_exclusions(const wishes& w, std::span<const net_interface> interfaces,
+                                std::span<const driver_kind> drivers) {
+  for (const auto& name : w.excluded) {
+    const bool pattern = name.find_first_of("*?[") != std::string::npos;
+    const bool found =
+        pattern || find_driver(drivers, name) || belongs_to_containers(name) ||
+        std::ranges::any_of(interfaces, [&](const auto& i) { return i.name == name; });
+    if (!found)
+      return base::failed(
+          base::fault_kind::bad_input,
+          fmt::format("HEADWAY_RAILS: '!{}' is no driver ({}) and no interface ({})", name,
+                      names_of(drivers), names_of(interfaces)));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::result<std::vector<rail_choice>> select_rails(std::string_view text,
+                                                    std::span<const net_interface> interfaces,
+                                                    std::span<const driver_kind> drivers) {
+  auto w = read_words(text);
+  if (auto checked = check_exclusions(w, interfaces, drivers); !checked)
+    return std::unexpected(std::move(checked).error());
+  if (w.wanted.empty()) {
+    for (const auto& d : drivers)
+      w.wanted.push_back({.driver = std::string(d.name), .pattern = {}});
+  } else if (find_driver(drivers, "self") &&
+             std::ranges::find(w.wanted, "self", &word::driver) == w.wanted.end()) {
+    w.wanted.insert(w.wanted.begin(), {.driver = "self", .pattern = {}});
+  }
+
+  std::vector<rail_choice> chosen;
+  for (const auto& one : w.wanted) {
+    const auto* kind = find_driver(drivers, one.driver);
+    if (!kind)
+      return base::failed(base::fault_kind::bad_input,
+                          fmt::format("HEADWAY_RAILS: '{}' is no driver, there are: {}", one.driver,
+                                      names_of(drivers)));
+    if (std::ranges::find(w.excluded, one.driver) != w.excluded.end()) continue;
+    auto choice = choose(one, *kind, interfaces, w.excluded);
+    if (!choice) return std::unexpected(std::move(choice).error());
+    // A network without an interface is no rail: on a machine without a network that is no error.
+    if (kind->networked && choice->interfaces.empty()) continue;
+    chosen.push_back(std::move(*choice));
+  }
+  return chosen;
+}
+
+base::result<std::vector<rail_choice>> select_rails(std::span<const driver_kind> drivers) {
+  auto interfaces = list_interfaces();
+  if (!interfaces) return std::unexpected(std::move(interfaces).error());
+  return select_rails(rails_wanted.get(), *interfaces, drivers);
+}
+
+}  // namespace headway::rails

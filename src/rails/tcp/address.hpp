@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rails/interfaces.hpp"
+
+namespace headway::rails::tcp {
+
+/// Where a process listens.
+struct endpoint {
+  ip_address ip;
+  std::uint16_t port = 0;
+
+  bool operator==(const endpoint&) const = default;
+  [[nodiscard]] std::string text() const;  ///< "10.0.0.1:4711", "[fd00::1]:4711"
+};
+
+/// What `open` publishes: every chosen interface's addresses, and who shares our loopback.
+/// Shape:    version, count, 16 bytes of loopback key, then 20 bytes for each endpoint; at most
+///           `endpoints_max` of them.
+struct address {
+  static constexpr std::size_t endpoints_max = 16;
+  std::array<std::byte, 16> loopback_key{};
+  std::vector<endpoint> endpoints;
+
+  [[nodiscard]] std::vector<std::byte> encode() const;
+  /// Nothing: no address of ours.
+  [[nodiscard]] static std::optional<address> decode(std::span<const std::byte> bytes);
+};
+
+/// One way to a peer: call `to`, and from `from` when both are on one subnet.
+struct route {
+  endpoint to;
+  std::optional<ip_address> from;
+};
+
+/// The ways to `theirs` from interfaces with `ours`, most promising first: an address on a subnet
+/// of ours, then any other of a family that we have; loopback only within one loopback.
+[[nodiscard]] std::vector<route> routes_to(const address& theirs,
+                                           std::span<const net_interface> ours,
+                                           const std::array<std::byte, 16>& our_loopback_key);
+
+}  // namespace headway::rails::tcp

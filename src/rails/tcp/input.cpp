@@ -1,0 +1,245 @@
+#include "rails/tcp/input.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace headway::rails::tcp {
+namespace {
+
+// How far to read ahead of frames that are not known yet: enough for many small packets in one
+// call, little enough that of a large payload not much is copied twice.
+constexpr std::size_t ahead_bytes = 64 * 1024;
+
+}  // namespace
+
+block* block_pool::take() noexcept {
+  if (free_.empty()) {
+    if (all_.size() == blocks_max_) return nullptr;
+    auto made = std::unique_ptr<block>(new (std::nothrow) block);
+    if (!made) return nullptr;
+    all_.push_back(std::move(made));
+    free_.reserve(all_.capacity());
+    free_.push_back(all_.back().get());
+  }
+  auto* const taken = free_.back();
+  free_.pop_back();
+  taken->filling = true;
+  return taken;
+}
+
+void block_pool::settle(block& b) noexcept {
+  if (!b.filling && b.unreleased == 0) free_.push_back(&b);
+}
+
+void input::stop() noexcept {
+  if (!block_) return;
+  block_->filling = false;
+  blocks_->settle(*block_);
+  block_ = nullptr;
+  begin_ = end_ = 0;
+}
+
+void input::tidy() noexcept {
+  if (block_ && begin_ == end_ && block_->unreleased == 0) stop();
+}
+
+bool input::make_room(std::size_t bytes) noexcept {
+  if (!block_) {
+    block_ = blocks_->take();
+    begin_ = end_ = 0;
+    if (!block_) return false;
+  }
+  if (block::bytes - end_ >= bytes) return true;
+  const auto count = available();
+  const auto place = begin_ & 7;  // frames stay aligned wherever they move
+  if (block_->unreleased == 0) {
+    std::memmove(block_->data.data() + place, front(), count);
+  } else {
+    block* const next = blocks_->take();
+    if (!next) return false;
+    std::memcpy(next->data.data() + place, front(), count);
+    block_->filling = false;
+    block_ = next;
+  }
+  begin_ = place;
+  end_ = place + count;
+  return true;
+}
+
+void input::skip_padding() noexcept {
+  const auto skipped = std::min(padding_, available());
+  begin_ += skipped;
+  padding_ -= skipped;
+}
+
+void input::landed(std::size_t bytes, event_sink& out) noexcept {
+  offset_ += bytes;
+  piece_left_ -= bytes;
+  out.put({.kind = event_kind::landed,
+           .peer = peer_,
+           .landing = landing_,
+           .count = bytes,
+           .bytes = {}});
+}
+
+/// Copies what came in with the frame into the zone. False: the piece breaks its bounds.
+bool input::land_buffered(event_sink& out) noexcept {
+  const auto bytes = std::min(piece_left_, available());
+  const auto said = zones_->write(peer_, landing_, offset_, {front(), bytes});
+  begin_ += bytes;
+  if (said == landing_zones::answer::written) {
+    landed(bytes, out);
+  } else {
+    offset_ += bytes;
+    piece_left_ -= bytes;
+  }
+  return said != landing_zones::answer::out_of_bounds;
+}
+
+input::parsing input::parse_plain(const frame& f, event_sink& out) noexcept {
+  const std::size_t content = std::size_t{f.header_bytes} + f.payload_bytes;
+  const std::size_t whole = frame_bytes + content + padding_of(content);
+  if (available() < whole) {
+    needed_ = whole;
+    return parsing::needs_bytes;
+  }
+  needed_ = 0;
+  out.put({.kind = event_kind::received,
+           .peer = peer_,
+           .bytes = {front() + frame_bytes, content},
+           .driver_word = reinterpret_cast<std::uintptr_t>(block_)});
+  ++block_->unreleased;
+  begin_ += whole;
+  return parsing::needs_events;
+}
+
+input::parsing input::parse_frame(event_sink& out) noexcept {
+  const auto f = decode(std::span<const std::byte, frame_bytes>(front(), frame_bytes));
+  if (!f || goodbye_) return parsing::broken;
+  if (f->kind == frame_kind::plain) return parse_plain(*f, out);
+  begin_ += frame_bytes;
+  if (f->kind == frame_kind::goodbye) {
+    goodbye_ = true;
+  } else {
+    landing_ = f->landing;
+    offset_ = f->offset;
+    piece_left_ = f->payload_bytes;
+    padding_ = padding_of(f->payload_bytes);
+    more_pieces_ = f->more;
+  }
+  return parsing::needs_events;
+}
+
+/// Goes through what is in the block until bytes or room for events run out.
+input::parsing input::parse(event_sink& out) noexcept {
+  while (block_) {
+    if (piece_left_ > 0) {
+      if (available() == 0) return parsing::needs_bytes;
+      if (out.full()) return parsing::needs_events;
+      if (!land_buffered(out)) return parsing::broken;
+      continue;
+    }
+    skip_padding();
+    if (available() < frame_bytes) return parsing::needs_bytes;
+    if (out.full()) return parsing::needs_events;
+    const auto answer = parse_frame(out);
+    if (answer != parsing::needs_events) return answer;
+  }
+  return parsing::needs_bytes;
+}
+
+std::ptrdiff_t input::read_ahead(int fd, std::size_t bytes_max, bool& short_read) noexcept {
+  const auto missing = needed_ > available() ? needed_ - available() : 0;
+  const auto room = std::max<std::size_t>(missing, 4096) + 16;
+  if (!make_room(room)) return errno = ENOBUFS, -1;
+  if (available() == 0) begin_ = end_ = place_behind_padding();
+  const auto wanted = std::min({block::bytes - end_, std::max(missing, ahead_bytes), bytes_max});
+  const auto got = recv(fd, block_->data.data() + end_, wanted, MSG_DONTWAIT);
+  if (got > 0) end_ += static_cast<std::size_t>(got);
+  short_read = got < static_cast<std::ptrdiff_t>(wanted);
+  return got;
+}
+
+/// Reads a payload that nobody waits for any more.
+std::ptrdiff_t input::drop_piece(int fd, std::size_t bytes_max, bool& short_read) noexcept {
+  if (!make_room(ahead_bytes)) return errno = ENOBUFS, -1;
+  const auto wanted = std::min({piece_left_, ahead_bytes, bytes_max});
+  const auto got = recv(fd, block_->data.data() + end_, wanted, MSG_DONTWAIT);
+  if (got > 0) {
+    offset_ += static_cast<std::size_t>(got);
+    piece_left_ -= static_cast<std::size_t>(got);
+  }
+  short_read = got < static_cast<std::ptrdiff_t>(wanted);
+  return got;
+}
+
+/// Reads into the zone, and what follows into the block, in one call.
+std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
+                                 bool& short_read) noexcept {
+  const auto bytes = std::min(piece_left_, bytes_max);
+  const bool whole = bytes == piece_left_;
+  if (whole && !make_room(ahead_bytes)) return errno = ENOBUFS, -1;
+  // When another piece follows, only its frame is read along: its payload has a better place.
+  std::size_t at = 0;
+  std::size_t ahead = 0;
+  if (whole) {
+    at = place_behind_padding();
+    ahead = more_pieces_ ? trailer_bytes() : std::min(ahead_bytes, block::bytes - at);
+  }
+  ssize_t got = -1;
+  int error = 0;
+  const auto said = zones_->fill(peer_, landing_, offset_, bytes, [&](std::span<std::byte> target) {
+    iovec parts[2] = {{.iov_base = target.data(), .iov_len = target.size()},
+                      {.iov_base = whole ? block_->data.data() + at : nullptr, .iov_len = ahead}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = whole ? 2 : 1;
+    got = recvmsg(fd, &message, MSG_DONTWAIT);
+    error = errno;
+  });
+  if (said == landing_zones::answer::no_zone) return drop_piece(fd, bytes_max, short_read);
+  out_of_zone_ = said == landing_zones::answer::out_of_bounds;
+  if (out_of_zone_ || got <= 0) return errno = error, got;
+  const auto in_zone = std::min(static_cast<std::size_t>(got), bytes);
+  const auto behind = static_cast<std::size_t>(got) - in_zone;
+  if (behind > 0) {
+    begin_ = at;
+    end_ = at + behind;
+  }
+  short_read = in_zone < bytes || behind < ahead;
+  landed(in_zone, out);
+  return got;
+}
+
+input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
+  tidy();
+  while (true) {
+    const auto parsed = parse(out);
+    if (parsed == parsing::broken) return state::broken;
+    if (parsed == parsing::needs_events || out.full()) return state::more;
+    if (budget == 0) return state::more;
+    bool short_read = false;
+    const auto got = piece_left_ > 0 && available() == 0 ? read_piece(fd, out, budget, short_read)
+                                                         : read_ahead(fd, budget, short_read);
+    if (out_of_zone_) return state::broken;
+    if (got <= 0) {
+      const bool later = got < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS);
+      tidy();
+      return later ? state::waiting : state::ended;
+    }
+    budget -= std::min(budget, static_cast<std::size_t>(got));
+    if (!short_read) continue;
+    const auto rest = parse(out);
+    if (rest == parsing::broken) return state::broken;
+    if (rest == parsing::needs_events) return state::more;
+    tidy();
+    return state::waiting;
+  }
+}
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rails/driver.hpp"
+#include "rails/landing_zones.hpp"
+#include "rails/tcp/wire.hpp"
+
+namespace headway::rails::tcp {
+
+/// Where received bytes lie until the upper room has released them.
+struct block {
+  static constexpr std::size_t bytes = 256 * 1024;
+  std::uint32_t unreleased = 0;  ///< events that point into it
+  bool filling = false;          ///< some connection still reads into it
+  alignas(64) std::array<std::byte, bytes> data;
+};
+
+/// The blocks of one driver. The last one given back is the next one taken, so that all
+/// connections of a quiet program use the same warm memory.
+/// Shape:    grows one by one up to a maximum, and keeps what it has.
+/// Threads:  the reaper's.
+class block_pool {
+ public:
+  explicit block_pool(std::size_t blocks_max) noexcept : blocks_max_(blocks_max) {}
+  /// Null: as many as there may be are in use.
+  [[nodiscard]] block* take() noexcept;
+  /// Takes it back when nobody reads into it and nobody has to release anything in it.
+  void settle(block& b) noexcept;
+
+ private:
+  std::size_t blocks_max_;
+  std::vector<std::unique_ptr<block>> all_;
+  std::vector<block*> free_;
+};
+
+/// Room for events that the caller of `reap` brought.
+class event_sink {
+ public:
+  explicit event_sink(std::span<event> room) noexcept : room_(room) {}
+  [[nodiscard]] bool full() const noexcept { return count_ == room_.size(); }
+  [[nodiscard]] std::size_t space() const noexcept { return room_.size() - count_; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  void put(const event& e) noexcept { room_[count_++] = e; }
+
+ private:
+  std::span<event> room_;
+  std::size_t count_ = 0;
+};
+
+/// Turns the bytes of one connection into events.
+///
+/// Small frames are read many at a time into a block and handed out in place. The payload of a
+/// piece is read by the kernel straight into its landing zone, with the block behind it in the
+/// same call.
+///
+/// Threads:  the reaper's.
+/// Progress: never waits; one call reads at most `budget` bytes.
+/// Errors:   `broken` when the peer breaks the format; pieces for zones that are closed are
+///           dropped.
+class input {
+ public:
+  enum class state : std::uint8_t {
+    waiting,  ///< the kernel has no more for now
+    more,     ///< stopped early: events or budget ran out, call again
+    ended,    ///< the peer has closed, or the connection failed: nothing more comes
+    broken,   ///< the peer breaks the format
+  };
+
+  input(block_pool& blocks, landing_zones& zones, peer_id peer) noexcept
+      : blocks_(&blocks), zones_(&zones), peer_(peer) {}
+  input(const input&) = delete;
+  input& operator=(const input&) = delete;
+  ~input() { stop(); }
+
+  state read(int fd, event_sink& out, std::size_t budget) noexcept;
+
+  [[nodiscard]] bool said_goodbye() const noexcept { return goodbye_; }
+  /// Bytes of a large payload that are known to follow: a sleeper need not be woken before.
+  [[nodiscard]] std::size_t awaited_bytes() const noexcept {
+    return piece_left_ == 0 ? 0 : piece_left_ + trailer_bytes();
+  }
+  void stop() noexcept;
+
+ private:
+  enum class parsing : std::uint8_t { needs_bytes, needs_events, broken };
+
+  [[nodiscard]] std::size_t available() const noexcept { return end_ - begin_; }
+  [[nodiscard]] const std::byte* front() const noexcept { return block_->data.data() + begin_; }
+  /// Behind the piece's payload: padding, and when another piece follows, its frame.
+  [[nodiscard]] std::size_t trailer_bytes() const noexcept {
+    return padding_ + (more_pieces_ ? frame_bytes : 0);
+  }
+
+  /// The next place in the block whose padding ends at an aligned byte: frames lie aligned.
+  [[nodiscard]] std::size_t place_behind_padding() const noexcept {
+    return ((end_ + 15) & ~std::size_t{7}) - padding_;
+  }
+
+  parsing parse(event_sink& out) noexcept;
+  parsing parse_frame(event_sink& out) noexcept;
+  parsing parse_plain(const frame& f, event_sink& out) noexcept;
+  bool land_buffered(event_sink& out) noexcept;
+  void landed(std::size_t bytes, event_sink& out) noexcept;
+  void skip_padding() noexcept;
+
+  bool make_room(std::size_t bytes) noexcept;
+  void tidy() noexcept;
+  std::ptrdiff_t read_ahead(int fd, std::size_t bytes_max, bool& short_read) noexcept;
+  std::ptrdiff_t read_piece(int fd, event_sink& out, std::size_t bytes_max,
+                            bool& short_read) noexcept;
+  std::ptrdiff_t drop_piece(int fd, std::size_t bytes_max, bool& short_read) noexcept;
+
+  block_pool* blocks_;
+  landing_zones* zones_;
+  peer_id peer_;
+  block* block_ = nullptr;  // none while nothing waits in it
+  std::size_t begin_ = 0;   // [begin_, end_) of the block is not parsed yet
+  std::size_t end_ = 0;
+  std::size_t needed_ = 0;  // of the frame at the front, whole; 0: not known
+  bool goodbye_ = false;
+  bool out_of_zone_ = false;
+
+  // The piece whose payload is coming in.
+  landing_id landing_ = landing_id::none;
+  std::uint64_t offset_ = 0;
+  std::size_t piece_left_ = 0;
+  std::size_t padding_ = 0;  // to skip when the payload is in
+  bool more_pieces_ = false;
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,206 @@
+#include "rails/tcp/output.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/assert.hpp"
+
+namespace headway::rails::tcp {
+namespace {
+
+constexpr std::array<std::byte, 8> zeros{};
+
+frame_image plain_frame(const packet& p) noexcept {
+  return encode({.kind = frame_kind::plain,
+                 .header_bytes = static_cast<std::uint16_t>(p.header.size()),
+                 .payload_bytes = static_cast<std::uint32_t>(p.payload.size())});
+}
+
+std::byte* put(std::byte* to, std::span<const std::byte> bytes) noexcept {
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+}  // namespace
+
+bool output::ensure_store() noexcept {
+  if (store_) return true;
+  store_.reset(new (std::nothrow) store);  // not value-initialised: pages are touched when used
+  if (!store_) return false;
+  plain_ = {.slots = store_->plain.data()};
+  pieces_ = {.slots = store_->pieces.data()};
+  return true;
+}
+
+std::byte* output::room_for(std::size_t bytes) const noexcept {
+  auto* const base = store_->copies.data();
+  if (plain_.empty()) return bytes <= copy_bytes ? base : nullptr;
+  const auto oldest = static_cast<std::size_t>(plain_.at(0).head - base);
+  if (copies_end_ > oldest) {  // in use: [oldest, end)
+    if (bytes <= copy_bytes - copies_end_) return base + copies_end_;
+    return bytes < oldest ? base : nullptr;
+  }
+  return bytes < oldest - copies_end_ ? base + copies_end_ : nullptr;
+}
+
+bool output::has_room() const noexcept {
+  constexpr auto most = frame_bytes + header_bytes_max + eager_bytes_max + 8;
+  return !store_ || (!plain_.full() && room_for(most));
+}
+
+bool output::take_plain(const packet& p, std::size_t sent, bool copy) noexcept {
+  if (!ensure_store() || plain_.full()) return false;
+  const auto padding = padding_of(p.header.size() + p.payload.size());
+  const auto copied = frame_bytes + p.header.size() + (copy ? p.payload.size() + padding : 0);
+  auto* const head = room_for(copied);
+  if (!head) return false;
+  auto* to = put(put(head, plain_frame(p)), p.header);
+  if (copy) to = put(put(to, p.payload), std::span(zeros).first(padding));
+  copies_end_ = static_cast<std::size_t>(to - store_->copies.data());
+  plain_.push({.head = head,
+               .head_bytes = copied,
+               .payload = copy ? nullptr : p.payload.data(),
+               .payload_bytes = copy ? 0 : p.payload.size(),
+               .padding = copy ? 0 : padding,
+               .done = sent,
+               .cookie = p.cookie,
+               .posted = !copy});
+  return true;
+}
+
+bool output::take_goodbye() noexcept {
+  if (!ensure_store() || plain_.full()) return false;
+  auto* const head = room_for(frame_bytes);
+  if (!head) return false;
+  copies_end_ = static_cast<std::size_t>(put(head, encode({.kind = frame_kind::goodbye})) -
+                                         store_->copies.data());
+  plain_.push({.head = head, .head_bytes = frame_bytes});
+  return true;
+}
+
+bool output::take_piece(const packet& p) noexcept {
+  if (!ensure_store() || pieces_.full()) return false;
+  pieces_.push({.payload = p.payload.data(),
+                .left = p.payload.size(),
+                .offset = p.offset,
+                .landing = p.landing,
+                .cookie = p.cookie});
+  return true;
+}
+
+void output::start_segment() noexcept {
+  piece& from = pieces_.at(0);
+  const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(from.left, segment_bytes_));
+  const bool last = bytes == from.left;
+  segment_frame_ = encode({.kind = frame_kind::piece,
+                           .more = !last,
+                           .payload_bytes = static_cast<std::uint32_t>(bytes),
+                           .landing = from.landing,
+                           .offset = from.offset});
+  segment_run_ = {.head = segment_frame_.data(),
+                  .head_bytes = frame_bytes,
+                  .payload = from.payload,
+                  .payload_bytes = bytes,
+                  .padding = padding_of(bytes),
+                  .cookie = from.cookie,
+                  .posted = last};
+  segment_ = true;
+  segment_begun_ = false;
+  from.payload += bytes;
+  from.offset += bytes;
+  from.left -= bytes;
+  if (last) pieces_.pop();
+}
+
+void output::list(const run& r, std::span<iovec, vectors_max> vectors,
+                  std::size_t& count) noexcept {
+  auto skip = r.done;
+  const auto add = [&](const std::byte* from, std::size_t bytes) {
+    const auto passed = std::min(skip, bytes);
+    skip -= passed;
+    if (bytes == passed) return;
+    if (count > 0) {  // packets that were copied one behind the other leave as one
+      auto& last = vectors[count - 1];
+      if (static_cast<const std::byte*>(last.iov_base) + last.iov_len == from + passed) {
+        last.iov_len += bytes - passed;
+        return;
+      }
+    }
+    // The kernel only reads; iovec has no const.
+    vectors[count++] = {.iov_base = const_cast<std::byte*>(from + passed),
+                        .iov_len = bytes - passed};
+  };
+  add(r.head, r.head_bytes);
+  add(r.payload, r.payload_bytes);
+  add(zeros.data(), r.padding);
+}
+
+std::size_t output::gather(std::span<iovec, vectors_max> vectors) noexcept {
+  constexpr std::size_t per_run = 3;
+  std::size_t count = 0;
+  if (segment_begun_) list(segment_run_, vectors, count);  // what is half out has to go on first
+  for (std::size_t i = 0; i < plain_.count; ++i) {
+    if (count + 2 * per_run > vectors_max) return count;
+    list(plain_.at(i), vectors, count);
+  }
+  if (segment_begun_) return count;
+  if (!segment_ && !pieces_.empty()) start_segment();
+  if (segment_) list(segment_run_, vectors, count);
+  return count;
+}
+
+bool output::finish(run& r, std::size_t& bytes) noexcept {
+  const auto taken = std::min(bytes, r.left());
+  r.done += taken;
+  bytes -= taken;
+  return r.left() == 0;
+}
+
+std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t> cookies) noexcept {
+  std::size_t count = 0;
+  const auto end_segment = [&] {
+    segment_begun_ = true;
+    if (!finish(segment_run_, bytes)) return;
+    segment_ = segment_begun_ = false;
+    if (segment_run_.posted) cookies[count++] = segment_run_.cookie;
+  };
+  if (segment_begun_ && bytes > 0) end_segment();
+  while (bytes > 0 && !plain_.empty()) {
+    run& r = plain_.at(0);
+    if (!finish(r, bytes)) return count;
+    if (r.posted) cookies[count++] = r.cookie;
+    plain_.pop();
+  }
+  if (bytes > 0) {
+    HEADWAY_DEBUG_ASSERT(segment_);
+    end_segment();
+  }
+  return count;
+}
+
+std::optional<std::uint64_t> output::drop() noexcept {
+  if (segment_) {
+    segment_ = segment_begun_ = false;
+    if (segment_run_.posted) return segment_run_.cookie;
+  }
+  while (!plain_.empty()) {
+    const run r = plain_.at(0);
+    plain_.pop();
+    if (r.posted) return r.cookie;
+  }
+  if (pieces_.empty()) return std::nullopt;
+  const auto cookie = pieces_.at(0).cookie;
+  pieces_.pop();
+  return cookie;
+}
+
+void output::clear() noexcept {
+  while (drop()) {
+  }
+  store_.reset();
+  plain_ = {};
+  pieces_ = {};
+}
+
+}  // namespace headway::rails::tcp

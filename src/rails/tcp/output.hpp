@@ -1,0 +1,120 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "rails/driver.hpp"
+#include "rails/tcp/wire.hpp"
+
+namespace headway::rails::tcp {
+
+/// What a connection has taken and not yet handed to the kernel.
+///
+/// Plain packets keep their order. Large payloads for landing zones leave in segments, each a
+/// frame of its own, and plain packets pass between two segments: a short message does not wait for
+/// megabytes in front of it.
+///
+/// Shape:    `entry_count` plain packets whose copied bytes fit `copy_bytes`, and `entry_count`
+///           pieces. The memory is taken with the first packet that has to wait.
+/// Threads:  none; the connection's lock guards it.
+/// Errors:   a full queue takes nothing.
+class output {
+ public:
+  static constexpr std::size_t entry_count = 512;
+  static constexpr std::size_t copy_bytes = 512 * 1024;
+  static constexpr std::size_t vectors_max = 32;
+
+  explicit output(std::size_t segment_bytes) noexcept : segment_bytes_(segment_bytes) {}
+
+  [[nodiscard]] bool empty() const noexcept {
+    return plain_.empty() && pieces_.empty() && !segment_;
+  }
+
+  /// Queues a plain packet of which `sent` bytes have left already. The payload is copied when
+  /// `copy`, else it is read until `cookie` comes out of `advance` or `drop`. False: no room.
+  [[nodiscard]] bool take_plain(const packet& p, std::size_t sent, bool copy) noexcept;
+  /// Is there room for any plain packet?
+  [[nodiscard]] bool has_room() const noexcept;
+  /// Queues a payload for a landing zone. False: no room.
+  [[nodiscard]] bool take_piece(const packet& p) noexcept;
+  [[nodiscard]] bool take_goodbye() noexcept;
+
+  /// Lists what to write next, in order. Returns how many entries of `vectors` it has filled.
+  [[nodiscard]] std::size_t gather(std::span<iovec, vectors_max> vectors) noexcept;
+  /// So many bytes of the last `gather` were written. Returns how many cookies it put into
+  /// `cookies`, which has room for `vectors_max`: the payloads that are free now.
+  std::size_t advance(std::size_t bytes, std::span<std::uint64_t> cookies) noexcept;
+  /// After a loss: takes one payload out, and tells its cookie.
+  [[nodiscard]] std::optional<std::uint64_t> drop() noexcept;
+  /// After the last `drop`: forgets the rest and gives the memory back.
+  void clear() noexcept;
+
+ private:
+  /// Copied bytes, then the user's, then padding; `done` counts over all three.
+  struct run {
+    const std::byte* head = nullptr;
+    std::size_t head_bytes = 0;
+    const std::byte* payload = nullptr;
+    std::size_t payload_bytes = 0;
+    std::size_t padding = 0;
+    std::size_t done = 0;
+    std::uint64_t cookie = 0;
+    bool posted = false;
+    [[nodiscard]] std::size_t left() const noexcept {
+      return head_bytes + payload_bytes + padding - done;
+    }
+  };
+  struct piece {
+    const std::byte* payload = nullptr;
+    std::uint64_t left = 0;
+    std::uint64_t offset = 0;
+    landing_id landing = landing_id::none;
+    std::uint64_t cookie = 0;
+  };
+  /// First in, first out, over memory that somebody else owns.
+  template <class T>
+  struct queue {
+    T* slots = nullptr;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    [[nodiscard]] bool empty() const noexcept { return count == 0; }
+    [[nodiscard]] bool full() const noexcept { return count == entry_count; }
+    [[nodiscard]] T& at(std::size_t i) const noexcept { return slots[(first + i) % entry_count]; }
+    void push(const T& value) noexcept { slots[(first + count++) % entry_count] = value; }
+    void pop() noexcept {
+      first = (first + 1) % entry_count;
+      --count;
+    }
+  };
+  struct store {
+    std::array<run, entry_count> plain;
+    std::array<piece, entry_count> pieces;
+    std::array<std::byte, copy_bytes> copies;
+  };
+
+  [[nodiscard]] bool ensure_store() noexcept;
+  [[nodiscard]] std::byte* room_for(std::size_t bytes) const noexcept;
+  void start_segment() noexcept;
+  static void list(const run& r, std::span<iovec, vectors_max> vectors,
+                   std::size_t& count) noexcept;
+  static bool finish(run& r, std::size_t& bytes) noexcept;
+
+  std::size_t segment_bytes_;
+  std::unique_ptr<store> store_;
+  queue<run> plain_;
+  queue<piece> pieces_;
+  std::size_t copies_end_ = 0;  // in `store_->copies`: behind the newest copied bytes
+
+  bool segment_ = false;        // part of the first piece is framed and not all written
+  bool segment_begun_ = false;  // its first byte has been handed to the kernel
+  frame_image segment_frame_{};
+  run segment_run_;
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,188 @@
+#include "rails/tcp/socket.hpp"
+
+#include <fmt/format.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace headway::rails::tcp {
+namespace {
+
+struct socket_address {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&storage);
+  }
+};
+
+socket_address as_socket_address(const ip_address& ip, std::uint16_t port) noexcept {
+  socket_address a;
+  if (ip.family == ip_family::v4) {
+    auto& in = reinterpret_cast<sockaddr_in&>(a.storage);
+    in.sin_family = AF_INET;
+    in.sin_port = htons(port);
+    std::memcpy(&in.sin_addr, ip.bytes.data(), sizeof in.sin_addr);
+    a.bytes = sizeof in;
+  } else {
+    auto& in = reinterpret_cast<sockaddr_in6&>(a.storage);
+    in.sin6_family = AF_INET6;
+    in.sin6_port = htons(port);
+    std::memcpy(&in.sin6_addr, ip.bytes.data(), sizeof in.sin6_addr);
+    a.bytes = sizeof in;
+  }
+  return a;
+}
+
+endpoint as_endpoint(const sockaddr_storage& storage) noexcept {
+  endpoint e;
+  if (storage.ss_family == AF_INET) {
+    const auto& in = reinterpret_cast<const sockaddr_in&>(storage);
+    e.port = ntohs(in.sin_port);
+    std::memcpy(e.ip.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
+  } else if (storage.ss_family == AF_INET6) {
+    const auto& in = reinterpret_cast<const sockaddr_in6&>(storage);
+    e.ip.family = ip_family::v6;
+    e.port = ntohs(in.sin6_port);
+    std::memcpy(e.ip.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
+  }
+  return e;
+}
+
+void set(int fd, int level, int option, int value) noexcept {
+  // An option that the kernel refuses costs speed at most.
+  (void)setsockopt(fd, level, option, &value, sizeof value);
+}
+
+unique_fd make_socket(ip_family family, const settings& s) noexcept {
+  const int domain = family == ip_family::v4 ? AF_INET : AF_INET6;
+  unique_fd fd(::socket(domain, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return fd;
+  // Before `connect` and `listen`: the window's scale is settled with the first segment.
+  if (s.send_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_SNDBUF, s.send_buffer_bytes);
+  if (s.receive_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_RCVBUF, s.receive_buffer_bytes);
+  return fd;
+}
+
+}  // namespace
+
+void unique_fd::reset() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+base::result<listener> listen_on(const ip_address& ip, const settings& s) {
+  listener made{.fd = make_socket(ip.family, s), .at = {.ip = ip, .port = 0}};
+  const auto what = [&](const char* call) { return fmt::format("{} {}", call, ip.text()); };
+  if (!made.fd) return base::failed_errno(what("socket for"), errno);
+  const int fd = made.fd.get();
+  if (ip.family == ip_family::v6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  const auto any_port = as_socket_address(ip, 0);
+  if (bind(fd, any_port.get(), any_port.bytes) != 0)
+    return base::failed_errno(what("bind to"), errno);
+  if (listen(fd, SOMAXCONN) != 0) return base::failed_errno(what("listen on"), errno);
+  sockaddr_storage bound;
+  socklen_t length = sizeof bound;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length) != 0)
+    return base::failed_errno(what("getsockname of"), errno);
+  made.at.port = as_endpoint(bound).port;
+  return made;
+}
+
+call start_call(const route& way, const settings& s) noexcept {
+  call made{.fd = make_socket(way.to.ip.family, s), .error = 0};
+  if (!made.fd) return {.fd = {}, .error = errno};
+  const int fd = made.fd.get();
+  if (way.from) {
+    // Leave by the interface that was chosen; the port is picked when the other end is known.
+    set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    const auto from = as_socket_address(*way.from, 0);
+    if (bind(fd, from.get(), from.bytes) != 0) made.error = errno;
+  }
+  const auto to = as_socket_address(way.to.ip, way.to.port);
+  if (made.error == 0 && ::connect(fd, to.get(), to.bytes) != 0) made.error = errno;
+  return made;
+}
+
+call accept_call(int listening) noexcept {
+  const int fd = accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  return {.fd = unique_fd(fd), .error = fd < 0 ? errno : 0};
+}
+
+int call_outcome(int fd) noexcept {
+  pollfd p{.fd = fd, .events = POLLOUT, .revents = 0};
+  if (poll(&p, 1, 0) == 0) return EINPROGRESS;
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+  return error;
+}
+
+void tune_connection(int fd, const settings& s) noexcept {
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (s.unsent_bytes_max > 0) set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, s.unsent_bytes_max);
+  if (s.dead_ns == 0) return;
+  // Idle connections are looked after by the kernel. TCP_USER_TIMEOUT is not used: it also ends
+  // connections whose other end only computes for long with its receive buffer full.
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  constexpr int probes = 4;
+  const auto third_s = static_cast<int>(std::max<std::uint64_t>(1, s.dead_ns / ns_per_s / 3));
+  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, third_s);
+  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, 2 * third_s / probes));
+  set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+}
+
+void set_low_water(int fd, int bytes) noexcept { set(fd, SOL_SOCKET, SO_RCVLOWAT, bytes); }
+
+std::size_t unacknowledged_bytes(int fd) noexcept {
+  int bytes = 0;
+  if (ioctl(fd, SIOCOUTQ, &bytes) != 0 || bytes < 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+bool gone_silent(int fd, std::uint64_t silence_ns) noexcept {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  // Sent and sent again without an answer, or asked for a window (probes) without an answer. A
+  // peer whose buffer is full answers the probes: it lives.
+  const bool asked = (info.tcpi_unacked > 0 && info.tcpi_retransmits > 0) || info.tcpi_probes > 2;
+  constexpr std::uint64_t ns_per_ms = 1'000'000;
+  return asked && info.tcpi_last_ack_recv * ns_per_ms >= silence_ns;
+}
+
+std::string caller_name(int fd) {
+  sockaddr_storage peer;
+  socklen_t length = sizeof peer;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return "a caller";
+  return as_endpoint(peer).text();
+}
+
+base::result<> watch_set::open() {
+  fd_ = unique_fd(epoll_create1(EPOLL_CLOEXEC));
+  if (!fd_) return base::failed_errno("epoll_create1", errno);
+  return {};
+}
+
+bool watch_set::add(int fd, std::uint32_t events, std::uint64_t word) noexcept {
+  epoll_event e{.events = events, .data = {.u64 = word}};
+  return epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &e) == 0;
+}
+
+void watch_set::change(int fd, std::uint32_t events, std::uint64_t word) noexcept {
+  epoll_event e{.events = events, .data = {.u64 = word}};
+  (void)epoll_ctl(fd_.get(), EPOLL_CTL_MOD, fd, &e);
+}
+
+void watch_set::remove(int fd) noexcept { (void)epoll_ctl(fd_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.hpp"
+#include "rails/tcp/address.hpp"
+#include "rails/tcp/tunables.hpp"
+
+namespace headway::rails::tcp {
+
+/// Owns a descriptor.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~unique_fd() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// A non-blocking socket that listens on this address alone, at a port of the kernel's choice.
+struct listener {
+  unique_fd fd;
+  endpoint at;
+};
+[[nodiscard]] base::result<listener> listen_on(const ip_address& ip, const settings& s);
+
+/// A non-blocking socket that is calling `to`; `error` is 0 or EINPROGRESS, else it failed.
+struct call {
+  unique_fd fd;
+  int error = 0;
+};
+[[nodiscard]] call start_call(const route& way, const settings& s) noexcept;
+
+/// The next caller: no descriptor when there is none (`error` EAGAIN) or it failed.
+[[nodiscard]] call accept_call(int listening) noexcept;
+
+/// What has become of a call in progress: 0 connected, EINPROGRESS not yet, else why not.
+[[nodiscard]] int call_outcome(int fd) noexcept;
+
+/// For a connection: no delay, and a kernel that looks whether an idle peer's machine is there.
+void tune_connection(int fd, const settings& s) noexcept;
+
+/// A sleeper on `fd` is woken when so many bytes are there. Returns what is in force.
+void set_low_water(int fd, int bytes) noexcept;
+
+/// Bytes that the peer's kernel has not acknowledged yet.
+[[nodiscard]] std::size_t unacknowledged_bytes(int fd) noexcept;
+
+/// The peer's machine has been silent for `silence_ns` although something waits for its answer.
+[[nodiscard]] bool gone_silent(int fd, std::uint64_t silence_ns) noexcept;
+
+/// Who is at the other end, for messages.
+[[nodiscard]] std::string caller_name(int fd);
+
+/// The interest of an epoll set in one descriptor.
+class watch_set {
+ public:
+  [[nodiscard]] base::result<> open();
+  void close() noexcept { fd_.reset(); }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] bool add(int fd, std::uint32_t events, std::uint64_t word) noexcept;
+  void change(int fd, std::uint32_t events, std::uint64_t word) noexcept;
+  void remove(int fd) noexcept;
+
+ private:
+  unique_fd fd_;
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,83 @@
+#include "rails/tcp/tunables.hpp"
+
+#include "base/tunable.hpp"
+
+namespace headway::rails::tcp {
+namespace {
+
+using base::number_tunable;
+
+constexpr std::int64_t mega = 1 << 20;
+
+number_tunable refused_ms{"HEADWAY_TCP_REFUSED_MS",
+                          "ms",
+                          1000,
+                          0,
+                          3'600'000,
+                          "how long a peer that refuses connections is tried: every rank listens "
+                          "before its address is known, so a refusal means that it is gone"};
+number_tunable connect_ms{"HEADWAY_TCP_CONNECT_MS",
+                          "ms",
+                          20'000,
+                          1,
+                          3'600'000,
+                          "how long a peer that cannot be reached is tried before it is lost"};
+number_tunable dead_ms{"HEADWAY_TCP_DEAD_MS",
+                       "ms",
+                       10'000,
+                       0,
+                       3'600'000,
+                       "silence after which a peer's machine counts as dead; 0: never"};
+number_tunable segment{"HEADWAY_TCP_SEGMENT",
+                       "bytes",
+                       mega,
+                       4096,
+                       16 * mega,
+                       "large payloads are framed in parts of this size, so that small packets "
+                       "pass between them"};
+number_tunable low_water{"HEADWAY_TCP_LOW_WATER",
+                         "bytes",
+                         mega,
+                         1,
+                         16 * mega,
+                         "while a large payload comes in, a sleeper is woken once for so many "
+                         "bytes (SO_RCVLOWAT) instead of once for each segment of the network"};
+number_tunable send_buffer{"HEADWAY_TCP_SNDBUF",
+                           "bytes",
+                           0,
+                           0,
+                           1024 * mega,
+                           "SO_SNDBUF of a connection; 0: the kernel sizes it"};
+number_tunable receive_buffer{"HEADWAY_TCP_RCVBUF",
+                              "bytes",
+                              0,
+                              0,
+                              1024 * mega,
+                              "SO_RCVBUF of a connection; 0: the kernel sizes it"};
+number_tunable unsent{"HEADWAY_TCP_UNSENT",
+                      "bytes",
+                      0,
+                      0,
+                      1024 * mega,
+                      "TCP_NOTSENT_LOWAT of a connection; 0: the kernel's"};
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+std::uint64_t as_ns(const number_tunable& ms) {
+  return static_cast<std::uint64_t>(ms.get()) * ns_per_ms;
+}
+
+}  // namespace
+
+settings settings::from_environment() {
+  return {.refused_ns = as_ns(refused_ms),
+          .connect_ns = as_ns(connect_ms),
+          .dead_ns = as_ns(dead_ms),
+          .segment_bytes = static_cast<std::uint32_t>(segment.get()),
+          .low_water_bytes = static_cast<int>(low_water.get()),
+          .send_buffer_bytes = static_cast<int>(send_buffer.get()),
+          .receive_buffer_bytes = static_cast<int>(receive_buffer.get()),
+          .unsent_bytes_max = static_cast<int>(unsent.get())};
+}
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headway::mpiexec {
+
+/// What the runner's epoll set holds; a rank's number rides in the lower half of the mark.
+enum class event_kind : std::uint32_t { signal, wire, process, input, output_finished };
+
+[[nodiscard]] constexpr std::uint64_t mark(event_kind kind, int rank = 0) noexcept {
+  return static_cast<std::uint64_t>(kind) << 32 | static_cast<std::uint32_t>(rank);
+}
+
+}  // namespace headway::mpiexec

@@ -1,0 +1,302 @@
+// The second half of job_runner: serving the ranks, watching them, ending them.
+#include "tools/mpiexec/job_runner.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "tools/mpiexec/job_events.hpp"
+#include "tools/mpiexec/words.hpp"
+
+namespace headway::mpiexec {
+namespace {
+
+constexpr int exit_timed_out = 124;
+constexpr int exit_signal_base = 128;
+constexpr std::size_t input_bytes_max = 65'536;
+
+bool deadly(int signal_number) {
+  return signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP ||
+         signal_number == SIGQUIT;
+}
+
+void close_once(int& descriptor) {
+  if (descriptor >= 0) close(std::exchange(descriptor, -1));
+}
+
+}  // namespace
+
+job_runner::~job_runner() {
+  for (auto& one : ranks_) {
+    close_once(one.wire);
+    close_once(one.process);
+  }
+  for (int* descriptor : {&signals_, &null_input_, &input_pipe_, &epoll_}) close_once(*descriptor);
+}
+
+int job_runner::run() {
+  if (!find_programs()) return exit_code_;
+  raise_descriptor_limit();
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  take_signals();
+  prepare_input();
+  if (wish_.label) pump_ = std::make_unique<label_pump>();
+  guardian_ = std::make_unique<guardian>(job_name_, ranks_.size());
+  if (!start_ranks()) {
+    if (exit_code_ == 0) exit_code_ = 1;
+    ending_ = true;
+    end_ranks();
+  }
+  if (pump_) {
+    pump_->start();
+    watch(pump_->finished_descriptor(), mark(event_kind::output_finished), EPOLLIN);
+  }
+  if (input_pipe_ >= 0) watch(STDIN_FILENO, mark(event_kind::input), EPOLLIN);
+  if (wish_.timeout_s)
+    timeout_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
+  while (living_ > 0) serve();
+  settle_verdict();
+  wait_for_output();
+  clean_up();
+  return exit_code_;
+}
+
+void job_runner::watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change) {
+  epoll_event wish{.events = events, .data = {.u64 = mark}};
+  epoll_ctl(epoll_, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &wish);
+}
+
+/// One batch of events. Deaths come last, so that what a rank said before it died is heard first.
+void job_runner::serve() {
+  epoll_event found[128];
+  const int count = epoll_wait(epoll_, found, 128, wait_ms());
+  std::vector<int> dead;
+  for (int i = 0; i < count; ++i) {
+    const auto kind = static_cast<event_kind>(found[i].data.u64 >> 32);
+    const auto rank = static_cast<int>(found[i].data.u64 & 0xffff'ffff);
+    switch (kind) {
+      case event_kind::signal:
+        take_signal();
+        break;
+      case event_kind::input:
+        pump_input();
+        break;
+      case event_kind::process:
+        dead.push_back(rank);
+        break;
+      case event_kind::wire:
+        if (found[i].events & EPOLLOUT) send_replies(rank);
+        hear(rank);
+        break;
+      case event_kind::output_finished:
+        output_finished_ = true;
+        epoll_ctl(epoll_, EPOLL_CTL_DEL, pump_->finished_descriptor(), nullptr);
+        break;
+    }
+  }
+  for (const int rank : dead) bury(rank);
+  look_at_clock();
+}
+
+int job_runner::wait_ms() const {
+  std::uint64_t next = UINT64_MAX;
+  for (const auto at : {verdict_at_ns_, kill_at_ns_, timeout_at_ns_})
+    if (at != 0) next = std::min(next, at);
+  if (next == UINT64_MAX) return -1;
+  const auto now = base::now_ns();
+  return next <= now ? 0
+                     : static_cast<int>(
+                           std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 1'000'000'000));
+}
+
+void job_runner::look_at_clock() {
+  const auto now = base::now_ns();
+  const auto due = [now](std::uint64_t& at) {
+    return at != 0 && at <= now && std::exchange(at, 0) != 0;
+  };
+  if (due(verdict_at_ns_)) settle_verdict();
+  if (due(timeout_at_ns_) && !ending_) {
+    say(fmt::format("the job ran longer than {} s; ending its ranks", *wish_.timeout_s));
+    exit_code_ = exit_timed_out;
+    end_ranks();
+  }
+  if (due(kill_at_ns_)) kill_groups(SIGKILL);
+}
+
+void job_runner::hear(int rank) {
+  auto& from = at(rank);
+  char block[16'384];
+  while (from.wire >= 0) {
+    const auto got = recv(from.wire, block, sizeof block, MSG_DONTWAIT);
+    if (got > 0) {
+      server_->receive(rank, {block, static_cast<std::size_t>(got)});
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+      close_once(from.wire);
+    } else if (errno == EAGAIN) {
+      return;
+    }
+  }
+}
+
+void job_runner::reply(int rank, std::shared_ptr<const std::string> bytes) {
+  at(rank).replies.push_back(std::move(bytes));
+  send_replies(rank);
+}
+
+void job_runner::send_replies(int rank) {
+  auto& to = at(rank);
+  const bool waited = to.waits_for_room;
+  to.waits_for_room = false;
+  while (to.wire >= 0 && !to.replies.empty()) {
+    const auto& first = *to.replies.front();
+    const auto sent = send(to.wire, first.data() + to.sent_of_first,
+                           first.size() - to.sent_of_first, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EAGAIN) {
+      to.waits_for_room = true;
+      if (!waited) watch(to.wire, mark(event_kind::wire, rank), EPOLLIN | EPOLLOUT, true);
+      return;
+    }
+    if (sent < 0 && errno != EINTR) return;  // its end is gone: `hear` will find out
+    if (sent > 0) to.sent_of_first += static_cast<std::size_t>(sent);
+    if (to.sent_of_first < first.size()) continue;
+    to.replies.pop_front();
+    to.sent_of_first = 0;
+  }
+  if (waited && to.wire >= 0) watch(to.wire, mark(event_kind::wire, rank), EPOLLIN, true);
+}
+
+/// `rank` has ended. It stays a zombie until `clean_up`, so that the number of its process group
+/// cannot become somebody else's.
+void job_runner::bury(int rank) {
+  auto& gone = at(rank);
+  hear(rank);
+  siginfo_t found{};
+  if (!gone.alive ||
+      waitid(P_PID, static_cast<id_t>(gone.pid), &found, WEXITED | WNOWAIT | WNOHANG) != 0 ||
+      found.si_pid == 0)
+    return;
+  gone.alive = false;
+  --living_;
+  close_once(gone.process);
+  if (found.si_code != CLD_EXITED) {
+    blame({rank, exit_signal_base + found.si_status, weight::killed,
+           "was killed by " + signal_words(found.si_status)});
+  } else if (server_->inside(rank)) {
+    blame({rank, found.si_status == 0 ? 1 : found.si_status, weight::left,
+           fmt::format("left with exit code {} before MPI_Finalize", found.si_status)});
+  } else if (found.si_status != 0) {
+    blame({rank, found.si_status, weight::said,
+           fmt::format("returned exit code {}", found.si_status)});
+  }
+  server_->rank_ended(rank);
+}
+
+void job_runner::abort_wanted(int rank, int exit_code, std::string why) {
+  // The kernel keeps eight bits. An abort that asks for one of the others' zeros is still no success.
+  const int code = exit_code != 0 && (exit_code & 0xff) == 0 ? 1 : exit_code & 0xff;
+  auto cause = fmt::format("aborted the job with code {}", exit_code);
+  if (!why.empty()) cause += ": " + printable(std::move(why));
+  blame({rank, code, weight::said, std::move(cause)});
+}
+
+void job_runner::nonsense(int rank, std::string what) {
+  blame({rank, 1, weight::left, "broke the PMI protocol: " + printable(std::move(what))});
+}
+
+void job_runner::blame(verdict found) {
+  if (ending_) return;  // they end because we told them to
+  if (!pending_ || (found.strength > pending_->strength && found.rank != pending_->rank)) {
+    if (!pending_) verdict_at_ns_ = base::now_ns() + verdict_delay_ns;
+    if (found.strength == weight::killed) verdict_at_ns_ = base::now_ns();
+    pending_ = std::move(found);
+  }
+}
+
+std::string job_runner::describe(int rank) const {
+  const auto& one = ranks_[static_cast<std::size_t>(rank)];
+  return fmt::format("rank {} ({}, process {})", rank, printable(one.program->command.front()),
+                     one.pid);
+}
+
+void job_runner::settle_verdict() {
+  verdict_at_ns_ = 0;
+  if (!pending_ || ending_) return;
+  const auto found = *std::exchange(pending_, std::nullopt);
+  if (exit_code_ == 0) exit_code_ = found.exit_code;
+  std::string line;
+  if (forwarded_signal_ != 0 && found.exit_code == exit_signal_base + forwarded_signal_)
+    line = fmt::format("ended by {}", signal_words(forwarded_signal_));
+  else line = describe(found.rank) + " " + found.cause;
+  if (living_ > 0)
+    line += wish_.keep_going ? fmt::format("; {} others run on", living_)
+                             : fmt::format("; ending the other ranks ({})", living_);
+  say(line);
+  if (!wish_.keep_going) end_ranks();
+}
+
+void job_runner::end_ranks() {
+  ending_ = true;
+  kill_groups(SIGTERM);
+  kill_groups(SIGCONT);  // a stopped rank hears SIGTERM only when it goes on
+  kill_at_ns_ = base::now_ns() + kill_delay_ns;
+}
+
+/// Every rank's group, also of those that have ended: what they started may live on.
+void job_runner::kill_groups(int signal_number) noexcept {
+  for (const auto& one : ranks_)
+    if (one.pid > 0) kill(-one.pid, signal_number);
+}
+
+void job_runner::take_signal() {
+  signalfd_siginfo found;
+  while (read(signals_, &found, sizeof found) == sizeof found) {
+    const int number = static_cast<int>(found.ssi_signo);
+    if (deadly(number)) {
+      const bool again = std::exchange(forwarded_signal_, number) != 0;
+      kill_groups(again ? SIGKILL : number);
+      if (again && output_only_) _exit(exit_signal_base + number);  // nobody reads our output
+      continue;
+    }
+    kill_groups(number);
+    if (number == SIGTSTP) kill(getpid(), SIGSTOP);  // goes on with SIGCONT, which is forwarded
+  }
+}
+
+void job_runner::pump_input() {
+  if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+    usleep(1000);  // typed for somebody else: a background job must not read the terminal
+    return;
+  }
+  char block[4096];
+  const auto got = read(STDIN_FILENO, block, sizeof block);
+  if (got > 0 && write(input_pipe_, block, static_cast<std::size_t>(got)) == got) return;
+  if (got < 0 && errno == EINTR) return;
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
+  close_once(input_pipe_);
+}
+
+void job_runner::wait_for_output() {
+  if (!pump_) return;
+  output_only_ = true;
+  pump_->drain();
+  while (!output_finished_) serve();
+}
+
+void job_runner::clean_up() {
+  kill_groups(SIGKILL);
+  for (const auto& one : ranks_)
+    if (one.pid > 0) waitpid(one.pid, nullptr, 0);
+  remove_shared_files(job_name_);
+  guardian_.reset();
+}
+
+}  // namespace headway::mpiexec

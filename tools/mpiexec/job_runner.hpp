@@ -1,0 +1,125 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/mpiexec/label_pump.hpp"
+#include "tools/mpiexec/leftovers.hpp"
+#include "tools/mpiexec/options.hpp"
+#include "tools/mpiexec/pmi_server.hpp"
+#include "tools/mpiexec/spawn.hpp"
+
+namespace headway::mpiexec {
+
+/// Runs one job on this machine: starts the ranks, serves them, watches them, and ends them.
+///
+/// The rules of an end: the first rank that fails decides exit code and line. A rank fails when it
+/// is killed, returns another code than 0, leaves between init and finalize, or aborts. What other
+/// ranks do because of it is no second failure: so a rank that only *says* that it fails is
+/// believed after `verdict_delay_ns`, in which a killed one may still turn up as the true cause.
+///
+/// Threads:  one (and label_pump's).
+/// Progress: `run` returns when every rank is gone. Ranks of a failed job get SIGTERM at once and
+///           SIGKILL after `kill_delay_ns`.
+/// Errors:   one line on standard error, and an exit code as in `help_text`.
+class job_runner final : pmi_host {
+ public:
+  static constexpr std::uint64_t verdict_delay_ns = 20'000'000;
+  static constexpr std::uint64_t kill_delay_ns = 500'000'000;
+
+  /// `ambient` is the environment that ranks inherit, closed by a null pointer.
+  job_runner(const options& wish, const char* const* ambient);
+  ~job_runner();
+  job_runner(const job_runner&) = delete;
+  job_runner& operator=(const job_runner&) = delete;
+
+  [[nodiscard]] int run();
+
+ private:
+  /// How much a sign of failure tells about the cause: of two in the same moment the higher counts.
+  enum class weight : unsigned char { said, left, killed };
+  struct verdict {
+    int rank = 0;
+    int exit_code = 0;
+    weight strength = weight::said;
+    std::string cause;
+  };
+  struct rank_process {
+    const program_block* program = nullptr;
+    pid_t pid = -1;
+    int process = -1;  ///< pidfd
+    int wire = -1;     ///< our end of its PMI connection
+    bool alive = false;
+    bool waits_for_room = false;  ///< its socket took no more
+    std::deque<std::shared_ptr<const std::string>> replies;
+    std::size_t sent_of_first = 0;
+  };
+
+  // Starting (job_start.cpp).
+  [[nodiscard]] bool find_programs();
+  void raise_descriptor_limit();
+  void take_signals();
+  void prepare_input();
+  [[nodiscard]] bool start_ranks();
+  [[nodiscard]] bool start_rank(int rank, const program_block& block, const std::string& path,
+                                std::vector<std::string>& environment);
+  [[nodiscard]] std::vector<std::string> environment_of(const program_block& block) const;
+  [[nodiscard]] bool open_output(int rank, child_plan& plan);
+
+  // Serving and watching (job_runner.cpp).
+  void serve();
+  [[nodiscard]] int wait_ms() const;
+  void look_at_clock();
+  void hear(int rank);
+  void send_replies(int rank);
+  void bury(int rank);
+  void blame(verdict found);
+  void settle_verdict();
+  void end_ranks();
+  void kill_groups(int signal_number) noexcept;
+  void take_signal();
+  void pump_input();
+  void wait_for_output();
+  void clean_up();
+  [[nodiscard]] std::string describe(int rank) const;
+
+  void reply(int rank, std::shared_ptr<const std::string> bytes) override;
+  void abort_wanted(int rank, int exit_code, std::string why) override;
+  void nonsense(int rank, std::string what) override;
+
+  rank_process& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change = false);
+
+  const options& wish_;
+  const char* const* ambient_;
+  std::string job_name_;
+  std::vector<std::string> paths_;  ///< of the programs, by block
+  std::vector<rank_process> ranks_;
+  std::unique_ptr<pmi_server> server_;
+  std::unique_ptr<guardian> guardian_;
+  std::unique_ptr<label_pump> pump_;
+  int epoll_ = -1, signals_ = -1, null_input_ = -1;
+  int input_pipe_ = -1;  ///< to rank 0, when our own input is a terminal
+  std::string input_held_;
+  bool one_stream_ = false;  ///< our output and error output are the same file
+  sigset_t old_mask_{};
+  std::vector<int> default_signals_;
+  std::optional<rlimit> old_limit_;
+
+  int living_ = 0;
+  int exit_code_ = 0;
+  std::optional<verdict> pending_;
+  bool ending_ = false;
+  bool output_finished_ = false;  ///< label_pump has ended
+  bool output_only_ = false;      ///< all ranks are gone, their last lines are on their way
+  int forwarded_signal_ = 0;      ///< the last deadly one that a user sent
+  std::uint64_t verdict_at_ns_ = 0, kill_at_ns_ = 0, timeout_at_ns_ = 0;
+};
+
+}  // namespace headway::mpiexec

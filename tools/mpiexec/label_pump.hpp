@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headway::mpiexec {
+
+/// Carries the ranks' output to ours, each line whole and behind its rank: "3: …".
+/// Shape:    a pipe per stream; a line is held back until it ends, or until it has
+///           `line_bytes_max` bytes and goes out in parts.
+/// Threads:  one of its own, so that a slow reader of our output delays nothing else. `add` before
+///           `start`.
+/// Errors:   when our output has no reader any more, the pipes are closed and the ranks see SIGPIPE
+///           as if they wrote to it themselves.
+class label_pump {
+ public:
+  static constexpr std::size_t line_bytes_max = 1 << 20;
+
+  label_pump();
+  ~label_pump();
+  label_pump(const label_pump&) = delete;
+  label_pump& operator=(const label_pump&) = delete;
+
+  /// Whatever can be read from `pipe` goes to our descriptor `target` under `rank`. Takes `pipe`.
+  void add(int rank, int pipe, int target);
+  void start();
+  /// The ranks are gone: what is in the pipes still goes out, then the thread ends. Processes that
+  /// a rank left behind may hold a pipe open; they are not waited for.
+  void drain();
+  /// Readable when the thread has ended.
+  [[nodiscard]] int finished_descriptor() const noexcept { return finished_; }
+
+ private:
+  struct stream {
+    int rank, pipe, target;
+    std::string held;
+  };
+  void run();
+  void read_some(stream& from);
+  void put_out(stream& from, bool to_the_end);
+  void close_stream(stream& from);
+  [[nodiscard]] bool write_all(int target, const std::string& bytes);
+
+  std::vector<stream> streams_;
+  std::size_t open_streams_ = 0;
+  std::thread thread_;
+  int epoll_, drain_, finished_;
+};
+
+}  // namespace headway::mpiexec

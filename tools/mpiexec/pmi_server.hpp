@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/line_buffer.hpp"
+#include "launch/pmi_line.hpp"
+
+namespace headway::mpiexec {
+
+/// What the server asks of whoever carries its bytes and owns the processes.
+class pmi_host {
+ public:
+  virtual void reply(int rank, std::shared_ptr<const std::string> bytes) = 0;
+  /// `rank` wants the job to end with this code.
+  virtual void abort_wanted(int rank, int exit_code, std::string why) = 0;
+  /// `rank` said something that makes no sense; nothing more is read from it.
+  virtual void nonsense(int rank, std::string what) = 0;
+
+ protected:
+  ~pmi_host() = default;
+};
+
+/// What is the same for all ranks and told to them.
+struct job_facts {
+  int size = 1;
+  std::string name;                  ///< kvsname
+  std::string secret;                ///< hexadecimal; for our own library only
+  std::vector<int> program_of_rank;  ///< MPI_APPNUM
+};
+
+/// The PMI-1 server of one job: a state per rank, the key-value space, barriers, published names.
+/// Shape:    no input or output of its own; at most `store_bytes_max` of keys and values.
+/// Threads:  one.
+/// Progress: never waits; a barrier is answered when the last living rank has come.
+/// Errors:   a rank's nonsense goes to the host; a request that fails gets rc=-1 or rc=1.
+/// Source:   data/mpi5/launch_facts.md, section 2. Fuzzed by tests/fuzz/pmi_server_fuzz.cpp.
+class pmi_server {
+ public:
+  static constexpr std::size_t store_bytes_max = std::size_t{256} << 20;
+  static constexpr std::size_t line_bytes_max = 16'384;
+  static constexpr std::size_t value_bytes_max = 1024;
+
+  pmi_server(pmi_host& host, job_facts facts);
+
+  /// Bytes that `rank` sent, in whatever pieces.
+  void receive(int rank, std::string_view bytes);
+  /// `rank` is no more. With the others running on, barriers do without it.
+  void rank_ended(int rank);
+  /// It has called init and not yet finalize.
+  [[nodiscard]] bool inside(int rank) const { return at(rank).inside; }
+  /// It has called init at some time.
+  [[nodiscard]] bool joined(int rank) const { return at(rank).joined; }
+
+ private:
+  enum class waiting : unsigned char { nowhere, barrier, exchange };
+  struct spawn_state {
+    bool inside = false;  ///< between mcmd=spawn and endcmd
+    std::int64_t block = 1, blocks = 1;
+  };
+  struct rank_state {
+    launch::line_buffer received{line_bytes_max};
+    std::size_t card_bytes_awaited = 0;
+    bool card_awaited = false;
+    bool inside = false, joined = false, ended = false, deaf = false;
+    waiting where = waiting::nowhere;
+    std::string card;
+    spawn_state spawn;
+  };
+
+  rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const rank_state& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  void answer(int rank, std::string line);
+  void give_up_on(int rank, std::string what);
+  bool take_card(int rank);
+  void take_line(int rank, std::string_view text);
+  void take_spawn_line(int rank, std::string_view text);
+  bool take_session_command(int rank, const launch::pmi_line& line);
+  bool take_store_command(int rank, const launch::pmi_line& line);
+  void init(int rank, const launch::pmi_line& line);
+  void put(int rank, const launch::pmi_line& line);
+  void get(int rank, const launch::pmi_line& line);
+  void name_command(int rank, const launch::pmi_line& line);
+  void begin_card(int rank, const launch::pmi_line& line);
+  void abort(int rank, const launch::pmi_line& line);
+  void arrive(int rank, waiting where);
+  void release_if_all_came();
+  [[nodiscard]] std::shared_ptr<const std::string> all_cards() const;
+
+  pmi_host& host_;
+  job_facts facts_;
+  std::vector<rank_state> ranks_;
+  int waiting_ranks_ = 0;
+  int living_ranks_;
+  std::map<std::string, std::string, std::less<>> store_, names_;
+  std::size_t store_bytes_ = 0;
+};
+
+}  // namespace headway::mpiexec

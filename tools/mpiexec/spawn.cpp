@@ -1,0 +1,64 @@
+#include "tools/mpiexec/spawn.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace headway::mpiexec {
+namespace {
+
+constexpr int exit_not_run = 127;
+
+/// Where the child left its complaint; it shares our memory until it executes its program.
+struct complaint {
+  volatile int error_number = 0;
+  const char* volatile step = "";
+};
+
+bool place(int descriptor, int number) noexcept {
+  if (descriptor < 0) return true;
+  if (descriptor == number) return fcntl(descriptor, F_SETFD, 0) == 0;
+  return dup2(descriptor, number) >= 0;
+}
+
+[[noreturn]] void give_up(complaint& left, const char* step) noexcept {
+  left.error_number = errno;
+  left.step = step;
+  _exit(exit_not_run);
+}
+
+/// Runs in the child, on the parent's stack: only plain system calls, and no return.
+[[noreturn, gnu::noinline]] void become(const child_plan& plan, pid_t parent,
+                                        complaint& left) noexcept {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(exit_not_run);  // it died before we asked to be told
+  for (const int number : *plan.ignored_signals) signal(number, SIG_DFL);
+  if (!place(plan.input, STDIN_FILENO) || !place(plan.output, STDOUT_FILENO) ||
+      !place(plan.error, STDERR_FILENO))
+    give_up(left, "dup2");
+  if (plan.kept >= 0) fcntl(plan.kept, F_SETFD, 0);
+  if (plan.descriptor_limit) setrlimit(RLIMIT_NOFILE, plan.descriptor_limit);
+  if (plan.directory && chdir(plan.directory) != 0) give_up(left, plan.directory);
+  sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
+  execve(plan.path, plan.arguments, plan.environment);
+  give_up(left, plan.path);
+}
+
+}  // namespace
+
+child spawn(const child_plan& plan) noexcept {
+  complaint left;
+  const auto parent = getpid();
+  const auto pid = vfork();
+  if (pid == 0) become(plan, parent, left);
+  if (pid < 0) return {-1, errno, "vfork"};
+  if (left.error_number == 0) return {pid, 0, ""};
+  waitpid(pid, nullptr, 0);
+  return {-1, left.error_number, left.step};
+}
+
+}  // namespace headway::mpiexec

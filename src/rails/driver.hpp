@@ -75,8 +75,8 @@ struct event {
 ///           ordinary `received` event of its own place in the order only when payload is empty;
 ///           with a landing zone the header must be empty.
 /// Threads:  `send`: one thread at a time per peer. `reap` and `release` together: one thread at a
-///           time per driver. Both may run beside each other, and beside `land`, `unland`, `arm` [any
-///           thread]. `open`, `connect`, `close`: alone.
+///           time per driver. Both may run beside each other, and beside `land`, `unland`, `arm`,
+///           `tick` [any thread]. `open`, `connect`, `close`: alone.
 /// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets
 ///           and connections advance inside `reap`.
 /// Errors:   bytes from outside are never trusted; a peer that breaks the format is `lost`, an

@@ -20,8 +20,8 @@ struct process_fences {
 /// Wakes a receiver that sleeps, and costs a sender one load while it does not.
 ///
 /// Shape:    one word in the receiver's segment, and nothing else.
-/// Threads:  `lie_down`, `get_up` the one thread that is about to sleep; `grow_light` the one that reaps;
-///           `must_ring` any thread of any process.
+/// Threads:  `lie_down`, `get_up` the one thread that is about to sleep; `grow_light` the one that
+///           reaps; `must_ring` any thread of any process.
 /// Progress: never waits. `lie_down` may cost microseconds when the receiver has not slept lately.
 /// Errors:   none; a word that a peer has filled with garbage rings too often or never.
 /// Source:   Dekker's mutual exclusion; asymmetric fences after Dice, Huang and Yang (2001) and

@@ -169,7 +169,7 @@ std::size_t incoming::take_pieces(std::span<event> out) noexcept {
   return count;
 }
 
-/// Returns the bytes of the piece, 0 if it cannot be taken now. `e` is landed, or lost for no event.
+/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost for no event.
 std::size_t incoming::take_piece(event& e) noexcept {
   e.kind = event_kind::lost;
   piece_line& line = next_buffer();

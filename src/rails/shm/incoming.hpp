@@ -46,8 +46,8 @@ class incoming {
   [[nodiscard]] bool belongs_to(const outgoing& way) const noexcept { return c_.back == &way; }
 
  private:
-  /// Announced and not yet all here. The sender has at most `transfers_max` of which it is not done,
-  /// and at most `pieces_max` that it is done with, the end of which still lies in a buffer.
+  /// Announced and not yet all here: at most `transfers_max` that the sender is not done with, and
+  /// at most `pieces_max` that it is done with, the end of which still lies in a buffer.
   static constexpr std::uint32_t table_size = 64;
   static_assert(table_size >= transfers_max + pieces_max);
   static constexpr std::uint64_t patience_ns = 4000;  // so long a silent sender is waited for

@@ -12,8 +12,9 @@ namespace headway::rails::shm {
 //   segment_head | slot 0: slot_control, ring, piece buffers | slot 1 … | slot_count - 1
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there. Every
-// line has one writer unless its comment says otherwise. The file is sparse: what nobody has touched
-// takes no memory. Zero bytes are the valid empty state of everything but the head's first lines.
+// line has one writer unless its comment says otherwise. The file is sparse: what nobody has
+// touched takes no memory. Zero bytes are the valid empty state of everything but the head's
+// first lines.
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine

@@ -18,11 +18,11 @@ namespace headway::rails::shm {
 
 /// What I write into one peer's segment: records in the ring, and pieces of large payloads.
 ///
-/// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by moving
-/// `claim`: this end copies its pieces into buffers of the peer's segment, from which the peer
-/// copies them out at the same time; the peer, where the kernel lets it, reads pieces straight out of
-/// this process when no buffer is being filled. So the two copies run beside each other while both
-/// ends are awake, and the peer needs nobody here when this end computes.
+/// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by
+/// moving `claim`: this end copies its pieces into buffers of the peer's segment, from which the
+/// peer copies them out at the same time; the peer, where the kernel lets it, reads pieces straight
+/// out of this process when no buffer is being filled. So the two copies run beside each other
+/// while both ends are awake, and the peer needs nobody here when this end computes.
 ///
 /// Shape:    `transfers_max` transfers under way; allocates nothing after construction.
 /// Threads:  `send` one at a time; `advance` one at a time; both beside each other, and beside

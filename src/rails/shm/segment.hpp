@@ -109,8 +109,8 @@ class attachment {
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
-  /// Makes the file system keep memory for the ring (or the piece buffers), which would otherwise be
-  /// missed in the middle of a copy, by a signal. False: there is not enough.
+  /// Makes the file system keep memory for the ring (or the piece buffers), which would otherwise
+  /// be missed in the middle of a copy, by a signal. False: there is not enough.
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;

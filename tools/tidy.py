@@ -276,6 +276,8 @@ def call_arguments(text, opening):
 ATOMIC_CALL = re.compile(
     r"(?:\.|->)\s*(load|store|exchange|fetch_\w+|compare_exchange_\w+|test_and_set)\s*(\()"
 )
+# memory_order_…, or a constant or parameter named after one.
+SAYS_ORDER = re.compile(r"memory_order|\b(order|relaxed|acquire|release|acq_rel|seq_cst)\b")
 ATOMIC_NAME = re.compile(r"\b(?:[Aa]tomic(?:_flag)?)\s*<[^;={}]*?>\s+(\w+)\s*[;{,]")
 
 
@@ -288,7 +290,7 @@ def check_atomics(file):
         arguments = call_arguments(text, match.start(2))
         if match[1] == "exchange" and not arguments.strip():
             continue  # launch::job::exchange(): nothing atomic takes no argument but load
-        if "memory_order" not in arguments and not re.search(r"\border\b", arguments):
+        if not SAYS_ORDER.search(arguments):
             line = line_of(text, match.start())
             yield Breach(file.path, line, f"atomic {match[1]} without a memory order")
     for name in {m[1] for m in ATOMIC_NAME.finditer(text)}:

@@ -1,10 +1,11 @@
 #include "base/futex.hpp"
 
-#include <cerrno>
-#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
 
 namespace headway::base {
 namespace {

@@ -1,7 +1,8 @@
 #include "base/log.hpp"
 
-#include <string>
 #include <unistd.h>
+
+#include <string>
 
 #include "base/tunable.hpp"
 
@@ -20,9 +21,7 @@ std::string& own_name() {
 
 }  // namespace
 
-void log_name(std::string_view name) {
-  own_name() = name;
-}
+void log_name(std::string_view name) { own_name() = name; }
 
 bool log_admits(severity level) noexcept { return static_cast<int>(level) <= log_level.index(); }
 

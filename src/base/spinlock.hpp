@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <sched.h>
+
+#include <atomic>
 
 #include "base/clock.hpp"
 

@@ -1,11 +1,12 @@
 #include "base/tunable.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <mutex>
 #include <optional>
 
@@ -28,14 +29,10 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   int shift = 0;
-  if (suffix == "k" || suffix == "K")
-    shift = 10;
-  else if (suffix == "M")
-    shift = 20;
-  else if (suffix == "G")
-    shift = 30;
-  else if (!suffix.empty())
-    return std::nullopt;
+  if (suffix == "k" || suffix == "K") shift = 10;
+  else if (suffix == "M") shift = 20;
+  else if (suffix == "G") shift = 30;
+  else if (!suffix.empty()) return std::nullopt;
   const std::int64_t most = INT64_MAX >> shift;
   if (value > most || value < -most) return std::nullopt;
   return value * (std::int64_t{1} << shift);
@@ -58,9 +55,7 @@ std::vector<const tunable*> tunable::all() {
   return sorted;
 }
 
-const char* tunable::environment_text() const {
-  return std::getenv(name_);
-}
+const char* tunable::environment_text() const { return std::getenv(name_); }
 
 const char* tunable::origin_text(bool from_environment) noexcept {
   return from_environment ? "environment" : "default";
@@ -81,10 +76,8 @@ std::int64_t number_tunable::get() const {
     if (!text) return;
     const auto given = parse_number(text);
     from_environment_ = given && *given >= min_ && *given <= max_;
-    if (from_environment_)
-      value_ = *given;
-    else
-      complain(text, range_text());
+    if (from_environment_) value_ = *given;
+    else complain(text, range_text());
   });
   return value_;
 }
@@ -93,15 +86,9 @@ const char* number_tunable::origin() const {
   static_cast<void>(get());
   return origin_text(from_environment_);
 }
-std::string number_tunable::value_text() const {
-  return std::to_string(get());
-}
-std::string number_tunable::fallback_text() const {
-  return std::to_string(fallback_);
-}
-std::string number_tunable::range_text() const {
-  return fmt::format("{} … {}", min_, max_);
-}
+std::string number_tunable::value_text() const { return std::to_string(get()); }
+std::string number_tunable::fallback_text() const { return std::to_string(fallback_); }
+std::string number_tunable::range_text() const { return fmt::format("{} … {}", min_, max_); }
 
 choice_tunable::choice_tunable(const char* name, std::vector<const char*> choices,
                                const char* fallback, const char* why)
@@ -155,14 +142,8 @@ const char* text_tunable::origin() const {
   static_cast<void>(get());
   return origin_text(from_environment_);
 }
-std::string text_tunable::value_text() const {
-  return get();
-}
-std::string text_tunable::fallback_text() const {
-  return fallback_;
-}
-std::string text_tunable::range_text() const {
-  return shape_;
-}
+std::string text_tunable::value_text() const { return get(); }
+std::string text_tunable::fallback_text() const { return fallback_; }
+std::string text_tunable::range_text() const { return shape_; }
 
 }  // namespace headway::base

@@ -48,7 +48,7 @@ class basic_completion_word {
                                          std::memory_order_acquire);  // (L)
   }
   void begin_done() noexcept { word_.store(finished, std::memory_order_relaxed); }  // owner only
-  void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }  // owner only
+  void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }        // owner only
 
  private:
   static constexpr std::uintptr_t pending = 0, finished = 1;

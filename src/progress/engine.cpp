@@ -1,9 +1,10 @@
 #include "progress/engine.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
+
 #include <mutex>
 #include <optional>
-#include <sched.h>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -32,9 +33,7 @@ struct engine::parts {
 
 namespace {
 
-void look_for_crowd(void* core) noexcept {
-  static_cast<engine_core*>(core)->look_for_crowd();
-}
+void look_for_crowd(void* core) noexcept { static_cast<engine_core*>(core)->look_for_crowd(); }
 
 std::uint64_t period_ns(const base::number_tunable& t) {
   return static_cast<std::uint64_t>(t.get()) * 1'000;
@@ -43,10 +42,8 @@ std::uint64_t period_ns(const base::number_tunable& t) {
 poller::plan idle_plan(const topology::machine& machine, const topology::place& leaf) {
   // One thread for each core, not for each of its hardware threads.
   auto processors = leaf.processors;
-  if (machine.imagined())
-    processors.clear();
-  else
-    processors.resize(1);
+  if (machine.imagined()) processors.clear();
+  else processors.resize(1);
   return {
       {fmt::format("hw-idle{}", leaf.processors.front()), processors}, period_ns(idle_us), true};
 }
@@ -105,12 +102,8 @@ engine::~engine() {
   parts_->stop_threads();
 }
 
-void engine::submit(ltask& task) noexcept {
-  submit_to(parts_->core.queues.root(), task);
-}
-void engine::submit_here(ltask& task) noexcept {
-  submit_to(parts_->core.queues.leaf(), task);
-}
+void engine::submit(ltask& task) noexcept { submit_to(parts_->core.queues.root(), task); }
+void engine::submit_here(ltask& task) noexcept { submit_to(parts_->core.queues.leaf(), task); }
 
 void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
@@ -177,16 +170,10 @@ void engine::pending_started() noexcept {
   parts_->core.tell_background();
 }
 
-void engine::pending_ended() noexcept {
-  parts_->core.work.ended();
-}
+void engine::pending_ended() noexcept { parts_->core.work.ended(); }
 
-void engine::add_source(event_source& source) {
-  parts_->core.sentry->add(source);
-}
-void engine::remove_source(event_source& source) {
-  parts_->core.sentry->remove(source);
-}
+void engine::add_source(event_source& source) { parts_->core.sentry->add(source); }
+void engine::remove_source(event_source& source) { parts_->core.sentry->remove(source); }
 
 void engine::add_tick(void (*tick)(void*) noexcept, void* argument) {
   parts_->core.every_100_ms.add(tick, argument);

@@ -15,8 +15,7 @@ namespace headway::progress {
 /// Shape:    one epoll descriptor, one eventfd; one holder at a time.
 /// Threads:  `try_take`, `kick`, `wish`, `add`, `remove` any; `release` and `sleep` the holder.
 /// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait for
-/// the
-///           arming under way (microseconds); the others never wait.
+///           the arming under way (microseconds); the others never wait.
 /// Errors:   `open` when the kernel gives no descriptor.
 class guard {
   // Who sleeps says so (K) and then looks for work: submissions, wishes, sources (their `arm`). Who

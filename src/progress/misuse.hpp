@@ -1,8 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 
 namespace headway::progress {
 

@@ -1,7 +1,8 @@
 #include "progress/poller.hpp"
 
-#include <algorithm>
 #include <sched.h>
+
+#include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
@@ -59,10 +60,8 @@ void poller::run() noexcept {
 }
 
 void poller::pause(std::uint64_t for_ns) noexcept {
-  if (for_ns == 0)
-    sched_yield();
-  else
-    base::futex_wait(stop_, 0, base::now_ns() + for_ns);
+  if (for_ns == 0) sched_yield();
+  else base::futex_wait(stop_, 0, base::now_ns() + for_ns);
 }
 
 /// Somebody who met our mask while we had no processor may have lifted us (engine_core.cpp).

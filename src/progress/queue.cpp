@@ -97,10 +97,8 @@ bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
       mask_.unlock();
       if (found_it || !here || !queued) return found_it;
     }  // else: queued, but its submitter is between its two steps; it will be here soon
-    if (tries < 64)
-      base::relax();
-    else
-      sched_yield();
+    if (tries < 64) base::relax();
+    else sched_yield();
   }
 }
 

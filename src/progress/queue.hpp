@@ -19,8 +19,7 @@ enum class round_kind : std::uint8_t { explicit_, background };
 /// Shape:    a mask's line and a submission line; ltasks bring their own links.
 /// Threads:  every function any thread. Bodies run under the mask, so one at a time.
 /// Progress: `visit` never waits: empty costs two loads, a taken mask is passed by. `take_back`
-/// waits
-///           for the round under way.
+///           waits for the round under way.
 /// Errors:   an ltask submitted twice, or re-submitted and then not `done`: aborts with its name.
 /// Source:   pioman15 (mechanism 5).
 class task_queue {

@@ -1,12 +1,13 @@
 #include "progress/scheduling.hpp"
 
-#include <csignal>
-#include <cstdint>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
 
 namespace headway::progress {
 namespace {

@@ -31,8 +31,7 @@ void rouse(const owed_wake_up& owed) noexcept;
 /// Shape:    about 1.3 KB; as many as ever were threads at the same time.
 /// Threads:  its own thread, but for the waiter's word.
 /// Progress: lives for ever: a thread that ends gives its record to the next that comes. That is
-/// why
-///           a late signal finds a waiter in any case, and no wait has to stay until the thread
+///           why a late signal finds a waiter in any case, and no wait has to stay until the thread
 ///           that signals, which may have lost its processor, is through.
 struct thread_record {
   static constexpr std::size_t owed_max = 64;

@@ -9,7 +9,8 @@ namespace headway::progress {
 
 /// Functions that are called about every 100 ms by whoever is awake and knows what time it is.
 /// Threads:  every function any thread; no two ticks run at once. A tick must not add or remove
-/// one. Progress: `run_if_due` waits for nobody; `remove` waits until no tick runs.
+///           one.
+/// Progress: `run_if_due` waits for nobody; `remove` waits until no tick runs.
 class ticks {
  public:
   using function = void (*)(void* argument) noexcept;

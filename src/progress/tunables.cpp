@@ -48,9 +48,7 @@ base::number_tunable idle_us{
     1'000'000,
     "pause between rounds of idle polling, 0 yields; up to 10 us no effect on latency in pioman15"};
 
-polling polling_from_environment() {
-  return static_cast<polling>(progress_points.index());
-}
+polling polling_from_environment() { return static_cast<polling>(progress_points.index()); }
 
 waiting_policy waiting_from_environment() {
   return static_cast<waiting_policy>(wait_policy.index());

@@ -1,7 +1,8 @@
 #include "progress/waiting.hpp"
 
-#include <algorithm>
 #include <sched.h>
+
+#include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
@@ -64,10 +65,8 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
     }
-    if (yields)
-      sched_yield();
-    else
-      base::relax();
+    if (yields) sched_yield();
+    else base::relax();
   }
 }
 
@@ -122,9 +121,7 @@ waiting::outcome waiting::stand_guard() noexcept {
   return how == outcome::timed_out ? how : outcome::exhausted;
 }
 
-bool waiting::must_nap() const noexcept {
-  return !core_.watched.load(std::memory_order_relaxed);
-}
+bool waiting::must_nap() const noexcept { return !core_.watched.load(std::memory_order_relaxed); }
 
 waiting::outcome waiting::follow(outcome why) noexcept {
   auto how = outcome::relieved;

@@ -1,10 +1,11 @@
 #include "topology/machine.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "topology/processors.hpp"
 #include "topology/tree.hpp"
@@ -57,19 +58,13 @@ base::result<std::unique_ptr<machine>> machine::imagine(const std::string& descr
 machine::machine(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 machine::~machine() = default;
 
-const std::vector<place>& machine::places() const noexcept {
-  return parts_->places;
-}
-bool machine::imagined() const noexcept {
-  return parts_->imagined;
-}
+const std::vector<place>& machine::places() const noexcept { return parts_->places; }
+bool machine::imagined() const noexcept { return parts_->imagined; }
 
 // pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
 // the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
 // 2 ns: cheaper than looking whether a cache is stale, and never stale.
-place_id machine::here() const noexcept {
-  return leaf_of(sched_getcpu());
-}
+place_id machine::here() const noexcept { return leaf_of(sched_getcpu()); }
 
 place_id machine::leaf_of(int processor) const noexcept {
   const auto& table = parts_->leaf_of_processor;

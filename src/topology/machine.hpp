@@ -22,8 +22,9 @@ struct place {
 
 /// The machine as a tree from the whole down to cores; levels without siblings are pruned.
 /// Shape:    places in the order of a walk from the root, so that a parent comes before its
-/// children. Threads:  immutable after `read`; every function any thread. Source:   pioman15
-/// (mechanisms 3 and 4); hwloc.
+///           children.
+/// Threads:  immutable after `read`; every function any thread.
+/// Source:   pioman15 (mechanisms 3 and 4); hwloc.
 class machine {
  public:
   /// What this process sits on, or the synthetic description in HEADWAY_TOPOLOGY (hwloc's syntax).

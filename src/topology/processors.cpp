@@ -1,12 +1,13 @@
 #include "topology/processors.hpp"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fcntl.h>
 #include <memory>
-#include <sched.h>
-#include <unistd.h>
 
 namespace headway::topology {
 namespace {

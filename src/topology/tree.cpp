@@ -1,8 +1,9 @@
 #include "topology/tree.hpp"
 
-#include <cerrno>
 #include <fmt/format.h>
 #include <hwloc.h>
+
+#include <cerrno>
 #include <memory>
 
 namespace headway::topology {

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <vector>
 
 #include "progress/engine.hpp"

@@ -1,8 +1,9 @@
+#include <gtest/gtest.h>
+
 #include <array>
 #include <atomic>
 #include <ctime>
 #include <deque>
-#include <gtest/gtest.h>
 #include <thread>
 #include <vector>
 

@@ -22,7 +22,7 @@ namespace {
 // Up to here one copy into one buffer is cheaper than a gather list.
 constexpr std::size_t flat_bytes_max = 2048;
 constexpr std::uint64_t linger_ns = 1'000'000'000;
-constexpr int linger_nap_ms = 10;
+constexpr int linger_nap_ms = 1;
 // Beyond one for each connection: what the upper rooms hold without releasing it.
 constexpr std::size_t spare_blocks = 256;
 

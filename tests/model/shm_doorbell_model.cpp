@@ -1,0 +1,67 @@
+// Goal:   a receiver that sleeps because it saw no message is rung, by one sender and no more; one
+//         that stays awake knows whether a byte is on its way.
+// Method: Relacy, random interleavings and weak memory, with one and two senders. The model has no
+//         membarrier, so the word is strict from the start: both sides fence.
+// Mutations that fail here: the full fence left out of lie_down or of take_the_ringing; a sender that
+// goes by strict alone as if it were awake; the exchange of asleep replaced by a store.
+
+#include "relacy_atomic.hpp"
+// After it, because it names the memory orders.
+#include "rails/shm/basic_doorbell.hpp"
+
+namespace {
+
+struct model_fences {
+  static void full() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
+  static void heavy() { RL_ASSERT(!"strict was clear"); }
+  static void light() {}
+};
+using bell = headway::rails::shm::basic_doorbell<headway::model::atomic, model_fences>;
+
+template <int senders>
+struct shm_doorbell_model : rl::test_suite<shm_doorbell_model<senders>, senders + 1> {
+  headway::model::atomic<std::uint32_t> word;
+  headway::model::atomic<int> messages[senders];
+  headway::model::atomic<int> rings;
+  bool slept, quiet;
+
+  void before() {
+    word.store(bell::strict, std::memory_order_relaxed);
+    for (auto& m : messages) m.store(0, std::memory_order_relaxed);
+    rings.store(0, std::memory_order_relaxed);
+    slept = quiet = false;
+  }
+
+  void thread(unsigned index) {
+    bell b(word);
+    if (index < senders) {
+      messages[index].store(1, std::memory_order_release);
+      if (b.must_ring(false)) rings.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    b.lie_down();
+    int seen = 0;
+    for (auto& m : messages) seen += m.load(std::memory_order_acquire);
+    slept = seen != senders;
+    if (!slept) quiet = b.get_up();
+  }
+
+  void after() {
+    const int rang = rings.load(std::memory_order_relaxed);
+    RL_ASSERT(rang <= 1);
+    if (slept) {
+      RL_ASSERT(rang == 1);
+    } else {
+      RL_ASSERT(rang == (quiet ? 0 : 1));
+    }
+  }
+};
+
+}  // namespace
+
+int main() {
+  rl::test_params params;
+  params.iteration_count = 20000;
+  if (!rl::simulate<shm_doorbell_model<1>>(params)) return 1;
+  return rl::simulate<shm_doorbell_model<2>>(params) ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/buffers.hpp"
+#include "collectives/reducer.hpp"
+#include "collectives/schedule.hpp"
+#include "collectives/team.hpp"
+#include "collectives/trees.hpp"
+
+namespace headway::collectives {
+
+/// The operands of a reduction. `in_place`: what is sent is what lies in `receive`.
+struct reduction {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::int64_t count = 0;
+  const datatypes::layout* type = nullptr;
+  reducer op = {};
+  bool in_place = false;
+
+  [[nodiscard]] const void* input() const noexcept { return in_place ? receive : send; }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size(); }
+};
+
+// Each function appends its steps for `t.rank` to `s`. Which one serves when: choice.cpp.
+// Ranks call the same one with matching arguments, or wait for messages that never come.
+
+void barrier_dissemination(schedule& s, const team& t);
+/// Everyone reports to rank 0 and is released: two messages per rank instead of log2 n rounds.
+void barrier_tree(schedule& s, const team& t, tree shape);
+
+void bcast_tree(schedule& s, const team& t, const block& data, int root, tree shape);
+/// In segments down a chain, each rank passing on one while it receives the next.
+void bcast_pipeline(schedule& s, const team& t, const block& data, int root,
+                    std::int64_t segment_bytes);
+/// Each rank gets a part, then all pass the parts round (van de Geijn).
+void bcast_scatter_ring(schedule& s, const team& t, const block& data, int root);
+
+void reduce_tree(schedule& s, const team& t, const reduction& r, int root, tree shape);
+/// Each rank reduces a part, then the root collects them. Commutative operators only.
+void reduce_scatter_gather(schedule& s, const team& t, const reduction& r, int root);
+
+void allreduce_doubling(schedule& s, const team& t, const reduction& r);
+void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
+/// Reduces a part on each rank, then passes the parts round. Commutative operators only.
+void allreduce_ring(schedule& s, const team& t, const reduction& r);
+
+// From here on `mine` or `from` is null where the standard's "in place" is meant.
+
+void gather_linear(schedule& s, const team& t, const block* mine, const blocks& all, int root);
+/// Equal blocks only.
+void gather_binomial(schedule& s, const team& t, const block* mine, const blocks& all, int root);
+void scatter_linear(schedule& s, const team& t, const blocks& all, const block* mine, int root);
+/// Equal blocks only.
+void scatter_binomial(schedule& s, const team& t, const blocks& all, const block* mine, int root);
+
+void allgather_ring(schedule& s, const team& t, const block* mine, const blocks& all);
+/// Equal blocks only; log2 n rounds (Bruck and others, IEEE TPDS 1997).
+void allgather_bruck(schedule& s, const team& t, const block* mine, const blocks& all);
+/// Equal blocks only: rank 0 collects and hands out.
+void allgather_tree(schedule& s, const team& t, const block* mine, const blocks& all);
+
+/// All messages at once.
+void alltoall_linear(schedule& s, const team& t, const blocks* from, const blocks& to);
+/// One partner at a time.
+void alltoall_pairwise(schedule& s, const team& t, const blocks* from, const blocks& to);
+/// Equal blocks only; log2 n rounds (Bruck and others, IEEE TPDS 1997).
+void alltoall_bruck(schedule& s, const team& t, const blocks* from, const blocks& to);
+
+void scan_doubling(schedule& s, const team& t, const reduction& r, bool exclusive);
+/// One message per rank.
+void scan_chain(schedule& s, const team& t, const reduction& r, bool exclusive);
+
+/// `counts[i]` elements of the result go to rank i; `r.count` is their sum. In place, the input is
+/// in `r.receive` and the result at its beginning.
+void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
+                             const std::int64_t* counts);
+/// Keeps the order of ranks: everyone gets all contributions to its part.
+void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,
+                            const std::int64_t* counts);
+
+}  // namespace headway::collectives

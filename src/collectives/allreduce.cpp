@@ -1,0 +1,115 @@
+#include <bit>
+#include <utility>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/partition.hpp"
+
+namespace headway::collectives {
+namespace {
+
+/// A power of two of the ranks that double; the others hand their value to a neighbour first.
+struct doublers {
+  explicit doublers(int size) noexcept
+      : count(static_cast<int>(std::bit_floor(static_cast<unsigned>(size)))), extra(size - count) {}
+
+  /// Ranks 2i and 2i+1 below `2 * extra` are one doubler, of which the odd one acts.
+  [[nodiscard]] bool rests(int rank) const noexcept { return rank < 2 * extra && rank % 2 == 0; }
+  [[nodiscard]] bool has_neighbour(int rank) const noexcept { return rank < 2 * extra; }
+  [[nodiscard]] int number_of(int rank) const noexcept {
+    return rank < 2 * extra ? rank / 2 : rank - extra;
+  }
+  [[nodiscard]] int rank_of(int number) const noexcept {
+    return number < extra ? 2 * number + 1 : number + extra;
+  }
+
+  int count;
+  int extra;
+};
+
+}  // namespace
+
+void allreduce_doubling(schedule& s, const team& t, const reduction& r) {
+  if (r.count == 0 || r.type->size() == 0) return;
+  s.set_reducer(r.op);
+  values v(s, *r.type);
+  auto* now = static_cast<std::byte*>(r.receive);
+  if (!r.in_place) v.copy(r.send, now, r.count);
+  if (t.size == 1) return;
+  const doublers all(t.size);
+  if (all.rests(t.rank)) {
+    v.send(t.rank + 1, now, r.count);
+    s.close_round();
+    v.receive(t.rank + 1, now, r.count);
+    v.settle();
+    return;
+  }
+  std::byte* other = v.room(r.count);
+  if (all.has_neighbour(t.rank)) {
+    v.receive(t.rank - 1, other, r.count);
+    v.settle();
+    s.combine(other, now, r.count);
+  }
+  const int number = all.number_of(t.rank);
+  for (int bit = 1; bit < all.count; bit <<= 1) {
+    const int peer = all.rank_of(number ^ bit);
+    v.receive(peer, other, r.count);
+    v.send(peer, now, r.count);
+    v.settle();
+    if (peer < t.rank) {
+      s.combine(other, now, r.count);
+    } else {  // mine is the left one; both sides compute the very same expression
+      s.combine(now, other, r.count);
+      std::swap(now, other);
+    }
+  }
+  if (all.has_neighbour(t.rank)) {
+    v.send(t.rank - 1, now, r.count);
+    s.close_round();
+  }
+  v.copy(now, r.receive, r.count);
+}
+
+void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape) {
+  if (r.count == 0 || r.type->size() == 0) return;
+  reduction here = r;
+  if (t.rank != 0 && r.in_place) {  // only the root reduces in place
+    here.send = r.receive;
+    here.in_place = false;
+  }
+  reduce_tree(s, t, here, 0, shape);
+  bcast_tree(s, t, {r.receive, r.count, r.type}, 0, shape);
+}
+
+std::byte* reduce_own_part(schedule& s, const team& t, const reduction& r, const partition& part) {
+  s.set_reducer(r.op);
+  values v(s, *r.type);
+  const auto mine = part.length(t.rank);
+  std::byte* result = v.room(mine);
+  v.copy(v.at(r.input(), part.begin(t.rank)), result, mine);
+  std::byte* arriving = v.room(mine);
+  for (int i = 1; i < t.size; ++i) {
+    const int from = (t.rank - i + t.size) % t.size, to = (t.rank + i) % t.size;
+    if (mine > 0) v.receive(from, arriving, mine);
+    if (part.length(to) > 0) v.send(to, v.at(r.input(), part.begin(to)), part.length(to));
+    v.settle();
+    s.combine(arriving, result, mine);
+  }
+  return result;
+}
+
+void allreduce_ring(schedule& s, const team& t, const reduction& r) {
+  if (r.count == 0 || r.type->size() == 0) return;
+  values v(s, *r.type);
+  const partition part(r.count, t.size);
+  std::byte* reduced = reduce_own_part(s, t, r, part);
+  v.copy(reduced, v.at(r.receive, part.begin(t.rank)), part.length(t.rank));
+  const int next = (t.rank + 1) % t.size, previous = (t.rank + t.size - 1) % t.size;
+  for (int i = 0; i + 1 < t.size; ++i) {
+    const int in = (t.rank - 1 - i + 2 * t.size) % t.size, out = (t.rank - i + t.size) % t.size;
+    if (part.length(in) > 0) v.receive(previous, v.at(r.receive, part.begin(in)), part.length(in));
+    if (part.length(out) > 0) v.send(next, v.at(r.receive, part.begin(out)), part.length(out));
+    v.settle();
+  }
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/schedule.hpp"
+#include "datatypes/layout.hpp"
+
+namespace headway::collectives {
+
+/// Elements of one type at an address.
+struct block {
+  void* data = nullptr;
+  std::int64_t count = 0;
+  const datatypes::layout* type = nullptr;
+
+  [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size(); }
+};
+
+/// A block per rank within one buffer: equally long and adjacent (`count`), or as the v forms say it
+/// (`counts` and `places` in extents), or the w forms (`types` and `places` in bytes).
+/// Shape:    the arrays have an entry per rank and are not needed after the schedule is built.
+struct blocks {
+  void* data = nullptr;
+  const datatypes::layout* type = nullptr;
+  std::int64_t count = 0;
+  const std::int64_t* counts = nullptr;
+  const std::int64_t* places = nullptr;
+  const datatypes::layout* const* types = nullptr;
+
+  [[nodiscard]] block of(int rank) const noexcept {
+    const auto* each = types ? types[rank] : type;
+    const auto elements = counts ? counts[rank] : count;
+    const auto place = !places ? elements * rank * each->extent()
+                       : types ? places[rank]
+                               : places[rank] * each->extent();
+    return {static_cast<std::byte*>(data) + place, elements, each};
+  }
+  /// All blocks have the same size and lie back to back as plain bytes.
+  [[nodiscard]] bool plain() const noexcept { return !counts && type->is_contiguous(); }
+};
+
+/// Where the bytes of blocks are when they travel: in the user's buffer if they lie there in one
+/// piece, otherwise packed in scratch memory.
+class wires {
+ public:
+  explicit wires(schedule& s) noexcept : schedule_(s) {}
+
+  /// The packed bytes of `b`, from the present step on.
+  [[nodiscard]] const std::byte* out(const block& b);
+  /// Room for the packed bytes of `b`, which `settle` will put in their place.
+  [[nodiscard]] std::byte* in(const block& b);
+  /// Behind the last message: unpacks what `in` has made room for.
+  void settle();
+  /// The same data with another type; sizes are equal.
+  void move(const block& from, const block& to);
+
+ private:
+  struct landing {
+    block to;
+    const std::byte* packed;
+  };
+  schedule& schedule_;
+  std::vector<landing> landings_;
+};
+
+/// The operands of a reduction: elements in the form that the operator reads, wherever they travel.
+class values {
+ public:
+  values(schedule& s, const datatypes::layout& type) noexcept
+      : schedule_(s), type_(type), wires_(s) {}
+
+  /// Scratch room for `count` elements, as an address that the type's offsets are relative to.
+  [[nodiscard]] std::byte* room(std::int64_t count);
+  [[nodiscard]] std::int64_t bytes(std::int64_t count) const noexcept {
+    return count * type_.size();
+  }
+  [[nodiscard]] std::byte* at(void* first, std::int64_t element) const noexcept {
+    return static_cast<std::byte*>(first) + element * type_.extent();
+  }
+  [[nodiscard]] const std::byte* at(const void* first, std::int64_t element) const noexcept {
+    return static_cast<const std::byte*>(first) + element * type_.extent();
+  }
+  /// The value to send, packed if need be: one `out` serves any number of sends.
+  [[nodiscard]] const std::byte* out(const void* value, std::int64_t count);
+  void send(int peer, const void* value, std::int64_t count);
+  void receive(int peer, void* value, std::int64_t count);
+  /// Ends the round; after it the received values can be read.
+  void settle();
+  void copy(const void* from, void* to, std::int64_t count);
+
+ private:
+  schedule& schedule_;
+  const datatypes::layout& type_;
+  wires wires_;
+};
+
+}  // namespace headway::collectives

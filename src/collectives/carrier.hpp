@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "messages/request.hpp"
+#include "progress/completion.hpp"
+
+namespace headway::collectives {
+
+class schedule;
+
+/// What a collective operation needs of the rooms below it: messages within one communicator's
+/// collective context, and an engine. Small, so that tests can run all ranks in one thread.
+/// Threads:  any.
+/// Progress: only `wait` waits.
+/// Errors:   as messages::exchange reports them, in `request::arrived.how`.
+class carrier {
+ public:
+  virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
+                    int tag) noexcept = 0;
+  virtual void receive(messages::request& r, std::span<std::byte> room, int source,
+                       int tag) noexcept = 0;
+  /// Has `ready.take_turn()` called soon, by its ltask, at some polling point.
+  virtual void submit(schedule& ready) noexcept = 0;
+  virtual void wait(progress::completion& what) noexcept = 0;
+  /// A schedule that nobody waits for has begun, or ended: the engine must not be quiet meanwhile.
+  virtual void pending_started() noexcept = 0;
+  virtual void pending_ended() noexcept = 0;
+
+ protected:
+  ~carrier() = default;
+};
+
+}  // namespace headway::collectives

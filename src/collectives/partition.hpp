@@ -1,0 +1,40 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/algorithms.hpp"
+
+namespace headway::collectives {
+
+/// The elements of a vector dealt out to ranks, in their order.
+class partition {
+ public:
+  /// As evenly as whole elements allow.
+  partition(std::int64_t count, int ranks) : begins_(static_cast<std::size_t>(ranks) + 1) {
+    for (int i = 0; i <= ranks; ++i)
+      at(i) = count / ranks * i + std::min<std::int64_t>(i, count % ranks);
+  }
+  partition(const std::int64_t* counts, int ranks) : begins_(static_cast<std::size_t>(ranks) + 1) {
+    for (int i = 0; i < ranks; ++i) at(i + 1) = at(i) + counts[i];
+  }
+  [[nodiscard]] std::int64_t begin(int rank) const noexcept {
+    return begins_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] std::int64_t length(int rank) const noexcept {
+    return begin(rank + 1) - begin(rank);
+  }
+
+ private:
+  std::int64_t& at(int rank) noexcept { return begins_[static_cast<std::size_t>(rank)]; }
+  std::vector<std::int64_t> begins_;
+};
+
+/// Appends the steps after which this rank's part is reduced, and says where it lies: n - 1 rounds
+/// with a partner each. Commutative operators only; `r.receive` is not written.
+[[nodiscard]] std::byte* reduce_own_part(schedule& s, const team& t, const reduction& r,
+                                         const partition& part);
+
+}  // namespace headway::collectives

@@ -1,0 +1,129 @@
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/partition.hpp"
+
+namespace headway::collectives {
+namespace {
+
+/// Up to here a rank receives from all its children at once, each into room of its own.
+constexpr std::int64_t at_once_bytes_max = 32 * 1024;
+
+/// The value of a reduction on its way up: which buffer holds it now.
+class climbing_value {
+ public:
+  climbing_value(schedule& s, const reduction& r, void* result)
+      : schedule_(s),
+        values_(s, *r.type),
+        reduction_(r),
+        result_(static_cast<std::byte*>(result)) {}
+
+  /// Takes in the values of `children`, which cover the ranks behind mine in this order.
+  void take_in(const std::vector<int>& children) {
+    if (children.empty()) return;
+    own();
+    const auto all = reduction_.bytes() * static_cast<std::int64_t>(children.size());
+    if (all <= at_once_bytes_max) {
+      take_in_at_once(children);
+    } else {
+      take_in_singly(children);
+    }
+  }
+
+  [[nodiscard]] const void* now() const noexcept { return now_ ? now_ : reduction_.input(); }
+  void send(int peer) { values_.send(peer, now(), reduction_.count); }
+  void deliver(void* to) { values_.copy(now(), to, reduction_.count); }
+  values& all() noexcept { return values_; }
+
+ private:
+  /// Makes a copy of my own contribution that may be written.
+  void own() {
+    now_ = result_ ? result_ : values_.room(reduction_.count);
+    values_.copy(reduction_.input(), now_, reduction_.count);
+  }
+  void take_in_at_once(const std::vector<int>& children) {
+    std::vector<std::byte*> rooms;
+    for (const int child : children) {
+      rooms.push_back(values_.room(reduction_.count));
+      values_.receive(child, rooms.back(), reduction_.count);
+    }
+    values_.settle();
+    for (std::byte*& right : rooms) fold(right);
+  }
+  void take_in_singly(const std::vector<int>& children) {
+    std::byte* right = values_.room(reduction_.count);
+    for (const int child : children) {
+      values_.receive(child, right, reduction_.count);
+      values_.settle();
+      fold(right);
+    }
+  }
+  /// Adds the value behind mine. After it `right` is the buffer that is free.
+  void fold(std::byte*& right) {
+    if (reduction_.op.commutative) {
+      schedule_.combine(right, now_, reduction_.count);
+    } else {
+      schedule_.combine(now_, right, reduction_.count);
+      std::swap(now_, right);
+    }
+  }
+
+  schedule& schedule_;
+  values values_;
+  const reduction& reduction_;
+  std::byte* result_;  // where the root wants it, or null
+  std::byte* now_ = nullptr;
+};
+
+std::vector<int> children_of(tree shape, int v, const team& t, int root) {
+  std::vector<int> children;
+  each_child(shape, v, t.size, [&](int child) { children.push_back((child + root) % t.size); });
+  return children;
+}
+
+}  // namespace
+
+void reduce_tree(schedule& s, const team& t, const reduction& r, int root, tree shape) {
+  if (r.count == 0 || r.type->size() == 0) return;
+  s.set_reducer(r.op);
+  // Order of ranks or not: without it the tree may hang from the root itself.
+  const int top = r.op.commutative ? root : 0;
+  const int v = (t.rank - top + t.size) % t.size;
+  climbing_value value(s, r, t.rank == root && v == 0 ? r.receive : nullptr);
+  value.take_in(children_of(shape, v, t, top));
+  if (v != 0) {
+    value.send((parent_of(shape, v) + top) % t.size);
+    s.close_round();
+  } else if (t.rank != root) {
+    value.send(root);
+    s.close_round();
+  } else {
+    value.deliver(r.receive);
+  }
+  if (t.rank == root && v != 0) {
+    value.all().receive(top, r.receive, r.count);
+    value.all().settle();
+  }
+}
+
+void reduce_scatter_gather(schedule& s, const team& t, const reduction& r, int root) {
+  if (r.count == 0 || r.type->size() == 0) return;
+  values v(s, *r.type);
+  const partition part(r.count, t.size);
+  const auto mine = part.length(t.rank);
+  std::byte* reduced = reduce_own_part(s, t, r, part);
+  if (t.rank != root) {
+    if (mine > 0) v.send(root, reduced, mine);
+    s.close_round();
+    return;
+  }
+  v.copy(reduced, v.at(r.receive, part.begin(t.rank)), mine);
+  for (int peer = 0; peer < t.size; ++peer) {
+    if (peer == root || part.length(peer) == 0) continue;
+    v.receive(peer, v.at(r.receive, part.begin(peer)), part.length(peer));
+  }
+  v.settle();
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headway::collectives {
+
+/// An operator on the elements of one type: right[i] = left[i] ∘ right[i]. "Left" holds what comes
+/// first in rank order, which is all that operators that do not commute ask for.
+/// Shape:    elements lie `extent` apart, as the type says; left and right do not overlap.
+/// Threads:  any; a user's function is called by whoever advances the collective.
+/// Source:   MPI-5.0 section 6.9.5 (the arguments of a user function, in its order).
+struct reducer {
+  using function = void (*)(const reducer& self, const void* left, void* right,
+                            std::int64_t count) noexcept;
+
+  function apply = nullptr;
+  void* state = nullptr;  ///< the function's own
+  void* type = nullptr;   ///< the handle that a user's function is given
+  bool commutative = true;
+};
+
+}  // namespace headway::collectives

@@ -1,0 +1,261 @@
+#include "collectives/schedule.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace headway::collectives {
+namespace {
+
+using messages::outcome;
+
+/// Up to here a blocking round waits for each message, beyond it once for all of them.
+constexpr int messages_waited_singly_max = 2;
+
+}  // namespace
+
+schedule::turn::turn(schedule& whose) noexcept
+    : ltask("collective schedule", on_turn, progress::ltask_kind::one_shot), owner(whose) {}
+
+schedule::schedule() : turn_(*this) {}
+schedule::~schedule() = default;
+
+void schedule::open_round() {
+  if (open_ != none) return;
+  open_ = steps_.size();
+  add({.what = kind::open,
+       .number = 0,
+       .amount = 0,
+       .from = nullptr,
+       .to = nullptr,
+       .type = nullptr});
+}
+
+void schedule::send(int peer, const void* from, std::int64_t bytes) {
+  open_round();
+  ++steps_[open_].number;
+  add({kind::send, peer, bytes, from, nullptr, nullptr});
+}
+
+void schedule::receive(int peer, void* to, std::int64_t bytes) {
+  open_round();
+  ++steps_[open_].number;
+  add({kind::receive, peer, bytes, nullptr, to, nullptr});
+}
+
+void schedule::close_round() {
+  if (open_ == none) return;
+  const int messages = steps_[open_].number;
+  open_ = none;
+  add({kind::close, messages, 0, nullptr, nullptr, nullptr});
+  if (messages > requests_held_) {
+    requests_held_ = std::max(messages, 4);
+    requests_ = std::make_unique<messages::request[]>(static_cast<std::size_t>(requests_held_));
+  }
+}
+
+void schedule::copy(const void* from, void* to, std::int64_t bytes) {
+  if (bytes > 0 && from != to) add({kind::copy, 0, bytes, from, to, nullptr});
+}
+
+void schedule::pack(const datatypes::layout& type, const void* from, std::int64_t count,
+                    std::byte* to) {
+  if (count > 0) add({kind::pack, 0, count, from, to, &type});
+}
+
+void schedule::unpack(const datatypes::layout& type, const std::byte* from, void* to,
+                      std::int64_t count) {
+  if (count > 0) add({kind::unpack, 0, count, from, to, &type});
+}
+
+void schedule::combine(const void* left, void* right, std::int64_t count) {
+  if (count > 0) add({kind::combine, 0, count, left, right, nullptr});
+}
+
+void schedule::clear() noexcept {
+  steps_.clear();
+  kept_.clear();
+  scratch_.clear();
+  open_ = none;
+  via_ = nullptr;
+  reset();
+}
+
+void schedule::rewind() noexcept {
+  HEADWAY_DEBUG_ASSERT(via_ != nullptr && open_ == none);
+  next_ = 0;
+  how_ = outcome::ok;
+  failed_rank_ = -1;
+}
+
+void schedule::begin_round(const step& open, messages::request::finisher finish) noexcept {
+  round_ = next_;
+  posted_ = 0;
+  finish_ = finish;
+  // Relaxed: the requests that are posted next carry it to whoever completes them.
+  if (finish) outstanding_.store(open.number + 1, std::memory_order_relaxed);
+}
+
+void schedule::post(const step& s) noexcept {
+  auto& r = requests_[static_cast<std::size_t>(posted_++)];
+  r.reset();
+  r.finish = finish_;
+  r.owner = this;
+  r.background = false;  // the schedule as a whole is counted, or waited for
+  if (s.what == kind::receive) {
+    via_->receive(r, {static_cast<std::byte*>(s.to), static_cast<std::size_t>(s.amount)}, s.number,
+                  tag_);
+    return;
+  }
+  static constexpr std::byte one_byte{};
+  std::span data{static_cast<const std::byte*>(s.from), static_cast<std::size_t>(s.amount)};
+  if (how_ != outcome::ok) {  // a size that is not due tells the receiver that we have failed
+    data = s.amount == 0 ? std::span(&one_byte, 1) : std::span<const std::byte>{};
+  }
+  via_->send(r, data, s.number, tag_);
+}
+
+void schedule::local(const step& s) noexcept {
+  if (how_ != outcome::ok) return;
+  switch (s.what) {
+    case kind::copy:
+      std::memcpy(s.to, s.from, static_cast<std::size_t>(s.amount));
+      break;
+    case kind::pack:
+      s.type->pack(s.from, s.amount, static_cast<std::byte*>(s.to));
+      break;
+    case kind::unpack:
+      s.type->unpack(static_cast<const std::byte*>(s.from), s.to, s.amount);
+      break;
+    case kind::combine:
+      reducer_.apply(reducer_, s.from, s.to, s.amount);
+      break;
+    default:
+      break;
+  }
+}
+
+outcome schedule::run() noexcept {
+  rewind();
+  while (next_ < steps_.size()) {
+    const step& s = steps_[next_++];
+    switch (s.what) {
+      case kind::open: {
+        const bool singly = s.number <= messages_waited_singly_max;
+        begin_round(s, singly ? nullptr : on_counted);
+        break;
+      }
+      case kind::send:
+      case kind::receive:
+        post(s);
+        break;
+      case kind::close:
+        wait_round();
+        check_round();
+        break;
+      default:
+        local(s);
+    }
+  }
+  return how_;
+}
+
+void schedule::wait_round() noexcept {
+  if (!finish_) {
+    for (int i = 0; i < posted_; ++i) via_->wait(requests_[static_cast<std::size_t>(i)]);
+    return;
+  }
+  if (last_of_round()) return;
+  via_->wait(round_over_);
+  round_over_.reset();
+}
+
+bool schedule::on_counted(messages::request& r) noexcept {
+  auto& self = *static_cast<schedule*>(r.owner);
+  if (self.last_of_round()) self.round_over_.complete();
+  return false;
+}
+
+void schedule::start() noexcept {
+  rewind();
+  reset();
+  via_->pending_started();
+  advance();
+}
+
+bool schedule::last_of_round() noexcept {
+  return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;  // (M) and (N)
+}
+
+bool schedule::on_message(messages::request& r) noexcept {
+  auto& self = *static_cast<schedule*>(r.owner);
+  if (self.last_of_round()) self.via_->submit(self);
+  return false;
+}
+
+progress::ltask_result schedule::on_turn(progress::ltask& task) noexcept {
+  static_cast<turn&>(task).owner.take_turn();
+  return progress::ltask_result::done;
+}
+
+void schedule::take_turn() noexcept {
+  check_round();
+  advance();
+}
+
+/// Runs steps until messages are due that have not come. After that, or after `end`, another thread
+/// may own the schedule: nothing of it is touched then.
+void schedule::advance() noexcept {
+  while (next_ < steps_.size()) {
+    const step& s = steps_[next_++];
+    switch (s.what) {
+      case kind::open:
+        begin_round(s, on_message);
+        break;
+      case kind::send:
+      case kind::receive:
+        post(s);
+        break;
+      case kind::close:
+        if (!last_of_round()) return;
+        check_round();
+        break;
+      default:
+        local(s);
+    }
+  }
+  end();
+}
+
+void schedule::end() noexcept {
+  via_->pending_ended();
+  complete();
+}
+
+void schedule::check_round() noexcept {
+  const messages::request* r = requests_.get();
+  for (auto i = round_; i < next_; ++i) {
+    const step& s = steps_[i];
+    if (s.what == kind::send || s.what == kind::receive) check(*r++, s);
+  }
+}
+
+void schedule::check(const messages::request& r, const step& s) noexcept {
+  const auto& a = r.arrived;
+  if (a.how == outcome::truncated && s.amount == 0) {
+    fail(outcome::failed, s.number);
+  } else if (a.how != outcome::ok) {
+    fail(a.how, s.number);
+  } else if (s.what == kind::receive && a.bytes != static_cast<std::size_t>(s.amount)) {
+    fail(outcome::failed, s.number);
+  }
+}
+
+void schedule::fail(outcome how, int rank) noexcept {
+  if (how_ != outcome::ok) return;
+  how_ = how;
+  failed_rank_ = rank;
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collectives/arena.hpp"
+#include "collectives/reducer.hpp"
+#include "collectives/team.hpp"
+#include "datatypes/layout.hpp"
+#include "messages/request.hpp"
+#include "progress/completion.hpp"
+#include "progress/ltask.hpp"
+
+namespace headway::collectives {
+
+/// One rank's part of a collective operation: a straight list of steps, in rounds. Messages of a
+/// round are under way together; `close_round` is where it waits for all of them.
+///
+/// Shape:    steps, requests and scratch memory are kept for the next operation when it is
+///           recycled (schedule_cache.hpp), so that most operations allocate nothing.
+/// Threads:  built and started by one thread; after `start` any thread advances it, one at a time.
+/// Progress: after `start` it advances by itself: whoever completes the last message of a round
+///           submits the ltask that runs the next one. `run` instead waits between the rounds.
+/// Errors:   when a message fails or has not the size that is due, the steps still run to the end
+///           with empty messages in place of data, so that no rank waits for one that has given
+///           up; `how` says what was first. Every rank whose result would have been wrong has an
+///           error.
+/// Source:   thread-or-not08 (PAPERS.md mechanism 23); Hoefler, Lumsdaine, Rehm, "Implementation
+///           and performance analysis of non-blocking collective operations for MPI", SC 2007.
+class schedule final : public progress::completion {
+ public:
+  schedule();
+  ~schedule();
+
+  // Building. What is passed must live until the schedule is complete; see also `keep`.
+  void send(int peer, const void* from, std::int64_t bytes);
+  void receive(int peer, void* to, std::int64_t bytes);
+  /// All messages since the last one are over before the next step begins.
+  void close_round();
+  void copy(const void* from, void* to, std::int64_t bytes);
+  void pack(const datatypes::layout& type, const void* from, std::int64_t count, std::byte* to);
+  void unpack(const datatypes::layout& type, const std::byte* from, void* to, std::int64_t count);
+  /// right = left ∘ right, element by element.
+  void combine(const void* left, void* right, std::int64_t count);
+  void set_reducer(const reducer& op) noexcept { reducer_ = op; }
+  /// Memory until the schedule is recycled, aligned to a cache line, never moved.
+  [[nodiscard]] std::byte* scratch(std::int64_t bytes) { return scratch_.take(bytes); }
+  /// Holds a type until the schedule is recycled.
+  void keep(const datatypes::layout& type) { kept_.emplace_back(type); }
+
+  // Running. A schedule may be run or started again when it is complete.
+  /// Draws the operation's tag. Once, before the first `run` or `start`.
+  void bind(team& ranks) noexcept {
+    via_ = &ranks.via;
+    tag_ = ranks.next_tag();
+  }
+  /// From start to end, waiting.
+  messages::outcome run() noexcept;
+  void start() noexcept;
+  /// What the carrier calls, through the ltask, after it was given the schedule by `submit`.
+  void take_turn() noexcept;
+  [[nodiscard]] progress::ltask& task() noexcept { return turn_; }
+  /// Valid once complete.
+  [[nodiscard]] messages::outcome how() const noexcept { return how_; }
+  /// The rank whose message failed first, or -1.
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
+
+  /// Forgets the steps and keeps the memory. Not while it runs.
+  void clear() noexcept;
+
+ private:
+  friend class schedule_cache;
+
+  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine };
+  struct step {
+    kind what;
+    int number;           ///< peer; of `open`: messages in the round
+    std::int64_t amount;  ///< bytes or elements
+    const void* from;
+    void* to;
+    const datatypes::layout* type;
+  };
+  static bool on_message(messages::request& r) noexcept;
+  static bool on_counted(messages::request& r) noexcept;
+  static progress::ltask_result on_turn(progress::ltask& task) noexcept;
+
+  void add(const step& s) { steps_.push_back(s); }
+  void open_round();
+  void rewind() noexcept;
+  void begin_round(const step& open, messages::request::finisher finish) noexcept;
+  void post(const step& s) noexcept;
+  void local(const step& s) noexcept;
+  void advance() noexcept;
+  void end() noexcept;
+  void check_round() noexcept;
+  void check(const messages::request& r, const step& s) noexcept;
+  void fail(messages::outcome how, int rank) noexcept;
+  void wait_round() noexcept;
+  [[nodiscard]] bool last_of_round() noexcept;
+
+  struct turn : progress::ltask {
+    explicit turn(schedule& whose) noexcept;
+    schedule& owner;
+  };
+
+  // Between rounds these belong to whoever advances; `outstanding_` hands them on.
+  std::vector<step> steps_;
+  std::vector<datatypes::layout_ptr> kept_;
+  arena scratch_;
+  reducer reducer_;
+  std::unique_ptr<messages::request[]> requests_;
+  int requests_held_ = 0;
+  std::size_t open_ = none;  ///< the round being built
+  std::size_t next_ = 0;     ///< the step to run
+  std::size_t round_ = 0;    ///< the step behind this round's `open`
+  int posted_ = 0;           ///< messages of this round so far
+  carrier* via_ = nullptr;
+  int tag_ = 0;
+  messages::outcome how_ = messages::outcome::ok;
+  int failed_rank_ = -1;
+  messages::request::finisher finish_ = nullptr;
+  // Hazard: the next round reads requests while a completer still writes them.
+  // Edge:   (M) every completer's decrement, release -> (N) the last one's, acquire.
+  std::atomic<int> outstanding_{0};
+  progress::completion round_over_;  ///< of `run`, in rounds of many messages
+  turn turn_;
+  schedule* cached_next_ = nullptr;  ///< schedule_cache's
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+};
+
+}  // namespace headway::collectives

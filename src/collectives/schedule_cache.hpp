@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "collectives/schedule.hpp"
+
+namespace headway::collectives {
+
+/// Schedules that have ended, kept for the next operation with their memory.
+/// Shape:    at most `kept_max` per thread.
+/// Threads:  each thread has its own; a schedule may be given back on another than it came from.
+/// Errors:   `take` throws std::bad_alloc.
+class schedule_cache {
+ public:
+  [[nodiscard]] static schedule* take();
+  static void give(schedule* ended) noexcept;
+
+ private:
+  static constexpr int kept_max = 8;
+  struct shelf;
+  static shelf& mine() noexcept;
+};
+
+struct give_back {
+  void operator()(schedule* s) const noexcept { schedule_cache::give(s); }
+};
+
+/// A schedule that goes back to the cache. Let go only what is complete or was never started.
+using schedule_ptr = std::unique_ptr<schedule, give_back>;
+
+[[nodiscard]] inline schedule_ptr new_schedule() { return schedule_ptr(schedule_cache::take()); }
+
+}  // namespace headway::collectives

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "collectives/schedule_cache.hpp"
+#include "model_world.hpp"
+#include "typed_buffer.hpp"
+
+namespace headway::collectives::test {
+
+/// One collective operation on all ranks of a world: built and started on each, and checked to end.
+class operation {
+ public:
+  using build = std::function<void(schedule& s, team& t)>;
+
+  void start(model_world& world, const build& steps) {
+    world.everyone([&](int, team& t) {
+      schedules_.push_back(new_schedule());
+      steps(*schedules_.back(), t);
+      schedules_.back()->bind(t);
+      schedules_.back()->start();
+    });
+  }
+  [[nodiscard]] bool ended_well() const {
+    for (const auto& s : schedules_) {
+      if (!s->test() || s->how() != messages::outcome::ok) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] schedule& of(int rank) { return *schedules_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<schedule_ptr> schedules_;
+};
+
+/// Starts it on all ranks, lets the world settle, and demands that all have ended well.
+inline void perform(model_world& world, const operation::build& steps) {
+  operation op;
+  op.start(world, steps);
+  world.settle();
+  ASSERT_TRUE(op.ended_well());
+  ASSERT_EQ(world.pending(), 0);
+}
+
+/// A typed buffer per rank.
+class buffers_of_all {
+ public:
+  buffers_of_all(const datatypes::layout& type, int ranks,
+                 const std::function<std::int64_t(int rank)>& count) {
+    for (int i = 0; i < ranks; ++i) all_.push_back(std::make_unique<typed_buffer>(type, count(i)));
+  }
+  typed_buffer& operator[](int rank) { return *all_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<std::unique_ptr<typed_buffer>> all_;
+};
+
+inline words joined(const std::vector<words>& parts) {
+  words all;
+  for (const auto& p : parts) all.insert(all.end(), p.begin(), p.end());
+  return all;
+}
+
+}  // namespace headway::collectives::test

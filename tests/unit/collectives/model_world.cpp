@@ -1,0 +1,130 @@
+#include "model_world.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace headway::collectives::test {
+
+using messages::outcome;
+
+struct model_world::node final : carrier {
+  node(model_world& all, int number, int size)
+      : world(all), rank(number), ranks(*this, number, size) {}
+
+  void send(messages::request& r, std::span<const std::byte> data, int destination,
+            int tag) noexcept override {
+    world.send(rank, r, data, destination, tag);
+  }
+  void receive(messages::request& r, std::span<std::byte> room, int source,
+               int tag) noexcept override {
+    world.receive(rank, r, room, source, tag);
+  }
+  void submit(schedule& ready) noexcept override {
+    world.events_.push_back([this, &ready] {
+      if (!dead) ready.take_turn();
+    });
+  }
+  void wait(progress::completion&) noexcept override { std::abort(); }  // all ranks are one thread
+  void pending_started() noexcept override { ++pending; }
+  void pending_ended() noexcept override { --pending; }
+
+  model_world& world;
+  int rank;
+  team ranks;
+  int pending = 0;
+  bool dead = false;
+};
+
+model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
+  for (int i = 0; i < ranks; ++i) nodes_.push_back(std::make_unique<node>(*this, i, ranks));
+}
+model_world::~model_world() = default;
+
+int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
+team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
+bool model_world::dead(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->dead; }
+
+int model_world::pending() const {
+  int sum = 0;
+  for (const auto& n : nodes_) sum += n->dead ? 0 : n->pending;
+  return sum;
+}
+
+void model_world::finish(messages::request& r, outcome how, int source, std::size_t bytes) {
+  events_.push_back([&r, how, source, bytes] {
+    r.arrived = {.source = source, .tag = 0, .bytes = bytes, .how = how};
+    if (!r.finish || r.finish(r)) r.complete();
+  });
+}
+
+void model_world::send(int source, messages::request& r, std::span<const std::byte> data,
+                       int destination, int tag) {
+  ++sent_;
+  if (dead(destination)) return finish(r, outcome::peer_lost, destination, 0);
+  posting p{&r, {}, data, {}};
+  if (dice_() % 2 == 0) {  // eager: the sender may go on, and change its buffer
+    p.eager.assign(data.begin(), data.end());
+    p.request = nullptr;
+    finish(r, outcome::ok, source, data.size());
+  }
+  const key where{source, destination, tag};
+  lines_[where].sends.push_back(std::move(p));
+  events_.push_back([this, where] { deliver(where); });
+}
+
+void model_world::receive(int destination, messages::request& r, std::span<std::byte> room,
+                          int source, int tag) {
+  const key where{source, destination, tag};
+  if (dead(source) && lines_[where].sends.empty()) return finish(r, outcome::peer_lost, source, 0);
+  lines_[where].receives.push_back({&r, {}, {}, room});
+  events_.push_back([this, where] { deliver(where); });
+}
+
+void model_world::deliver(const key& where) {
+  line& l = lines_[where];
+  if (l.sends.empty() || l.receives.empty()) return;
+  const posting s = std::move(l.sends.front());
+  const posting r = std::move(l.receives.front());
+  l.sends.pop_front();
+  l.receives.pop_front();
+  const auto data = s.request ? s.data : std::span<const std::byte>(s.eager);
+  const auto bytes = std::min(data.size(), r.room.size());
+  if (bytes > 0) std::memcpy(r.room.data(), data.data(), bytes);
+  finish(*r.request, data.size() > r.room.size() ? outcome::truncated : outcome::ok, where.source,
+         bytes);
+  if (s.request) finish(*s.request, outcome::ok, where.source, data.size());
+}
+
+void model_world::kill(int rank) {
+  nodes_[static_cast<std::size_t>(rank)]->dead = true;
+  for (auto& [where, l] : lines_) {
+    if (where.source == rank) {
+      std::erase_if(l.sends, [](const posting& p) { return p.request != nullptr; });
+      for (std::size_t i = l.sends.size(); i < l.receives.size(); ++i) {
+        finish(*l.receives[i].request, outcome::peer_lost, rank, 0);
+      }
+      l.receives.resize(std::min(l.receives.size(), l.sends.size()));
+    } else if (where.destination == rank) {
+      for (auto& p : l.sends) {
+        if (p.request) finish(*p.request, outcome::peer_lost, rank, 0);
+      }
+      l.sends.clear();
+      l.receives.clear();
+    }
+  }
+}
+
+void model_world::settle(int limit) {
+  for (int i = 0; i < limit && !events_.empty(); ++i) {
+    std::swap(events_[dice_() % events_.size()], events_.back());
+    const auto event = std::move(events_.back());
+    events_.pop_back();
+    event();
+  }
+}
+
+void model_world::everyone(const std::function<void(int rank, team& t)>& act) {
+  for (auto& n : nodes_) act(n->rank, n->ranks);
+}
+
+}  // namespace headway::collectives::test

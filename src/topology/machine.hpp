@@ -33,8 +33,9 @@ class machine {
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
 
-  /// The same from a description in hwloc's syntax ("package:8 core:64"): for tests. Its processors
-  /// are imagined; processor p of the real machine stands for imagined p, modulo their number.
+  /// The same from a description in hwloc's syntax ("package:8 core:64 pu:1"): for tests. Its
+  /// processors are imagined; processor p of the real machine stands for imagined p, modulo their
+  /// number.
   [[nodiscard]] static base::result<std::unique_ptr<machine>> imagine(
       const std::string& description);
 

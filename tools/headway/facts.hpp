@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace headway::tool {
+
+struct tunable_fact {
+  std::string name, why, unit, accepted, fallback, value, origin;
+};
+
+struct place_fact {
+  std::string name;
+  int depth = 0;                ///< 0 is the machine
+  std::vector<int> processors;  ///< the kernel's numbers
+};
+
+struct rail_fact {
+  std::string name, address;
+  int peers = 0;  ///< processes of the job that it reaches
+};
+
+struct function_fact {
+  std::string name, chapter;
+  bool works = false;  ///< false: returns MPI_ERR_UNSUPPORTED_OPERATION
+};
+
+/// What `headway info` tells, gathered before any of it is printed.
+struct facts {
+  std::string version;
+  std::string compiler;
+  std::string mpi_version, abi_version;
+  std::vector<place_fact> places;
+  int usable_processors = 0;
+  bool imagined_machine = false;  ///< HEADWAY_TOPOLOGY, not the real one
+  std::vector<rail_fact> rails;
+  std::string rails_fault;  ///< why the rails could not be opened; empty: they could
+  std::vector<tunable_fact> tunables;
+  std::vector<function_fact> functions;
+};
+
+/// Reads the machine, the tunables and the list of functions; with `open_rails` also opens the
+/// rails as a program of this job would, and closes them again.
+[[nodiscard]] base::result<facts> gather(bool open_rails);
+
+/// As a person reads it. Every printer returns text; `info` writes it.
+[[nodiscard]] std::string overview_text(const facts& all);
+[[nodiscard]] std::string tunables_text(const facts& all);
+[[nodiscard]] std::string functions_text(const facts& all);
+/// The same, all of it, as one JSON object.
+[[nodiscard]] std::string json_text(const facts& all);
+
+}  // namespace headway::tool

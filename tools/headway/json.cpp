@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+#include "tools/headway/facts.hpp"
+
+namespace headway::tool {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      out += {'\\', letter};
+    } else if (static_cast<unsigned char>(letter) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      out += letter;
+    }
+  }
+  return out + "\"";
+}
+
+/// A JSON array with one entry per line.
+template <class Range, class Text>
+std::string array(const Range& entries, Text text) {
+  std::string out = "[";
+  const char* before = "\n    ";
+  for (const auto& entry : entries) {
+    out += before + text(entry);
+    before = ",\n    ";
+  }
+  return out + "]";
+}
+
+std::string one_place(const place_fact& p) {
+  return fmt::format(R"({{"name": {}, "depth": {}, "processors": [{}]}})", quoted(p.name), p.depth,
+                     fmt::join(p.processors, ", "));
+}
+
+std::string one_rail(const rail_fact& r) {
+  return fmt::format(R"({{"name": {}, "address": {}, "peers": {}}})", quoted(r.name),
+                     quoted(r.address), r.peers);
+}
+
+std::string one_tunable(const tunable_fact& t) {
+  return fmt::format(
+      R"({{"name": {}, "why": {}, "unit": {}, "accepts": {}, "default": {}, "value": {}, )"
+      R"("origin": {}}})",
+      quoted(t.name), quoted(t.why), quoted(t.unit), quoted(t.accepted), quoted(t.fallback),
+      quoted(t.value), quoted(t.origin));
+}
+
+std::string one_function(const function_fact& f) {
+  return fmt::format(R"({{"name": {}, "chapter": {}, "works": {}}})", quoted(f.name),
+                     quoted(f.chapter), f.works);
+}
+
+}  // namespace
+
+std::string json_text(const facts& all) {
+  std::string out = "{\n";
+  const auto member = [&out](std::string_view name, const std::string& value) {
+    out += fmt::format("{}  {}: {}", out.size() > 2 ? ",\n" : "", quoted(name), value);
+  };
+  member("version", quoted(all.version));
+  member("compiler", quoted(all.compiler));
+  member("mpi_version", quoted(all.mpi_version));
+  member("abi_version", quoted(all.abi_version));
+  member("usable_processors", std::to_string(all.usable_processors));
+  member("imagined_machine", all.imagined_machine ? "true" : "false");
+  member("places", array(all.places, one_place));
+  member("rails", array(all.rails, one_rail));
+  member("rails_fault", quoted(all.rails_fault));
+  member("tunables", array(all.tunables, one_tunable));
+  member("mpi_functions", array(all.functions, one_function));
+  return out + "\n}\n";
+}
+
+}  // namespace headway::tool

@@ -18,8 +18,8 @@ struct block {
   [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size(); }
 };
 
-/// A block per rank within one buffer: equally long and adjacent (`count`), or as the v forms say it
-/// (`counts` and `places` in extents), or the w forms (`types` and `places` in bytes).
+/// A block per rank within one buffer: equally long and adjacent (`count`), or as the v forms say
+/// it (`counts` and `places` in extents), or the w forms (`types` and `places` in bytes).
 /// Shape:    the arrays have an entry per rank and are not needed after the schedule is built.
 struct blocks {
   void* data = nullptr;

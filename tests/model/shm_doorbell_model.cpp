@@ -2,8 +2,8 @@
 //         that stays awake knows whether a byte is on its way.
 // Method: Relacy, random interleavings and weak memory, with one and two senders. The model has no
 //         membarrier, so the word is strict from the start: both sides fence.
-// Mutations that fail here: the full fence left out of lie_down or of take_the_ringing; a sender that
-// goes by strict alone as if it were awake; the exchange of asleep replaced by a store.
+// Mutations that fail here: the full fence left out of lie_down or of take_the_ringing; a sender
+// that goes by strict alone as if it were awake; the exchange of asleep replaced by a store.
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.

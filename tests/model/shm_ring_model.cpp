@@ -1,8 +1,8 @@
 // Goal:   records of one and two lines arrive whole, once and in order through a ring of four lines
 //         that wraps and is full most of the time.
 // Method: Relacy, random interleavings and weak memory. The payload is in variables that Relacy
-//         watches for races; bytes of a payload where a later record's word will be are not zero, as
-//         in life.
+//         watches for races; bytes of a payload where a later record's word will be are not zero,
+//         as in life.
 // Mutations that fail here: (P) relaxed, (A) relaxed, (Z) left out, (F) relaxed, (O) relaxed,
 // reserve without its extra line (a livelock).
 

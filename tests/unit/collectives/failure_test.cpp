@@ -1,5 +1,5 @@
-// Goal:   when a rank dies in the middle, every other rank's operation ends, and whoever has a result
-//         without an error has the right one.
+// Goal:   when a rank dies in the middle, every other rank's operation ends, and whoever has a
+//         result without an error has the right one.
 // Method: each algorithm, several sizes; the death comes after every possible number of events.
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 namespace headway::base {
 
 /// A lock that nobody waits for: who finds it taken goes elsewhere.
-/// Shape:    one word, 0 or the ticket of the holder: kernel thread number in the low 31 bits, then
-///           a bit for holders of low priority, a count in the upper half.
+/// Shape:    one word, 0 or the ticket of the holder: the kernel's thread number in 31 bits below,
+///           then a bit for holders of low priority, a count in the upper half.
 /// Threads:  any; not recursive.
 /// Progress: never waits. A holder that lost its processor can be seen: as long as `holder` answers
 ///           the same ticket, it is the same tenure, so an observer times it with its own clock and

@@ -14,12 +14,11 @@ struct mpsc_link {
 /// Shape:    intrusive: `link(member)` is a `mpsc_link<T>&`; no memory of its own.
 /// Threads:  `push`, `empty` any thread; `pop` one thread at a time, whose hand-over synchronises
 ///           (a mask, say).
-/// Progress: never waits. `push` repeats only while others push. Unlike queues that link behind a
-///           swapped tail, a pusher that loses the processor hides nobody else's member.
-/// Errors:   none; empty is an ordinary answer. A member that is queued already is the caller's
-///           bug.
-/// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole and turned round. Taking all at
-///           once leaves no ABA: `push` needs only that the head is what it linked to.
+/// Progress: never waits. `push` repeats only while others push. Unlike queues that link behind
+///           a swapped tail, a pusher that loses the processor hides nobody else's member.
+/// Errors:   none; empty is an ordinary answer. Pushing a queued member is the caller's bug.
+/// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole and turned round. Taking all
+///           at once leaves no ABA: `push` needs only that the head is what it linked to.
 template <class T, auto link, template <class> class Atomic = std::atomic>
 class mpsc_queue {
   // A member belongs to its pusher until (P), then to the list behind `newest_`, after (T) to the

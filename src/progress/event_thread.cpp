@@ -14,6 +14,7 @@ constexpr std::uint64_t first_pause_ns = 50 * us;
 constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_vacant_ns = 250 * us;     // sleepers may have nobody but us
 constexpr std::uint64_t longest_pause_crowded_ns = 4'000 * us;  // 16 ranks look 16 times
+constexpr std::uint64_t taken_pause_ns = 20 * us;
 constexpr int idle_looks_max = 3;
 
 std::vector<int> usable(const topology::machine& machine) {
@@ -53,8 +54,12 @@ void event_thread::run() noexcept {
 }
 
 void event_thread::doze() noexcept {
-  base::futex_wait(stop_, 0, base::now_ns() + pause_ns_);
+  pause(pause_ns_);
   core_.count(core_.counted.event_looks);
+}
+
+void event_thread::pause(std::uint64_t for_ns) noexcept {
+  base::futex_wait(stop_, 0, base::now_ns() + for_ns);
 }
 
 event_thread::finding event_thread::look() noexcept {
@@ -104,6 +109,8 @@ void event_thread::poll_until_idle(thread_record& me) noexcept {
   for (;;) {
     const auto o = core_.round(me, round_kind::background, true);
     me.pay_wake_ups();
+    // The holder of the mask polls for us, or needs the processor that we run on.
+    if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
     if (!o.advanced || stop_.load(std::memory_order_relaxed)) return;
     if (core_.queues.root().explicit_rounds() != rounds_seen_) return;  // attended: hands off
   }

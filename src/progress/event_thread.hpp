@@ -31,6 +31,7 @@ class event_thread {
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
   void poll_until_idle(thread_record& me) noexcept;
+  void pause(std::uint64_t for_ns) noexcept;
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
 

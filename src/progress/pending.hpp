@@ -5,9 +5,8 @@
 
 namespace headway::progress {
 
-/// How much waits for progress: requests under way, open receives, one-shot ltasks, sleeping
-/// threads.
-/// Shape:    one word: the balance below, the number of starts above; at most 2^32 - 1 at a time.
+/// How much waits for progress: requests, open receives, one-shot ltasks, sleeping threads.
+/// Shape:    one word: the balance below, the number of starts above; at most 2^32 - 1 pending.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
 template <template <class> class Atomic = std::atomic>

@@ -35,7 +35,8 @@ void task_queue::absorb() noexcept {
 
 task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexcept {
   if (main_count_.load(std::memory_order_relaxed) == 0 && submissions_.empty()) return {};
-  if (!mask_.try_lock(me.next_ticket())) {
+  // Relaxed: the claim is a courtesy between rounds, the mask alone excludes.
+  if (claims_.load(std::memory_order_relaxed) != 0 || !mask_.try_lock(me.next_ticket())) {
     skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
     return {found::taken, 0};
   }
@@ -81,6 +82,13 @@ void task_queue::keep(ltask& task) noexcept {
 }
 
 bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
+  claims_.fetch_add(1, std::memory_order_relaxed);
+  const bool taken = search(me, task);
+  claims_.fetch_sub(1, std::memory_order_relaxed);
+  return taken;
+}
+
+bool task_queue::search(thread_record& me, ltask& task) noexcept {
   for (int tries = 0;; ++tries) {
     if (mask_.try_lock(me.next_ticket())) {
       absorb();
@@ -103,9 +111,11 @@ bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
 }
 
 task_queue::counters task_queue::count() const noexcept {
-  constexpr auto relaxed = std::memory_order_relaxed;  // counts, carry nothing
-  return {explicit_rounds_.load(relaxed), background_rounds_.load(relaxed), hits_.load(relaxed),
-          runs_.load(relaxed), skips_.load(relaxed)};
+  return {.explicit_rounds = explicit_rounds_.load(std::memory_order_relaxed),
+          .background_rounds = background_rounds_.load(std::memory_order_relaxed),
+          .hits = hits_.load(std::memory_order_relaxed),
+          .runs = runs_.load(std::memory_order_relaxed),
+          .skips = skips_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace headway::progress

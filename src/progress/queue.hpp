@@ -19,7 +19,7 @@ enum class round_kind : std::uint8_t { explicit_, background };
 /// Shape:    a mask's line and a submission line; ltasks bring their own links.
 /// Threads:  every function any thread. Bodies run under the mask, so one at a time.
 /// Progress: `visit` never waits: empty costs two loads, a taken mask is passed by. `take_back`
-///           waits for the round under way.
+///           waits for the round under way; while it does, no other begins.
 /// Errors:   an ltask submitted twice, or re-submitted and then not `done`: aborts with its name.
 /// Source:   pioman15 (mechanism 5).
 class task_queue {
@@ -54,7 +54,7 @@ class task_queue {
   [[nodiscard]] std::uint64_t explicit_rounds() const noexcept {
     return explicit_rounds_.load(std::memory_order_relaxed);  // a count, carries nothing
   }
-  [[nodiscard]] counters count() const noexcept;
+  [[nodiscard]] counters count() const noexcept;  // relaxed: counts carry nothing
 
  private:
   using counter = std::atomic<std::uint64_t>;  // written by the mask's holder, read by anyone
@@ -62,6 +62,7 @@ class task_queue {
     c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
+  [[nodiscard]] bool search(thread_record& me, ltask& task) noexcept;
   void absorb() noexcept;
   [[nodiscard]] outcome run_all(thread_record& me) noexcept;
   void keep(ltask& task) noexcept;
@@ -72,6 +73,8 @@ class task_queue {
   alignas(64) base::mpsc_queue<ltask, &ltask::link_of> submissions_;
   counter skips_{0};  // the one counter that is not the holder's
   alignas(64) base::mask mask_;
+  /// Threads in `take_back`: rounds stay away, or one that follows the other would starve it.
+  std::atomic<std::uint32_t> claims_{0};
   std::atomic<std::uint32_t> main_count_{0};
   base::intrusive_list<ltask> main_;
   counter explicit_rounds_{0}, background_rounds_{0}, hits_{0}, runs_{0};

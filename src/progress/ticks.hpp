@@ -8,8 +8,7 @@
 namespace headway::progress {
 
 /// Functions that are called about every 100 ms by whoever is awake and knows what time it is.
-/// Threads:  every function any thread; no two ticks run at once. A tick must not add or remove
-///           one.
+/// Threads:  every function any thread; no two ticks run at once; none adds or removes a tick.
 /// Progress: `run_if_due` waits for nobody; `remove` waits until no tick runs.
 class ticks {
  public:

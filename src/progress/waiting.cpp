@@ -54,7 +54,8 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
   std::uint64_t idle_since_ns = 0;
   for (std::uint32_t round = 1;; ++round) {
-    const auto o = core_.round(me_, round_kind::explicit_, me_.rounds++ % sweep_period == 0);
+    const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
+    const auto o = core_.round(me_, round_kind::explicit_, everywhere);
     if (set_.done()) return outcome::complete;
     if (me_.owed_count) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::exhausted;

@@ -21,8 +21,7 @@ struct place {
 };
 
 /// The machine as a tree from the whole down to cores; levels without siblings are pruned.
-/// Shape:    places in the order of a walk from the root, so that a parent comes before its
-///           children.
+/// Shape:    places in the order of a walk from the root: a parent comes before its children.
 /// Threads:  immutable after `read`; every function any thread.
 /// Source:   pioman15 (mechanisms 3 and 4); hwloc.
 class machine {

@@ -47,6 +47,12 @@ tunable::tunable(const char* name, const char* unit, const char* why)
   r.entries.push_back(this);
 }
 
+tunable::~tunable() {
+  auto& r = all_tunables();
+  const std::lock_guard guard(r.lock);
+  std::erase(r.entries, this);
+}
+
 std::vector<const tunable*> tunable::all() {
   auto& r = all_tunables();
   const std::lock_guard guard(r.lock);

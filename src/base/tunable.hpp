@@ -33,7 +33,7 @@ class tunable {
   static std::vector<const tunable*> all();
 
  protected:
-  ~tunable() = default;
+  ~tunable();
   /// The environment's text, or nullptr. The only `getenv` of the house.
   [[nodiscard]] const char* environment_text() const;
   void complain(std::string_view text, std::string_view accepted) const;

@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "progress/event_source.hpp"
+#include "progress/sleep_flag.hpp"
 
 namespace headway::progress {
 
@@ -47,17 +48,17 @@ class guard {
   /// source that cannot wake us, no longer than the blind period.
   template <class HasWork>
   void sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
-    asleep_.store(true, std::memory_order_seq_cst);  // (K)
+    asleep_.lie_down();
     if (arm() && !has_work()) sleep_armed(deadline_ns);
-    asleep_.store(false, std::memory_order_relaxed);  // a late kick ends the next sleep early
+    asleep_.get_up();
     disarm();
   }
   /// Ends the holder's sleep, now or when it comes to it. A system call.
   void kick() noexcept;
   /// The same if somebody sleeps: a load when not. After the work has been made visible (seq_cst).
   void kick_sleeper() noexcept {
-    if (asleep_.load(std::memory_order_seq_cst)) [[unlikely]]
-      kick();  // (W)
+    if (asleep_.somebody_sleeps()) [[unlikely]]
+      kick();
   }
 
   void add(event_source& source);
@@ -72,7 +73,7 @@ class guard {
 
   std::atomic<holder> holder_{holder::nobody};
   std::atomic<bool> wished_{false};
-  std::atomic<bool> asleep_{false};
+  basic_sleep_flag<> asleep_;
   const int epoll_;
   const int control_;
   const std::uint64_t blind_period_ns_;

@@ -56,7 +56,7 @@ void rouse(const owed_wake_up& owed) noexcept {
   if (owed.was == rest::on_futex) {
     base::futex_wake(owed.who->word.futex_word(), 1);
   } else {
-    owed.who->where->kick();
+    owed.who->where.load(std::memory_order_relaxed)->kick();
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,9 @@ class ltask;
 /// A thread as completions see it.
 struct alignas(64) waiter {
   basic_wake_word<> word;
-  guard* where = nullptr;  ///< set before `lie_down(rest::on_guard)`, read after `signal`
+  /// Whom to kick when it rests on a guard. Relaxed: `lie_down` releases it to `signal`. By the time
+  /// a slow signaller reads it, it may be that of a later wait, which then looks once in vain.
+  std::atomic<guard*> where{nullptr};
 };
 
 /// A wake-up that a signaller has taken upon itself.

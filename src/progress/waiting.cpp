@@ -92,12 +92,8 @@ bool waiting::become_guard(outcome& how) noexcept {
 /// Entered with the guard; left without.
 waiting::outcome waiting::stand_guard() noexcept {
   auto how = outcome::relieved;
-  me_.self.where = core_.sentry.get();
-  for (;;) {
-    if (!set_.enlist(me_.self)) {
-      how = outcome::complete;
-      break;
-    }
+  me_.self.where.store(core_.sentry.get(), std::memory_order_relaxed);
+  for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.lie_down(rest::on_guard)) {
       const auto tick_ns = look_at_clock() + ticks::period_ns;
       core_.count(core_.counted.guard_sleeps);
@@ -128,8 +124,7 @@ waiting::outcome waiting::follow(outcome why) noexcept {
   auto how = outcome::relieved;
   core_.work.started();  // a sleeper is something pending: its message must be polled for
   core_.tell_background();
-  for (;;) {
-    if (!set_.enlist(me_.self)) break;
+  for (bool open = set_.enlist(me_.self); open;) {
     // Who gave the lead up for one whom it woke stays out of his way; all others look once more.
     if (why == outcome::exhausted && core_.lead.holder() == 0 &&
         core_.sentry->held_by() == guard::holder::nobody)

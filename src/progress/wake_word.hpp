@@ -22,28 +22,30 @@ template <template <class> class Atomic = std::atomic>
 class basic_wake_word {
   // word == awake | signalled      the thread runs
   // word == on_futex | on_guard    the thread sleeps; the one signaller that changes it wakes it
-  // Hazards, and the edge that removes each:
+  // Hazards, and what removes each:
   //   signal between the last look and the sleep   (D) fails on `signalled`; the futex compares
-  //   woken, but what it waits for is not seen     (S) release -> (G) or (D) acquire
   //   two signallers both enter the kernel         (S) one exchange takes the rest away
+  //   signaller does not see whom to kick          (D) release -> (S) acquire
+  //   signal used up, its cause not seen           (S) release -> (G) acquire; (G) is an exchange,
+  //                                                because a store could bury a signal unread
   // Checked by: tests/model/waiter_model.cpp.
  public:
   /// What the thread was doing: `on_futex` and `on_guard` must now be woken, by this caller.
   [[nodiscard]] rest signal() noexcept {
     return static_cast<rest>(word_.exchange(static_cast<std::uint32_t>(rest::signalled),
-                                            std::memory_order_acq_rel));  // (S); acquires (D)
+                                            std::memory_order_acq_rel));  // (S)
   }
   /// False: a signal was here already, and is used up; do not sleep but look again.
   [[nodiscard]] bool lie_down(rest how) noexcept {
     auto expected = static_cast<std::uint32_t>(rest::awake);
     if (word_.compare_exchange_strong(expected, static_cast<std::uint32_t>(how),
-                                      std::memory_order_acq_rel,  // (D); released to (S)
+                                      std::memory_order_release,  // (D)
                                       std::memory_order_relaxed))
       return true;
     get_up();
     return false;
   }
-  /// After the sleep, however it ended: uses up a signal.
+  /// After the sleep, however it ended: uses up a signal. Then look what it was for.
   void get_up() noexcept {
     word_.exchange(static_cast<std::uint32_t>(rest::awake), std::memory_order_acquire);  // (G)
   }

@@ -8,6 +8,10 @@
 
 #include <relacy/relacy.hpp>
 
+// Our headers say `= delete`.
+#undef new
+#undef delete
+
 namespace std {
 using rl::mo_acq_rel;
 using rl::mo_acquire;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "relacy_atomic.hpp"
+
+namespace headway::model {
+
+/// The kernel's futex as Relacy has it, for words of any type. Sleeps until woken, never by chance, so
+/// that a wake-up that was forgotten is a deadlock.
+template <class T>
+void futex_wait(rl::atomic<T>& word, T expected) {
+  auto& c = rl::ctx();
+  c.sched();
+  c.atomic_thread_fence_seq_cst();
+  T now;
+  {
+    rl::preemption_disabler alone(c);
+    now = word.load(std::memory_order_acquire);
+  }
+  if (now == expected) word.wait(c, false, false, $);
+}
+
+template <class T>
+void futex_wake(rl::atomic<T>& word, unsigned count) {
+  auto& c = rl::ctx();
+  c.sched();
+  c.atomic_thread_fence_seq_cst();
+  word.wake(c, count, $);
+}
+
+}  // namespace headway::model

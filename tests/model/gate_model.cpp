@@ -1,0 +1,51 @@
+// Goal:   a background thread that sleeps without a time limit because nothing is pending, or because
+//         an application thread guards, is woken when that ends: it sees two works end.
+// Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock.
+// Mutations that fail here: any of (A), (B), (C), (O) relaxed; no look after `close`.
+
+#include "futex.hpp"
+// After it, because it names the memory orders.
+#include "progress/pending.hpp"
+
+namespace {
+
+template <bool guarded_at_first>
+struct gate_model : rl::test_suite<gate_model<guarded_at_first>, 3> {
+  headway::progress::basic_pending<headway::model::atomic> work;
+  headway::progress::basic_gate<headway::model::atomic> quiet;
+  headway::model::atomic<int> guarded{0};  // guard::holder::application
+
+  void before() { guarded.store(guarded_at_first ? 1 : 0, std::memory_order_seq_cst); }
+
+  /// progress/engine_core.hpp, `nothing_for_background` and the three around it.
+  bool nothing() { return work.balance() == 0 || guarded.load(std::memory_order_seq_cst) != 0; }
+  void tell() {
+    if (quiet.closed() && !nothing() && quiet.open())
+      headway::model::futex_wake(quiet.futex_word(), 100);
+  }
+  void sleep() {
+    quiet.close();
+    if (nothing()) headway::model::futex_wait(quiet.futex_word(), 1u);
+  }
+
+  void thread(unsigned index) {
+    if (index == 0) {  // the background thread ends when it has found work that nobody guards
+      while (nothing()) sleep();
+    } else if (index == 1) {
+      work.started();
+      tell();
+    } else {
+      guarded.store(0, std::memory_order_seq_cst);
+      tell();
+    }
+  }
+};
+
+}  // namespace
+
+int main() {
+  rl::test_params params;
+  params.iteration_count = 50000;
+  if (!rl::simulate<gate_model<false>>(params)) return 1;
+  return rl::simulate<gate_model<true>>(params) ? 0 : 1;
+}

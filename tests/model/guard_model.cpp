@@ -1,0 +1,48 @@
+// Goal:   a guard who lies down while somebody submits sees the submission or is kicked.
+// Method: Relacy, random interleavings and weak memory; a forgotten kick is a deadlock.
+// Mutations that fail here: (K), (W) relaxed; `push` or `empty` of the queue relaxed.
+
+#include "futex.hpp"
+// After it, because they name the memory orders.
+#include "base/mpsc_queue.hpp"
+#include "progress/sleep_flag.hpp"
+
+namespace {
+
+struct item {
+  headway::base::mpsc_link<item> hook;
+  static headway::base::mpsc_link<item>& link(item& i) { return i.hook; }
+};
+
+struct guard_model : rl::test_suite<guard_model, 3> {
+  headway::base::mpsc_queue<item, &item::link, headway::model::atomic> queue;
+  headway::progress::basic_sleep_flag<headway::model::atomic> flag;
+  headway::model::atomic<unsigned> control{0};  // the eventfd: readable while not 0
+  item items[2];
+
+  void thread(unsigned index) {
+    if (index < 2) {
+      queue.push(items[index]);
+      if (flag.somebody_sleeps()) {
+        control.store(1, std::memory_order_seq_cst);
+        headway::model::futex_wake(control, 1);
+      }
+      return;
+    }
+    for (int taken = 0; taken < 2;) {
+      flag.lie_down();
+      if (queue.empty()) headway::model::futex_wait(control, 0u);
+      flag.get_up();
+      control.store(0, std::memory_order_seq_cst);
+      while (queue.pop()) ++taken;
+    }
+  }
+};
+
+}  // namespace
+
+int main() {
+  rl::test_params params;
+  params.iteration_count = 50000;
+  return rl::simulate<guard_model>(params) ? 0 : 1;
+}

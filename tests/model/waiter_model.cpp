@@ -1,0 +1,93 @@
+// Goal:   a thread that waits for any of two completions, then for the other one, is woken each time,
+//         sees the result, and may free each completion at once; signals that come late do no harm.
+// Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock, a touch of
+//         a freed word an error.
+// Mutations that fail here: (F) without its acquire or release, (T) relaxed, (E) without release,
+//         (S) without acquire or release, (D) relaxed, (G) relaxed or a store.
+
+#include <optional>
+
+#include "futex.hpp"
+// After it, because they name the memory orders.
+#include "progress/completion_word.hpp"
+#include "progress/wake_word.hpp"
+
+namespace {
+
+using headway::progress::rest;
+
+struct waiter {
+  headway::progress::basic_wake_word<headway::model::atomic> word;
+  headway::model::atomic<int> where{0};  // set before the waiter lies down, read by who signals
+};
+using completion_word = headway::progress::basic_completion_word<waiter, headway::model::atomic>;
+
+struct waiter_model : rl::test_suite<waiter_model, 3> {
+  waiter self;
+  std::optional<completion_word> words[2];  // a touch of one that is gone breaks its signature
+  rl::var<int> results[2];
+  rl::var<int> born;  // the rest of the waiter, made before it enlists
+
+  void before() {
+    for (auto& w : words) w.emplace();
+  }
+
+  /// progress/completion.cpp, `complete`, outside a round.
+  void complete(unsigned index) {
+    results[index]($) = 1;
+    waiter* sleeper = words[index]->finish();
+    if (!sleeper) return;
+    RL_ASSERT(born($) == 1);
+    const auto was = sleeper->word.signal();
+    if (was != rest::on_futex) return;
+    RL_ASSERT(sleeper->where.load(std::memory_order_relaxed) == 7);
+    headway::model::futex_wake(sleeper->word.futex_word(), 1);
+  }
+
+  [[nodiscard]] int done(bool (&open)[2]) {
+    for (int i = 0; i < 2; ++i)
+      if (open[i] && words[i]->done()) return i;
+    return -1;
+  }
+  bool enlist(bool (&open)[2]) {
+    for (int i = 0; i < 2; ++i)
+      if (open[i] && words[i]->enlist(self) == completion_word::enlisting::done) return false;
+    return true;
+  }
+  /// progress/waiting.cpp, `follow`.
+  int wait_any(bool (&open)[2]) {
+    for (bool sleeps = enlist(open); sleeps;) {
+      self.where.store(7, std::memory_order_relaxed);
+      if (self.word.lie_down(rest::on_futex)) {
+        headway::model::futex_wait(self.word.futex_word(),
+                                   static_cast<std::uint32_t>(rest::on_futex));
+        self.word.get_up();
+      }
+      if (done(open) >= 0) break;
+    }
+    for (int i = 0; i < 2; ++i)
+      if (open[i]) words[i]->leave(self);
+    return done(open);
+  }
+
+  void thread(unsigned index) {
+    if (index < 2) return complete(index);
+    bool open[2] = {true, true};
+    born($) = 1;
+    for (int i = 0; i < 2; ++i) {
+      const int which = wait_any(open);
+      RL_ASSERT(which >= 0);
+      RL_ASSERT(results[which]($) == 1);
+      open[which] = false;
+      words[which].reset();
+    }
+  }
+};
+
+}  // namespace
+
+int main() {
+  rl::test_params params;
+  params.iteration_count = 50000;
+  return rl::simulate<waiter_model>(params) ? 0 : 1;
+}

@@ -1,0 +1,107 @@
+#include "topology/machine.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+namespace headway::topology {
+namespace {
+
+std::unique_ptr<machine> imagined(const std::string& description) {
+  auto m = machine::imagine(description);
+  EXPECT_TRUE(m) << m.error().text;
+  return std::move(*m);
+}
+
+int leaves(const machine& m) {
+  return static_cast<int>(std::ranges::count(m.places(), 0, &place::children));
+}
+
+/// What must hold for any tree that the engine can use.
+void expect_sound(const machine& m) {
+  const auto& places = m.places();
+  ASSERT_FALSE(places.empty());
+  EXPECT_EQ(places[0].parent, place_id::root);
+  EXPECT_EQ(places[0].name, "machine");
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto& p = places[i];
+    EXPECT_EQ(static_cast<std::size_t>(p.id), i);
+    EXPECT_NE(p.children, 1) << p.name << ": a level without siblings";
+    EXPECT_FALSE(p.processors.empty());
+    EXPECT_TRUE(std::ranges::is_sorted(p.processors));
+    if (i == 0) continue;
+    EXPECT_LT(static_cast<std::size_t>(p.parent), i);
+    EXPECT_TRUE(
+        std::ranges::includes(places[static_cast<std::size_t>(p.parent)].processors, p.processors));
+    if (p.children != 0) continue;
+    for (const int processor : p.processors) EXPECT_EQ(m.leaf_of(processor), p.id);
+  }
+}
+
+TEST(machine, of_this_computer_is_a_sound_tree) {
+  auto m = machine::read();
+  ASSERT_TRUE(m) << m.error().text;
+  expect_sound(**m);
+  EXPECT_FALSE((*m)->imagined());
+  EXPECT_GE((*m)->usable_processors(), 1);
+  EXPECT_GE((*m)->runnable_threads(), 1);
+  const auto here = (*m)->here();
+  EXPECT_EQ((*m)->places()[static_cast<std::size_t>(here)].children, 0);
+}
+
+TEST(machine, of_one_core_is_the_root_alone) {
+  const auto m = imagined("core:1 pu:1");
+  EXPECT_EQ(m->places().size(), 1u);
+  EXPECT_EQ(m->here(), place_id::root);
+  expect_sound(*m);
+}
+
+TEST(machine, has_no_levels_without_siblings) {
+  const auto m = imagined("package:1 l3:1 core:4 pu:2");
+  EXPECT_EQ(m->places().size(), 5u);
+  EXPECT_EQ(m->places()[1].name, "core 0");
+  EXPECT_EQ(m->places()[1].processors, (std::vector{0, 1}));
+  expect_sound(*m);
+}
+
+TEST(machine, keeps_the_levels_that_matter) {
+  const auto m = imagined("package:2 l3:2 core:3 pu:1");
+  EXPECT_EQ(m->places().size(), 1u + 2 + 4 + 12);
+  EXPECT_EQ(m->places()[1].name, "package 0");
+  EXPECT_EQ(leaves(*m), 12);
+  expect_sound(*m);
+}
+
+TEST(machine, may_be_as_large_as_8_packages_of_64_cores) {
+  const auto m = imagined("package:8 l3:8 core:8 pu:2");
+  EXPECT_EQ(leaves(*m), 512);
+  expect_sound(*m);
+}
+
+TEST(machine, that_makes_no_sense_is_refused_by_name) {
+  const auto m = machine::imagine("pizza:4");
+  ASSERT_FALSE(m);
+  EXPECT_EQ(m.error().kind, base::fault_kind::bad_input);
+  EXPECT_NE(m.error().text.find("pizza:4"), std::string::npos);
+}
+
+TEST(machine, has_only_the_processors_that_the_process_is_bound_to) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  auto m = machine::read();
+  ASSERT_TRUE(m);
+  EXPECT_EQ((*m)->places()[0].processors, std::vector{first});
+  EXPECT_EQ((*m)->usable_processors(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+}  // namespace
+}  // namespace headway::topology

@@ -16,8 +16,8 @@ class ltask;
 /// A thread as completions see it.
 struct alignas(64) waiter {
   basic_wake_word<> word;
-  /// Whom to kick when it rests on a guard. Relaxed: `lie_down` releases it to `signal`. By the time
-  /// a slow signaller reads it, it may be that of a later wait, which then looks once in vain.
+  /// Whom to kick when it rests on a guard. Relaxed: `lie_down` releases it to `signal`. By the
+  /// time a slow signaller reads it, it may be that of a later wait, which then looks in vain.
   std::atomic<guard*> where{nullptr};
 };
 

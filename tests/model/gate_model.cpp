@@ -1,5 +1,5 @@
-// Goal:   a background thread that sleeps without a time limit because nothing is pending, or because
-//         an application thread guards, is woken when that ends: it sees two works end.
+// Goal:   a background thread that sleeps without a time limit because nothing is pending, or
+//         because an application thread guards, is woken when that ends.
 // Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock.
 // Mutations that fail here: any of (A), (B), (C), (O) relaxed; no look after `close`.
 

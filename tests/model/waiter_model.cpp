@@ -1,7 +1,7 @@
-// Goal:   a thread that waits for any of two completions, then for the other one, is woken each time,
-//         sees the result, and may free each completion at once; signals that come late do no harm.
-// Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock, a touch of
-//         a freed word an error.
+// Goal:   a thread that waits for any of two completions, then for the other one, is woken each
+//         time, sees the result, and may free each at once; signals that come late do no harm.
+// Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock, a touch
+//         of a freed word an error.
 // Mutations that fail here: (F) without its acquire or release, (T) relaxed, (E) without release,
 //         (S) without acquire or release, (D) relaxed, (G) relaxed or a store.
 

@@ -23,7 +23,7 @@ build: deps
 	@cmake --build --preset $(PRESET)
 
 demo: build
-	@examples/heat/demo build/$(PRESET)
+	@scripts/demo build/$(PRESET)
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)

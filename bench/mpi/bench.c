@@ -86,6 +86,15 @@ long bench_repeat(const struct bench* b, double one_ns, long least, long most) {
   return count;
 }
 
+bool bench_goes_on(const struct bench* b, long done, long count, uint64_t start_ns) {
+  const long least = 3;
+  int more = done < count;
+  const double late_ns = 5e9 * (b->seconds > 0.2 ? b->seconds : 0.2);
+  if (b->iterations == 0 && done >= least && (double)(now_ns() - start_ns) > late_ns) more = 0;
+  MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return more != 0;
+}
+
 void starting_line(const struct bench* b) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (!b->one_clock) return;

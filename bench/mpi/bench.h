@@ -27,8 +27,8 @@ struct bench {
 };
 
 /// Reads the options, pins, starts MPI.
-/// Errors: a wrong option, a wrong number of ranks or a lower thread level end the program with a
-/// message.
+/// Errors: a wrong option, a wrong number of ranks or a lower thread level end the program with
+///         a message.
 void bench_start(struct bench* b, const struct option* own, int argc, char** argv);
 /// Opens the table; only rank 0 prints.
 void bench_table(struct bench* b, const char* label, const struct column* columns, int count);
@@ -38,6 +38,10 @@ int bench_finish(struct bench* b);
 /// How often to repeat what takes `one_ns`, the same on every rank (rank 0's answer counts):
 /// --iterations, or what fits into --seconds, within `least` … `most`. Collective.
 long bench_repeat(const struct bench* b, double one_ns, long least, long most);
+
+/// Whether a row that has `done` repetitions of at most `count` goes on: it ends early when the
+/// machine is so busy that it takes many times longer than --seconds. Collective.
+bool bench_goes_on(const struct bench* b, long done, long count, uint64_t start_ns);
 
 /// Returns at about the same moment on every rank: barrier, then, where all read one clock, a
 /// rendezvous in time. Collective.

@@ -46,7 +46,8 @@ static void measure(struct bench* b, size_t bytes, const struct quantum* q, doub
   const double once_us = round_us(b, &v, NULL, true);
   const long rounds = bench_repeat(b, (2 * once_us + 2 * work_us + 1000) * 1000, 5, 2000);
   struct samples collective = {0}, alone = {0}, both = {0};
-  for (long i = 0; i < rounds; ++i) {
+  long done = 0;
+  for (const uint64_t start = now_ns(); bench_goes_on(b, done, rounds, start); ++done) {
     samples_add(&collective, round_us(b, &v, NULL, true));
     samples_add(&alone, round_us(b, &v, q, false));
     samples_add(&both, round_us(b, &v, q, true));
@@ -55,10 +56,9 @@ static void measure(struct bench* b, size_t bytes, const struct quantum* q, doub
   const double alone_us = summarise(&alone).median;
   const double both_us = summarise(&both).median;
   const double overhead_us = both_us - alone_us;
-  table_row(
-      &b->table, NULL,
-      (double[]){(double)v.count * 8, collective_us, alone_us, both_us, overhead_us,
-                 100 * overhead_us / (collective_us > 0 ? collective_us : 1), (double)rounds});
+  table_row(&b->table, NULL,
+            (double[]){(double)v.count * 8, collective_us, alone_us, both_us, overhead_us,
+                       100 * overhead_us / (collective_us > 0 ? collective_us : 1), (double)done});
   samples_free(&collective);
   samples_free(&alone);
   samples_free(&both);

@@ -22,7 +22,7 @@ struct option {
 
 /// Reads `argv` by the tables (each ends with a row whose name is NULL).
 /// Errors: `--help` prints the options and exits with 0; anything unknown or unreadable exits with
-/// 2 and a line that names it.
+///         2 and a line that names it.
 void options_read(const char* about, const struct option* common, const struct option* own,
                   int argc, char** argv);
 

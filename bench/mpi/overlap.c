@@ -31,6 +31,19 @@ static double round_us(const struct transfer* t, bool communicate, uint64_t unit
   return largest((double)(now_ns() - start) / 1000);
 }
 
+/// Units of work that take `wanted_us` here and now: first by the core's speed, then corrected by
+/// what they really took beside whatever else runs on the machine.
+static uint64_t units_for(const struct transfer* t, double wanted_us, double units_per_us) {
+  const double first = wanted_us * units_per_us;
+  const int trials = wanted_us > 10000 ? 1 : 20;
+  struct samples samples = {0};
+  for (int i = 0; i < trials; ++i) samples_add(&samples, round_us(t, false, (uint64_t)first));
+  double took_us = summarise(&samples).median;
+  samples_free(&samples);
+  MPI_Bcast(&took_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return (uint64_t)(took_us > 0 ? first * wanted_us / took_us : first);
+}
+
 struct times {
   struct samples communication, computation, both;
 };
@@ -50,10 +63,11 @@ static double transfer_alone_us(const struct transfer* t) {
 static void measure(struct bench* b, const struct transfer* t, const char* side,
                     double units_per_us, double factor) {
   const double alone_us = transfer_alone_us(t);
-  const uint64_t units = (uint64_t)(alone_us * factor * units_per_us);
+  const uint64_t units = units_for(t, alone_us * factor, units_per_us);
   const long rounds = bench_repeat(b, alone_us * 1000 * (2 + 2 * factor), 5, 2000);
   struct times times = {0};
-  for (long i = 0; i < rounds; ++i) {
+  long done = 0;
+  for (const uint64_t start = now_ns(); bench_goes_on(b, done, rounds, start); ++done) {
     samples_add(&times.communication, round_us(t, true, 0));
     samples_add(&times.computation, round_us(t, false, units));
     samples_add(&times.both, round_us(t, true, units));
@@ -66,7 +80,7 @@ static void measure(struct bench* b, const struct transfer* t, const char* side,
   const double hidden = shorter > 0 ? (communication + computation - both) / shorter : 0;
   table_row(&b->table, side,
             (double[]){(double)t->bytes, communication, computation, both,
-                       longer > 0 ? both / longer : 0, 100 * hidden, (double)rounds});
+                       longer > 0 ? both / longer : 0, 100 * hidden, (double)done});
   samples_free(&times.communication);
   samples_free(&times.computation);
   samples_free(&times.both);

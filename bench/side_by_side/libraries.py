@@ -228,6 +228,12 @@ PEERS = {
 }
 
 
+SETTINGS_OF_LIBRARIES = (
+    "HEADWAY_", "MPIR_", "MPICH_", "OMPI_", "PMIX_", "PRTE_", "PMI_", "UCX_", "FI_", "I_MPI_",
+    "LD_LIBRARY_PATH", "LD_PRELOAD",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Contender:
     library: Library
@@ -242,7 +248,9 @@ class Contender:
         return self.library.own
 
     def environment(self, place):
-        return {**os.environ, **self.library.environment(place), **self.setting.environment}
+        """The caller's, without what would change a library's defaults behind our back."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS_OF_LIBRARIES)}
+        return {**clean, **self.library.environment(place), **self.setting.environment}
 
 
 def contenders(library, wanted):

@@ -7,6 +7,7 @@ and undo everything also when the program is interrupted or told to terminate.
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -114,6 +115,14 @@ def termination_as_exit():
             signal.signal(number, handler)
 
 
+def rate_text(rate):
+    """`1gbit` as one writes it: 1 Gbit/s."""
+    if rate is None:
+        return "not shaped"
+    found = re.fullmatch(r"(\d+)([kmg])bit", rate)
+    return f"{found[1]} {found[2].upper()}bit/s" if found else rate
+
+
 @contextlib.contextmanager
 def two_namespaces(rate=None):
     """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction.
@@ -125,7 +134,7 @@ def two_namespaces(rate=None):
         try:
             make_pair(names, rate)
             prefixes = tuple(("ip", "netns", "exec", name) for name in names)
-            text = f"TCP between two namespaces, {rate or 'not shaped'}"
+            text = f"TCP between two namespaces, {rate_text(rate)}"
             yield Place(text, prefixes, INTERFACE)
         finally:
             remove(names)

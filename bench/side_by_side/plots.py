@@ -73,11 +73,11 @@ def draw(result, path, side="both"):
 
 
 def mark_overlap(axes):
-    axes.set_ylim(0.95, max(2.15, axes.get_ylim()[1]))
+    axes.set_ylim(min(0.9, axes.get_ylim()[0]), max(2.15, axes.get_ylim()[1]))
     axes.set_ylabel("T(computation + communication) / max of both")
     for level, text in ((1, "all hidden"), (2, "nothing hidden")):
         axes.axhline(level, color="#9ca3af", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         axes.annotate(
             text, (1, level), xycoords=("axes fraction", "data"), xytext=(-4, 4),
-            textcoords="offset points", ha="right", fontsize=9, color="#6b7280",
+            textcoords="offset points", ha="right", va="bottom", fontsize=9, color="#6b7280",
         )  # fmt: skip

@@ -45,6 +45,9 @@ def print_result(result, rounds):
         best = result.best_peer(key) if compared else None
         ratio = result.ratio(result.own, best, key) if best else None
         print(row + (f"   {best:<18}{spread_text(ratio)}" if ratio else ""))
+        if metric.also:
+            beside = [number(result.median(label, key, result.also)) for label in labels]
+            print(f"{'  ' + metric.also:<{width}}{cells(beside, labels)}")
     for label, why in result.failed.items():
         print(f"{label}: failed: {why}")
 

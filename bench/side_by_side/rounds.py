@@ -32,11 +32,12 @@ class Case:
 
 @dataclass
 class Result:
-    """values[label][key]: one number a round. `failed[label]`: why a contender gave none."""
+    """values[label][key], also[label][key]: one number a round. `failed[label]`: why a contender gave none."""
 
     case: Case
     place: str
     values: dict = field(default_factory=dict)
+    also: dict = field(default_factory=dict)
     failed: dict = field(default_factory=dict)
     probes_ns: list = field(default_factory=list)
     own: str | None = None  # the label of ours at its defaults
@@ -54,8 +55,8 @@ class Result:
     def peers(self):
         return [label for label in self.values if label not in self.ours]
 
-    def median(self, label, key):
-        found = self.values.get(label, {}).get(key)
+    def median(self, label, key, of=None):
+        found = (self.values if of is None else of).get(label, {}).get(key)
         return statistics.median(found) if found else None
 
     def best_peer(self, key, among=None):
@@ -85,6 +86,7 @@ class Result:
                 {
                     "key": dict(zip(self.metric.key, key)),
                     "rounds": {label: of.get(key, []) for label, of in self.values.items()},
+                    "also": {label: of.get(key, []) for label, of in self.also.items()},
                 }
                 for key in self.keys
             ],
@@ -169,5 +171,6 @@ def one_run(case, contender, place, folder, result):
         result.failed[contender.label] = str(fault)
         result.values.pop(contender.label, None)
         return
-    for key, value in found.items():
+    for key, (value, also) in found.items():
         result.values[contender.label].setdefault(key, []).append(value)
+        result.also.setdefault(contender.label, {}).setdefault(key, []).append(also)

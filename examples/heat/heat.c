@@ -2,7 +2,7 @@
 ///
 ///     mpiexec -n 4 ./heat --exchange nonblocking
 ///
-/// --exchange blocking: MPI_Sendrecv with both neighbours, then compute all rows.
+/// --exchange blocking: MPI_Sendrecv with each neighbour, then compute all rows.
 /// --exchange nonblocking: start the exchange, compute the rows that need no halo, wait, compute
 /// the two rows that do. The same arithmetic in another order of rows, so every bit of the result
 /// is as one process computes it; --check shows it.
@@ -16,12 +16,18 @@
 
 #include "plate.h"
 
-enum { tag_up = 1, tag_down = 2 };
+enum { tag_halo = 1 };
+
+enum exchange { exchange_alone, exchange_in_turn, exchange_beside };
+
+/// As the command line names them.
+static const char* const exchange_names[] = {"alone", "blocking", "nonblocking"};
 
 struct settings {
   struct shape shape;
   int steps;
-  bool blocking, check;
+  enum exchange exchange;
+  bool check;
   const char* json;
 };
 
@@ -37,23 +43,30 @@ struct strip {
 
 // ---- the two kinds of exchange ------------------------------------------------------------------
 
+/// Sends row `own` to a neighbour and receives its row into `theirs`, both directions at once.
+static void exchange_with(struct strip* s, int neighbour, int own, int theirs) {
+  const int length = plate_row_length(&s->plate);
+  MPI_Sendrecv(plate_row(&s->plate, own), length, MPI_DOUBLE, neighbour, tag_halo,
+               plate_row(&s->plate, theirs), length, MPI_DOUBLE, neighbour, tag_halo,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// Even ranks begin below and odd ranks above, so that all links are busy, both ways.
 static void exchange_blocking(struct strip* s) {
-  struct plate* p = &s->plate;
-  const int length = plate_row_length(p);
-  MPI_Sendrecv(plate_row(p, 1), length, MPI_DOUBLE, s->above, tag_up, plate_row(p, p->rows + 1),
-               length, MPI_DOUBLE, s->below, tag_up, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Sendrecv(plate_row(p, p->rows), length, MPI_DOUBLE, s->below, tag_down, plate_row(p, 0),
-               length, MPI_DOUBLE, s->above, tag_down, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const int rows = s->plate.rows;
+  if (s->rank % 2 == 1) exchange_with(s, s->above, 1, 0);
+  exchange_with(s, s->below, rows, rows + 1);
+  if (s->rank % 2 == 0) exchange_with(s, s->above, 1, 0);
 }
 
 static void exchange_start(struct strip* s, MPI_Request requests[4]) {
   struct plate* p = &s->plate;
   const int length = plate_row_length(p);
-  MPI_Irecv(plate_row(p, 0), length, MPI_DOUBLE, s->above, tag_down, MPI_COMM_WORLD, &requests[0]);
-  MPI_Irecv(plate_row(p, p->rows + 1), length, MPI_DOUBLE, s->below, tag_up, MPI_COMM_WORLD,
+  MPI_Irecv(plate_row(p, 0), length, MPI_DOUBLE, s->above, tag_halo, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(plate_row(p, p->rows + 1), length, MPI_DOUBLE, s->below, tag_halo, MPI_COMM_WORLD,
             &requests[1]);
-  MPI_Isend(plate_row(p, 1), length, MPI_DOUBLE, s->above, tag_up, MPI_COMM_WORLD, &requests[2]);
-  MPI_Isend(plate_row(p, p->rows), length, MPI_DOUBLE, s->below, tag_down, MPI_COMM_WORLD,
+  MPI_Isend(plate_row(p, 1), length, MPI_DOUBLE, s->above, tag_halo, MPI_COMM_WORLD, &requests[2]);
+  MPI_Isend(plate_row(p, p->rows), length, MPI_DOUBLE, s->below, tag_halo, MPI_COMM_WORLD,
             &requests[3]);
 }
 
@@ -80,6 +93,30 @@ static void step_nonblocking(struct strip* s, struct times* t) {
   if (p->rows > 1) plate_advance(p, p->rows, p->rows);
   t->communicating += (started - start) + (exchanged - inside_done);
   t->computing += (inside_done - started) + (MPI_Wtime() - exchanged);
+}
+
+/// No computation: what the exchange takes by itself.
+static void step_alone(struct strip* s, struct times* t) {
+  MPI_Request requests[4];
+  const double start = MPI_Wtime();
+  exchange_start(s, requests);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  t->communicating += MPI_Wtime() - start;
+}
+
+static void step(struct strip* s, enum exchange kind, struct times* t) {
+  switch (kind) {
+    case exchange_alone:
+      step_alone(s, t);
+      break;
+    case exchange_in_turn:
+      step_blocking(s, t);
+      break;
+    case exchange_beside:
+      step_nonblocking(s, t);
+      break;
+  }
+  if (kind != exchange_alone) plate_swap(&s->plate);
 }
 
 // ---- progress on the screen ---------------------------------------------------------------------
@@ -117,11 +154,9 @@ static struct times run(struct strip* s, const struct settings* settings) {
   exchange_blocking(s);  // Connects; what it brings is what the first step would bring.
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
-  for (int step = 1; step <= settings->steps; ++step) {
-    if (settings->blocking) step_blocking(s, &t);
-    else step_nonblocking(s, &t);
-    plate_swap(&s->plate);
-    if (s->rank == 0) show_progress(settings, step, start);
+  for (int number = 1; number <= settings->steps; ++number) {
+    step(s, settings->exchange, &t);
+    if (s->rank == 0) show_progress(settings, number, start);
   }
   t.total = MPI_Wtime() - start;
   return t;
@@ -148,9 +183,10 @@ static bool report(const struct strip* s, const struct settings* settings, const
   if (s->rank != 0) return true;
   const double scale = 1000.0 / s->ranks / settings->steps;
   const double halo_mb = plate_row_length(&s->plate) * sizeof(double) * 1e-6;
-  const char* kind = settings->blocking ? "blocking" : "nonblocking";
-  const bool same = !settings->check || as_serial(settings, whole);
-  const char* verdict = !settings->check ? "not checked" : same ? "serial result" : "WRONG";
+  const char* kind = exchange_names[settings->exchange];
+  const bool checks = settings->check && settings->exchange != exchange_alone;
+  const bool same = !checks || as_serial(settings, whole);
+  const char* verdict = !checks ? "not checked" : same ? "serial result" : "WRONG";
   printf(
       "%s exchange, %d ranks, halo %.2f MB: a step takes %.2f ms = computation %.2f + "
       "communication %.2f; heat %.6g; fingerprint %016" PRIx64 " (%s)\n",
@@ -174,12 +210,24 @@ static bool report(const struct strip* s, const struct settings* settings, const
 static void usage(void) {
   printf(
       "heat: heat in a laminated plate, on any number of ranks.\n\n"
-      "  --columns N, --rows N, --layers N   the plate [4096, 128, 64]; every rank needs 2 rows\n"
+      "  --columns N, --rows N, --layers N   the plate [4096, 96, 64]; every rank needs 2 rows\n"
       "  --steps N                           time steps [50]\n"
-      "  --exchange blocking|nonblocking     how halos are exchanged [nonblocking]\n"
+      "  --exchange KIND                     how halos are exchanged [nonblocking]:\n"
+      "      blocking      first the halos, then the computation\n"
+      "      nonblocking   the computation of all inner rows meanwhile\n"
+      "      alone         no computation: what the exchange takes by itself\n"
       "  --check                             compare every bit with the serial result\n"
       "  --json FILE                         write the times a step\n\n"
       "A halo is columns * layers * 8 bytes (2 MB), a plate needs twice rows times that.\n");
+}
+
+static bool exchange_read(enum exchange* kind, const char* text) {
+  for (int i = exchange_alone; i <= exchange_beside; ++i) {
+    if (strcmp(text, exchange_names[i]) != 0) continue;
+    *kind = (enum exchange)i;
+    return true;
+  }
+  return false;
 }
 
 /// Errors: false, after a message, for what it does not understand.
@@ -200,9 +248,8 @@ static bool read_settings(struct settings* s, int argc, char** argv) {
       *number = atoi(value);
     } else if (strcmp(argv[i - 1], "--json") == 0 && *value != '\0') {
       s->json = value;
-    } else if (strcmp(argv[i - 1], "--exchange") == 0 &&
-               (strcmp(value, "blocking") == 0 || strcmp(value, "nonblocking") == 0)) {
-      s->blocking = strcmp(value, "blocking") == 0;
+    } else if (strcmp(argv[i - 1], "--exchange") == 0 && exchange_read(&s->exchange, value)) {
+      continue;
     } else {
       fprintf(stderr, "heat: cannot understand '%s %s'\n", argv[i - 1], value);
       return false;
@@ -212,7 +259,9 @@ static bool read_settings(struct settings* s, int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-  struct settings settings = {.shape = {.rows = 128, .columns = 4096, .layers = 64}, .steps = 50};
+  struct settings settings = {.shape = {.rows = 96, .columns = 4096, .layers = 64},
+                              .steps = 50,
+                              .exchange = exchange_beside};
   if (argc > 1 && strcmp(argv[1], "--help") == 0) {
     usage();
     return 0;

@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass, field
 
 THREADED = ("one_to_n", "n_to_n", "n_load", "message_rate")
@@ -53,6 +54,10 @@ class Library:
     @property
     def mpiexec(self):
         return self.root / "bin/mpiexec"
+
+    def programs(self, folder):
+        """Where programs compiled with it go: they know the way to its library, so one a root."""
+        return folder / "programs" / f"{self.name}-{zlib.crc32(bytes(self.root)):08x}"
 
     def install(self):
         if not self.mpicc.exists():

@@ -32,7 +32,7 @@ class Case:
 
 @dataclass
 class Result:
-    """values[label][key], also[label][key]: one number a round. `failed[label]`: why a contender gave none."""
+    """values[label][key], also[label][key]: a number a round. failed[label]: why there is none."""
 
     case: Case
     place: str
@@ -147,7 +147,7 @@ def build(case, chosen, place, folder, result):
     own_folder = folder / "programs"
     for contender in chosen:
         environment = contender.environment(place)
-        target = folder / "programs" / contender.library.name
+        target = contender.library.programs(folder)
         compiler = contender.library.mpicc
         try:
             programs.compile_benchmark(case.benchmark, compiler, environment, target)
@@ -161,7 +161,7 @@ def build(case, chosen, place, folder, result):
 
 
 def one_run(case, contender, place, folder, result):
-    program = folder / "programs" / contender.library.name / case.benchmark
+    program = contender.library.programs(folder) / case.benchmark
     arguments = list(case.arguments)
     try:
         found = programs.run_benchmark(

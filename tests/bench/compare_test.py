@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""What bench/compare concludes from given rounds: ratios, best peers, verdicts, launch commands."""
+
+import pathlib
+import sys
+import unittest
+import unittest.mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from side_by_side import figures, libraries, network, programs, rounds  # noqa: E402
+
+
+def result(benchmark="pingpong", **values):
+    made = rounds.Result(rounds.Case(benchmark), "here")
+    made.values = {label.replace("_", ":"): of for label, of in values.items()}
+    made.ours = tuple(label for label in made.values if label.startswith("headway"))
+    made.own = "headway"
+    return made
+
+
+class Ratios(unittest.TestCase):
+    def test_a_ratio_is_the_median_of_the_ratios_within_rounds(self):
+        # The second round was slow for both: a ratio of medians would say 1.5.
+        r = result(headway={(8,): [1, 9, 3]}, impi={(8,): [2, 9, 2]})
+        self.assertEqual(r.ratio("headway", "impi", (8,)), rounds.Spread(1.0, 0.5, 1.5))
+
+    def test_the_best_peer_is_the_fastest_where_less_is_better(self):
+        r = result(headway={(8,): [1]}, impi={(8,): [2]}, mpich={(8,): [5]})
+        self.assertEqual(r.best_peer((8,)), "impi")
+
+    def test_the_best_peer_is_the_highest_where_more_is_better(self):
+        r = result("message_rate", headway={(2,): [1]}, impi={(2,): [2]}, mpich={(2,): [5]})
+        self.assertEqual(r.best_peer((2,)), "mpich")
+
+    def test_our_own_settings_are_no_peers(self):
+        r = result(headway={(8,): [2]}, headway_off={(8,): [1]}, impi={(8,): [3]})
+        self.assertEqual(r.best_peer((8,)), "impi")
+
+    def test_a_named_peer_counts_with_all_its_settings(self):
+        r = result(headway={(8,): [2]}, impi_async={(8,): [3]}, mpich={(8,): [1]})
+        self.assertEqual(r.best_peer((8,), among=("impi",)), "impi:async")
+
+
+class Verdicts(unittest.TestCase):
+    def test_a_time_is_reached_at_the_bound_and_missed_above(self):
+        r = result(headway={(8,): [1.05]}, impi={(8,): [1.0]})
+        self.assertTrue(figures.against_best_peer((8,), 1.05)([r]).reached)
+        self.assertFalse(figures.against_best_peer((8,), 1.04)([r]).reached)
+
+    def test_a_rate_is_reached_at_the_bound_and_missed_below(self):
+        r = result("message_rate", headway={(2,): [9]}, impi={(2,): [10]})
+        self.assertTrue(figures.against_best_peer((2,), 0.9)([r]).reached)
+        self.assertFalse(figures.against_best_peer((2,), 1.0)([r]).reached)
+
+    def test_without_a_peer_nothing_is_claimed(self):
+        r = result(headway={(8,): [1.05]})
+        self.assertIsNone(figures.against_best_peer((8,), 1.0)([r]).reached)
+
+    def test_progression_is_compared_with_itself_switched_off(self):
+        r = result(headway={(8,): [1.04]}, headway_off={(8,): [1.0]})
+        self.assertTrue(figures.against_setting((8,), "off", 1.05)([r]).reached)
+
+    def test_threads_are_compared_with_fewer_threads_of_the_same_run(self):
+        r = result("message_rate", headway={(1,): [10], (4,): [8]})
+        self.assertFalse(figures.against_own_row((4,), (1,), 0.9)([r]).reached)
+
+    def test_every_figure_names_benchmarks_that_exist(self):
+        for figure in figures.FIGURES.values():
+            for case in figure.cases:
+                self.assertIn(case.benchmark, programs.METRICS)
+                self.assertTrue((programs.SOURCES / f"{case.benchmark}.c").exists())
+
+
+class Launching(unittest.TestCase):
+    def setUp(self):
+        self.pair = network.Place("pair", (("enter", "a"), ("enter", "b")), "hw0")
+
+    def test_ranks_in_two_places_are_two_groups_of_one_job(self):
+        library = libraries.Library("x", pathlib.Path("/p"))
+        self.assertEqual(
+            library.launch(["prog", "-v"], 3, self.pair),
+            "/p/bin/mpiexec -n 2 enter a prog -v : -n 1 enter b prog -v".split(),
+        )
+
+    def test_one_place_is_one_group(self):
+        library = libraries.Library("x", pathlib.Path("/p"))
+        self.assertEqual(
+            library.launch(["prog"], 4, network.SHARED_MEMORY), "/p/bin/mpiexec -n 4 prog".split()
+        )
+
+    def test_a_setting_runs_only_where_it_matters(self):
+        thread = next(s for s in libraries.OPENMPI_SETTINGS if s.name == "thread")
+        self.assertTrue(thread.serves("overlap", self.pair))
+        self.assertFalse(thread.serves("overlap", network.SHARED_MEMORY))
+        self.assertFalse(thread.serves("allreduce", self.pair))
+
+    def test_settings_of_the_caller_do_not_reach_a_library(self):
+        contender = libraries.peer("mpich", pathlib.Path("/p"))[0]
+        with unittest.mock.patch.dict("os.environ", {"MPIR_CVAR_NOLOCAL": "1", "LANG": "C"}):
+            environment = contender.environment(network.SHARED_MEMORY)
+        self.assertNotIn("MPIR_CVAR_NOLOCAL", environment)
+        self.assertEqual(environment["LANG"], "C")
+
+    def test_a_rate_is_written_as_one_says_it(self):
+        self.assertEqual(network.rate_text("1gbit"), "1 Gbit/s")
+        self.assertEqual(network.rate_text(None), "not shaped")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -56,6 +56,7 @@ class communicator final : public object {
 
   /// Opens both contexts under the number that all members agreed on (see context_ids.hpp).
   void open(std::uint32_t id);
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   /// The matching space of the program's messages / of collective operations.
   [[nodiscard]] messages::context& messages() const noexcept { return *messages_; }

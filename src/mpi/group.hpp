@@ -42,4 +42,7 @@ class group final : public object {
   int rank_;
 };
 
+/// A new group, or MPI_GROUP_EMPTY.
+[[nodiscard]] group* make_group(std::shared_ptr<const member_list> members);
+
 }  // namespace headway::mpi

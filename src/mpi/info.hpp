@@ -36,4 +36,7 @@ class info final : public object {
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
+/// Fills MPI_INFO_ENV, when the job is known.
+void fill_info_env(int thread_level);
+
 }  // namespace headway::mpi

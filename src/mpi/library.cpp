@@ -85,6 +85,7 @@ int start_library(int thread_level) {
   the_library.self = make_predefined({static_cast<std::uint32_t>(rank)}, 0, "MPI_COMM_SELF", 0x102,
                                      context_id_self);
   the_library.thread_level = thread_level;
+  fill_info_env(thread_level);
   the_library.main_thread = pthread_self();
   // Release: a thread that sees `running` sees all of the above, should the program not order it.
   the_library.now.store(library::phase::running, std::memory_order_release);

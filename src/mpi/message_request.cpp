@@ -166,6 +166,7 @@ void message_request::release() noexcept {
   }
   pending = nullptr;
   comm = nullptr;
+  used_.store(nullptr, std::memory_order_relaxed);  // as in `uses`
   persistent = false;
   active = true;
   mine.push(*this);
@@ -173,6 +174,7 @@ void message_request::release() noexcept {
 
 void message_request::prepare(const message_call& call) {
   comm = call.comm;
+  used_.store(call.comm, std::memory_order_relaxed);  // as in `uses`
   mode_ = call.mode;
   peer_ = call.peer;
   tag_ = call.tag;

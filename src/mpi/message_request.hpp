@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,8 @@ struct message_call {
 /// Threads:  see `request`.
 class message_request final : public request {
  public:
+  using searched = void;  // for what still uses a communicator that is freed
+
   message_request() = default;
   [[nodiscard]] static message_request& take();
   void release() noexcept override;
@@ -52,7 +55,9 @@ class message_request final : public request {
   /// Receives a message that a matched probe took.
   [[nodiscard]] int begin_parked(const message_call& call, messages::parked* parked);
 
-  [[nodiscard]] bool uses(const communicator& which) const noexcept { return comm == &which; }
+  [[nodiscard]] bool uses(const communicator& which) const noexcept {
+    return used_.load(std::memory_order_relaxed) == &which;  // compared, never followed
+  }
 
  private:
   friend struct request_cache;
@@ -62,6 +67,7 @@ class message_request final : public request {
   static bool unpack(messages::request& done) noexcept;
 
   messages::request wire_;
+  std::atomic<const communicator*> used_{nullptr};  // `comm`, for other threads' eyes
   message_request* next_free_ = nullptr;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,10 +44,12 @@ class object {
   object(const object&) = delete;
   object& operator=(const object&) = delete;
 
-  [[nodiscard]] std::uint32_t stamp() const noexcept { return stamp_; }
+  [[nodiscard]] std::uint32_t stamp() const noexcept {
+    return stamp_.load(std::memory_order_relaxed);  // the program orders its use of handles
+  }
   [[nodiscard]] std::uintptr_t bits() const noexcept { return bits_; }
   [[nodiscard]] object_kind kind() const noexcept {
-    return static_cast<object_kind>(stamp_ / object_alignment);
+    return static_cast<object_kind>(stamp() / object_alignment);
   }
   [[nodiscard]] bool is_predefined() const noexcept { return bits_ < predefined_end; }
 
@@ -58,17 +61,19 @@ class object {
 
   /// From now on handles with these bits mean this object.
   void become(object_kind kind, std::uintptr_t bits) noexcept {
-    stamp_ = stamp_for(kind, bits);
     bits_ = bits;
+    stamp_.store(stamp_for(kind, bits), std::memory_order_relaxed);  // as in `stamp`
   }
   /// No handle means it any more.
-  void retire() noexcept { stamp_ = stamp_for(object_kind::none, bits_); }
+  void retire() noexcept {
+    stamp_.store(stamp_for(object_kind::none, bits_), std::memory_order_relaxed);  // as in `stamp`
+  }
 
  private:
   friend int number_of(object& what);
   friend void forget_number(object& what) noexcept;
 
-  std::uint32_t stamp_ = 0;
+  std::atomic<std::uint32_t> stamp_{0};
   int number_ = 0;  // what toint gives; 0: nobody asked
   std::uintptr_t bits_ = 0;
 };

@@ -18,7 +18,7 @@ namespace headway::mpi {
 /// Shape:    chunks of `chunk_places` places, each a multiple of 64 bytes; the place that was freed
 ///           first is used first, which makes stale handles easier to catch.
 /// Threads:  any; a short lock. Requests, which come per message, have a cache per thread over it.
-/// Errors:   std::bad_alloc from `make`.
+/// Errors:   std::bad_alloc from `make`. Constructors of T do not throw anything else.
 template <class T>
 class pool {
   static_assert(std::is_base_of_v<object, T>);
@@ -26,6 +26,8 @@ class pool {
   struct dead final : object {
     dead* next = nullptr;
   };
+  /// Types that `for_each` may look through say so: they are made and dropped under the lock.
+  static constexpr bool is_searched = requires { typename T::searched; };
   static constexpr std::size_t chunk_places = 32;
   static constexpr std::size_t place_bytes =
       ((sizeof(T) > sizeof(dead) ? sizeof(T) : sizeof(dead)) + object_alignment - 1) /
@@ -40,34 +42,33 @@ class pool {
 
   template <class... Args>
   [[nodiscard]] T* make(Args&&... args) {
-    dead* place = take();
-    const std::uintptr_t bits = next_bits(*place);
-    place->~dead();
-    T* made = nullptr;
-    try {
-      made = new (static_cast<void*>(place)) T(std::forward<Args>(args)...);
-    } catch (...) {
-      auto* again = new (static_cast<void*>(place)) dead;
-      again->become(object_kind::none, bits);
-      give(again);
-      throw;
+    if constexpr (is_searched) {
+      const std::scoped_lock held(lock_);
+      return build(take(), std::forward<Args>(args)...);
+    } else {
+      std::unique_lock held(lock_);
+      dead* place = take();
+      held.unlock();
+      return build(place, std::forward<Args>(args)...);
     }
-    made->become(T::object_kind_of, bits);
-    return made;
   }
 
   void drop(T* what) noexcept {
     forget_number(*what);
+    std::unique_lock held(lock_, std::defer_lock);
+    if constexpr (is_searched) held.lock();
     const std::uintptr_t bits = what->bits();
     what->~T();
     auto* place = new (static_cast<void*>(what)) dead;
     place->become(object_kind::none, bits);
-    give(place);
+    if constexpr (!is_searched) held.lock();
+    append(place);
   }
 
   /// Calls `each(object&)` for every live object. Control plane: holds the lock meanwhile, and sees
   /// objects that other threads make at the same time or not.
   template <class Each>
+    requires is_searched
   void for_each(Each&& each) {
     const std::scoped_lock held(lock_);
     for (std::byte* chunk : chunks_) {
@@ -84,8 +85,17 @@ class pool {
     return address | ((place.bits() + 1) % object_alignment);
   }
 
+  // The rest: with the lock held, `build` only where `is_searched`.
+  template <class... Args>
+  T* build(dead* place, Args&&... args) {
+    const std::uintptr_t bits = next_bits(*place);
+    place->~dead();
+    T* made = new (static_cast<void*>(place)) T(std::forward<Args>(args)...);
+    made->become(T::object_kind_of, bits);
+    return made;
+  }
+
   dead* take() {
-    const std::scoped_lock held(lock_);
     if (first_ == nullptr) grow();
     dead* place = first_;
     first_ = place->next;
@@ -93,12 +103,8 @@ class pool {
     return place;
   }
 
-  void give(dead* place) noexcept {
-    const std::scoped_lock held(lock_);
-    append(place);
-  }
-
   void append(dead* place) noexcept {
+    place->next = nullptr;
     (last_ ? last_->next : first_) = place;
     last_ = place;
   }

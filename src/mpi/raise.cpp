@@ -9,7 +9,7 @@ namespace {
 
 /// Whose handler hears of an error of `where`; `where` is corrected to the object that it is.
 errhandler& handler_for(const call_site& site, const object*& where) {
-  if (where == nullptr) {
+  if (where == nullptr || where->kind() == object_kind::none) {  // freed meanwhile
     where = site.scope == handler_scope::file ? static_cast<object*>(&file::null())
                                               : static_cast<object*>(the_library.self);
   }

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "mpi/communicator.hpp"
+#include "mpi/failure.hpp"
 #include "mpi/finalization.hpp"
 #include "mpi/library.hpp"
 #include "mpi/send_buffer.hpp"
@@ -59,6 +61,8 @@ int conclude(request*& r, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   const int code = r->finish(filled);
+  // What `finish` notes without saying whose it is belongs to the request's communicator.
+  if (code != MPI_SUCCESS && last_failure().owner == nullptr) last_failure().owner = r->comm;
   r->active = false;
   if (!r->persistent) {
     r->release();

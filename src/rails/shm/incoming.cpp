@@ -194,7 +194,7 @@ std::size_t incoming::take_piece(event& e) noexcept {
     break_off("a payload ends behind its zone");
     return 0;
   }
-  buffer_ticket_.store(ticket + 1, std::memory_order_relaxed);
+  buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
   line.turn.store(2 * (ticket / c_.shape.piece_count) + 2,
                   std::memory_order_release);  // pairs with the acquire in buffer_free
   c_.back->notify();
@@ -290,8 +290,12 @@ std::size_t incoming::pull(event& e) noexcept {
 
 bool incoming::waiting() noexcept {
   if (reader_.waiting()) return true;
-  return transfers_active_.load(std::memory_order_relaxed) != 0 &&
-         (piece_ready() || may_pull_.load(std::memory_order_relaxed));
+  if (transfers_active_.load(std::memory_order_relaxed) == 0) return false;
+  if (may_pull_.load(std::memory_order_relaxed)) return true;
+  const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
+  if (piece_ready()) return true;
+  // (B) `take` moved on, and the buffer that we looked at is not the one to look at.
+  return buffer_ticket_.load(std::memory_order_acquire) != before;
 }
 
 void incoming::break_off(const char* why) noexcept {

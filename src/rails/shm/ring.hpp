@@ -22,8 +22,8 @@ namespace headway::rails::shm {
 //   half-written record read           (P) release store of its word -> (A) acquire load
 //   stale word taken for a record      (Z) the next line's word is zeroed before (P), carried by it
 //   record overwritten while in use    (F) release store of consumed -> (O) acquire load
-// `Memory` gives word(line), consumed(), wants_room() and line_count(): a segment's memory, or a
-// model's. Checked by tests/model/shm_ring_model.cpp (mutations there), tests/stress/shm_stress
+// `Memory` gives word(line), glimpse(line), consumed(), wants_room() and line_count(): a segment's
+// memory, or a model's. Checked by tests/model/shm_ring_model.cpp (mutations there), tests/stress/shm_stress
 
 /// The writing end.
 /// Threads:  one at a time.
@@ -107,9 +107,11 @@ class ring_reader {
     return true;
   }
   [[nodiscard]] bool waiting() noexcept {
+    // While another thread reads on, the line may be overwritten under our eyes, with any bytes.
+    // Then `read_` has changed, and we say true: somebody is at it.
     const std::uint64_t before = read_.load(std::memory_order_acquire);
-    if (memory_.word(before).load(std::memory_order_acquire) != 0) return true;
-    return read_.load(std::memory_order_acquire) != before;  // (W) somebody is at it
+    if (memory_.glimpse(before) != 0) return true;
+    return read_.load(std::memory_order_acquire) != before;  // (W)
   }
   [[nodiscard]] Memory& memory() noexcept { return memory_; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <mutex>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -134,7 +135,7 @@ std::size_t shm_driver::reap(std::span<event> out) noexcept {
   if (news_.load(std::memory_order_relaxed)) [[unlikely]]
     count += report_losses(out.subspan(count));
   if (bell_rang_.load(std::memory_order_relaxed)) [[unlikely]]
-    drain_bell();
+    hush_bell();
   if (count > 0) note_traffic(count);
   return count;
 }
@@ -171,7 +172,7 @@ bool shm_driver::new_senders() const noexcept {
   for (std::uint32_t w = 0; w < word_count_; ++w) {
     // Acquire pairs with the release in `outgoing::send_fresh`: it carries rank_plus_one.
     std::uint64_t fresh = mine_->head().active[w].load(std::memory_order_acquire) &
-                          ~seen_[w].load(std::memory_order_relaxed);
+                          ~seen_[w].load(std::memory_order_acquire);  // (S)
     for (; fresh != 0; fresh &= fresh - 1) [[unlikely]]
       if (owner_of(w * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh)))) return true;
   }
@@ -187,7 +188,7 @@ void shm_driver::admit_senders() noexcept {
       outgoing* owner = slot < mine_->shape().slot_count ? owner_of(slot) : nullptr;
       if (!owner) continue;
       admit(slot, *owner);
-      seen_[w].fetch_or(fresh & -fresh, std::memory_order_relaxed);
+      seen_[w].fetch_or(fresh & -fresh, std::memory_order_release);  // (S) carries taken_
     }
   }
 }
@@ -239,27 +240,43 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
 
 int shm_driver::descriptor() const noexcept { return mine_ ? mine_->bell() : -1; }
 
+/// Takes the byte of an old ringing out of the bell. A sender takes the ringing first and writes its
+/// byte later: until the byte was here one is due. Called with arming_ held, nobody asleep.
 void shm_driver::drain_bell() noexcept {
-  // A sender takes the ringing first and writes its byte later: until then one is due.
-  if (mine_->drain_bell()) bell_rang_.store(false, std::memory_order_relaxed);
+  if (bell_rang_.load(std::memory_order_relaxed) && mine_->drain_bell())
+    bell_rang_.store(false, std::memory_order_relaxed);
+}
+
+void shm_driver::hush_bell() noexcept {
+  if (!arming_.try_lock()) return;
+  if (!armed_) drain_bell();  // else the byte may be the one that ends the sleep
+  arming_.unlock();
 }
 
 bool shm_driver::arm(bool sleeping) noexcept {
   if (!mine_) return false;
-  doorbell bell(mine_->head().bell);
-  if (!sleeping) {
-    if (!bell.get_up()) bell_rang_.store(true, std::memory_order_relaxed);
-    return true;
-  }
-  if (bell_rang_.load(std::memory_order_relaxed)) drain_bell();
-  bell.lie_down();
-  bool something = news_.load(std::memory_order_acquire) || new_senders();
+  const std::lock_guard guard(arming_);
+  if (armed_) get_up();
+  if (!sleeping) return true;
+  drain_bell();
+  armed_ = true;
+  doorbell(mine_->head().bell).lie_down();
+  if (!anything_to_do()) return true;
+  get_up();
+  return false;
+}
+
+void shm_driver::get_up() noexcept {
+  armed_ = false;
+  if (!doorbell(mine_->head().bell).get_up()) bell_rang_.store(true, std::memory_order_relaxed);
+}
+
+bool shm_driver::anything_to_do() noexcept {
+  if (news_.load(std::memory_order_acquire) || new_senders()) return true;
   const std::uint32_t takers = taken_.load(std::memory_order_acquire);  // pairs with `admit`
-  for (std::uint32_t i = 0; i < takers && !something; ++i) something = takers_[i]->waiting();
-  for (std::size_t i = 0; i < connected_.size() && !something; ++i)
-    something = connected_[i]->could_advance();
-  if (something && !bell.get_up()) bell_rang_.store(true, std::memory_order_relaxed);
-  return !something;
+  for (std::uint32_t i = 0; i < takers; ++i)
+    if (takers_[i]->waiting()) return true;
+  return std::ranges::any_of(connected_, [](outgoing* to) { return to->could_advance(); });
 }
 
 // --- health and end

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/spinlock.hpp"
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
 #include "rails/shm/incoming.hpp"
@@ -77,6 +78,9 @@ class shm_driver final : public driver {
   [[nodiscard]] std::size_t report_losses(std::span<event> out) noexcept;
   void note_traffic(std::size_t count) noexcept;
   void drain_bell() noexcept;
+  void hush_bell() noexcept;
+  void get_up() noexcept;
+  [[nodiscard]] bool anything_to_do() noexcept;
 
   struct link {
     std::unique_ptr<outgoing> out;
@@ -90,7 +94,7 @@ class shm_driver final : public driver {
   std::uint32_t events_awake_ = 0;
   std::atomic<std::uint32_t> posted_{0};  // transfers on their way out, of all peers
   std::atomic<bool> news_{false};         // somebody is lost or has closed
-  std::atomic<bool> bell_rang_{false};    // there is, or will be, a byte in the bell
+  std::atomic<bool> bell_rang_{false};    // there is, or will be, a byte of an old ringing
   std::unique_ptr<incoming*[]> takers_;   // in order of their first message
   std::atomic<std::uint32_t> taken_{0};
   std::unique_ptr<segment> mine_;
@@ -102,6 +106,8 @@ class shm_driver final : public driver {
   landing_zones zones_;
   limits limits_;
   bool enlisted_ = false;
+  base::spinlock arming_;  // guards armed_; cold, taken around a sleep
+  bool armed_ = false;     // somebody sleeps, or is about to
 };
 
 }  // namespace headway::rails::shm

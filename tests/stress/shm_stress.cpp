@@ -1,0 +1,210 @@
+// Goal:   three shared-memory drivers in one process, each with two sending threads, a reaping thread
+//         that sleeps when it can, and a guard that arms and ticks beside it: every packet arrives
+//         once and in order, every large payload where it belongs, and nobody sleeps for ever.
+// Method: random sizes from fixed seeds; all drivers of a process share one mapping of a segment, so
+//         that ThreadSanitizer sees both ends touch the same memory.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "rails/shm/shm_driver.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+constexpr std::uint32_t driver_count = 3;
+constexpr std::uint32_t packet_count = 4000;  // from each to each
+constexpr std::uint32_t zone_count = 24;
+constexpr std::size_t zone_bytes = 150'000;
+constexpr std::uint64_t patience_ns = 60'000'000'000;
+
+landing_id zone_of(std::uint32_t from, std::uint32_t number) {
+  return landing_id{1 + from * zone_count + number};
+}
+
+std::vector<std::byte> content(std::uint32_t from, std::uint32_t to, std::uint32_t number) {
+  std::mt19937 random(from * 10'000 + to * 1000 + number);
+  std::vector<std::byte> bytes(zone_bytes - number);
+  for (auto& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+/// One driver with its threads.
+class member {
+ public:
+  member(std::uint32_t rank, const std::string& job)
+      : rank_(rank), driver_({.job_id = job, .rank = rank, .size = driver_count}) {
+    for (auto& zones : zones_) zones.assign(zone_count, {});
+  }
+
+  std::vector<std::byte> open() { return driver_.open().value(); }
+  void connect(std::uint32_t peer, std::span<const std::byte> address) {
+    ASSERT_TRUE(driver_.connect(peer_id{peer}, address));
+    for (std::uint32_t n = 0; n < zone_count; ++n) {
+      zones_[peer][n].resize(zone_bytes);
+      ASSERT_TRUE(driver_.land(peer_id{peer}, zone_of(peer, n), zones_[peer][n]));
+    }
+  }
+  void start(std::uint64_t deadline_ns) {
+    deadline_ns_ = deadline_ns;
+    threads_.emplace_back([this] { reap(); });
+    threads_.emplace_back([this] { guard(); });
+    for (std::uint32_t to = 0; to < driver_count; ++to)
+      if (to != rank_) threads_.emplace_back([this, to] { send(to); });
+  }
+  void finish() {
+    for (auto& t : threads_) t.join();
+  }
+  void check() const {
+    EXPECT_EQ(packets_, packet_count * (driver_count - 1));
+    EXPECT_TRUE(in_order_);
+    for (std::uint32_t from = 0; from < driver_count; ++from)
+      for (std::uint32_t n = 0; from != rank_ && n < zone_count; ++n) {
+        auto wanted = content(from, rank_, n);
+        EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), zones_[from][n].begin()));
+      }
+  }
+
+ private:
+  [[nodiscard]] bool late() const { return base::now_ns() > deadline_ns_; }
+  [[nodiscard]] bool all_here() const {
+    return packets_ == packet_count * (driver_count - 1) && landed_ == landed_wanted &&
+           sent_ == posted_ && senders_left_ == 0;
+  }
+
+  void post_until_taken(std::uint32_t to, const packet& p) {
+    post said;
+    while ((said = driver_.send(peer_id{to}, p)) == post::retry && !late())
+      std::this_thread::yield();
+    if (said == post::posted) ++posted_;
+    EXPECT_TRUE(said == post::done || said == post::posted);
+  }
+
+  void send(std::uint32_t to) {
+    std::mt19937 random(rank_ * 7 + to);
+    std::vector<std::byte> filler(driver_.query().eager_bytes_max);
+    std::vector<std::vector<std::byte>> payloads;
+    for (std::uint32_t n = 0; n < zone_count; ++n) payloads.push_back(content(rank_, to, n));
+    for (std::uint32_t i = 0; i < packet_count && !late(); ++i) {
+      const std::size_t size = i % 40 == 0 ? random() % filler.size() : random() % 100;
+      post_until_taken(to, {.header = std::as_bytes(std::span(&i, 1)),
+                            .payload = std::span(filler).first(size)});
+      if (i % (packet_count / zone_count) == 0 && i / (packet_count / zone_count) < zone_count) {
+        const std::uint32_t n = i / (packet_count / zone_count);
+        post_until_taken(to, {.payload = payloads[n], .landing = zone_of(rank_, n), .cookie = n});
+      }
+    }
+    --senders_left_;
+    while (sent_ != posted_ && !late()) std::this_thread::yield();  // payloads are read till then
+  }
+
+  void reap() {
+    std::array<event, 8> events;
+    while (!all_here() && !late()) {
+      std::size_t count;
+      {
+        const std::lock_guard guard(reaping_);
+        count = driver_.reap(events);
+        for (std::size_t i = 0; i < count; ++i) note(events[i]);
+      }
+      if (count == 0 && ++idle_rounds_ % 64 == 0) sleep();
+    }
+  }
+
+  void note(const event& e) {
+    if (e.kind == event_kind::received) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, e.bytes.data(), sizeof number);
+      in_order_ = in_order_ && number == next_[static_cast<std::size_t>(e.peer)]++;
+      driver_.release(e);
+      ++packets_;
+    } else if (e.kind == event_kind::landed) {
+      landed_ += e.count;
+    } else if (e.kind == event_kind::sent) {
+      ++sent_;
+    } else {
+      ADD_FAILURE() << "nobody died";
+    }
+  }
+
+  /// One thread at a time may sleep: the reaper and the guard take turns.
+  void sleep() {
+    const std::unique_lock asleep(sleeping_, std::try_to_lock);
+    if (!asleep) return;
+    pollfd bell{driver_.descriptor(), POLLIN, 0};
+    if (driver_.arm(true) && ::poll(&bell, 1, 100) == 0) {
+      // Silence: then nothing came, or it rings now.
+      std::array<event, 8> events;
+      const std::lock_guard guard(reaping_);
+      const std::size_t count = driver_.reap(events);
+      bool came = false;
+      for (std::size_t i = 0; i < count; ++i) {
+        note(events[i]);
+        came = came || events[i].kind != event_kind::sent;
+      }
+      if (came) {
+        EXPECT_EQ(::poll(&bell, 1, 1000), 1) << "a wake-up was lost";
+      }
+    }
+    static_cast<void>(driver_.arm(false));
+  }
+
+  void guard() {
+    while (!all_here() && !late()) {
+      sleep();
+      driver_.tick(base::now_ns());
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
+  static constexpr std::uint64_t landed_wanted =
+      (driver_count - 1) * (zone_count * zone_bytes - zone_count * (zone_count - 1) / 2);
+
+  const std::uint32_t rank_;
+  shm_driver driver_;
+  std::array<std::vector<std::vector<std::byte>>, driver_count> zones_;
+  std::array<std::uint32_t, driver_count> next_{};
+  bool in_order_ = true;
+  std::atomic<std::uint32_t> packets_{0}, sent_{0}, posted_{0}, senders_left_{driver_count - 1};
+  std::atomic<std::uint64_t> landed_{0};
+  std::atomic<int> slept_through_{0};
+  std::uint64_t idle_rounds_ = 0;
+  std::uint64_t deadline_ns_ = 0;
+  std::mutex reaping_, sleeping_;
+  std::vector<std::thread> threads_;
+};
+
+TEST(shm_stress, threads_of_three_drivers_lose_nothing_and_sleep_well) {
+  std::uint32_t salt = 0;
+  ASSERT_EQ(getrandom(&salt, sizeof salt, 0), static_cast<ssize_t>(sizeof salt));
+  const std::string job = "stress-" + std::to_string(salt);
+  std::vector<std::unique_ptr<member>> members;
+  std::vector<std::vector<std::byte>> addresses;
+  for (std::uint32_t rank = 0; rank < driver_count; ++rank) {
+    members.push_back(std::make_unique<member>(rank, job));
+    addresses.push_back(members.back()->open());
+  }
+  for (std::uint32_t from = 0; from < driver_count; ++from)
+    for (std::uint32_t to = 0; to < driver_count; ++to)
+      if (from != to) members[from]->connect(to, addresses[to]);
+  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  for (auto& m : members) m->start(deadline);
+  for (auto& m : members) m->finish();
+  EXPECT_LT(base::now_ns(), deadline);
+  for (auto& m : members) m->check();
+}
+
+}  // namespace
+}  // namespace headway::rails::shm

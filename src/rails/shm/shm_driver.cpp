@@ -85,6 +85,14 @@ base::result<> shm_driver::connect(peer_id peer, std::span<const std::byte> byte
   const auto rank = static_cast<std::uint32_t>(peer);
   if (rank >= config_.size || rank == config_.rank || !mine_)
     return base::failed(base::fault_kind::bad_input, fmt::format("shm: no peer {} here", rank));
+  auto done = attach(peer, bytes);
+  // Whoever can be reached from here reaches us: when all have, nobody needs the names any more.
+  if (++asked_ + 1 == config_.size) mine_->expect(static_cast<std::uint32_t>(connected_.size()));
+  return done;
+}
+
+base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes) {
+  const auto rank = static_cast<std::uint32_t>(peer);
   const auto where = address::parse(bytes);
   if (!where) return std::unexpected(where.error());
   auto attached = attachment::attach(*where, config_.rank);

@@ -106,8 +106,10 @@ class shm_driver final : public driver {
   landing_zones zones_;
   limits limits_;
   bool enlisted_ = false;
-  base::spinlock arming_;  // guards armed_; cold, taken around a sleep
-  bool armed_ = false;     // somebody sleeps, or is about to
+  std::uint32_t asked_ = 0;  // calls of connect
+  bool expecting_ = false;   // tick's own
+  base::spinlock arming_;    // guards armed_; cold, taken around a sleep
+  bool armed_ = false;       // somebody sleeps, or is about to
 };
 
 }  // namespace headway::rails::shm

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/clock.hpp"
+#include "rails/shm/host.hpp"
+#include "rails/shm/segment.hpp"
+#include "rails/shm/shm_driver.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+/// A folder of its own, gone in the end.
+struct folder {
+  folder() {
+    std::array<char, 32> name{"/tmp/headway-shm-XXXXXX"};
+    path = mkdtemp(name.data());
+  }
+  ~folder() { std::filesystem::remove_all(path); }
+  [[nodiscard]] std::size_t files() const {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& e : std::filesystem::directory_iterator(path)) ++count;
+    return count;
+  }
+  std::string path;
+};
+
+config config_in(const folder& where, std::uint32_t rank, std::uint32_t size = 2) {
+  return {.job_id = "job", .rank = rank, .size = size, .directory = where.path};
+}
+
+TEST(shm_address, comes_out_of_its_bytes_as_it_went_in) {
+  address a = this_process();
+  a.path = "/dev/shm/headway-x-0";
+  a.proof = random_token();
+  const auto back = address::parse(a.packed());
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->path, a.path);
+  EXPECT_EQ(back->proof, a.proof);
+  EXPECT_EQ(back->boot_id, a.boot_id);
+  EXPECT_EQ(back->pid, static_cast<std::uint32_t>(getpid()));
+}
+
+TEST(shm_address, cut_short_or_lengthened_is_refused) {
+  address a = this_process();
+  a.path = "/dev/shm/headway-x-0";
+  auto bytes = a.packed();
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(address::parse(std::span(bytes).first(size)));
+  bytes.push_back({});
+  EXPECT_FALSE(address::parse(bytes));
+}
+
+TEST(shm_connect, another_machine_or_another_segment_is_unsupported) {
+  const folder where;
+  shm_driver one(config_in(where, 0)), two(config_in(where, 1));
+  const auto bytes = two.open();
+  ASSERT_TRUE(one.open() && bytes);
+  auto elsewhere = address::parse(*bytes).value();
+  elsewhere.boot_id[0] = elsewhere.boot_id[0] == 'x' ? 'y' : 'x';
+  auto impostor = address::parse(*bytes).value();
+  impostor.proof[3] ^= std::byte{1};
+  auto nowhere = address::parse(*bytes).value();
+  nowhere.path += "-not";
+  for (const address& a : {elsewhere, impostor, nowhere}) {
+    const auto answer = one.connect(peer_id{1}, a.packed());
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, base::fault_kind::unsupported) << answer.error().text;
+  }
+  EXPECT_TRUE(one.connect(peer_id{1}, *bytes)) << "and no harm was done";
+}
+
+TEST(shm_files, are_gone_after_close) {
+  const folder where;
+  {
+    shm_driver d(config_in(where, 0));
+    ASSERT_TRUE(d.open());
+    EXPECT_EQ(where.files(), 2u) << "segment and bell";
+    d.close();
+    EXPECT_EQ(where.files(), 0u);
+  }
+}
+
+TEST(shm_files, are_gone_as_soon_as_every_peer_has_attached) {
+  const folder where;
+  shm_driver one(config_in(where, 0)), two(config_in(where, 1));
+  const auto to_one = one.open(), to_two = two.open();
+  ASSERT_TRUE(to_one && to_two);
+  ASSERT_TRUE(one.connect(peer_id{1}, *to_two));
+  EXPECT_EQ(where.files(), 4u) << "two has not said whom it expects";
+  ASSERT_TRUE(two.connect(peer_id{0}, *to_one));
+  one.tick(base::now_ns());
+  two.tick(base::now_ns());
+  EXPECT_EQ(where.files(), 0u);
+}
+
+TEST(shm_files, of_the_dead_are_swept_and_of_the_living_are_not) {
+  const folder where;
+  shm_driver living(config_in(where, 0));
+  ASSERT_TRUE(living.open());
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    shm_driver dying(config_in(where, 1));
+    _exit(dying.open() ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  EXPECT_EQ(where.files(), 4u) << "it died without closing";
+  sweep(where.path);
+  EXPECT_EQ(where.files(), 2u);
+}
+
+TEST(shm_files, belong_to_their_user_alone) {
+  const folder where;
+  shm_driver d(config_in(where, 0));
+  ASSERT_TRUE(d.open());
+  for (const auto& e : std::filesystem::directory_iterator(where.path)) {
+    struct stat about{};
+    ASSERT_EQ(stat(e.path().c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777, 0600u);
+  }
+}
+
+TEST(shm_memory, a_file_system_without_room_answers_down_instead_of_a_signal) {
+  const folder where;
+  if (mount("tmpfs", where.path.c_str(), "tmpfs", 0, "size=200k") != 0)
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  {
+    shm_driver one(config_in(where, 0)), two(config_in(where, 1));
+    const auto to_one = one.open(), to_two = two.open();
+    ASSERT_TRUE(to_one && to_two);
+    ASSERT_TRUE(one.connect(peer_id{1}, *to_two));
+    ASSERT_TRUE(two.connect(peer_id{0}, *to_one));
+    const std::vector<std::byte> payload(100'000);
+    const std::span some(payload);
+    // The ring of one direction fits; the other's, and any piece buffers, do not.
+    EXPECT_EQ(one.send(peer_id{1}, {.header = some.first(8)}), post::done);
+    EXPECT_EQ(two.send(peer_id{0}, {.header = some.first(8)}), post::down);
+    EXPECT_EQ(one.send(peer_id{1}, {.payload = payload, .landing = landing_id{1}}), post::down);
+  }
+  umount2(where.path.c_str(), MNT_DETACH);
+}
+
+TEST(shm_shape, shrinks_as_processes_get_more) {
+  EXPECT_EQ(shm_driver::shape_for(2).ring_bytes, 128u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(16).ring_bytes, 64u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(64).ring_bytes, 32u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(100'000).slot_count, slots_max);
+  for (const std::uint32_t n : {1u, 2u, 8u, 9u, 33u, 5000u})
+    EXPECT_TRUE(shm_driver::shape_for(n).sane());
+}
+
+}  // namespace
+}  // namespace headway::rails::shm

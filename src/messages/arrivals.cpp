@@ -222,17 +222,4 @@ void exchange_parts::lost_in(context& where, packets::peer& whom) noexcept {
   }
 }
 
-void exchange_parts::moved() noexcept {
-  if (awaiting_count.load(std::memory_order_relaxed) == 0) return;
-  base::intrusive_list<request> now;
-  {
-    const std::lock_guard guard(waiting_lock);
-    while (request* r = awaiting.pop_front()) {
-      awaiting_count.fetch_sub(1, std::memory_order_relaxed);
-      now.push_back(*r);
-    }
-  }
-  while (request* r = now.pop_front()) open_landing(*r);
-}
-
 }  // namespace headway::messages

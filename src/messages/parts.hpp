@@ -16,7 +16,7 @@ namespace headway::messages {
 
 /// The inside of `exchange`: what arrives (arrivals.cpp), and rendezvous (rendezvous.cpp).
 ///
-/// Threads:  `arrived`, `landed`, `lost`, `moved` by the reaper; the rest any thread.
+/// Threads:  `arrived`, `landed`, `lost` by the reaper; the rest any thread.
 /// Locks:    context::lock, early_lock, waiting_lock and the tables' own; none is held while
 ///           another is taken, but early_lock before context::lock; none across `complete`.
 struct exchange_parts final : packets::receiver {
@@ -26,7 +26,6 @@ struct exchange_parts final : packets::receiver {
   void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
   void landed(rails::landing_id zone, std::uint64_t bytes) noexcept override;
   void lost(packets::peer& whom) noexcept override;
-  void moved() noexcept override;
   void lost_in(context& where, packets::peer& whom) noexcept;
 
   /// The open context of this number, or nullptr.
@@ -49,6 +48,8 @@ struct exchange_parts final : packets::receiver {
   /// Answers an offer of `bytes` bytes for `r`.
   void accept(packets::peer& from, request& r, const parked& offered) noexcept;
   void open_landing(request& r) noexcept;
+  /// Tries `open_landing` again for all that found no zone. The body of `landing_retry`.
+  static progress::ltask_result retry_landings(progress::ltask& self) noexcept;
   void send_grant(request& r, std::uint32_t zone) noexcept;
 
   // Ending.
@@ -77,7 +78,12 @@ struct exchange_parts final : packets::receiver {
   id_table<request> landings;
   base::spinlock waiting_lock;
   base::intrusive_list<request> awaiting;  // matched, no landing zone was free
-  std::atomic<int> awaiting_count{0};      // a hint, read without the lock
+  struct landing_retry : progress::ltask {
+    explicit landing_retry(exchange_parts& of) noexcept
+        : ltask("retry landings", &exchange_parts::retry_landings), parts(of) {}
+    exchange_parts& parts;
+    bool submitted = false;  // under waiting_lock
+  } landing_retry_{*this};
 };
 
 }  // namespace headway::messages

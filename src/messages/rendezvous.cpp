@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "messages/parts.hpp"
 
@@ -105,12 +106,30 @@ void exchange_parts::open_landing(request& r) noexcept {
   if (!nothing && !from.rail().land(from.id(), zone, {r.data_, r.landing_left_})) {
     static_cast<void>(landings.take(r.id_));
     r.stage_ = request::stage::awaiting;
-    const std::lock_guard guard(waiting_lock);
-    awaiting.push_back(r);
-    awaiting_count.fetch_add(1, std::memory_order_relaxed);
+    bool submit = false;
+    {
+      const std::lock_guard guard(waiting_lock);
+      awaiting.push_back(r);
+      submit = !std::exchange(landing_retry_.submitted, true);
+    }
+    if (submit) engine.submit(landing_retry_);
     return;
   }
   send_grant(r, nothing ? 0 : r.id_);
+}
+
+progress::ltask_result exchange_parts::retry_landings(progress::ltask& self) noexcept {
+  auto& task = static_cast<landing_retry&>(self);
+  auto& parts = task.parts;
+  base::intrusive_list<request> now;
+  {
+    const std::lock_guard guard(parts.waiting_lock);
+    while (request* r = parts.awaiting.pop_front()) now.push_back(*r);
+  }
+  while (request* r = now.pop_front()) parts.open_landing(*r);
+  const std::lock_guard guard(parts.waiting_lock);
+  task.submitted = !parts.awaiting.empty();
+  return task.submitted ? progress::ltask_result::idle : progress::ltask_result::done;
 }
 
 void exchange_parts::send_grant(request& r, std::uint32_t zone) noexcept {

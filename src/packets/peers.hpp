@@ -25,8 +25,6 @@ class receiver {
   virtual void landed(rails::landing_id zone, std::uint64_t bytes) noexcept = 0;
   /// Nothing will come from this process any more, and nothing reach it. Once per peer.
   virtual void lost(peer& whom) noexcept = 0;
-  /// Once in each polling round of a rail that moved something: a landing zone may be free again.
-  virtual void moved() noexcept = 0;
 
  protected:
   ~receiver() = default;

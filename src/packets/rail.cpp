@@ -47,7 +47,6 @@ progress::ltask_result rail::reap() noexcept {
     return progress::ltask_result::idle;
   }
   skip_next_.store(0, std::memory_order_relaxed);
-  all_.above_->moved();
   return progress::ltask_result::advanced;
 }
 

@@ -1,0 +1,149 @@
+#include "engine/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "engine/builtin.hpp"
+#include "engine/node.hpp"
+#include "packets/peers.hpp"
+#include "progress/tunables.hpp"
+
+namespace headway::engine {
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What every process publishes beside its rails' addresses.
+constexpr const char* kernel_name = "kernel";
+constexpr const char* memory_name = "memory";
+
+}  // namespace
+
+struct runtime::parts {
+  std::unique_ptr<launch::job> job;
+  std::unique_ptr<topology::machine> machine;
+  std::unique_ptr<progress::engine> progress;
+  std::unique_ptr<packets::peers> peers;
+  std::unique_ptr<messages::exchange> messages;
+  std::vector<int> nodes;
+  std::vector<std::string> drivers;
+
+  base::result<> publish(const std::vector<opened_rail>& rails);
+  base::result<int> find_nodes();
+  base::result<> connect_all();
+};
+
+base::result<> runtime::parts::publish(const std::vector<opened_rail>& rails) {
+  const auto here = whereabouts::own();
+  if (auto done = job->publish(kernel_name, bytes_of(here.kernel)); !done) return done;
+  if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
+  for (const auto& r : rails)
+    if (auto done = job->publish(r.driver, r.address); !done) return done;
+  return job->exchange();
+}
+
+/// Fills `nodes`; how many processes share this kernel's processors, ourselves included.
+base::result<int> runtime::parts::find_nodes() {
+  std::vector<std::string> memories, kernels;
+  for (int rank = 0; rank < job->who().size; ++rank) {
+    const auto kernel = job->lookup(rank, kernel_name);
+    if (!kernel) return std::unexpected(kernel.error());
+    const auto memory = job->lookup(rank, memory_name);
+    if (!memory) return std::unexpected(memory.error());
+    kernels.push_back(text_of(*kernel));
+    memories.push_back(text_of(*memory));
+  }
+  nodes = number_by_equality(memories);
+  const auto& own = kernels[static_cast<std::size_t>(job->who().rank)];
+  return static_cast<int>(std::ranges::count(kernels, own));
+}
+
+base::result<> runtime::parts::connect_all() {
+  for (int rank = 0; rank < job->who().size; ++rank) {
+    std::vector<std::vector<std::byte>> addresses;
+    for (const auto& name : drivers) {
+      // A process without this rail has published nothing under its name.
+      auto address = job->lookup(rank, name);
+      addresses.push_back(address ? std::move(*address) : std::vector<std::byte>{});
+    }
+    if (auto done = peers->connect(static_cast<rails::peer_id>(rank), addresses); !done)
+      return done;
+  }
+  return {};
+}
+
+runtime::runtime(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
+
+runtime::~runtime() = default;
+
+base::result<std::unique_ptr<runtime>> runtime::start() {
+  auto made = std::make_unique<parts>();
+  auto job = launch::job::join();
+  if (!job) return std::unexpected(job.error());
+  made->job = std::move(*job);
+  const auto& who = made->job->who();
+  base::log_name(fmt::format("rank {}", who.rank));
+
+  auto rails = open_rails(*made->job);
+  if (!rails) return std::unexpected(rails.error());
+  if (auto done = made->publish(*rails); !done) return std::unexpected(done.error());
+  const auto on_node = made->find_nodes();
+  if (!on_node) return std::unexpected(on_node.error());
+
+  auto machine = topology::machine::read();
+  if (!machine) return std::unexpected(machine.error());
+  made->machine = std::move(*machine);
+  auto engine = progress::engine::start(
+      *made->machine,
+      {.points = progress::polling_from_environment(), .processes_on_node = *on_node});
+  if (!engine) return std::unexpected(engine.error());
+  made->progress = std::move(*engine);
+
+  made->peers = std::make_unique<packets::peers>(
+      *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
+  for (auto& r : *rails) {
+    made->drivers.push_back(r.driver);
+    made->peers->add_rail(std::move(r.rail));
+  }
+  if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
+  made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
+  return std::unique_ptr<runtime>(new runtime(std::move(made)));
+}
+
+base::result<> runtime::stop() {
+  parts_->messages.reset();  // closes the rails
+  parts_->peers.reset();
+  parts_->progress.reset();
+  return parts_->job->finish();
+}
+
+int runtime::rank() const noexcept { return parts_->job->who().rank; }
+int runtime::size() const noexcept { return parts_->job->who().size; }
+
+int runtime::node_of(int world_rank) const noexcept {
+  return parts_->nodes[static_cast<std::size_t>(world_rank)];
+}
+
+std::vector<rail_entry> runtime::rails() const {
+  std::vector<rail_entry> all;
+  for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i) {
+    const auto limits = parts_->peers->rail_at(i).query();
+    all.push_back({.name = limits.name, .address = {}, .peers = parts_->peers->peers_on(i)});
+  }
+  return all;
+}
+
+launch::job& runtime::job() noexcept { return *parts_->job; }
+const topology::machine& runtime::machine() const noexcept { return *parts_->machine; }
+progress::engine& runtime::progress() noexcept { return *parts_->progress; }
+messages::exchange& runtime::messages() noexcept { return *parts_->messages; }
+
+}  // namespace headway::engine

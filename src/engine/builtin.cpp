@@ -19,11 +19,18 @@ std::unique_ptr<rails::driver> make_shm(const launch::job& job) {
                          .size = static_cast<std::uint32_t>(who.size)});
 }
 
+struct maker {
+  const char* name;
+  std::unique_ptr<rails::driver> (*make)(const launch::job& job);
+};
+
+constexpr maker makers[] = {{"self", make_self}, {"shm", make_shm}};
+
 }  // namespace
 
 base::result<std::vector<opened_rail>> open_rails(const launch::job& job) {
   std::vector<opened_rail> opened;
-  for (const auto& [name, make] : {std::pair{"self", make_self}, std::pair{"shm", make_shm}}) {
+  for (const auto& [name, make] : makers) {
     opened_rail r{.driver = name, .rail = make(job), .address = {}};
     auto address = r.rail->open();
     if (!address) return std::unexpected(address.error());

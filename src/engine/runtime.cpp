@@ -8,7 +8,6 @@
 #include "engine/builtin.hpp"
 #include "engine/node.hpp"
 #include "packets/peers.hpp"
-#include "progress/tunables.hpp"
 
 namespace headway::engine {
 namespace {
@@ -91,6 +90,10 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
   made->job = std::move(*job);
   const auto& who = made->job->who();
   base::log_name(fmt::format("rank {}", who.rank));
+
+  // Our own launcher gives the job's secret at the start, others only a way to agree on one.
+  if (who.size > 1 && who.launcher != "headway")
+    if (auto done = made->job->exchange(); !done) return std::unexpected(done.error());
 
   auto rails = open_rails(*made->job);
   if (!rails) return std::unexpected(rails.error());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/log.hpp"
 #include "engine/builtin.hpp"
@@ -67,11 +68,15 @@ base::result<int> runtime::parts::find_nodes() {
 
 base::result<> runtime::parts::connect_all() {
   for (int rank = 0; rank < job->who().size; ++rank) {
-    std::vector<std::vector<std::byte>> addresses;
+    std::vector<std::optional<std::vector<std::byte>>> addresses;
     for (const auto& name : drivers) {
       // A process without this rail has published nothing under its name.
       auto address = job->lookup(rank, name);
-      addresses.push_back(address ? std::move(*address) : std::vector<std::byte>{});
+      if (address) {
+        addresses.emplace_back(std::move(*address));
+      } else {
+        addresses.emplace_back(std::nullopt);
+      }
     }
     if (auto done = peers->connect(static_cast<rails::peer_id>(rank), addresses); !done)
       return done;

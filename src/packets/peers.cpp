@@ -27,12 +27,12 @@ void peers::add_rail(std::unique_ptr<rails::driver> driver) {
 }
 
 base::result<> peers::connect(rails::peer_id whom,
-                              std::span<const std::vector<std::byte>> addresses) {
+                              std::span<const std::optional<std::vector<std::byte>>> addresses) {
   peer& p = *peers_[static_cast<std::uint32_t>(whom)];
   const auto part = eager_memory_bytes.get() / static_cast<std::int64_t>(peers_.size());
   for (std::size_t i = 0; i < rails_.size() && i < addresses.size(); ++i) {
-    if (addresses[i].empty()) continue;
-    const auto connected = rails_[i]->driver().connect(whom, addresses[i]);
+    if (!addresses[i]) continue;
+    const auto connected = rails_[i]->driver().connect(whom, *addresses[i]);
     if (!connected && connected.error().kind != base::fault_kind::unsupported) return connected;
     if (!connected) continue;
     const auto limits = rails_[i]->driver().query();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,9 +44,9 @@ class peers {
 
   /// Nearer rails first: `connect` takes the first that reaches the peer.
   void add_rail(std::unique_ptr<rails::driver> driver);
-  /// `addresses[i]` is what rail i of that process published, empty if it has no such rail.
-  [[nodiscard]] base::result<> connect(rails::peer_id whom,
-                                       std::span<const std::vector<std::byte>> addresses);
+  /// `addresses[i]` is what rail i of that process published, if it has such a rail.
+  [[nodiscard]] base::result<> connect(
+      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses);
   void start(receiver& above);
   /// Closes the rails: what was taken is sent as far as a second allows.
   void stop() noexcept;

@@ -138,7 +138,8 @@ class processes {
       auto made = std::make_unique<mesh::driver>(net_, i);
       p.driver = made.get();
       p.peers->add_rail(std::move(made));
-      const std::vector<std::vector<std::byte>> address{std::vector<std::byte>(1)};
+      const std::vector<std::optional<std::vector<std::byte>>> address(1,
+                                                                       std::vector<std::byte>(1));
       for (std::uint32_t j = 0; j < count; ++j)
         EXPECT_TRUE(p.peers->connect(static_cast<rails::peer_id>(j), address));
       p.messages = std::make_unique<exchange>(*p.peers, *p.engine);

@@ -110,12 +110,13 @@ base::result<std::vector<net_interface>> list_interfaces() {
   std::vector<net_interface> all;
   for (const ifaddrs* i = first; i; i = i->ifa_next) {
     auto& entry = entry_of(all, *i);
-    if (const auto a = address_of(i->ifa_addr, i->ifa_netmask)) entry.addresses.push_back(*a);
+    const auto a = address_of(i->ifa_addr, i->ifa_netmask);
+    if (!a) continue;
+    auto& known = entry.addresses;
+    const auto first_v6 = std::ranges::find(known, ip_family::v6, &ip_address::family);
+    known.insert(a->family == ip_family::v4 ? first_v6 : known.end(), *a);
   }
-  for (auto& entry : all) {
-    std::ranges::stable_sort(entry.addresses, {}, &ip_address::family);
-    entry.usable = entry.usable && !entry.addresses.empty();
-  }
+  for (auto& entry : all) entry.usable = entry.usable && !entry.addresses.empty();
   return all;
 }
 

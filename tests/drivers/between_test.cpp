@@ -104,7 +104,7 @@ TEST_P(contract_between, a_packet_sent_before_the_receiver_knows_its_peer_is_kep
   const auto address_a = a->open(), address_b = b->open();
   ASSERT_TRUE(address_a && address_b);
   ASSERT_TRUE(a->connect(peer_id{1}, *address_b));
-  ASSERT_NE(a->send(peer_id{1}, {.header = bytes_of("early")}), post::down);
+  ASSERT_NE(send_soon(*a, peer_id{1}, {.header = bytes_of("early")}), post::down);
   for (int i = 0; i < 50; ++i) {
     a.step();
     b.step();
@@ -133,7 +133,7 @@ TEST_P(contract_between, an_address_that_is_garbage_is_refused_and_harms_nothing
 TEST_P(contract_between, a_peer_that_closed_is_down_for_sends_but_not_lost) {
   auto w = make_world();
   ASSERT_NE(w.push({.header = bytes_of("before")}), post::retry);
-  ASSERT_NE(w.last()->send(w.first_id(), {.header = bytes_of("last words")}), post::retry);
+  ASSERT_NE(send_soon(*w.last(), w.first_id(), {.header = bytes_of("last words")}), post::retry);
   ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
   w.last()->close();
   const auto deadline = base::now_ns() + 3'000'000'000u;

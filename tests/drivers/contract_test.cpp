@@ -281,7 +281,7 @@ TEST_P(contract, an_armed_descriptor_becomes_readable_when_a_packet_comes) {
     // Connections may still be settling in the first rounds; what there is, is reaped.
     ASSERT_TRUE(w.run_until([&] { return w.last()->arm(true); }));
     const std::size_t before = w.last().received.size();
-    ASSERT_NE(w.first()->send(w.last_id(), {.header = bytes_of("ding")}), post::down);
+    ASSERT_NE(send_soon(*w.first(), w.last_id(), {.header = bytes_of("ding")}), post::down);
     for (int i = 0; i < 5 && GetParam().reaches_others; ++i) w.first().step();
     EXPECT_TRUE(readable(w.last()->descriptor(), 2000));
     EXPECT_TRUE(w.last()->arm(false));

@@ -1,5 +1,6 @@
 #include "kinds.hpp"
 
+#include "rails/faulty/faulty_driver.hpp"
 #include "rails/interfaces.hpp"
 #include "rails/self/self_driver.hpp"
 #include "rails/shm/shm_driver.hpp"
@@ -44,10 +45,30 @@ kind tcp_kind() {
           }};
 }
 
+/// The same, late and reluctant: the contract holds all the same.
+kind faulty_kind(const kind& sound) {
+  return {.name = "faulty_" + sound.name,
+          .make =
+              [make = sound.make](const std::string& job, int rank, int size) {
+                return std::make_unique<faulty::faulty_driver>(
+                    make(job, rank, size),
+                    faulty::plan{.seed = static_cast<std::uint64_t>(rank) + 1,
+                                 .retry_one_in = 7,
+                                 .late_one_in = 5,
+                                 .posted_one_in = 3});
+              },
+          .reaches_others = sound.reaches_others};
+}
+
 }  // namespace
 
 const std::vector<kind>& kinds() {
-  static const std::vector<kind> all{self_kind(), shm_kind(), tcp_kind()};
+  static const std::vector<kind> all{self_kind(),
+                                     shm_kind(),
+                                     tcp_kind(),
+                                     faulty_kind(self_kind()),
+                                     faulty_kind(shm_kind()),
+                                     faulty_kind(tcp_kind())};
   return all;
 }
 

@@ -128,7 +128,7 @@ TEST_P(contract_processes, packets_and_large_payloads_cross_between_processes) {
 TEST_P(contract_processes, a_killed_peer_is_lost_once_after_what_it_sent_before) {
   two_processes both(GetParam(), [](station& s) {
     for (int i = 0; i < 10; ++i)
-      if (s->send(peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
+      if (send_soon(*s, peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
     live_until(s, [&] { return false; });
     return true;
   });
@@ -150,7 +150,7 @@ TEST_P(contract_processes, packets_that_wait_when_their_sender_dies_still_arrive
   two_processes both(GetParam(), [](station& s) {
     if (!live_until(s, [&] { return !s.received.empty(); })) return false;
     for (int i = 0; i < 10; ++i)
-      if (s->send(peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
+      if (send_soon(*s, peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
     const auto until = base::now_ns() + second_ns / 5;  // a socket needs some reaping to send
     live_until(s, [&] { return base::now_ns() > until; });
     _exit(7);  // without a word
@@ -182,7 +182,7 @@ TEST_P(contract_processes, a_sleeper_is_woken_by_another_process) {
   two_processes both(GetParam(), [](station& s) {
     for (int i = 0; i < 20; ++i) {
       usleep(5000);
-      const auto said = s->send(peer_id{0}, {.header = bytes_of("ding")});
+      const auto said = send_soon(*s, peer_id{0}, {.header = bytes_of("ding")});
       if (said == post::down) return false;
       if (!live_until(s, [&] { return s.received.size() > static_cast<std::size_t>(i); }))
         return false;

@@ -49,6 +49,12 @@ void station::release_kept() {
   kept.clear();
 }
 
+post send_soon(driver& from, peer_id to, const packet& p) {
+  post said = post::retry;
+  for (int tries = 0; tries < 1000 && said == post::retry; ++tries) said = from.send(to, p);
+  return said;
+}
+
 world::world(const kind& k, int size) {
   const std::string job = fresh_job();
   std::vector<std::vector<std::byte>> addresses;

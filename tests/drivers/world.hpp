@@ -39,6 +39,10 @@ class station {
   std::unique_ptr<driver> driver_;
 };
 
+/// Sends, at once again while the answer is `retry`, up to a thousand times: for tests in which a
+/// sound rail has room, and one with injected faults says `retry` now and then.
+post send_soon(driver& from, peer_id to, const packet& p);
+
 /// Drivers of one kind, opened and connected all to all, in this process.
 struct world {
   world(const kind& k, int size);

@@ -68,6 +68,7 @@ class shm_driver final : public driver {
   static constexpr std::size_t header_bytes_max = 128;
   static constexpr std::uint32_t awake_events = 4096;  // so many since the last sleep: long awake
 
+  [[nodiscard]] base::result<> attach(peer_id peer, std::span<const std::byte> address);
   [[nodiscard]] outgoing* way_to(peer_id peer) const noexcept;
   [[nodiscard]] outgoing* owner_of(std::uint32_t slot) const noexcept;
   [[nodiscard]] bool new_senders() const noexcept;
@@ -107,7 +108,6 @@ class shm_driver final : public driver {
   limits limits_;
   bool enlisted_ = false;
   std::uint32_t asked_ = 0;  // calls of connect
-  bool expecting_ = false;   // tick's own
   base::spinlock arming_;    // guards armed_; cold, taken around a sleep
   bool armed_ = false;       // somebody sleeps, or is about to
 };

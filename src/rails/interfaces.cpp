@@ -25,6 +25,8 @@ constexpr std::string_view container_names[] = {
     "virbr*",  "vboxnet*", "vmnet*",  "vnet*", "nodelocaldns*",
 };
 
+constexpr unsigned lower_up = 1u << 16;  // IFF_LOWER_UP of linux/if.h, which net/if.h excludes
+
 std::optional<ip_address> address_of(const sockaddr* from, const sockaddr* mask) noexcept {
   if (!from || !mask) return std::nullopt;
   ip_address a;
@@ -62,9 +64,11 @@ net_interface& entry_of(std::vector<net_interface>& all, const ifaddrs& found) {
   const std::string_view name = found.ifa_name;
   const auto known = std::ranges::find(all, name, &net_interface::name);
   if (known != all.end()) return *known;
-  constexpr unsigned up = IFF_UP | IFF_RUNNING;
+  // The kernel tells RUNNING up to a second after the carrier (LOWER_UP) is there.
+  constexpr unsigned carrier = IFF_RUNNING | lower_up;
+  const bool up = (found.ifa_flags & IFF_UP) != 0 && (found.ifa_flags & carrier) != 0;
   return all.emplace_back(net_interface{.name = std::string(name),
-                                        .usable = (found.ifa_flags & up) == up,
+                                        .usable = up,
                                         .loopback = (found.ifa_flags & IFF_LOOPBACK) != 0,
                                         .enslaved = is_enslaved(std::string(name)),
                                         .addresses = {}});

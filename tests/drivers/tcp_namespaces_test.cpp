@@ -1,0 +1,194 @@
+// Two processes in two network namespaces with one cable between them: what a TCP rail does between
+// machines. Needs root; says so where it is not.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "rails/selection.hpp"
+#include "rails/tcp/tcp_driver.hpp"
+#include "world.hpp"
+
+namespace headway::rails::testing {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+bool run(const std::string& command) {
+  return std::system((command + " 2>/dev/null").c_str()) == 0;
+}
+
+/// Namespaces hwA-PID and hwB-PID with a cable, each with its loopback down.
+class cable {
+ public:
+  cable() {
+    laid_ = run("ip netns add " + space(0)) && run("ip netns add " + space(1)) &&
+            run(fmt::format("ip link add {} netns {} type veth peer name {} netns {}", end(0),
+                            space(0), end(1), space(1)));
+    for (int i = 0; i < 2 && laid_; ++i)
+      laid_ = run(fmt::format("ip -n {} addr add 10.251.{}.{}/24 dev {}", space(i), getpid() % 250,
+                              i + 1, end(i))) &&
+              run(fmt::format("ip -n {} link set {} up", space(i), end(i)));
+  }
+  ~cable() {
+    run("ip netns del " + space(0));
+    run("ip netns del " + space(1));
+  }
+  [[nodiscard]] bool laid() const { return laid_; }
+  [[nodiscard]] static std::string space(int i) {
+    return fmt::format("hw{}-{}", i == 0 ? "A" : "B", owner);
+  }
+  [[nodiscard]] static std::string end(int i) { return fmt::format("veth-hw{}", i); }
+  static void cut() { run(fmt::format("ip -n {} link set {} down", space(0), end(0))); }
+
+ private:
+  static inline const int owner = getpid();
+  bool laid_ = false;
+};
+
+bool enter(const std::string& space) {
+  const int fd = open(("/var/run/netns/" + space).c_str(), O_RDONLY | O_CLOEXEC);
+  const bool there = fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
+  if (fd >= 0) ::close(fd);
+  return there;
+}
+
+std::unique_ptr<driver> make_driver(int rank, const std::string& job, std::string_view rails) {
+  const driver_kind drivers[] = {{.name = "tcp", .networked = true}};
+  const auto interfaces = list_interfaces();
+  const auto chosen = select_rails(rails, *interfaces, drivers);
+  if (!chosen || chosen->size() != 1 || chosen->front().interfaces.size() != 1 ||
+      chosen->front().interfaces[0].name != cable::end(rank))
+    return nullptr;
+  auto how = tcp::settings::from_environment();
+  how.dead_ns = 2 * second_ns;
+  return std::make_unique<tcp::tcp_driver>(tcp::config{.rank = static_cast<std::uint32_t>(rank),
+                                                       .size = 2,
+                                                       .secret = {},
+                                                       .job_id = job,
+                                                       .interfaces = chosen->front().interfaces,
+                                                       .how = how});
+}
+
+bool live_until(station& s, const std::function<bool()>& enough, unsigned seconds = 10) {
+  const auto deadline = base::now_ns() + seconds * second_ns;
+  for (unsigned round = 0; !enough(); ++round) {
+    const auto now = base::now_ns();
+    if (now > deadline) return false;
+    if (round % 1000 == 0) s->tick(now);
+    if (s.step() == 0) usleep(10);
+  }
+  return true;
+}
+
+/// One rank's life: opens, swaps addresses with the other through `line`, runs `body`.
+int live(int rank, int line, const std::string& job, std::string_view rails,
+         const std::function<bool(int, station&)>& body) {
+  if (!enter(cable::space(rank))) return 2;
+  auto made = make_driver(rank, job, rails);
+  if (!made) return 3;
+  station s(std::move(made));
+  const auto own = s->open();
+  if (!own || send(line, own->data(), own->size(), 0) < 0) return 4;
+  std::vector<std::byte> theirs(4096);
+  const auto got = recv(line, theirs.data(), theirs.size(), 0);
+  if (got <= 0) return 5;
+  theirs.resize(static_cast<std::size_t>(got));
+  if (!s->connect(peer_id{static_cast<std::uint32_t>(1 - rank)}, theirs)) return 6;
+  const bool well = body(rank, s);
+  s->close();
+  return well ? 0 : 1;
+}
+
+/// Exit codes of both ranks.
+std::pair<int, int> two_ranks(std::string_view rails,
+                              const std::function<bool(int, station&)>& body) {
+  int lines[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, lines) != 0) return {9, 9};
+  const auto job = fresh_job();
+  pid_t children[2];
+  for (int rank = 0; rank < 2; ++rank) {
+    children[rank] = fork();
+    if (children[rank] != 0) continue;
+    ::close(lines[1 - rank]);  // so that the end of the other is noticed
+    _exit(live(rank, lines[rank], job, rails, body));
+  }
+  ::close(lines[0]);
+  ::close(lines[1]);
+  int codes[2] = {8, 8};
+  for (int rank = 0; rank < 2; ++rank) {
+    int status = 0;
+    waitpid(children[rank], &status, 0);
+    if (WIFEXITED(status)) codes[rank] = WEXITSTATUS(status);
+  }
+  return {codes[0], codes[1]};
+}
+
+class tcp_namespaces : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root, to make network namespaces";
+    laid.emplace();
+    if (!laid->laid()) GTEST_SKIP() << "no network namespaces here (ip netns add, veth)";
+  }
+  std::optional<cable> laid;
+};
+
+bool exchange(int rank, station& s) {
+  const auto other = peer_id{static_cast<std::uint32_t>(1 - rank)};
+  const auto large = pattern(4'000'000, 1);
+  std::vector<std::byte> target(large.size());
+  if (!s->land(other, landing_id{1}, target)) return false;
+  const auto give = [&](const packet& p) {
+    post said = post::retry;
+    return live_until(s, [&] { return (said = s->send(other, p)) != post::retry; }) &&
+           said != post::down;
+  };
+  if (!give({.header = bytes_of("zone is open")})) return false;
+  if (!live_until(s, [&] { return s.received.size() == 1; })) return false;
+  if (!give({.payload = large, .landing = landing_id{1}})) return false;
+  for (int i = 0; i < 100; ++i)
+    if (!give({.header = bytes_of("small")})) return false;
+  return live_until(s,
+                    [&] { return s.received.size() == 101 && s.landed_bytes == large.size(); }) &&
+         target == large && s.lost.empty();
+}
+
+TEST_F(tcp_namespaces, ranks_find_each_other_by_default) {
+  EXPECT_EQ(two_ranks("", exchange), std::pair(0, 0));
+}
+
+TEST_F(tcp_namespaces, ranks_find_each_other_over_a_named_interface) {
+  EXPECT_EQ(two_ranks("tcp:veth-hw*", exchange), std::pair(0, 0));
+}
+
+TEST_F(tcp_namespaces, a_cable_that_was_cut_is_noticed_in_bounded_time_on_both_sides) {
+  const auto codes = two_ranks("", [](int rank, station& s) {
+    const auto other = peer_id{static_cast<std::uint32_t>(1 - rank)};
+    if (s->send(other, {.header = bytes_of("hello")}) == post::down) return false;
+    if (!live_until(s, [&] { return s.received.size() == 1; })) return false;
+    if (rank == 0) {
+      usleep(200'000);
+      cable::cut();
+      // This one keeps sending into the void, the other one only waits.
+      (void)s->send(other, {.header = bytes_of("into the void")});
+    }
+    const auto begin = base::now_ns();
+    return live_until(
+               s, [&] { return s.lost.size() == 1; }, 9) &&
+           base::now_ns() - begin < 8 * second_ns;
+  });
+  EXPECT_EQ(codes, std::pair(0, 0));
+}
+
+}  // namespace
+}  // namespace headway::rails::testing

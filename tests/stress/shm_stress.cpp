@@ -1,8 +1,9 @@
-// Goal:   three shared-memory drivers in one process, each with two sending threads, a reaping thread
-//         that sleeps when it can, and a guard that arms and ticks beside it: every packet arrives
-//         once and in order, every large payload where it belongs, and nobody sleeps for ever.
-// Method: random sizes from fixed seeds; all drivers of a process share one mapping of a segment, so
-//         that ThreadSanitizer sees both ends touch the same memory.
+// Goal:   three shared-memory drivers in one process, each with two sending threads, a reaping
+//         thread that sleeps when it can, and a guard that arms and ticks beside it: every packet
+//         arrives once and in order, every large payload where it belongs, and nobody sleeps for
+//         ever.
+// Method: random sizes from fixed seeds; all drivers of a process share one mapping of a segment,
+//         so that ThreadSanitizer sees both ends touch the same memory.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/random.h>

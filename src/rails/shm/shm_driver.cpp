@@ -248,8 +248,8 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
 
 int shm_driver::descriptor() const noexcept { return mine_ ? mine_->bell() : -1; }
 
-/// Takes the byte of an old ringing out of the bell. A sender takes the ringing first and writes its
-/// byte later: until the byte was here one is due. Called with arming_ held, nobody asleep.
+/// Takes the byte of an old ringing out of the bell. A sender takes the ringing first and writes
+/// its byte later: until the byte was here one is due. Called with arming_ held, nobody asleep.
 void shm_driver::drain_bell() noexcept {
   if (bell_rang_.load(std::memory_order_relaxed) && mine_->drain_bell())
     bell_rang_.store(false, std::memory_order_relaxed);

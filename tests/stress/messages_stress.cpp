@@ -2,8 +2,8 @@
 //         sends and receives at once, with progression in the background.
 // Method: two exchanges in one process over a network in memory that retries, posts and delays on a
 //         seed (tests/unit/messages/mesh.hpp); each of four threads a side has messages of random
-//         sizes with each of the other side's, by specific and wildcard receives; contents and order
-//         are checked. Run under ThreadSanitizer.
+//         sizes with each of the other side's, by specific and wildcard receives; contents and
+//         order are checked. Run under ThreadSanitizer.
 
 #include <gtest/gtest.h>
 

@@ -35,6 +35,7 @@ function(headway_test name)
     set(TEST_TIMEOUT 60)
   endif()
   add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/unit/ROOM/x.hpp"
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags GTest::gtest_main GTest::gmock
                                         Threads::Threads)
   add_test(NAME ${name} COMMAND ${name})

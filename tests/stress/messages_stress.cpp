@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "../unit/messages/mesh.hpp"
+#include "tests/unit/messages/mesh.hpp"
 
 namespace headway::messages {
 namespace {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "../unit/progress/fixture.hpp"
-#include "../unit/progress/mailbox.hpp"
 #include "base/clock.hpp"
+#include "tests/unit/progress/fixture.hpp"
+#include "tests/unit/progress/mailbox.hpp"
 
 namespace headway::progress::testing {
 namespace {

@@ -114,10 +114,12 @@ class Mpich(Wheel):
             return {}
         # One node in the launcher's eyes: shared memory has to be forbidden. The wheel has two
         # netmods; UCX is its default, the setting `ofi` takes the other.
+        # UCX refuses the loopback by name; told nothing, it goes through the kernel's all the same.
+        device = {} if place.interface == "lo" else {"UCX_NET_DEVICES": place.interface}
         return {
             "MPIR_CVAR_NOLOCAL": "1",
             "UCX_TLS": "tcp,self",
-            "UCX_NET_DEVICES": place.interface,
+            **device,
             "FI_PROVIDER": "tcp",
             "FI_TCP_IFACE": place.interface,
         }

@@ -32,13 +32,14 @@ void engine_core::mind_stall(thread_record& me) noexcept {
 }
 
 void engine_core::look_for_crowd() noexcept {
-  const int usable = machine.usable_processors();
+  // Not those we are bound to: ranks that are bound each to a core of their own must spin.
+  const int shared = machine.node_processors();
   // One more runs for the moment: the thread that looks.
   const bool many_threads =
       machine.runnable_threads() > static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) + 1;
   const int looks = many_threads ? crowded_looks_.load(std::memory_order_relaxed) + 1 : 0;
   crowded_looks_.store(looks, std::memory_order_relaxed);  // ticks run one at a time
-  crowded.store(options.processes_on_node > usable || looks >= 2, std::memory_order_relaxed);
+  crowded.store(options.processes_on_node > shared || looks >= 2, std::memory_order_relaxed);
 }
 
 }  // namespace headway::progress

@@ -17,6 +17,7 @@ struct machine::parts {
   std::vector<place> places;
   std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root where there is none
   bool imagined = false;
+  int node_processors = 1;
   int quota_processors = INT32_MAX;  // read once: quotas change rarely, and their files are slow
 };
 
@@ -35,22 +36,24 @@ std::vector<place_id> leaves(const std::vector<place>& places) {
 base::result<std::unique_ptr<machine>> machine::read() {
   const auto& description = topology_description.get();
   if (!description.empty()) return imagine(description);
-  auto places = read_tree({});
-  if (!places) return std::unexpected(std::move(places.error()));
+  auto made_tree = read_tree({});
+  if (!made_tree) return std::unexpected(std::move(made_tree.error()));
   auto made = std::make_unique<parts>();
-  made->leaf_of_processor = leaves(*places);
-  made->places = std::move(*places);
+  made->leaf_of_processor = leaves(made_tree->places);
+  made->places = std::move(made_tree->places);
+  made->node_processors = std::max(1, made_tree->processors_before_binding);
   if (const auto quota = group_quota())
     made->quota_processors = static_cast<int>(std::ceil(*quota));
   return std::unique_ptr<machine>(new machine(std::move(made)));
 }
 
 base::result<std::unique_ptr<machine>> machine::imagine(const std::string& description) {
-  auto places = read_tree(description);
-  if (!places) return std::unexpected(std::move(places.error()));
+  auto made_tree = read_tree(description);
+  if (!made_tree) return std::unexpected(std::move(made_tree.error()));
   auto made = std::make_unique<parts>();
-  made->leaf_of_processor = leaves(*places);
-  made->places = std::move(*places);
+  made->leaf_of_processor = leaves(made_tree->places);
+  made->places = std::move(made_tree->places);
+  made->node_processors = std::max(1, made_tree->processors_before_binding);
   made->imagined = true;
   return std::unique_ptr<machine>(new machine(std::move(made)));
 }
@@ -76,6 +79,10 @@ place_id machine::leaf_of(int processor) const noexcept {
 
 int machine::usable_processors() const noexcept {
   return std::clamp(parts_->quota_processors, 1, allowed_processors());
+}
+
+int machine::node_processors() const noexcept {
+  return std::clamp(parts_->quota_processors, 1, parts_->node_processors);
 }
 
 int machine::runnable_threads() const noexcept {

@@ -47,6 +47,9 @@ class machine {
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors this process may use now: its affinity mask, cut by a cgroup's quota (at least 1).
   [[nodiscard]] int usable_processors() const noexcept;
+  /// The same without the affinity mask: what the processes of a job here may use together. One
+  /// that is bound to a core of its own shares the computer with others, and yet not that core.
+  [[nodiscard]] int node_processors() const noexcept;
   /// Threads that want a processor on this machine now (from the kernel's own count); a look-up
   /// of microseconds, so callers ask rarely.
   [[nodiscard]] int runnable_threads() const noexcept;

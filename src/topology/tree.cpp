@@ -57,7 +57,6 @@ base::result<topology_handle> load(const std::string& description) {
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("hwloc does not understand topology '{}'", description));
   if (hwloc_topology_load(raw) != 0) return base::failed_errno("hwloc_topology_load", errno);
-  if (description.empty()) cut_to_binding(raw);
   return t;
 }
 
@@ -100,12 +99,14 @@ void add_places(std::vector<place>& places, hwloc_obj_t object, place_id parent)
 
 }  // namespace
 
-base::result<std::vector<place>> read_tree(const std::string& description) {
+base::result<tree> read_tree(const std::string& description) {
   const auto t = load(description);
   if (!t) return std::unexpected(t.error());
-  std::vector<place> places;
-  add_places(places, hwloc_get_root_obj(t->get()), place_id::root);
-  return places;
+  tree made;
+  made.processors_before_binding = hwloc_get_nbobjs_by_type(t->get(), HWLOC_OBJ_PU);
+  if (description.empty()) cut_to_binding(t->get());
+  add_places(made.places, hwloc_get_root_obj(t->get()), place_id::root);
+  return made;
 }
 
 }  // namespace headway::topology

@@ -100,6 +100,8 @@ TEST(machine, has_only_the_processors_that_the_process_is_bound_to) {
   ASSERT_TRUE(m);
   EXPECT_EQ((*m)->places()[0].processors, std::vector{first});
   EXPECT_EQ((*m)->usable_processors(), 1);
+  EXPECT_GE((*m)->node_processors(), 1);
+  EXPECT_LE((*m)->usable_processors(), (*m)->node_processors());
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 

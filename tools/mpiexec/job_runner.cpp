@@ -201,8 +201,7 @@ void job_runner::bury(int rank) {
 }
 
 void job_runner::abort_wanted(int rank, int exit_code, std::string why) {
-  // The kernel keeps eight bits. An abort that asks for one of the others' zeros is still no
-  // success.
+  // An exit code has eight bits; 256 must not become success.
   const int code = exit_code != 0 && (exit_code & 0xff) == 0 ? 1 : exit_code & 0xff;
   auto cause = fmt::format("aborted the job with code {}", exit_code);
   if (!why.empty()) cause += ": " + printable(std::move(why));

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headway::launch {
+
+/// What distinguishes one PMI-1 server's wire from another's (launch_facts.md, section 6).
+struct dialect {
+  std::string name;
+  std::string version = "rc=0 pmi_version=1 pmi_subversion=1";
+  std::string maxes = "kvsname_max=256 keylen_max=64 vallen_max=1024";
+  std::string app = "appnum=0";
+  std::string universe = "size=4";
+  std::string put = "rc=0";
+  std::string before_value = "rc=0 ", behind_value = "";
+  std::string missing = "rc=1";
+  std::string barrier = "rc=0";
+  std::string finalize = "rc=0";
+  std::string space = "kvs_1_0";
+};
+
+/// The servers that were looked at, as far as their wire differs, and one with tiny values.
+[[nodiscard]] const std::vector<dialect>& dialects();
+
+/// Serves PMI-1 to `size` clients in a thread of its own, in one dialect. Lines of more than 1024
+/// bytes get no answer that a client could like.
+class fake_server {
+ public:
+  fake_server(const dialect& speech, int size);
+  /// Waits until every client end is closed.
+  ~fake_server();
+  fake_server(const fake_server&) = delete;
+  fake_server& operator=(const fake_server&) = delete;
+
+  /// The client's end for `rank`; whoever takes it closes it.
+  [[nodiscard]] int client_end(int rank) const { return theirs_[static_cast<std::size_t>(rank)]; }
+  /// Every line that clients sent. Waits until every client end is closed.
+  [[nodiscard]] const std::vector<std::string>& heard();
+  /// Whoever asks for `key` gets this value. Before the first request.
+  void forge(const std::string& key, const std::string& value) { forged_[key] = value; }
+
+ private:
+  void serve();
+  /// False: the client has hung up.
+  bool serve_client(std::size_t rank);
+  std::string reply_to(const std::string& text);
+  std::string value_reply(const std::string& key);
+  void arrive_at_barrier();
+
+  dialect speech_;
+  std::vector<int> ours_, theirs_;
+  std::vector<std::string> partial_, heard_;
+  std::map<std::string, std::string> store_, forged_;
+  std::size_t at_barrier_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace headway::launch

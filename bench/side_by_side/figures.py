@@ -35,7 +35,8 @@ def against_setting(key, setting, bound, case=0):
 
     def check(results):
         result = results[case]
-        other = f"{result.own}:{setting}"
+        own = result.own or "headway"
+        other = f"{own}:{setting}"
         claim = f"{row_name(result.metric, key)} ≤ {bound:g} × {other}"
         return ratio_verdict(claim, result.ratio(result.own, other, key), bound, result.metric, "")
 

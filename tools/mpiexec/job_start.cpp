@@ -56,6 +56,18 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// As a shell does: an executable file that the kernel does not know is a script for the shell.
+child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
+  const auto started = spawn(plan);
+  if (started.error_number != ENOEXEC) return started;
+  std::vector<std::string> words{"/bin/sh", plan.path};
+  words.insert(words.end(), command.begin() + 1, command.end());
+  const auto arguments = pointers_to(words);
+  plan.path = words.front().c_str();
+  plan.arguments = arguments.data();
+  return spawn(plan);
+}
+
 }  // namespace
 
 job_runner::job_runner(const options& wish, const char* const* ambient)
@@ -182,7 +194,7 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   plan.directory = block.directory.empty() ? nullptr : block.directory.c_str();
   plan.input = typed ? input[0] : rank == 0 ? -1 : null_input_;
   plan.kept = wire[1];
-  const auto started = spawn(plan);
+  const auto started = spawn_program(plan, block.command);
   environment.resize(common);
   for (const int end :
        {wire[1], input[0], plan.output, plan.error == plan.output ? -1 : plan.error})

@@ -1,0 +1,67 @@
+"""What the system tests of launching share: where things are, and a job that was run."""
+
+import os
+import subprocess
+import sys
+import time
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+MPIEXEC = BUILD + "/bin/mpiexec"
+PEER = BUILD + "/bin/launch_peer"
+
+
+def skip(reason):
+    """Ends the whole test: CTest shows it as skipped, and this line says why."""
+    print("SKIPPED:", reason)
+    sys.exit(77)
+
+
+def start(command, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(command, limit=60, text_in=None, **options):
+    """The finished job: .code, .out, .err, .seconds."""
+    if text_in is not None:
+        options["stdin"] = subprocess.PIPE
+    begin = time.monotonic()
+    job = start(command, **options)
+    try:
+        job.out, job.err = job.communicate(text_in, timeout=limit)
+    finally:
+        if job.poll() is None:
+            job.kill()
+    job.seconds = time.monotonic() - begin
+    job.code = job.returncode
+    return job
+
+
+def wait_until(condition, limit=20):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def state_of(pid):
+    """The kernel's letter for the state of a process; "X" if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
+
+
+def ranks_seen(job):
+    """The ranks that reported an exchange in which every value was right."""
+    lines = [line for line in job.out.splitlines() if line.endswith("wrong 0")]
+    return sorted(int(line.split()[line.split().index("rank") + 1]) for line in lines)
+
+
+def jobs_seen(job):
+    """Names and secrets of the jobs that the ranks found themselves in."""
+    return {line.split(" job ")[1] for line in job.out.splitlines() if " job " in line}

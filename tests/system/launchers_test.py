@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Our ranks under another launcher, another library's ranks under our mpiexec.
+
+MPICH's wheel from PyPI, in the build folder, stands for both.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+import jobs
+from jobs import BUILD, MPIEXEC, PEER, run
+
+VERSION = "5.0.2"
+MPICH = f"{BUILD}/peers/mpich-{VERSION}"
+SCRATCH = f"{BUILD}/tests/launchers"
+
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  int rank, size, sum, *app, found;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &app, &found);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("rank %d of %d app %d sum %d\n", rank, size, found ? *app : -1, sum);
+  fflush(stdout);
+  if (argc > 1 && rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[1]));
+  if (argc > 1) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def install_mpich():
+    """None, or why it could not be had."""
+    if os.path.exists(MPICH + "/bin/mpicc_abi"):
+        return None
+    subprocess.run([sys.executable, "-m", "venv", MPICH], check=True)
+    done = subprocess.run([MPICH + "/bin/pip", "install", "--quiet", f"mpich=={VERSION}"],
+                          capture_output=True, text=True, timeout=200, check=False)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else None
+
+
+class OurRanksUnderHydra(unittest.TestCase):
+    HYDRA = MPICH + "/bin/mpiexec"
+
+    def check(self, job, ranks):
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(jobs.ranks_seen(job), list(range(ranks)))
+        self.assertEqual(len(jobs.jobs_seen(job)), 1)
+        self.assertEqual(job.out.count("launcher pmi-1"), ranks)
+
+    def test_find_each_other(self):
+        self.check(run([self.HYDRA, "-n", 4, PEER, "exchange"]), 4)
+
+    def test_find_each_other_through_PMI_PORT(self):
+        self.check(run([self.HYDRA, "-pmi-port", "-n", 3, PEER, "exchange"]), 3)
+
+    def test_find_each_other_across_emulated_nodes(self):
+        nodes = ["-launcher", "fork", "-hosts", "127.0.0.1,127.0.0.2", "-ppn", 2]
+        self.check(run([self.HYDRA, *nodes, "-n", 4, PEER, "exchange"]), 4)
+
+    def test_exchange_large_values(self):
+        job = run([self.HYDRA, "-n", 3, PEER, "big", 20000])
+        self.check(job, 3)
+
+    def test_abort_with_their_code(self):
+        job = run([self.HYDRA, "-n", 2, PEER, "abort", 7, "sleep", 30])
+        self.assertEqual(job.code, 7)
+        self.assertIn("because I was told to", job.err)
+
+    def test_our_mpiexec_inside_theirs_is_a_job_of_its_own(self):
+        job = run([self.HYDRA, "-n", 2, MPIEXEC, "-n", 2, PEER, "exchange"])
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(jobs.ranks_seen(job), [0, 0, 1, 1])
+        self.assertEqual(len(jobs.jobs_seen(job)), 2)
+
+    def test_theirs_inside_our_mpiexec_is_a_job_of_its_own(self):
+        job = run([MPIEXEC, "-n", 1, self.HYDRA, "-n", 2, PEER, "exchange"])
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(jobs.ranks_seen(job), [0, 1])
+
+
+class TheirRanksUnderOurMpiexec(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.makedirs(SCRATCH, exist_ok=True)
+        with open(SCRATCH + "/theirs.c", "w", encoding="ascii") as file:
+            file.write(PROGRAM)
+        cls.program = SCRATCH + "/theirs"
+        subprocess.run([MPICH + "/bin/mpicc_abi", "-o", cls.program, cls.program + ".c",
+                        "-Wl,-rpath," + MPICH + "/lib"], check=True)
+
+    def test_are_one_job(self):
+        for ranks in (1, 4):
+            job = run([MPIEXEC, "-n", ranks, self.program])
+            self.assertEqual(job.code, 0, job.err)
+            total = ranks * (ranks - 1) // 2
+            self.assertEqual(sorted(job.out.splitlines()),
+                             [f"rank {r} of {ranks} app 0 sum {total}" for r in range(ranks)])
+
+    def test_are_told_which_program_they_are(self):
+        job = run([MPIEXEC, "-n", 1, self.program, ":", "-n", 1, self.program])
+        self.assertEqual(sorted(job.out.splitlines()),
+                         ["rank 0 of 2 app 0 sum 1", "rank 1 of 2 app 1 sum 1"])
+
+    def test_abort_with_their_code(self):
+        job = run([MPIEXEC, "-n", 2, self.program, 9])
+        self.assertEqual(job.code, 9)
+        self.assertIn("rank 1", job.err)
+        self.assertLess(job.seconds, 20)
+
+
+if __name__ == "__main__":
+    TROUBLE = install_mpich()
+    if TROUBLE:
+        jobs.skip(f"MPICH {VERSION} from PyPI cannot be had here: {TROUBLE}")
+    unittest.main(verbosity=2)

@@ -55,6 +55,7 @@ kind faulty_kind(const kind& sound) {
                     faulty::plan{.seed = static_cast<std::uint64_t>(rank) + 1,
                                  .retry_one_in = 7,
                                  .late_one_in = 5,
+                                 .late_reaps_max = 3,
                                  .posted_one_in = 3});
               },
           .reaches_others = sound.reaches_others};

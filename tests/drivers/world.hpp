@@ -47,7 +47,7 @@ post send_soon(driver& from, peer_id to, const packet& p);
 struct world {
   world(const kind& k, int size);
   ~world();
-  /// Steps every station until `enough`. False after ten seconds.
+  /// Steps every station until `enough`. False after half a minute.
   [[nodiscard]] bool run_until(const std::function<bool()>& enough);
   [[nodiscard]] station& first() { return stations.front(); }
   [[nodiscard]] station& last() { return stations.back(); }

@@ -1,11 +1,16 @@
 #include "engine/builtin.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
 #include "rails/selection.hpp"
 #include "rails/self/self_driver.hpp"
+#include "rails/shm/host.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "rails/tcp/address.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 
 namespace headway::engine {
@@ -35,16 +40,31 @@ made_rail make_tcp(const launch::job& job, const rails::rail_choice& choice) {
                          .interfaces = choice.interfaces});
 }
 
+std::string describe_self(std::span<const std::byte>) { return "this process"; }
+
+std::string describe_shm(std::span<const std::byte> address) {
+  const auto parsed = rails::shm::address::parse(address);
+  return parsed ? parsed->path : "none";
+}
+
+std::string describe_tcp(std::span<const std::byte> address) {
+  std::vector<std::string> all;
+  if (const auto decoded = rails::tcp::address::decode(address))
+    for (const auto& endpoint : decoded->endpoints) all.push_back(endpoint.text());
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, " "));
+}
+
 struct builtin_driver {
   rails::driver_kind kind;
   made_rail (*make)(const launch::job& job, const rails::rail_choice& choice);
+  std::string (*describe)(std::span<const std::byte> address);  ///< what `open` returned, as text
 };
 
 /// Every driver there is, nearest first. A new one is a line here.
 constexpr std::array builtin_drivers{
-    builtin_driver{{.name = "self"}, make_self},
-    builtin_driver{{.name = "shm"}, make_shm},
-    builtin_driver{{.name = "tcp", .networked = true}, make_tcp},
+    builtin_driver{{.name = "self"}, make_self, describe_self},
+    builtin_driver{{.name = "shm"}, make_shm, describe_shm},
+    builtin_driver{{.name = "tcp", .networked = true}, make_tcp, describe_tcp},
 };
 
 }  // namespace
@@ -58,10 +78,14 @@ base::result<std::vector<opened_rail>> open_rails(const launch::job& job) {
   for (const auto& choice : *choices) {
     const auto found = std::ranges::find_if(
         builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
-    opened_rail r{.driver = choice.driver, .rail = found->make(job, choice), .address = {}};
+    opened_rail r{.driver = choice.driver,
+                  .rail = found->make(job, choice),
+                  .address = {},
+                  .address_text = {}};
     auto address = r.rail->open();
     if (!address) return std::unexpected(address.error());
     r.address = std::move(*address);
+    r.address_text = found->describe(r.address);
     opened.push_back(std::move(r));
   }
   return opened;

@@ -15,6 +15,7 @@ struct opened_rail {
   std::string driver;  ///< "self", "shm", "tcp"
   std::unique_ptr<rails::driver> rail;
   std::vector<std::byte> address;
+  std::string address_text;  ///< the same, for people
 };
 
 /// Opens every rail that HEADWAY_RAILS admits, nearest first. The one place that names the drivers.

@@ -35,6 +35,7 @@ struct runtime::parts {
   std::unique_ptr<messages::exchange> messages;
   std::vector<int> nodes;
   std::vector<std::string> drivers;
+  std::vector<std::string> rail_addresses;  ///< as text
 
   base::result<> publish(const std::vector<opened_rail>& rails);
   base::result<int> find_nodes();
@@ -119,6 +120,7 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
       *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
   for (auto& r : *rails) {
     made->drivers.push_back(r.driver);
+    made->rail_addresses.push_back(r.address_text);
     made->peers->add_rail(std::move(r.rail));
   }
   if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
@@ -144,7 +146,9 @@ std::vector<rail_entry> runtime::rails() const {
   std::vector<rail_entry> all;
   for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i) {
     const auto limits = parts_->peers->rail_at(i).query();
-    all.push_back({.name = limits.name, .address = {}, .peers = parts_->peers->peers_on(i)});
+    all.push_back({.name = limits.name,
+                   .address = parts_->rail_addresses[i],
+                   .peers = parts_->peers->peers_on(i)});
   }
   return all;
 }

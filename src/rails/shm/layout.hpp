@@ -38,12 +38,17 @@ struct geometry {
   bool operator==(const geometry&) const = default;
 };
 
-struct segment_head {
-  std::uint64_t magic;  // this line is constant once the file has its name
+/// What a segment is. Constant once the file has its name.
+struct segment_label {
+  std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t rank;
   geometry shape;
   token proof;
+};
+
+struct segment_head {
+  segment_label label;
   alignas(line_bytes) std::atomic<std::uint32_t> bell;     // owner and peers: doorbell.hpp
   alignas(line_bytes) std::atomic<std::uint32_t> claimed;  // peers; slots given out
   std::atomic<std::uint32_t> attached;                     // peers

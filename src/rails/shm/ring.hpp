@@ -23,8 +23,8 @@ namespace headway::rails::shm {
 //   stale word taken for a record      (Z) the next line's word is zeroed before (P), carried by it
 //   record overwritten while in use    (F) release store of consumed -> (O) acquire load
 // `Memory` gives word(line), glimpse(line), consumed(), wants_room() and line_count(): a segment's
-// memory, or a model's. Checked by tests/model/shm_ring_model.cpp (mutations there),
-// tests/stress/shm_stress
+// memory, or a model's.
+// Checked by tests/model/shm_ring_model.cpp (mutations there), tests/stress/shm_stress.cpp
 
 /// The writing end.
 /// Threads:  one at a time.

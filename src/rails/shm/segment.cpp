@@ -135,11 +135,11 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   }
   made->memory_ = std::move(*memory);
   auto* head = new (made->memory_->base()) segment_head{};
-  head->magic = layout_magic;
-  head->version = layout_version;
-  head->rank = options.rank;
-  head->shape = options.shape;
-  head->proof = random_token();
+  head->label = {.magic = layout_magic,
+                 .version = layout_version,
+                 .rank = options.rank,
+                 .shape = options.shape,
+                 .proof = random_token()};
   head->bell.store(doorbell::strict, std::memory_order_relaxed);
   if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
   made->path_ = path;
@@ -195,18 +195,15 @@ base::result<> attachment::map(const address& where) {
       static_cast<std::size_t>(about.st_size) < head_bytes)
     return failed(fault_kind::unsupported, fmt::format("shm: {} is no segment", where.path));
   // Looked at by read, not by mapping: a file that is cut short later would end us by a signal.
-  struct {
-    alignas(segment_head) std::byte bytes[line_bytes];
-  } first;
-  if (pread(file_.get(), first.bytes, sizeof first.bytes, 0) != sizeof first.bytes)
+  segment_label label{};
+  if (pread(file_.get(), &label, sizeof label, 0) != sizeof label)
     return failed(fault_kind::unsupported, fmt::format("shm: {} is unreadable", where.path));
-  const auto* head = reinterpret_cast<const segment_head*>(first.bytes);
-  if (head->magic != layout_magic || head->version != layout_version || !head->shape.sane() ||
-      head->proof != where.proof ||
-      static_cast<std::size_t>(about.st_size) != head->shape.total_bytes())
+  if (label.magic != layout_magic || label.version != layout_version || !label.shape.sane() ||
+      label.proof != where.proof ||
+      static_cast<std::size_t>(about.st_size) != label.shape.total_bytes())
     return failed(fault_kind::unsupported,
                   fmt::format("shm: {} is another process's segment", where.path));
-  shape_ = head->shape;
+  shape_ = label.shape;
   auto memory = mapping::of(file_.get(), shape_.total_bytes());
   if (!memory) return std::unexpected(memory.error());
   memory_ = std::move(*memory);

@@ -75,8 +75,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .latency_ns = 150,
              .wakes = true};
   address a = this_process();
-  a.proof = mine_->head().proof;
-  a.proof_address = reinterpret_cast<std::uint64_t>(mine_->head().proof.data());
+  a.proof = mine_->head().label.proof;
+  a.proof_address = reinterpret_cast<std::uint64_t>(mine_->head().label.proof.data());
   a.path = mine_->path();
   return a.packed();
 }
@@ -170,6 +170,7 @@ std::size_t shm_driver::advance_all(std::span<event> out) noexcept {
 }
 
 outgoing* shm_driver::owner_of(std::uint32_t slot) const noexcept {
+  if (slot >= mine_->shape().slot_count) return nullptr;  // a bit that no honest peer sets
   const std::uint32_t rank =
       mine_->slot(slot).control->rank_plus_one.load(std::memory_order_relaxed) - 1;
   return rank < ways_.size() ? ways_[rank].out.get() : nullptr;
@@ -193,7 +194,7 @@ void shm_driver::admit_senders() noexcept {
     std::uint64_t fresh = mine_->head().active[w].load(std::memory_order_acquire) & ~seen;
     for (; fresh != 0; fresh &= fresh - 1) {
       const std::uint32_t slot = w * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh));
-      outgoing* owner = slot < mine_->shape().slot_count ? owner_of(slot) : nullptr;
+      outgoing* owner = owner_of(slot);
       if (!owner) continue;
       admit(slot, *owner);
       seen_[w].fetch_or(fresh & -fresh, std::memory_order_release);  // (S) carries taken_

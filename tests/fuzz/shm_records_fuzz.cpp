@@ -1,0 +1,94 @@
+// What a peer of ours writes into its slot of our segment, when it has gone mad: ring, piece lines,
+// transfer lines. We may cut it off; we may not crash, hang or write outside the landing zone.
+#include <fcntl.h>
+#include <sanitizer/common_interface_defs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "rails/shm/host.hpp"
+#include "rails/shm/segment.hpp"
+#include "rails/shm/shm_driver.hpp"
+
+namespace {
+
+using namespace headway;
+using namespace headway::rails;
+
+shm::config config_of(std::uint32_t rank) {
+  return {.job_id = "fuzz-" + std::to_string(getpid()), .rank = rank, .size = 2};
+}
+
+/// Copies the next part of the input to `to`, as long as there is some.
+void pour(std::span<const std::byte>& input, std::span<std::byte> to) {
+  const std::size_t bytes = std::min(input.size(), to.size());
+  std::memcpy(to.data(), input.data(), bytes);
+  input = input.subspan(bytes);
+}
+
+void reap_all(shm::shm_driver& d) {
+  std::array<event, 4> events;
+  unsigned sum = 0;
+  for (int round = 0; round < 50; ++round) {
+    const std::size_t count = d.reap(events);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (events[i].kind != event_kind::received) continue;
+      for (const std::byte b : events[i].bytes) sum += static_cast<unsigned>(b);
+      d.release(events[i]);
+    }
+    if (round % 8 == 7) {
+      static_cast<void>(d.arm(true));
+      static_cast<void>(d.arm(false));
+    }
+  }
+  HEADWAY_ASSERT(sum != 1u << 31);  // only so that the bytes are read
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  // Each mad peer is worth a line in the log, and here they are all mad: only the sanitizer's
+  // reports (and its stack of an abort) are let through.
+  const int report = dup(STDERR_FILENO);
+  __sanitizer_set_report_fd(reinterpret_cast<void*>(static_cast<std::intptr_t>(report)));
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(nowhere, STDERR_FILENO);
+  close(nowhere);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  auto input = std::as_bytes(std::span(data, size));
+  shm::shm_driver victim(config_of(0)), friendly(config_of(1));
+  const auto to_victim = victim.open(), to_friend = friendly.open();
+  HEADWAY_ASSERT(to_victim && to_friend);
+  // The slot of rank 1 is claimed by us; the way back to it is an honest driver's.
+  auto mad = shm::attachment::attach(shm::address::parse(*to_victim).value(), 1);
+  HEADWAY_ASSERT(mad && victim.connect(peer_id{1}, *to_friend));
+  std::vector<std::byte> guarded(40'000, std::byte{0x5a});
+  const auto zone = std::span(guarded).subspan(4096, 30'000);
+  HEADWAY_ASSERT(victim.land(peer_id{1}, landing_id{1}, zone));
+
+  const shm::slot_view& slot = (*mad)->slot();
+  std::array<std::byte, 4> choice{};
+  pour(input, choice);
+  if (choice[0] != std::byte{0})
+    pour(input, std::as_writable_bytes(std::span(slot.control->pieces)).first(256));
+  if (choice[1] != std::byte{0})
+    pour(input, std::as_writable_bytes(std::span(slot.control->transfers)).first(256));
+  pour(input, {slot.ring, (*mad)->shape().ring_bytes});
+  (*mad)->head().active[0].fetch_or(1u | static_cast<unsigned>(choice[2]));
+  reap_all(victim);
+
+  const auto untouched = [](std::byte b) { return b == std::byte{0x5a}; };
+  HEADWAY_ASSERT(std::all_of(guarded.begin(), guarded.begin() + 4096, untouched));
+  HEADWAY_ASSERT(std::all_of(guarded.begin() + 34'096, guarded.end(), untouched));
+  victim.unland(landing_id{1});
+  return 0;
+}

@@ -22,7 +22,6 @@ namespace {
 
 constexpr int exit_timed_out = 124;
 constexpr int exit_signal_base = 128;
-constexpr std::size_t input_bytes_max = 65'536;
 
 bool deadly(int signal_number) {
   return signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP ||

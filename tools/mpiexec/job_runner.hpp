@@ -106,7 +106,6 @@ class job_runner final : pmi_host {
   std::unique_ptr<label_pump> pump_;
   int epoll_ = -1, signals_ = -1, null_input_ = -1;
   int input_pipe_ = -1;  ///< to rank 0, when our own input is a terminal
-  std::string input_held_;
   bool one_stream_ = false;  ///< our output and error output are the same file
   sigset_t old_mask_{};
   std::vector<int> default_signals_;

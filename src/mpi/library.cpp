@@ -52,9 +52,12 @@ constinit library the_library;
 
 void end_job(int exit_code, const std::string& why) noexcept {
   if (the_library.runtime != nullptr) {
-    const std::string line = fmt::format("{}; the job ends", why);
-    base::log_line(base::severity::error, line);
-    the_library.runtime->job().abort(exit_code, why);
+    // Our own launcher, and a single process, say it themselves; other launchers keep it to them.
+    auto& job = the_library.runtime->job();
+    if (job.who().launcher != "headway" && job.who().launcher != "none") {
+      base::log_line(base::severity::error, fmt::format("{}; the job ends", why));
+    }
+    job.abort(exit_code, why);
   } else {
     base::log_line(base::severity::error, why);
   }

@@ -1,0 +1,80 @@
+/* Error handlers: whose is called, with what, and added classes and codes. */
+#include "check.h"
+
+static int calls, last_code;
+static MPI_Comm last_comm;
+
+static void handler(MPI_Comm *comm, int *code, ...) {
+  ++calls;
+  last_comm = *comm;
+  last_code = *code;
+}
+
+static void on_communicators(void) {
+  MPI_Errhandler mine, got;
+  MPI_Comm copy;
+  int value = 0, code;
+  MPI_Comm_create_errhandler(handler, &mine);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_errhandler(copy, mine);
+  MPI_Comm_get_errhandler(copy, &got);
+  CHECK(got == mine);
+  MPI_Errhandler_free(&got);
+  MPI_Errhandler_free(&mine);
+  CHECK(mine == MPI_ERRHANDLER_NULL);
+  code = MPI_Send(&value, -1, MPI_INT, 0, 0, copy);
+  CHECK(code == MPI_ERR_COUNT && calls == 1 && last_comm == copy && last_code == code);
+  CHECK(MPI_Comm_call_errhandler(copy, MPI_ERR_TOPOLOGY) == MPI_SUCCESS);
+  CHECK(calls == 2 && last_code == MPI_ERR_TOPOLOGY);
+  MPI_Comm_free(&copy);
+}
+
+/* What belongs to no communicator goes to MPI_COMM_SELF's handler. */
+static void without_communicator(void) {
+  MPI_Errhandler mine;
+  int size;
+  MPI_Comm_create_errhandler(handler, &mine);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
+  calls = 0;
+  CHECK(MPI_Group_size(MPI_GROUP_NULL, &size) == MPI_ERR_GROUP);
+  CHECK(calls == 1 && last_comm == MPI_COMM_SELF);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&mine);
+}
+
+static void added_codes(void) {
+  int class, code, length, *last, flag, found;
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Add_error_class(&class);
+  CHECK(class > MPI_ERR_LASTCODE);
+  MPI_Add_error_code(class, &code);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
+  CHECK(flag && *last == code);
+  MPI_Add_error_string(code, "out of cheese");
+  MPI_Error_string(code, text, &length);
+  CHECK(strcmp(text, "out of cheese") == 0);
+  MPI_Error_class(code, &found);
+  CHECK(found == class);
+  REFUSED(MPI_Remove_error_class(class), MPI_ERR_ARG, "still has codes");
+  CHECK(MPI_Remove_error_string(code) == MPI_SUCCESS);
+  CHECK(MPI_Remove_error_code(code) == MPI_SUCCESS);
+  CHECK(MPI_Remove_error_class(class) == MPI_SUCCESS);
+  CHECK(*last == MPI_ERR_LASTCODE);
+  REFUSED(MPI_Add_error_string(MPI_ERR_RANK, "mine"), MPI_ERR_ARG, "cannot be changed");
+}
+
+static void on_files(void) {
+  MPI_Errhandler got;
+  MPI_File_get_errhandler(MPI_FILE_NULL, &got);
+  CHECK(got == MPI_ERRORS_RETURN);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  return_errors();
+  on_communicators();
+  without_communicator();
+  added_codes();
+  on_files();
+  return finish();
+}

@@ -1,0 +1,40 @@
+/* Handles as numbers and back. */
+#include "check.h"
+
+int main(int argc, char **argv) {
+  MPI_Comm comm;
+  MPI_Group group;
+  MPI_Info info;
+  MPI_Errhandler handler;
+  MPI_Request request;
+  int value, number;
+  MPI_Init(&argc, &argv);
+  CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_toint(MPI_COMM_NULL) == 0x100);
+  CHECK(MPI_Comm_fromint(0x102) == MPI_COMM_SELF && MPI_Comm_fromint(0x100) == MPI_COMM_NULL);
+  CHECK(MPI_Type_toint(MPI_INT) == 0x209 && MPI_Type_fromint(0x214) == MPI_DOUBLE);
+  CHECK(MPI_Op_toint(MPI_SUM) == 0x21 && MPI_Op_fromint(0x20) == MPI_OP_NULL);
+  CHECK(MPI_Win_toint(MPI_WIN_NULL) == 0x110 && MPI_File_fromint(0x118) == MPI_FILE_NULL);
+  CHECK(MPI_Session_toint(MPI_SESSION_NULL) == 0x120);
+  CHECK(MPI_Message_fromint(0x129) == MPI_MESSAGE_NO_PROC);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  number = MPI_Comm_toint(comm);
+  CHECK(number > 4095 && MPI_Comm_toint(comm) == number && MPI_Comm_fromint(number) == comm);
+  CHECK(MPI_Group_fromint(number) == MPI_GROUP_NULL);
+  MPI_Comm_free(&comm);
+  CHECK(MPI_Comm_fromint(number) == MPI_COMM_NULL);
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);
+  MPI_Group_free(&group);
+  MPI_Info_create(&info);
+  CHECK(MPI_Info_fromint(MPI_Info_toint(info)) == info);
+  MPI_Info_free(&info);
+  CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(MPI_ERRORS_RETURN)) == MPI_ERRORS_RETURN);
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  CHECK(handler == MPI_ERRORS_ARE_FATAL);
+  MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+  CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
+  value = 4;
+  MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return finish();
+}

@@ -1,0 +1,64 @@
+/* Info objects: keys keep their order, values their length. */
+#include "check.h"
+
+static void setting(void) {
+  MPI_Info info, copy;
+  char value[32], key[MPI_MAX_INFO_KEY];
+  char large[MPI_MAX_INFO_KEY + 8];
+  int flag, count, length;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "first", "1");
+  MPI_Info_set(info, "second", "two");
+  MPI_Info_set(info, "first", "uno");
+  MPI_Info_get_nkeys(info, &count);
+  CHECK(count == 2);
+  MPI_Info_get_nthkey(info, 0, key);
+  CHECK(strcmp(key, "first") == 0);
+  MPI_Info_get_nthkey(info, 1, key);
+  CHECK(strcmp(key, "second") == 0);
+  REFUSED(MPI_Info_get_nthkey(info, 2, key), MPI_ERR_ARG, "there are 2 keys");
+  MPI_Info_dup(info, &copy);
+  REFUSED(MPI_Info_delete(info, "third"), MPI_ERR_INFO_NOKEY, "third");
+  CHECK(MPI_Info_delete(info, "first") == MPI_SUCCESS);
+  length = sizeof value;
+  MPI_Info_get_string(info, "first", &length, value, &flag);
+  CHECK(!flag && length == sizeof value);
+  MPI_Info_get_string(copy, "first", &length, value, &flag);
+  CHECK(flag && strcmp(value, "uno") == 0 && length == 4);
+  length = 0;
+  MPI_Info_get_string(copy, "second", &length, NULL, &flag);
+  CHECK(flag && length == 4);
+  length = 3;
+  MPI_Info_get_string(copy, "second", &length, value, &flag);
+  CHECK(flag && strcmp(value, "tw") == 0 && length == 4);
+  memset(large, 'k', sizeof large);
+  large[sizeof large - 1] = '\0';
+  REFUSED(MPI_Info_set(info, large, "v"), MPI_ERR_INFO_KEY, "argument 2 (key)");
+  REFUSED(MPI_Info_set(info, "", "v"), MPI_ERR_INFO_KEY, "argument 2 (key)");
+  MPI_Info_free(&info);
+  MPI_Info_free(&copy);
+  CHECK(info == MPI_INFO_NULL);
+}
+
+static void environment(void) {
+  char value[MPI_MAX_INFO_VAL];
+  int flag = 0, length = sizeof value;
+  MPI_Info info;
+  char *arguments[] = {"program", "one", "two"};
+  MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &flag);
+  CHECK(flag && atoi(value) >= 1);
+  REFUSED(MPI_Info_set(MPI_INFO_ENV, "a", "b"), MPI_ERR_INFO, "MPI_INFO_ENV");
+  MPI_Info_create_env(3, arguments, &info);
+  length = sizeof value;
+  MPI_Info_get_string(info, "argv", &length, value, &flag);
+  CHECK(flag && strcmp(value, "one two") == 0);
+  MPI_Info_free(&info);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  return_errors();
+  setting();
+  environment();
+  return finish();
+}

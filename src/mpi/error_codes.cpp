@@ -184,6 +184,7 @@ bool remove_error_class(int error_class) {
   const std::scoped_lock held(all.lock);
   const auto found = all.by_code.find(error_class);
   if (found == all.by_code.end() || found->second.error_class != error_class) return false;
+  if (!found->second.text.empty()) return false;
   for (const auto& [code, entry] : all.by_code) {
     if (entry.error_class == error_class && code != error_class) return false;
   }
@@ -197,6 +198,7 @@ bool remove_error_code(int code) {
   const std::scoped_lock held(all.lock);
   const auto found = all.by_code.find(code);
   if (found == all.by_code.end() || found->second.error_class == code) return false;
+  if (!found->second.text.empty()) return false;
   all.by_code.erase(found);
   shrink(all);
   return true;

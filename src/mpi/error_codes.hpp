@@ -20,7 +20,7 @@ namespace headway::mpi {
 [[nodiscard]] int add_error_class();
 /// Null: no such class.
 [[nodiscard]] std::optional<int> add_error_code(int error_class);
-/// False: not one that the program added, or (for a class) one that still has codes.
+/// False: not one that the program added, or one that still has a text or (a class) codes.
 [[nodiscard]] bool set_error_text(int code, std::string_view text);
 [[nodiscard]] bool remove_error_class(int error_class);
 [[nodiscard]] bool remove_error_code(int code);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "mpi/failure.hpp"
 #include "mpi/meaning_requests.hpp"
 #include "mpi/pool.hpp"
@@ -16,22 +18,28 @@ class general_request final : public request {
   }
 
   int finish(MPI_Status& status) override {
-    set_status_empty(status);
-    if (query_ == nullptr) return MPI_SUCCESS;
-    const int code = query_(extra_state_, &status);
-    if (code == MPI_SUCCESS) return code;
-    return fail(code, "the query function of the request returned {}", code);
+    set_status_done(status);
+    return checked(query_ ? query_(extra_state_, &status) : MPI_SUCCESS, "query");
   }
-  void cancel() override {
-    if (cancel_ != nullptr) (void)cancel_(extra_state_, done_.test());
+  int cancel() override {
+    return checked(cancel_ ? cancel_(extra_state_, done_.test()) : MPI_SUCCESS, "cancel");
+  }
+  int leave() override {
+    auto* const call = std::exchange(free_, nullptr);
+    return checked(call ? call(extra_state_) : MPI_SUCCESS, "free");
   }
   void release() noexcept override {
-    if (free_ != nullptr) (void)free_(extra_state_);
+    (void)leave();  // MPI_Request_free
     pool<general_request>::all().drop(this);
   }
   void complete() noexcept { done_.complete(); }
 
  private:
+  static int checked(int code, const char* which) {
+    if (code == MPI_SUCCESS) return code;
+    return fail(code, "the {} function of the request returned {}", which, code);
+  }
+
   MPI_Grequest_query_function* query_;
   MPI_Grequest_free_function* free_;
   MPI_Grequest_cancel_function* cancel_;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "base/log.hpp"
 #include "mpi/communicator.hpp"
@@ -64,8 +66,27 @@ void end_job(int exit_code, const std::string& why) noexcept {
   std::_Exit(exit_code);
 }
 
+namespace {
+
+// Guards start and end against each other: sessions may be opened by several threads at once.
+std::mutex lifetime;
+bool stopped_for_good = false;
+
+communicator* everyone_else_too() {
+  member_list all(static_cast<std::size_t>(the_library.runtime->size()));
+  std::iota(all.begin(), all.end(), 0u);
+  auto* made = new communicator(std::make_shared<const member_list>(std::move(all)),
+                                the_library.runtime->rank(), "the job");
+  made->handler = errhandler_ref(errors_are_fatal());
+  made->open(context_id_everyone);
+  return made;
+}
+
 int start_runtime() {
   if (the_library.runtime != nullptr) return MPI_SUCCESS;
+  if (stopped_for_good) {
+    return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
+  }
   auto started = engine::runtime::start();
   if (!started) return fail_as(started.error());
   the_library.runtime = started->release();
@@ -75,41 +96,90 @@ int start_runtime() {
   define_datatypes();
   define_operations();
   (void)group::empty();  // makes it
+  the_library.everyone = everyone_else_too();
   return MPI_SUCCESS;
 }
 
-int start_library(int thread_level) {
-  if (const int code = start_runtime(); code != MPI_SUCCESS) return code;
-  const int rank = the_library.runtime->rank();
-  member_list all(static_cast<std::size_t>(the_library.runtime->size()));
-  std::iota(all.begin(), all.end(), 0u);
-  the_library.world =
-      make_predefined(std::move(all), rank, "MPI_COMM_WORLD", 0x101, context_id_world);
-  the_library.self = make_predefined({static_cast<std::uint32_t>(rank)}, 0, "MPI_COMM_SELF", 0x102,
-                                     context_id_self);
-  the_library.thread_level = thread_level;
-  fill_info_env(thread_level);
-  the_library.main_thread = pthread_self();
-  // Release: a thread that sees `running` sees all of the above, should the program not order it.
-  the_library.now.store(library::phase::running, std::memory_order_release);
-  return MPI_SUCCESS;
-}
-
-int stop_library() {
-  if (const int code = the_library.self->attributes.clear(*the_library.self)) return code;
+/// What is under way ends, everybody comes here, then MPI_COMM_WORLD and MPI_COMM_SELF go.
+void end_world() {
   finish_operations();
-  meet_all(*the_library.world);
-  the_library.now.store(library::phase::over, std::memory_order_release);  // as in start_library
+  meet_all(*the_library.everyone);
   reap_communicators();
+  if (the_library.self == nullptr) return;  // only sessions
   remove_predefined(the_library.self);
   remove_predefined(the_library.world);
+}
+
+int stop_runtime() {
+  end_world();
+  delete std::exchange(the_library.everyone, nullptr);
   auto stopped = the_library.runtime->stop();
-  delete the_library.runtime;
-  the_library.runtime = nullptr;
+  delete std::exchange(the_library.runtime, nullptr);
   the_library.messages = nullptr;
   the_library.progress = nullptr;
+  stopped_for_good = true;
   if (!stopped) return fail_as(stopped.error());
   return MPI_SUCCESS;
+}
+
+/// At exit of a program that had sessions and closed them all, but never MPI_Init.
+void stop_at_exit() {
+  const std::scoped_lock held(lifetime);
+  if (the_library.runtime != nullptr && the_library.sessions == 0 &&
+      the_library.world_is.load(std::memory_order_relaxed) != library::phase::running) {
+    (void)stop_runtime();
+  }
+}
+
+// Release: a thread that sees the library up sees its parts, should the program not order it.
+void set_up(bool up) { the_library.up.store(up, std::memory_order_release); }
+
+}  // namespace
+
+int open_world(int thread_level) {
+  const std::scoped_lock held(lifetime);
+  if (const int code = start_runtime(); code != MPI_SUCCESS) return code;
+  const auto rank = static_cast<std::uint32_t>(the_library.runtime->rank());
+  the_library.world =
+      make_predefined(the_library.everyone->members(), static_cast<int>(rank), "MPI_COMM_WORLD",
+                      reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD), context_id_world);
+  the_library.self = make_predefined(
+      {rank}, 0, "MPI_COMM_SELF", reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF), context_id_self);
+  the_library.thread_level = thread_level;
+  the_library.main_thread = pthread_self();
+  fill_info_env(thread_level);
+  set_up(true);
+  the_library.world_is.store(library::phase::running, std::memory_order_release);  // as `up`
+  return MPI_SUCCESS;
+}
+
+int close_world() {
+  // Callbacks of the program run here: the library is still what it was to them.
+  if (const int code = the_library.self->attributes.clear(*the_library.self)) return code;
+  const std::scoped_lock held(lifetime);
+  the_library.world_is.store(library::phase::over, std::memory_order_release);  // as in open_world
+  set_up(the_library.sessions > 0);
+  if (the_library.sessions == 0) return stop_runtime();
+  end_world();
+  return MPI_SUCCESS;
+}
+
+int open_session() {
+  const std::scoped_lock held(lifetime);
+  if (const int code = start_runtime(); code != MPI_SUCCESS) return code;
+  static const bool asked = std::atexit(&stop_at_exit) == 0;
+  (void)asked;
+  ++the_library.sessions;
+  set_up(true);
+  return MPI_SUCCESS;
+}
+
+int close_session() {
+  const std::scoped_lock held(lifetime);
+  if (--the_library.sessions > 0) return MPI_SUCCESS;
+  const auto world = the_library.world_is.load(std::memory_order_relaxed);  // under the lock
+  set_up(world == library::phase::running);
+  return world == library::phase::over ? stop_runtime() : MPI_SUCCESS;
 }
 
 }  // namespace headway::mpi

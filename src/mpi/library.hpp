@@ -19,11 +19,14 @@ class communicator;
 struct library {
   enum class phase : std::uint8_t { before, running, over };
 
-  std::atomic<phase> now{phase::before};
+  std::atomic<bool> up{false};  ///< calls may be made: the world or a session is open
+  std::atomic<phase> world_is{phase::before};  ///< MPI_Init and MPI_Finalize
   std::atomic<bool> checks{true};
+  int sessions = 0;  ///< open ones
   engine::runtime* runtime = nullptr;
   messages::exchange* messages = nullptr;
   progress::engine* progress = nullptr;
+  communicator* everyone = nullptr;  ///< all processes, for our own use; while the runtime is up
   communicator* world = nullptr;
   communicator* self = nullptr;
   int thread_level = 0;
@@ -32,9 +35,9 @@ struct library {
 
 extern library the_library;
 
-/// Between initialisation and finalisation. Relaxed: the program orders its calls after MPI_Init.
+/// The world or a session is open. Relaxed: the program orders its calls after what opened it.
 [[nodiscard]] inline bool running() noexcept {
-  return the_library.now.load(std::memory_order_relaxed) == library::phase::running;
+  return the_library.up.load(std::memory_order_relaxed);
 }
 [[nodiscard]] inline bool checks_on() noexcept {
   return the_library.checks.load(std::memory_order_relaxed);  // a setting, carries no data
@@ -42,12 +45,14 @@ extern library the_library;
 [[nodiscard]] inline messages::exchange& exchange() noexcept { return *the_library.messages; }
 [[nodiscard]] inline progress::engine& engine() noexcept { return *the_library.progress; }
 
-/// Starts the runtime if it is not up. An MPI error code.
-[[nodiscard]] int start_runtime();
 /// MPI_Init: starts the runtime, makes MPI_COMM_WORLD and MPI_COMM_SELF. An MPI error code.
-[[nodiscard]] int start_library(int thread_level);
-/// MPI_Finalize: waits for the other ranks, then takes everything down. An MPI error code.
-[[nodiscard]] int stop_library();
+[[nodiscard]] int open_world(int thread_level);
+/// MPI_Finalize: the last user of the runtime waits for the other ranks and stops it.
+[[nodiscard]] int close_world();
+/// The same for a session. The runtime can be started once only, so that without MPI_Finalize it
+/// stays up until the process exits: another session may come.
+[[nodiscard]] int open_session();
+[[nodiscard]] int close_session();
 
 /// Prints one line and ends the job; in any phase.
 [[noreturn]] void end_job(int exit_code, const std::string& why) noexcept;

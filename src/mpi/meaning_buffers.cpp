@@ -24,7 +24,7 @@ class flush_request final : public request {
     }
   }
   int finish(MPI_Status& status) override {
-    set_status_empty(status);
+    set_status_done(status);
     return MPI_SUCCESS;
   }
   void release() noexcept override { pool<flush_request>::all().drop(this); }

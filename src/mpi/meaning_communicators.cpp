@@ -30,7 +30,7 @@ class dup_request final : public request {
   }
 
   int finish(MPI_Status& status) override {
-    set_status_empty(status);
+    set_status_done(status);
     if (agreement_.id() == context_id_none) {
       return fail(MPI_ERR_OTHER, "the processes could not agree on a context");
     }
@@ -201,6 +201,11 @@ int comm_get_parent(communicator*& parent) {
   return MPI_SUCCESS;
 }
 
+int topo_test(communicator&, int& status) {
+  status = MPI_UNDEFINED;  // no communicator has a topology yet
+  return MPI_SUCCESS;
+}
+
 int comm_dup(communicator& comm, communicator*& made) {
   return comm_dup_with_info(comm, nullptr, made);
 }
@@ -296,9 +301,10 @@ int comm_set_name(communicator& comm, const char* name) {
   return MPI_SUCCESS;
 }
 
-int comm_get_name(communicator& comm, char* name, int& resultlen) {
-  std::memcpy(name, comm.name.c_str(), comm.name.size() + 1);
-  resultlen = static_cast<int>(comm.name.size());
+int comm_get_name(communicator* comm, char* name, int& resultlen) {
+  const std::string& text = comm == nullptr ? std::string("MPI_COMM_NULL") : comm->name;
+  std::memcpy(name, text.c_str(), text.size() + 1);
+  resultlen = static_cast<int>(text.size());
   return MPI_SUCCESS;
 }
 

@@ -18,6 +18,7 @@ int comm_test_inter(communicator& comm, int& flag);
 int comm_remote_size(communicator& comm, int& size);
 int comm_remote_group(communicator& comm, group*& made);
 int comm_get_parent(communicator*& parent);
+int topo_test(communicator& comm, int& status);
 
 int comm_dup(communicator& comm, communicator*& made);
 int comm_dup_with_info(communicator& comm, info* hints, communicator*& made);
@@ -33,6 +34,6 @@ int comm_disconnect(communicator*& comm);
 int comm_set_info(communicator& comm, info* hints);
 int comm_get_info(communicator& comm, info*& hints);
 int comm_set_name(communicator& comm, const char* name);
-int comm_get_name(communicator& comm, char* name, int& resultlen);
+int comm_get_name(communicator* comm, char* name, int& resultlen);
 
 }  // namespace headway::mpi::meaning

@@ -49,8 +49,9 @@ int init(int* argc, char*** argv) {
 }
 
 int init_thread(int*, char***, int required, int& provided) {
-  if (running()) return fail(MPI_ERR_OTHER, "MPI is initialised already");
-  if (the_library.now.load(std::memory_order_relaxed) == library::phase::over) {
+  const auto world = the_library.world_is.load(std::memory_order_relaxed);  // as in `running`
+  if (world == library::phase::running) return fail(MPI_ERR_OTHER, "MPI is initialised already");
+  if (world == library::phase::over) {
     return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
   }
   // Every level costs the same here, so nobody gets less than all of it but the main thread's wish.
@@ -59,18 +60,18 @@ int init_thread(int*, char***, int required, int& provided) {
                     : required >= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                                                         : MPI_THREAD_SINGLE;
   provided = level;
-  return start_library(level);
+  return open_world(level);
 }
 
 int initialized(int& flag) {
-  flag = the_library.now.load(std::memory_order_relaxed) != library::phase::before;
+  flag = the_library.world_is.load(std::memory_order_relaxed) != library::phase::before;
   return MPI_SUCCESS;
 }
 
-int finalize() { return stop_library(); }
+int finalize() { return close_world(); }
 
 int finalized(int& flag) {
-  flag = the_library.now.load(std::memory_order_relaxed) == library::phase::over;
+  flag = the_library.world_is.load(std::memory_order_relaxed) == library::phase::over;
   return MPI_SUCCESS;
 }
 

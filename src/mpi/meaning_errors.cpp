@@ -123,7 +123,8 @@ int add_error_string(int errorcode, const char* string) {
 int remove_error_class(int errorclass) {
   return mpi::remove_error_class(errorclass)
              ? MPI_SUCCESS
-             : fail(MPI_ERR_ARG, "{} is no added error class, or still has codes", errorclass);
+             : fail(MPI_ERR_ARG, "{} is no added error class, or still has codes or a text",
+                    errorclass);
 }
 
 int remove_error_code(int errorcode) {

@@ -296,8 +296,7 @@ int startall(int count, MPI_Request* requests) {
 
 int cancel(request*& r) {
   if (!r->active) return fail(MPI_ERR_REQUEST, "the request is not under way");
-  r->cancel();
-  return MPI_SUCCESS;
+  return r->cancel();
 }
 
 }  // namespace headway::mpi::meaning

@@ -264,22 +264,23 @@ int message_request::finish(MPI_Status& status) {
     if (mode_ == message_mode::receive) {
       set_status_no_process(status);
     } else {
-      set_status_empty(status);
+      set_status_done(status);
     }
     return MPI_SUCCESS;
   }
   if (mode_ == message_mode::receive) {
     set_status(status, wire_.arrived);
   } else {
-    set_status_empty(status);
+    set_status_done(status);
   }
   if (wire_.arrived.how == messages::outcome::ok) [[likely]]
     return MPI_SUCCESS;
   return code_of(wire_.arrived, *comm, mode_ == message_mode::receive);
 }
 
-void message_request::cancel() {
+int message_request::cancel() {
   if (mode_ == message_mode::receive && pending != nullptr) exchange().cancel(wire_);
+  return MPI_SUCCESS;
 }
 
 }  // namespace headway::mpi

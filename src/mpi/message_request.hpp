@@ -50,7 +50,7 @@ class message_request final : public request {
   void prepare(const message_call& call);
   int start() override;
   int finish(MPI_Status& status) override;
-  void cancel() override;
+  int cancel() override;
 
   /// Receives a message that a matched probe took.
   [[nodiscard]] int begin_parked(const message_call& call, messages::parked* parked);

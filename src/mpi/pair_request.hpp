@@ -15,7 +15,6 @@ class pair_request final : public request {
   pair_request(const message_call& send, const message_call& receive, bool replace);
   int finish(MPI_Status& status) override;
   void release() noexcept override;
-  void cancel() override {}
 
  private:
   static bool on_part(messages::request& done) noexcept;

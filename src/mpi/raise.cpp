@@ -103,7 +103,7 @@ int raise(const call_site& site, const object* where, int code) {
 }
 
 int refuse_state(const call_site& site) {
-  const bool over = the_library.now.load(std::memory_order_relaxed) == library::phase::over;
+  const bool over = the_library.world_is.load(std::memory_order_relaxed) == library::phase::over;
   return hand_over(site, nullptr, MPI_ERR_OTHER,
                    over ? "called after MPI_Finalize" : "called before MPI_Init");
 }

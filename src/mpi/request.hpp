@@ -31,7 +31,9 @@ class request : public object {
   /// Runs a persistent operation again.
   virtual int start() { return MPI_ERR_REQUEST; }
   /// MPI_Cancel; an operation that cannot be cancelled goes on.
-  virtual void cancel() {}
+  virtual int cancel() { return MPI_SUCCESS; }
+  /// Once, behind `finish`, when the handle goes: what the program wants to happen then.
+  virtual int leave() { return MPI_SUCCESS; }
   /// Gives the memory back; complete or inactive.
   virtual void release() noexcept = 0;
 

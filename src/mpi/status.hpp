@@ -38,9 +38,14 @@ inline void set_status(MPI_Status& status, const messages::arrival& from) noexce
   set_status(status, from.source, from.tag, static_cast<std::int64_t>(from.bytes),
              from.how == messages::outcome::cancelled);
 }
-/// Of a null or inactive request, and of operations that say nothing.
-inline void set_status_empty(MPI_Status& status) noexcept {
+/// Of a send, and of other operations that say nothing.
+inline void set_status_done(MPI_Status& status) noexcept {
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+/// Of a null or inactive request: the standard's "empty status".
+inline void set_status_empty(MPI_Status& status) noexcept {
+  set_status_done(status);
+  status.MPI_ERROR = MPI_SUCCESS;
 }
 /// Of a receive from MPI_PROC_NULL.
 inline void set_status_no_process(MPI_Status& status) noexcept {

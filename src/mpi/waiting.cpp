@@ -60,11 +60,13 @@ int conclude(request*& r, MPI_Status* status) {
     set_status_empty(filled);
     return MPI_SUCCESS;
   }
-  const int code = r->finish(filled);
+  int code = r->finish(filled);
   // What `finish` notes without saying whose it is belongs to the request's communicator.
   if (code != MPI_SUCCESS && last_failure().owner == nullptr) last_failure().owner = r->comm;
   r->active = false;
   if (!r->persistent) {
+    const int left = r->leave();
+    if (code == MPI_SUCCESS) code = left;
     r->release();
     r = nullptr;
   }

@@ -10,7 +10,7 @@ _Static_assert(offsetof(MPI_Status, MPI_SOURCE) == 0, "MPI_SOURCE first");
 _Static_assert(offsetof(MPI_Status, MPI_TAG) == 4, "MPI_TAG second");
 _Static_assert(offsetof(MPI_Status, MPI_ERROR) == 8, "MPI_ERROR third");
 _Static_assert(offsetof(MPI_Status, MPI_internal) == 12, "then what is ours");
-_Static_assert(sizeof(MPI_Aint) == sizeof(void *), "an address fits into MPI_Aint");
+_Static_assert(sizeof(MPI_Aint) == sizeof(void*), "an address fits into MPI_Aint");
 _Static_assert(sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8, "64-bit counts and offsets");
 _Static_assert(MPI_ANY_SOURCE == -1 && MPI_ANY_TAG == -2 && MPI_PROC_NULL == -3, "by hand");
 _Static_assert(MPI_ROOT == -4 && MPI_UNDEFINED == -32766, "by hand");
@@ -19,7 +19,7 @@ _Static_assert(MPI_ERR_TRUNCATE == 15 && MPI_ERR_UNSUPPORTED_OPERATION == 55, "b
 
 static int wrong;
 
-static void check(const char *name, long long is, long long wanted) {
+static void check(const char* name, long long is, long long wanted) {
   if (is == wanted) return;
   printf("%s is %lld, not %lld\n", name, is, wanted);
   wrong = 1;

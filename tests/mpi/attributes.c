@@ -3,30 +3,30 @@
 
 static int deleted, copies;
 
-static int copy_plus_one(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
+static int copy_plus_one(MPI_Comm comm, int key, void* extra, void* in, void* out, int* flag) {
   (void)comm, (void)key, (void)extra;
   ++copies;
-  *(void **)out = (char *)in + 1;
+  *(void**)out = (char*)in + 1;
   *flag = 1;
   return MPI_SUCCESS;
 }
 
-static int count_delete(MPI_Comm comm, int key, void *value, void *extra) {
+static int count_delete(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value;
   CHECK(extra == &deleted);
   ++deleted;
   return MPI_SUCCESS;
 }
 
-static int refuse(MPI_Comm comm, int key, void *value, void *extra) {
+static int refuse(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   return MPI_ERR_OTHER;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static char memory[4];
   MPI_Comm comm, copy, third;
-  void *value = NULL;
+  void* value = NULL;
   int key, kept, stubborn, flag = 0;
   MPI_Init(&argc, &argv);
   return_errors();

@@ -22,7 +22,7 @@ static void any_time(void) {
 static void running(void) {
   int flag = 0, level = -1, length = 0, *number = NULL;
   char name[MPI_MAX_PROCESSOR_NAME];
-  void *memory = NULL;
+  void* memory = NULL;
   double before = MPI_Wtime();
   CHECK(MPI_Initialized(&flag) == MPI_SUCCESS && flag);
   CHECK(MPI_Finalized(&flag) == MPI_SUCCESS && !flag);
@@ -40,17 +40,17 @@ static void running(void) {
 
 static int ended = 0;
 
-static int on_end(MPI_Comm comm, int key, void *value, void *extra) {
+static int on_end(MPI_Comm comm, int key, void* value, void* extra) {
   int flag = 1;
   (void)comm, (void)key, (void)extra;
   MPI_Finalized(&flag);
   CHECK(!flag);
-  CHECK(ended == *(int *)value);  /* the one that was set last goes first */
+  CHECK(ended == *(int*)value); /* the one that was set last goes first */
   ++ended;
   return MPI_SUCCESS;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static int order[2] = {1, 0};
   int provided = -1, flag = 0, first, second;
   any_time();

@@ -4,7 +4,7 @@
 static int calls, last_code;
 static MPI_Comm last_comm;
 
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
   ++calls;
   last_comm = *comm;
   last_code = *code;
@@ -69,7 +69,7 @@ static void on_files(void) {
   CHECK(got == MPI_ERRORS_RETURN);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   return_errors();
   on_communicators();

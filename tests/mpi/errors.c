@@ -65,8 +65,9 @@ static void numbers(void) {
           "MPI_Irecv: argument 5 (tag) is -5");
   REFUSED(MPI_Probe(size, 0, MPI_COMM_WORLD, &status), MPI_ERR_RANK, "argument 1 (source)");
   REFUSED(MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE), MPI_ERR_COUNT, "argument 1 (count)");
-  REFUSED(MPI_Sendrecv(&value, 1, MPI_INT, 0, 1, &value, 1, MPI_INT, 0, -9, MPI_COMM_WORLD, &status),
-          MPI_ERR_TAG, "argument 10 (recvtag) is -9");
+  REFUSED(
+      MPI_Sendrecv(&value, 1, MPI_INT, 0, 1, &value, 1, MPI_INT, 0, -9, MPI_COMM_WORLD, &status),
+      MPI_ERR_TAG, "argument 10 (recvtag) is -9");
 }
 
 static void pointers(void) {
@@ -126,7 +127,7 @@ static void not_implemented(void) {
           MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_create: not implemented in Headway 0.1");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   return_errors();
   handles();

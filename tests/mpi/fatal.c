@@ -1,7 +1,7 @@
 /* Rank 1 makes a mistake while the others wait for it; nobody handles errors. */
 #include <mpi.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int value = 0, rank, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -7,7 +7,7 @@ static int size_of(MPI_Group group) {
   return size;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Group all, odd, rest, joined, reversed;
   int n, me, result, i, ranks[64], back[64], count = 0;
   int range[1][3];

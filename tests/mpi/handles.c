@@ -1,7 +1,7 @@
 /* Handles as numbers and back. */
 #include "check.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Group group;
   MPI_Info info;

@@ -44,7 +44,7 @@ static void environment(void) {
   char value[MPI_MAX_INFO_VAL];
   int flag = 0, length = sizeof value;
   MPI_Info info;
-  char *arguments[] = {"program", "one", "two"};
+  char* arguments[] = {"program", "one", "two"};
   MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &flag);
   CHECK(flag && atoi(value) >= 1);
   REFUSED(MPI_Info_set(MPI_INFO_ENV, "a", "b"), MPI_ERR_INFO, "MPI_INFO_ENV");
@@ -55,7 +55,7 @@ static void environment(void) {
   MPI_Info_free(&info);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   return_errors();
   setting();

@@ -105,7 +105,7 @@ class job_runner final : pmi_host {
   std::unique_ptr<guardian> guardian_;
   std::unique_ptr<label_pump> pump_;
   int epoll_ = -1, signals_ = -1, null_input_ = -1;
-  int input_pipe_ = -1;  ///< to rank 0, when our own input is a terminal
+  int input_pipe_ = -1;      ///< to rank 0, when our own input is a terminal
   bool one_stream_ = false;  ///< our output and error output are the same file
   sigset_t old_mask_{};
   std::vector<int> default_signals_;

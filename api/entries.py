@@ -205,16 +205,14 @@ class _Entry:
     # -- whole bodies ----------------------------------------------------------------------------
 
     def unsupported(self):
-        owner = self.owner
-        value = "nullptr"
-        if owner and not owner.is_pointer():
-            value = f"find<{OBJECTS[owner.base()]}>({owner.name})"
+        if self.owner and not self.function.anytime:
+            self.refuse("!running()", "refuse_state(site)")
+        if self.owner:  # a wrong handle is wrong before the call is unknown
+            self.resolve(self.owner)
         for p in self.parameters:
-            if p is not owner and p.name != "...":
+            if p is not self.owner and p.name != "...":
                 self.put(f"static_cast<void>({p.name});")
-        if owner and owner.is_pointer():
-            self.put(f"static_cast<void>({owner.name});")
-        self.put(f"return refuse_unsupported(site, {value});")
+        self.put(f"return refuse_unsupported(site, {self.where()});")
 
     def plain(self):
         """A function that returns no error code, or whose handles stay as they are."""

@@ -39,6 +39,7 @@ void engine_core::look_for_crowd() noexcept {
       machine.runnable_threads() > static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) + 1;
   const int looks = many_threads ? crowded_looks_.load(std::memory_order_relaxed) + 1 : 0;
   crowded_looks_.store(looks, std::memory_order_relaxed);  // ticks run one at a time
+  outnumbered.store(options.processes_on_node > shared, std::memory_order_relaxed);
   crowded.store(options.processes_on_node > shared || looks >= 2, std::memory_order_relaxed);
 }
 

@@ -41,6 +41,8 @@ struct engine_core {
   std::atomic<bool> watched{false};
   /// More threads want processors than there are. Relaxed: a hint for how to wait.
   std::atomic<bool> crowded{false};
+  /// The ranks of this job alone are more than the processors. Relaxed, likewise.
+  std::atomic<bool> outnumbered{false};
 
   struct counters {  // slow paths only, so plain additions will do; relaxed, they carry nothing
     std::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},

@@ -20,6 +20,7 @@ constexpr std::uint64_t make_room_ns = 25 * us;   // for the event thread to lea
 constexpr int make_room_tries = 8;                // … so many times
 constexpr std::uint64_t nap_ns = 1'000 * us;      // of all sleepers together, without event thread
 constexpr std::uint32_t sweep_period = 64;        // rounds of a thread from one sweep to the next
+constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
 
 std::uint64_t tunable_ns(const base::number_tunable& t) {
@@ -52,6 +53,9 @@ waiting::outcome waiting::lead() noexcept {
 waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
   const bool yields = core_.crowded.load(std::memory_order_relaxed);
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
+  // Where the job's own ranks share the processors, the message that we wait for needs this one.
+  // Where others do, it is likely on its way: most come sooner than a yield would return.
+  const std::uint32_t first_yield = core_.outnumbered.load(std::memory_order_relaxed) ? 1 : rounds_before_yield;
   std::uint64_t idle_since_ns = 0;
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
@@ -66,8 +70,10 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
     }
-    if (yields) sched_yield();
-    else base::relax();
+    if (yields && round >= first_yield)
+      sched_yield();
+    else
+      base::relax();
   }
 }
 

@@ -58,7 +58,7 @@ void exchange_parts::keep_early(parked& message) noexcept {
     if (r) {
       r->stage_ = request::stage::landing;
     } else {
-      where->waiting.add_parked(message);
+      where->keep(message);
     }
   }
   if (r) receive_parked(*r, message);
@@ -99,7 +99,7 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
     if (r) {
       r->stage_ = request::stage::landing;
     } else if (parked* message = park(from, match, payload)) {
-      where->waiting.add_parked(*message);
+      where->keep(*message);
       return;
     }
   }
@@ -128,7 +128,7 @@ void exchange_parts::arrived_offer(packets::peer& from, std::span<const std::byt
     const std::lock_guard guard(where->lock);
     r = where->waiting.take_posted(message->source, message->tag);
     if (!r) {
-      where->waiting.add_parked(*message);
+      where->keep(*message);
       return;
     }
     r->stage_ = request::stage::landing;
@@ -199,6 +199,21 @@ void exchange_parts::lost(packets::peer& whom) noexcept {
   }
 }
 
+void context::wake_watches(int source, int tag) noexcept {
+  for (watch* w = watches.front(); w;) {
+    watch* following = watches.after(*w);
+    if (w->wanted.admits(source, tag)) {
+      watches.erase(*w);
+      w->complete();  // `w` may be gone now
+    }
+    w = following;
+  }
+}
+
+void context::wake_all_watches() noexcept {
+  while (watch* w = watches.pop_front()) w->complete();
+}
+
 void exchange_parts::lost_in(context& where, packets::peer& whom) noexcept {
   const auto rank = std::ranges::find(where.ranks, &whom);
   if (rank == where.ranks.end()) return;
@@ -208,7 +223,10 @@ void exchange_parts::lost_in(context& where, packets::peer& whom) noexcept {
     request* r = nullptr;
     {
       const std::lock_guard guard(where.lock);
-      if (!counted) ++where.lost_ranks;
+      if (!counted) {
+        ++where.lost_ranks;
+        where.wake_all_watches();
+      }
       counted = true;
       r = where.waiting.take_posted_if([&](const request& posted) {
         return where.collective || posted.peer_rank_ == any_source ||

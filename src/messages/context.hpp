@@ -6,6 +6,7 @@
 #include "base/spinlock.hpp"
 #include "messages/matching.hpp"
 #include "packets/peer.hpp"
+#include "progress/completion.hpp"
 
 namespace headway::messages {
 
@@ -28,8 +29,30 @@ class context {
   const bool collective;
   const std::vector<packets::peer*> ranks;
 
+  /// A thread that waits for a message that it does not receive yet: a blocking probe.
+  struct watch : progress::completion, base::list_hook<> {
+    explicit watch(matcher::pattern of) : wanted(of) {}
+    const matcher::pattern wanted;
+  };
+
+  /// Keeps a message that no receive waits for, and wakes who watches for it. Under the lock.
+  void keep(parked& message) noexcept {
+    waiting.add_parked(message);
+    if (!watches.empty()) [[unlikely]]
+      wake_watches(message.source, message.tag);
+  }
+  /// Ends the watches for such messages; of all, if their sources may be gone. Under the lock.
+  void wake_watches(int source, int tag) noexcept;
+  void wake_all_watches() noexcept;
+  /// No such message will come: its sender is lost. Under the lock.
+  [[nodiscard]] bool hopeless(int source) const noexcept {
+    return lost_ranks > 0 &&
+           (collective || source == any_source || ranks[static_cast<std::size_t>(source)]->lost());
+  }
+
   base::spinlock lock;  // guards the rest: no call out of this room is made under it
   matcher waiting;
+  base::intrusive_list<watch> watches;
   int lost_ranks = 0;
 };
 

@@ -102,8 +102,7 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
     message = where.waiting.find_parked(wanted);
     if (message) {
       where.waiting.remove_parked(*message);
-    } else if (where.lost_ranks > 0 && (where.collective || source == any_source ||
-                                        where.ranks[static_cast<std::size_t>(source)]->lost())) {
+    } else if (where.hopeless(source)) {
       hopeless = true;
     } else {
       parts_->now_pending(r);
@@ -140,6 +139,10 @@ bool exchange::probe(context& where, int source, int tag, arrival& found) noexce
         found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
         return true;
       }
+      if (where.hopeless(source)) {
+        found = {.source = source, .tag = tag, .how = outcome::peer_lost};
+        return true;
+      }
     }
     if (attempt == 0) parts_->engine.poll();
   }
@@ -147,18 +150,25 @@ bool exchange::probe(context& where, int source, int tag, arrival& found) noexce
 }
 
 parked* exchange::probe_matched(context& where, int source, int tag, arrival& found) noexcept {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    {
-      const std::lock_guard guard(where.lock);
-      if (parked* message = where.waiting.find_parked({source, tag})) {
-        where.waiting.remove_parked(*message);
-        found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
-        return message;
-      }
-    }
-    if (attempt == 0) parts_->engine.poll();
+  while (probe(where, source, tag, found) && found.how == outcome::ok) {
+    const std::lock_guard guard(where.lock);
+    parked* message = where.waiting.find_parked({source, tag});
+    if (!message) continue;  // another thread was faster
+    where.waiting.remove_parked(*message);
+    found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+    return message;
   }
   return nullptr;
+}
+
+void exchange::await_message(context& where, int source, int tag) noexcept {
+  context::watch watch({source, tag});
+  {
+    const std::lock_guard guard(where.lock);
+    if (where.waiting.find_parked(watch.wanted) || where.hopeless(source)) return;
+    where.watches.push_back(watch);
+  }
+  parts_->engine.wait(watch);
 }
 
 void exchange::receive_parked(context& where, request& r, parked* message,

@@ -59,10 +59,14 @@ class exchange {
   /// A receive that has not matched ends as `cancelled`, at once. Others are left alone.
   void cancel(request& r) noexcept;
 
-  /// Is a message there that such a receive would match? Polls once when not.
+  /// Is a message there that such a receive would match? Polls once when not. Also true, with
+  /// `found.how == outcome::peer_lost`, when its sender is gone.
   [[nodiscard]] bool probe(context& where, int source, int tag, arrival& found) noexcept;
-  /// The same, and takes it: only `receive_parked` can have it then.
+  /// The same, and takes it: only `receive_parked` can have it then. nullptr: none is there, or
+  /// `found.how` says that none will be.
   [[nodiscard]] parked* probe_matched(context& where, int source, int tag, arrival& found) noexcept;
+  /// Waits until `probe` would say true, though another thread may take the message first.
+  void await_message(context& where, int source, int tag) noexcept;
   void receive_parked(context& where, request& r, parked* message,
                       std::span<std::byte> room) noexcept;
 

@@ -44,18 +44,6 @@ int prepare(const message_call& call, request*& r) {
 
 int no_buffer() { return fail(MPI_ERR_BUFFER, "no buffer is attached"); }
 
-/// Until a message is there: polls, then also sleeps for short times, because nothing can wake a
-/// probe.
-template <class Look>
-void look_until_found(Look&& look) {
-  constexpr int eager_looks = 2000;
-  constexpr std::uint64_t nap_ns = 100'000;
-  progress::completion never;
-  for (int i = 0; !look(); ++i) {
-    if (i > eager_looks) (void)engine().wait_until(never, base::now_ns() + nap_ns);
-  }
-}
-
 int found_nothing_there(MPI_Status* status) {
   if (status != MPI_STATUS_IGNORE) set_status_no_process(*status);
   return MPI_SUCCESS;
@@ -73,16 +61,18 @@ message& no_process() {
 
 [[maybe_unused]] const message& defined_at_load = no_process();
 
-message* take_message(int source, int tag, communicator& comm) {
+/// `made` stays null when no message is there.
+int take_message(int source, int tag, communicator& comm, message*& made) {
+  made = nullptr;
   messages::arrival arrived;
   messages::parked* parked =
       exchange().probe_matched(comm.messages(), source, wire_tag(tag), arrived);
-  if (parked == nullptr) return nullptr;
-  message* made = pool<message>::all().make();
+  if (parked == nullptr) return code_of(arrived, comm, true);
+  made = pool<message>::all().make();
   made->parked = parked;
   made->arrival = arrived;
   made->comm = &comm;
-  return made;
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -208,12 +198,12 @@ int isendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int 
 }
 
 int probe(int source, int tag, communicator& comm, MPI_Status* status) {
-  if (source == MPI_PROC_NULL) return found_nothing_there(status);
-  messages::arrival arrived;
-  look_until_found(
-      [&] { return exchange().probe(comm.messages(), source, wire_tag(tag), arrived); });
-  if (status != MPI_STATUS_IGNORE) set_status(*status, arrived);
-  return MPI_SUCCESS;
+  int flag = 0;
+  while (true) {
+    const int code = iprobe(source, tag, comm, flag, status);
+    if (code != MPI_SUCCESS || flag) return code;
+    exchange().await_message(comm.messages(), source, wire_tag(tag));
+  }
 }
 
 int iprobe(int source, int tag, communicator& comm, int& flag, MPI_Status* status) {
@@ -221,18 +211,18 @@ int iprobe(int source, int tag, communicator& comm, int& flag, MPI_Status* statu
   if (source == MPI_PROC_NULL) return found_nothing_there(status);
   messages::arrival arrived;
   flag = exchange().probe(comm.messages(), source, wire_tag(tag), arrived);
+  if (arrived.how != messages::outcome::ok) return code_of(arrived, comm, true);
   if (flag && status != MPI_STATUS_IGNORE) set_status(*status, arrived);
   return MPI_SUCCESS;
 }
 
 int mprobe(int source, int tag, communicator& comm, message*& found, MPI_Status* status) {
-  if (source == MPI_PROC_NULL) {
-    found = &no_process();
-    return found_nothing_there(status);
+  int flag = 0;
+  while (true) {
+    const int code = improbe(source, tag, comm, flag, found, status);
+    if (code != MPI_SUCCESS || flag) return code;
+    exchange().await_message(comm.messages(), source, wire_tag(tag));
   }
-  look_until_found([&] { return (found = take_message(source, tag, comm)) != nullptr; });
-  if (status != MPI_STATUS_IGNORE) set_status(*status, found->arrival);
-  return MPI_SUCCESS;
 }
 
 int improbe(int source, int tag, communicator& comm, int& flag, message*& found,
@@ -242,10 +232,10 @@ int improbe(int source, int tag, communicator& comm, int& flag, message*& found,
     found = &no_process();
     return found_nothing_there(status);
   }
-  found = take_message(source, tag, comm);
+  const int code = take_message(source, tag, comm, found);
   flag = found != nullptr;
   if (flag && status != MPI_STATUS_IGNORE) set_status(*status, found->arrival);
-  return MPI_SUCCESS;
+  return code;
 }
 
 int mrecv(void* buf, MPI_Count count, datatype& type, message*& taken, MPI_Status* status) {

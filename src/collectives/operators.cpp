@@ -133,6 +133,10 @@ reducer::function on_integer(number kind) noexcept {
       return apply<Op, std::uint32_t>;
     case number::uint64:
       return apply<Op, std::uint64_t>;
+    case number::c_long:
+      return apply<Op, long>;
+    case number::c_unsigned_long:
+      return apply<Op, unsigned long>;
     default:
       return nullptr;
   }

@@ -76,6 +76,8 @@ void schedule::combine(const void* left, void* right, std::int64_t count) {
 void schedule::clear() noexcept {
   steps_.clear();
   kept_.clear();
+  for (const held& h : held_) h.let_go(h.what);
+  held_.clear();
   scratch_.clear();
   open_ = none;
   via_ = nullptr;

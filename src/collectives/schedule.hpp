@@ -51,6 +51,9 @@ class schedule final : public progress::completion {
   /// Holds a type until the schedule is recycled.
   void keep(const datatypes::layout& type) { kept_.emplace_back(type); }
 
+  /// Calls `let_go(what)` when the schedule is cleared.
+  void when_cleared(void (*let_go)(void*), void* what) { held_.push_back({let_go, what}); }
+
   // Running. A schedule may be run or started again when it is complete.
   /// Draws the operation's tag. Once, before the first `run` or `start`.
   void bind(team& ranks) noexcept {
@@ -109,6 +112,11 @@ class schedule final : public progress::completion {
   // Between rounds these belong to whoever advances; `outstanding_` hands them on.
   std::vector<step> steps_;
   std::vector<datatypes::layout_ptr> kept_;
+  struct held {
+    void (*let_go)(void*);
+    void* what;
+  };
+  std::vector<held> held_;
   arena scratch_;
   reducer reducer_;
   std::unique_ptr<messages::request[]> requests_;

@@ -23,7 +23,7 @@ struct team {
   }
 
  private:
-  static constexpr unsigned tag_mask = 0x3fffffff;
+  static constexpr unsigned tag_mask = 0x1fffffff;  // above it the layers over us have their own
   std::atomic<unsigned> drawn_{0};
 
  public:

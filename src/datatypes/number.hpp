@@ -17,6 +17,8 @@ enum class number : std::uint8_t {
   uint16,
   uint32,
   uint64,
+  c_long,  ///< MPI_LONG and its unsigned form: kept apart because external32 gives them 4 bytes
+  c_unsigned_long,
   float32,
   float64,
   long_double,

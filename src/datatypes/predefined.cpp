@@ -39,6 +39,9 @@ shape basic_shape(number kind) noexcept {
     case number::uint64:
     case number::logical64:
       return shape_of<std::int64_t>;
+    case number::c_long:
+    case number::c_unsigned_long:
+      return shape_of<long>;
     case number::int128:
     case number::logical128:
     case number::float128:
@@ -90,14 +93,13 @@ layout_facts pair(number kind, number a, number b) {
 }
 
 layout_facts facts_of(number kind) {
-  constexpr auto c_long = sizeof(long) == 8 ? number::int64 : number::int32;
   switch (kind) {
     case number::float_int:
       return pair(kind, number::float32, number::int32);
     case number::double_int:
       return pair(kind, number::float64, number::int32);
     case number::long_int:
-      return pair(kind, c_long, number::int32);
+      return pair(kind, number::c_long, number::int32);
     case number::int_int:
       return pair(kind, number::int32, number::int32);
     case number::short_int:

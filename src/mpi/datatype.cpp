@@ -1,5 +1,7 @@
 #include "mpi/datatype.hpp"
 
+#include "mpi/pool.hpp"
+
 namespace headway::mpi {
 namespace {
 
@@ -19,11 +21,11 @@ const predefined_type predefined_types[] = {
     HEADWAY_TYPE(MPI_PACKED, packed),
     HEADWAY_TYPE(MPI_SHORT, int16),
     HEADWAY_TYPE(MPI_INT, int32),
-    HEADWAY_TYPE(MPI_LONG, int64),
+    HEADWAY_TYPE(MPI_LONG, c_long),
     HEADWAY_TYPE(MPI_LONG_LONG, int64),
     HEADWAY_TYPE(MPI_UNSIGNED_SHORT, uint16),
     HEADWAY_TYPE(MPI_UNSIGNED, uint32),
-    HEADWAY_TYPE(MPI_UNSIGNED_LONG, uint64),
+    HEADWAY_TYPE(MPI_UNSIGNED_LONG, c_unsigned_long),
     HEADWAY_TYPE(MPI_UNSIGNED_LONG_LONG, uint64),
     HEADWAY_TYPE(MPI_FLOAT, float32),
     HEADWAY_TYPE(MPI_C_FLOAT_COMPLEX, complex32),
@@ -90,6 +92,11 @@ const predefined_type predefined_types[] = {
 
 datatype::datatype(datatypes::layout_ptr layout) : layout_(std::move(layout)) {}
 datatype::~datatype() = default;
+
+void datatype::drop_user() noexcept {
+  // Release: our use of it is over (G); acquire: so is that of all others, it may go (D).
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<datatype>::all().drop(this);
+}
 
 datatype& datatype::none() noexcept {
   static auto* const made = [] {

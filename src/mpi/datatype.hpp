@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -34,6 +35,10 @@ class datatype final : public object {
            layout_->true_lb() < 0;
   }
 
+  /// An operation whose user function may still ask for the type keeps it, freed or not.
+  void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
+  void drop_user() noexcept;
+
   /// Stands for a datatype argument that is not significant: of size 0.
   [[nodiscard]] static datatype& none() noexcept;
 
@@ -44,6 +49,7 @@ class datatype final : public object {
 
  private:
   datatypes::layout_ptr layout_;
+  std::atomic<int> users_{1};
 };
 
 /// Makes the objects of the predefined datatypes. Once, before the first call that needs one.

@@ -45,6 +45,8 @@ TEST(operators, compute_with_integers_of_every_width) {
   check_integers<std::uint16_t>(number::uint16);
   check_integers<std::uint32_t>(number::uint32);
   check_integers<std::uint64_t>(number::uint64);
+  check_integers<long>(number::c_long);
+  check_integers<unsigned long>(number::c_unsigned_long);
 }
 
 TEST(operators, tell_signed_from_unsigned) {

@@ -52,6 +52,8 @@ void communicator::open(std::uint32_t id) {
   id_ = id;
   messages_ = exchange().open_context(2 * id, rank_, *members_, false);
   collective_ = exchange().open_context(2 * id + 1, rank_, *members_, true);
+  carrier_.emplace(exchange(), *collective_);
+  team_.emplace(*carrier_, rank_, size_);
   open_ = true;
 }
 

@@ -5,10 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collectives/exchange_carrier.hpp"
+#include "collectives/team.hpp"
 #include "messages/exchange.hpp"
 #include "mpi/attributes.hpp"
 #include "mpi/errhandler.hpp"
@@ -62,6 +65,9 @@ class communicator final : public object {
   [[nodiscard]] messages::context& messages() const noexcept { return *messages_; }
   [[nodiscard]] messages::context& collective() const noexcept { return *collective_; }
 
+  /// The same as collective operations see it. Open communicators only.
+  [[nodiscard]] collectives::team& team() noexcept { return *team_; }
+
   /// An operation that may outlive the handle keeps the communicator; see `communicator_ref`.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
   void drop_user() noexcept;
@@ -85,6 +91,8 @@ class communicator final : public object {
   bool open_ = false;
   messages::context* messages_ = nullptr;
   messages::context* collective_ = nullptr;
+  std::optional<collectives::exchange_carrier> carrier_;
+  std::optional<collectives::team> team_;
   std::atomic<std::uint32_t> collectives_{0};
   std::atomic<int> users_{1};
 };

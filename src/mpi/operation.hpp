@@ -2,6 +2,9 @@
 
 #include <mpi.h>
 
+#include <optional>
+
+#include "collectives/operators.hpp"
 #include "mpi/object.hpp"
 
 namespace headway::mpi {
@@ -20,6 +23,8 @@ class operation final : public object {
   explicit operation(MPI_User_function_c* made, bool is_commutative) noexcept
       : user_large(made), commutative(is_commutative) {}
 
+  const char* name = "the user's operation";
+  std::optional<collectives::operation> predefined = {};
   MPI_User_function* user = nullptr;
   MPI_User_function_c* user_large = nullptr;
   bool commutative = true;

@@ -1,0 +1,154 @@
+#include "mpi/meaning_collectives.hpp"
+
+#include "mpi/collective_request.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/pool.hpp"
+#include "mpi/reduction_operator.hpp"
+
+namespace headway::mpi::meaning {
+
+int barrier(communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) { return s.barrier(); });
+}
+
+int bcast(void* buffer, MPI_Count count, datatype& type, int root, communicator& comm) {
+  return run_collective(comm,
+                        [&](collective_steps& s) { return s.bcast(buffer, count, type, root); });
+}
+
+int reduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
+           int root, communicator& comm) {
+  return run_collective(
+      comm, [&](collective_steps& s) { return s.reduce(send, receive, count, type, op, root); });
+}
+
+int allreduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
+              communicator& comm) {
+  return run_collective(
+      comm, [&](collective_steps& s) { return s.allreduce(send, receive, count, type, op); });
+}
+
+int scan(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
+         communicator& comm) {
+  return run_collective(
+      comm, [&](collective_steps& s) { return s.scan(send, receive, count, type, op); });
+}
+
+int exscan(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
+           communicator& comm) {
+  return run_collective(
+      comm, [&](collective_steps& s) { return s.exscan(send, receive, count, type, op); });
+}
+
+int reduce_scatter(const void* send, void* receive, integers counts, datatype& type, operation& op,
+                   communicator& comm) {
+  return run_collective(
+      comm, [&](collective_steps& s) { return s.reduce_scatter(send, receive, counts, type, op); });
+}
+
+int reduce_scatter_block(const void* send, void* receive, MPI_Count count, datatype& type,
+                         operation& op, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.reduce_scatter_block(send, receive, count, type, op);
+  });
+}
+
+int gather(const void* send, MPI_Count send_count, datatype& send_type, void* receive,
+           MPI_Count count, datatype& type, int root, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.gather(send, send_count, send_type, receive, count, type, root);
+  });
+}
+
+int gatherv(const void* send, MPI_Count send_count, datatype& send_type, void* receive,
+            integers counts, integers places, datatype& type, int root, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.gatherv(send, send_count, send_type, receive, counts, places, type, root);
+  });
+}
+
+int scatter(const void* send, MPI_Count count, datatype& type, void* receive,
+            MPI_Count receive_count, datatype& receive_type, int root, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.scatter(send, count, type, receive, receive_count, receive_type, root);
+  });
+}
+
+int scatterv(const void* send, integers counts, integers places, datatype& type, void* receive,
+             MPI_Count receive_count, datatype& receive_type, int root, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.scatterv(send, counts, places, type, receive, receive_count, receive_type, root);
+  });
+}
+
+int allgather(const void* send, MPI_Count send_count, datatype& send_type, void* receive,
+              MPI_Count count, datatype& type, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.allgather(send, send_count, send_type, receive, count, type);
+  });
+}
+
+int allgatherv(const void* send, MPI_Count send_count, datatype& send_type, void* receive,
+               integers counts, integers places, datatype& type, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.allgatherv(send, send_count, send_type, receive, counts, places, type);
+  });
+}
+
+int alltoall(const void* send, MPI_Count send_count, datatype& send_type, void* receive,
+             MPI_Count count, datatype& type, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.alltoall(send, send_count, send_type, receive, count, type);
+  });
+}
+
+int alltoallv(const void* send, integers send_counts, integers send_places, datatype& send_type,
+              void* receive, integers counts, integers places, datatype& type, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.alltoallv(send, send_counts, send_places, send_type, receive, counts, places, type);
+  });
+}
+
+int alltoallw(const void* send, integers send_counts, integers send_places,
+              const MPI_Datatype* send_types, void* receive, integers counts, integers places,
+              const MPI_Datatype* types, communicator& comm) {
+  return run_collective(comm, [&](collective_steps& s) {
+    return s.alltoallw(send, send_counts, send_places, send_types, receive, counts, places, types);
+  });
+}
+
+int reduce_local(const void* in, void* inout, MPI_Count count, datatype& type, operation& op) {
+  if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {
+    return fail(MPI_ERR_BUFFER, "MPI_IN_PLACE has no meaning here");
+  }
+  collectives::reducer reducer;
+  if (const int code = reducer_for(op, type, reducer)) return code;
+  if (count > 0) reducer.apply(reducer, in, inout, count);
+  return MPI_SUCCESS;
+}
+
+int op_create(MPI_User_function* function, int commute, operation*& made) {
+  if (function == nullptr) return fail(MPI_ERR_ARG, "user_fn is null");
+  made = pool<operation>::all().make(function, commute != 0);
+  return MPI_SUCCESS;
+}
+
+int op_create_c(MPI_User_function_c* function, int commute, operation*& made) {
+  if (function == nullptr) return fail(MPI_ERR_ARG, "user_fn is null");
+  made = pool<operation>::all().make(function, commute != 0);
+  return MPI_SUCCESS;
+}
+
+int op_free(operation*& op) {
+  if (op->is_predefined()) return fail(MPI_ERR_OP, "{} cannot be freed", op->name);
+  pool<operation>::all().drop(op);
+  op = nullptr;
+  return MPI_SUCCESS;
+}
+
+int op_commutative(operation& op, int& commute) {
+  commute = op.commutative;
+  return MPI_SUCCESS;
+}
+
+}  // namespace headway::mpi::meaning

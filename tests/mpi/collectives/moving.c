@@ -1,0 +1,133 @@
+/* Goal: every collective that moves data puts each block in its place, in each of its forms:
+ * blocking, non-blocking and persistent; any root, length and layout; in place where allowed.
+ * Method: a call is described once and made in all three forms. */
+#include "patterns.h"
+
+enum form { blocking, nonblocking, persistent, forms };
+
+static const struct layout *from, *to;
+static long count;
+static enum form form;
+static MPI_Comm comm;
+
+/* Makes the call in the form asked for; a persistent one is started twice. */
+#define IN_FORM(call, icall, init_call)            \
+  do {                                             \
+    MPI_Request r = MPI_REQUEST_NULL;              \
+    if (form == blocking) {                        \
+      CHECK_OK(call);                              \
+    } else if (form == nonblocking) {              \
+      CHECK_OK(icall);                             \
+      CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));   \
+    } else {                                       \
+      CHECK_OK(init_call);                         \
+      for (int again = 0; again < 2; ++again) {    \
+        CHECK_OK(MPI_Start(&r));                   \
+        CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE)); \
+      }                                            \
+      CHECK_OK(MPI_Request_free(&r));              \
+    }                                              \
+  } while (0)
+
+#define HOLDS(buffer, first, n, rank, block)                                                      \
+  CHECK(holds(buffer, to, first, n, rank, block), "%ld elements, %s to %s, form %d, block of %d", \
+        count, from->name, to->name, (int)form, rank)
+
+static void test_bcast(int root) {
+  const struct layout* mine = check_rank % 2 ? from : to;
+  long* b = new_buffer(mine, count);
+  if (check_rank == root) fill(b, mine, 0, count, root, 7);
+  IN_FORM(MPI_Bcast(b, count, mine->type, root, comm),
+          MPI_Ibcast(b, count, mine->type, root, comm, &r),
+          MPI_Bcast_init(b, count, mine->type, root, comm, MPI_INFO_NULL, &r));
+  CHECK(holds(b, mine, 0, count, root, 7), "bcast of %ld from %d", count, root);
+  free(b);
+}
+
+static void test_gather(int root, int in_place) {
+  long *s = new_buffer(from, count), *a = new_buffer(to, count * check_size);
+  fill(s, from, 0, count, check_rank, 1);
+  const void* send = s;
+  if (in_place && check_rank == root) {
+    fill(a, to, count * root, count, root, 1);
+    send = MPI_IN_PLACE;
+  }
+  IN_FORM(
+      MPI_Gather(send, count, from->type, a, count, to->type, root, comm),
+      MPI_Igather(send, count, from->type, a, count, to->type, root, comm, &r),
+      MPI_Gather_init(send, count, from->type, a, count, to->type, root, comm, MPI_INFO_NULL, &r));
+  for (int i = 0; check_rank == root && i < check_size; ++i) HOLDS(a, i * count, count, i, 1);
+  free(s);
+  free(a);
+}
+
+static void test_scatter(int root, int in_place) {
+  long *a = new_buffer(from, count * check_size), *b = new_buffer(to, count);
+  for (int i = 0; i < check_size; ++i) fill(a, from, i * count, count, root, i);
+  void* receive = in_place && check_rank == root ? MPI_IN_PLACE : b;
+  IN_FORM(MPI_Scatter(a, count, from->type, receive, count, to->type, root, comm),
+          MPI_Iscatter(a, count, from->type, receive, count, to->type, root, comm, &r),
+          MPI_Scatter_init(a, count, from->type, receive, count, to->type, root, comm,
+                           MPI_INFO_NULL, &r));
+  if (receive == b) HOLDS(b, 0, count, root, check_rank);
+  free(a);
+  free(b);
+}
+
+static void test_allgather(int in_place) {
+  long *s = new_buffer(from, count), *a = new_buffer(to, count * check_size);
+  fill(s, from, 0, count, check_rank, 2);
+  if (in_place) fill(a, to, count * check_rank, count, check_rank, 2);
+  const void* send = in_place ? MPI_IN_PLACE : s;
+  IN_FORM(MPI_Allgather(send, count, from->type, a, count, to->type, comm),
+          MPI_Iallgather(send, count, from->type, a, count, to->type, comm, &r),
+          MPI_Allgather_init(send, count, from->type, a, count, to->type, comm, MPI_INFO_NULL, &r));
+  for (int i = 0; i < check_size; ++i) HOLDS(a, i * count, count, i, 2);
+  free(s);
+  free(a);
+}
+
+static void test_alltoall(int in_place) {
+  long *s = new_buffer(from, count * check_size), *a = new_buffer(to, count * check_size);
+  for (int i = 0; i < check_size; ++i) fill(s, from, i * count, count, check_rank, i);
+  for (int i = 0; in_place && i < check_size; ++i) fill(a, to, i * count, count, check_rank, i);
+  const void* send = in_place ? MPI_IN_PLACE : s;
+  /* In place, a second start would send back what the first one brought. */
+  if (in_place && form == persistent) {
+    free(s);
+    free(a);
+    return;
+  }
+  IN_FORM(MPI_Alltoall(send, count, from->type, a, count, to->type, comm),
+          MPI_Ialltoall(send, count, from->type, a, count, to->type, comm, &r),
+          MPI_Alltoall_init(send, count, from->type, a, count, to->type, comm, MPI_INFO_NULL, &r));
+  for (int i = 0; i < check_size; ++i) HOLDS(a, i * count, count, i, check_rank);
+  free(s);
+  free(a);
+}
+
+int main(int argc, char** argv) {
+  check_start(&argc, &argv);
+  struct layout all[LAYOUTS];
+  make_layouts(all);
+  comm = MPI_COMM_WORLD;
+  for (int f = 0; f < LAYOUTS * LAYOUTS; ++f) {
+    from = &all[f % LAYOUTS];
+    to = &all[f / LAYOUTS];
+    for (int c = 0; c < COUNTS_TRIED; ++c) {
+      count = counts_tried[c];
+      if (count > 1000 && f % (LAYOUTS + 1) != 0) continue;
+      form = (enum form)((f + c) % forms);
+      const int root = (f + 2 * c) % check_size;
+      test_bcast(root);
+      for (int in_place = 0; in_place < 2; ++in_place) {
+        test_gather(root, in_place);
+        test_scatter(root, in_place);
+        test_allgather(in_place);
+        test_alltoall(in_place);
+      }
+    }
+  }
+  free_layouts(all);
+  return check_end("moving");
+}

@@ -3,9 +3,9 @@
 //   mpiexec -n RANKS --keep-going survivor KIND
 //
 // Rank 1 kills itself while all ranks send, receive and reduce; KIND is what the others are blocked
-// in: receive, any_source, send, probe, wait, waitall, allreduce, barrier. With MPI_ERRORS_RETURN each
-// must get an error of class MPI_ERR_PROC_ABORTED within two seconds; KIND fatal leaves the default
-// handler, which ends the job. Exit code 0: as promised.
+// in: receive, any_source, send, probe, wait, waitall, allreduce, barrier. With MPI_ERRORS_RETURN
+// each must get an error of class MPI_ERR_PROC_ABORTED within two seconds; KIND fatal leaves the
+// default handler, which ends the job. Exit code 0: as promised.
 
 #include <mpi.h>
 #include <signal.h>
@@ -50,8 +50,7 @@ int blocked_in(const std::string& kind) {
     return MPI_Recv(bytes.data(), large, MPI_CHAR, victim, 9, MPI_COMM_WORLD, status);
   if (kind == "any_source")
     return MPI_Recv(bytes.data(), large, MPI_CHAR, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, status);
-  if (kind == "send")
-    return MPI_Ssend(bytes.data(), large, MPI_CHAR, victim, 9, MPI_COMM_WORLD);
+  if (kind == "send") return MPI_Ssend(bytes.data(), large, MPI_CHAR, victim, 9, MPI_COMM_WORLD);
   if (kind == "probe") return MPI_Probe(victim, 9, MPI_COMM_WORLD, status);
   if (kind == "wait") {
     MPI_Irecv(bytes.data(), 8, MPI_CHAR, victim, 9, MPI_COMM_WORLD, both);
@@ -87,8 +86,8 @@ int main(int argc, char** argv) {
   if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
   const bool good = error_class == MPI_ERR_PROC_ABORTED && took < limit_seconds;
   if (!good)
-    std::fprintf(stderr, "survivor: rank %d, %s: error class %d after %.2f s\n", rank,
-                 kind.c_str(), error_class, took);
+    std::fprintf(stderr, "survivor: rank %d, %s: error class %d after %.2f s\n", rank, kind.c_str(),
+                 error_class, took);
   std::fflush(nullptr);
   _exit(good ? 0 : 1);  // MPI_Finalize is collective: the victim will not come
 }

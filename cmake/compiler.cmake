@@ -8,6 +8,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+# Our few dozen bytes of thread-local storage fit what the loader keeps free for libraries that are
+# loaded late (Python's), and each access is a load instead of a call.
+add_compile_options(-ftls-model=initial-exec)
 # Programs and libraries find their neighbours from where they lie, so that a prefix may be moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)

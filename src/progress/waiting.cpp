@@ -14,12 +14,13 @@ namespace {
 constexpr std::uint64_t forever = UINT64_MAX;
 constexpr std::uint64_t us = 1'000;
 
-constexpr std::uint64_t brief_spin_ns = 5 * us;    // when recent waits took long
-constexpr std::uint64_t least_spin_ns = 10 * us;   // half of what a wake-up costs
-constexpr std::uint64_t make_room_ns = 25 * us;    // for the event thread to leave the guard, …
-constexpr int make_room_tries = 8;                 // … so many times
-constexpr std::uint64_t nap_ns = 1'000 * us;       // of all sleepers together, without event thread
-constexpr std::uint32_t sweep_period = 64;         // rounds of a thread from one sweep to the next
+constexpr std::uint64_t brief_spin_ns = 5 * us;   // when recent waits took long
+constexpr std::uint64_t least_spin_ns = 10 * us;  // half of what a wake-up costs
+constexpr std::uint64_t make_room_ns = 25 * us;   // for the event thread to leave the guard, …
+constexpr int make_room_tries = 8;                // … so many times
+constexpr std::uint64_t nap_ns = 1'000 * us;      // of all sleepers together, without event thread
+constexpr std::uint32_t sweep_period = 64;        // rounds of a thread from one sweep to the next
+constexpr std::uint32_t rounds_before_relax = 100;
 constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
 
@@ -72,7 +73,7 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
       if (now - idle_since_ns >= budget) return outcome::exhausted;
     }
     if (yields && round >= first_yield) sched_yield();
-    else base::relax();
+    else if (round >= rounds_before_relax) base::relax();
   }
 }
 

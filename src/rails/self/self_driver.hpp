@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,8 +64,9 @@ class self_driver final : public driver {
 
   // Tickets never wrap: ticket t lives in slot t % slot_count, and only the owner of the span it is
   // in touches that slot: [taken back, given) is the driver's and the receiver's, the rest is free.
-  base::spinlock lock_;           // guards all below
-  std::uint64_t eager_sent_ = 0;  // released <= reaped <= sent <= released + slot_count
+  std::atomic<std::uint64_t> unfinished_{0};  // eager not reaped and posted not done: a hint
+  base::spinlock lock_;                       // guards all below
+  std::uint64_t eager_sent_ = 0;              // released <= reaped <= sent <= released + slot_count
   std::uint64_t eager_reaped_ = 0;
   std::uint64_t eager_released_ = 0;
   std::uint64_t posted_sent_ = 0;  // done <= sent <= done + slot_count

@@ -15,7 +15,8 @@ function(headway_room name)
   list(TRANSFORM ROOM_USES PREPEND headway_ OUTPUT_VARIABLE uses)
   if(ROOM_SOURCES)
     add_library(headway_${name} STATIC ${ROOM_SOURCES})
-    target_link_libraries(headway_${name} PUBLIC ${uses} ${ROOM_LINKS} PRIVATE headway_flags)
+    target_link_libraries(headway_${name} PUBLIC ${uses} ${ROOM_LINKS} PRIVATE headway_flags
+                                              headway_lto)
     target_include_directories(headway_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                                       ${PROJECT_SOURCE_DIR}/include)
   else()

@@ -59,7 +59,8 @@ const std::vector<dialect>& dialects() {
   return all;
 }
 
-fake_server::fake_server(const dialect& speech, int size) : speech_(speech) {
+fake_server::fake_server(const dialect& speech, int size, std::map<std::string, std::string> forged)
+    : speech_(speech), forged_(std::move(forged)) {
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
@@ -124,7 +125,7 @@ std::string fake_server::reply_to(const std::string& text) {
 }
 
 std::string fake_server::value_reply(const std::string& key) {
-  if (forged_.contains(key)) store_[key] = forged_[key];
+  if (forged_.contains(key)) store_[key] = forged_.at(key);
   if (!store_.contains(key)) return reply_line("get_result", speech_.missing);
   return reply_line("get_result",
                     speech_.before_value + "value=" + store_[key] + speech_.behind_value);

@@ -29,7 +29,8 @@ struct dialect {
 /// bytes get no answer that a client could like.
 class fake_server {
  public:
-  fake_server(const dialect& speech, int size);
+  /// Whoever asks for a key of `forged` gets the value there, whatever was put.
+  fake_server(const dialect& speech, int size, std::map<std::string, std::string> forged = {});
   /// Waits until every client end is closed.
   ~fake_server();
   fake_server(const fake_server&) = delete;
@@ -39,8 +40,6 @@ class fake_server {
   [[nodiscard]] int client_end(int rank) const { return theirs_[static_cast<std::size_t>(rank)]; }
   /// Every line that clients sent. Waits until every client end is closed.
   [[nodiscard]] const std::vector<std::string>& heard();
-  /// Whoever asks for `key` gets this value. Before the first request.
-  void forge(const std::string& key, const std::string& value) { forged_[key] = value; }
 
  private:
   void serve();
@@ -53,7 +52,8 @@ class fake_server {
   dialect speech_;
   std::vector<int> ours_, theirs_;
   std::vector<std::string> partial_, heard_;
-  std::map<std::string, std::string> store_, forged_;
+  const std::map<std::string, std::string> forged_;
+  std::map<std::string, std::string> store_;
   std::size_t at_barrier_ = 0;
   std::thread thread_;
 };

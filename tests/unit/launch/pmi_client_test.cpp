@@ -144,8 +144,8 @@ TEST(pmi_client, says_that_the_launcher_is_gone) {
 TEST(pmi_client, refuses_damaged_values_of_other_ranks) {
   for (const auto* forged : {"", "x", "1", ":", "0:AAAA", "5000:AAAA", "2:AAAA", "1:A", "1:////",
                              "1:AAAA", "-1:AA", "1:_____w"}) {
-    fake_server server(dialects().front(), 2);
-    server.forge("headway-1-0-0", forged);  // rank 0's card, which holds the secret
+    // Rank 0's card, which holds the secret.
+    fake_server server(dialects().front(), 2, {{"headway-1-0-0", forged}});
     on_ranks(2, [&](int rank) {
       const auto joined = take_seat(server.client_end(rank), rank, 2);
       ASSERT_TRUE(joined);
@@ -167,12 +167,12 @@ TEST(pmi_client, an_abort_reaches_a_launcher_and_gives_up_when_it_is_gone) {
   {
     const auto joined = take_seat(server.client_end(0), 0, 1);
     ASSERT_TRUE(joined);
-    std::thread([&] {  // stands for the launcher that ends us: hangs up after a while
+    std::thread launcher([&] {  // ends us, that is: hangs up after a while
       usleep(50'000);
       shutdown(server.client_end(0), SHUT_RDWR);
-    })
-        .detach();
+    });
     (*joined)->abort(7, "");
+    launcher.join();
   }
   EXPECT_EQ(server.heard().back(), "cmd=abort exitcode=7");
 }

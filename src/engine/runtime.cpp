@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "base/log.hpp"
@@ -24,6 +25,7 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 /// What every process publishes beside its rails' addresses.
 constexpr const char* kernel_name = "kernel";
 constexpr const char* memory_name = "memory";
+constexpr const char* processors_name = "processors";
 
 }  // namespace
 
@@ -33,7 +35,9 @@ struct runtime::parts {
   std::unique_ptr<progress::engine> progress;
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<messages::exchange> messages;
-  std::vector<int> nodes;
+  std::vector<int> nodes;       // of each rank: equal numbers share memory
+  std::vector<int> computers;   // of each rank: equal numbers share processors
+  std::vector<int> processors;  // of each rank's computer
   std::vector<std::string> drivers;
   std::vector<std::string> rail_addresses;  ///< as text
 
@@ -46,12 +50,14 @@ base::result<> runtime::parts::publish(const std::vector<opened_rail>& rails) {
   const auto here = whereabouts::own();
   if (auto done = job->publish(kernel_name, bytes_of(here.kernel)); !done) return done;
   if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
+  const auto processor_count = std::to_string(machine->node_processors());
+  if (auto done = job->publish(processors_name, bytes_of(processor_count)); !done) return done;
   for (const auto& r : rails)
     if (auto done = job->publish(r.driver, r.address); !done) return done;
   return job->exchange();
 }
 
-/// Fills `nodes`; how many processes share this kernel's processors, ourselves included.
+/// Fills the tables by rank; how many processes share our processors, ourselves included.
 base::result<int> runtime::parts::find_nodes() {
   std::vector<std::string> memories, kernels;
   for (int rank = 0; rank < job->who().size; ++rank) {
@@ -59,10 +65,14 @@ base::result<int> runtime::parts::find_nodes() {
     if (!kernel) return std::unexpected(kernel.error());
     const auto memory = job->lookup(rank, memory_name);
     if (!memory) return std::unexpected(memory.error());
+    const auto count = job->lookup(rank, processors_name);
+    if (!count) return std::unexpected(count.error());
+    processors.push_back(std::atoi(text_of(*count).c_str()));
     kernels.push_back(text_of(*kernel));
     memories.push_back(text_of(*memory));
   }
   nodes = number_by_equality(memories);
+  computers = number_by_equality(kernels);
   const auto& own = kernels[static_cast<std::size_t>(job->who().rank)];
   return static_cast<int>(std::ranges::count(kernels, own));
 }
@@ -101,15 +111,16 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
   if (who.size > 1 && who.launcher != "headway")
     if (auto done = made->job->exchange(); !done) return std::unexpected(done.error());
 
+  auto machine = topology::machine::read();
+  if (!machine) return std::unexpected(machine.error());
+  made->machine = std::move(*machine);
+
   auto rails = open_rails(*made->job);
   if (!rails) return std::unexpected(rails.error());
   if (auto done = made->publish(*rails); !done) return std::unexpected(done.error());
   const auto on_node = made->find_nodes();
   if (!on_node) return std::unexpected(on_node.error());
 
-  auto machine = topology::machine::read();
-  if (!machine) return std::unexpected(machine.error());
-  made->machine = std::move(*machine);
   auto engine = progress::engine::start(
       *made->machine,
       {.points = progress::polling_from_environment(), .processes_on_node = *on_node});
@@ -140,6 +151,14 @@ int runtime::size() const noexcept { return parts_->job->who().size; }
 
 int runtime::node_of(int world_rank) const noexcept {
   return parts_->nodes[static_cast<std::size_t>(world_rank)];
+}
+
+bool runtime::outnumber_processors(std::span<const std::uint32_t> world_ranks) const {
+  std::vector<int> members(parts_->computers.size(), 0);  // of each computer
+  return std::ranges::any_of(world_ranks, [&](std::uint32_t rank) {
+    const auto computer = static_cast<std::size_t>(parts_->computers[rank]);
+    return ++members[computer] > parts_->processors[rank];
+  });
 }
 
 std::vector<rail_entry> runtime::rails() const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,8 @@ class runtime {
   [[nodiscard]] int size() const noexcept;
   /// Number of the node that a process runs on: equal numbers share memory. 0 is the first rank's.
   [[nodiscard]] int node_of(int world_rank) const noexcept;
+  /// Are these processes, on some computer, more than its processors? The same answer everywhere.
+  [[nodiscard]] bool outnumber_processors(std::span<const std::uint32_t> world_ranks) const;
   [[nodiscard]] std::vector<rail_entry> rails() const;
 
   [[nodiscard]] launch::job& job() noexcept;

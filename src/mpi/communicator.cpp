@@ -53,7 +53,7 @@ void communicator::open(std::uint32_t id) {
   messages_ = exchange().open_context(2 * id, rank_, *members_, false);
   collective_ = exchange().open_context(2 * id + 1, rank_, *members_, true);
   carrier_.emplace(exchange(), *collective_);
-  team_.emplace(*carrier_, rank_, size_);
+  team_.emplace(*carrier_, rank_, size_, the_library.runtime->outnumber_processors(*members_));
   open_ = true;
 }
 

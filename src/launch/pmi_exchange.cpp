@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "launch/card.hpp"
 
 namespace headway::launch {
@@ -16,6 +17,7 @@ using base::fault_kind;
 constexpr std::size_t request_bytes_max = 1024;  // what every known server reads as one line
 constexpr std::size_t parts_max = 4096;          // of one card: far above card_bytes_max / part
 constexpr std::size_t block_bytes_max = std::size_t{1} << 30;
+constexpr std::uint64_t question_patience_ns = 1'000'000'000;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -109,7 +111,10 @@ base::result<> bulk_exchange::trade(std::span<const std::byte> own_card) {
   request.append(reinterpret_cast<const char*>(own_card.data()), own_card.size());
   const auto deadline_ns = start_deadline_ns();
   auto reply = wire_.ask(request, "headway_cards", deadline_ns);
-  if (!reply) return std::unexpected(reply.error());
+  if (!reply) {
+    if (reply.error().kind == fault_kind::timed_out) reply.error().text += missing_ranks();
+    return std::unexpected(reply.error());
+  }
   const auto size = reply->number("bytes").value_or(-1);
   if (!reply->succeeded() || size < 0 || size > static_cast<std::int64_t>(block_bytes_max))
     return refused("an exchange", *reply);
@@ -120,6 +125,14 @@ base::result<> bulk_exchange::trade(std::span<const std::byte> own_card) {
   if (by_rank_.empty())
     return failed(fault_kind::bad_input, "the cards of the ranks came back damaged");
   return {};
+}
+
+/// ": ranks 2,3 have not come", as far as mpiexec still says so.
+std::string bulk_exchange::missing_ranks() {
+  const auto reply =
+      wire_.ask("cmd=headway_missing\n", "headway_missing", base::now_ns() + question_patience_ns);
+  const auto ranks = reply ? reply->find("ranks") : std::nullopt;
+  return ranks ? fmt::format("; not there yet: rank {}", *ranks) : std::string();
 }
 
 base::result<std::vector<std::byte>> bulk_exchange::card_of(int rank) {

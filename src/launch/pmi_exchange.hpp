@@ -46,7 +46,8 @@ class keyed_exchange final : public pmi_exchange {
 
 /// The extension of our own `mpiexec`: "cmd=headway_exchange bytes=N" and the card; answered, when
 /// all ranks are there, by "cmd=headway_cards bytes=M" and all cards in order of rank, each after
-/// four bytes (low byte first) with its length.
+/// four bytes (low byte first) with its length. When they do not come in time, "headway_missing"
+/// asks who is late.
 class bulk_exchange final : public pmi_exchange {
  public:
   bulk_exchange(pmi_wire& wire, int size) : wire_(wire), size_(size) {}
@@ -54,6 +55,8 @@ class bulk_exchange final : public pmi_exchange {
   [[nodiscard]] base::result<std::vector<std::byte>> card_of(int rank) override;
 
  private:
+  [[nodiscard]] std::string missing_ranks();
+
   pmi_wire& wire_;
   int size_;
   std::string cards_;

@@ -247,6 +247,12 @@ class End(unittest.TestCase):
         self.assertLess(job.seconds, PATIENCE)
         self.assertIn("rank 1 has published no 'address'", job.err)
 
+    def test_a_start_that_takes_too_long_names_the_late_ranks(self):
+        job = run("-n", 3, "--genv", "HEADWAY_START_TIMEOUT=1", "sh", "-c",
+                  f"[ $PMI_RANK = 1 ] && exec sleep 30; exec {PEER} exchange")
+        self.assertNotEqual(job.code, 0)
+        self.assertIn("not there yet: rank 1\n", job.err)
+
     def test_a_timeout_ends_the_job_with_124(self):
         job = run("-n", 3, "--timeout", 0.5, "sh", "-c", "sleep 30")
         self.assertEqual(job.code, 124)

@@ -97,6 +97,8 @@ bool pmi_server::take_session_command(int rank, const pmi_line& line) {
     arrive(rank, waiting::barrier);
   } else if (command == "headway_exchange") {
     begin_card(rank, line);
+  } else if (command == "headway_missing") {
+    answer(rank, "cmd=headway_missing rc=0 ranks=" + missing_ranks());
   } else if (command == "abort") {
     abort(rank, line);
   } else if (command == "finalize") {
@@ -214,6 +216,18 @@ void pmi_server::release_if_all_came() {
     if (where == waiting::nowhere || at(rank).ended) continue;
     host_.reply(rank, where == waiting::barrier ? out : cards);
   }
+}
+
+/// The living ranks that have not come to the barrier: "2,3,7", the first few of them.
+std::string pmi_server::missing_ranks() const {
+  constexpr std::size_t text_bytes_max = 60;
+  std::string text;
+  for (int rank = 0; rank < facts_.size; ++rank) {
+    if (at(rank).ended || at(rank).where != waiting::nowhere) continue;
+    if (text.size() > text_bytes_max) return text + ",…";
+    text += (text.empty() ? "" : ",") + std::to_string(rank);
+  }
+  return text;
 }
 
 /// The answer to "headway_exchange": see launch::bulk_exchange. A rank that is gone has no card.

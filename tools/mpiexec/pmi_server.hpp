@@ -90,6 +90,7 @@ class pmi_server {
   void abort(int rank, const launch::pmi_line& line);
   void arrive(int rank, waiting where);
   void release_if_all_came();
+  [[nodiscard]] std::string missing_ranks() const;
   [[nodiscard]] std::shared_ptr<const std::string> all_cards() const;
 
   pmi_host& host_;

@@ -110,6 +110,13 @@ TEST(pmi_server, gives_all_cards_to_all_in_one_answer) {
   EXPECT_EQ(job.host.last(1), job.host.last(0));
 }
 
+TEST(pmi_server, tells_a_rank_that_waits_who_is_late) {
+  served job(4);
+  job.server.rank_ended(2);
+  job.ask(0, "cmd=headway_exchange bytes=0");
+  EXPECT_EQ(job.ask(0, "cmd=headway_missing"), "cmd=headway_missing rc=0 ranks=1,3\n");
+}
+
 TEST(pmi_server, publishes_finds_and_forgets_names) {
   served job;
   EXPECT_THAT(job.ask(0, "cmd=lookup_name service=s"), HasSubstr("rc=1"));

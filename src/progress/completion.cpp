@@ -5,6 +5,8 @@
 namespace headway::progress {
 
 void completion::complete() noexcept {
+  // Often the thread that polls finds its own message. It is awake, so there is nobody to signal.
+  if (this_thread().spins_for == this) return word_.finish_own();
   waiter* sleeper = word_.finish();
   if (!sleeper) return;  // from here on `this` may be gone
   const auto was = sleeper->word.signal();

@@ -10,6 +10,7 @@
 
 namespace headway::progress {
 
+class completion;
 class guard;
 class ltask;
 
@@ -42,6 +43,7 @@ struct thread_record {
   waiter self;
   base::mask::ticket ticket = 0;   ///< of the last tenure of a mask; see base/mask.hpp
   const ltask* running = nullptr;  ///< whose body runs on this thread
+  const completion* spins_for = nullptr;  ///< the one that it waits for, awake; see completion.cpp
   bool in_round = false;           ///< put wake-ups off to the end of it
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;

@@ -24,6 +24,10 @@ class wait_set {
     }
     return false;
   }
+  /// The completion that is waited for, if it is one only.
+  [[nodiscard]] const completion* only() const noexcept {
+    return all_.size() == 1 ? all_[0] : nullptr;
+  }
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
   /// From now on each that completes signals `me`. False: one is complete.

@@ -52,6 +52,13 @@ waiting::outcome waiting::lead() noexcept {
 }
 
 waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
+  me_.spins_for = set_.only();
+  const auto how = poll_for(budget);
+  me_.spins_for = nullptr;
+  return how;
+}
+
+waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const bool yields = core_.crowded.load(std::memory_order_relaxed);
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
   // Where the job's own ranks share the processors, the message that we wait for needs this one.

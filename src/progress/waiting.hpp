@@ -37,6 +37,7 @@ class waiting {
 
   [[nodiscard]] outcome lead() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
+  [[nodiscard]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] bool become_guard(outcome& how) noexcept;
   [[nodiscard]] outcome stand_guard() noexcept;
   [[nodiscard]] outcome follow(outcome why) noexcept;

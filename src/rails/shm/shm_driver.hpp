@@ -66,6 +66,7 @@ class shm_driver final : public driver {
 
  private:
   static constexpr std::size_t header_bytes_max = 128;
+  static constexpr int lingering_looks = 16;           // bounded: the caller holds a mask
   static constexpr std::uint32_t awake_events = 4096;  // so many since the last sleep: long awake
 
   [[nodiscard]] base::result<> attach(peer_id peer, std::span<const std::byte> address);

@@ -1,0 +1,106 @@
+// Packets of any bytes, as a rail may deliver them: nothing they say may be believed. Posted receives,
+// offers under way and open landing zones are there for them to hit.
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "messages/exchange.hpp"
+#include "packets/peers.hpp"
+#include "rails/driver.hpp"
+
+namespace {
+
+using namespace headway;
+
+/// Delivers what it is given; takes everything and sends nothing.
+class mouth final : public rails::driver {
+ public:
+  rails::limits query() const noexcept override {
+    return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 256};
+  }
+  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(); }
+  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    if (what.landing == rails::landing_id::none) return rails::post::done;
+    events.push_back({.kind = rails::event_kind::sent, .cookie = what.cookie});
+    return rails::post::posted;
+  }
+  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
+    return true;
+  }
+  void unland(rails::landing_id) noexcept override {}
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    std::size_t count = 0;
+    for (; count < out.size() && !events.empty(); ++count) {
+      out[count] = events.front();
+      events.pop_front();
+    }
+    return count;
+  }
+  void release(const rails::event&) noexcept override {}
+  int descriptor() const noexcept override { return -1; }
+  bool arm(bool) noexcept override { return true; }
+  void tick(std::uint64_t) noexcept override {}
+  void close() noexcept override {}
+
+  std::deque<rails::event> events;
+};
+
+constexpr int rank_count = 3;
+
+void hear(std::span<const std::uint8_t> input) {
+  static const auto machine = topology::machine::read().value();
+  auto engine = progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  packets::peers peers(*engine, rank_count, rails::peer_id{0});
+  auto made = std::make_unique<mouth>();
+  mouth& rail = *made;
+  peers.add_rail(std::move(made));
+  const std::vector<std::optional<std::vector<std::byte>>> address(1, std::vector<std::byte>());
+  for (std::uint32_t i = 0; i < rank_count; ++i)
+    if (!peers.connect(rails::peer_id{i}, address)) return;
+
+  std::array<std::byte, 512> room{};
+  std::deque<messages::request> requests;
+  messages::exchange exchange(peers, *engine);
+  messages::context* world = exchange.open_context(0, 0, {0, 1, 2});
+  for (const int source : {1, 2, messages::any_source})
+    exchange.receive(*world, requests.emplace_back(), room, source, 0);
+  exchange.receive(*world, requests.emplace_back(), room, messages::any_source, messages::any_tag);
+  exchange.send(*world, requests.emplace_back(), room, 1, 0, messages::send_mode::synchronous);
+
+  std::deque<std::vector<std::byte>> packets;
+  while (!input.empty()) {
+    // One byte of length and sender before each packet.
+    const std::size_t bytes = std::min<std::size_t>(input[0] >> 2, input.size() - 1);
+    const auto peer = static_cast<rails::peer_id>(1 + (input[0] & 1));
+    const auto* begin = reinterpret_cast<const std::byte*>(input.data() + 1);
+    packets.emplace_back(begin, begin + bytes);
+    rail.events.push_back({.peer = peer, .bytes = packets.back()});
+    if (input[0] & 2)
+      rail.events.push_back({.kind = rails::event_kind::landed,
+                             .peer = peer,
+                             .landing = static_cast<rails::landing_id>(1u << 20 | (bytes & 3)),
+                             .count = bytes});
+    input = input.subspan(1 + bytes);
+    while (!rail.events.empty()) engine->poll();
+  }
+  for (auto& r : requests) exchange.cancel(r);
+  for (const auto peer : {0u, 1u, 2u})
+    rail.events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{peer}});
+  while (!rail.events.empty()) engine->poll();
+  for (const auto& r : requests)
+    if (!r.test()) std::abort();  // a request must end when all its peers are gone
+  exchange.close_context(world);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  hear({data, size});
+  return 0;
+}

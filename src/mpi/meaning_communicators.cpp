@@ -201,11 +201,6 @@ int comm_get_parent(communicator*& parent) {
   return MPI_SUCCESS;
 }
 
-int topo_test(communicator&, int& status) {
-  status = MPI_UNDEFINED;  // no communicator has a topology yet
-  return MPI_SUCCESS;
-}
-
 int comm_dup(communicator& comm, communicator*& made) {
   return comm_dup_with_info(comm, nullptr, made);
 }

@@ -18,7 +18,6 @@ int comm_test_inter(communicator& comm, int& flag);
 int comm_remote_size(communicator& comm, int& size);
 int comm_remote_group(communicator& comm, group*& made);
 int comm_get_parent(communicator*& parent);
-int topo_test(communicator& comm, int& status);
 
 int comm_dup(communicator& comm, communicator*& made);
 int comm_dup_with_info(communicator& comm, info* hints, communicator*& made);

@@ -120,9 +120,10 @@ int type_set_name(datatype& type, const char* name) {
   return MPI_SUCCESS;
 }
 
-int type_get_name(datatype& type, char* name, int& resultlen) {
-  std::memcpy(name, type.name.c_str(), type.name.size() + 1);
-  resultlen = static_cast<int>(type.name.size());
+int type_get_name(datatype* type, char* name, int& resultlen) {
+  const std::string text = type == nullptr ? "MPI_DATATYPE_NULL" : type->name;
+  std::memcpy(name, text.c_str(), text.size() + 1);
+  resultlen = static_cast<int>(text.size());
   return MPI_SUCCESS;
 }
 

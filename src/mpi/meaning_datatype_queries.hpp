@@ -21,7 +21,7 @@ int type_get_contents_c(datatype& type, MPI_Count max_integers, MPI_Count max_ad
                         MPI_Aint* addresses, MPI_Count* large_counts, MPI_Datatype* datatypes);
 
 int type_set_name(datatype& type, const char* name);
-int type_get_name(datatype& type, char* name, int& resultlen);
+int type_get_name(datatype* type, char* name, int& resultlen);
 
 int get_address(const void* location, MPI_Aint& address);
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement);

@@ -85,10 +85,9 @@ std::optional<int> find_complete(std::span<const MPI_Request> requests, bool& an
 std::optional<int> look_for_complete(std::span<const MPI_Request> requests, bool& any) noexcept {
   auto found = find_complete(requests, any);
   if (!found && any) {
-    engine().poll();
-    found = find_complete(requests, any);
+    poll_while([&] { return !(found = find_complete(requests, any)); });
   }
-  return found;
+  return found ? found : find_complete(requests, any);
 }
 
 bool all_complete(std::span<const MPI_Request> requests) noexcept {
@@ -205,11 +204,8 @@ int testany(int count, MPI_Request* requests, int& index, int& flag, MPI_Status*
 }
 
 int testall(int count, MPI_Request* requests, int& flag, MPI_Status* statuses) {
+  poll_while([&] { return !all_complete(all(requests, count)); });
   flag = all_complete(all(requests, count));
-  if (!flag) {
-    engine().poll();
-    flag = all_complete(all(requests, count));
-  }
   if (!flag) return MPI_SUCCESS;
   several ended(statuses);
   for (MPI_Request& each : all(requests, count)) ended.add(each);
@@ -234,11 +230,8 @@ int request_get_status(request* r, int& flag, MPI_Status* status) {
 
 int request_get_status_all(int count, const MPI_Request* requests, int& flag,
                            MPI_Status* statuses) {
+  poll_while([&] { return !all_complete(all(requests, count)); });
   flag = all_complete(all(requests, count));
-  if (!flag) {
-    engine().poll();
-    flag = all_complete(all(requests, count));
-  }
   for (int i = 0; flag && i < count; ++i) {
     const int code = peek(at(requests[i]), status_at(statuses, i));
     if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = code;

@@ -49,7 +49,7 @@ void wait_for(request& r) noexcept {
 
 bool test_for(request& r) noexcept {
   if (r.is_complete()) return true;
-  engine().poll();
+  poll_while([&] { return !r.is_complete(); });
   return r.is_complete();
 }
 

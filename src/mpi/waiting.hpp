@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include "mpi/library.hpp"
 #include "mpi/request.hpp"
 
 namespace headway::mpi {
@@ -11,7 +12,16 @@ namespace headway::mpi {
 
 /// Waits until `r` is complete.
 void wait_for(request& r) noexcept;
-/// Complete now? Polls once if not.
+/// A round of polling, and a few more while they move something and `wanted` says so: a rendezvous
+/// takes several, and each test of the program would otherwise bring it one step further only.
+template <class Wanted>
+void poll_while(Wanted&& wanted) noexcept {
+  constexpr int rounds_max = 8;
+  for (int i = 0; i < rounds_max && wanted(); ++i) {
+    if (!engine().poll()) return;
+  }
+}
+/// Complete now? Polls if not.
 [[nodiscard]] bool test_for(request& r) noexcept;
 /// `r` is complete: fills the status and either frees it (the handle becomes null) or makes it
 /// inactive. Returns the operation's error code.

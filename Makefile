@@ -20,8 +20,9 @@ deps:
 
 build: deps
 	@cmake --preset $(PRESET) --log-level=WARNING $(CCACHE) >/dev/null
-	@cmake --build --preset $(PRESET)
+	@cmake --build --preset $(PRESET) $(if $(TARGETS),--target $(TARGETS))
 
+demo: TARGETS = heat mpiexec
 demo: build
 	@scripts/demo build/$(PRESET)
 

@@ -22,7 +22,8 @@ class basic_completion_word {
   //                                          that comes after `leave` failed is stale, "look again"
   // Checked by: tests/model/waiter_model.cpp.
  public:
-  /// The same by the waiting thread itself, between its own steps: no other thread changes the word.
+  /// The same by the waiting thread itself, between its own steps: no other thread changes the
+  /// word.
   void finish_own() noexcept { word_.store(finished, std::memory_order_release); }  // (F)
 
   enum class enlisting : std::uint8_t { enlisted, done, occupied };

@@ -41,10 +41,10 @@ struct thread_record {
   static constexpr std::size_t owed_max = 64;
 
   waiter self;
-  base::mask::ticket ticket = 0;   ///< of the last tenure of a mask; see base/mask.hpp
-  const ltask* running = nullptr;  ///< whose body runs on this thread
+  base::mask::ticket ticket = 0;          ///< of the last tenure of a mask; see base/mask.hpp
+  const ltask* running = nullptr;         ///< whose body runs on this thread
   const completion* spins_for = nullptr;  ///< the one that it waits for, awake; see completion.cpp
-  bool in_round = false;           ///< put wake-ups off to the end of it
+  bool in_round = false;                  ///< put wake-ups off to the end of it
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;
   std::uint64_t recent_wait_ns = 0;    ///< moving estimate, for the length of the next spin

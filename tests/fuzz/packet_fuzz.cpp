@@ -1,5 +1,5 @@
-// Packets of any bytes, as a rail may deliver them: nothing they say may be believed. Posted receives,
-// offers under way and open landing zones are there for them to hit.
+// Packets of any bytes, as a rail may deliver them: nothing they say may be believed. Posted
+// receives, offers under way and open landing zones are there for them to hit.
 
 #include <array>
 #include <cstdint>

@@ -139,8 +139,8 @@ std::size_t shm_driver::reap(std::span<event> out) noexcept {
   if (new_senders()) [[unlikely]]
     admit_senders();
   std::size_t count = take_all(out);
-  // A round through all queues takes tens of nanoseconds, a look at the rings one or two. What comes
-  // while we are here is seen sooner by that much.
+  // A round through all queues takes tens of nanoseconds, a look at the rings one or two. What
+  // comes while we are here is seen sooner by that much.
   for (int look = 0; count == 0 && look < lingering_looks; ++look) count = take_all(out);
   if (posted_.load(std::memory_order_relaxed) != 0) count += advance_all(out.subspan(count));
   if (news_.load(std::memory_order_relaxed)) [[unlikely]]

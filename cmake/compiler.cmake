@@ -31,7 +31,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 # A message passes eight rooms. Optimised across them at the link of the library, it takes a tenth
-# less time on its way (8 bytes over shared memory; bench/mpi/pingpong.c). The objects carry ordinary
+# less time on its way (8 bytes over shared memory; bench/mpi/pingpong.c). The objects carry
+# ordinary
 # code as well, so that the tests link without it.
 add_library(headway_lto INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT HEADWAY_SANITIZE)

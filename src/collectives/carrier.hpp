@@ -19,6 +19,17 @@ class carrier {
  public:
   virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
                     int tag) noexcept = 0;
+  /// Tells the receiver of a message of `due_bytes` that it will not come: by a size that is not due.
+  void send_undue(messages::request& r, std::size_t due_bytes, int destination, int tag) noexcept {
+    static constexpr std::byte one_byte{};
+    send(r, due_bytes == 0 ? std::span(&one_byte, 1) : std::span<const std::byte>{}, destination,
+         tag);
+  }
+  /// The same because a process is lost; where that can be said, the receive ends as `peer_lost`.
+  virtual void give_up(messages::request& r, std::size_t due_bytes, int destination,
+                       int tag) noexcept {
+    send_undue(r, due_bytes, destination, tag);
+  }
   virtual void receive(messages::request& r, std::span<std::byte> room, int source,
                        int tag) noexcept = 0;
   /// Has `ready.take_turn()` called soon, by its ltask, at some polling point.

@@ -18,6 +18,9 @@ class exchange_carrier final : public carrier {
             int tag) noexcept override {
     exchange_.send(where_, r, data, destination, tag);
   }
+  void give_up(messages::request& r, std::size_t, int destination, int tag) noexcept override {
+    exchange_.send(where_, r, {}, destination, tag, messages::send_mode::give_up);
+  }
   void receive(messages::request& r, std::span<std::byte> room, int source,
                int tag) noexcept override {
     exchange_.receive(where_, r, room, source, tag);

@@ -110,12 +110,10 @@ void schedule::post(const step& s) noexcept {
                   tag_);
     return;
   }
-  static constexpr std::byte one_byte{};
-  std::span data{static_cast<const std::byte*>(s.from), static_cast<std::size_t>(s.amount)};
-  if (how_ != outcome::ok) {  // a size that is not due tells the receiver that we have failed
-    data = s.amount == 0 ? std::span(&one_byte, 1) : std::span<const std::byte>{};
-  }
-  via_->send(r, data, s.number, tag_);
+  const auto bytes = static_cast<std::size_t>(s.amount);
+  if (how_ == outcome::peer_lost) return via_->give_up(r, bytes, s.number, tag_);
+  if (how_ != outcome::ok) return via_->send_undue(r, bytes, s.number, tag_);
+  via_->send(r, {static_cast<const std::byte*>(s.from), bytes}, s.number, tag_);
 }
 
 void schedule::local(const step& s) noexcept {

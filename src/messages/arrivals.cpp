@@ -109,7 +109,7 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
     return;
   }
   from.consumed(eager_charge(payload.size()));
-  deliver(*r, source, match.tag, payload);
+  deliver(*r, source, match.tag, payload, match.given_up != 0);
 }
 
 void exchange_parts::arrived_offer(packets::peer& from, std::span<const std::byte> bytes) noexcept {
@@ -141,19 +141,18 @@ void exchange_parts::receive_parked(request& r, parked& message) noexcept {
     accept(*message.from, r, message);
   } else {
     message.from->consumed_late(message.charge);
-    deliver(r, message.source, message.tag, {message.data(), message.bytes});
+    deliver(r, message.source, message.tag, {message.data(), message.bytes}, message.given_up);
   }
   unpark(&message);
 }
 
-void exchange_parts::deliver(request& r, int source, int tag,
-                             std::span<const std::byte> payload) noexcept {
+void exchange_parts::deliver(request& r, int source, int tag, std::span<const std::byte> payload,
+                             bool given_up) noexcept {
   const std::size_t fits = std::min(payload.size(), r.bytes_);
   if (fits != 0) std::memcpy(r.data_, payload.data(), fits);
-  r.arrived = {.source = source,
-               .tag = tag,
-               .bytes = fits,
-               .how = fits < payload.size() ? outcome::truncated : outcome::ok};
+  const auto how = fits < payload.size() ? outcome::truncated : outcome::ok;
+  r.arrived = {
+      .source = source, .tag = tag, .bytes = fits, .how = given_up ? outcome::peer_lost : how};
   complete(r);
 }
 

@@ -65,6 +65,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   }
   packets::outgoing& out = r;
   write_head(out, envelope{.kind = wire_kind::eager,
+                           .given_up = mode == send_mode::give_up,
                            .context = where.id,
                            .source = static_cast<std::uint32_t>(where.self),
                            .tag = tag});

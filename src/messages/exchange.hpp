@@ -13,7 +13,12 @@
 
 namespace headway::messages {
 
-enum class send_mode : std::uint8_t { standard, synchronous, ready };
+enum class send_mode : std::uint8_t {
+  standard,
+  synchronous,
+  ready,
+  give_up,  ///< the sender has failed: whoever receives this instead of data ends as `peer_lost`
+};
 
 /// A message that arrived before its receive, taken out of the matching by a matched probe.
 struct parked;

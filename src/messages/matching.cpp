@@ -22,6 +22,7 @@ parked* park(packets::peer& from, const envelope& match,
   message->context = match.context;
   message->source = static_cast<int>(match.source);
   message->tag = match.tag;
+  message->given_up = match.given_up != 0;
   message->bytes = payload.size();
   message->charge = eager_charge(payload.size());
   if (!payload.empty()) std::memcpy(message->data(), payload.data(), payload.size());

@@ -23,6 +23,7 @@ struct parked : base::list_hook<bin_order>, base::list_hook<arrival_order> {
   int source = 0;
   int tag = 0;
   bool is_offer = false;
+  bool given_up = false;      // stands for a message that will never come
   std::uint32_t send_id = 0;  // of an offer
   std::size_t bytes = 0;      // of the message
   std::uint32_t charge = 0;   // what it takes of the peer's credits

@@ -44,7 +44,8 @@ struct exchange_parts final : packets::receiver {
   void keep_early(parked& message) noexcept;
   /// Fills `r`, taken out of the matcher, from a message that waited; frees the message.
   void receive_parked(request& r, parked& message) noexcept;
-  void deliver(request& r, int source, int tag, std::span<const std::byte> payload) noexcept;
+  void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
+               bool given_up) noexcept;
   /// Answers an offer of `bytes` bytes for `r`.
   void accept(packets::peer& from, request& r, const parked& offered) noexcept;
   void open_landing(request& r) noexcept;

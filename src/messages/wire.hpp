@@ -22,7 +22,7 @@ enum class wire_kind : std::uint8_t {
 struct envelope {
   std::uint32_t credit = 0;
   wire_kind kind = wire_kind::eager;
-  std::uint8_t zero = 0;
+  std::uint8_t given_up = 0;  ///< 1: in place of a message that will never come
   std::uint16_t context = 0;
   std::uint32_t source = 0;  ///< rank in the communicator
   std::int32_t tag = 0;

@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "rails/shm/pieces.hpp"
 
 namespace headway::rails::shm {
 
@@ -146,9 +147,8 @@ piece_line& incoming::next_buffer() const noexcept {
 
 bool incoming::piece_ready() const noexcept {
   const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
-  return c_.slot.control->pieces[ticket % c_.shape.piece_count].turn.load(
-             std::memory_order_acquire) ==
-         2 * (ticket / c_.shape.piece_count) + 1;  // pairs with the release in fill_buffer
+  return piece_is_full(c_.slot.control->pieces[ticket % c_.shape.piece_count].turn,
+                       ticket / c_.shape.piece_count);
 }
 
 std::size_t incoming::take_pieces(std::span<event> out) noexcept {
@@ -195,8 +195,7 @@ std::size_t incoming::take_piece(event& e) noexcept {
     return 0;
   }
   buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
-  line.turn.store(2 * (ticket / c_.shape.piece_count) + 2,
-                  std::memory_order_release);  // pairs with the acquire in buffer_free
+  free_piece(line.turn, ticket / c_.shape.piece_count);
   c_.back->notify();
   if (said == landing_zones::answer::written) e = landed(t, bytes);
   arrived(t, bytes);
@@ -227,19 +226,14 @@ bool incoming::pull_is_due() noexcept {
   return now - silent_since_ns_ >= patience_ns;
 }
 
-incoming::transfer* incoming::claim_pieces(std::uint32_t& first, std::uint32_t& count) noexcept {
+incoming::transfer* incoming::claim_some(std::uint32_t& first, std::uint32_t& count) noexcept {
   for (std::uint32_t number = oldest_; number != announced_; ++number) {
     transfer& t = table_[number % table_size];
     if (t.missing == 0) continue;
     const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
-    // Relaxed: a claim says who copies what, and carries nothing.
     auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
-    std::uint64_t seen = claim.load(std::memory_order_relaxed);
-    while (seen >> 32 == number && (seen & 0xffff'ffff) < pieces) {
-      first = static_cast<std::uint32_t>(seen);
-      count = static_cast<std::uint32_t>(std::min<std::uint64_t>(pull_pieces, pieces - first));
-      if (claim.compare_exchange_weak(seen, seen + count, std::memory_order_relaxed)) return &t;
-    }
+    count = claim_pieces(claim, number, pieces, pull_pieces, first);
+    if (count != 0) return &t;
   }
   return nullptr;
 }
@@ -247,7 +241,7 @@ incoming::transfer* incoming::claim_pieces(std::uint32_t& first, std::uint32_t& 
 std::size_t incoming::pull(event& e) noexcept {
   e.kind = event_kind::lost;
   std::uint32_t first = 0, count = 0;
-  transfer* t = claim_pieces(first, count);
+  transfer* t = claim_some(first, count);
   if (!t) {
     may_pull_.store(false, std::memory_order_relaxed);
     return 0;
@@ -279,7 +273,7 @@ std::size_t incoming::pull(event& e) noexcept {
     c_.back->notify();
     return 0;
   }
-  shared.pulled.fetch_add(bytes, std::memory_order_release);  // pairs with the acquire in finished
+  count_pulled(shared.pulled, bytes);
   c_.back->notify();
   if (said == landing_zones::answer::written) e = landed(*t, bytes);
   arrived(*t, bytes);

@@ -72,7 +72,7 @@ class incoming {
   [[nodiscard]] std::size_t take_piece(event& e) noexcept;
   [[nodiscard]] std::size_t pull(event& e) noexcept;
   [[nodiscard]] bool pull_is_due() noexcept;
-  [[nodiscard]] transfer* claim_pieces(std::uint32_t& first, std::uint32_t& count) noexcept;
+  [[nodiscard]] transfer* claim_some(std::uint32_t& first, std::uint32_t& count) noexcept;
   [[nodiscard]] event landed(const transfer& t, std::size_t bytes) const noexcept;
   void arrived(transfer& t, std::size_t bytes) noexcept;
   void break_off(const char* why) noexcept;

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "rails/shm/copy.hpp"
+#include "rails/shm/pieces.hpp"
 
 namespace headway::rails::shm {
 namespace {
@@ -131,8 +132,7 @@ post outgoing::send_transfer(const packet& what) noexcept {
 bool outgoing::buffer_free() const noexcept {
   const geometry& shape = way_->shape();
   const piece_line& line = way_->slot().control->pieces[buffer_ticket_ % shape.piece_count];
-  return line.turn.load(std::memory_order_acquire) ==
-         2 * (buffer_ticket_ / shape.piece_count);  // pairs with the release in take_pieces
+  return piece_is_free(line.turn, buffer_ticket_ / shape.piece_count);
 }
 
 bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept {
@@ -148,14 +148,10 @@ bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept 
     number = next_push_;
     const std::size_t bytes = postings_[number % transfers_max].payload.size();
     auto& claim = way_->slot().control->transfers[number % transfers_max].claim;
-    // Relaxed: a claim says who copies what, and carries nothing.
+    const std::uint64_t pieces =
+        (bytes + way_->shape().piece_bytes - 1) / way_->shape().piece_bytes;
     const bool push = push_ || !way_->slot().control->pulls.load(std::memory_order_relaxed);
-    std::uint64_t seen = claim.load(std::memory_order_relaxed);
-    while (push && seen >> 32 == number &&
-           (seen & 0xffff'ffff) * way_->shape().piece_bytes < bytes) {
-      piece = static_cast<std::uint32_t>(seen);
-      if (claim.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) return true;
-    }
+    if (push && claim_pieces(claim, number, pieces, 1, piece) != 0) return true;
   }
   return false;
 }
@@ -182,8 +178,7 @@ void outgoing::fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept {
   line.transfer = number;
   line.bytes = static_cast<std::uint32_t>(bytes);
   line.offset = offset;
-  line.turn.store(2 * (buffer_ticket_ / shape.piece_count) + 1,
-                  std::memory_order_release);  // pairs with the acquire in take_pieces
+  fill_piece(line.turn, buffer_ticket_ / shape.piece_count);
   ++buffer_ticket_;
   p.pushed += bytes;
   notify();
@@ -200,8 +195,7 @@ void outgoing::push() noexcept {
 bool outgoing::finished(std::uint32_t number) noexcept {
   const posting& p = postings_[number % transfers_max];
   const auto& shared = way_->slot().control->transfers[number % transfers_max];
-  // Acquire pairs with the release in `incoming::pull`: its reading of our memory is over.
-  return p.pushed + shared.pulled.load(std::memory_order_acquire) >= p.payload.size();
+  return p.pushed + pulled_bytes(shared.pulled) >= p.payload.size();
 }
 
 std::size_t outgoing::report(std::span<event> out) noexcept {

@@ -19,7 +19,7 @@ class carrier {
  public:
   virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
                     int tag) noexcept = 0;
-  /// Tells the receiver of a message of `due_bytes` that it will not come: by a size that is not due.
+  /// Tells the receiver of a message of `due_bytes`, by another size, that it will not come.
   void send_undue(messages::request& r, std::size_t due_bytes, int destination, int tag) noexcept {
     static constexpr std::byte one_byte{};
     send(r, due_bytes == 0 ? std::span(&one_byte, 1) : std::span<const std::byte>{}, destination,

@@ -148,18 +148,23 @@ bool exchange(int rank, station& s) {
   const auto large = pattern(4'000'000, 1);
   std::vector<std::byte> target(large.size());
   if (!s->land(other, landing_id{1}, target)) return false;
+  post said = post::retry;
   const auto give = [&](const packet& p) {
-    post said = post::retry;
+    said = post::retry;
     return live_until(s, [&] { return (said = s->send(other, p)) != post::retry; }) &&
            said != post::down;
   };
   if (!give({.header = bytes_of("zone is open")})) return false;
   if (!live_until(s, [&] { return s.received.size() == 1; })) return false;
   if (!give({.payload = large, .landing = landing_id{1}})) return false;
+  const std::size_t due = said == post::posted ? 1 : 0;  // until then `large` is being read
   for (int i = 0; i < 100; ++i)
     if (!give({.header = bytes_of("small")})) return false;
   return live_until(s,
-                    [&] { return s.received.size() == 101 && s.landed_bytes == large.size(); }) &&
+                    [&] {
+                      return s.received.size() == 101 && s.landed_bytes == large.size() &&
+                             s.sent.size() == due;
+                    }) &&
          target == large && s.lost.empty();
 }
 

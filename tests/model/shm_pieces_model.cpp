@@ -1,8 +1,8 @@
 // Goal:   every piece of a large payload arrives once and whole, whoever copies it, and the sender
 //         reuses its memory only after the last was read.
-// Method: Relacy. Three pieces, one buffer: the sender pushes what it claims, the receiver empties the
-//         buffer and, where it is empty, claims and reads a piece itself. When all are pushed or
-//         pulled the sender writes its memory again.
+// Method: Relacy. Three pieces, one buffer: the sender pushes what it claims, the receiver empties
+//         the buffer and, where it is empty, claims and reads a piece itself. When all are pushed
+//         or pulled the sender writes its memory again.
 // Mutations that fail here: (P) (C) (F) (O) (R) (D) relaxed, (K) load and store in two steps.
 
 #include "relacy_atomic.hpp"

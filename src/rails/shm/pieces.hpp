@@ -4,9 +4,9 @@
 
 namespace headway::rails::shm {
 
-// How the pieces of a large payload go from a sender to one receiver: both take pieces by a claim, so
-// that each is copied once; the sender's go through a ring of buffers, in turns; the receiver reads
-// its own out of the sender's memory and counts them.
+// How the pieces of a large payload go from a sender to one receiver: both take pieces by a claim,
+// so that each is copied once; the sender's go through a ring of buffers, in turns; the receiver
+// reads its own out of the sender's memory and counts them.
 //
 //   turn of buffer b == 2 × lap       free: the sender's
 //   turn of buffer b == 2 × lap + 1   full: the receiver's
@@ -38,8 +38,8 @@ void free_piece(Turn& turn, std::uint64_t lap) noexcept {
   turn.store(2 * lap + 2, std::memory_order_release);  // (F)
 }
 
-/// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that nobody took.
-/// How many; 0: all are taken, or the claim is already another transfer's.
+/// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that nobody
+/// took. How many; 0: all are taken, or the claim is already another transfer's.
 template <class Claim>
 [[nodiscard]] std::uint32_t claim_pieces(Claim& claim, std::uint32_t number, std::uint64_t count,
                                          std::uint32_t wanted, std::uint32_t& first) noexcept {

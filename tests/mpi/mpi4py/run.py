@@ -47,7 +47,7 @@ def prepare(prefix, work):
     archive = work / f"mpi4py-{VERSION}.tar.gz"
     if not archive.exists():
         got = run([python, "-m", "pip", "download", "-q", "--no-binary", "mpi4py", "--no-deps",
-                   "--no-build-isolation", "-d", work, f"mpi4py=={VERSION}"],
+                   "-d", work, f"mpi4py=={VERSION}"],
                   capture_output=True)
         if not archive.exists():
             fail_loudly(f"skipped, PyPI gives no mpi4py {VERSION}: {got.stderr[-300:]}", SKIPPED)

@@ -20,7 +20,7 @@ namespace headway::mpi {
 class collective_steps {
  public:
   collective_steps(communicator& comm, collectives::schedule& into, bool keep) noexcept
-      : comm_(comm), team_(comm.team()), into_(into), keep_(keep) {}
+      : team_(comm.team()), into_(into), keep_(keep) {}
 
   int barrier();
   int bcast(void* buffer, MPI_Count count, datatype& type, int root);
@@ -72,7 +72,6 @@ class collective_steps {
                collectives::reduction& made);
   int apart(const void* send, const void* receive, MPI_Count bytes) const;
 
-  communicator& comm_;
   collectives::team& team_;
   collectives::schedule& into_;
   bool keep_;

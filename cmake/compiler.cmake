@@ -44,7 +44,7 @@ if(HEADWAY_SANITIZE)
                       -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
   if(HEADWAY_SANITIZE MATCHES "undefined")
-    # The check of dynamic types needs C++'s runtime, which a C program that links us does not bring.
+    # The check of dynamic types needs C++'s runtime, which a C program that links us has not.
     add_compile_options(-fno-sanitize=vptr)
   endif()
 endif()

@@ -87,7 +87,9 @@ std::string first_line_of(const char* path) {
 
 bool ip_address::is_loopback() const noexcept {
   if (family == ip_family::v4) return bytes[0] == std::byte{127};
-  return IN6_IS_ADDR_LOOPBACK(reinterpret_cast<const in6_addr*>(bytes.data()));
+  in6_addr address;
+  std::memcpy(&address, bytes.data(), sizeof address);
+  return IN6_IS_ADDR_LOOPBACK(&address);
 }
 
 bool ip_address::same_subnet(const ip_address& other) const noexcept {

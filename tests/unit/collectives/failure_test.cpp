@@ -102,9 +102,9 @@ struct stage {
       schedules.back()->start();
     });
   }
-  ~stage() {  // what a dead rank has not ended must not go back to the cache
+  ~stage() {  // what a dead rank has not ended does not go back to the cache
     for (auto& s : schedules) {
-      if (!s->test()) (void)s.release();
+      if (!s->test()) delete s.release();
     }
   }
   model_world world;

@@ -29,7 +29,10 @@ std::size_t incoming::take_all(std::span<event> out) noexcept {
 
 std::size_t incoming::take_records(std::span<event> out) noexcept {
   std::size_t count = 0;
-  while (count < out.size() && !broken_) {
+  // Once round the ring is all that an honest writer can have there. A mad one may have left a ring
+  // of records without an event in it, which we would read round and round.
+  const std::uint64_t end = reader_.position() + reader_.memory().line_count();
+  while (count < out.size() && reader_.position() < end && !broken_) {
     const std::uint64_t word = reader_.peek();
     if (word == 0) break;
     const std::size_t bytes = word >> 32;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -116,6 +117,15 @@ TEST(shm_files, of_the_dead_are_swept_and_of_the_living_are_not) {
   EXPECT_EQ(where.files(), 2u);
 }
 
+TEST(shm_files, of_one_rank_have_another_name_each_time) {
+  const folder where;
+  shm_driver first(config_in(where, 0)), again(config_in(where, 0));
+  const auto here = first.open(), there = again.open();
+  ASSERT_TRUE(here && there);
+  EXPECT_NE(address::parse(*here)->path, address::parse(*there)->path)
+      << "a sweeper that looked at the first would remove the second";
+}
+
 TEST(shm_files, belong_to_their_user_alone) {
   const folder where;
   shm_driver d(config_in(where, 0));
@@ -145,6 +155,26 @@ TEST(shm_memory, a_file_system_without_room_answers_down_instead_of_a_signal) {
     EXPECT_EQ(one.send(peer_id{1}, {.payload = payload, .landing = landing_id{1}}), post::down);
   }
   umount2(where.path.c_str(), MNT_DETACH);
+}
+
+TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
+  const folder where;
+  shm_driver victim(config_in(where, 0)), friendly(config_in(where, 1));
+  const auto to_victim = victim.open(), to_friend = friendly.open();
+  ASSERT_TRUE(to_victim && to_friend);
+  const auto mad = attachment::attach(address::parse(*to_victim).value(), 1);
+  ASSERT_TRUE(mad && victim.connect(peer_id{1}, *to_friend));
+  // Every line of the ring is a payload for a zone that is not open: dropped, and no event.
+  const landing_prefix nowhere{.offset = 0, .landing = 99, .unused = 0};
+  const std::uint64_t word = record_word(record_kind::landing, sizeof nowhere);
+  ASSERT_TRUE((*mad)->reserve_ring());
+  for (std::size_t at = 0; at < (*mad)->shape().ring_bytes; at += 64) {
+    std::memcpy((*mad)->slot().ring + at, &word, sizeof word);
+    std::memcpy((*mad)->slot().ring + at + sizeof word, &nowhere, sizeof nowhere);
+  }
+  (*mad)->head().active[0].fetch_or(1u);
+  std::array<event, 4> events;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.reap(events), 0u);
 }
 
 TEST(shm_shape, shrinks_as_processes_get_more) {

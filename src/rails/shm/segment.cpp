@@ -113,9 +113,14 @@ mapping::~mapping() { munmap(base_, bytes_); }
 base::result<std::unique_ptr<segment>> segment::create(const segment_options& options) {
   std::unique_ptr<segment> made(new segment);
   made->shape_ = options.shape;
-  const std::string path = options.directory + "/" + options.name;
+  const token proof = random_token();
+  // No two segments ever have the same name: a sweeper that found the owner of the one dead must
+  // not remove the next one. It is the proof's beginning, which guards nothing from our own user.
+  std::uint64_t unique;
+  std::memcpy(&unique, proof.data(), sizeof unique);
+  const std::string path = fmt::format("{}/{}.{:016x}", options.directory, options.name, unique);
   // The file gets its name when it is locked and filled in, so that no sweeper takes it for dead.
-  const std::string early = fmt::format("{}/.{}.{}", options.directory, options.name, getpid());
+  const std::string early = fmt::format("{}/.{}.{:016x}", options.directory, options.name, unique);
   made->file_ = owned_fd(::open(early.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!made->file_.valid()) return failed_errno("open " + early, errno);
   const auto give_up = [&](std::string what) {
@@ -139,7 +144,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
                  .version = layout_version,
                  .rank = options.rank,
                  .shape = options.shape,
-                 .proof = random_token()};
+                 .proof = proof};
   head->bell.store(doorbell::strict, std::memory_order_relaxed);
   if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
   made->path_ = path;

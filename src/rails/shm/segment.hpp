@@ -58,7 +58,7 @@ class mapping {
 
 struct segment_options {
   std::string directory;
-  std::string name;  ///< of the file; the bell is NAME.bell
+  std::string name;  ///< the file's begins with it; the bell is that name and .bell
   std::uint32_t rank = 0;
   geometry shape;
 };

@@ -29,6 +29,7 @@ struct outgoing {
   /// Being sent does not end it, the peer's answer will: `sent(true)` is not called, and the item
   /// may be gone as soon as the driver has taken it.
   bool answered = false;
+  bool urgent = false;  ///< others wait for it, and its place among them means nothing
   rails::landing_id landing = rails::landing_id::none;
   /// Eager bytes that the receiver may have to store; 0 for what it need not store.
   std::uint32_t charge = 0;

@@ -1,0 +1,34 @@
+#include "packets/strategies/fifo.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "packets/outgoing.hpp"
+
+namespace headway::packets::strategies {
+
+std::size_t fifo::choose(const backlog& waiting, std::uint32_t, std::span<const rail_state>,
+                         const frame_room&, std::span<const outgoing*> frame) const noexcept {
+  if (waiting.count == 0) return 0;
+  frame[0] = waiting.first;
+  return 1;
+}
+
+std::size_t fifo::split(const remainder& what, std::uint64_t now_ns,
+                        std::span<const rail_state> rails, std::span<piece> pieces) const noexcept {
+  const auto cost = [&](const rail_state& r) {
+    return std::pair(std::max(r.busy_until_ns, now_ns), r.latency_ns);
+  };
+  const rail_state* best = nullptr;
+  for (const auto& r : rails) {
+    if (r.now == rail_state::condition::down) continue;
+    if (!best || cost(r) < cost(*best)) best = &r;
+  }
+  if (!best || what.bytes == 0) return 0;
+  pieces[0] = {.offset = what.offset,
+               .bytes = what.bytes,
+               .rail = static_cast<std::uint32_t>(best - rails.data())};
+  return 1;
+}
+
+}  // namespace headway::packets::strategies

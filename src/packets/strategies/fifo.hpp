@@ -1,0 +1,19 @@
+#pragma once
+
+#include "packets/strategy.hpp"
+
+namespace headway::packets::strategies {
+
+/// First come, first served: each packet alone, each large message whole, on the rail that will
+/// be free first; of several that are free, the nearest.
+class fifo final : public strategy {
+ public:
+  [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                   std::span<const rail_state> rails, const frame_room& room,
+                                   std::span<const outgoing*> frame) const noexcept override;
+  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                  std::span<const rail_state> rails,
+                                  std::span<piece> pieces) const noexcept override;
+};
+
+}  // namespace headway::packets::strategies

@@ -1,0 +1,29 @@
+#include <algorithm>
+#include <array>
+
+#include "packets/strategies/aggregate.hpp"
+#include "packets/strategies/fifo.hpp"
+#include "packets/strategy.hpp"
+
+namespace headway::packets {
+namespace {
+
+const strategies::fifo as_fifo;
+const strategies::aggregate as_aggregate;
+
+/// A new strategy is a line here.
+const std::array<named_strategy, 2> every_strategy{{
+    {.name = "fifo", .how = &as_fifo},
+    {.name = "aggregate", .how = &as_aggregate},
+}};
+
+}  // namespace
+
+std::span<const named_strategy> strategies() noexcept { return every_strategy; }
+
+const strategy* find_strategy(std::string_view name) noexcept {
+  const auto found = std::ranges::find(every_strategy, name, &named_strategy::name);
+  return found == every_strategy.end() ? nullptr : found->how;
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headway::packets {
+
+struct outgoing;
+namespace sampling {
+class profile;  // sampling/profile.hpp: what a rail takes for so many bytes
+}
+
+constexpr std::size_t rails_per_peer_max = 8;
+
+/// One rail to one peer at this moment. Its place in the list of states is its name there.
+struct rail_state {
+  enum class condition : std::uint8_t {
+    idle,  ///< takes something now
+    busy,  ///< will be free at `busy_until_ns`
+    down,  ///< carries nothing to this peer until it comes back
+  };
+  condition now = condition::idle;
+  std::uint32_t latency_ns = 0;     ///< the driver's own guess, one way: what there is to go by
+                                    ///< without a profile
+  std::uint64_t busy_until_ns = 0;  ///< predicted, on base::now_ns's clock; in the past when idle
+  const sampling::profile* profile = nullptr;  ///< null: nobody has measured it yet
+};
+
+/// What waits for a peer, oldest first: follow `outgoing::next`.
+struct backlog {
+  const outgoing* first = nullptr;
+  std::size_t count = 0;
+};
+
+/// What an idle rail may take at once.
+struct frame_room {
+  std::size_t packets_max = 1;  ///< at least 1
+  std::size_t bytes_max = 0;    ///< of heads and payloads together
+};
+
+/// The part of an accepted message that is not yet given to any rail.
+struct remainder {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct piece {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t rail = 0;  ///< its place in the list of states
+};
+
+/// Says what goes where: sees what waits and the rails, answers "send this, there".
+///
+/// It is asked when a rail becomes idle while packets wait (`choose`), and by the receiver of a
+/// large message when it has accepted it and whenever a rail is about to run dry while some of it
+/// is left (`split`). Never by polling. Of what `split` answers only the beginning of each rail's
+/// piece may be used; the rest comes back in the next question: so a transfer corrects itself while
+/// it runs. The rest is moved so that it lies in one part again; an answer of one piece is fine.
+///
+/// Shape:    no state that changes: one object serves every peer.
+/// Threads:  any, several at once.
+/// Progress: must not wait, allocate or call the driver; a few hundred nanoseconds.
+/// Errors:   none. Answers are checked: what breaks the rules below is replaced by `fifo`'s.
+/// Source:   multirail08 (mechanisms 13, 14, 16 of docs; the optimisation layer).
+class strategy {
+ public:
+  virtual ~strategy() = default;
+
+  /// Which packets leave now, on `rail`, which is idle? Writes them into `frame`, in the order in
+  /// which they arrive, and returns how many; more than one travel as one frame, within `room`.
+  /// 0: none, they wait for a better rail, which must be busy, not down.
+  /// Packets that are not `urgent` keep their order; urgent ones keep theirs and may pass others.
+  [[nodiscard]] virtual std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                           std::span<const rail_state> rails,
+                                           const frame_room& room,
+                                           std::span<const outgoing*> frame) const noexcept = 0;
+
+  /// Cuts `what` into pieces that touch, without a gap and in order, at most one for each rail, for
+  /// rails that are not down; returns how many it wrote. `pieces` has room for one for each rail.
+  /// At least one rail is not down.
+  [[nodiscard]] virtual std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                          std::span<const rail_state> rails,
+                                          std::span<piece> pieces) const noexcept = 0;
+};
+
+/// A strategy that can be named in HEADWAY_STRATEGY, or for one communicator.
+struct named_strategy {
+  std::string_view name;
+  const strategy* how;
+};
+
+/// Every strategy there is: strategies/list.cpp, the one place that names them.
+[[nodiscard]] std::span<const named_strategy> strategies() noexcept;
+/// nullptr: there is none of that name.
+[[nodiscard]] const strategy* find_strategy(std::string_view name) noexcept;
+
+}  // namespace headway::packets

@@ -93,7 +93,7 @@ struct named_strategy {
 };
 
 /// Every strategy there is: strategies/list.cpp, the one place that names them.
-[[nodiscard]] std::span<const named_strategy> strategies() noexcept;
+[[nodiscard]] std::span<const named_strategy> known_strategies() noexcept;
 /// nullptr: there is none of that name.
 [[nodiscard]] const strategy* find_strategy(std::string_view name) noexcept;
 

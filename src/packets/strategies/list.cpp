@@ -19,7 +19,7 @@ const std::array<named_strategy, 2> every_strategy{{
 
 }  // namespace
 
-std::span<const named_strategy> strategies() noexcept { return every_strategy; }
+std::span<const named_strategy> known_strategies() noexcept { return every_strategy; }
 
 const strategy* find_strategy(std::string_view name) noexcept {
   const auto found = std::ranges::find(every_strategy, name, &named_strategy::name);

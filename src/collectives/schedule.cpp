@@ -163,7 +163,10 @@ outcome schedule::run() noexcept {
 
 void schedule::wait_round() noexcept {
   if (!finish_) {
-    for (int i = 0; i < posted_; ++i) via_->wait(requests_[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < posted_; ++i) {
+      auto& r = requests_[static_cast<std::size_t>(i)];
+      if (!r.test()) via_->wait(r);
+    }
     return;
   }
   if (last_of_round()) return;

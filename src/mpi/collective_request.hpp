@@ -40,6 +40,29 @@ template <class Add>
   return code_of(how, steps->failed_rank(), comm);
 }
 
+/// The same, with the schedule of an equal call of late if there is one.
+template <class Add>
+[[nodiscard]] int run_recent_collective(communicator& comm, const collective_key& key,
+                                        const Add& add) {
+  auto& slot = comm.recent.slot_of(key);
+  if (!slot.steps || slot.key != key) {
+    slot.steps = collectives::new_schedule();
+    slot.key = key;
+    collective_steps into(comm, *slot.steps, false);
+    if (const int code = add(into)) {
+      slot.steps.reset();
+      return code;
+    }
+  }
+  slot.steps->bind(comm.team());
+  const auto how = slot.steps->run();
+  if (how == messages::outcome::ok) [[likely]]
+    return MPI_SUCCESS;
+  const int failed = slot.steps->failed_rank();
+  slot.steps.reset();  // what failed is not run again
+  return code_of(how, failed, comm);
+}
+
 /// Makes a persistent request for it. It is not started.
 template <class Add>
 [[nodiscard]] int prepare_collective(communicator& comm, request*& made, const Add& add) {

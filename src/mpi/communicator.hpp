@@ -18,6 +18,7 @@
 #include "mpi/group.hpp"
 #include "mpi/info.hpp"
 #include "mpi/object.hpp"
+#include "mpi/recent_collectives.hpp"
 
 namespace headway::mpi {
 
@@ -81,7 +82,8 @@ class communicator final : public object {
   errhandler_ref handler;
   attribute_set attributes;
   std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
-  std::shared_ptr<send_buffer> buffer;                     ///< MPI_Comm_attach_buffer
+  recent_collectives recent;
+  std::shared_ptr<send_buffer> buffer;  ///< MPI_Comm_attach_buffer
 
  private:
   std::shared_ptr<const member_list> members_;

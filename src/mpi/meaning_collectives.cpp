@@ -1,31 +1,71 @@
 #include "mpi/meaning_collectives.hpp"
 
+#include <algorithm>
+
 #include "mpi/collective_request.hpp"
 #include "mpi/failure.hpp"
 #include "mpi/pool.hpp"
 #include "mpi/reduction_operator.hpp"
 
 namespace headway::mpi::meaning {
+namespace {
+
+using kind = collectives::collective;
+
+/// Small, and of types and operations that nobody can free.
+bool is_kept(MPI_Count count, const datatype& type, const operation* op) noexcept {
+  return type.is_predefined() && (op == nullptr || op->is_predefined()) &&
+         count <= recent_collectives::bytes_max / std::max<MPI_Count>(type.layout().size(), 1);
+}
+
+}  // namespace
 
 int barrier(communicator& comm) {
-  return run_collective(comm, [&](collective_steps& s) { return s.barrier(); });
+  return run_recent_collective(comm, {.what = kind::barrier},
+                               [&](collective_steps& s) { return s.barrier(); });
 }
 
 int bcast(void* buffer, MPI_Count count, datatype& type, int root, communicator& comm) {
-  return run_collective(comm,
-                        [&](collective_steps& s) { return s.bcast(buffer, count, type, root); });
+  const auto add = [&](collective_steps& s) { return s.bcast(buffer, count, type, root); };
+  if (!is_kept(count, type, nullptr)) return run_collective(comm, add);
+  return run_recent_collective(comm,
+                               {.what = kind::bcast,
+                                .root = root,
+                                .receive = buffer,
+                                .count = count,
+                                .type = handle_of(&type)},
+                               add);
 }
 
 int reduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
            int root, communicator& comm) {
-  return run_collective(
-      comm, [&](collective_steps& s) { return s.reduce(send, receive, count, type, op, root); });
+  const auto add = [&](collective_steps& s) {
+    return s.reduce(send, receive, count, type, op, root);
+  };
+  if (!is_kept(count, type, &op)) return run_collective(comm, add);
+  return run_recent_collective(comm,
+                               {.what = kind::reduce,
+                                .root = root,
+                                .send = send,
+                                .receive = receive,
+                                .count = count,
+                                .type = handle_of(&type),
+                                .op = handle_of(&op)},
+                               add);
 }
 
 int allreduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
               communicator& comm) {
-  return run_collective(
-      comm, [&](collective_steps& s) { return s.allreduce(send, receive, count, type, op); });
+  const auto add = [&](collective_steps& s) { return s.allreduce(send, receive, count, type, op); };
+  if (!is_kept(count, type, &op)) return run_collective(comm, add);
+  return run_recent_collective(comm,
+                               {.what = kind::allreduce,
+                                .send = send,
+                                .receive = receive,
+                                .count = count,
+                                .type = handle_of(&type),
+                                .op = handle_of(&op)},
+                               add);
 }
 
 int scan(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,

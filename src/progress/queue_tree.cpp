@@ -30,9 +30,10 @@ bool queue_tree::may_climb(node& from, round_kind kind) noexcept {
   return false;
 }
 
-queue_tree::outcome queue_tree::climb(thread_record& me, round_kind kind) noexcept {
+queue_tree::outcome queue_tree::climb_from(topology::place_id leaf, thread_record& me,
+                                           round_kind kind) noexcept {
   outcome sum;
-  node* at = &node_at(machine_.here());
+  node* at = &node_at(leaf);
   add(sum, at->queue.visit(me, kind));
   while (at != &nodes_[0]) {
     if (!may_climb(*at, kind)) return sum;

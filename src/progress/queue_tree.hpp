@@ -29,9 +29,14 @@ class queue_tree {
   [[nodiscard]] task_queue& at(topology::place_id place) noexcept { return node_at(place).queue; }
 
   /// From the calling thread's leaf to the root. Background rounds climb to a parent with n
-  /// children every n-th time only; explicit ones do so after they met its mask taken, because one
+  /// children every n-th time only, so each queue is touched as often as one leaf, the root too,
+  /// however large the machine. Explicit rounds do so after they met a mask taken, because one
   /// thread that polls alone contends with nobody.
-  [[nodiscard]] outcome climb(thread_record& me, round_kind kind) noexcept;
+  [[nodiscard]] outcome climb(thread_record& me, round_kind kind) noexcept {
+    return climb_from(machine_.here(), me, kind);
+  }
+  [[nodiscard]] outcome climb_from(topology::place_id leaf, thread_record& me,
+                                   round_kind kind) noexcept;
   /// Over every queue, the root last: so that no ltask waits because nobody polls at its place.
   [[nodiscard]] outcome sweep(thread_record& me, round_kind kind) noexcept;
 

@@ -64,6 +64,24 @@ machine::~machine() = default;
 const std::vector<place>& machine::places() const noexcept { return parts_->places; }
 bool machine::imagined() const noexcept { return parts_->imagined; }
 
+std::vector<place_id> machine::places_at(level which) const {
+  const auto& all = parts_->places;
+  std::vector<place_id> chosen;
+  // A parent comes before its children, so going backwards the narrowest that fit are met first. Children
+  // are of one level and fit all or none, so no part of the machine is left out.
+  std::vector<bool> below(all.size(), false);  // something below it was chosen
+  for (std::size_t i = all.size(); i-- > 0;) {
+    const auto parent = static_cast<std::size_t>(all[i].parent);
+    if (!below[i] && all[i].widest <= which) {
+      chosen.push_back(all[i].id);
+      below[i] = true;
+    }
+    if (i > 0 && below[i]) below[parent] = true;
+  }
+  std::ranges::reverse(chosen);
+  return chosen;
+}
+
 // pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
 // the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
 // 2 ns: cheaper than looking whether a cache is stale, and never stale.

@@ -12,12 +12,18 @@ namespace headway::topology {
 /// A node of the pruned machine tree, and with it a queue of the progression engine. 0 is the root.
 enum class place_id : std::uint16_t { root = 0 };
 
+/// What a place shares: from the widest to the narrowest.
+enum class level : std::uint8_t { machine, package, die, l3, core };
+
 struct place {
   place_id id{};
   place_id parent{};            ///< of the root: itself
   std::string name;             ///< "machine", "package 0", "L3 1", "core 5"
   std::vector<int> processors;  ///< kernel numbers of the processors below, ascending
   int children = 0;
+  /// The widest level that it stands for. Levels without siblings are pruned, so it stands for all
+  /// from here down to those of its children; a leaf for all down to the core.
+  level widest = level::machine;
 };
 
 /// The machine as a tree from the whole down to cores; levels without siblings are pruned.
@@ -43,6 +49,8 @@ class machine {
   [[nodiscard]] place_id here() const noexcept;
   /// The leaf above a processor (the kernel's number); the root if there is none.
   [[nodiscard]] place_id leaf_of(int processor) const noexcept;
+  /// The places that stand for a level, in order; together they cover every processor once.
+  [[nodiscard]] std::vector<place_id> places_at(level which) const;
   /// Made by `imagine` or HEADWAY_TOPOLOGY: nobody can be bound to its processors.
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors this process may use now: its affinity mask, cut by a cgroup's quota (at least 1).

@@ -32,6 +32,22 @@ const char* word_for(hwloc_obj_type_t type) {
   }
 }
 
+level level_of(hwloc_obj_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_PACKAGE:
+      return level::package;
+    case HWLOC_OBJ_DIE:
+      return level::die;
+    case HWLOC_OBJ_L3CACHE:
+      return level::l3;
+    case HWLOC_OBJ_CORE:
+    case HWLOC_OBJ_PU:
+      return level::core;
+    default:
+      return level::machine;
+  }
+}
+
 /// Keeps only the levels whose sharing matters to a queue.
 void keep_levels(hwloc_topology_t t) {
   hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -90,7 +106,7 @@ void add_places(std::vector<place>& places, hwloc_obj_t object, place_id parent)
             : fmt::format(
                   "{} {}", word_for(named->type),
                   named->os_index != HWLOC_UNKNOWN_INDEX ? named->os_index : named->logical_index),
-       processors_of(object), 0});
+       processors_of(object), 0, root ? level::machine : level_of(object->type)});
   if (!root) ++places[static_cast<std::size_t>(parent)].children;
   if (is_leaf(inner)) return;
   for (auto child = inner->first_child; child; child = child->next_sibling)

@@ -75,6 +75,32 @@ TEST(machine, keeps_the_levels_that_matter) {
   expect_sound(*m);
 }
 
+TEST(machine, has_places_for_every_level_pruned_or_not) {
+  struct expectation {
+    const char* description;
+    std::vector<std::size_t> machine_to_core;  // places at machine, package, die, l3, core
+  };
+  for (const auto& [description, counts] :
+       {expectation{"core:1 pu:1", {1, 1, 1, 1, 1}}, expectation{"core:4 pu:2", {1, 1, 1, 1, 4}},
+        expectation{"package:2 core:4 pu:1", {1, 2, 2, 2, 8}},
+        expectation{"package:2 l3:1 core:1 pu:2", {1, 2, 2, 2, 2}},
+        expectation{"package:1 l3:2 core:2 pu:1", {1, 1, 1, 2, 4}},
+        expectation{"package:8 l3:8 core:8 pu:2", {1, 8, 8, 64, 512}}}) {
+    const auto m = imagined(description);
+    for (std::size_t l = 0; l < counts.size(); ++l) {
+      const auto chosen = m->places_at(static_cast<level>(l));
+      EXPECT_EQ(chosen.size(), counts[l]) << description << ", level " << l;
+      std::vector<int> covered;
+      for (const auto id : chosen) {
+        const auto& below = m->places()[static_cast<std::size_t>(id)].processors;
+        covered.insert(covered.end(), below.begin(), below.end());
+      }
+      std::ranges::sort(covered);
+      EXPECT_EQ(covered, m->places()[0].processors) << description << ", level " << l;
+    }
+  }
+}
+
 TEST(machine, may_be_as_large_as_8_packages_of_64_cores) {
   const auto m = imagined("package:8 l3:8 core:8 pu:2");
   EXPECT_EQ(leaves(*m), 512);

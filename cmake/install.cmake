@@ -62,3 +62,9 @@ install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDE
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN
 "*.svg")
+
+# What `headway bench` runs: Python, and the C sources that it compiles with each library's mpicc.
+set(shared ${CMAKE_INSTALL_DATADIR}/headway)
+install(PROGRAMS bench/experiment DESTINATION ${shared}/bench)
+install(DIRECTORY bench DESTINATION ${shared}
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.c" PATTERN "*.h" PATTERN __pycache__ EXCLUDE)

@@ -54,16 +54,21 @@ def benchmarks():
     return sorted(METRICS)
 
 
-def compile_benchmark(name, mpicc, environment, folder):
-    """Returns the program's path; compiles only what is older than its sources."""
-    shared = ALONE.get(name, SHARED)
-    sources = [SOURCES / f"{part}.c" for part in (name, *shared)]
-    program = folder / name
-    newest = max(path.stat().st_mtime for path in [*SOURCES.iterdir(), pathlib.Path(mpicc)])
+def compile_benchmark(name, mpicc, environment, folder, links=()):
+    """Returns the program's path; compiles only what is older than its sources.
+
+    `name`: bench/mpi/NAME.c, or bench/FOLDER/NAME.c where it has a folder in front.
+    """
+    shared = [SOURCES / f"{part}.c" for part in ALONE.get(name, SHARED)]
+    own = (SOURCES.parent if "/" in name else SOURCES) / f"{name}.c"
+    program = folder / own.stem
+    watched = [*SOURCES.iterdir(), *own.parent.iterdir(), pathlib.Path(mpicc)]
+    newest = max(path.stat().st_mtime for path in watched)
     if program.exists() and program.stat().st_mtime >= newest:
         return program
     folder.mkdir(parents=True, exist_ok=True)
-    command = [str(mpicc), *FLAGS, *map(str, sources), "-o", str(program), "-lm"]
+    command = [str(mpicc), *FLAGS, f"-I{SOURCES}", str(own), *map(str, shared),
+               "-o", str(program), *links, "-lm"]  # fmt: skip
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RunError(f"{' '.join(command)}\n{done.stderr.strip()}")

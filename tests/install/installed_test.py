@@ -107,6 +107,12 @@ class Installed(unittest.TestCase):
     def test_the_command_runs_from_the_new_place(self):
         self.assertIn("headway", run(self.bin / "headway", "--version"))
 
+    def test_an_experiment_runs_from_the_new_place(self):
+        env = place.environment(XDG_CACHE_HOME=SCRATCH / "cache")
+        said = run(self.bin / "headway", "bench", "E9", "--quick", env=env)
+        self.assertIn("E9: 1 MB latency beside N computing threads", said)
+        self.assertTrue(list((SCRATCH / "cache" / "headway" / "bench").rglob("n_load")))
+
     def test_destdir_is_put_before_the_prefix(self):
         env = place.environment(DESTDIR=SCRATCH / "image")
         run("cmake", "--install", place.BUILD, "--prefix", "/opt/headway", env=env)

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "tools/headway/bench.hpp"
 #include "tools/headway/info.hpp"
 
 /// One command with a subcommand per task; each lives in a file of its own.
@@ -9,6 +10,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = 0;
   headway::tool::add_info(app, status);
+  headway::tool::add_bench(app, status);
   CLI11_PARSE(app, argc, argv);
   return status;
 }

@@ -1,0 +1,1 @@
+"""The experiments of the papers, by name: what `headway bench` runs. One file each, see all.py."""

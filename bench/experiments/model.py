@@ -1,0 +1,191 @@
+"""What an experiment is: runs to make, panels to show of their rows, claims to check.
+
+A run is one start of a benchmark program in one setting. Every row of its JSON file becomes a row
+of the result, together with the run's tags; a panel is one table and one picture of these rows. So
+an experiment is data, and its file says only what is particular to it.
+"""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from side_by_side.figures import Verdict
+from side_by_side.rounds import spread
+
+OWN = "headway"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is asked for, and where: handed to an experiment that lists its runs."""
+
+    seconds: float = 0.5  # the aim for one row of a benchmark
+    quick: bool = False  # only to see that it works: few points, no meaning
+    cores: int = 2
+    net: str = "shm"
+    rate: str | None = None
+
+    def few(self, values, kept=2):
+        """All values, or with --quick the first and the last ones."""
+        if not self.quick or len(values) <= kept:
+            return tuple(values)
+        return (*values[: kept - 1], values[-1])
+
+
+@dataclass(frozen=True)
+class Run:
+    """`program`: bench/mpi/NAME.c, `FOLDER/NAME` for another folder of bench, or `built:NAME` for a
+    program that only a build folder has. `ranks` 0: started without a launcher.
+
+    `series` names the curve; a peer's curve has the peer's name in front. `peers`: the calls are
+    MPI's alone, so peers make this run too. `environment`: for ours only. `links`: what the program
+    is linked with beside MPI.
+    """
+
+    program: str
+    arguments: tuple = ()
+    series: str = ""
+    tags: dict = field(default_factory=dict)
+    environment: dict = field(default_factory=dict)
+    ranks: int = 2
+    net: str = "shm"
+    rate: str | None = None
+    peers: bool = False
+    links: tuple = ()
+    timeout_s: float = 180
+
+    @property
+    def name(self):
+        return self.program.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A table and a picture: column `x` of the rows against the columns `values`.
+
+    `values`: {name of the curve: column}; the name is left out of legends where it is alone.
+    `where`: {column: value}, the rows that belong here. `kind`: "line", or "bar" where x has names
+    instead of numbers. `level`: {y: text}, lines to compare with.
+    """
+
+    title: str
+    x: str
+    values: dict
+    unit: str
+    x_title: str = ""
+    where: dict = field(default_factory=dict)
+    kind: str = "line"
+    log_x: bool = False
+    log_y: bool = False
+    bytes_x: bool = False
+    higher_is_better: bool = False
+    level: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`runs(scene)` lists the runs. `claims`: functions from a Result to a Verdict.
+
+    `source`: short name of the paper (docs/papers.md) and its figure. `saw`: what it found.
+    """
+
+    name: str
+    title: str
+    source: str
+    saw: str
+    runs: Callable
+    panels: tuple
+    claims: tuple = ()
+
+
+@dataclass
+class Result:
+    """rows[series]: a list of (round, row). failed[series]: why a run of it did not end well."""
+
+    experiment: Experiment
+    rounds: int
+    rows: dict = field(default_factory=dict)
+    failed: dict = field(default_factory=dict)
+    places: list = field(default_factory=list)
+    probes_ns: list = field(default_factory=list)
+    own: set = field(default_factory=set)  # series that are ours
+
+    def add(self, series, number, rows, own):
+        self.rows.setdefault(series, []).extend((number, row) for row in rows)
+        if own:
+            self.own.add(series)
+
+    def values(self, series, column, **where):
+        """One number a round: `column` of the rows that have all of `where`."""
+        return [
+            row[column]
+            for _, row in self.rows.get(series, [])
+            if column in row and all(row.get(name) == value for name, value in where.items())
+        ]
+
+    def median(self, series, column, **where):
+        found = self.values(series, column, **where)
+        return statistics.median(found) if found else None
+
+    def ratio(self, above, below):
+        """Spread of one list of values over another, round by round; None without a common one."""
+        pairs = [a / b for a, b in zip(above, below) if b]
+        return spread(pairs) if pairs else None
+
+    def xs(self, panel):
+        """Where the panel has points, in order of appearance or of size."""
+        found = {}
+        for rows in self.rows.values():
+            for _, row in rows:
+                if panel.x in row and all(row.get(k) == v for k, v in panel.where.items()):
+                    found[row[panel.x]] = None
+        return sorted(found) if panel.kind == "line" else list(found)
+
+    def curves(self, panel):
+        """{label: {x: [a value a round]}}, ours first."""
+        made = {}
+        for series in sorted(self.rows, key=lambda name: name not in self.own):
+            for name, column in panel.values.items():
+                label = " ".join(filter(None, (series, name if len(panel.values) > 1 else "")))
+                points = {
+                    x: self.values(series, column, **panel.where, **{panel.x: x})
+                    for x in self.xs(panel)
+                }
+                points = {x: found for x, found in points.items() if found}
+                if points:
+                    made[label or OWN] = points
+        return made
+
+    def as_json(self):
+        return {
+            "experiment": self.experiment.name,
+            "title": self.experiment.title,
+            "source": self.experiment.source,
+            "rounds": self.rounds,
+            "places": self.places,
+            "cache_line_ns": self.probes_ns,
+            "failed": self.failed,
+            "series": {
+                series: [{"round": number, **row} for number, row in rows]
+                for series, rows in self.rows.items()
+            },
+        }
+
+
+def at_most(claim, values, bound):
+    """The verdict that the median of `values` is at most `bound`."""
+    if not values:
+        return Verdict(claim, None, "not measured")
+    s = spread(values)
+    return Verdict(claim, s.median <= bound, spread_words(s))
+
+
+def at_least(claim, values, bound):
+    verdict = at_most(claim, values, bound)
+    if verdict.reached is None:
+        return verdict
+    return Verdict(claim, statistics.median(values) >= bound, verdict.text)
+
+
+def spread_words(s):
+    return f"{s.median:.3g} ({s.low:.3g} … {s.high:.3g})"

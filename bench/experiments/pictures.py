@@ -1,0 +1,99 @@
+"""An experiment's result as a picture, in the form of the paper's figure. Imports matplotlib."""
+
+import statistics
+
+from side_by_side.plots import OURS, PEERS, size_text, style
+
+OUR_SHADES = (OURS, "#ea580c", "#f59e0b", "#7f1d1d", "#9a3412", "#b45309", "#fb7185", "#dc2626")
+
+
+def colors_of(curves, own):
+    ours, others = iter(OUR_SHADES * 4), iter(PEERS * 4)
+    return {label: next(ours if is_own(label, own) else others) for label in curves}
+
+
+def is_own(label, own):
+    return any(label == name or label.startswith(name + " ") for name in own | {"headway"})
+
+
+def draw_lines(axes, curves, colors, xs):
+    """Medians, with the range over the rounds behind them."""
+    for label, points in curves.items():
+        at = [x for x in xs if x in points]
+        axes.plot(at, [statistics.median(points[x]) for x in at], marker="o", markersize=4,
+                  color=colors[label], label=label)  # fmt: skip
+        axes.fill_between(at, [min(points[x]) for x in at], [max(points[x]) for x in at],
+                          color=colors[label], alpha=0.12, linewidth=0)  # fmt: skip
+
+
+def draw_bars(axes, curves, colors, xs):
+    width = 0.8 / len(curves)
+    for place, (label, points) in enumerate(curves.items()):
+        at = [i for i, x in enumerate(xs) if x in points]
+        medians = [statistics.median(points[xs[i]]) for i in at]
+        below = [m - min(points[xs[i]]) for i, m in zip(at, medians)]
+        above = [max(points[xs[i]]) - m for i, m in zip(at, medians)]
+        axes.bar([i + (place - (len(curves) - 1) / 2) * width for i in at], medians, width * 0.92,
+                 yerr=[below, above], ecolor="#374151", error_kw={"linewidth": 0.8},
+                 color=colors[label], label=label)  # fmt: skip
+    axes.set_xticks(range(len(xs)), [str(x) for x in xs])
+
+
+def scale_x(axes, panel, xs):
+    if panel.log_x:
+        # From 0 on where 0 is a point, as the papers' figures of periods.
+        positive = [x for x in xs if x > 0]
+        if min(xs) <= 0 and positive:
+            axes.set_xscale("symlog", linthresh=min(positive))
+        else:
+            axes.set_xscale("log", base=2 if panel.bytes_x else 10)
+    axes.set_xticks(xs, [size_text(x) if panel.bytes_x else f"{x:g}" for x in xs])
+    axes.minorticks_off()
+
+
+def draw_panel(axes, panel, result):
+    curves, xs = result.curves(panel), result.xs(panel)
+    colors = colors_of(curves, result.own)
+    style(axes)
+    if panel.kind == "bar":
+        draw_bars(axes, curves, colors, xs)
+    else:
+        draw_lines(axes, curves, colors, xs)
+        scale_x(axes, panel, xs)
+    if panel.log_y:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    for level, text in panel.level.items():
+        axes.axhline(level, color="#9ca3af", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+        axes.annotate(text, (1, level), xycoords=("axes fraction", "data"), xytext=(-4, 3),
+                      textcoords="offset points", ha="right", fontsize=8.5, color="#6b7280")
+    axes.set_title(panel.title, loc="left", fontsize=10.5)
+    axes.set_xlabel(panel.x_title or panel.x, fontsize=9)
+    axes.set_ylabel(panel.unit, fontsize=9)
+    axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def draw(result, path):
+    """One panel below the other. Errors: ImportError without matplotlib."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    matplotlib.rcParams["svg.hashsalt"] = result.experiment.name
+    from matplotlib import pyplot
+
+    panels = [panel for panel in result.experiment.panels if result.curves(panel)]
+    if not panels:
+        return False
+    figure, grid = pyplot.subplots(
+        len(panels), 1, figsize=(8, 0.5 + 3.3 * len(panels)), squeeze=False, layout="constrained"
+    )
+    for axes, panel in zip(grid.flat, panels):
+        draw_panel(axes, panel, result)
+    experiment = result.experiment
+    title = f"{experiment.name}: {experiment.title}"
+    figure.suptitle(title, x=0.012, ha="left", fontsize=12)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+    return True

@@ -1,0 +1,135 @@
+"""Runs an experiment: every run once a round, in turns, ours and the peers', with the probe."""
+
+import contextlib
+import json
+import os
+import pathlib
+import tempfile
+from dataclasses import dataclass
+
+from side_by_side import libraries, network, programs, rounds
+
+from .model import OWN, Result, Run
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run with one library. `fault`: why it cannot start, known from the beginning."""
+
+    run: Run
+    contender: libraries.Contender
+    place: network.Place
+    program: pathlib.Path
+
+    @property
+    def own(self):
+        return self.contender.own
+
+    @property
+    def series(self):
+        return series_of(self.run, self.contender)
+
+    def environment(self):
+        return self.contender.environment(self.place) | (self.run.environment if self.own else {})
+
+    def rows(self):
+        """The rows of one start. Errors: programs.RunError."""
+        with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
+            result = pathlib.Path(folder) / "result.json"
+            words = [str(self.program), *self.run.arguments, "--json", str(result)]
+            if self.run.ranks:
+                words = self.contender.library.launch(words, self.run.ranks, self.place)
+            programs.run_command(words, self.environment(), self.run.timeout_s)
+            rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
+        return [{name: programs.plain(v) for name, v in row.items()} | self.run.tags
+                for row in rows]  # fmt: skip
+
+
+def series_of(run, contender):
+    if contender.own:
+        return run.series or OWN
+    return " ".join(filter(None, (contender.label, run.series)))
+
+
+def who_runs(run, contenders, place):
+    """Ours at its defaults (a run brings its own settings), and each peer in each that serves."""
+    for contender in contenders:
+        if contender.own:
+            if not contender.setting.name:
+                yield contender
+        elif run.peers and contender.setting.serves(run.name, place):
+            yield contender
+
+
+def program_of(run, contender, place, folder):
+    """Compiled where it has to be. Errors: programs.RunError."""
+    library = contender.library
+    if run.program.startswith("built:"):
+        built = library.root / "bench" / run.program.removeprefix("built:")
+        if not built.exists():
+            raise programs.RunError(f"needs {built}: run it from a build folder's bin/headway")
+        return built
+    return programs.compile_benchmark(
+        run.program, library.mpicc, contender.environment(place), library.programs(folder),
+        run.links,
+    )  # fmt: skip
+
+
+def prepare(wanted, contenders, places, folder, result):
+    """The jobs of a round. What cannot be compiled is in result.failed."""
+    jobs = []
+    for run in wanted:
+        place = places[run.net, run.rate]
+        for contender in who_runs(run, contenders, place):
+            try:
+                program = program_of(run, contender, place, folder)
+            except programs.RunError as fault:
+                result.failed[series_of(run, contender)] = str(fault)
+                continue
+            jobs.append(Job(run, contender, place, program))
+    return jobs
+
+
+def one_job(job, number, result):
+    try:
+        result.add(job.series, number, job.rows(), job.own)
+    except programs.RunError as fault:
+        result.failed[job.series] = str(fault)
+
+
+def probe_program(folder):
+    try:
+        return programs.compile_benchmark(
+            "cache_line", rounds.compiler_of_system(), None, folder / "programs"
+        )
+    except programs.RunError:
+        return None  # the figures are what counts; they are then shown without it
+
+
+def run_experiment(experiment, scene, contenders, folder, count):
+    """`count` rounds of it. `folder`: where compiled programs go."""
+    result = Result(experiment, count)
+    wanted = list(experiment.runs(scene))
+    with contextlib.ExitStack() as stack:
+        places = {}
+        for key in dict.fromkeys((run.net, run.rate) for run in wanted):
+            case = rounds.Case("", net=key[0], rate=key[1])
+            places[key] = stack.enter_context(rounds.place_of(case))
+        result.places = [place.name for place in places.values()]
+        jobs = prepare(wanted, contenders, places, folder, result)
+        probe = probe_program(folder)
+        for number in range(count):
+            turn = number * len(jobs) // count
+            nanoseconds = programs.probe_ns(probe) if probe else None
+            result.probes_ns += [] if nanoseconds is None else [nanoseconds]
+            for index, job in enumerate(jobs[turn:] + jobs[:turn], 1):
+                said = f"{experiment.name} round {number + 1}/{count}, {index}/{len(jobs)}"
+                rounds.say(f"{said}: {job.series} …")
+                if job.series not in result.failed:
+                    one_job(job, number, result)
+        rounds.say("")
+    return result
+
+
+def usable_cores():
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What `headway bench` makes of given rows, and that each experiment is complete."""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from experiments import model, report, running  # noqa: E402
+from experiments.all import EXPERIMENTS  # noqa: E402
+from side_by_side import libraries, network, programs  # noqa: E402
+
+PANEL = model.Panel("t", "n", {"mean": "mean_us"}, "µs", where={"side": "both"})
+
+
+def result(**series):
+    """series=[(n, mean), …] of one round each, in order."""
+    made = model.Result(EXPERIMENTS["E9"], 2)
+    for label, points in series.items():
+        rows = [{"n": n, "mean_us": mean, "side": "both"} for n, mean in points]
+        made.add(label, 0, rows, own=label.startswith("headway"))
+    return made
+
+
+class Tables(unittest.TestCase):
+    def test_a_panel_takes_only_rows_that_belong_to_it(self):
+        r = result(headway=[(1, 5.0)])
+        r.add("headway", 1, [{"n": 1, "mean_us": 99.0, "side": "sender"}], True)
+        self.assertEqual(r.curves(PANEL), {"headway": {1: [5.0]}})
+
+    def test_ours_comes_first_and_points_in_order_of_size(self):
+        r = result(impi=[(16, 1.0), (2, 1.0)], headway=[(2, 2.0)])
+        self.assertEqual(list(r.curves(PANEL)), ["headway", "impi"])
+        self.assertEqual(r.xs(PANEL), [2, 16])
+
+    def test_a_table_says_median_and_range(self):
+        r = result(headway=[(2, 3.0), (2, 1.0), (2, 2.0)])
+        lines = list(report.table(PANEL, r.curves(PANEL), r.xs(PANEL)))
+        self.assertEqual(lines[1].split(), ["2", "2", "(1…3)"])
+
+    def test_ours_is_compared_with_the_best_peer_of_each_point(self):
+        r = result(headway=[(2, 3.0)], impi=[(2, 2.0)], mpich=[(2, 9.0)])
+        lines = list(report.best_peer_lines(PANEL, r, r.curves(PANEL), r.xs(PANEL)))
+        self.assertEqual(lines, ["  n 2: headway / impi = 1.500 (1.500 … 1.500)"])
+
+    def test_what_was_not_measured_is_unknown_not_reached(self):
+        self.assertIsNone(model.at_most("c", [], 1).reached)
+        self.assertIsNone(model.at_least("c", [], 1).reached)
+        self.assertTrue(model.at_most("c", [1.0], 1).reached)
+        self.assertFalse(model.at_least("c", [0.5], 1).reached)
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        self.ours = libraries.ours("/p")
+        self.peers = libraries.peer("openmpi", pathlib.Path("/q"))
+
+    def who(self, run):
+        return [c.label for c in running.who_runs(run, self.ours + self.peers,
+                                                  network.SHARED_MEMORY)]  # fmt: skip
+
+    def test_peers_run_only_what_is_mpi_and_ours_at_its_defaults_only(self):
+        self.assertEqual(self.who(model.Run("n_load")), ["headway"])
+        self.assertEqual(self.who(model.Run("n_load", peers=True)),
+                         ["headway", "openmpi", "openmpi:yield"])
+
+    def test_settings_of_a_run_are_ours_alone(self):
+        run = model.Run("pingpong", environment={"HEADWAY_PROGRESS": "idle"}, peers=True)
+        jobs = [running.Job(run, c, network.SHARED_MEMORY, None)
+                for c in (self.ours[0], self.peers[0])]
+        given = [job.environment().get("HEADWAY_PROGRESS") for job in jobs]
+        self.assertEqual(given, ["idle", None])
+
+
+class Every(unittest.TestCase):
+    def test_experiment_has_runs_of_programs_that_exist(self):
+        for experiment in EXPERIMENTS.values():
+            for quick in (False, True):
+                runs = list(experiment.runs(model.Scene(quick=quick)))
+                self.assertTrue(runs, experiment.name)
+                for run in runs:
+                    if run.program.startswith("built:"):
+                        continue
+                    own = ROOT / "bench" / ("" if "/" in run.program else "mpi")
+                    self.assertTrue((own / f"{run.program}.c").exists(), run.program)
+
+    def test_experiment_says_its_source_and_has_a_panel(self):
+        for name, experiment in EXPERIMENTS.items():
+            self.assertRegex(name, r"^E\d+$")
+            self.assertTrue(experiment.source and experiment.saw and experiment.panels, name)
+
+    def test_claim_bears_a_result_without_rows(self):
+        for experiment in EXPERIMENTS.values():
+            empty = model.Result(experiment, 1)
+            for claim in experiment.claims:
+                self.assertIsNone(claim(empty).reached, experiment.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""`headway bench` as a user meets it: the list, a run with its files, what it says of errors."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1))
+
+
+def bench(*words):
+    command = [BUILD / "bin/headway", "bench", *map(str, words)]
+    return subprocess.run(command, text=True, capture_output=True, timeout=100)
+
+
+class Command(unittest.TestCase):
+    def test_the_list_names_every_experiment_with_its_paper(self):
+        said = bench("list").stdout
+        self.assertRegex(said, r"(?m)^E1 +latency against .* \(pioman15, figures 2 and 3\)$")
+        self.assertRegex(said, r"(?m)^E9 ")
+
+    def test_a_run_gives_a_table_verdicts_a_file_and_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, picture = pathlib.Path(folder, "r.json"), pathlib.Path(folder, "p.svg")
+            done = bench("e9", "--quick", "--json", result, "--plot", picture,
+                         "--folder", BUILD / "bench")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            rows = json.loads(result.read_text(encoding="utf-8"))["series"]["headway"]
+            self.assertEqual([row["threads"] for row in rows], [0, 16])
+            self.assertIn("<svg", picture.read_text(encoding="utf-8"))
+        self.assertIn("maximum < 20 ms", done.stdout)
+        self.assertIn("headway", done.stdout)
+
+    def error_of(self, *words):
+        done = bench(*words)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stderr.splitlines()[-1]
+
+    def test_bad_input_is_named_in_one_line(self):
+        self.assertIn("no experiment 'E99', only: E1,", self.error_of("E99"))
+        self.assertIn("required", self.error_of())
+        self.assertIn("at least 1", self.error_of("E1", "--rounds", 0))
+        self.assertIn("--seconds", self.error_of("E1", "--seconds", "soon"))
+        self.assertIn("no folder /nowhere", self.error_of("E1", "--json", "/nowhere/x.json"))
+        self.assertIn("no peer 'lampi'", self.error_of("E9", "--peer", "lampi"))
+        self.assertIn("unrecognized arguments: --fast", self.error_of("E1", "--fast"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

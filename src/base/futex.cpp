@@ -16,7 +16,7 @@ int operation(int which, futex_scope scope) noexcept {
 
 }  // namespace
 
-futex_outcome futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+futex_outcome futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
                          std::uint64_t deadline_ns, futex_scope scope) noexcept {
   // The bitset form takes an absolute time of CLOCK_MONOTONIC: no clock read before the call.
   const timespec until{static_cast<time_t>(deadline_ns / 1'000'000'000u),
@@ -28,7 +28,7 @@ futex_outcome futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expecte
   return errno == ETIMEDOUT ? futex_outcome::timed_out : futex_outcome::different;
 }
 
-int futex_wake(const std::atomic<std::uint32_t>& word, int count, futex_scope scope) noexcept {
+int futex_wake(const atomic<std::uint32_t>& word, int count, futex_scope scope) noexcept {
   const long rc =
       syscall(SYS_futex, &word, operation(FUTEX_WAKE, scope), count, nullptr, nullptr, 0);
   return rc > 0 ? static_cast<int>(rc) : 0;

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace headway::base {
 
@@ -14,7 +15,7 @@ namespace headway::base {
 ///           taking the mask costs no clock read.
 /// Errors:   none.
 /// Source:   pioman15 (PAPERS.md mechanism 5).
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = atomic>
 class basic_mask {
   // Hazard: a holder sees half of what an earlier one did. Edge: (U) release -> (L) acquire.
   // Checked by: tests/model/mask_model.cpp.

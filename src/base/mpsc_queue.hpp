@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include "base/atomic.hpp"
 
 namespace headway::base {
 
@@ -19,7 +19,7 @@ struct mpsc_link {
 /// Errors:   none; empty is an ordinary answer. Pushing a queued member is the caller's bug.
 /// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole and turned round. Taking all
 ///           at once leaves no ABA: `push` needs only that the head is what it linked to.
-template <class T, auto link, template <class> class Atomic = std::atomic>
+template <class T, auto link, template <class> class Atomic = atomic>
 class mpsc_queue {
   // A member belongs to its pusher until (P), then to the list behind `newest_`, after (T) to the
   // popper, which keeps it in `oldest_` in order. Hazards and the edges that remove them:

@@ -2,8 +2,7 @@
 
 #include <sched.h>
 
-#include <atomic>
-
+#include "base/atomic.hpp"
 #include "base/clock.hpp"
 
 namespace headway::base {
@@ -13,7 +12,7 @@ namespace headway::base {
 /// Threads:  any; not recursive. Meets BasicLockable.
 /// Progress: spins `spins_max` times, then yields the processor, because with more threads than
 ///           cores the holder may need the core on which we spin.
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = atomic>
 class basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
  public:

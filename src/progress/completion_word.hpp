@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace headway::progress {
 
@@ -11,7 +12,7 @@ namespace headway::progress {
 /// Progress: never waits.
 /// Errors:   `enlist` answers `occupied` when another thread waits here: a bug of the caller's.
 /// Source:   pioman15 (mechanism 7).
-template <class Waiter, template <class> class Atomic = std::atomic>
+template <class Waiter, template <class> class Atomic = base::atomic>
 class basic_completion_word {
   // Hazards, and the edge that removes each:
   //   result of the work not seen            (F) release -> (T), (E), (L) acquire

@@ -191,7 +191,7 @@ void engine::set_polling(polling points) {
 engine_statistics engine::statistics() const noexcept {
   const auto& core = parts_->core;
   const auto q = core.queues.count();
-  const auto of = [](const std::atomic<std::uint64_t>& c) {
+  const auto of = [](const base::atomic<std::uint64_t>& c) {
     return c.load(std::memory_order_relaxed);
   };
   const auto& c = core.counted;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <memory>
 
+#include "base/atomic.hpp"
 #include "base/futex.hpp"
 #include "base/mask.hpp"
 #include "progress/engine.hpp"
@@ -38,17 +38,17 @@ struct engine_core {
   /// An event thread runs: it takes over when the lead is vacant. Relaxed: it carries nothing, and
   /// whoever sees an old value sleeps with a time limit once, or without one beside a thread that
   /// is being stopped, which wakes it (engine.cpp, `stop_threads`).
-  std::atomic<bool> watched{false};
+  base::atomic<bool> watched{false};
   /// More threads want processors than there are. Relaxed: a hint for how to wait.
-  std::atomic<bool> crowded{false};
+  base::atomic<bool> crowded{false};
   /// The ranks of this job alone are more than the processors. Relaxed, likewise.
-  std::atomic<bool> outnumbered{false};
+  base::atomic<bool> outnumbered{false};
 
   struct counters {  // slow paths only, so plain additions will do; relaxed, they carry nothing
-    std::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
+    base::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
         event_sleeps{0}, quiet_sleeps{0}, lifts{0};
   } counted;
-  static void count(std::atomic<std::uint64_t>& counter) noexcept {
+  static void count(base::atomic<std::uint64_t>& counter) noexcept {
     counter.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -79,7 +79,7 @@ struct engine_core {
     if (quiet.open()) base::futex_wake(quiet.futex_word(), INT_MAX);
   }
   /// Sleeps until `tell_background`, unless there is something to do, or `stop` is set.
-  void sleep_quietly(const std::atomic<std::uint32_t>& stop) noexcept {
+  void sleep_quietly(const base::atomic<std::uint32_t>& stop) noexcept {
     quiet.close();
     if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
     count(counted.quiet_sleeps);
@@ -97,7 +97,7 @@ struct engine_core {
   }
 
  private:
-  std::atomic<int> crowded_looks_{0};
+  base::atomic<int> crowded_looks_{0};
 };
 
 }  // namespace headway::progress

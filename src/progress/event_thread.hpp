@@ -1,9 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <thread>
 
+#include "base/atomic.hpp"
 #include "progress/engine_core.hpp"
 
 namespace headway::progress {
@@ -36,7 +36,7 @@ class event_thread {
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
 
   engine_core& core_;
-  std::atomic<std::uint32_t> stop_{0};
+  base::atomic<std::uint32_t> stop_{0};
   // What follows is the thread's own.
   std::uint64_t pause_ns_;
   std::uint64_t rounds_seen_ = 0;  ///< explicit rounds of the root at the last look

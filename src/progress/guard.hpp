@@ -1,11 +1,11 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "base/result.hpp"
 #include "progress/event_source.hpp"
 #include "progress/sleep_flag.hpp"
@@ -71,8 +71,8 @@ class guard {
   void disarm() noexcept;
   void sleep_armed(std::uint64_t deadline_ns) noexcept;
 
-  std::atomic<holder> holder_{holder::nobody};
-  std::atomic<bool> wished_{false};
+  base::atomic<holder> holder_{holder::nobody};
+  base::atomic<bool> wished_{false};
   basic_sleep_flag<> asleep_;
   const int epoll_;
   const int control_;

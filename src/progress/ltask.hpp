@@ -1,8 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "base/atomic.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/mpsc_queue.hpp"
 
@@ -48,8 +48,8 @@ class ltask : public base::list_hook<> {
   static base::mpsc_link<ltask>& link_of(ltask& t) noexcept { return t.submitted_; }
 
   base::mpsc_link<ltask> submitted_;
-  std::atomic<state> state_{state::idle};
-  std::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
+  base::atomic<state> state_{state::idle};
+  base::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
   body run_;
   const char* name_;
   ltask_kind kind_;

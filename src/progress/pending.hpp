@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace headway::progress {
 
@@ -9,7 +10,7 @@ namespace headway::progress {
 /// Shape:    one word: the balance below, the number of starts above; at most 2^32 - 1 pending.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = base::atomic>
 class basic_pending {
  public:
   /// seq_cst: the pusher's half of the store-load pair with `basic_gate::close`.
@@ -35,7 +36,7 @@ class basic_pending {
 /// Shape:    one futex word: 1 while somebody sleeps here or is about to.
 /// Threads:  any number sleep, any open.
 /// Progress: `open` never waits. The sleep itself is the caller's, on `futex_word` while it is 1.
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = base::atomic>
 class basic_gate {
   // The sleeper writes (C) and then reads whether there is work (B); who brings work writes it (A)
   // and then reads (O). All four are seq_cst, so at least one of the two sees the other's: work

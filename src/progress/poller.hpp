@@ -1,9 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <thread>
 
+#include "base/atomic.hpp"
 #include "progress/engine_core.hpp"
 #include "progress/scheduling.hpp"
 
@@ -33,8 +33,8 @@ class poller {
 
   engine_core& core_;
   const plan plan_;
-  std::atomic<std::uint32_t> stop_{0};
-  std::atomic<pid_t> kernel_thread_{0};
+  base::atomic<std::uint32_t> stop_{0};
+  base::atomic<pid_t> kernel_thread_{0};
   std::uint64_t lifts_seen_ = 0;  // of the thread
   std::thread thread_;            // last: it uses all the others
 };

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/atomic.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/mask.hpp"
 #include "base/mpsc_queue.hpp"
@@ -57,7 +57,7 @@ class task_queue {
   [[nodiscard]] counters count() const noexcept;  // relaxed: counts carry nothing
 
  private:
-  using counter = std::atomic<std::uint64_t>;  // written by the mask's holder, read by anyone
+  using counter = base::atomic<std::uint64_t>;  // written by the mask's holder, read by anyone
   static void bump(counter& c, std::uint64_t by = 1) noexcept {
     c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
@@ -74,8 +74,8 @@ class task_queue {
   counter skips_{0};  // the one counter that is not the holder's
   alignas(64) base::mask mask_;
   /// Threads in `take_back`: rounds stay away, or one that follows the other would starve it.
-  std::atomic<std::uint32_t> claims_{0};
-  std::atomic<std::uint32_t> main_count_{0};
+  base::atomic<std::uint32_t> claims_{0};
+  base::atomic<std::uint32_t> main_count_{0};
   base::intrusive_list<ltask> main_;
   counter explicit_rounds_{0}, background_rounds_{0}, hits_{0}, runs_{0};
 };

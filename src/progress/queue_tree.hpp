@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "progress/queue.hpp"
 #include "progress/thread_record.hpp"
 #include "topology/machine.hpp"
@@ -49,7 +50,7 @@ class queue_tree {
     std::uint32_t parent = 0;
     std::uint32_t siblings = 1;  ///< children of the parent, this one included
     /// Rounds to pass by the parent; written by whoever polls here, a lost update does no harm.
-    std::atomic<std::uint32_t> skips_left{0};
+    base::atomic<std::uint32_t> skips_left{0};
   };
 
   [[nodiscard]] node& node_at(topology::place_id place) noexcept {

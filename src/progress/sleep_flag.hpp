@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include "base/atomic.hpp"
 
 namespace headway::progress {
 
@@ -8,7 +8,7 @@ namespace headway::progress {
 /// Shape:    one word.
 /// Threads:  `lie_down`, `get_up` the one that sleeps; `somebody_sleeps` any.
 /// Progress: never waits.
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = base::atomic>
 class basic_sleep_flag {
   // Who sleeps says so (K) and then looks for work; who brings work makes it visible and then looks
   // whether somebody sleeps (W). All four accesses are seq_cst, so one sees the other.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/atomic.hpp"
 #include "base/mask.hpp"
 #include "progress/wake_word.hpp"
 
@@ -19,7 +19,7 @@ struct alignas(64) waiter {
   basic_wake_word<> word;
   /// Whom to kick when it rests on a guard. Relaxed: `lie_down` releases it to `signal`. By the
   /// time a slow signaller reads it, it may be that of a later wait, which then looks in vain.
-  std::atomic<guard*> where{nullptr};
+  base::atomic<guard*> where{nullptr};
 };
 
 /// A wake-up that a signaller has taken upon itself.

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
+
+#include "base/atomic.hpp"
 
 namespace headway::progress {
 
@@ -30,7 +31,7 @@ class ticks {
   };
   void run(std::uint64_t now_ns) noexcept;
 
-  std::atomic<std::uint64_t> due_ns_{0};
+  base::atomic<std::uint64_t> due_ns_{0};
   std::mutex lock_;  // cold: ten times a second; guards `entries_`
   std::vector<entry> entries_;
 };

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace headway::progress {
 
@@ -18,7 +19,7 @@ enum class rest : std::uint32_t {
 /// Threads:  `signal` any; the others its own thread.
 /// Progress: never waits; the sleep itself is the caller's, between `lie_down` and `get_up`.
 /// Errors:   none. A signal may be stale (meant for an earlier wait): it means "look again".
-template <template <class> class Atomic = std::atomic>
+template <template <class> class Atomic = base::atomic>
 class basic_wake_word {
   // word == awake | signalled      the thread runs
   // word == on_futex | on_guard    the thread sleeps; the one signaller that changes it wakes it

@@ -5,12 +5,13 @@
 #include <span>
 #include <string_view>
 
+namespace headway::sampling {
+struct profile;  // sampling/profile.hpp: what a rail takes for so many bytes
+}
+
 namespace headway::packets {
 
 struct outgoing;
-namespace sampling {
-class profile;  // sampling/profile.hpp: what a rail takes for so many bytes
-}
 
 constexpr std::size_t rails_per_peer_max = 8;
 

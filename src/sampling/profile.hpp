@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sampling/curve.hpp"
+
+namespace headway::sampling {
+
+/// What is known about a rail between two processes.
+/// Threads: a value; its owner's.
+struct profile {
+  curve piece = curve::straight(20'000, 1);  ///< into a landing zone, one way
+  curve eager = curve::straight(10'000, 1);  ///< in a packet, copied at both ends, one way
+  curve cost = curve::straight(1'000, 8);    ///< processor time of the sender for a piece
+
+  /// What can be said without a measurement: an order of size.
+  [[nodiscard]] static profile guessed(double latency_ns, double bytes_per_ns) noexcept;
+
+  /// From so many bytes on, announcing a message and sending it into its place is quicker than
+  /// copying it: its two packets of control cost less than the copies. At most `eager_bytes_max`,
+  /// which packets cannot exceed anyhow.
+  [[nodiscard]] std::uint64_t rendezvous_bytes(std::uint64_t eager_bytes_max) const noexcept;
+};
+
+}  // namespace headway::sampling

@@ -20,7 +20,7 @@ struct id_table {
 
   id_table() {
     free.fill(~std::uint64_t{0});
-    free[0] &= ~std::uint64_t{7};  // those above
+    free[0] &= ~std::uint64_t{15};  // those above
   }
 };
 
@@ -41,7 +41,7 @@ bool reserve(std::uint32_t id) noexcept {
 }  // namespace
 
 void give_back_context_id(std::uint32_t id) noexcept {
-  if (id <= context_id_everyone) return;
+  if (id <= context_id_endpoints) return;
   auto& all = ids();
   const std::scoped_lock held(all.lock);
   all.free[id / 64] |= std::uint64_t{1} << (id % 64);

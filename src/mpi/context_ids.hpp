@@ -15,7 +15,8 @@ class communicator;
 /// Numbers of communicators: n stands for the contexts 2n and 2n + 1.
 constexpr std::uint32_t context_id_world = 0;
 constexpr std::uint32_t context_id_self = 1;
-constexpr std::uint32_t context_id_everyone = 2;  ///< our own, of all processes
+constexpr std::uint32_t context_id_everyone = 2;   ///< our own, of all processes
+constexpr std::uint32_t context_id_endpoints = 3;  ///< not a communicator: endpoints/service.hpp
 constexpr std::uint32_t context_id_none = UINT32_MAX;
 constexpr std::size_t context_id_words = messages::exchange::context_ids / 2 / 64;
 

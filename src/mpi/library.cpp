@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "engine/sharing.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/context_ids.hpp"
 #include "mpi/datatype.hpp"
@@ -87,9 +88,9 @@ int start_runtime() {
   if (stopped_for_good) {
     return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
   }
-  auto started = engine::runtime::start();
+  auto started = engine::hold();
   if (!started) return fail_as(started.error());
-  the_library.runtime = started->release();
+  the_library.runtime = *started;
   the_library.messages = &the_library.runtime->messages();
   the_library.progress = &the_library.runtime->progress();
   the_library.checks.store(checks_tunable.index() == 1, std::memory_order_relaxed);  // a setting
@@ -113,8 +114,8 @@ void end_world() {
 int stop_runtime() {
   end_world();
   delete std::exchange(the_library.everyone, nullptr);
-  auto stopped = the_library.runtime->stop();
-  delete std::exchange(the_library.runtime, nullptr);
+  the_library.runtime = nullptr;
+  auto stopped = engine::let_go();
   the_library.messages = nullptr;
   the_library.progress = nullptr;
   stopped_for_good = true;

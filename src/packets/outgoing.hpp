@@ -13,10 +13,13 @@ namespace headway::packets {
 /// The first bytes of every packet. `credit` is filled by the peer's stream when it is sent.
 struct stream_head {
   std::uint32_t credit = 0;  ///< eager bytes of the receiver's that we have used up, modulo 2^32
-  std::uint8_t kind = 0;     ///< 0 belongs to this room; the rest is `messages`'
+  std::uint8_t kind = 0;     ///< 0 belongs to this room; from `beside_kinds` on to `endpoints`,
+                             ///< the rest is `messages`'
 };
 
 constexpr std::uint8_t credit_only = 0;
+/// Packets of these kinds go to the receiver given to `peers::share`, others to that of `start`.
+constexpr std::uint8_t beside_kinds = 64;
 
 /// A packet on its way, embedded in what it belongs to.
 /// Shape:    `head` is copied when the packet is taken; `payload` is the user's memory.

@@ -142,6 +142,7 @@ void peers::lose(peer& whom) noexcept {
   while (!whom.fail_waiting()) sched_yield();  // the holder is inside a bounded section
   whom.loss_told_ = true;
   above_->lost(whom);
+  if (beside_) beside_->lost(whom);
 }
 
 void peers::tick(void* self) noexcept {

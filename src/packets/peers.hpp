@@ -47,6 +47,9 @@ class peers {
   /// `addresses[i]` is what rail i of that process published, if it has such a rail.
   [[nodiscard]] base::result<> connect(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses);
+  /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It opens no landing
+  /// zones, and is told of losses like the first, after it.
+  void share(receiver& beside) noexcept { beside_ = &beside; }
   void start(receiver& above);
   /// Closes the rails: what was taken is sent as far as a second allows.
   void stop() noexcept;
@@ -75,6 +78,7 @@ class peers {
   progress::engine& engine_;
   const rails::peer_id self_;
   receiver* above_ = nullptr;
+  receiver* beside_ = nullptr;
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<std::unique_ptr<rail>> rails_;
   base::spinlock stalled_lock_;

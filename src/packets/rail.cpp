@@ -84,7 +84,8 @@ void rail::handle_packet(const rails::event& what) noexcept {
   std::memcpy(&head, what.bytes.data(), sizeof head);
   from.returned_.store(head.credit, std::memory_order_relaxed);
   if (head.kind != credit_only) {
-    all_.above_->arrived(from, what.bytes);
+    const bool beside = head.kind >= beside_kinds && all_.beside_;
+    (beside ? all_.beside_ : all_.above_)->arrived(from, what.bytes);
     from.return_credit_if_due();
   }
   driver_->release(what);

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/result.hpp"
+#include "engine/runtime.hpp"
+
+namespace headway::engine {
+
+/// The one runtime of this process, for everybody in it who needs one: MPI, end-points.
+/// Threads:  any; they wait for each other.
+/// Progress: the first `hold` starts it and the last `let_go` stops it, with their deadlines.
+/// Errors:   a job can be joined once: after the last `let_go`, `hold` answers `unsupported`.
+[[nodiscard]] base::result<runtime*> hold();
+/// Once per successful `hold`. The runtime must not be touched after it.
+[[nodiscard]] base::result<> let_go();
+
+}  // namespace headway::engine

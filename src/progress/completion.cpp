@@ -1,24 +1,37 @@
 #include "progress/completion.hpp"
 
+#include "progress/crowd.hpp"
 #include "progress/thread_record.hpp"
 
 namespace headway::progress {
 
-void completion::complete() noexcept {
-  // Often the thread that polls finds its own message. It is awake, so there is nobody to signal.
-  if (this_thread().spins_for == this) return word_.finish_own();
-  waiter* sleeper = word_.finish();
-  if (!sleeper) return;  // from here on `this` may be gone
-  const auto was = sleeper->word.signal();
+basic_crowd<>& crowd() noexcept {
+  // Never destroyed: a thread of the program's may still complete something while it exits.
+  alignas(basic_crowd<>) static std::byte place[sizeof(basic_crowd<>)];
+  static auto& the = *new (place) basic_crowd<>;
+  return the;
+}
+
+void signal(waiter& sleeper) noexcept {
+  const auto was = sleeper.word.signal();
   if (was != rest::on_futex && was != rest::on_guard) return;
   auto& me = this_thread();
   if (me.in_round && me.owed_count < thread_record::owed_max) {
-    me.owed[me.owed_count++] = {sleeper, was};
+    me.owed[me.owed_count++] = {&sleeper, was};
   } else {
     // Outside a round no mask is held. A round that wakes more than `owed_max` threads pays one
     // system call under the mask for each further one: bounded, and rarer than 64 at a time.
-    rouse({sleeper, was});
+    rouse({&sleeper, was});
   }
+}
+
+void completion::complete() noexcept {
+  // Often the thread that polls finds its own message. It is awake, so there is nobody to signal.
+  if (this_thread().spins_for == this) return word_.finish_own();
+  const auto whom = word_.finish();  // from here on `this` may be gone
+  if (whom.seated) signal(*whom.seated);
+  if (whom.crowd) [[unlikely]]
+    crowd().tell(this);
 }
 
 }  // namespace headway::progress

@@ -23,6 +23,8 @@ class completion {
   completion& operator=(const completion&) = delete;
 
   [[nodiscard]] bool test() const noexcept { return word_.done(); }
+  /// Any number of threads may wait for it.
+  [[nodiscard]] bool shared() const noexcept { return word_.shared(); }
   void complete() noexcept;
   /// Done at the start: only while nobody else knows this object yet.
   void begin_done() noexcept { word_.begin_done(); }
@@ -31,7 +33,16 @@ class completion {
 
  private:
   friend class wait_set;
+  friend class shared_completion;
   basic_completion_word<waiter> word_;
+};
+
+/// The same for any number of waiting threads. The first sits in the word, at no further cost.
+/// Errors:   the owner may free it when every wait for it has returned.
+class shared_completion : public completion {
+ public:
+  shared_completion() noexcept { reset(); }
+  void reset() noexcept { word_.reset_shared(); }
 };
 
 }  // namespace headway::progress

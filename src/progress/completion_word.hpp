@@ -7,10 +7,13 @@
 namespace headway::progress {
 
 /// The one word of a completion: pending, done, or the waiter to signal.
-/// Shape:    one word; a waiter's address is neither 0 nor 1.
-/// Threads:  `finish` once, any thread; `enlist` and `leave` one waiting thread; `done` any.
+/// Shape:    one word; a waiter's address is a multiple of four.
+/// Threads:  `finish` once, any thread; `enlist` and `leave` waiting threads; `done` any. One
+///           thread waits in the word itself. A shared word says of further ones: look in the
+///           crowd (crowd.hpp).
 /// Progress: never waits.
-/// Errors:   `enlist` answers `occupied` when another thread waits here: a bug of the caller's.
+/// Errors:   `enlist` answers `occupied` when another thread waits here: a bug of the caller's,
+///           unless the word is shared.
 /// Source:   pioman15 (mechanism 7).
 template <class Waiter, template <class> class Atomic = base::atomic>
 class basic_completion_word {
@@ -18,45 +21,61 @@ class basic_completion_word {
   //   result of the work not seen            (F) release -> (T), (E), (L) acquire
   //   waiter's fields not seen by signaller  (E) release -> (F) acquire
   //   completion finishes, nobody signalled  (E) and (F) change the same word: one is first
+  //   the same in the crowd                  who joins it looks at (T) afterwards; (F) comes before
+  //                                          the look into the crowd, under the crowd's lock
   //   freed word touched by the finisher     (F) is its only and last access
   //   freed waiter signalled                 waiters are never freed (thread_record.hpp); a signal
   //                                          that comes after `leave` failed is stale, "look again"
-  // Checked by: tests/model/waiter_model.cpp.
+  // Checked by: tests/model/waiter_model.cpp, tests/model/crowd_model.cpp.
  public:
   /// The same by the waiting thread itself, between its own steps: no other thread changes the
-  /// word.
+  /// word. Not for a shared one.
   void finish_own() noexcept { word_.store(finished, std::memory_order_release); }  // (F)
 
   enum class enlisting : std::uint8_t { enlisted, done, occupied };
+  struct to_tell {
+    Waiter* seated = nullptr;  ///< must be signalled now
+    bool crowd = false;        ///< there may be more, in the crowd
+  };
 
   [[nodiscard]] bool done() const noexcept {
     return word_.load(std::memory_order_acquire) == finished;  // (T)
   }
-  /// Makes it done. The waiter that must be signalled now, or nullptr.
-  [[nodiscard]] Waiter* finish() noexcept {
+  [[nodiscard]] bool shared() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & crowd_bit) != 0;  // set before it is known
+  }
+  /// Makes it done. Who must be told.
+  [[nodiscard]] to_tell finish() noexcept {
     const auto before = word_.exchange(finished, std::memory_order_acq_rel);  // (F)
-    return before > finished ? reinterpret_cast<Waiter*>(before) : nullptr;
+    return {seat(before), (before & crowd_bit) != 0};
   }
   [[nodiscard]] enlisting enlist(Waiter& w) noexcept {
-    std::uintptr_t before = pending;
+    auto before = word_.load(std::memory_order_acquire);  // (E), of the answer `done`
     const auto mine = reinterpret_cast<std::uintptr_t>(&w);
-    if (word_.compare_exchange_strong(before, mine, std::memory_order_acq_rel,  // (E)
+    for (;;) {
+      if (before == finished) return enlisting::done;
+      if (seat(before)) return seat(before) == &w ? enlisting::enlisted : enlisting::occupied;
+      if (word_.compare_exchange_weak(before, before | mine, std::memory_order_acq_rel,  // (E)
                                       std::memory_order_acquire))
-      return enlisting::enlisted;
-    if (before == finished) return enlisting::done;
-    return before == mine ? enlisting::enlisted : enlisting::occupied;
+        return enlisting::enlisted;
+    }
   }
-  /// False: done meanwhile, and a signal has come or will come.
+  /// False: not seated here; or done meanwhile, and a signal has come or will come.
   bool leave(Waiter& w) noexcept {
-    auto mine = reinterpret_cast<std::uintptr_t>(&w);
-    return word_.compare_exchange_strong(mine, pending, std::memory_order_acquire,
+    auto before = word_.load(std::memory_order_acquire);  // (L)
+    return seat(before) == &w &&
+           word_.compare_exchange_strong(before, before & crowd_bit, std::memory_order_acquire,
                                          std::memory_order_acquire);  // (L)
   }
-  void begin_done() noexcept { word_.store(finished, std::memory_order_relaxed); }  // owner only
-  void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }        // owner only
+  void begin_done() noexcept { word_.store(finished, std::memory_order_relaxed); }     // owner only
+  void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }           // owner only
+  void reset_shared() noexcept { word_.store(crowd_bit, std::memory_order_relaxed); }  // likewise
 
  private:
-  static constexpr std::uintptr_t pending = 0, finished = 1;
+  static constexpr std::uintptr_t pending = 0, finished = 1, crowd_bit = 2;
+  static Waiter* seat(std::uintptr_t word) noexcept {
+    return reinterpret_cast<Waiter*>(word & ~(finished | crowd_bit));
+  }
   Atomic<std::uintptr_t> word_{pending};
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <array>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -22,13 +23,15 @@ struct engine::parts {
         std::unique_ptr<guard> sentry)
       : core(machine, options, std::move(sentry)) {}
 
-  void start_threads(polling points);
-  void stop_threads() noexcept;
+  void turn(polling_point point, bool on);
+  [[nodiscard]] bool is_on(polling_point point) const noexcept;
+  void start_idle_pollers();
 
   engine_core core;
   std::mutex control;  // cold: start, stop and change of the threads below
   std::unique_ptr<event_thread> event;
-  std::vector<std::unique_ptr<poller>> pollers;
+  std::unique_ptr<poller> timer;
+  std::vector<std::unique_ptr<poller>> idle;
 };
 
 namespace {
@@ -48,38 +51,64 @@ poller::plan idle_plan(const topology::machine& machine, const topology::place& 
       {fmt::format("hw-idle{}", leaf.processors.front()), processors}, period_ns(idle_us), true};
 }
 
-}  // namespace
+poller::plan timer_plan(const topology::machine& machine) {
+  auto processors = machine.imagined() ? std::vector<int>{} : machine.places().front().processors;
+  return {{"hw-timer", std::move(processors)}, period_ns(timer_us), false};
+}
 
-void engine::parts::start_threads(polling points) {
-  const auto& places = core.machine.places();
+constexpr std::array all_points{polling_point::event, polling_point::timer, polling_point::idle};
+
+/// The point that a choice of polling consists of.
+std::optional<polling_point> point_of(polling points) {
   switch (points) {
     case polling::off:
     case polling::explicit_:
       break;
     case polling::event:
     case polling::automatic:
-      event = std::make_unique<event_thread>(core);
-      break;
+      return polling_point::event;
     case polling::timer:
-      pollers.push_back(std::make_unique<poller>(
-          core, poller::plan{{"hw-timer", core.machine.imagined() ? std::vector<int>{}
-                                                                  : places.front().processors},
-                             period_ns(timer_us),
-                             false}));
-      break;
+      return polling_point::timer;
     case polling::idle:
-      for (const auto& p : places)
-        if (p.children == 0)
-          pollers.push_back(std::make_unique<poller>(core, idle_plan(core.machine, p)));
-      break;
+      return polling_point::idle;
   }
+  return std::nullopt;
 }
 
-void engine::parts::stop_threads() noexcept {
-  event.reset();
-  pollers.clear();
+}  // namespace
+
+void engine::parts::start_idle_pollers() {
+  for (const auto& p : core.machine.places())
+    if (p.children == 0) idle.push_back(std::make_unique<poller>(core, idle_plan(core.machine, p)));
+}
+
+bool engine::parts::is_on(polling_point point) const noexcept {
+  switch (point) {
+    case polling_point::event:
+      return event != nullptr;
+    case polling_point::timer:
+      return timer != nullptr;
+    case polling_point::idle:
+      break;
+  }
+  return !idle.empty();
+}
+
+void engine::parts::turn(polling_point point, bool on) {
+  if (on == is_on(point)) return;
+  switch (point) {
+    case polling_point::event:
+      on ? event = std::make_unique<event_thread>(core) : event = nullptr;
+      break;
+    case polling_point::timer:
+      on ? timer = std::make_unique<poller>(core, timer_plan(core.machine)) : timer = nullptr;
+      break;
+    case polling_point::idle:
+      on ? start_idle_pollers() : idle.clear();
+      break;
+  }
   // Those who sleep on the assumption that our threads watch must look themselves from now on.
-  disturb_all();
+  if (!on) disturb_all();
 }
 
 base::result<std::unique_ptr<engine>> engine::start(const topology::machine& machine,
@@ -99,11 +128,14 @@ engine::engine(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
 engine::~engine() {
   const std::lock_guard hold(parts_->control);
-  parts_->stop_threads();
+  for (const auto point : all_points) parts_->turn(point, false);
 }
 
 void engine::submit(ltask& task) noexcept { submit_to(parts_->core.queues.root(), task); }
 void engine::submit_here(ltask& task) noexcept { submit_to(parts_->core.queues.leaf(), task); }
+void engine::submit_at(topology::place_id place, ltask& task) noexcept {
+  submit_to(parts_->core.queues.at(place), task);
+}
 
 void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
@@ -114,7 +146,7 @@ void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   core.sentry->kick_sleeper();
 }
 
-void engine::cancel(ltask& task) noexcept {
+bool engine::cancel(ltask& task) noexcept {
   auto& core = parts_->core;
   auto& me = this_thread();
   core.forbid_inside_ltask(me, "cancel");
@@ -122,10 +154,10 @@ void engine::cancel(ltask& task) noexcept {
     auto* home = task.home_.load(std::memory_order_relaxed);
     if (home && home->take_back(me, task)) {
       if (task.kind_ == ltask_kind::one_shot) core.work.ended();
-      return;
+      return true;
     }
     // acquire: pairs with the exchange in `submit`; what the last run did is ordered by the mask.
-    if (task.state_.load(std::memory_order_acquire) != ltask::state::queued) return;
+    if (task.state_.load(std::memory_order_acquire) != ltask::state::queued) return false;
     sched_yield();  // on its way from one queue to another
   }
 }
@@ -160,6 +192,36 @@ std::size_t engine::wait_any(std::span<completion* const> any) noexcept {
   return set.index();
 }
 
+std::optional<std::size_t> engine::wait_any_until(std::span<completion* const> any,
+                                                  std::uint64_t deadline_ns) noexcept {
+  wait_set set(any);
+  if (!wait_for(set, deadline_ns)) return std::nullopt;
+  return set.index();
+}
+
+void engine::lend(base::atomic<std::uint32_t>& give_back, std::uint64_t deadline_ns) noexcept {
+  constexpr int rounds_before_yield = 64;
+  auto& core = parts_->core;
+  auto& me = this_thread();
+  engine_core::forbid_inside_ltask(me, "lend");
+  for (int idle = 0; give_back.load(std::memory_order_relaxed) == 0;) {
+    if (core.nothing_for_background()) core.sleep_quietly(give_back, deadline_ns);
+    const auto o = core.round(me, round_kind::background, true);
+    me.pay_wake_ups();
+    idle = o.advanced ? 0 : idle + 1;
+    if (idle % rounds_before_yield != 0 || o.advanced) continue;
+    sched_yield();
+    const auto now = base::now_ns();
+    core.every_100_ms.run_if_due(now);
+    if (now >= deadline_ns) return;
+  }
+}
+
+void engine::end_lending(base::atomic<std::uint32_t>& give_back) noexcept {
+  give_back.store(1, std::memory_order_seq_cst);  // pairs with the load in sleep_quietly
+  parts_->core.open_quiet();
+}
+
 bool engine::wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept {
   engine_core::forbid_inside_ltask(this_thread(), "wait");
   return set.done() || waiting(parts_->core, set, deadline_ns).run();
@@ -175,6 +237,9 @@ void engine::pending_ended() noexcept { parts_->core.work.ended(); }
 void engine::add_source(event_source& source) { parts_->core.sentry->add(source); }
 void engine::remove_source(event_source& source) { parts_->core.sentry->remove(source); }
 
+void engine::blind_started() noexcept { parts_->core.sentry->blind_started(); }
+void engine::blind_ended() noexcept { parts_->core.sentry->blind_ended(); }
+
 void engine::add_tick(void (*tick)(void*) noexcept, void* argument) {
   parts_->core.every_100_ms.add(tick, argument);
 }
@@ -184,8 +249,18 @@ void engine::remove_tick(void (*tick)(void*) noexcept, void* argument) {
 
 void engine::set_polling(polling points) {
   const std::lock_guard hold(parts_->control);
-  parts_->stop_threads();
-  parts_->start_threads(points);
+  for (const auto point : all_points) parts_->turn(point, false);
+  if (const auto chosen = point_of(points)) parts_->turn(*chosen, true);
+}
+
+void engine::turn(polling_point point, bool on) {
+  const std::lock_guard hold(parts_->control);
+  parts_->turn(point, on);
+}
+
+bool engine::is_on(polling_point point) const {
+  const std::lock_guard hold(parts_->control);
+  return parts_->is_on(point);
 }
 
 engine_statistics engine::statistics() const noexcept {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "base/atomic.hpp"
 #include "base/result.hpp"
 #include "progress/completion.hpp"
 #include "progress/event_source.hpp"
@@ -25,6 +27,9 @@ enum class polling : std::uint8_t {
   event,      ///< a thread that sleeps in the kernel on the event sources
   automatic,  ///< the engine chooses: events, the timer as floor where a source cannot wake us
 };
+
+/// One background polling point, to be turned on and off by itself.
+enum class polling_point : std::uint8_t { event, timer, idle };
 
 /// How a wait passes its time before it sleeps.
 enum class waiting_policy : std::uint8_t {
@@ -80,8 +85,11 @@ class engine {
   void submit(ltask& task) noexcept;
   /// The same at the calling thread's own core.
   void submit_here(ltask& task) noexcept;
+  /// The same at any place.
+  void submit_at(topology::place_id place, ltask& task) noexcept;
   /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
-  void cancel(ltask& task) noexcept;
+  /// True: it was taken back before its end.
+  bool cancel(ltask& task) noexcept;
 
   /// One explicit polling round from this thread's leaf to the root. True if something advanced.
   bool poll() noexcept;
@@ -92,6 +100,13 @@ class engine {
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
   /// Returns when at least one is complete, with its index. Null entries are passed over.
   [[nodiscard]] std::size_t wait_any(std::span<completion* const> any) noexcept;
+  /// The same, at most until `deadline_ns`: then nothing.
+  [[nodiscard]] std::optional<std::size_t> wait_any_until(std::span<completion* const> any,
+                                                          std::uint64_t deadline_ns) noexcept;
+  /// Lends the calling thread: it polls for everybody, and sleeps while nothing is pending, until
+  /// `end_lending` with the same word, or `deadline_ns`. The word is 0 at first. Not from an ltask.
+  void lend(base::atomic<std::uint32_t>& give_back, std::uint64_t deadline_ns) noexcept;
+  void end_lending(base::atomic<std::uint32_t>& give_back) noexcept;
 
   /// Something that needs background progress began (`started`) or ended. While the balance is
   /// positive the engine is not quiet. One atomic addition; wakes the event thread from its quiet
@@ -102,6 +117,10 @@ class engine {
   /// The guard may sleep on `source` from now on / not any more. Control plane: takes a lock.
   void add_source(event_source& source);
   void remove_source(event_source& source);
+  /// Something must be polled that no source tells of: while any is, nobody sleeps for longer than
+  /// HEADWAY_TIMER_US. One atomic addition.
+  void blind_started() noexcept;
+  void blind_ended() noexcept;
   /// Calls `tick(argument)` from a thread of its own choosing about every 100 ms while something is
   /// pending, also while every thread sleeps: time limits and the health of peers. At most 8.
   void add_tick(void (*tick)(void* argument) noexcept, void* argument);
@@ -109,6 +128,9 @@ class engine {
 
   /// Background polling points on or off at run time. Not from inside an ltask or a tick.
   void set_polling(polling points);
+  /// One of them on or off, whatever `set_polling` chose. Not from inside an ltask or a tick.
+  void turn(polling_point point, bool on);
+  [[nodiscard]] bool is_on(polling_point point) const;
 
   [[nodiscard]] engine_statistics statistics() const noexcept;
 

@@ -78,12 +78,14 @@ struct engine_core {
   void open_quiet() noexcept {
     if (quiet.open()) base::futex_wake(quiet.futex_word(), INT_MAX);
   }
-  /// Sleeps until `tell_background`, unless there is something to do, or `stop` is set.
-  void sleep_quietly(const base::atomic<std::uint32_t>& stop) noexcept {
+  /// Sleeps until `tell_background` or the deadline, unless there is something to do or `stop` is
+  /// set.
+  void sleep_quietly(const base::atomic<std::uint32_t>& stop,
+                     std::uint64_t deadline_ns = base::no_deadline) noexcept {
     quiet.close();
     if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
     count(counted.quiet_sleeps);
-    base::futex_wait(quiet.futex_word(), 1);
+    base::futex_wait(quiet.futex_word(), 1, deadline_ns);
   }
 
   /// A taken mask was met: if one tenure lasts long, lets its holder run.

@@ -82,7 +82,8 @@ void guard::sleep_armed(std::uint64_t deadline_ns) noexcept {
   std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
   {
     const std::lock_guard hold(lock_);
-    if (blind_sources_ > 0) left = std::min(left, blind_period_ns_);
+    if (blind_sources_ + blind_polls_.load(std::memory_order_relaxed) > 0)
+      left = std::min(left, blind_period_ns_);
   }
   std::array<epoll_event, 8> events;
   const timespec time_out{static_cast<time_t>(left / 1'000'000'000u),

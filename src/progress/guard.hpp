@@ -63,6 +63,9 @@ class guard {
 
   void add(event_source& source);
   void remove(event_source& source);
+  /// Something that no source tells of. Relaxed: who sleeps already learns of it by the submission.
+  void blind_started() noexcept { blind_polls_.fetch_add(1, std::memory_order_relaxed); }
+  void blind_ended() noexcept { blind_polls_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   guard(int epoll, int control, std::uint64_t blind_period_ns) noexcept
@@ -84,6 +87,7 @@ class guard {
   };
   std::vector<entry> sources_;
   int blind_sources_ = 0;
+  base::atomic<int> blind_polls_{0};
 };
 
 }  // namespace headway::progress

@@ -31,6 +31,10 @@ struct owed_wake_up {
 /// Wakes a thread out of the rest that `signal` took away. A system call.
 void rouse(const owed_wake_up& owed) noexcept;
 
+/// Tells a waiting thread to look again, and wakes it if it sleeps: at once, or at the end of the
+/// round in which the calling thread is. Defined in completion.cpp.
+void signal(waiter& sleeper) noexcept;
+
 /// What the engine keeps of a thread.
 /// Shape:    about 1.3 KB; as many as ever were threads at the same time.
 /// Threads:  its own thread, but for the waiter's word.

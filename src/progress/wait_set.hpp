@@ -4,6 +4,7 @@
 #include <span>
 
 #include "progress/completion.hpp"
+#include "progress/crowd.hpp"
 #include "progress/misuse.hpp"
 #include "progress/thread_record.hpp"
 
@@ -24,9 +25,9 @@ class wait_set {
     }
     return false;
   }
-  /// The completion that is waited for, if it is one only.
+  /// The completion that is waited for, if it is one only, and nobody else may wait for it.
   [[nodiscard]] const completion* only() const noexcept {
-    return all_.size() == 1 ? all_[0] : nullptr;
+    return all_.size() == 1 && all_[0] && !all_[0]->shared() ? all_[0] : nullptr;
   }
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
@@ -35,8 +36,8 @@ class wait_set {
     using enlisting = basic_completion_word<waiter>::enlisting;
     for (auto* one : all_) {
       const auto answer = one ? one->word_.enlist(me) : enlisting::enlisted;
-      if (answer == enlisting::occupied) misuse("two threads wait for one completion");
-      if (answer == enlisting::done) return false;
+      if (answer == enlisting::done || (answer == enlisting::occupied && !join(*one, me)))
+        return false;
     }
     return true;
   }
@@ -44,11 +45,28 @@ class wait_set {
   void leave(waiter& me) noexcept {
     for (auto* one : all_)
       if (one) one->word_.leave(me);
+    if (second_.linked()) crowd().leave(second_);
   }
 
  private:
+  /// Somebody sits in the word of `one`. False: it is done.
+  [[nodiscard]] bool join(const completion& one, waiter& me) noexcept {
+    if (!one.shared()) {
+      if (one.test()) return false;
+      misuse("two threads wait for one completion");
+    }
+    if (!second_.linked()) {
+      second_.what = all_.size() == 1 ? &one : nullptr;
+      second_.tell = [](void* who) noexcept { signal(*static_cast<waiter*>(who)); };
+      second_.argument = &me;
+      crowd().join(second_);
+    }
+    return !one.test();
+  }
+
   std::span<completion* const> all_;
   std::size_t index_ = 0;
+  crowd_member second_;  ///< in the crowd while others sit where we want to
 };
 
 }  // namespace headway::progress

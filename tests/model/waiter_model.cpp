@@ -16,7 +16,7 @@ namespace {
 
 using headway::progress::rest;
 
-struct waiter {
+struct alignas(4) waiter {
   headway::progress::basic_wake_word<headway::model::atomic> word;
   headway::model::atomic<int> where{0};  // set before the waiter lies down, read by who signals
 };
@@ -35,7 +35,7 @@ struct waiter_model : rl::test_suite<waiter_model, 3> {
   /// progress/completion.cpp, `complete`, outside a round.
   void complete(unsigned index) {
     results[index]($) = 1;
-    waiter* sleeper = words[index]->finish();
+    waiter* sleeper = words[index]->finish().seated;
     if (!sleeper) return;
     RL_ASSERT(born($) == 1);
     const auto was = sleeper->word.signal();

@@ -44,6 +44,38 @@ TEST_P(waits, return_at_once_when_complete) {
   EXPECT_TRUE(c.test());
 }
 
+TEST_P(waits, return_to_all_of_several_threads_that_wait_for_one_completion) {
+  running e(GetParam().points, GetParam().waits);
+  mailbox box(*e);
+  for (int round = 0; round < 3; ++round) {
+    shared_completion c;
+    completion never;
+    std::atomic<int> returned{0};
+    std::vector<std::jthread> waiters;
+    for (int w = 0; w < 4; ++w)
+      waiters.emplace_back([&, w] {
+        std::array<completion*, 2> any{w == 3 ? &never : nullptr, &c};
+        if (w == 0) e->wait(c);
+        else EXPECT_EQ(e->wait_any(any), 1u);
+        ++returned;
+      });
+    pass_time(10);
+    EXPECT_EQ(returned, 0);
+    box.post(c);
+    waiters.clear();
+    EXPECT_EQ(returned, 4);
+  }
+}
+
+TEST_P(waits, for_any_end_at_their_deadline) {
+  running e(GetParam().points, GetParam().waits);
+  completion one, other;
+  std::array<completion*, 3> any{&one, nullptr, &other};
+  EXPECT_EQ(e->wait_any_until(any, base::now_ns() + 5 * ms), std::nullopt);
+  other.complete();
+  EXPECT_EQ(e->wait_any_until(any, base::now_ns() + 5 * ms), std::optional<std::size_t>(2));
+}
+
 TEST_P(waits, return_when_a_letter_comes) {
   running e(GetParam().points, GetParam().waits);
   mailbox box(*e);

@@ -2,7 +2,9 @@
 #include <array>
 
 #include "packets/strategies/aggregate.hpp"
+#include "packets/strategies/equal.hpp"
 #include "packets/strategies/fifo.hpp"
+#include "packets/strategies/sampled.hpp"
 #include "packets/strategy.hpp"
 
 namespace headway::packets {
@@ -10,11 +12,15 @@ namespace {
 
 const strategies::fifo as_fifo;
 const strategies::aggregate as_aggregate;
+const strategies::equal as_equal;
+const strategies::sampled as_sampled;
 
 /// A new strategy is a line here.
-const std::array<named_strategy, 2> every_strategy{{
+const std::array<named_strategy, 4> every_strategy{{
     {.name = "fifo", .how = &as_fifo},
     {.name = "aggregate", .how = &as_aggregate},
+    {.name = "equal", .how = &as_equal},
+    {.name = "sampled", .how = &as_sampled},
 }};
 
 }  // namespace

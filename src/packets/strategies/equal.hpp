@@ -1,0 +1,20 @@
+#pragma once
+
+#include "packets/strategy.hpp"
+
+namespace headway::packets::strategies {
+
+/// A large message in equal parts over all rails that are not down, whatever they are worth: what
+/// `sampled` is measured against. Small packets as `aggregate` has them.
+/// Source:   multirail08, section IV-A ("iso-split").
+class equal final : public strategy {
+ public:
+  [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                   std::span<const rail_state> rails, const frame_room& room,
+                                   std::span<const outgoing*> frame) const noexcept override;
+  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                  std::span<const rail_state> rails,
+                                  std::span<piece> pieces) const noexcept override;
+};
+
+}  // namespace headway::packets::strategies

@@ -1,0 +1,126 @@
+// Every strategy there is keeps every rule of strategy.hpp. A test per sentence.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+#include "packets/strategy.hpp"
+#include "strongest.hpp"
+#include "tests/unit/strategies/situations.hpp"
+
+namespace headway::packets {
+namespace {
+
+constexpr int rounds = 2000;
+const examples::strongest as_strongest;
+
+std::vector<named_strategy> all_strategies() {
+  const auto known = known_strategies();
+  std::vector<named_strategy> all(known.begin(), known.end());
+  all.push_back({.name = "example", .how = &as_strongest});
+  return all;
+}
+
+class strategies : public testing::TestWithParam<named_strategy> {
+ protected:
+  const strategy& how() const { return *GetParam().how; }
+  std::mt19937_64 random{11};
+};
+
+TEST_P(strategies, split_covers_what_is_left_without_gaps_in_order_once_per_rail_that_is_not_down) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto now = base::now_ns();
+    const auto rails = rails_of_a_peer::any(random, now);
+    const remainder what{.offset = random() % 1000,
+                         .bytes = 1 + random() % (std::uint64_t{1} << (random() % 36))};
+    std::array<piece, rails_per_peer_max> pieces;
+    const auto count =
+        how().split(what, now, rails.states, std::span(pieces).first(rails.states.size()));
+    ASSERT_GE(count, 1u);
+    ASSERT_LE(count, rails.states.size());
+    std::set<std::uint32_t> used;
+    auto at = what.offset;
+    for (const auto& p : std::span(pieces).first(count)) {
+      ASSERT_EQ(p.offset, at);
+      ASSERT_GT(p.bytes, 0u);
+      ASSERT_LT(p.rail, rails.states.size());
+      ASSERT_NE(rails.states[p.rail].now, rail_state::condition::down);
+      ASSERT_TRUE(used.insert(p.rail).second) << "one piece for each rail";
+      at += p.bytes;
+    }
+    ASSERT_EQ(at, what.offset + what.bytes);
+  }
+}
+
+/// Kept order: those that are urgent among themselves, and those that are not.
+bool keeps_order(std::span<const outgoing* const> frame, const waiting_packets& waiting) {
+  for (const bool urgent : {true, false}) {
+    auto next = waiting.items.begin();
+    for (const auto* item : frame) {
+      if (item->urgent != urgent) continue;
+      // Nothing of its kind that waited longer is passed over.
+      while (next != waiting.items.end() && next->urgent != urgent) ++next;
+      if (next == waiting.items.end() || &*next != item) return false;
+      ++next;
+    }
+  }
+  return true;
+}
+
+TEST_P(strategies, choose_fills_a_frame_within_its_room_and_keeps_the_packets_order) {
+  for (int round = 0; round < rounds; ++round) {
+    auto rails = rails_of_a_peer::any(random, base::now_ns());
+    const auto rail = static_cast<std::uint32_t>(random() % rails.states.size());
+    rails.states[rail].now = rail_state::condition::idle;
+    waiting_packets waiting;
+    const auto packets = 1 + random() % 20;
+    for (std::size_t i = 0; i < packets; ++i) waiting.add(random() % 5000, random() % 5 == 0);
+    const frame_room room{.packets_max = 1 + random() % 16, .bytes_max = random() % 20'000};
+    std::array<const outgoing*, 16> frame;
+    const auto count = how().choose(waiting.all(), rail, rails.states, room,
+                                    std::span(frame).first(room.packets_max));
+    ASSERT_LE(count, room.packets_max);
+    if (count == 0) {
+      ASSERT_TRUE(std::ranges::any_of(rails.states, [](const rail_state& r) {
+        return r.now == rail_state::condition::busy;
+      })) << "nobody would ask again";
+      continue;
+    }
+    std::size_t bytes = 0;
+    for (const auto* item : std::span(frame).first(count))
+      bytes += item->head_bytes + item->payload.size();
+    ASSERT_TRUE(count == 1 || bytes <= room.bytes_max);
+    ASSERT_TRUE(keeps_order(std::span(frame).first(count), waiting));
+  }
+}
+
+TEST_P(strategies, nothing_waits_when_no_rail_is_busy) {
+  for (int round = 0; round < rounds; ++round) {
+    auto rails = rails_of_a_peer::any(random, 0);
+    for (auto& r : rails.states)
+      if (r.now == rail_state::condition::busy) r.now = rail_state::condition::idle;
+    const auto idle =
+        std::ranges::find(rails.states, rail_state::condition::idle, &rail_state::now);
+    waiting_packets waiting;
+    waiting.add(random() % 50'000);
+    std::array<const outgoing*, 4> frame;
+    ASSERT_EQ(how().choose(waiting.all(), static_cast<std::uint32_t>(idle - rails.states.begin()),
+                           rails.states, {.packets_max = 4, .bytes_max = 65536}, frame),
+              1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, strategies, testing::ValuesIn(all_strategies()),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(known_strategies, are_found_by_name_and_others_are_not) {
+  for (const auto& s : known_strategies()) EXPECT_EQ(find_strategy(s.name), s.how);
+  EXPECT_EQ(find_strategy("best"), nullptr);
+  EXPECT_EQ(find_strategy(""), nullptr);
+}
+
+}  // namespace
+}  // namespace headway::packets

@@ -1,0 +1,111 @@
+#include "packets/strategies/sampled.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/clock.hpp"
+#include "packets/strategies/equal.hpp"
+#include "tests/unit/strategies/situations.hpp"
+
+namespace headway::packets::strategies {
+namespace {
+
+using enum rail_state::condition;
+
+std::vector<piece> pieces_of(const strategy& how, const rails_of_a_peer& rails, std::uint64_t bytes,
+                             std::uint64_t now_ns = 1000) {
+  std::vector<piece> pieces(rails.states.size());
+  pieces.resize(how.split({.bytes = bytes}, now_ns, rails.states, pieces));
+  return pieces;
+}
+
+TEST(sampled, measured_rails_share_a_message_in_proportion_to_their_rates) {
+  rails_of_a_peer rails;
+  rails.add(idle);
+  rails.measured(50'000, 0.125);
+  rails.add(idle);
+  rails.measured(50'000, 0.075);
+  const auto pieces = pieces_of(sampled(), rails, 16'000'000);
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(pieces[0].bytes), 10e6, 1000);
+}
+
+TEST(sampled, a_small_message_takes_the_rail_that_is_quicker_for_its_size) {
+  rails_of_a_peer rails;
+  rails.add(idle);
+  rails.measured(200'000, 10);
+  rails.add(idle);
+  rails.measured(10'000, 1);
+  const auto pieces = pieces_of(sampled(), rails, 10'000);
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0].rail, 1u);
+}
+
+TEST(sampled, a_rail_busy_for_longer_than_the_others_need_gets_nothing) {
+  rails_of_a_peer rails;
+  rails.add(busy, 1000, 1000 + 50'000'000);
+  rails.measured(10'000, 1);
+  rails.add(idle);
+  rails.measured(10'000, 1);
+  const auto pieces = pieces_of(sampled(), rails, 1'000'000);
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0].rail, 1u);
+}
+
+TEST(sampled, rails_that_nobody_measured_share_evenly) {
+  rails_of_a_peer rails;
+  rails.add(idle);
+  rails.add(down);
+  rails.add(idle);
+  const auto pieces = pieces_of(sampled(), rails, 1'000'000);
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(pieces[0].bytes), 500'000, 2);
+  EXPECT_EQ(pieces[1].rail, 2u);
+}
+
+TEST(sampled, a_packet_waits_for_the_busy_rail_that_would_still_be_quicker) {
+  rails_of_a_peer rails;
+  rails.add(busy, 1000, base::now_ns() + 1'000'000);
+  rails.measured(10'000, 10);
+  rails.add(idle);
+  rails.measured(60'000'000'000, 1);  // a minute: as good as never
+  waiting_packets waiting;
+  waiting.add(100);
+  std::array<const outgoing*, 4> frame;
+  const frame_room room{.packets_max = 4, .bytes_max = 4096};
+  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 0u);
+  rails.states[0].busy_until_ns = base::now_ns() + 120'000'000'000;
+  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 1u);
+}
+
+TEST(sampled, packets_that_wait_leave_together_urgent_ones_first) {
+  rails_of_a_peer rails;
+  rails.add(idle);
+  waiting_packets waiting;
+  waiting.add(10);
+  waiting.add(20, true);
+  waiting.add(30);
+  std::array<const outgoing*, 8> frame;
+  ASSERT_EQ(sampled().choose(waiting.all(), 0, rails.states, {.packets_max = 8, .bytes_max = 4096},
+                             frame),
+            3u);
+  EXPECT_EQ(frame[0], &waiting.items[1]);
+}
+
+TEST(equal, every_rail_that_is_not_down_gets_the_same) {
+  rails_of_a_peer rails;
+  rails.add(idle);
+  rails.measured(10, 100);
+  rails.add(down);
+  rails.add(busy, 10, 1'000'000'000);
+  rails.add(idle);
+  const auto pieces = pieces_of(equal(), rails, 1001);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0].bytes, 334u);
+  EXPECT_EQ(pieces[1].bytes, 334u);
+  EXPECT_EQ(pieces[2].bytes, 333u);
+}
+
+}  // namespace
+}  // namespace headway::packets::strategies

@@ -21,7 +21,6 @@ class Scene:
 
     seconds: float = 0.5  # the aim for one row of a benchmark
     quick: bool = False  # only to see that it works: few points, no meaning
-    cores: int = 2
     net: str = "shm"
     rate: str | None = None
 
@@ -100,7 +99,7 @@ class Experiment:
 
 @dataclass
 class Result:
-    """rows[series]: a list of (round, row). failed[series]: why a run of it did not end well."""
+    """rows[series]: a list of (round, row). failed[run]: why it did not end well."""
 
     experiment: Experiment
     rounds: int

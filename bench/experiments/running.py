@@ -2,14 +2,16 @@
 
 import contextlib
 import json
-import os
 import pathlib
+import subprocess
 import tempfile
 from dataclasses import dataclass
 
 from side_by_side import libraries, network, programs, rounds
 
 from .model import OWN, Result, Run
+
+NOT_UNDERSTOOD = "is not understood"  # what our library says of a setting, and then does another
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class Job:
     def series(self):
         return series_of(self.run, self.contender)
 
+    @property
+    def label(self):
+        return label_of(self.series, self.run)
+
     def environment(self):
         return self.contender.environment(self.place) | (self.run.environment if self.own else {})
 
@@ -39,7 +45,10 @@ class Job:
             words = [str(self.program), *self.run.arguments, "--json", str(result)]
             if self.run.ranks:
                 words = self.contender.library.launch(words, self.run.ranks, self.place)
-            programs.run_command(words, self.environment(), self.run.timeout_s)
+            said = programs.run_command(words, self.environment(), self.run.timeout_s)[1]
+            complaint = next((line for line in said.splitlines() if NOT_UNDERSTOOD in line), None)
+            if self.own and complaint:
+                raise programs.RunError(complaint)
             rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
         return [{name: programs.plain(v) for name, v in row.items()} | self.run.tags
                 for row in rows]  # fmt: skip
@@ -49,6 +58,11 @@ def series_of(run, contender):
     if contender.own:
         return run.series or OWN
     return " ".join(filter(None, (contender.label, run.series)))
+
+
+def label_of(series, run):
+    """What tells this run from the others of the experiment."""
+    return " ".join([series, *(f"{name}={value}" for name, value in run.tags.items())])
 
 
 def who_runs(run, contenders, place):
@@ -75,16 +89,33 @@ def program_of(run, contender, place, folder):
     )  # fmt: skip
 
 
+def unknown_setting(run, tunables):
+    """A setting that this build does not have; measuring without it would measure another thing."""
+    return next((name for name in run.environment if name not in tunables), None)
+
+
+def own_tunables(contenders):
+    """The names of all settings of our library, as its `headway info` says them."""
+    root = next(c.library.root for c in contenders if c.own)
+    done = subprocess.run([root / "bin/headway", "info", "--json"], capture_output=True, timeout=60)
+    return {tunable["name"] for tunable in json.loads(done.stdout)["tunables"]}
+
+
 def prepare(wanted, contenders, places, folder, result):
     """The jobs of a round. What cannot be compiled is in result.failed."""
     jobs = []
+    tunables = own_tunables(contenders)
     for run in wanted:
+        unknown = unknown_setting(run, tunables)
+        if unknown:
+            result.failed[label_of(run.series or OWN, run)] = f"this build has no setting {unknown}"
+            continue
         place = places[run.net, run.rate]
         for contender in who_runs(run, contenders, place):
             try:
                 program = program_of(run, contender, place, folder)
             except programs.RunError as fault:
-                result.failed[series_of(run, contender)] = str(fault)
+                result.failed[label_of(series_of(run, contender), run)] = str(fault)
                 continue
             jobs.append(Job(run, contender, place, program))
     return jobs
@@ -94,7 +125,7 @@ def one_job(job, number, result):
     try:
         result.add(job.series, number, job.rows(), job.own)
     except programs.RunError as fault:
-        result.failed[job.series] = str(fault)
+        result.failed[job.label] = str(fault)
 
 
 def probe_program(folder):
@@ -124,12 +155,9 @@ def run_experiment(experiment, scene, contenders, folder, count):
             result.probes_ns += [] if nanoseconds is None else [nanoseconds]
             for index, job in enumerate(jobs[turn:] + jobs[:turn], 1):
                 said = f"{experiment.name} round {number + 1}/{count}, {index}/{len(jobs)}"
-                rounds.say(f"{said}: {job.series} …")
-                if job.series not in result.failed:
+                rounds.say(f"{said}: {job.label} …")
+                if job.label not in result.failed:
                     one_job(job, number, result)
         rounds.say("")
     return result
 
-
-def usable_cores():
-    return len(os.sched_getaffinity(0))

@@ -3,8 +3,9 @@
 /// Rank 0 sends, rank 1 receives: Isend or Irecv, then a fixed amount of arithmetic, then Wait. The
 /// work is chosen so that alone it takes as long as the transfer alone. The ratio
 ///     T(computation + communication) / max(T(computation), T(communication))
-/// is 1 when the transfer is hidden and 2 when nothing is. T is the longer of the two ranks' times
-/// from a common starting line. The three times are taken in turns, so that drift hits all alike.
+/// is 1 when the transfer is hidden and 2 when nothing is; `of_comp`, the paper's ratio, divides by
+/// T(computation). T is the longer of the two ranks' times from a common starting line. The three
+/// times are taken in turns, so that drift hits all alike.
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,11 +61,17 @@ static double transfer_alone_us(const struct transfer* t) {
   return alone_us;
 }
 
+/// How much computation: so many microseconds, or where that is 0, a multiple of the transfer.
+struct computation {
+  double work_us, factor;
+};
+
 static void measure(struct bench* b, const struct transfer* t, const char* side,
-                    double units_per_us, double factor) {
+                    double units_per_us, const struct computation* c) {
   const double alone_us = transfer_alone_us(t);
-  const uint64_t units = units_for(t, alone_us * factor, units_per_us);
-  const long rounds = bench_repeat(b, alone_us * 1000 * (2 + 2 * factor), 5, 2000);
+  const double work_us = c->work_us > 0 ? c->work_us : alone_us * c->factor;
+  const uint64_t units = units_for(t, work_us, units_per_us);
+  const long rounds = bench_repeat(b, 2000 * (alone_us + work_us), 5, 2000);
   struct times times = {0};
   long done = 0;
   for (const uint64_t start = now_ns(); bench_goes_on(b, done, rounds, start); ++done) {
@@ -78,9 +85,10 @@ static void measure(struct bench* b, const struct transfer* t, const char* side,
   const double longer = communication > computation ? communication : computation;
   const double shorter = communication > computation ? computation : communication;
   const double hidden = shorter > 0 ? (communication + computation - both) / shorter : 0;
-  table_row(&b->table, side,
-            (double[]){(double)t->bytes, communication, computation, both,
-                       longer > 0 ? both / longer : 0, 100 * hidden, (double)done});
+  table_row(
+      &b->table, side,
+      (double[]){(double)t->bytes, communication, computation, both, longer > 0 ? both / longer : 0,
+                 100 * hidden, (double)done, computation > 0 ? both / computation : 0});
   samples_free(&times.communication);
   samples_free(&times.computation);
   samples_free(&times.both);
@@ -101,24 +109,25 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "64K,256K,1M,4M,16M");
   const char* side = "both";
-  double factor = 1;
+  struct computation computation = {.factor = 1};
   const struct option own[] = {
       {"--sizes", option_list, &sizes, "bytes of a message"},
       {"--side", option_text, &side, "who computes: both, sender, receiver, or all (in turn)"},
-      {"--factor", option_number, &factor, "computation as a multiple of the transfer"},
+      {"--factor", option_number, &computation.factor, "computation as a multiple of the transfer"},
+      {"--work", option_number, &computation.work_us, "computation in us; 0: by --factor"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   double units_per_us = work_units_per_us();
   MPI_Bcast(&units_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   const struct column columns[] = {{"bytes", 0}, {"comm_us", 1},    {"comp_us", 1}, {"both_us", 1},
-                                   {"ratio", 3}, {"hidden_pct", 1}, {"rounds", 0}};
-  bench_table(&b, "side", columns, 7);
+                                   {"ratio", 3}, {"hidden_pct", 1}, {"rounds", 0},  {"of_comp", 3}};
+  bench_table(&b, "side", columns, 8);
   static const char* const sides[] = {"both", "sender", "receiver"};
   for (int s = 0; s < 3; ++s) {
     if (strcmp(side, "all") != 0 && strcmp(side, sides[s]) != 0) continue;
     for (int i = 0; i < sizes.count; ++i) {
       struct transfer t = {&b, sizes.value[i], buffer(sizes.value[i]), computes(sides[s], b.rank)};
-      measure(&b, &t, sides[s], units_per_us, factor);
+      measure(&b, &t, sides[s], units_per_us, &computation);
       free(t.memory);
     }
   }

@@ -106,7 +106,7 @@ class Deadline:
 
 
 def run_command(command, environment, timeout_s):
-    """Runs to the end and returns the seconds it took. Errors: RunError with its last words."""
+    """Runs to the end: (seconds, what it said). Errors: RunError with its last words."""
     start = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -128,7 +128,7 @@ def run_command(command, environment, timeout_s):
     if process.returncode:
         lines = [line for line in output.splitlines() if line.strip()]
         raise RunError(f"exit code {process.returncode}: " + " / ".join(lines[-3:]))
-    return time.monotonic() - start
+    return time.monotonic() - start, output
 
 
 def read_rows(benchmark, path):
@@ -154,7 +154,7 @@ def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeou
         if benchmark != "hello":
             words += ["--json", str(result)]
         command = library.launch(words, ranks, place)
-        seconds = run_command(command, environment, timeout_s)
+        seconds, _ = run_command(command, environment, timeout_s)
         return {(): (seconds, None)} if benchmark == "hello" else read_rows(benchmark, result)
 
 

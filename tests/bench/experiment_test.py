@@ -74,6 +74,12 @@ class Running(unittest.TestCase):
         self.assertEqual(given, ["idle", None])
 
 
+    def test_a_setting_that_the_build_lacks_is_named(self):
+        run = model.Run("pingpong", environment={"HEADWAY_PROGRESS": "idle", "HEADWAY_NEW": "1"})
+        self.assertEqual(running.unknown_setting(run, {"HEADWAY_PROGRESS"}), "HEADWAY_NEW")
+        self.assertIsNone(running.unknown_setting(run, {"HEADWAY_PROGRESS", "HEADWAY_NEW"}))
+
+
 class Every(unittest.TestCase):
     def test_experiment_has_runs_of_programs_that_exist(self):
         for experiment in EXPERIMENTS.values():

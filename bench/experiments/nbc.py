@@ -1,0 +1,34 @@
+"""What E19 and E20 share: the non-blocking allreduce, each way of progression, two scenes."""
+
+from .model import Panel, Run
+
+SIZES = ("8", "1K", "16K", "256K", "1M", "4M", "16M")
+MODES = {
+    "manual": {"HEADWAY_PROGRESS": "off"},
+    "polling threads": {"HEADWAY_PROGRESS": "idle"},
+    "events": {"HEADWAY_PROGRESS": "event"},
+    "auto": {"HEADWAY_PROGRESS": "auto"},
+}
+TESTS = 20  # of the manual mode, within the computation
+NETS = {"shared memory": ("shm", None), "TCP at 1 Gbit/s": ("tcp", "1gbit")}
+SCENES = {"both cores compute": "0", "one core spare": "1"}
+
+
+def runs(scene, *extra):
+    for net, (kind, rate) in NETS.items():
+        sizes = ",".join(scene.few(SIZES[:-1] if kind == "shm" else SIZES, 3))
+        for cores, computing in SCENES.items():
+            for mode, environment in MODES.items():
+                tests = ("--tests", str(TESTS)) if mode == "manual" else ()
+                words = ("--pin", "--sizes", sizes, "--factor", "1", "--computing", computing,
+                         "--seconds", str(scene.seconds / 2), *tests, *extra)  # fmt: skip
+                yield Run("nbc_work", words, mode, {"net": net, "cores": cores}, environment,
+                          net=kind, rate=rate, peers=mode == "auto")  # fmt: skip
+
+
+def panels(column, unit, title, **more):
+    return tuple(
+        Panel(f"{title}: {net}, {cores}", "bytes", {column: column}, unit, "vector",
+              where={"net": net, "cores": cores}, log_x=True, bytes_x=True, **more)
+        for net in NETS for cores in SCENES
+    )  # fmt: skip

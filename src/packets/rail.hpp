@@ -22,6 +22,10 @@ class rail final : public progress::ltask, public progress::event_source {
   [[nodiscard]] bool arm() noexcept override;
   void disarm() noexcept override { static_cast<void>(driver_->arm(false)); }
 
+  [[nodiscard]] std::uint64_t shortest_poll_period_ns() const noexcept override {
+    return driver_->query().poll_period_ns;
+  }
+
   [[nodiscard]] rails::driver& driver() noexcept { return *driver_; }
   int peer_count = 0;   ///< processes reached over this rail
   int other_count = 0;  ///< the same without ourselves

@@ -1,18 +1,15 @@
 #include "progress/engine.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <array>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "progress/background.hpp"
 #include "progress/engine_core.hpp"
-#include "progress/event_thread.hpp"
-#include "progress/poller.hpp"
 #include "progress/tunables.hpp"
 #include "progress/waiting.hpp"
 
@@ -24,36 +21,18 @@ struct engine::parts {
       : core(machine, options, std::move(sentry)) {}
 
   void turn(polling_point point, bool on);
-  [[nodiscard]] bool is_on(polling_point point) const noexcept;
-  void start_idle_pollers();
+  static void look_around(void* self) noexcept;
 
   engine_core core;
   std::mutex control;  // cold: start, stop and change of the threads below
-  std::unique_ptr<event_thread> event;
-  std::unique_ptr<poller> timer;
-  std::vector<std::unique_ptr<poller>> idle;
+  background threads{core};
+  std::uint32_t looks = 0;  // of the tick
 };
 
 namespace {
 
-void look_for_crowd(void* core) noexcept { static_cast<engine_core*>(core)->look_for_crowd(); }
-
 std::uint64_t period_ns(const base::number_tunable& t) {
   return static_cast<std::uint64_t>(t.get()) * 1'000;
-}
-
-poller::plan idle_plan(const topology::machine& machine, const topology::place& leaf) {
-  // One thread for each core, not for each of its hardware threads.
-  auto processors = leaf.processors;
-  if (machine.imagined()) processors.clear();
-  else processors.resize(1);
-  return {
-      {fmt::format("hw-idle{}", leaf.processors.front()), processors}, period_ns(idle_us), true};
-}
-
-poller::plan timer_plan(const topology::machine& machine) {
-  auto processors = machine.imagined() ? std::vector<int>{} : machine.places().front().processors;
-  return {{"hw-timer", std::move(processors)}, period_ns(timer_us), false};
 }
 
 constexpr std::array all_points{polling_point::event, polling_point::timer, polling_point::idle};
@@ -77,38 +56,20 @@ std::optional<polling_point> point_of(polling points) {
 
 }  // namespace
 
-void engine::parts::start_idle_pollers() {
-  for (const auto& p : core.machine.places())
-    if (p.children == 0) idle.push_back(std::make_unique<poller>(core, idle_plan(core.machine, p)));
-}
-
-bool engine::parts::is_on(polling_point point) const noexcept {
-  switch (point) {
-    case polling_point::event:
-      return event != nullptr;
-    case polling_point::timer:
-      return timer != nullptr;
-    case polling_point::idle:
-      break;
-  }
-  return !idle.empty();
-}
-
 void engine::parts::turn(polling_point point, bool on) {
-  if (on == is_on(point)) return;
-  switch (point) {
-    case polling_point::event:
-      on ? event = std::make_unique<event_thread>(core) : event = nullptr;
-      break;
-    case polling_point::timer:
-      on ? timer = std::make_unique<poller>(core, timer_plan(core.machine)) : timer = nullptr;
-      break;
-    case polling_point::idle:
-      on ? start_idle_pollers() : idle.clear();
-      break;
-  }
+  threads.turn(point, on);
   // Those who sleep on the assumption that our threads watch must look themselves from now on.
   if (!on) disturb_all();
+}
+
+void engine::parts::look_around(void* self) noexcept {
+  constexpr std::uint32_t bound_period = 5;  // ticks
+  auto& p = *static_cast<parts*>(self);
+  p.core.look_around();
+  if (++p.looks % bound_period != 0) return;  // ticks run one at a time
+  // Who changes the threads now looks after it; and joins one that may be here.
+  const std::unique_lock hold(p.control, std::try_to_lock);
+  if (hold) p.threads.mind_bound_threads();
 }
 
 base::result<std::unique_ptr<engine>> engine::start(const topology::machine& machine,
@@ -118,9 +79,9 @@ base::result<std::unique_ptr<engine>> engine::start(const topology::machine& mac
   std::unique_ptr<engine> made(
       new engine(std::make_unique<parts>(machine, options, std::move(*sentry))));
   auto& core = made->parts_->core;
-  core.look_for_crowd();
-  core.every_100_ms.add(look_for_crowd, &core);
   made->set_polling(options.points);
+  core.look_around();
+  core.every_100_ms.add(&parts::look_around, made->parts_.get());
   return made;
 }
 
@@ -249,8 +210,10 @@ void engine::remove_tick(void (*tick)(void*) noexcept, void* argument) {
 
 void engine::set_polling(polling points) {
   const std::lock_guard hold(parts_->control);
+  parts_->threads.lend_spare(false);
   for (const auto point : all_points) parts_->turn(point, false);
   if (const auto chosen = point_of(points)) parts_->turn(*chosen, true);
+  if (points == polling::automatic) parts_->threads.lend_spare(true);
 }
 
 void engine::turn(polling_point point, bool on) {
@@ -260,7 +223,7 @@ void engine::turn(polling_point point, bool on) {
 
 bool engine::is_on(polling_point point) const {
   const std::lock_guard hold(parts_->control);
-  return parts_->is_on(point);
+  return parts_->threads.is_on(point);
 }
 
 engine_statistics engine::statistics() const noexcept {
@@ -281,7 +244,11 @@ engine_statistics engine::statistics() const noexcept {
           .event_looks = of(c.event_looks),
           .event_sleeps = of(c.event_sleeps),
           .quiet_sleeps = of(c.quiet_sleeps),
-          .lifts = of(c.lifts)};
+          .lifts = of(c.lifts),
+          .spare_spells = of(c.spare_spells),
+          .spare_withdrawals = of(c.spare_withdrawals),
+          .idle_rests = of(c.idle_rests),
+          .demotions = of(c.demotions)};
 }
 
 }  // namespace headway::progress

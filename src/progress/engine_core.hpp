@@ -44,9 +44,42 @@ struct engine_core {
   /// The ranks of this job alone are more than the processors. Relaxed, likewise.
   base::atomic<bool> outnumbered{false};
 
+  /// The poller on a spare processor (spare_poller.hpp), as the event thread sees it. `called_ns`
+  /// is handed over by `called`, release to acquire; the others are relaxed hints: a call that is
+  /// lost, or comes while it pays no more, leaves the work to the event thread.
+  struct spare_state {
+    base::atomic<std::uint32_t> called{0};  ///< futex word: 1 from the call to the end of the spell
+    base::atomic<std::uint64_t> called_ns{0};
+    base::atomic<std::uint64_t> not_before_ns{0};  ///< it withdrew until then
+    base::atomic<bool> exists{false};
+    base::atomic<bool> pays{false};
+    base::atomic<bool> polls{false};
+    base::atomic<std::uint32_t> beats{0};  ///< changes while it has its processor
+  } spare;
+  /// Events come one after another: the spare poller shall take over, if there is one and it pays.
+  void call_spare(std::uint64_t now_ns) noexcept {
+    if (!spare.pays.load(std::memory_order_relaxed) ||
+        now_ns < spare.not_before_ns.load(std::memory_order_relaxed) ||
+        spare.called.load(std::memory_order_relaxed) != 0)
+      return;
+    spare.called_ns.store(now_ns, std::memory_order_relaxed);
+    spare.called.store(1, std::memory_order_release);
+    base::futex_wake(spare.called, 1);
+  }
+
+  /// The event thread's naps between looks are slept here; a change ends the one under way.
+  base::atomic<std::uint32_t> nap_word{0};
+  void rouse_event_thread() noexcept {
+    nap_word.fetch_add(1, std::memory_order_relaxed);  // the futex compares; it carries nothing
+    base::futex_wake(nap_word, 1);
+  }
+  /// What it took recently until a thread of ours ran after it should. Relaxed, the event thread's.
+  base::atomic<std::uint64_t> wake_ns{20'000};
+
   struct counters {  // slow paths only, so plain additions will do; relaxed, they carry nothing
     base::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
-        event_sleeps{0}, quiet_sleeps{0}, lifts{0};
+        event_sleeps{0}, quiet_sleeps{0}, lifts{0}, idle_rests{0}, demotions{0}, spare_spells{0},
+        spare_withdrawals{0};
   } counted;
   static void count(base::atomic<std::uint64_t>& counter) noexcept {
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -90,8 +123,12 @@ struct engine_core {
 
   /// A taken mask was met: if one tenure lasts long, lets its holder run.
   void mind_stall(thread_record& me) noexcept;
-  /// Compares threads that want to run with processors; about 10 us, ten times a second.
-  void look_for_crowd() noexcept;
+  /// Compares threads that want to run with processors, and what `auto` makes of it; about 10 us,
+  /// ten times a second.
+  void look_around() noexcept;
+  /// Somebody who met a mask of the caller's while it had no processor may have lifted it, see
+  /// `mind_stall`. A low-priority thread calls this after its rounds; `seen` is its own.
+  void regain_low_priority(std::uint64_t& seen) const noexcept;
   static void forbid_inside_ltask(const thread_record& me, const char* call) noexcept {
     if (me.running) [[unlikely]]
       misuse("ltask '{}' calls {} from its body: an ltask never waits and never polls",
@@ -99,6 +136,7 @@ struct engine_core {
   }
 
  private:
+  void look_for_crowd() noexcept;
   base::atomic<int> crowded_looks_{0};
 };
 

@@ -16,6 +16,8 @@ class event_source {
   [[nodiscard]] virtual bool arm() noexcept = 0;
   /// Nobody sleeps any more: wake-ups may stop.
   virtual void disarm() noexcept = 0;
+  /// A look at it costs so much that background polling more often does not pay. 0: any period.
+  [[nodiscard]] virtual std::uint64_t shortest_poll_period_ns() const noexcept { return 0; }
 
  protected:
   ~event_source() = default;

@@ -1,10 +1,14 @@
 #include "progress/event_thread.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/log.hpp"
 #include "progress/scheduling.hpp"
+#include "progress/tunables.hpp"
 
 namespace headway::progress {
 namespace {
@@ -17,15 +21,14 @@ constexpr std::uint64_t longest_pause_crowded_ns = 4'000 * us;  // 16 ranks look
 constexpr std::uint64_t taken_pause_ns = 20 * us;
 constexpr int idle_looks_max = 3;
 
-std::vector<int> usable(const topology::machine& machine) {
-  if (machine.imagined()) return {};
-  return machine.places().front().processors;
-}
+constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // its poller may lose the processor
+constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
+constexpr std::uint64_t budget_window_ns = 100'000 * us, budget_ns = 20'000 * us;
 
 }  // namespace
 
 event_thread::event_thread(engine_core& core) : core_(core), pause_ns_(first_pause_ns) {
-  thread_ = start_thread({"hw-event", usable(core.machine)}, [this] { run(); });
+  thread_ = start_thread({"hw-event", usable_processors(core.machine)}, [this] { run(); });
   core_.watched.store(true, std::memory_order_relaxed);
 }
 
@@ -34,12 +37,13 @@ event_thread::~event_thread() {
   stop_.store(1, std::memory_order_seq_cst);  // pairs with the loads in sleep_quietly and watch
   core_.open_quiet();
   core_.sentry->kick();
-  base::futex_wake(stop_, 1);
+  core_.rouse_event_thread();
   thread_.join();
 }
 
 void event_thread::run() noexcept {
-  ask_short_slices();
+  ask_exact_sleeps();
+  take_class();
   auto& me = this_thread();
   while (!stop_.load(std::memory_order_relaxed)) {
     if (idle_looks_ >= idle_looks_max || core_.sentry->held_by() == guard::holder::application) {
@@ -53,13 +57,51 @@ void event_thread::run() noexcept {
   }
 }
 
+/// What waking us takes is learnt here: the sleep has a known end.
 void event_thread::doze() noexcept {
+  constexpr std::uint64_t longest_sample_ns = 1'000 * us;  // more is a processor that was taken
+  const auto due = base::now_ns() + pause_ns_;
   pause(pause_ns_);
   core_.count(core_.counted.event_looks);
+  const auto now = base::now_ns();
+  if (now < due) return;
+  const auto took = std::min(now - due, longest_sample_ns);
+  const auto before = core_.wake_ns.load(std::memory_order_relaxed);
+  core_.wake_ns.store(before - before / 8 + took / 8, std::memory_order_relaxed);
 }
 
 void event_thread::pause(std::uint64_t for_ns) noexcept {
-  base::futex_wait(stop_, 0, base::now_ns() + for_ns);
+  const auto word = core_.nap_word.load(std::memory_order_relaxed);
+  // seq_cst: a stop that is not seen here changes the word after it was read.
+  if (stop_.load(std::memory_order_seq_cst)) return;
+  base::futex_wait(core_.nap_word, word, base::now_ns() + for_ns);
+}
+
+void event_thread::take_class() noexcept {
+  const int asked = event_class.index();
+  real_time_ = asked != 0 && run_in_real_time(asked == 1 ? SCHED_FIFO : SCHED_RR);
+  demoted_ = false;
+  if (real_time_) return;
+  if (asked != 0)
+    base::log(base::severity::warning,
+              "the kernel does not let the event thread into class '{}': it stays an ordinary one",
+              event_class.value_text());
+  ask_short_slices();
+}
+
+void event_thread::mind_budget(std::uint64_t began_ns) noexcept {
+  if (!real_time_) return;
+  const auto now = base::now_ns();
+  if (now - window_began_ns_ >= budget_window_ns) {
+    window_began_ns_ = now;
+    window_used_ns_ = 0;
+    if (demoted_) take_class();
+  }
+  window_used_ns_ += now - began_ns;
+  if (demoted_ || window_used_ns_ < budget_ns) return;
+  demoted_ = true;
+  core_.count(core_.counted.demotions);
+  ask_short_slices();
 }
 
 event_thread::finding event_thread::look() noexcept {
@@ -72,7 +114,9 @@ event_thread::finding event_thread::look() noexcept {
   } else {
     idle_looks_ = 0;
     core_.every_100_ms.run_if_due(base::now_ns());
-    if (rounds == rounds_seen_) found = finding::unattended;
+    // The spare poller's rounds are attendance too, as long as it has its processor.
+    if (rounds == rounds_seen_ && !spare_polls()) found = finding::unattended;
+    beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Left alone for longer and longer while others poll; back soon when they cease.
   pause_ns_ =
@@ -82,7 +126,14 @@ event_thread::finding event_thread::look() noexcept {
   return found;
 }
 
+/// And has had its processor since the last look.
+bool event_thread::spare_polls() const noexcept {
+  return core_.spare.polls.load(std::memory_order_relaxed) &&
+         core_.spare.beats.load(std::memory_order_relaxed) != beats_seen_;
+}
+
 std::uint64_t event_thread::longest_pause() const noexcept {
+  if (core_.spare.polls.load(std::memory_order_relaxed)) return longest_pause_spare_ns;
   if (core_.crowded.load(std::memory_order_relaxed)) return longest_pause_crowded_ns;
   return core_.lead.holder() == 0 ? longest_pause_vacant_ns : longest_pause_ns;
 }
@@ -91,7 +142,7 @@ void event_thread::watch(thread_record& me) noexcept {
   auto& sentry = *core_.sentry;
   if (!sentry.try_take(guard::holder::background)) return;
   const auto must_leave = [&] {
-    return stop_.load(std::memory_order_seq_cst) != 0 || sentry.wished();
+    return stop_.load(std::memory_order_seq_cst) != 0 || sentry.wished() || spare_polls();
   };
   for (;;) {
     const auto until = base::now_ns() + ticks::period_ns;
@@ -106,14 +157,26 @@ void event_thread::watch(thread_record& me) noexcept {
 }
 
 void event_thread::poll_until_idle(thread_record& me) noexcept {
-  for (;;) {
+  for (bool moved = false;;) {
+    const auto began = real_time_ ? base::now_ns() : 0;
     const auto o = core_.round(me, round_kind::background, true);
     me.pay_wake_ups();
+    mind_budget(began);
+    if (o.advanced && !moved) {
+      moved = true;
+      call_spare_if_busy();
+    }
     // The holder of the mask polls for us, or needs the processor that we run on.
     if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
     if (!o.advanced || stop_.load(std::memory_order_relaxed)) return;
     if (core_.queues.root().explicit_rounds() != rounds_seen_) return;  // attended: hands off
   }
+}
+
+void event_thread::call_spare_if_busy() noexcept {
+  const auto now = base::now_ns();
+  if (now - moved_ns_ < lasting_ns) core_.call_spare(now);
+  moved_ns_ = now;
 }
 
 }  // namespace headway::progress

@@ -14,6 +14,10 @@ namespace headway::progress {
 /// attended  somebody polled since the last look: sleeps, looks again later and later
 /// watching  something is pending and nobody polls: guards, and polls when an event wakes it
 ///
+/// In a real-time class (HEADWAY_EVENT_CLASS) it may take a fifth of each tenth of a second; once
+/// that is used up it is an ordinary thread until the next one begins, so that an ltask that never
+/// comes to rest cannot take the machine.
+///
 /// While attended it is not the guard, so sources are not armed and messages cost their senders no
 /// wake-up. The price is the look: the first takes place 50 us after the last poll that it noticed.
 /// Threads:  its own, started and ended by the constructor and the destructor.
@@ -31,6 +35,10 @@ class event_thread {
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
   void poll_until_idle(thread_record& me) noexcept;
+  void call_spare_if_busy() noexcept;
+  [[nodiscard]] bool spare_polls() const noexcept;
+  void take_class() noexcept;
+  void mind_budget(std::uint64_t began_ns) noexcept;
   void pause(std::uint64_t for_ns) noexcept;
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
@@ -39,7 +47,13 @@ class event_thread {
   base::atomic<std::uint32_t> stop_{0};
   // What follows is the thread's own.
   std::uint64_t pause_ns_;
-  std::uint64_t rounds_seen_ = 0;  ///< explicit rounds of the root at the last look
+  std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
+  std::uint32_t beats_seen_ = 0;       ///< of the spare poller, likewise
+  std::uint64_t moved_ns_ = 0;         ///< when something advanced last
+  std::uint64_t window_began_ns_ = 0;  ///< of the budget in a real-time class …
+  std::uint64_t window_used_ns_ = 0;   ///< … and what of it is used up
+  bool real_time_ = false;
+  bool demoted_ = false;
   std::uint32_t starts_seen_ = 0;
   int idle_looks_ = 0;
   std::thread thread_;  // last: it uses all the others

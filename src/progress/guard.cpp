@@ -52,7 +52,7 @@ void guard::add(event_source& source) {
     descriptor = -1;
   }
   sources_.push_back({&source, descriptor});
-  blind_sources_ += descriptor < 0;
+  count_sources();
   kick();  // who sleeps now has not armed it
 }
 
@@ -60,9 +60,20 @@ void guard::remove(event_source& source) {
   const std::lock_guard hold(lock_);
   const auto it = std::ranges::find(sources_, &source, &entry::source);
   if (it == sources_.end()) return;
-  blind_sources_ -= it->descriptor < 0;
   if (it->descriptor >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, it->descriptor, nullptr);
   sources_.erase(it);
+  count_sources();
+}
+
+void guard::count_sources() noexcept {
+  int blind = 0;
+  auto shortest = sources_.empty() ? 0 : UINT64_MAX;
+  for (const auto& e : sources_) {
+    blind += e.descriptor < 0;
+    shortest = std::min<std::uint64_t>(shortest, e.source->shortest_poll_period_ns());
+  }
+  blind_sources_.store(blind, std::memory_order_relaxed);
+  shortest_period_ns_.store(shortest, std::memory_order_relaxed);
 }
 
 bool guard::arm() noexcept {
@@ -80,11 +91,7 @@ void guard::disarm() noexcept {
 void guard::sleep_armed(std::uint64_t deadline_ns) noexcept {
   const auto now = base::now_ns();
   std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-  {
-    const std::lock_guard hold(lock_);
-    if (blind_sources_ + blind_polls_.load(std::memory_order_relaxed) > 0)
-      left = std::min(left, blind_period_ns_);
-  }
+  if (is_blind()) left = std::min(left, blind_period_ns_);
   std::array<epoll_event, 8> events;
   const timespec time_out{static_cast<time_t>(left / 1'000'000'000u),
                           static_cast<long>(left % 1'000'000'000u)};

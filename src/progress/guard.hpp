@@ -61,6 +61,17 @@ class guard {
       kick();
   }
 
+  /// Some source cannot wake us, or something is to be polled that no source tells of. Relaxed: a hint.
+  [[nodiscard]] bool is_blind() const noexcept {
+    return blind_sources_.load(std::memory_order_relaxed) +
+               blind_polls_.load(std::memory_order_relaxed) >
+           0;
+  }
+  /// The shortest period at which polling pays for any source there is. Relaxed: a hint.
+  [[nodiscard]] std::uint64_t shortest_period_ns() const noexcept {
+    return shortest_period_ns_.load(std::memory_order_relaxed);
+  }
+
   void add(event_source& source);
   void remove(event_source& source);
   /// Something that no source tells of. Relaxed: who sleeps already learns of it by the submission.
@@ -70,6 +81,7 @@ class guard {
  private:
   guard(int epoll, int control, std::uint64_t blind_period_ns) noexcept
       : epoll_(epoll), control_(control), blind_period_ns_(blind_period_ns) {}
+  void count_sources() noexcept;
   [[nodiscard]] bool arm() noexcept;
   void disarm() noexcept;
   void sleep_armed(std::uint64_t deadline_ns) noexcept;
@@ -86,7 +98,8 @@ class guard {
     int descriptor;  ///< in the epoll set, or -1
   };
   std::vector<entry> sources_;
-  int blind_sources_ = 0;
+  base::atomic<int> blind_sources_{0};                 // written under the lock
+  base::atomic<std::uint64_t> shortest_period_ns_{0};  // likewise
   base::atomic<int> blind_polls_{0};
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "progress/placement.hpp"
 
 namespace headway::progress {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::uint32_t sweep_period = 16;  // rounds of an idle poller
 }  // namespace
 
 poller::poller(engine_core& core, plan how) : core_(core), plan_(std::move(how)) {
+  at_ = plan_.thread.processors;
   thread_ = start_thread(plan_.thread, [this] { run(); });
 }
 
@@ -24,6 +26,8 @@ poller::~poller() {
   stop_.store(1, std::memory_order_seq_cst);  // pairs with the load in sleep_quietly
   core_.open_quiet();
   base::futex_wake(stop_, 1);
+  resting_.store(0, std::memory_order_seq_cst);
+  base::futex_wake(resting_, 1);
   // At its low priority it might not get to see it for long. 0: it has not begun, nor gone low.
   const auto self = kernel_thread_.load(std::memory_order_seq_cst);
   if (plan_.when_idle && self != 0) lift(self);
@@ -32,14 +36,14 @@ poller::~poller() {
 
 void poller::run() noexcept {
   auto& me = this_thread();
-  if (plan_.when_idle) {
-    run_when_idle();
-    kernel_thread_.store(base::thread_of(me.ticket), std::memory_order_seq_cst);
-    me.ticket |= base::low_priority_bit;
-  }
+  ask_exact_sleeps();
+  if (plan_.when_idle) run_when_idle();
+  kernel_thread_.store(base::thread_of(me.ticket), std::memory_order_seq_cst);
+  if (plan_.when_idle) me.ticket |= base::low_priority_bit;
   std::uint64_t rounds_seen = 0, attended_pause = least_pause_attended_ns;
   for (std::uint32_t round = 0; !stop_.load(std::memory_order_relaxed); ++round) {
     if (core_.nothing_for_background()) core_.sleep_quietly(stop_);
+    if (resting_.load(std::memory_order_relaxed) != 0) rest();
     const auto rounds = core_.queues.root().explicit_rounds();
     if (rounds != rounds_seen) {
       rounds_seen = rounds;
@@ -51,9 +55,10 @@ void poller::run() noexcept {
     const bool everywhere = !plan_.when_idle || round % sweep_period == 0;
     const auto o = core_.round(me, round_kind::background, everywhere);
     me.pay_wake_ups();
-    regain_low_priority();
+    if (plan_.when_idle) core_.regain_low_priority(lifts_seen_);
+    const auto period = next_period_ns(o.advanced);
     if (!o.advanced) {
-      pause(plan_.period_ns);
+      pause(period);
       core_.every_100_ms.run_if_due(base::now_ns());
     }
   }
@@ -64,12 +69,45 @@ void poller::pause(std::uint64_t for_ns) noexcept {
   else base::futex_wait(stop_, 0, base::now_ns() + for_ns);
 }
 
-/// Somebody who met our mask while we had no processor may have lifted us (engine_core.cpp).
-void poller::regain_low_priority() noexcept {
-  const auto lifts = core_.counted.lifts.load(std::memory_order_relaxed);
-  if (!plan_.when_idle || lifts == lifts_seen_) return;
-  lifts_seen_ = lifts;
-  run_when_idle();
+/// Its own core belongs to a computing thread, and others are free, where others of us poll.
+void poller::rest() noexcept {
+  core_.count(core_.counted.idle_rests);
+  while (resting_.load(std::memory_order_relaxed) != 0 && !stop_.load(std::memory_order_seq_cst))
+    base::futex_wait(resting_, 1);
+}
+
+/// Nothing is urgent while nothing moves and nothing begins: then the period grows.
+std::uint64_t poller::next_period_ns(bool moved) noexcept {
+  constexpr std::uint64_t calm_after_ns = 1'000'000;
+  const auto shortest = std::max(plan_.period_ns, core_.sentry->shortest_period_ns());
+  const auto starts = core_.work.starts();
+  if (moved || starts != starts_seen_ || period_ns_ < shortest) {
+    starts_seen_ = starts;
+    slower_at_ns_ = 0;
+    return period_ns_ = shortest;
+  }
+  const auto longest = std::max(shortest, plan_.calm_period_ns);
+  if (plan_.slowdown <= 1 || period_ns_ >= longest) return period_ns_;
+  const auto now = base::now_ns();
+  if (slower_at_ns_ == 0) {
+    slower_at_ns_ = now + calm_after_ns;
+  } else if (now >= slower_at_ns_) {
+    slower_at_ns_ = now + calm_after_ns;
+    const auto grown = std::max<std::uint64_t>(period_ns_, 1'000) * plan_.slowdown;
+    period_ns_ = std::min(grown, longest);
+  }
+  return period_ns_;
+}
+
+void poller::keep_off(const std::vector<int>& bound) noexcept {
+  if (plan_.thread.processors.empty()) return;
+  const auto left = free_part(core_.machine, plan_.thread.processors, bound);
+  const auto self = kernel_thread_.load(std::memory_order_seq_cst);
+  if (self == 0) return;  // it has not begun: the next look will do
+  if (!left.empty() && left != at_ && bind_thread(self, left)) at_ = left;
+  const std::uint32_t rests = left.empty();
+  if (resting_.exchange(rests, std::memory_order_relaxed) == 1 && !rests)
+    base::futex_wake(resting_, 1);
 }
 
 }  // namespace headway::progress

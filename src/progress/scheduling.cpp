@@ -2,12 +2,16 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <mutex>
 
 namespace headway::progress {
 namespace {
@@ -31,18 +35,23 @@ bool set_attributes(pid_t thread, const scheduling_attributes& attributes) noexc
   return syscall(SYS_sched_setattr, thread, &attributes, 0u) == 0;
 }
 
-void bind_to(const std::vector<int>& processors) noexcept {
-  if (processors.empty()) return;
-  const auto count = static_cast<std::size_t>(processors.back()) + 1;
-  cpu_set_t* set = CPU_ALLOC(count);
-  if (!set) return;
-  const auto bytes = CPU_ALLOC_SIZE(count);
-  CPU_ZERO_S(bytes, set);
-  for (const int p : processors) CPU_SET_S(static_cast<std::size_t>(p), bytes, set);
-  // Refused when the cpuset has shrunk meanwhile: then it stays where its starter may run.
-  sched_setaffinity(0, bytes, set);
-  CPU_FREE(set);
-}
+std::mutex own_lock;           // cold: start and end of threads of ours
+std::vector<int> own_threads;  // guarded by it
+
+/// Its thread is ours while it lives.
+struct membership {
+  membership() : self(gettid()) {
+    const std::lock_guard hold(own_lock);
+    own_threads.push_back(self);
+  }
+  ~membership() {
+    const std::lock_guard hold(own_lock);
+    std::erase(own_threads, self);
+  }
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+  const int self;
+};
 
 }  // namespace
 
@@ -52,18 +61,68 @@ std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread made([plan, body = std::move(body)] {
     pthread_setname_np(pthread_self(), plan.name.c_str());
-    bind_to(plan.processors);
+    bind_thread(0, plan.processors);
+    const membership ours;
     body();
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
 
+bool is_own_thread(int thread) noexcept {
+  const std::lock_guard hold(own_lock);
+  return std::ranges::find(own_threads, thread) != own_threads.end();
+}
+
+std::vector<int> processors_of_thread(int thread) {
+  std::vector<int> processors;
+  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
+  for (std::size_t room = CPU_SETSIZE; room <= 1u << 20; room *= 2) {
+    cpu_set_t* set = CPU_ALLOC(room);
+    if (!set) return processors;
+    const auto bytes = CPU_ALLOC_SIZE(room);
+    const bool told = sched_getaffinity(thread, bytes, set) == 0;
+    for (std::size_t p = 0; told && p < room; ++p)
+      if (CPU_ISSET_S(p, bytes, set)) processors.push_back(static_cast<int>(p));
+    CPU_FREE(set);
+    if (told || errno != EINVAL) return processors;
+  }
+  return processors;
+}
+
+bool bind_thread(int thread, const std::vector<int>& processors) noexcept {
+  if (processors.empty()) return true;
+  const auto count = static_cast<std::size_t>(processors.back()) + 1;
+  cpu_set_t* set = CPU_ALLOC(count);
+  if (!set) return false;
+  const auto bytes = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(bytes, set);
+  for (const int p : processors) CPU_SET_S(static_cast<std::size_t>(p), bytes, set);
+  // Refused when the cpuset has shrunk meanwhile: then it stays where its starter may run.
+  const bool done = sched_setaffinity(thread, bytes, set) == 0;
+  CPU_FREE(set);
+  return done;
+}
+
+std::vector<int> usable_processors(const topology::machine& machine) {
+  if (machine.imagined()) return {};
+  return machine.places().front().processors;
+}
+
+void ask_exact_sleeps() noexcept { prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0); }
+
 void ask_short_slices() noexcept {
   scheduling_attributes wish;
   wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; keep it
   wish.runtime = short_slice_ns;
   set_attributes(0, wish);
+}
+
+bool run_in_real_time(int policy) noexcept {
+  scheduling_attributes wish;
+  wish.policy = static_cast<std::uint32_t>(policy);
+  wish.priority = 1;
+  return set_attributes(0, wish);
 }
 
 void run_when_idle() noexcept {

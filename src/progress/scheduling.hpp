@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "topology/machine.hpp"
+
 namespace headway::progress {
 
 struct thread_plan {
@@ -17,9 +19,27 @@ struct thread_plan {
 /// Starts a thread of ours: named, every signal blocked, on its processors.
 [[nodiscard]] std::thread start_thread(const thread_plan& plan, std::function<void()> body);
 
+/// Was it started by `start_thread`? Any thread; a short lock.
+[[nodiscard]] bool is_own_thread(int thread) noexcept;
+
+/// The processors that a thread of this process may run on, ascending. Empty: it has ended.
+[[nodiscard]] std::vector<int> processors_of_thread(int thread);
+/// Lets a thread of this process run on these only; empty: no change. False: the kernel refused.
+bool bind_thread(int thread, const std::vector<int>& processors) noexcept;
+/// Where a thread of ours may run if it has no place of its own: the whole of the process's cpuset.
+/// Empty, which is "as its starter", on an imagined machine.
+[[nodiscard]] std::vector<int> usable_processors(const topology::machine& machine);
+
+/// The calling thread's timed sleeps end when they are due, not up to 50 us later.
+void ask_exact_sleeps() noexcept;
+
 /// Asks the scheduler for short slices, so that this thread runs soon after it is woken although
 /// every core computes (FIELD.md section 6: 3.3 ms become 0.14). Linux before 6.12 takes no notice.
 void ask_short_slices() noexcept;
+
+/// The calling thread runs before all ordinary ones, in SCHED_FIFO or SCHED_RR at the lowest of
+/// their priorities. False: not permitted (CAP_SYS_NICE or RLIMIT_RTPRIO).
+[[nodiscard]] bool run_in_real_time(int policy) noexcept;
 
 /// The calling thread runs only where nothing else wants to. If the kernel would not let us take it
 /// back from there (RLIMIT_NICE), it is made as weak as it can be lifted from: see `lift`.

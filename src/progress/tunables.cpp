@@ -8,7 +8,8 @@ base::choice_tunable progress_points{
     "HEADWAY_PROGRESS",
     {"off", "explicit", "timer", "idle", "event", "auto"},
     "auto",
-    "background polling points; auto sleeps on events, with the timer where a rail cannot wake us"};
+    "background polling points; auto sleeps on events, with the timer where a rail cannot wake us, "
+    "and polls on a spare processor while events come one after another"};
 
 base::choice_tunable wait_policy{
     "HEADWAY_WAIT",
@@ -47,6 +48,41 @@ base::number_tunable idle_us{
     0,
     1'000'000,
     "pause between rounds of idle polling, 0 yields; up to 10 us no effect on latency in pioman15"};
+
+base::number_tunable idle_calm_us{
+    "HEADWAY_IDLE_CALM_US",
+    "us",
+    100,
+    0,
+    1'000'000,
+    "longest pause between rounds of idle polling, reached while nothing moves for milliseconds"};
+
+base::number_tunable idle_slowdown{
+    "HEADWAY_IDLE_SLOWDOWN",
+    "",
+    2,
+    1,
+    1000,
+    "what the pause of idle polling is multiplied by, each millisecond in which nothing moved or "
+    "began; 1: never"};
+
+base::choice_tunable idle_level{
+    "HEADWAY_IDLE_LEVEL",
+    {"machine", "package", "die", "l3", "core"},
+    "core",
+    "level of the machine at whose places idle pollers run, one for each place"};
+
+base::choice_tunable idle_places{"HEADWAY_IDLE_PLACES",
+                                 {"all", "first", "odd", "even"},
+                                 "all",
+                                 "which places of that level have an idle poller"};
+
+base::choice_tunable event_class{
+    "HEADWAY_EVENT_CLASS",
+    {"normal", "fifo", "rr"},
+    "normal",
+    "scheduling class of the event thread; real-time where permitted, and never more than a fifth "
+    "of a processor's time"};
 
 polling polling_from_environment() { return static_cast<polling>(progress_points.index()); }
 

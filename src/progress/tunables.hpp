@@ -10,5 +10,10 @@ extern base::number_tunable spin_us;
 extern base::number_tunable yield_us;
 extern base::number_tunable timer_us;
 extern base::number_tunable idle_us;
+extern base::number_tunable idle_calm_us;
+extern base::number_tunable idle_slowdown;
+extern base::choice_tunable idle_level;
+extern base::choice_tunable idle_places;
+extern base::choice_tunable event_class;
 
 }  // namespace headway::progress

@@ -26,6 +26,7 @@ struct limits {
   std::size_t inline_bytes_max = 0;  ///< payload up to here is always `done`, never `posted`
   std::uint32_t poll_cost_ns = 0;    ///< of a `reap` that finds nothing, as an order of size
   std::uint32_t latency_ns = 0;      ///< one way, as an order of size: nearer rails come first
+  std::uint32_t poll_period_ns = 0;  ///< background polling more often does not pay; 0: any period
   bool wakes = false;                ///< `descriptor` and `arm` can end a sleep
 };
 

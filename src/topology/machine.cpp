@@ -67,8 +67,8 @@ bool machine::imagined() const noexcept { return parts_->imagined; }
 std::vector<place_id> machine::places_at(level which) const {
   const auto& all = parts_->places;
   std::vector<place_id> chosen;
-  // A parent comes before its children, so going backwards the narrowest that fit are met first. Children
-  // are of one level and fit all or none, so no part of the machine is left out.
+  // A parent comes before its children, so going backwards the narrowest that fit are met first.
+  // Children are of one level and fit all or none, so no part of the machine is left out.
   std::vector<bool> below(all.size(), false);  // something below it was chosen
   for (std::size_t i = all.size(); i-- > 0;) {
     const auto parent = static_cast<std::size_t>(all[i].parent);
@@ -93,6 +93,10 @@ place_id machine::leaf_of(int processor) const noexcept {
   auto p = static_cast<std::size_t>(processor);
   if (p < table.size()) return table[p];
   return parts_->imagined ? table[p % table.size()] : place_id::root;
+}
+
+bool machine::limited_by_quota() const noexcept {
+  return parts_->quota_processors < parts_->node_processors;
 }
 
 int machine::usable_processors() const noexcept {

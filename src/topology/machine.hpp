@@ -58,6 +58,9 @@ class machine {
   /// The same without the affinity mask: what the processes of a job here may use together. One
   /// that is bound to a core of its own shares the computer with others, and yet not that core.
   [[nodiscard]] int node_processors() const noexcept;
+  /// A control group grants less processor time than there are processors: whoever polls on one
+  /// that nobody uses takes it away from those who compute.
+  [[nodiscard]] bool limited_by_quota() const noexcept;
   /// Threads that want a processor on this machine now (from the kernel's own count); a look-up
   /// of microseconds, so callers ask rarely.
   [[nodiscard]] int runnable_threads() const noexcept;

@@ -77,6 +77,7 @@ limits tcp_driver::query() const noexcept {
           .inline_bytes_max = inline_bytes_max,
           .poll_cost_ns = 300,
           .latency_ns = 5000,
+          .poll_period_ns = 5'000,
           .wakes = true};
 }
 

@@ -45,7 +45,11 @@ TEST_P(with_background, is_quiet_when_nothing_is_pending) {
   pass_time(5);
   e->pending_ended();
   ASSERT_TRUE(eventually([&] { return e->statistics().quiet_sleeps >= 1; }));
-  pass_time(50);  // until the last of several threads sleeps too
+  ASSERT_TRUE(eventually([&] {  // until the last of several threads sleeps too
+    const auto before = background_activity(*e);
+    pass_time(50);
+    return background_activity(*e) == before;
+  }));
   const auto activity = background_activity(*e);
   pass_time(200);
   EXPECT_EQ(background_activity(*e), activity);

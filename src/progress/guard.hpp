@@ -61,7 +61,7 @@ class guard {
       kick();
   }
 
-  /// Some source cannot wake us, or something is to be polled that no source tells of. Relaxed: a hint.
+  /// Something cannot wake us: a source, or what no source tells of. Relaxed: a hint.
   [[nodiscard]] bool is_blind() const noexcept {
     return blind_sources_.load(std::memory_order_relaxed) +
                blind_polls_.load(std::memory_order_relaxed) >

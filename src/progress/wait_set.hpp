@@ -45,7 +45,8 @@ class wait_set {
   void leave(waiter& me) noexcept {
     for (auto* one : all_)
       if (one) one->word_.leave(me);
-    if (second_.linked()) crowd().leave(second_);
+    if (in_crowd_) crowd().leave(second_);
+    in_crowd_ = false;
   }
 
  private:
@@ -55,7 +56,8 @@ class wait_set {
       if (one.test()) return false;
       misuse("two threads wait for one completion");
     }
-    if (!second_.linked()) {
+    if (!in_crowd_) {
+      in_crowd_ = true;
       second_.what = all_.size() == 1 ? &one : nullptr;
       second_.tell = [](void* who) noexcept { signal(*static_cast<waiter*>(who)); };
       second_.argument = &me;
@@ -66,7 +68,8 @@ class wait_set {
 
   std::span<completion* const> all_;
   std::size_t index_ = 0;
-  crowd_member second_;  ///< in the crowd while others sit where we want to
+  bool in_crowd_ = false;  ///< known without a look at the links, which are the crowd's
+  crowd_member second_;    ///< in the crowd while others sit where we want to
 };
 
 }  // namespace headway::progress

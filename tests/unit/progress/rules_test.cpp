@@ -45,14 +45,11 @@ TEST_P(with_background, is_quiet_when_nothing_is_pending) {
   pass_time(5);
   e->pending_ended();
   ASSERT_TRUE(eventually([&] { return e->statistics().quiet_sleeps >= 1; }));
-  ASSERT_TRUE(eventually([&] {  // until the last of several threads sleeps too
+  EXPECT_TRUE(eventually([&] {  // the last of several threads may take a while to go to sleep
     const auto before = background_activity(*e);
-    pass_time(50);
+    pass_time(250);
     return background_activity(*e) == before;
   }));
-  const auto activity = background_activity(*e);
-  pass_time(200);
-  EXPECT_EQ(background_activity(*e), activity);
 }
 
 TEST_P(with_background, wakes_up_when_something_is_pending) {
@@ -96,11 +93,13 @@ TEST_P(with_background, leaves_an_attended_queue_alone) {
   e->pending_started();
   std::jthread waiter([&] { e->wait(c); });
   ASSERT_TRUE(eventually([&] { return e->statistics().explicit_rounds > 1000; }));
-  const auto before = e->statistics();
-  pass_time(200);
-  const auto after = e->statistics();
-  EXPECT_GT(after.explicit_rounds - before.explicit_rounds,
-            100 * (after.background_rounds - before.background_rounds));
+  EXPECT_TRUE(eventually([&] {  // a waiter that gets no processor for the time does not attend
+    const auto before = e->statistics();
+    pass_time(200);
+    const auto after = e->statistics();
+    return after.explicit_rounds - before.explicit_rounds >
+           100 * (after.background_rounds - before.background_rounds);
+  }));
   box.post(c);
   waiter.join();
   e->pending_ended();

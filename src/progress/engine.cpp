@@ -135,6 +135,16 @@ bool engine::poll() noexcept {
   return o.advanced;
 }
 
+bool engine::poll_everywhere() noexcept {
+  auto& core = parts_->core;
+  auto& me = this_thread();
+  core.forbid_inside_ltask(me, "poll");
+  const auto o = core.round(me, round_kind::explicit_, true);
+  me.pay_wake_ups();
+  core.every_100_ms.run_if_due(base::now_ns());
+  return o.advanced;
+}
+
 void engine::wait(completion& what) noexcept {
   completion* const one[] = {&what};
   wait_set set(one);
@@ -194,6 +204,7 @@ void engine::pending_started() noexcept {
 }
 
 void engine::pending_ended() noexcept { parts_->core.work.ended(); }
+std::uint32_t engine::pending() const noexcept { return parts_->core.work.balance(); }
 
 void engine::add_source(event_source& source) { parts_->core.sentry->add(source); }
 void engine::remove_source(event_source& source) { parts_->core.sentry->remove(source); }

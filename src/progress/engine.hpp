@@ -97,6 +97,8 @@ class engine {
 
   /// One explicit polling round from this thread's leaf to the root. True if something advanced.
   bool poll() noexcept;
+  /// The same over every queue, and the ticks if they are due: for a scheduler's clock.
+  bool poll_everywhere() noexcept;
 
   /// Returns when `what` is complete: spins with polling, then sleeps, as HEADWAY_WAIT says.
   void wait(completion& what) noexcept;
@@ -117,6 +119,8 @@ class engine {
   /// sleep when needed.
   void pending_started() noexcept;
   void pending_ended() noexcept;
+  /// The balance, and sleeping threads.
+  [[nodiscard]] std::uint32_t pending() const noexcept;
 
   /// The guard may sleep on `source` from now on / not any more. Control plane: takes a lock.
   void add_source(event_source& source);

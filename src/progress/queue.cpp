@@ -100,8 +100,11 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
         main_.erase(task);
         set_count(main_count_.load(std::memory_order_relaxed) - 1);
       }
+      auto last = found_it ? ltask::state::queued : ltask::state::running;
+      // Not when it is being submitted again just now.
       if (here && (found_it || !queued))
-        task.state_.store(ltask::state::idle, std::memory_order_relaxed);
+        task.state_.compare_exchange_strong(last, ltask::state::idle, std::memory_order_relaxed,
+                                            std::memory_order_relaxed);
       mask_.unlock();
       if (found_it || !here || !queued) return found_it;
     }  // else: queued, but its submitter is between its two steps; it will be here soon

@@ -1,0 +1,221 @@
+/* Background progress for any communication library: light tasks (ltasks) that are run by whoever
+ * comes to a polling point. docs/progress.md teaches it in one page.
+ *
+ * Language:  C11, and C++ (extern "C").
+ * Units:     every time is in nanoseconds, every limit counts from the call;
+ *            HEADWAY_PROGRESS_FOREVER is no limit, 0 is "look once".
+ * Threads:   every function may be called by any thread, unless it says otherwise. In the flavour
+ *            "none" (libheadway_progress_nothread) one thread only may use the library.
+ * Progress:  while an ltask is submitted, somebody runs it: a thread inside a wait or a poll, a
+ *            background thread, a lent thread or a thread scheduler's hook. In the flavour "none",
+ *            and where all polling points are off, only waits, polls and hooks do.
+ * Errors:    functions return a headway_progress_status. A promise that the caller breaks is
+ *            answered with HEADWAY_PROGRESS_MISUSE, changes nothing, and is told in one line on
+ *            standard error; `headway_progress_error` has the text of the calling thread's last
+ *            failure. After fork, the child may not use the library: every call says so.
+ * Storage:   an ltask lies where its user puts it, usually inside a request; the library allocates
+ *            nothing for it. It must not move or be freed while it is submitted.
+ */
+#ifndef HEADWAY_PROGRESS_H
+#define HEADWAY_PROGRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define HEADWAY_PROGRESS_FOREVER UINT64_MAX
+
+typedef enum headway_progress_status {
+  HEADWAY_PROGRESS_OK = 0,
+  HEADWAY_PROGRESS_TIMEOUT = 1,      /* the limit passed first */
+  HEADWAY_PROGRESS_ENDED = 2,        /* the ltask had ended already: nothing to do */
+  HEADWAY_PROGRESS_MISUSE = -1,      /* a broken promise; nothing was changed */
+  HEADWAY_PROGRESS_SYSTEM = -2,      /* the kernel refused: memory, descriptors, threads */
+  HEADWAY_PROGRESS_UNSUPPORTED = -3, /* this flavour cannot do that */
+} headway_progress_status;
+
+/* ---- start and end ------------------------------------------------------------------------- */
+
+typedef enum headway_progress_point {
+  HEADWAY_PROGRESS_EVENT = 1, /* a thread that sleeps in the kernel on descriptors */
+  HEADWAY_PROGRESS_TIMER = 2, /* a thread that wakes at a period (HEADWAY_TIMER_US) */
+  HEADWAY_PROGRESS_IDLE = 4,  /* low-priority threads on cores that have nothing else to do */
+} headway_progress_point;
+
+typedef struct headway_progress_options {
+  size_t size;                /* sizeof(headway_progress_options) */
+  unsigned points;            /* headway_progress_point, added up; 0: none */
+  unsigned points_from_user;  /* not 0: the environment's HEADWAY_PROGRESS instead of `points` */
+  unsigned processes_on_node; /* of this job on this machine, this one included */
+} headway_progress_options;
+#define HEADWAY_PROGRESS_OPTIONS {sizeof(headway_progress_options), 0, 1, 1}
+
+/* The engine is one for the process, and counted: each library that starts it stops it once. The
+ * first start chooses; NULL: HEADWAY_PROGRESS_OPTIONS. Takes about 3 ms the first time. */
+int headway_progress_start(const headway_progress_options* options);
+/* The last stop joins the background threads. Refused while an ltask is submitted or suspended. */
+int headway_progress_stop(void);
+
+/* Why the calling thread's last failing call failed: one line, never NULL. */
+const char* headway_progress_error(void);
+/* "threads" or "none". */
+const char* headway_progress_flavour(void);
+/* "0.1" */
+const char* headway_progress_version(void);
+
+/* ---- ltasks -------------------------------------------------------------------------------- */
+
+typedef struct headway_ltask {
+  uint64_t opaque[32];
+} headway_ltask;
+
+typedef enum headway_ltask_result {
+  HEADWAY_LTASK_IDLE = 0,     /* nothing to do now; run me again at the next round */
+  HEADWAY_LTASK_ADVANCED = 1, /* something moved; run me again soon */
+  HEADWAY_LTASK_DONE = 2,     /* ended: the library touches it no more */
+  HEADWAY_LTASK_SUSPEND = 3,  /* do not run me until `headway_ltask_resume` */
+} headway_ltask_result;
+
+typedef enum headway_ltask_kind {
+  HEADWAY_LTASK_REPEAT = 0,   /* runs until it answers DONE or is cancelled */
+  HEADWAY_LTASK_ONE_SHOT = 1, /* runs once; only SUSPEND lets it run again */
+} headway_ltask_kind;
+
+typedef enum headway_ltask_outcome {
+  HEADWAY_LTASK_UNUSED = 0,    /* never submitted */
+  HEADWAY_LTASK_PENDING = 1,   /* submitted or suspended */
+  HEADWAY_LTASK_FINISHED = 2,  /* ended by itself */
+  HEADWAY_LTASK_CANCELLED = 3, /* ended by `headway_ltask_cancel` */
+} headway_ltask_outcome;
+
+/* Runs on any thread, never on two at once, and sees what earlier runs did. It must be short (a
+ * few microseconds; nobody is stopped from longer runs, others wait for them), never waits, polls,
+ * cancels or suspends; it may submit other ltasks, resume and ask. */
+typedef headway_ltask_result (*headway_ltask_run)(headway_ltask* self, void* argument);
+/* Waits in the kernel for what `run` polls for, and then answers like `run`. Must return after at
+ * most `limit_ns`; that is how soon a cancel or suspend comes through. */
+typedef headway_ltask_result (*headway_ltask_block)(headway_ltask* self, void* argument,
+                                                    uint64_t limit_ns);
+
+enum {
+  HEADWAY_LTASK_PLACE_MACHINE = -1,   /* anyone may run it */
+  HEADWAY_LTASK_PLACE_SUBMITTER = -2, /* the core of the thread that submits it, preferably */
+};
+
+typedef struct headway_ltask_attributes {
+  size_t size;      /* sizeof(headway_ltask_attributes) */
+  const char* name; /* for messages; the text must live as long as the ltask */
+  headway_ltask_run run;
+  void* argument;
+  headway_ltask_kind kind;
+  int place;      /* HEADWAY_LTASK_PLACE_…, or an index below headway_progress_place_count() */
+  int descriptor; /* of a repeat ltask: readable while there is something to do; -1: none. One
+                     ltask for each descriptor. Without, it is polled at HEADWAY_TIMER_US at least
+                     once nobody spins any more */
+  int patient;    /* not 0: being submitted is not "something pending": background threads may be
+                     quiet. For permanent pollers, with headway_progress_pending_started/ended */
+  headway_ltask_block block;     /* or NULL; the engine may call it from a thread of its own … */
+  uint64_t block_delay_ns;       /* … once `run` has answered IDLE for so long */
+  void (*ended)(void* argument); /* or NULL; called last, once for each submission that ends, on
+                                    any thread, under the rules of `run`: the ltask may be freed
+                                    here, if nobody waits for it */
+} headway_ltask_attributes;
+#define HEADWAY_LTASK_ATTRIBUTES     \
+  {sizeof(headway_ltask_attributes), \
+   "ltask",                          \
+   NULL,                             \
+   NULL,                             \
+   HEADWAY_LTASK_REPEAT,             \
+   HEADWAY_LTASK_PLACE_MACHINE,      \
+   -1,                               \
+   0,                                \
+   NULL,                             \
+   UINT64_C(100000),                 \
+   NULL}
+
+/* May be called before headway_progress_start. */
+int headway_ltask_init(headway_ltask* task, const headway_ltask_attributes* attributes);
+/* Refused while the ltask is submitted. Costs nothing; it need not be called from `ended`. */
+int headway_ltask_destroy(headway_ltask* task);
+
+/* Never waits. May be submitted again when it has ended. */
+int headway_ltask_submit(headway_ltask* task);
+/* At once: returns when it neither runs nor will. ENDED: it had ended before. */
+int headway_ltask_cancel(headway_ltask* task);
+/* By handshake: the ltask is told, in its next run, by `headway_ltask_asked`, and ends when it has
+ * put its affairs in order; wait for it. A suspended one is resumed. Never waits. */
+int headway_ltask_ask(headway_ltask* task);
+/* For `run`: not 0 when somebody asked the ltask to end. */
+int headway_ltask_asked(const headway_ltask* task);
+/* Returns when it does not run, and it will not until it is resumed. Who waits for it goes on
+ * waiting. ENDED: it had ended before. */
+int headway_ltask_suspend(headway_ltask* task);
+/* Never waits. One that is not suspended now will not be by its next answer SUSPEND: so an event
+ * that comes between the decision and the answer is not lost. */
+int headway_ltask_resume(headway_ltask* task);
+
+/* Without progress: 1 if it is not submitted (any more), else 0. One load. */
+int headway_ltask_test(const headway_ltask* task);
+headway_ltask_outcome headway_ltask_get_outcome(const headway_ltask* task);
+
+/* Any number of threads may wait for one ltask. Waiting polls, then sleeps. One that was never
+ * submitted is not waited for. */
+int headway_ltask_wait(headway_ltask* task);
+int headway_ltask_wait_for(headway_ltask* task, uint64_t limit_ns);
+/* NULL entries are passed over; `index` says which one ended (the first, if several). */
+int headway_ltask_wait_any(headway_ltask* const* tasks, size_t count, uint64_t limit_ns,
+                           size_t* index);
+int headway_ltask_wait_all(headway_ltask* const* tasks, size_t count, uint64_t limit_ns);
+
+/* ---- polling points ------------------------------------------------------------------------ */
+
+/* One round over everything that is pending: 1 if something advanced, 0 if not. */
+int headway_progress_poll(void);
+/* Each background polling point on or off, while all is running. Not from inside an ltask. */
+int headway_progress_turn(headway_progress_point point, int on);
+int headway_progress_is_on(headway_progress_point point);
+/* Something that patient ltasks work for began or ended. */
+int headway_progress_pending_started(void);
+int headway_progress_pending_ended(void);
+
+/* Lends the calling thread: it polls for everybody and sleeps while nothing is pending, until the
+ * limit or `headway_progress_run_end` (OK either way), which sends all lent threads back. */
+int headway_progress_run(uint64_t limit_ns);
+int headway_progress_run_end(void);
+
+/* Places an ltask can be bound to: the machine's tree, the whole machine first. */
+int headway_progress_place_count(void);
+const char* headway_progress_place_name(int place); /* "machine", "L3 0", "core 3"; NULL: none */
+
+/* ---- thread schedulers --------------------------------------------------------------------- */
+
+/* For a user-level scheduler to call; never from a signal handler. They never wait.
+ * idle: it has nothing to run. 1: something is pending, call again soon; 0: sleep, if you like.
+ * switch: it changes from one thread to another; cheap when nothing is pending.
+ * tick: its clock ticked. */
+int headway_progress_on_idle(void);
+int headway_progress_on_switch(void);
+int headway_progress_on_tick(void);
+
+/* How user-level threads wait, so that the kernel's thread goes on with others meanwhile. */
+typedef struct headway_progress_scheduler {
+  /* The running user-level thread; NULL: the caller is none, it waits as kernel threads do. */
+  void* (*current)(void);
+  /* Sleeps until `wake` was called for it, before or during the call, or for `limit_ns`. */
+  void (*block)(void* thread, uint64_t limit_ns);
+  /* From any kernel thread, under a lock of ours: wakes and returns, calls nothing of ours. */
+  void (*wake)(void* thread);
+} headway_progress_scheduler;
+/* For the calling kernel thread; NULL: none. The structure must outlive its use. */
+void headway_progress_set_scheduler(const headway_progress_scheduler* scheduler);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,222 @@
+#include "progress/task.hpp"
+
+#include <sched.h>
+
+#include <ctime>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "progress/task_host.hpp"
+
+namespace headway::progress {
+namespace {
+
+constexpr std::uint64_t block_limit_ns = 10'000'000;  // how late a cancel may come through
+constexpr long fetch_pause_ns = 50'000;
+
+}  // namespace
+
+task::task(const headway_ltask_attributes& a) noexcept
+    : ltask(a.name, &turn,
+            a.kind == HEADWAY_LTASK_ONE_SHOT ? ltask_kind::one_shot : ltask_kind::repeat),
+      repeats_(a.kind != HEADWAY_LTASK_ONE_SHOT),
+      patient_(a.patient != 0),
+      place_(a.place),
+      body_(a.run),
+      argument_(a.argument),
+      block_(a.block),
+      on_end_(a.ended),
+      block_delay_ns_(a.block_delay_ns),
+      source_(a.descriptor) {
+  ended_.begin_done();
+}
+
+headway_ltask_outcome task::outcome() const noexcept {
+  if (busy()) return HEADWAY_LTASK_PENDING;
+  return static_cast<headway_ltask_outcome>(outcome_.load(std::memory_order_relaxed));
+}
+
+/// What the engine must know while the task is queued. One-shots are counted by the engine itself.
+void task::begin_watch() noexcept {
+  idle_since_ns_ = 0;
+  if (!repeats_) return;
+  auto& e = host_->home();
+  if (patient_) host_->aside(+1);
+  else e.pending_started();
+  if (source_.descriptor() >= 0) e.add_source(source_);
+  else e.blind_started();
+}
+
+void task::end_watch() noexcept {
+  if (!repeats_) return;
+  auto& e = host_->home();
+  if (source_.descriptor() >= 0) e.remove_source(source_);
+  else e.blind_ended();
+  if (patient_) host_->aside(-1);
+  else e.pending_ended();
+}
+
+void task::set_aside() noexcept {
+  host_->aside(+1);
+  end_watch();
+}
+
+void task::take_up() noexcept {
+  begin_watch();
+  host_->aside(-1);
+}
+
+void task::enqueue() noexcept {
+  auto& e = host_->home();
+  if (place_ == HEADWAY_LTASK_PLACE_MACHINE) e.submit(*this);
+  else if (place_ == HEADWAY_LTASK_PLACE_SUBMITTER) e.submit_here(*this);
+  else e.submit_at(static_cast<topology::place_id>(place_), *this);
+}
+
+task_answer task::submit(task_host& host) noexcept {
+  if (busy()) return task_answer::was_busy;
+  // Nobody else knows it as long as it rests; two submitters at once are found out by the queue.
+  host_ = &host;
+  ended_.reset();
+  phase_.begin();
+  begin_watch();
+  enqueue();
+  return task_answer::ok;
+}
+
+ltask_result task::turn(ltask& self) noexcept {
+  auto& me = static_cast<task&>(self);
+  const auto said = me.body_(me.handle(), me.argument_);
+  if (said == HEADWAY_LTASK_SUSPEND) return me.park();
+  if (me.repeats_ && said == HEADWAY_LTASK_IDLE) return me.idled();
+  if (me.repeats_ && said == HEADWAY_LTASK_ADVANCED) {
+    me.idle_since_ns_ = 0;
+    return ltask_result::advanced;
+  }
+  me.end(HEADWAY_LTASK_FINISHED);
+  return ltask_result::done;
+}
+
+/// The engine may let the kernel wait in its stead.
+ltask_result task::idled() noexcept {
+  if (!block_) return ltask_result::idle;
+  const auto now = base::now_ns();
+  if (idle_since_ns_ == 0) idle_since_ns_ = now;
+  if (now - idle_since_ns_ < block_delay_ns_ || !host_->reserve()) return ltask_result::idle;
+  auto* host = host_;
+  set_aside();
+  if (phase_.leave(task_phase::blocking, wishes::to_end | wishes::to_return)) {
+    host->send(*this);
+    return ltask_result::done;
+  }
+  take_up();
+  host->unreserve();
+  return ltask_result::idle;
+}
+
+/// Its body wishes to be suspended.
+ltask_result task::park() noexcept {
+  set_aside();  // before it can be resumed, and ended, by others
+  if (phase_.leave(task_phase::suspended, wishes::stay | wishes::to_end)) return ltask_result::done;
+  phase_.clear_stay();
+  take_up();
+  if (repeats_) return ltask_result::idle;
+  enqueue();  // the engine forgets a one-shot after its run, whatever it says
+  return ltask_result::done;
+}
+
+/// The last act: afterwards the task may be gone.
+void task::end(headway_ltask_outcome how) noexcept {
+  end_watch();
+  auto* const call = on_end_;
+  void* const argument = argument_;
+  outcome_.store(static_cast<std::uint8_t>(how), std::memory_order_relaxed);
+  phase_.rest();
+  ended_.complete();
+  if (call) call(argument);
+}
+
+/// For who finds it resting: waits out the last step of its end.
+task_answer task::why_not() const noexcept {
+  while (busy()) sched_yield();
+  return outcome() == HEADWAY_LTASK_UNUSED ? task_answer::was_not_busy : task_answer::ended;
+}
+
+void task::fetch_from_thread() noexcept {
+  while (phase_.get() == task_phase::blocking) {
+    static_cast<void>(phase_.wish(wishes::to_return));
+    const timespec pause{0, fetch_pause_ns};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+task_answer task::suspend() noexcept {
+  for (;; sched_yield()) {
+    fetch_from_thread();
+    const std::lock_guard hold(control_);
+    const auto now = phase_.get();
+    if (now == task_phase::resting) return why_not();
+    if (now == task_phase::suspended) return task_answer::ok;
+    // False: it ended, suspended itself, went to block, or is on its way into the queue.
+    if (now == task_phase::blocking || !host_->home().cancel(*this)) continue;
+    set_aside();
+    phase_.put(task_phase::suspended);
+    return task_answer::ok;
+  }
+}
+
+/// Takes no lock: a body may call it while another thread waits for that body's run, to suspend.
+task_answer task::resume() noexcept {
+  switch (phase_.resume()) {
+    case basic_task_phase<>::resumed::rests:
+      return why_not();
+    case basic_task_phase<>::resumed::goes_on:
+      return task_answer::ok;
+    case basic_task_phase<>::resumed::to_be_queued:
+      break;
+  }
+  take_up();
+  enqueue();
+  return task_answer::ok;
+}
+
+task_answer task::ask() noexcept {
+  if (!phase_.wish(wishes::to_end)) return why_not();
+  return resume();
+}
+
+task_answer task::cancel() noexcept {
+  for (;; sched_yield()) {
+    fetch_from_thread();
+    const std::lock_guard hold(control_);
+    const auto now = phase_.get();
+    if (now == task_phase::resting) return why_not();
+    if (now == task_phase::suspended && phase_.claim_suspended()) {
+      take_up();
+      break;
+    }
+    if (now == task_phase::active && host_->home().cancel(*this)) break;
+  }
+  end(HEADWAY_LTASK_CANCELLED);
+  return task_answer::ok;
+}
+
+headway_ltask_result task::block() noexcept {
+  for (;;) {
+    const auto said = block_(handle(), argument_, block_limit_ns);
+    if (said != HEADWAY_LTASK_IDLE || phase_.wished(wishes::to_end | wishes::to_return))
+      return said;
+  }
+}
+
+void task::came_back(headway_ltask_result said) noexcept {
+  if (said == HEADWAY_LTASK_SUSPEND &&
+      phase_.leave(task_phase::suspended, wishes::stay | wishes::to_end))
+    return;
+  take_up();
+  if (said == HEADWAY_LTASK_DONE) return end(HEADWAY_LTASK_FINISHED);
+  phase_.come_back();
+  enqueue();
+}
+
+}  // namespace headway::progress

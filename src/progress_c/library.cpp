@@ -1,0 +1,172 @@
+#include "progress_c/library.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "progress/thread_record.hpp"
+
+namespace headway::progress_c {
+namespace {
+
+constexpr std::uint64_t stop_patience_ns = 200'000'000;  // for counts that are late by a round
+
+thread_local char last_error[256] = "no error";
+
+void in_child() {
+  // Threads are not inherited, and locks may be held for ever: nothing of it can be used.
+  auto& l = the_library();
+  if (!l.host.load(std::memory_order_relaxed)) return;
+  l.host.store(nullptr, std::memory_order_relaxed);
+  l.forked.store(true, std::memory_order_relaxed);
+}
+
+/// What the caller chose, or the environment.
+void start_points([[maybe_unused]] progress::engine& e,
+                  [[maybe_unused]] const headway_progress_options& chosen) {
+#ifndef HEADWAY_NOTHREAD
+  if (chosen.points_from_user) return e.set_polling(progress::polling_from_environment());
+  e.turn(progress::polling_point::event, (chosen.points & HEADWAY_PROGRESS_EVENT) != 0);
+  e.turn(progress::polling_point::timer, (chosen.points & HEADWAY_PROGRESS_TIMER) != 0);
+  e.turn(progress::polling_point::idle, (chosen.points & HEADWAY_PROGRESS_IDLE) != 0);
+#endif
+}
+
+base::result<> build(library& l, const headway_progress_options& chosen) {
+  auto machine = topology::machine::read();
+  if (!machine) return std::unexpected(std::move(machine.error()));
+  progress::engine_options options;
+  options.points = progress::polling::off;
+  options.processes_on_node =
+      chosen.processes_on_node ? static_cast<int>(chosen.processes_on_node) : 1;
+  auto engine = progress::engine::start(**machine, options);
+  if (!engine) return std::unexpected(std::move(engine.error()));
+  start_points(**engine, chosen);
+  l.machine = std::move(*machine);
+  l.engine = std::move(*engine);
+  l.parts = std::make_unique<progress::task_host>(*l.engine);
+  return {};
+}
+
+int start(const headway_progress_options* options) {
+  constexpr auto call = "headway_progress_start";
+  const headway_progress_options standard = HEADWAY_PROGRESS_OPTIONS;
+  if (options && options->size != sizeof *options)
+    return fail(HEADWAY_PROGRESS_MISUSE, call,
+                fmt::format("options.size is {}, not {}", options->size, sizeof *options));
+  auto& l = the_library();
+  if (l.forked.load(std::memory_order_relaxed)) return not_started(call);
+  if (const int status = forbid_inside(call)) return status;
+  static const int registered = pthread_atfork(nullptr, nullptr, in_child);
+  static_cast<void>(registered);
+  const std::lock_guard hold(l.control);
+  if (l.users == 0) {
+    if (auto built = build(l, options ? *options : standard); !built)
+      return fail(HEADWAY_PROGRESS_SYSTEM, call, built.error().text);
+  }
+  ++l.users;
+  l.was_started.store(true, std::memory_order_relaxed);
+  l.host.store(l.parts.get(), std::memory_order_release);
+  return HEADWAY_PROGRESS_OK;
+}
+
+/// How many ltasks are submitted, once the counts of rounds under way are in.
+std::uint32_t still_submitted(library& l) {
+  const auto until = base::now_ns() + stop_patience_ns;
+  for (;;) {
+    const auto left = l.engine->pending() + static_cast<std::uint32_t>(l.parts->aside());
+    if (left == 0 || base::now_ns() > until) return left;
+    sched_yield();
+  }
+}
+
+int stop() {
+  constexpr auto call = "headway_progress_stop";
+  auto& l = the_library();
+  if (!l.host.load(std::memory_order_acquire)) return not_started(call);
+  if (const int status = forbid_inside(call)) return status;
+  const std::lock_guard hold(l.control);
+  if (l.users == 1) {
+    if (!l.loans.empty())
+      return fail(HEADWAY_PROGRESS_MISUSE, call, "a thread is still inside headway_progress_run");
+    if (const auto left = still_submitted(l))
+      return fail(HEADWAY_PROGRESS_MISUSE, call,
+                  fmt::format("{} ltasks or waits are still pending", left));
+    l.host.store(nullptr, std::memory_order_relaxed);
+    l.parts.reset();
+    l.engine.reset();
+    l.machine.reset();
+  }
+  --l.users;
+  return HEADWAY_PROGRESS_OK;
+}
+
+}  // namespace
+
+library& the_library() noexcept {
+  // Never destroyed: a program that exits without `stop` leaves our threads to the kernel.
+  static auto& the = *new library;
+  return the;
+}
+
+int fail(headway_progress_status status, const char* call, const std::string& why) noexcept {
+  std::snprintf(last_error, sizeof last_error, "%s: %s", call, why.c_str());
+  if (status == HEADWAY_PROGRESS_MISUSE) std::fprintf(stderr, "headway: bug: %s\n", last_error);
+  return status;
+}
+
+int not_started(const char* call) noexcept {
+  const auto& l = the_library();
+  if (l.forked.load(std::memory_order_relaxed))
+    return fail(HEADWAY_PROGRESS_MISUSE, call,
+                "this process was forked from one that uses the library; call exec first");
+  if (l.was_started.load(std::memory_order_relaxed))
+    return fail(HEADWAY_PROGRESS_MISUSE, call, "called after headway_progress_stop");
+  return fail(HEADWAY_PROGRESS_MISUSE, call, "called before headway_progress_start");
+}
+
+const char* inside_ltask() noexcept {
+  const auto* running = progress::this_thread().running;
+  return running ? running->name() : nullptr;
+}
+
+int forbid_inside(const char* call) noexcept {
+  const char* name = inside_ltask();
+  if (!name) [[likely]]
+    return HEADWAY_PROGRESS_OK;
+  return fail(HEADWAY_PROGRESS_MISUSE, call,
+              fmt::format("called from the body of ltask '{}', which may not wait or poll", name));
+}
+
+}  // namespace headway::progress_c
+
+using namespace headway;
+
+extern "C" {
+
+int headway_progress_start(const headway_progress_options* options) {
+  try {
+    return progress_c::start(options);
+  } catch (const std::exception& e) {
+    return progress_c::fail(HEADWAY_PROGRESS_SYSTEM, "headway_progress_start", e.what());
+  }
+}
+
+int headway_progress_stop(void) { return progress_c::stop(); }
+
+const char* headway_progress_error(void) { return progress_c::last_error; }
+
+const char* headway_progress_flavour(void) {
+#ifdef HEADWAY_NOTHREAD
+  return "none";
+#else
+  return "threads";
+#endif
+}
+
+const char* headway_progress_version(void) { return HEADWAY_VERSION_TEXT; }
+
+}  // extern "C"

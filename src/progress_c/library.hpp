@@ -1,0 +1,52 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "base/atomic.hpp"
+#include "base/intrusive_list.hpp"
+#include "headway/progress.h"
+#include "progress/engine.hpp"
+#include "progress/task_host.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::progress_c {
+
+/// A thread that headway_progress_run lent.
+struct loan : base::list_hook<> {
+  base::atomic<std::uint32_t> give_back{0};
+};
+
+/// The one engine of the process, and who uses it.
+/// Threads:  `host` is read by any; the rest under `control`.
+struct library {
+  std::mutex control;  // cold: start, stop, lending
+  int users = 0;
+  std::unique_ptr<topology::machine> machine;
+  std::unique_ptr<progress::engine> engine;
+  std::unique_ptr<progress::task_host> parts;
+  base::intrusive_list<loan> loans;
+  /// Null while nobody has started it, and for ever in a child process. Release and acquire: what
+  /// `start` built is seen.
+  base::atomic<progress::task_host*> host{nullptr};
+  base::atomic<bool> was_started{false};  // relaxed: only says which message is true
+  base::atomic<bool> forked{false};       // likewise
+};
+
+[[nodiscard]] library& the_library() noexcept;
+
+/// Keeps the text for headway_progress_error; misuse is told on standard error too.
+int fail(headway_progress_status status, const char* call, const std::string& why) noexcept;
+
+/// Why there is no host: never started, stopped, or forked. MISUSE.
+int not_started(const char* call) noexcept;
+
+/// The name of the ltask in whose body the calling thread is, or nullptr.
+[[nodiscard]] const char* inside_ltask() noexcept;
+/// OK, or MISUSE with both names when called from a body.
+int forbid_inside(const char* call) noexcept;
+
+}  // namespace headway::progress_c

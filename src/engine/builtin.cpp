@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.hpp"
 #include "rails/selection.hpp"
 #include "rails/self/self_driver.hpp"
 #include "rails/shm/host.hpp"
@@ -37,7 +38,7 @@ made_rail make_tcp(const launch::job& job, const rails::rail_choice& choice) {
                          .size = static_cast<std::uint32_t>(who.size),
                          .secret = job.secret(),
                          .job_id = who.job_id,
-                         .interfaces = choice.interfaces});
+                         .interfaces = {*choice.interface}});
 }
 
 std::string describe_self(std::span<const std::byte>) { return "this process"; }
@@ -54,17 +55,37 @@ std::string describe_tcp(std::span<const std::byte> address) {
   return all.empty() ? "none" : fmt::format("{}", fmt::join(all, " "));
 }
 
+nearness tcp_nearness(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const auto one = rails::tcp::address::decode(a);
+  const auto other = rails::tcp::address::decode(b);
+  if (!one || !other) return nearness::none;
+  switch (rails::tcp::closeness_of(*one, *other)) {
+    case rails::tcp::closeness::same_address:
+      return nearness::same;
+    case rails::tcp::closeness::same_host:
+      return nearness::inside;
+    case rails::tcp::closeness::same_subnet:
+      return nearness::direct;
+    case rails::tcp::closeness::same_family:
+      return nearness::routed;
+    case rails::tcp::closeness::apart:
+      break;
+  }
+  return nearness::none;
+}
+
 struct builtin_driver {
   rails::driver_kind kind;
   made_rail (*make)(const launch::job& job, const rails::rail_choice& choice);
   std::string (*describe)(std::span<const std::byte> address);  ///< what `open` returned, as text
+  nearness_of judge = nullptr;
 };
 
 /// Every driver there is, nearest first. A new one is a line here.
 constexpr std::array builtin_drivers{
     builtin_driver{{.name = "self"}, make_self, describe_self},
     builtin_driver{{.name = "shm"}, make_shm, describe_shm},
-    builtin_driver{{.name = "tcp", .networked = true}, make_tcp, describe_tcp},
+    builtin_driver{{.name = "tcp", .networked = true}, make_tcp, describe_tcp, tcp_nearness},
 };
 
 }  // namespace
@@ -83,12 +104,23 @@ base::result<std::vector<opened_rail>> open_rails(const launch::job& job) {
                   .address = {},
                   .address_text = {}};
     auto address = r.rail->open();
+    if (!address && choice.interface && &choice != &choices->back()) {
+      base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
+                choice.interface->name, address.error().text);
+      continue;
+    }
     if (!address) return std::unexpected(address.error());
     r.address = std::move(*address);
     r.address_text = found->describe(r.address);
     opened.push_back(std::move(r));
   }
   return opened;
+}
+
+nearness_of nearness_for(std::string_view driver) {
+  for (const auto& b : builtin_drivers)
+    if (b.kind.name == driver) return b.judge;
+  return nullptr;
 }
 
 }  // namespace headway::engine

@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "engine/pairing.hpp"
 #include "launch/job.hpp"
 #include "rails/driver.hpp"
 
@@ -19,6 +21,11 @@ struct opened_rail {
 };
 
 /// Opens every rail that HEADWAY_RAILS admits, nearest first. The one place that names the drivers.
+/// Errors:   an interface that cannot be opened is left out with a line in the log, while there is
+///           another.
 [[nodiscard]] base::result<std::vector<opened_rail>> open_rails(const launch::job& job);
+
+/// How the rails of this driver pair with a peer's; null: in order.
+[[nodiscard]] nearness_of nearness_for(std::string_view driver);
 
 }  // namespace headway::engine

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "base/log.hpp"
@@ -35,15 +36,17 @@ struct runtime::parts {
   std::unique_ptr<progress::engine> progress;
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<messages::exchange> messages;
-  std::vector<int> nodes;       // of each rank: equal numbers share memory
-  std::vector<int> computers;   // of each rank: equal numbers share processors
-  std::vector<int> processors;  // of each rank's computer
-  std::vector<std::string> drivers;
-  std::vector<std::string> rail_addresses;  ///< as text
+  std::vector<int> nodes;            // of each rank: equal numbers share memory
+  std::vector<int> computers;        // of each rank: equal numbers share processors
+  std::vector<int> processors;       // of each rank's computer
+  std::vector<std::string> drivers;  // of each rail
+  std::map<std::string, std::vector<rail_address>> addresses;  // of our rails, by driver
+  std::vector<std::string> rail_addresses;                     ///< as text
 
   base::result<> publish(const std::vector<opened_rail>& rails);
   base::result<int> find_nodes();
   base::result<> connect_all();
+  base::result<> connect_to(int rank);
 };
 
 base::result<> runtime::parts::publish(const std::vector<opened_rail>& rails) {
@@ -52,8 +55,9 @@ base::result<> runtime::parts::publish(const std::vector<opened_rail>& rails) {
   if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
   const auto processor_count = std::to_string(machine->node_processors());
   if (auto done = job->publish(processors_name, bytes_of(processor_count)); !done) return done;
-  for (const auto& r : rails)
-    if (auto done = job->publish(r.driver, r.address); !done) return done;
+  for (const auto& r : rails) addresses[r.driver].push_back(r.address);
+  for (const auto& [driver, own] : addresses)
+    if (auto done = job->publish(driver, pack_addresses(own)); !done) return done;
   return job->exchange();
 }
 
@@ -78,21 +82,30 @@ base::result<int> runtime::parts::find_nodes() {
 }
 
 base::result<> runtime::parts::connect_all() {
-  for (int rank = 0; rank < job->who().size; ++rank) {
-    std::vector<std::optional<std::vector<std::byte>>> addresses;
-    for (const auto& name : drivers) {
-      // A process without this rail has published nothing under its name.
-      auto address = job->lookup(rank, name);
-      if (address) {
-        addresses.emplace_back(std::move(*address));
-      } else {
-        addresses.emplace_back(std::nullopt);
-      }
-    }
-    if (auto done = peers->connect(static_cast<rails::peer_id>(rank), addresses); !done)
-      return done;
-  }
+  for (int rank = 0; rank < job->who().size; ++rank)
+    if (auto done = connect_to(rank); !done) return done;
   return {};
+}
+
+/// Gives each rail the address of the one that it pairs with over there.
+base::result<> runtime::parts::connect_to(int rank) {
+  std::map<std::string, std::vector<std::optional<rail_address>>> partners;
+  for (const auto& [driver, own] : addresses) {
+    auto& partner = partners[driver];
+    partner.resize(own.size());
+    // A process without such a rail has published nothing under its name.
+    const auto packed = job->lookup(rank, driver);
+    if (!packed) continue;
+    const auto theirs = unpack_addresses(*packed);
+    if (!theirs) return std::unexpected(theirs.error());
+    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), job->who().rank <= rank);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      if (pairs[i]) partner[i] = (*theirs)[*pairs[i]];
+  }
+  std::vector<std::optional<rail_address>> of_rails;
+  std::map<std::string, std::size_t> next;
+  for (const auto& driver : drivers) of_rails.push_back(partners[driver][next[driver]++]);
+  return peers->connect(static_cast<rails::peer_id>(rank), of_rails);
 }
 
 runtime::runtime(std::unique_ptr<parts> made) : parts_(std::move(made)) {}

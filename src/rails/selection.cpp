@@ -21,17 +21,24 @@ struct word {
   std::string pattern;  // empty: none given
 };
 
+struct exclusion {
+  std::string name;    // a driver, or a pattern of interfaces
+  std::string driver;  // whose interfaces; empty: anybody's
+};
+
 struct wishes {
   std::vector<word> wanted;
-  std::vector<std::string> excluded;
+  std::vector<exclusion> excluded;
 };
 
 bool matches(std::string_view pattern, const std::string& name) {
   return fnmatch(std::string(pattern).c_str(), name.c_str(), 0) == 0;
 }
 
-bool matches_any(std::span<const std::string> patterns, const std::string& name) {
-  return std::ranges::any_of(patterns, [&](const auto& p) { return matches(p, name); });
+bool is_excluded(std::span<const exclusion> all, std::string_view driver, const std::string& name) {
+  return std::ranges::any_of(all, [&](const exclusion& e) {
+    return (e.driver.empty() || e.driver == driver) && matches(e.name, name);
+  });
 }
 
 std::string trimmed(std::string_view text) {
@@ -48,7 +55,12 @@ wishes read_words(std::string_view text) {
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     if (one.empty()) continue;
     if (one[0] == '!' || one[0] == '^') {
-      found.excluded.push_back(trimmed(std::string_view(one).substr(1)));
+      const auto name = trimmed(std::string_view(one).substr(1));
+      const auto colon = name.find(':');
+      found.excluded.push_back(
+          colon == std::string::npos
+              ? exclusion{.name = name, .driver = {}}
+              : exclusion{.name = name.substr(colon + 1), .driver = name.substr(0, colon)});
       continue;
     }
     const auto colon = one.find(':');
@@ -83,12 +95,12 @@ bool belongs_to_containers(const std::string& name) {
 
 using interface_list = std::vector<net_interface>;
 
-interface_list usual_interfaces(std::span<const net_interface> all,
-                                std::span<const std::string> excluded) {
+interface_list usual_interfaces(const word& w, std::span<const net_interface> all,
+                                std::span<const exclusion> excluded) {
   interface_list outward;
   interface_list loopback;
   for (const auto& i : all) {
-    if (!i.usable || matches_any(excluded, i.name)) continue;
+    if (!i.usable || is_excluded(excluded, w.driver, i.name)) continue;
     if (i.loopback) {
       loopback.push_back(i);
     } else if (!i.enslaved && !belongs_to_containers(i.name)) {
@@ -99,10 +111,10 @@ interface_list usual_interfaces(std::span<const net_interface> all,
 }
 
 base::result<interface_list> named_interfaces(const word& w, std::span<const net_interface> all,
-                                              std::span<const std::string> excluded) {
+                                              std::span<const exclusion> excluded) {
   interface_list chosen;
   for (const auto& i : all)
-    if (i.usable && matches(w.pattern, i.name) && !matches_any(excluded, i.name))
+    if (i.usable && matches(w.pattern, i.name) && !is_excluded(excluded, w.driver, i.name))
       chosen.push_back(i);
   if (!chosen.empty()) return chosen;
   return base::failed(base::fault_kind::bad_input,
@@ -111,38 +123,46 @@ base::result<interface_list> named_interfaces(const word& w, std::span<const net
                                   w.driver, w.pattern, names_of(all)));
 }
 
-base::result<rail_choice> choose(const word& w, const driver_kind& kind,
-                                 std::span<const net_interface> interfaces,
-                                 std::span<const std::string> excluded) {
-  rail_choice choice{.driver = w.driver, .interfaces = {}};
+/// Adds the rails that a word asks for, but none twice. A network without an interface is no rail:
+/// on a machine without a network that is no error.
+base::result<> choose(const word& w, const driver_kind& kind,
+                      std::span<const net_interface> interfaces,
+                      std::span<const exclusion> excluded, std::vector<rail_choice>& chosen) {
+  const auto add = [&](std::optional<net_interface> on) {
+    const auto known = [&](const rail_choice& c) {
+      return c.driver == w.driver && (!on || c.interface->name == on->name);
+    };
+    if (std::ranges::none_of(chosen, known))
+      chosen.push_back({.driver = w.driver, .interface = std::move(on)});
+  };
   if (!kind.networked) {
-    if (w.pattern.empty()) return choice;
+    if (w.pattern.empty()) {
+      add(std::nullopt);
+      return {};
+    }
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("HEADWAY_RAILS: '{}' takes no interface", w.driver));
   }
-  if (w.pattern.empty()) {
-    choice.interfaces = usual_interfaces(interfaces, excluded);
-    return choice;
-  }
-  auto named = named_interfaces(w, interfaces, excluded);
-  if (!named) return std::unexpected(std::move(named).error());
-  choice.interfaces = std::move(*named);
-  return choice;
+  auto found = w.pattern.empty() ? usual_interfaces(w, interfaces, excluded)
+                                 : named_interfaces(w, interfaces, excluded);
+  if (!found) return std::unexpected(std::move(found).error());
+  for (auto& i : *found) add(std::move(i));
+  return {};
 }
 
 /// Every exclusion must mean something here: a misspelt one would silently do nothing.
 base::result<> check_exclusions(const wishes& w, std::span<const net_interface> interfaces,
                                 std::span<const driver_kind> drivers) {
-  for (const auto& name : w.excluded) {
+  for (const auto& [name, driver] : w.excluded) {
     const bool pattern = name.find_first_of("*?[") != std::string::npos;
     const bool found =
-        pattern || find_driver(drivers, name) || belongs_to_containers(name) ||
+        pattern || (driver.empty() && find_driver(drivers, name)) || belongs_to_containers(name) ||
         std::ranges::any_of(interfaces, [&](const auto& i) { return i.name == name; });
-    if (!found)
+    if (!found || (!driver.empty() && !find_driver(drivers, driver)))
       return base::failed(
           base::fault_kind::bad_input,
-          fmt::format("HEADWAY_RAILS: '!{}' is no driver ({}) and no interface ({})", name,
-                      names_of(drivers), names_of(interfaces)));
+          fmt::format("HEADWAY_RAILS: '!{}{}{}' is no driver ({}) and no interface ({})", driver,
+                      driver.empty() ? "" : ":", name, names_of(drivers), names_of(interfaces)));
   }
   return {};
 }
@@ -170,12 +190,12 @@ base::result<std::vector<rail_choice>> select_rails(std::string_view text,
       return base::failed(base::fault_kind::bad_input,
                           fmt::format("HEADWAY_RAILS: '{}' is no driver, there are: {}", one.driver,
                                       names_of(drivers)));
-    if (std::ranges::find(w.excluded, one.driver) != w.excluded.end()) continue;
-    auto choice = choose(one, *kind, interfaces, w.excluded);
-    if (!choice) return std::unexpected(std::move(choice).error());
-    // A network without an interface is no rail: on a machine without a network that is no error.
-    if (kind->networked && choice->interfaces.empty()) continue;
-    chosen.push_back(std::move(*choice));
+    if (std::ranges::any_of(w.excluded, [&](const exclusion& e) {
+          return e.driver.empty() && e.name == one.driver;
+        }))
+      continue;
+    if (auto done = choose(one, *kind, interfaces, w.excluded, chosen); !done)
+      return std::unexpected(std::move(done).error());
   }
   return chosen;
 }

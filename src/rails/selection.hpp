@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,10 +11,10 @@
 
 namespace headway::rails {
 
-/// One rail to open: a driver, and for a driver of networks the interfaces that it may use.
+/// One rail to open: a driver, and for a driver of networks its interface.
 struct rail_choice {
   std::string driver;
-  std::vector<net_interface> interfaces;  ///< best first; empty for drivers without a network
+  std::optional<net_interface> interface = std::nullopt;
 };
 
 /// A driver that can be named.
@@ -25,10 +26,12 @@ struct driver_kind {
 /// Which rails to open, in order of preference.
 ///
 /// `text` is a list with commas. A word is
-///   DRIVER            that driver; a networked one on every interface that reaches others
+///   DRIVER            that driver; a networked one once for every interface that reaches others
 ///   DRIVER:PATTERN    on the interfaces whose names match (shell patterns); also loopback
 ///                     and containers' bridges, because they were asked for
 ///   !NAME or ^NAME    not that driver, or not the interfaces that match
+///   !DRIVER:PATTERN   the same, for that driver
+/// Each interface is one rail, at most once for a driver.
 /// An empty list, or one of exclusions only, starts from all `drivers`. The driver "self" is always
 /// the first unless it is excluded: nothing else carries a process's messages to itself.
 ///

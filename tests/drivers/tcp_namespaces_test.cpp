@@ -66,8 +66,7 @@ std::unique_ptr<driver> make_driver(int rank, const std::string& job, std::strin
   const driver_kind drivers[] = {{.name = "tcp", .networked = true}};
   const auto interfaces = list_interfaces();
   const auto chosen = select_rails(rails, *interfaces, drivers);
-  if (!chosen || chosen->size() != 1 || chosen->front().interfaces.size() != 1 ||
-      chosen->front().interfaces[0].name != cable::end(rank))
+  if (!chosen || chosen->size() != 1 || chosen->front().interface->name != cable::end(rank))
     return nullptr;
   auto how = tcp::settings::from_environment();
   how.dead_ns = 2 * second_ns;
@@ -75,7 +74,7 @@ std::unique_ptr<driver> make_driver(int rank, const std::string& job, std::strin
                                                        .size = 2,
                                                        .secret = {},
                                                        .job_id = job,
-                                                       .interfaces = chosen->front().interfaces,
+                                                       .interfaces = {*chosen->front().interface},
                                                        .how = how});
 }
 

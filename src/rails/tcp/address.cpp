@@ -81,6 +81,21 @@ std::optional<address> address::decode(std::span<const std::byte> bytes) {
   return a;
 }
 
+closeness closeness_of(const address& one, const address& other) {
+  const bool same_host = one.loopback_key == other.loopback_key;
+  auto best = same_host ? closeness::same_host : closeness::apart;
+  for (const auto& a : one.endpoints)
+    for (const auto& b : other.endpoints) {
+      const bool equal = a.ip.family == b.ip.family && a.ip.bytes == b.ip.bytes;
+      if (same_host && equal) return closeness::same_address;
+      // Two hosts with the same address: a network that each has for itself.
+      if (a.ip.family != b.ip.family || equal || a.ip.is_loopback() || b.ip.is_loopback()) continue;
+      const bool near = a.ip.same_subnet(b.ip) && b.ip.same_subnet(a.ip);
+      best = std::max(best, near ? closeness::same_subnet : closeness::same_family);
+    }
+  return best;
+}
+
 std::vector<route> routes_to(const address& theirs, std::span<const net_interface> ours,
                              const std::array<std::byte, 16>& our_loopback_key) {
   std::vector<route> near;

@@ -34,6 +34,16 @@ struct address {
   [[nodiscard]] static std::optional<address> decode(std::span<const std::byte> bytes);
 };
 
+/// How near two listeners are to each other; the same seen from either side.
+enum class closeness : std::uint8_t {
+  apart,         ///< no address of one family that could lead anywhere
+  same_family,   ///< a router may know the way
+  same_subnet,   ///< on one network
+  same_host,     ///< within one loopback
+  same_address,  ///< within one loopback, on the same interface
+};
+[[nodiscard]] closeness closeness_of(const address& one, const address& other);
+
 /// One way to a peer: call `to`, and from `from` when both are on one subnet.
 struct route {
   endpoint to;

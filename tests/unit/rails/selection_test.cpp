@@ -36,8 +36,7 @@ std::string chosen(std::string_view text, const std::vector<net_interface>& inte
   std::string said;
   for (const auto& c : *made) {
     said += fmt::format("{}{}", said.empty() ? "" : " ", c.driver);
-    for (std::size_t i = 0; i < c.interfaces.size(); ++i)
-      said += fmt::format("{}{}", i == 0 ? ":" : "+", c.interfaces[i].name);
+    if (c.interface) said += ":" + c.interface->name;
   }
   return said;
 }
@@ -47,7 +46,7 @@ const std::vector<net_interface> server{loopback(),   up("eth0"),    up("docker0
                                         up("ib0"),    up("cni0"),    up("vnet7")};
 
 TEST(selection, default_is_self_shared_memory_and_tcp_on_interfaces_that_reach_others) {
-  EXPECT_EQ(chosen("", server), "self shm tcp:eth0+ib0");
+  EXPECT_EQ(chosen("", server), "self shm tcp:eth0 tcp:ib0");
 }
 
 TEST(selection, loopback_is_used_by_default_only_when_it_is_the_only_way) {
@@ -75,10 +74,21 @@ TEST(selection, what_is_left_out_by_default_can_be_asked_for_by_name) {
 
 TEST(selection, exclusions_take_away_drivers_and_interfaces) {
   EXPECT_EQ(chosen("!eth0", server), "self shm tcp:ib0");
-  EXPECT_EQ(chosen("^shm", server), "self tcp:eth0+ib0");
+  EXPECT_EQ(chosen("^shm", server), "self tcp:eth0 tcp:ib0");
   EXPECT_EQ(chosen("tcp,!ib*", server), "self tcp:eth0");
   EXPECT_EQ(chosen("!docker0", {loopback(), up("eth0")}), "self shm tcp:eth0")
       << "one list of exclusions serves machines with and without docker";
+}
+
+TEST(selection, an_interface_can_be_excluded_for_one_driver) {
+  EXPECT_EQ(chosen("^tcp:eth0", server), "self shm tcp:ib0");
+  EXPECT_EQ(chosen("!tcp:i*,tcp", server), "self tcp:eth0");
+  EXPECT_THAT(chosen("!udp:eth0", server), ::testing::HasSubstr("'!udp:eth0' is no driver"));
+}
+
+TEST(selection, an_interface_is_one_rail_however_often_it_is_named) {
+  EXPECT_EQ(chosen("tcp:ib0,tcp,tcp:*0,shm,shm,!docker0,!virbr0,!cni0", server),
+            "self tcp:ib0 tcp:eth0 shm");
 }
 
 TEST(selection, a_port_of_a_bridge_is_left_out) {

@@ -100,5 +100,35 @@ TEST(tcp_routes, one_that_has_loopback_alone_reaches_nobody_elsewhere) {
   EXPECT_TRUE(routes_to(theirs, std::span(&lo, 1), here).empty());
 }
 
+address listening(const std::array<std::byte, 16>& key, std::vector<ip_address> on) {
+  address a{.loopback_key = key, .endpoints = {}};
+  for (const auto& ip : on) a.endpoints.push_back({.ip = ip, .port = 1});
+  return a;
+}
+
+TEST(tcp_closeness, is_by_subnet_then_by_family) {
+  const auto ours = listening(here, {v4(10, 0, 0, 1), v6(0xfd, 1)});
+  EXPECT_EQ(closeness_of(ours, listening(elsewhere, {v4(10, 0, 0, 2)})), closeness::same_subnet);
+  EXPECT_EQ(closeness_of(ours, listening(elsewhere, {v6(0xfd, 2)})), closeness::same_subnet);
+  EXPECT_EQ(closeness_of(ours, listening(elsewhere, {v4(10, 0, 1, 2)})), closeness::same_family);
+  EXPECT_EQ(closeness_of(listening(here, {v4(10, 0, 0, 1)}), listening(elsewhere, {v6(0xfd, 2)})),
+            closeness::apart);
+}
+
+TEST(tcp_closeness, networks_that_every_host_has_for_itself_lead_nowhere) {
+  EXPECT_EQ(closeness_of(listening(here, {v4(172, 17, 0, 1, 16)}),
+                         listening(elsewhere, {v4(172, 17, 0, 1, 16)})),
+            closeness::apart);
+  EXPECT_EQ(closeness_of(listening(here, {v4(127, 0, 0, 1, 8)}),
+                         listening(elsewhere, {v4(127, 0, 0, 1, 8)})),
+            closeness::apart);
+}
+
+TEST(tcp_closeness, within_one_host_interfaces_prefer_themselves) {
+  const auto first = listening(here, {v4(10, 0, 0, 1)});
+  EXPECT_EQ(closeness_of(first, first), closeness::same_address);
+  EXPECT_EQ(closeness_of(first, listening(here, {v4(10, 0, 0, 9)})), closeness::same_host);
+}
+
 }  // namespace
 }  // namespace headway::rails::tcp

@@ -31,6 +31,7 @@ CODE = CXX | {".py", ".sh", ".cmake"}
 # Where the environment may be read, and why there.
 GETENV_ALLOWED = {
     "src/base/tunable.cpp": "the one place where HEADWAY_… settings are read",
+    "src/base/folders.cpp": "XDG_CACHE_HOME, HOME: the desktop's variables, not settings of ours",
     "src/launch/": "PMI_…, SLURM_…: the launcher's variables, not settings of ours",
     "tools/mpiexec/": "the environment that it hands to the programs that it starts",
 }

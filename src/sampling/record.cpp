@@ -1,0 +1,141 @@
+#include "sampling/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace headway::sampling {
+namespace {
+
+constexpr std::string_view first_line = "headway profile 1";
+constexpr std::size_t text_bytes_max = 64 * 1024;
+constexpr std::size_t word_bytes_max = 255;
+
+/// FNV-1a: finds damage, not malice; the file is the user's own.
+std::uint64_t sum_of(std::string_view text) noexcept {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return sum;
+}
+
+bool is_one_line(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= word_bytes_max &&
+         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  text.resize(std::min(text.size(), word_bytes_max));
+  return text.empty() ? "unknown" : text;
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) noexcept {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Takes the text apart line by line, and each line word by word.
+class reader {
+ public:
+  explicit reader(std::string_view text) : left_(text) {}
+
+  /// The rest of the next line if it begins with this word.
+  std::optional<std::string_view> line(std::string_view name) {
+    ++number_;
+    const auto end = left_.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    auto text = left_.substr(0, end);
+    left_.remove_prefix(end + 1);
+    if (!text.starts_with(name)) return std::nullopt;
+    text.remove_prefix(name.size());
+    if (text.empty()) return text;
+    if (text[0] != ' ') return std::nullopt;
+    return text.substr(1);
+  }
+  [[nodiscard]] std::size_t number() const { return number_; }
+
+ private:
+  std::string_view left_;
+  std::size_t number_ = 0;
+};
+
+std::string_view word(std::string_view& text) {
+  const auto end = std::min(text.find(' '), text.size());
+  const auto found = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return found;
+}
+
+using samples = std::array<double, curve::sample_count>;
+
+/// "1024 piece 21034 eager 9231 cost 1200"
+bool read_sample(std::string_view text, std::size_t which, std::array<samples, 3>& into) {
+  if (number_in<std::uint64_t>(word(text)) != curve::bytes_of(which)) return false;
+  constexpr std::array<std::string_view, 3> names{"piece", "eager", "cost"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (word(text) != names[i]) return false;
+    const auto ns = number_in<double>(word(text));
+    if (!ns || !std::isfinite(*ns) || *ns <= 0 || *ns > curve::ns_max) return false;
+    into[i][which] = *ns;
+  }
+  return text.empty();
+}
+
+}  // namespace
+
+std::string text_of(const record& r) {
+  std::string text = fmt::format("{}\nhere {}\nthere {}\nrail {}\nhardware {}\nmeasured {}\n",
+                                 first_line, one_line(r.key.here), one_line(r.key.there),
+                                 one_line(r.key.rail), one_line(r.hardware), r.measured_at);
+  for (std::size_t i = 0; i < curve::sample_count; ++i)
+    text += fmt::format("sample {} piece {} eager {} cost {}\n", curve::bytes_of(i),
+                        r.found.piece.sample_ns(i), r.found.eager.sample_ns(i),
+                        r.found.cost.sample_ns(i));
+  return text + fmt::format("sum {:016x}\n", sum_of(text));
+}
+
+base::result<record> record_of(std::string_view text) {
+  const auto wrong = [](std::string what) {
+    return base::failed(base::fault_kind::bad_input, std::move(what));
+  };
+  if (text.size() > text_bytes_max) return wrong("far too long");
+  const auto last = text.rfind("sum ");
+  if (last == std::string_view::npos) return wrong("no sum at the end");
+  if (text.substr(last) != fmt::format("sum {:016x}\n", sum_of(text.substr(0, last))))
+    return wrong("the sum over it is wrong");
+  record r;
+  reader lines(text.substr(0, last));
+  if (lines.line(first_line) != "") return wrong("not a profile of this version");
+  const auto words = {std::pair("here", &r.key.here), std::pair("there", &r.key.there),
+                      std::pair("rail", &r.key.rail), std::pair("hardware", &r.hardware)};
+  for (const auto& [name, target] : words) {
+    const auto found = lines.line(name);
+    if (!found || !is_one_line(*found))
+      return wrong(fmt::format("line {}: no {}", lines.number(), name));
+    *target = *found;
+  }
+  const auto at = lines.line("measured");
+  const auto seconds = at ? number_in<std::uint64_t>(*at) : std::nullopt;
+  if (!seconds) return wrong(fmt::format("line {}: no time", lines.number()));
+  r.measured_at = *seconds;
+  std::array<samples, 3> found{};
+  for (std::size_t i = 0; i < curve::sample_count; ++i) {
+    const auto sample = lines.line("sample");
+    if (!sample || !read_sample(*sample, i, found))
+      return wrong(fmt::format("line {}: no sample", lines.number()));
+  }
+  r.found = {.piece = *curve::from_samples(found[0]),
+             .eager = *curve::from_samples(found[1]),
+             .cost = *curve::from_samples(found[2])};
+  return r;
+}
+
+}  // namespace headway::sampling

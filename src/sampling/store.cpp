@@ -1,0 +1,104 @@
+#include "sampling/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "base/folders.hpp"
+#include "base/log.hpp"
+#include "sampling/tunables.hpp"
+
+namespace headway::sampling {
+namespace {
+
+constexpr std::uint64_t day_s = 24 * 60 * 60;
+constexpr std::size_t file_bytes_max = 64 * 1024;
+
+/// Names of hosts and rails as parts of a file's name: what is no letter, digit, '.' or '-' is
+/// written as its number, so that two names never share a file and none leaves the folder.
+std::string in_file_name(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || (c == '.' && !made.empty());
+    made += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return made;
+}
+
+/// Nothing: there is no such file.
+std::optional<std::string> read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(file_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+base::result<> write_whole(int fd, std::string_view text, const std::string& name) {
+  while (!text.empty()) {
+    const auto wrote = ::write(fd, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return base::failed_errno("write " + name, errno);
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  if (fsync(fd) != 0) return base::failed_errno("fsync " + name, errno);
+  return {};
+}
+
+}  // namespace
+
+base::result<store> store::of_user() {
+  auto folder = base::cache_folder();
+  if (!folder) return std::unexpected(std::move(folder).error());
+  return store(*folder / "profiles");
+}
+
+std::filesystem::path store::file_of(const profile_key& key) const {
+  return folder_ / fmt::format("{}_{}_{}", in_file_name(key.here), in_file_name(key.there),
+                               in_file_name(key.rail));
+}
+
+std::optional<profile> store::load(const profile_key& key, std::string_view hardware,
+                                   std::uint64_t now_s) const {
+  const auto path = file_of(key);
+  const auto text = read_whole(path);
+  if (!text) return std::nullopt;
+  const auto ignored = [&](std::string_view why) {
+    base::log(base::severity::warning, "profile {} is not used: {}", path.string(), why);
+    return std::nullopt;
+  };
+  const auto r = record_of(*text);
+  if (!r) return ignored(r.error().text);
+  if (r->key != key) return ignored("it is of another rail");
+  if (r->hardware != hardware)
+    return ignored(fmt::format("it is of {}, the rail has {} now", r->hardware, hardware));
+  if (r->measured_at > now_s + day_s) return ignored("it is from the future");
+  const auto days = now_s > r->measured_at ? (now_s - r->measured_at) / day_s : 0;
+  if (days > static_cast<std::uint64_t>(profile_days_max.get()))
+    return ignored(fmt::format("it is {} days old", days));
+  return r->found;
+}
+
+base::result<> store::save(const record& r) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error) return base::failed_errno("create " + folder_.string(), error.value());
+  const auto path = file_of(r.key).string();
+  auto beside = path + ".XXXXXX";
+  const int fd = mkostemp(beside.data(), O_CLOEXEC);
+  if (fd < 0) return base::failed_errno("create " + beside, errno);
+  auto done = write_whole(fd, text_of(r), beside);
+  close(fd);
+  if (done && rename(beside.c_str(), path.c_str()) != 0)
+    done = base::failed_errno("rename " + beside, errno);
+  if (!done) unlink(beside.c_str());
+  return done;
+}
+
+}  // namespace headway::sampling

@@ -1,0 +1,34 @@
+// A profile's file: it is read or refused, and what was read is written and read again to the same.
+// The bytes are also tried with a right sum at their end, or nothing would get past it.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/assert.hpp"
+#include "sampling/record.hpp"
+
+namespace {
+
+void try_text(const std::string& text) {
+  const auto r = headway::sampling::record_of(text);
+  if (!r) return;
+  const auto again = headway::sampling::record_of(headway::sampling::text_of(*r));
+  HEADWAY_ASSERT(again && again->key == r->key && again->hardware == r->hardware);
+}
+
+std::string with_sum(std::string text) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  text += "sum ";
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[sum >> shift & 15];
+  return text + "\n";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  try_text(text);
+  try_text(with_sum(text));
+  return 0;
+}

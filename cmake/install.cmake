@@ -49,6 +49,8 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/headway-mpi.pc.in
 install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+include(${PROJECT_SOURCE_DIR}/cmake/install_progress.cmake)
+
 foreach(target mpi_abi mpiexec headway)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}

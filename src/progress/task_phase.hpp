@@ -25,7 +25,7 @@ class basic_task_phase {
   //     is there
   //   what a run did is not seen by who resumes and queues: (P) release -> (R) acquire
   //   asked to end, and suspended for ever: (P) fails when it is there; who asks resumes afterwards
-  // Checked by: tests/model/suspend_model.cpp, tests/stress/task_stress.cpp under TSan.
+  // Checked by: tests/model/suspend_model.cpp, tests/progress/task_stress.cpp under TSan.
  public:
   enum wish : std::uint32_t {
     stay = 4,        ///< `resume` came: the next suspension is void

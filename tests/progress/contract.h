@@ -1,5 +1,5 @@
 /* One contract for all flavours: each promise of headway/progress.h is a function here, in C11.
- * What differs is how a second thread of the flavour is made: a pthread, a fiber, or none at all. */
+ * What differs is how a second thread is made: a pthread, a fiber, or none at all. */
 #ifndef TESTS_PROGRESS_CONTRACT_H
 #define TESTS_PROGRESS_CONTRACT_H
 

@@ -259,7 +259,8 @@ engine_statistics engine::statistics() const noexcept {
           .spare_spells = of(c.spare_spells),
           .spare_withdrawals = of(c.spare_withdrawals),
           .idle_rests = of(c.idle_rests),
-          .demotions = of(c.demotions)};
+          .demotions = of(c.demotions),
+          .delays = of(c.delays)};
 }
 
 }  // namespace headway::progress

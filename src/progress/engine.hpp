@@ -63,11 +63,12 @@ struct engine_statistics {
   std::uint64_t event_looks = 0;        ///< timed wake-ups of the event thread
   std::uint64_t event_sleeps = 0;       ///< of the event thread, on the event sources
   std::uint64_t quiet_sleeps = 0;       ///< of our threads, until something is pending
-  std::uint64_t lifts = 0;              ///< of low-priority pollers that lost the processor
+  std::uint64_t lifts = 0;              ///< of threads that lost the processor in a round
   std::uint64_t spare_spells = 0;       ///< of `auto` polling on a spare processor …
   std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more
   std::uint64_t idle_rests = 0;         ///< of idle pollers whose core a bound thread computes on
   std::uint64_t demotions = 0;          ///< of a real-time event thread that used up its time
+  std::uint64_t delays = 0;  ///< looks at which a waiting thread had lost a fifth of its time
 };
 
 /// Runs ltasks at polling points, and lets threads wait.

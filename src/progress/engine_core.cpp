@@ -26,10 +26,24 @@ void engine_core::mind_stall(thread_record& me) noexcept {
   }
   if (now - me.stalled_since_ns < stall_ns) return;
   me.stalled_since_ns = now;
-  // Only our idle pollers need help: all others get their turn by themselves. It goes back to its
-  // low priority after the round (poller.cpp).
-  if ((holder & base::low_priority_bit) && lift(base::thread_of(holder))) count(counted.lifts);
-  sched_yield();  // it may need this very core
+  if (holder & base::low_priority_bit) {
+    // It goes back to its low priority after the round (poller.cpp).
+    if (lift(base::thread_of(holder))) count(counted.lifts);
+    sched_yield();  // it may need this very core
+  } else {
+    help(holder);
+  }
+}
+
+/// An application's thread has lost its processor in a round. It gets it back in its turn, which
+/// may be far away in a crowd; if we may, we see to it that it is sooner.
+void engine_core::help(base::mask::ticket holder) noexcept {
+  constexpr std::uint64_t longest_ns = 20'000'000;
+  const heavier helped(base::thread_of(holder));
+  if (helped.done()) count(counted.lifts);
+  const auto end = base::now_ns() + (helped.done() ? longest_ns : 0);
+  do sched_yield();
+  while (queues.root().holder() == holder && base::now_ns() < end);
 }
 
 void engine_core::regain_low_priority(std::uint64_t& seen) const noexcept {
@@ -51,6 +65,24 @@ void engine_core::look_around() noexcept {
                    std::memory_order_relaxed);
 }
 
+void engine_core::look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept {
+  constexpr std::uint64_t period_ns = 50'000'000, lasts_ns = 300'000'000;
+  constexpr std::uint64_t least_demand_ns = 2'000'000;
+  const bool first = me.delay_due_ns == 0;
+  me.delay_due_ns = now_ns + period_ns;
+  const auto times = own_times();
+  if (!times) return;
+  const auto delayed = times->delayed_ns - me.delayed_ns;
+  const auto demand = times->ran_ns - me.ran_ns + delayed;
+  me.ran_ns = times->ran_ns;
+  me.delayed_ns = times->delayed_ns;
+  // A fifth of the time: one who shares his processor with another loses half of it.
+  if (first || demand < least_demand_ns || delayed < demand / 5) return;
+  count(counted.delays);
+  delayed_until_ns_.store(now_ns + lasts_ns, std::memory_order_relaxed);
+  crowded.store(true, std::memory_order_relaxed);
+}
+
 void engine_core::look_for_crowd() noexcept {
   // Not those we are bound to: ranks that are bound each to a core of their own must spin.
   const int shared = machine.node_processors();
@@ -61,7 +93,9 @@ void engine_core::look_for_crowd() noexcept {
   const int looks = many_threads ? crowded_looks_.load(std::memory_order_relaxed) + 1 : 0;
   crowded_looks_.store(looks, std::memory_order_relaxed);  // ticks run one at a time
   outnumbered.store(options.processes_on_node > shared, std::memory_order_relaxed);
-  crowded.store(options.processes_on_node > shared || looks >= 2, std::memory_order_relaxed);
+  const bool delayed = base::now_ns() < delayed_until_ns_.load(std::memory_order_relaxed);
+  crowded.store(options.processes_on_node > shared || looks >= 2 || delayed,
+                std::memory_order_relaxed);
 }
 
 }  // namespace headway::progress

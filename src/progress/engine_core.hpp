@@ -78,8 +78,8 @@ struct engine_core {
 
   struct counters {  // slow paths only, so plain additions will do; relaxed, they carry nothing
     base::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
-        event_sleeps{0}, quiet_sleeps{0}, lifts{0}, idle_rests{0}, demotions{0}, spare_spells{0},
-        spare_withdrawals{0};
+        event_sleeps{0}, quiet_sleeps{0}, lifts{0}, idle_rests{0}, demotions{0}, delays{0},
+        spare_spells{0}, spare_withdrawals{0};
   } counted;
   static void count(base::atomic<std::uint64_t>& counter) noexcept {
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -126,6 +126,12 @@ struct engine_core {
   /// Compares threads that want to run with processors, and what `auto` makes of it; about 10 us,
   /// ten times a second.
   void look_around() noexcept;
+  /// A waiting thread that has looked at the clock: did it want its processor in vain lately? That
+  /// is a crowd too, whoever else is there, and wherever we are confined to.
+  void mind_delay(thread_record& me, std::uint64_t now_ns) noexcept {
+    if (now_ns >= me.delay_due_ns) [[unlikely]]
+      look_at_delay(me, now_ns);
+  }
   /// Somebody who met a mask of the caller's while it had no processor may have lifted it, see
   /// `mind_stall`. A low-priority thread calls this after its rounds; `seen` is its own.
   void regain_low_priority(std::uint64_t& seen) const noexcept;
@@ -136,8 +142,11 @@ struct engine_core {
   }
 
  private:
+  void help(base::mask::ticket holder) noexcept;
   void look_for_crowd() noexcept;
+  void look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept;
   base::atomic<int> crowded_looks_{0};
+  base::atomic<std::uint64_t> delayed_until_ns_{0};  ///< a delay counts as a crowd for so long
 };
 
 }  // namespace headway::progress

@@ -38,6 +38,7 @@ void poller::run() noexcept {
   auto& me = this_thread();
   ask_exact_sleeps();
   if (plan_.when_idle) run_when_idle();
+  else ask_short_slices();
   kernel_thread_.store(base::thread_of(me.ticket), std::memory_order_seq_cst);
   if (plan_.when_idle) me.ticket |= base::low_priority_bit;
   std::uint64_t rounds_seen = 0, attended_pause = least_pause_attended_ns;

@@ -1,5 +1,6 @@
 #include "progress/scheduling.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 
 namespace headway::progress {
@@ -137,10 +139,62 @@ void run_when_idle() noexcept {
   set_attributes(0, wish);
 }
 
+void short_slices::ask() noexcept {
+  if (asked_) return;
+  scheduling_attributes now;
+  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u) != 0 || now.policy != SCHED_OTHER) return;
+  if (now.runtime != 0 && now.runtime <= short_slice_ns) return;
+  asked_ = true;
+  nice_ = now.nice;
+  before_ns_ = now.runtime;
+  now.runtime = short_slice_ns;
+  set_attributes(0, now);
+}
+
+short_slices::~short_slices() {
+  if (!asked_) return;
+  scheduling_attributes wish;
+  wish.nice = nice_;
+  wish.runtime = before_ns_;
+  set_attributes(0, wish);
+}
+
+std::optional<thread_times> own_times() noexcept {
+  const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  char text[96] = {};
+  const auto got = read(file, text, sizeof text - 1);
+  close(file);
+  if (got <= 0) return std::nullopt;
+  char* rest = text;
+  thread_times times;
+  times.ran_ns = std::strtoull(rest, &rest, 10);
+  times.delayed_ns = std::strtoull(rest, &rest, 10);
+  return times;
+}
+
 bool lift(pid_t thread) noexcept {
   scheduling_attributes wish;
   wish.runtime = short_slice_ns;
   return set_attributes(thread, wish);
+}
+
+heavier::heavier(pid_t thread) noexcept : thread_(thread) {
+  scheduling_attributes now;
+  if (syscall(SYS_sched_getattr, thread, &now, sizeof now, 0u) != 0 || now.policy != SCHED_OTHER)
+    return;
+  nice_ = now.nice;
+  slice_ns_ = now.runtime;
+  now.nice = -20;
+  done_ = set_attributes(thread, now);
+}
+
+heavier::~heavier() {
+  if (!done_) return;
+  scheduling_attributes wish;
+  wish.nice = nice_;
+  wish.runtime = slice_ns_;
+  set_attributes(thread_, wish);
 }
 
 }  // namespace headway::progress

@@ -51,7 +51,11 @@ struct thread_record {
   bool in_round = false;                  ///< put wake-ups off to the end of it
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;
-  std::uint64_t recent_wait_ns = 0;    ///< moving estimate, for the length of the next spin
+  /// Moving estimates, for the length of the next spin: of waits for one, and for any of several.
+  std::array<std::uint64_t, 2> recent_wait_ns{};
+  std::uint64_t delay_due_ns = 0;      ///< when to look next …
+  std::uint64_t ran_ns = 0;            ///< … how long it had run at the last look …
+  std::uint64_t delayed_ns = 0;        ///< … and had wanted a processor in vain
   std::uint32_t rounds = 0;            ///< of this thread, to do some things every n-th
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
   std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first

@@ -14,12 +14,14 @@ namespace {
 constexpr std::uint64_t forever = UINT64_MAX;
 constexpr std::uint64_t us = 1'000;
 
-constexpr std::uint64_t brief_spin_ns = 5 * us;   // when recent waits took long
-constexpr std::uint64_t least_spin_ns = 10 * us;  // half of what a wake-up costs
-constexpr std::uint64_t make_room_ns = 25 * us;   // for the event thread to leave the guard, …
-constexpr int make_room_tries = 8;                // … so many times
-constexpr std::uint64_t nap_ns = 1'000 * us;      // of all sleepers together, without event thread
-constexpr std::uint32_t sweep_period = 64;        // rounds of a thread from one sweep to the next
+constexpr std::uint64_t brief_spin_ns = 5 * us;           // when recent waits took long
+constexpr std::uint64_t least_spin_ns = 10 * us;          // half of what a wake-up costs
+constexpr std::uint64_t crowd_spin_ns = 2 * us;           // when others want the processor, …
+constexpr std::uint64_t longest_crowd_spin_ns = 20 * us;  // … and recent waits were short
+constexpr std::uint64_t make_room_ns = 25 * us;  // for the event thread to leave the guard, …
+constexpr int make_room_tries = 8;               // … so many times
+constexpr std::uint64_t nap_ns = 1'000 * us;     // of all sleepers together, without event thread
+constexpr std::uint32_t sweep_period = 64;       // rounds of a thread from one sweep to the next
 constexpr std::uint32_t rounds_before_relax = 100;
 constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
@@ -43,7 +45,7 @@ bool waiting::run() noexcept {
 
 /// Entered with the lead; left without.
 waiting::outcome waiting::lead() noexcept {
-  auto how = spin(budget_ns(core_.crowded.load(std::memory_order_relaxed)));
+  auto how = spin(budget_ns(core_.outnumbered.load(std::memory_order_relaxed)));
   const bool guards = how == outcome::exhausted && become_guard(how);
   core_.lead.unlock();
   if (how == outcome::woke_others) core_.count(core_.counted.hand_overs);
@@ -59,12 +61,13 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
 }
 
 waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
-  const bool yields = core_.crowded.load(std::memory_order_relaxed);
+  // The job's own ranks share the processors: the message that we wait for needs this one. In a
+  // crowd of others who is to spin yields too, if he was told not to sleep, though not at once.
+  const bool ranks = core_.outnumbered.load(std::memory_order_relaxed);
+  const bool yields = ranks || (core_.crowded.load(std::memory_order_relaxed) &&
+                                core_.options.waits != waiting_policy::adaptive);
+  const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
-  // Where the job's own ranks share the processors, the message that we wait for needs this one.
-  // Where others do, it is likely on its way: most come sooner than a yield would return.
-  const std::uint32_t first_yield =
-      core_.outnumbered.load(std::memory_order_relaxed) ? 1 : rounds_before_yield;
   std::uint64_t idle_since_ns = 0;
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
@@ -110,6 +113,7 @@ waiting::outcome waiting::stand_guard() noexcept {
     if (me_.self.word.lie_down(rest::on_guard)) {
       const auto tick_ns = look_at_clock() + ticks::period_ns;
       core_.count(core_.counted.guard_sleeps);
+      if (crowd_of_others()) slices_.ask();
       core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
                           [this] { return core_.queues.has_submissions(); });
       me_.self.word.get_up();
@@ -147,6 +151,7 @@ waiting::outcome waiting::follow(outcome why) noexcept {
       const bool naps = must_nap();
       if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
       core_.count(core_.counted.sleeps);
+      if (crowd_of_others()) slices_.ask();
       base::futex_wait(me_.self.word.futex_word(), static_cast<std::uint32_t>(rest::on_futex),
                        until);
       me_.self.word.get_up();
@@ -175,7 +180,12 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
     case waiting_policy::adaptive:
       break;
   }
-  const auto recent = me_.recent_wait_ns;
+  const auto recent = recent_ns();
+  // Computing threads want the processor, and we get it back soon once there is something to do;
+  // but answers that come at once cost less than any sleep.
+  if (crowd_of_others())
+    return 2 * recent <= longest_crowd_spin_ns ? std::max(2 * recent, crowd_spin_ns)
+                                               : crowd_spin_ns;
   if (recent > longest) return std::min(longest, brief_spin_ns);
   return yields ? longest : std::clamp(2 * recent, std::min(longest, least_spin_ns), 2 * longest);
 }
@@ -184,15 +194,28 @@ std::uint64_t waiting::look_at_clock() noexcept {
   const auto now = base::now_ns();
   if (began_ns_ == 0) began_ns_ = now;
   core_.every_100_ms.run_if_due(now);
+  core_.mind_delay(me_, now);
   return now;
+}
+
+/// A wait for one message and one for whichever of many comes first take different times.
+std::uint64_t& waiting::recent_ns() const noexcept {
+  return me_.recent_wait_ns[set_.only() ? 0 : 1];
+}
+
+/// More threads than processors, and they are not our own ranks.
+bool waiting::crowd_of_others() const noexcept {
+  return core_.crowded.load(std::memory_order_relaxed) &&
+         !core_.outnumbered.load(std::memory_order_relaxed);
 }
 
 /// One long wait must not be remembered for hundreds of short ones, so a sample is bounded.
 void waiting::learn() noexcept {
   const auto longest =
-      tunable_ns(core_.crowded.load(std::memory_order_relaxed) ? yield_us : spin_us);
+      tunable_ns(core_.outnumbered.load(std::memory_order_relaxed) ? yield_us : spin_us);
   const auto took = began_ns_ == 0 ? 0 : std::min(base::now_ns() - began_ns_, 8 * longest);
-  me_.recent_wait_ns = me_.recent_wait_ns - me_.recent_wait_ns / 8 + took / 8;
+  auto& recent = recent_ns();
+  recent = recent - recent / 8 + took / 8;
 }
 
 }  // namespace headway::progress

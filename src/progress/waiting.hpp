@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "progress/engine_core.hpp"
+#include "progress/scheduling.hpp"
 #include "progress/wait_set.hpp"
 
 namespace headway::progress {
@@ -44,12 +45,15 @@ class waiting {
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn() noexcept;
+  [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
+  [[nodiscard]] bool crowd_of_others() const noexcept;
   [[nodiscard]] bool must_nap() const noexcept;
 
   engine_core& core_;
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
+  short_slices slices_;         ///< while it sleeps in a crowd
   std::uint64_t began_ns_ = 0;  ///< the first look at the clock: short waits never take one
 };
 

@@ -42,6 +42,8 @@ base::result<std::unique_ptr<machine>> machine::read() {
   made->leaf_of_processor = leaves(made_tree->places);
   made->places = std::move(made_tree->places);
   made->node_processors = std::max(1, made_tree->processors_before_binding);
+  if (const auto together = confined_together())
+    made->node_processors = std::min(made->node_processors, *together);
   if (const auto quota = group_quota())
     made->quota_processors = static_cast<int>(std::ceil(*quota));
   return std::unique_ptr<machine>(new machine(std::move(made)));

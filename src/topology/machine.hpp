@@ -55,8 +55,9 @@ class machine {
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors this process may use now: its affinity mask, cut by a cgroup's quota (at least 1).
   [[nodiscard]] int usable_processors() const noexcept;
-  /// The same without the affinity mask: what the processes of a job here may use together. One
-  /// that is bound to a core of its own shares the computer with others, and yet not that core.
+  /// What the processes of a job here may use together: without our affinity mask, because one that
+  /// is bound to a core of its own shares the computer with others, and yet not that core; but with
+  /// it where all are confined by it (`confined_together`).
   [[nodiscard]] int node_processors() const noexcept;
   /// A control group grants less processor time than there are processors: whoever polls on one
   /// that nobody uses takes it away from those who compute.

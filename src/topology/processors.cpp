@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 namespace headway::topology {
 namespace {
@@ -121,17 +122,35 @@ std::optional<int> parse_runnable(std::string_view loadavg) {
   return static_cast<int>(*runnable);
 }
 
-int allowed_processors() noexcept {
+namespace {
+
+/// The processors that a process may use, ascending; none when the kernel does not say.
+std::vector<int> processors_of(pid_t process) {
+  std::vector<int> all;
   // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
-  for (int room = CPU_SETSIZE; room <= 1 << 20; room *= 2) {
+  for (std::size_t room = CPU_SETSIZE; room <= 1u << 20; room *= 2) {
     const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* s) { CPU_FREE(s); })> set(
         CPU_ALLOC(room));
-    if (!set) return 1;
+    if (!set) return all;
     const auto bytes = CPU_ALLOC_SIZE(room);
-    if (sched_getaffinity(getpid(), bytes, set.get()) == 0)
-      return std::max(1, CPU_COUNT_S(bytes, set.get()));
+    if (sched_getaffinity(process, bytes, set.get()) != 0) continue;
+    for (std::size_t p = 0; p < room; ++p)
+      if (CPU_ISSET_S(p, bytes, set.get())) all.push_back(static_cast<int>(p));
+    return all;
   }
-  return 1;
+  return all;
+}
+
+}  // namespace
+
+int allowed_processors() noexcept {
+  return std::max(1, static_cast<int>(processors_of(getpid()).size()));
+}
+
+std::optional<int> confined_together() {
+  const auto own = processors_of(getpid());
+  if (own.empty() || processors_of(getppid()) != own) return std::nullopt;
+  return static_cast<int>(own.size());
 }
 
 }  // namespace headway::topology

@@ -16,6 +16,11 @@ namespace headway::topology {
 /// Field 4 of /proc/loadavg, "runnable/all"; nothing if the text is not like that.
 [[nodiscard]] std::optional<int> parse_runnable(std::string_view loadavg);
 
+/// Processors that this process shares with all who were started as it was: those of its affinity
+/// mask, if its parent has the same. A launcher under `taskset` confines its ranks so, together;
+/// a launcher that binds each rank to a core of its own has another mask itself. Nothing otherwise.
+[[nodiscard]] std::optional<int> confined_together();
+
 /// Processors in the affinity mask of this process; 1 when the kernel does not say.
 [[nodiscard]] int allowed_processors() noexcept;
 

@@ -98,7 +98,7 @@ TEST_P(with_background, leaves_an_attended_queue_alone) {
     pass_time(200);
     const auto after = e->statistics();
     return after.explicit_rounds - before.explicit_rounds >
-           100 * (after.background_rounds - before.background_rounds);
+           10 * (after.background_rounds - before.background_rounds);
   }));
   box.post(c);
   waiter.join();

@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +13,7 @@
 #include "base/clock.hpp"
 #include "fixture.hpp"
 #include "mailbox.hpp"
+#include "progress/scheduling.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -219,6 +223,51 @@ TEST(waiting, yields_with_more_processes_than_processors) {
   });
   e->wait(c);
   EXPECT_GT(e->statistics().guard_sleeps, 0u);
+}
+
+TEST(waiting, sees_a_crowd_by_what_it_loses_wherever_it_is_confined_to) {
+  // Two threads on one processor, of however many: nobody else in the machine tells.
+  running e(polling::off, waiting_policy::busy);
+  mailbox box(*e);
+  std::jthread both([&] {
+    bind_thread(0, {sched_getcpu()});
+    std::jthread load([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) base::relax();
+    });
+    completion never;
+    while (e->statistics().delays == 0) {
+      if (e->wait_until(never, base::now_ns() + 100 * ms)) break;
+    }
+  });
+  EXPECT_TRUE(eventually([&] { return e->statistics().delays > 0; }));
+  completion c;
+  box.post(c);
+  e->wait(c);
+}
+
+TEST(waiting, gives_back_the_slices_that_the_program_had) {
+  {
+    short_slices mine;
+    mine.ask();
+  }
+  const auto slice_of_this_thread = [] {
+    struct {
+      std::uint32_t size = 48, policy = 0;
+      std::uint64_t flags = 0;
+      std::int32_t nice = 0;
+      std::uint32_t priority = 0;
+      std::uint64_t runtime = 0, deadline = 0, period = 0;
+    } now;
+    EXPECT_EQ(syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u), 0);
+    return now.runtime;
+  };
+  const auto before = slice_of_this_thread();
+  {
+    short_slices mine;
+    mine.ask();
+    if (slice_of_this_thread() == before) GTEST_SKIP() << "this kernel knows no slices";
+  }
+  EXPECT_EQ(slice_of_this_thread(), before);
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -112,6 +115,46 @@ TEST(machine, that_makes_no_sense_is_refused_by_name) {
   ASSERT_FALSE(m);
   EXPECT_EQ(m.error().kind, base::fault_kind::bad_input);
   EXPECT_NE(m.error().text.find("pizza:4"), std::string::npos);
+}
+
+/// What a process thinks the job may use together, whose parent and which itself are confined.
+int shared_processors(bool parent_too) {
+  int out[2];
+  if (pipe(out) != 0) return -1;
+  const auto confine = [] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  };
+  if (fork() == 0) {  // the launcher
+    if (parent_too) confine();
+    const auto rank = fork();
+    if (rank == 0) {
+      if (!parent_too) confine();
+      auto m = machine::read();
+      const int shared = m ? (*m)->node_processors() : -1;
+      std::_Exit(write(out[1], &shared, sizeof shared) == sizeof shared ? 0 : 1);
+    }
+    waitpid(rank, nullptr, 0);
+    std::_Exit(0);
+  }
+  int shared = -1;
+  if (read(out[0], &shared, sizeof shared) != sizeof shared) shared = -1;
+  wait(nullptr);
+  close(out[0]);
+  close(out[1]);
+  return shared;
+}
+
+TEST(machine, of_a_confined_launcher_is_shared_by_all_that_it_starts) {
+  EXPECT_EQ(shared_processors(true), 1);
+}
+
+TEST(machine, of_ranks_that_are_bound_one_by_one_is_the_whole) {
+  auto m = machine::read();
+  ASSERT_TRUE(m);
+  EXPECT_EQ(shared_processors(false), (*m)->node_processors());
 }
 
 TEST(machine, has_only_the_processors_that_the_process_is_bound_to) {

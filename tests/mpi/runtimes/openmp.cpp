@@ -1,0 +1,17 @@
+// OpenMP, of GNU or of LLVM, as it is linked. How its threads wait, how many they are and whether
+// they are bound is said by the environment.
+
+#include "untouched.hpp"
+
+int main(int argc, char** argv) {
+  return untouched::run(argc, argv, [](untouched::arrival& message) {
+    double sum = 0;
+    bool over = false;
+    while (!over) {
+#pragma omp parallel reduction(+ : sum)
+      for (int i = 0; i < 5; ++i) sum += untouched::piece_of_work(i);
+      // Here the threads have met; until the next region they wait as their runtime likes.
+      over = message.over();
+    }
+  });
+}

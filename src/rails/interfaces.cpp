@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -74,6 +75,20 @@ net_interface& entry_of(std::vector<net_interface>& all, const ifaddrs& found) {
                                         .addresses = {}});
 }
 
+bool share_a_subnet(const net_interface& one, const net_interface& other) {
+  for (const auto& a : one.addresses)
+    for (const auto& b : other.addresses)
+      if (a.same_subnet(b) || b.same_subnet(a)) return true;
+  return false;
+}
+
+void find_crowded(std::vector<net_interface>& all) {
+  for (auto& one : all)
+    for (const auto& other : all)
+      if (&one != &other && one.usable && other.usable && !one.loopback && !other.loopback)
+        one.crowded = one.crowded || share_a_subnet(one, other);
+}
+
 std::string first_line_of(const char* path) {
   char text[128];
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -123,7 +138,20 @@ base::result<std::vector<net_interface>> list_interfaces() {
     known.insert(a->family == ip_family::v4 ? first_v6 : known.end(), *a);
   }
   for (auto& entry : all) entry.usable = entry.usable && !entry.addresses.empty();
+  find_crowded(all);
   return all;
+}
+
+std::string hardware_text(std::string_view interface) {
+  const auto fact = [&](const char* name) {
+    auto text = first_line_of(fmt::format("/sys/class/net/{}/{}", interface, name).c_str());
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  };
+  // Virtual interfaces have no speed (-1), and say so in more than one way.
+  const auto speed = fact("speed");
+  const bool known = !speed.empty() && speed[0] != '-';
+  return fmt::format("{}, mtu {}", known ? speed + " Mbit/s" : "unknown speed", fact("mtu"));
 }
 
 std::span<const std::string_view> container_interfaces() noexcept { return container_names; }

@@ -33,12 +33,18 @@ struct net_interface {
   std::string name;
   bool usable = false;  ///< up, with a carrier, and it has an address
   bool loopback = false;
-  bool enslaved = false;              ///< a port of a bridge or a bond: its master has the address
+  bool enslaved = false;  ///< a port of a bridge or a bond: its master has the address
+  /// Another usable interface is on one of its subnets: the kernel's routes send by one of them
+  /// whatever is for that subnet, unless a socket is bound to its device.
+  bool crowded = false;
   std::vector<ip_address> addresses;  ///< IPv4 first; link-local IPv6 addresses are left out
 };
 
 /// Every interface, in the kernel's order.
 [[nodiscard]] base::result<std::vector<net_interface>> list_interfaces();
+
+/// What the kernel says of an interface's speed and its largest packet: "1000 Mbit/s, mtu 1500".
+[[nodiscard]] std::string hardware_text(std::string_view interface);
 
 /// Interfaces that never reach another machine's rank although they look as if they did: bridges
 /// and tunnels that container and virtual machine managers set up on every host, with the same

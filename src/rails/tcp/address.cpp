@@ -27,12 +27,12 @@ bool has_family(std::span<const net_interface> ours, ip_family family) {
   });
 }
 
-std::optional<ip_address> neighbour_of(const ip_address& theirs,
-                                       std::span<const net_interface> ours) {
+std::optional<route> direct_route(const endpoint& theirs, std::span<const net_interface> ours) {
   for (const auto& i : ours) {
     if (i.loopback) continue;
     for (const auto& a : i.addresses)
-      if (a.same_subnet(theirs)) return a;
+      if (a.same_subnet(theirs.ip))
+        return route{.to = theirs, .from = a, .device = i.crowded ? i.name : std::string()};
   }
   return std::nullopt;
 }
@@ -103,14 +103,14 @@ std::vector<route> routes_to(const address& theirs, std::span<const net_interfac
   const bool same_loopback = theirs.loopback_key == our_loopback_key;
   for (const auto& e : theirs.endpoints) {
     if (e.ip.is_loopback()) {
-      if (same_loopback) far.push_back({.to = e, .from = std::nullopt});
+      if (same_loopback) far.push_back({.to = e});
     } else if (same_loopback) {
       // Their address is one of this namespace's own: the kernel delivers it without a network.
-      near.push_back({.to = e, .from = std::nullopt});
-    } else if (const auto from = neighbour_of(e.ip, ours)) {
-      near.push_back({.to = e, .from = from});
+      near.push_back({.to = e});
+    } else if (auto direct = direct_route(e, ours)) {
+      near.push_back(std::move(*direct));
     } else if (has_family(ours, e.ip.family)) {
-      far.push_back({.to = e, .from = std::nullopt});
+      far.push_back({.to = e});
     }
   }
   std::ranges::move(far, std::back_inserter(near));

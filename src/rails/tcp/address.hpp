@@ -44,10 +44,12 @@ enum class closeness : std::uint8_t {
 };
 [[nodiscard]] closeness closeness_of(const address& one, const address& other);
 
-/// One way to a peer: call `to`, and from `from` when both are on one subnet.
+/// One way to a peer: call `to`, and from `from` when both are on one subnet; by `device` when
+/// another interface of ours is on it too.
 struct route {
   endpoint to;
-  std::optional<ip_address> from;
+  std::optional<ip_address> from = std::nullopt;
+  std::string device = {};
 };
 
 /// The ways to `theirs` from interfaces with `ours`, most promising first: an address on a subnet

@@ -30,7 +30,7 @@ base::result<std::vector<endpoint>> meeting::open(std::span<const net_interface>
   for (const auto& i : on)
     for (const auto& ip : i.addresses) {
       if (listeners_.size() == address::endpoints_max) break;
-      auto l = listen_on(ip, *settings_);
+      auto l = listen_on(ip, *settings_, i.crowded ? i.name : std::string());
       if (!l) {
         // An address may come or go while we start: that of another interface is as good.
         base::log(base::severity::info, "tcp:{}: {}", i.name, l.error().text);

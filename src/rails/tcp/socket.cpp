@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/log.hpp"
+
 namespace headway::rails::tcp {
 namespace {
 
@@ -73,18 +75,29 @@ unique_fd make_socket(ip_family family, const settings& s) noexcept {
   return fd;
 }
 
+/// Without it the kernel sends by whichever interface has the first route to the subnet. Kernels
+/// before 5.7 refuse it to most users: two rails then share one way out, which is slow, not wrong.
+void bind_to_device(int fd, const std::string& device) noexcept {
+  if (device.empty()) return;
+  if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device.data(),
+                 static_cast<socklen_t>(device.size())) != 0)
+    base::log(base::severity::info, "tcp: cannot bind to {}: errno {}", device, errno);
+}
+
 }  // namespace
 
 void unique_fd::reset() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-base::result<listener> listen_on(const ip_address& ip, const settings& s) {
+base::result<listener> listen_on(const ip_address& ip, const settings& s,
+                                 const std::string& device) {
   listener made{.fd = make_socket(ip.family, s), .at = {.ip = ip, .port = 0}};
   const auto what = [&](const char* call) { return fmt::format("{} {}", call, ip.text()); };
   if (!made.fd) return base::failed_errno(what("socket for"), errno);
   const int fd = made.fd.get();
   if (ip.family == ip_family::v6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  bind_to_device(fd, device);
   const auto any_port = as_socket_address(ip, 0);
   if (bind(fd, any_port.get(), any_port.bytes) != 0)
     return base::failed_errno(what("bind to"), errno);
@@ -105,6 +118,7 @@ call start_call(const route& way, const settings& s) noexcept {
     // Leave by the interface that was chosen; the port is picked when the other end is known.
     set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     const auto from = as_socket_address(*way.from, 0);
+    bind_to_device(fd, way.device);
     if (bind(fd, from.get(), from.bytes) != 0) made.error = errno;
   }
   const auto to = as_socket_address(way.to.ip, way.to.port);

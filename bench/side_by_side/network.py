@@ -16,11 +16,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """`prefixes`: one per group of ranks. `interface`: None where shared memory is meant."""
+    """`prefixes`: one per group of ranks. `interfaces`: none where shared memory is meant."""
 
     name: str
     prefixes: tuple = ((),)
-    interface: str | None = None
+    interfaces: tuple = ()
+
+    @property
+    def interface(self):
+        """The first, for what takes one only."""
+        return self.interfaces[0] if self.interfaces else None
 
     @property
     def networked(self):
@@ -34,9 +39,12 @@ class Place:
 
 
 SHARED_MEMORY = Place("shared memory")
-LOOPBACK = Place("loopback TCP, not shaped (two namespaces need root)", interface="lo")
+LOOPBACK = Place("loopback TCP, not shaped (two namespaces need root)", interfaces=("lo",))
 
-INTERFACE = "hw0"  # the same name at both ends, so that one setting serves all ranks
+
+def interface(link):
+    """Of the link of this number: the same name at both ends, so that one setting serves all."""
+    return f"hw{link}"
 
 
 class NetworkError(Exception):
@@ -49,14 +57,14 @@ def run_ip(*words):
         raise NetworkError(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def shape(namespace, rate):
+def shape(namespace, device, rate):
     """A token bucket: no more than `rate` on average.
 
     The burst must hold a whole segmentation-offload packet (64 KB) several times, or the bucket
     never fills and the rate is missed; 256 KB is 2 ms at 1 Gbit/s. 50 ms of queue lets a sender
     keep the link busy; what is beyond is dropped, as a switch would.
     """
-    run_ip("tc", "-n", namespace, "qdisc", "add", "dev", INTERFACE, "root", "tbf",
+    run_ip("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf",
            "rate", rate, "burst", "256k", "latency", "50ms")  # fmt: skip
 
 
@@ -67,30 +75,37 @@ def make_namespace(name):
     subprocess.run(["ip", "netns", "exec", name, "sh", "-c", off], capture_output=True)
 
 
-def wait_for_carrier(name):
+def wait_for_carrier(name, device):
     for _ in range(100):
-        done = subprocess.run(["ip", "-n", name, "link", "show", INTERFACE],
+        done = subprocess.run(["ip", "-n", name, "link", "show", device],
                               capture_output=True, text=True)  # fmt: skip
         if "state UP" in done.stdout:
             return
         time.sleep(0.02)
-    raise NetworkError(f"the link of {name} does not come up")
+    raise NetworkError(f"the link {device} of {name} does not come up")
 
 
-def make_pair(names, rate):
+def make_link(names, link, rate):
+    first, second = names
+    device = interface(link)
+    run_ip("ip", "link", "add", device, "netns", first, "type", "veth",
+           "peer", "name", device, "netns", second)  # fmt: skip
+    for number, name in enumerate(names, 1):
+        run_ip("ip", "-n", name, "address", "add", f"10.77.{link}.{number}/24", "dev", device)
+        run_ip("ip", "-n", name, "link", "set", device, "up")
+        if rate is not None:
+            shape(name, device, rate)
+
+
+def make_pair(names, rates):
     for name in names:
         make_namespace(name)
-    first, second = names
-    run_ip("ip", "link", "add", INTERFACE, "netns", first, "type", "veth",
-           "peer", "name", INTERFACE, "netns", second)  # fmt: skip
-    for number, name in enumerate(names, 1):
-        run_ip("ip", "-n", name, "address", "add", f"10.77.0.{number}/24", "dev", INTERFACE)
         run_ip("ip", "-n", name, "link", "set", "lo", "up")
-        run_ip("ip", "-n", name, "link", "set", INTERFACE, "up")
-        if rate is not None:
-            shape(name, rate)
+    for link, rate in enumerate(rates):
+        make_link(names, link, rate)
     for name in names:
-        wait_for_carrier(name)
+        for link in range(len(rates)):
+            wait_for_carrier(name, interface(link))
 
 
 def remove(names):
@@ -119,23 +134,27 @@ def rate_text(rate):
     """`1gbit` as one writes it: 1 Gbit/s."""
     if rate is None:
         return "not shaped"
+    if "+" in rate:
+        return " + ".join(rate_text(one) for one in rate.split("+"))
     found = re.fullmatch(r"(\d+)([kmg])bit", rate)
     return f"{found[1]} {found[2].upper()}bit/s" if found else rate
 
 
 @contextlib.contextmanager
 def two_namespaces(rate=None):
-    """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction.
+    """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction;
+    by one for each rate of `1gbit+600mbit`.
 
     Errors: NetworkError with the command that failed; what was made until then is removed.
     """
     names = [f"headway-{os.getpid()}-{end}" for end in "ab"]
     with termination_as_exit():
         try:
-            make_pair(names, rate)
+            rates = rate.split("+") if rate else [None]
+            make_pair(names, rates)
             prefixes = tuple(("ip", "netns", "exec", name) for name in names)
             text = f"TCP between two namespaces, {rate_text(rate)}"
-            yield Place(text, prefixes, INTERFACE)
+            yield Place(text, prefixes, tuple(interface(i) for i in range(len(rates))))
         finally:
             remove(names)
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/log.hpp"
 #include "rails/selection.hpp"
@@ -88,6 +89,12 @@ constexpr std::array builtin_drivers{
     builtin_driver{{.name = "tcp", .networked = true}, make_tcp, describe_tcp, tcp_nearness},
 };
 
+std::map<std::string, std::vector<rail_address>> by_driver(std::span<const opened_rail> rails) {
+  std::map<std::string, std::vector<rail_address>> made;
+  for (const auto& r : rails) made[r.driver].push_back(r.address);
+  return made;
+}
+
 }  // namespace
 
 base::result<std::vector<opened_rail>> open_rails(const launch::job& job) {
@@ -121,6 +128,33 @@ nearness_of nearness_for(std::string_view driver) {
   for (const auto& b : builtin_drivers)
     if (b.kind.name == driver) return b.judge;
   return nullptr;
+}
+
+base::result<> publish_rails(launch::job& job, std::span<const opened_rail> rails) {
+  for (const auto& [driver, own] : by_driver(rails))
+    if (auto done = job.publish(driver, pack_addresses(own)); !done) return done;
+  return {};
+}
+
+base::result<std::vector<partner>> find_partners(launch::job& job, int rank,
+                                                 std::span<const opened_rail> rails) {
+  std::map<std::string, std::vector<partner>> found;
+  for (const auto& [driver, own] : by_driver(rails)) {
+    auto& of_driver = found[driver];
+    of_driver.resize(own.size());
+    // A process without such a rail has published nothing under its name.
+    const auto packed = job.lookup(rank, driver);
+    if (!packed) continue;
+    const auto theirs = unpack_addresses(*packed);
+    if (!theirs) return std::unexpected(theirs.error());
+    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), job.who().rank <= rank);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      if (pairs[i]) of_driver[i] = {.address = (*theirs)[*pairs[i]], .number = *pairs[i]};
+  }
+  std::vector<partner> of_rails;
+  std::map<std::string, std::size_t> next;
+  for (const auto& r : rails) of_rails.push_back(std::move(found[r.driver][next[r.driver]++]));
+  return of_rails;
 }
 
 }  // namespace headway::engine

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,18 @@ struct opened_rail {
 /// Errors:   an interface that cannot be opened is left out with a line in the log, while there is
 ///           another.
 [[nodiscard]] base::result<std::vector<opened_rail>> open_rails(const launch::job& job);
+
+/// Tells the others how to reach them; they see it after the next exchange.
+[[nodiscard]] base::result<> publish_rails(launch::job& job, std::span<const opened_rail> rails);
+
+/// The rail of another process that one of ours talks to.
+struct partner {
+  std::optional<rail_address> address;  ///< none: none
+  std::size_t number = 0;               ///< its place among that process's rails of this driver
+};
+/// One for each of our rails.
+[[nodiscard]] base::result<std::vector<partner>> find_partners(launch::job& job, int rank,
+                                                               std::span<const opened_rail> rails);
 
 /// How the rails of this driver pair with a peer's; null: in order.
 [[nodiscard]] nearness_of nearness_for(std::string_view driver);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <optional>
 
 #include "base/log.hpp"
@@ -36,28 +35,24 @@ struct runtime::parts {
   std::unique_ptr<progress::engine> progress;
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<messages::exchange> messages;
-  std::vector<int> nodes;            // of each rank: equal numbers share memory
-  std::vector<int> computers;        // of each rank: equal numbers share processors
-  std::vector<int> processors;       // of each rank's computer
-  std::vector<std::string> drivers;  // of each rail
-  std::map<std::string, std::vector<rail_address>> addresses;  // of our rails, by driver
-  std::vector<std::string> rail_addresses;                     ///< as text
+  std::vector<int> nodes;          // of each rank: equal numbers share memory
+  std::vector<int> computers;      // of each rank: equal numbers share processors
+  std::vector<int> processors;     // of each rank's computer
+  std::vector<opened_rail> rails;  // their drivers go to `peers`
 
-  base::result<> publish(const std::vector<opened_rail>& rails);
+  base::result<> publish();
   base::result<int> find_nodes();
   base::result<> connect_all();
   base::result<> connect_to(int rank);
 };
 
-base::result<> runtime::parts::publish(const std::vector<opened_rail>& rails) {
+base::result<> runtime::parts::publish() {
   const auto here = whereabouts::own();
   if (auto done = job->publish(kernel_name, bytes_of(here.kernel)); !done) return done;
   if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
   const auto processor_count = std::to_string(machine->node_processors());
   if (auto done = job->publish(processors_name, bytes_of(processor_count)); !done) return done;
-  for (const auto& r : rails) addresses[r.driver].push_back(r.address);
-  for (const auto& [driver, own] : addresses)
-    if (auto done = job->publish(driver, pack_addresses(own)); !done) return done;
+  if (auto done = publish_rails(*job, rails); !done) return done;
   return job->exchange();
 }
 
@@ -87,24 +82,11 @@ base::result<> runtime::parts::connect_all() {
   return {};
 }
 
-/// Gives each rail the address of the one that it pairs with over there.
 base::result<> runtime::parts::connect_to(int rank) {
-  std::map<std::string, std::vector<std::optional<rail_address>>> partners;
-  for (const auto& [driver, own] : addresses) {
-    auto& partner = partners[driver];
-    partner.resize(own.size());
-    // A process without such a rail has published nothing under its name.
-    const auto packed = job->lookup(rank, driver);
-    if (!packed) continue;
-    const auto theirs = unpack_addresses(*packed);
-    if (!theirs) return std::unexpected(theirs.error());
-    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), job->who().rank <= rank);
-    for (std::size_t i = 0; i < pairs.size(); ++i)
-      if (pairs[i]) partner[i] = (*theirs)[*pairs[i]];
-  }
+  auto partners = find_partners(*job, rank, rails);
+  if (!partners) return std::unexpected(partners.error());
   std::vector<std::optional<rail_address>> of_rails;
-  std::map<std::string, std::size_t> next;
-  for (const auto& driver : drivers) of_rails.push_back(partners[driver][next[driver]++]);
+  for (auto& p : *partners) of_rails.push_back(std::move(p.address));
   return peers->connect(static_cast<rails::peer_id>(rank), of_rails);
 }
 
@@ -130,7 +112,8 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
 
   auto rails = open_rails(*made->job);
   if (!rails) return std::unexpected(rails.error());
-  if (auto done = made->publish(*rails); !done) return std::unexpected(done.error());
+  made->rails = std::move(*rails);
+  if (auto done = made->publish(); !done) return std::unexpected(done.error());
   const auto on_node = made->find_nodes();
   if (!on_node) return std::unexpected(on_node.error());
 
@@ -142,11 +125,7 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
 
   made->peers = std::make_unique<packets::peers>(
       *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
-  for (auto& r : *rails) {
-    made->drivers.push_back(r.driver);
-    made->rail_addresses.push_back(r.address_text);
-    made->peers->add_rail(std::move(r.rail));
-  }
+  for (auto& r : made->rails) made->peers->add_rail(std::move(r.rail));
   if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   return std::unique_ptr<runtime>(new runtime(std::move(made)));
@@ -179,7 +158,7 @@ std::vector<rail_entry> runtime::rails() const {
   for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i) {
     const auto limits = parts_->peers->rail_at(i).query();
     all.push_back({.name = limits.name,
-                   .address = parts_->rail_addresses[i],
+                   .address = parts_->rails[i].address_text,
                    .peers = parts_->peers->peers_on(i)});
   }
   return all;

@@ -4,23 +4,10 @@
 #include <string_view>
 
 #include "tools/headway/facts.hpp"
+#include "tools/headway/json_text.hpp"
 
 namespace headway::tool {
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      out += {'\\', letter};
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
-    } else {
-      out += letter;
-    }
-  }
-  return out + "\"";
-}
 
 /// A JSON array with one entry per line.
 template <class Range, class Text>

@@ -2,6 +2,7 @@
 
 #include "tools/headway/bench.hpp"
 #include "tools/headway/info.hpp"
+#include "tools/headway/sample.hpp"
 
 /// One command with a subcommand per task; each lives in a file of its own.
 int main(int argc, char** argv) {
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = 0;
   headway::tool::add_info(app, status);
+  headway::tool::add_sample(app, status);
   headway::tool::add_bench(app, status);
   CLI11_PARSE(app, argc, argv);
   return status;

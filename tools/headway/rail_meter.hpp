@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "rails/driver.hpp"
+#include "sampling/curve.hpp"
+
+namespace headway::tool {
+
+/// Nanoseconds at powers of two; 0 where nothing was measured.
+using samples = std::array<double, sampling::curve::sample_count>;
+
+/// What one direction of a rail was measured to take.
+struct measured {
+  samples piece{};  ///< into a landing zone
+  samples eager{};  ///< in a packet
+  samples cost{};   ///< processor time of the sender for a piece
+};
+
+/// Measures one rail between two processes. The driver alone is measured, without the engine: one
+/// side leads, the other follows, then they change places.
+///
+/// Shape:    sizes grow until one takes longer than `slow_ns`; each is repeated for `size_ns`, and
+///           the lower quartile counts.
+/// Progress: polls; for the processor's cost it sleeps where the rail can wake it.
+/// Errors:   `peer_lost`; `timed_out` when the other side is silent for `patience_ns`.
+/// Source:   multirail08, section III-C.
+class rail_meter {
+ public:
+  struct settings {
+    std::uint64_t size_ns = 20'000'000;
+    std::uint64_t slow_ns = 100'000'000;
+    std::uint64_t patience_ns = 20'000'000'000;
+    std::size_t bytes_max = std::size_t{64} << 20;
+  };
+
+  rail_meter(rails::driver& rail, rails::peer_id other, const settings& how);
+
+  /// From here to there. The other side is inside `follow`.
+  [[nodiscard]] base::result<measured> lead();
+  /// Serves the other side's `lead`; returns what it found.
+  [[nodiscard]] base::result<measured> follow();
+
+ private:
+  enum class word_kind : std::uint32_t { none, packet, expect, ready, arrived, result, over };
+  struct word {
+    word_kind kind = word_kind::none;
+    std::uint32_t reserved = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  [[nodiscard]] base::result<> say(word w, std::span<const std::byte> payload = {});
+  [[nodiscard]] base::result<word> hear(bool asleep = false);
+  [[nodiscard]] base::result<> hear(word_kind wanted, bool asleep = false);
+  [[nodiscard]] base::result<> wait(const std::function<bool()>& enough, bool asleep = false);
+  [[nodiscard]] base::result<> send(const rails::packet& what);
+  std::size_t pump();
+  void sleep();
+
+  [[nodiscard]] base::result<> one_packet(std::size_t bytes);
+  [[nodiscard]] base::result<> one_piece(std::size_t bytes, std::uint64_t& ns,
+                                         std::uint64_t& processor_ns, bool asleep);
+  [[nodiscard]] base::result<double> usual(const std::function<base::result<double>()>& once);
+  [[nodiscard]] base::result<> measure_packets(measured& into);
+  [[nodiscard]] base::result<> measure_pieces(measured& into);
+
+  rails::driver& rail_;
+  const rails::peer_id other_;
+  const settings how_;
+  const rails::limits limits_;
+  std::vector<std::byte> memory_;
+  double answer_ns_ = 0;  // one way of an empty packet
+
+  std::vector<word> inbox_;
+  std::vector<std::byte> last_payload_;
+  std::uint64_t landed_ = 0;
+  int posted_ = 0;
+  bool lost_ = false;
+  std::uint64_t ticked_ns_ = 0;
+};
+
+}  // namespace headway::tool

@@ -1,0 +1,354 @@
+#include "endpoints/pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "base/log.hpp"
+
+namespace headway::endpoints {
+namespace {
+
+constexpr unsigned page_class = 16;  // from here on data begin on a page
+constexpr std::uint64_t page_bytes = 4096;
+constexpr std::byte poison_value{0xdb};
+
+/// How many free blocks a thread keeps to itself, and how many are made at once.
+constexpr std::uint32_t cached_max(unsigned size_class) noexcept {
+  return size_class <= 12 ? 64 : size_class <= 16 ? 16 : size_class <= 20 ? 8 : 2;
+}
+constexpr std::uint32_t made_at_once(unsigned size_class) noexcept {
+  return size_class <= 9 ? 32 : size_class <= 12 ? 16 : size_class <= 15 ? 8 : 1;
+}
+
+// The pools of this process: for threads that end, and to say whose a strange buffer is. Cold.
+std::mutex all_lock;
+std::vector<pool*>& all_pools() {
+  static auto* const made = new std::vector<pool*>;
+  return *made;
+}
+std::uint64_t serials = 0;  // under all_lock
+base::atomic<std::uint64_t> thread_numbers{0};
+
+struct current_cache {
+  std::uint64_t pool_serial = 0;
+  void* cache = nullptr;
+};
+thread_local constinit current_cache current;
+thread_local constinit std::uint64_t thread_number = 0;
+
+}  // namespace
+
+struct pool::cache {
+  std::uint64_t thread = 0;  // 0: left by its thread; under pool::lock_
+  std::array<list, class_max + 1> free;
+};
+
+/// Made in each thread that uses a pool; leaves the thread's caches to others when it ends.
+struct pool::leaving {
+  ~leaving() {
+    const std::scoped_lock held(all_lock);
+    for (pool* p : all_pools()) {
+      const std::scoped_lock guard(p->lock_);
+      for (auto& c : p->caches_)
+        if (c->thread == thread_number) c->thread = 0;
+    }
+    current = {};
+  }
+};
+
+const char* text_of(wrong what) noexcept {
+  switch (what) {
+    case wrong::none:
+      return "nothing is wrong";
+    case wrong::not_a_buffer:
+      return "no buffer of this library begins there";
+    case wrong::other_job:
+      return "the buffer belongs to another job";
+    case wrong::released:
+      return "the buffer was released already";
+    case wrong::in_flight:
+      return "the buffer was sent away, and is its receiver's to release";
+    case wrong::in_use:
+      return "a send still uses the buffer";
+    case wrong::damaged:
+      return "what stands in front of the buffer was overwritten";
+    case wrong::written:
+      return "the buffer was written while it was in flight";
+  }
+  return "unknown";
+}
+
+base::result<std::unique_ptr<pool>> pool::make(const pool_options& options) {
+  const auto bytes = options.bytes_max / page_bytes * page_bytes;
+  auto own = region::make(options.process, bytes, options.job);
+  if (!own) return std::unexpected(own.error());
+  std::unique_ptr<pool> made(new pool(options));
+  made->own_ = std::move(*own);
+  const std::scoped_lock held(all_lock);
+  made->serial_ = ++serials;
+  all_pools().push_back(made.get());
+  return made;
+}
+
+pool::pool(const pool_options& options) noexcept : options_(options) {}
+
+pool::~pool() {
+  const std::scoped_lock held(all_lock);
+  std::erase(all_pools(), this);
+}
+
+pool::cache& pool::own_cache() noexcept {
+  if (current.pool_serial == serial_) return *static_cast<cache*>(current.cache);
+  static thread_local leaving at_the_end;
+  (void)at_the_end;
+  if (thread_number == 0)
+    thread_number = thread_numbers.fetch_add(1, std::memory_order_relaxed) + 1;  // unique, no more
+  const std::scoped_lock guard(lock_);
+  auto mine = std::ranges::find(caches_, thread_number, [](auto& c) { return c->thread; });
+  if (mine == caches_.end())
+    mine = std::ranges::find(caches_, 0u, [](auto& c) { return c->thread; });
+  if (mine == caches_.end()) mine = caches_.insert(caches_.end(), std::make_unique<cache>());
+  (*mine)->thread = thread_number;
+  current = {serial_, mine->get()};
+  return **mine;
+}
+
+void pool::push(list& to, block& b) noexcept {
+  b.next = to.first;
+  to.first = b.place;
+  ++to.count;
+}
+
+block* pool::pop(list& from) noexcept {
+  if (from.first == 0) return nullptr;
+  block* b = own_->checked(from.first, 0);
+  if (!b || b->state.load(std::memory_order_relaxed) != block::free_state) {
+    base::log(base::severity::error,
+              "a released buffer's header was overwritten; {} free buffers are given up",
+              from.count);
+    from = {};
+    return nullptr;
+  }
+  from.first = b->next;
+  --from.count;
+  return b;
+}
+
+block* pool::request(std::size_t bytes) noexcept {
+  const auto size_class =
+      std::max<unsigned>(class_min, static_cast<unsigned>(std::bit_width(bytes ? bytes - 1 : 0)));
+  if (size_class > class_max) return nullptr;
+  list& mine = own_cache().free[size_class];
+  block* b = pop(mine);
+  if (!b) [[unlikely]] {
+    refill(mine, size_class);
+    b = pop(mine);
+    if (!b) return nullptr;
+  }
+  if (options_.checks && !poison_intact(*b))
+    base::log(base::severity::error, "a buffer of {} bytes was written after its release",
+              b->capacity());
+  b->state.store(block::held, std::memory_order_relaxed);  // nobody else knows it
+  b->holder.store(options_.process, std::memory_order_relaxed);
+  b->lent_to.store(block::nobody, std::memory_order_relaxed);
+  return b;
+}
+
+void pool::destined(block& b, bool lent, std::uint32_t process) noexcept {
+  if (!lent) return b.holder.store(process, std::memory_order_relaxed);  // see block.hpp
+  const auto before = b.lent_to.load(std::memory_order_relaxed);
+  const bool only = before == block::nobody || before == process ||
+                    b.state.load(std::memory_order_relaxed) == (block::held | 1u);  // a hint
+  b.lent_to.store(only ? process : block::several, std::memory_order_relaxed);
+}
+
+void pool::refill(list& into, unsigned size_class) noexcept {
+  const std::scoped_lock guard(lock_);
+  list& from = spare_[size_class];
+  if (from.first == 0) take_returned();
+  if (from.first == 0) return make_blocks(into, size_class);
+  for (std::uint32_t i = 0; i <= cached_max(size_class) / 2; ++i) {
+    block* b = pop(from);
+    if (!b) return;
+    push(into, *b);
+  }
+}
+
+/// Under the lock.
+void pool::take_returned() noexcept {
+  std::uint64_t place = own_->returned().take_all();
+  while (place != 0) {
+    block* b = own_->checked(place, 0);
+    if (!b || b->size_class > class_max) {
+      base::log(base::severity::error, "a buffer came back with its header overwritten");
+      return;
+    }
+    place = b->next;
+    push(spare_[b->size_class], *b);
+  }
+}
+
+/// Under the lock.
+void pool::make_blocks(list& into, unsigned size_class) noexcept {
+  const bool on_pages = size_class >= page_class;
+  const auto stride = (std::uint64_t{1} << size_class) + (on_pages ? page_bytes : sizeof(block));
+  auto count = made_at_once(size_class);
+  std::uint64_t start = taken_;
+  if (on_pages) start = (start + page_bytes - 1) / page_bytes * page_bytes;
+  while (count > 1 && start + count * stride > own_->bytes()) count /= 2;
+  if (start + count * stride > own_->bytes()) {
+    if (no_more_++ == 0)
+      base::log(base::severity::warning,
+                "buffers: {} MiB are in use or kept for other sizes, none is left for {} bytes",
+                taken_ >> 20, std::size_t{1} << size_class);
+    return;
+  }
+  taken_ = start + count * stride;
+  const run fresh{on_pages ? start + page_bytes - sizeof(block) : start, stride, count};
+  runs_.push_back(fresh);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto place = fresh.place + i * stride;
+    auto* b = new (own_->at(place)) block;
+    b->job = options_.job;
+    b->place = place;
+    b->owner = options_.process;
+    b->size_class = size_class;
+    poison(*b);
+    push(into, *b);
+  }
+}
+
+/// `b` is free, and nobody else knows it.
+void pool::give_back(block& b) noexcept {
+  if (b.owner != options_.process) {
+    region* home = region_of(b.owner);
+    if (!home) return;
+    poison(b);
+    home->returned().push(b.place, [&](std::uint64_t at) -> auto& { return home->at(at)->next; });
+    return;
+  }
+  poison(b);
+  list& mine = own_cache().free[b.size_class];
+  push(mine, b);
+  const auto most = cached_max(b.size_class);
+  if (mine.count <= most) return;
+  const std::scoped_lock guard(lock_);
+  while (mine.count > most / 2) {
+    block* moved = pop(mine);
+    if (!moved) return;
+    push(spare_[b.size_class], *moved);
+  }
+}
+
+region* pool::region_at(const void* data) noexcept {
+  if (own_->contains(data)) return own_.get();
+  const auto count = mapped_count_.load(std::memory_order_acquire);  // (M)
+  for (std::uint32_t i = 0; i < count; ++i) {
+    region* r = mapped_[i].load(std::memory_order_relaxed);  // carried by (M)
+    if (r->contains(data)) return r;
+  }
+  return nullptr;
+}
+
+region* pool::region_of(std::uint32_t process) noexcept {
+  if (process == options_.process) return own_.get();
+  const auto count = mapped_count_.load(std::memory_order_acquire);  // (M)
+  for (std::uint32_t i = 0; i < count; ++i) {
+    region* r = mapped_[i].load(std::memory_order_relaxed);  // carried by (M)
+    if (r->owner() == process) return r;
+  }
+  return nullptr;
+}
+
+base::result<> pool::map(const region_offer& offer) {
+  if (region_of(offer.owner)) return {};
+  auto made = region::map(offer, options_.job);
+  if (!made) return std::unexpected(made.error());
+  const std::scoped_lock guard(lock_);
+  const auto count = mapped_count_.load(std::memory_order_relaxed);  // under the lock
+  if (count == regions_max)
+    return base::failed(base::fault_kind::no_memory, "too many processes share buffers here");
+  others_.push_back(std::move(*made));
+  mapped_[count].store(others_.back().get(), std::memory_order_relaxed);  // carried by (M)
+  mapped_count_.store(count + 1, std::memory_order_release);              // (M)
+  return {};
+}
+
+pool::found pool::find(const void* data) noexcept {
+  region* where = region_at(data);
+  if (!where) {
+    const std::scoped_lock held(all_lock);
+    for (pool* p : all_pools())
+      if (p != this && p->own_->contains(data)) return {.trouble = wrong::other_job};
+    return {.trouble = wrong::not_a_buffer};
+  }
+  block* b = where->header_of(data);
+  if (!b) return {.trouble = where->damaged(data) ? wrong::damaged : wrong::not_a_buffer};
+  if (b->job != options_.job) return {.trouble = wrong::other_job};
+  return {.header = b, .lent = where->in_lent_view(data)};
+}
+
+void* pool::address_of(block& b, bool lent) noexcept {
+  region* home = region_of(b.owner);
+  return home ? home->address_of(b, lent) : nullptr;
+}
+
+void pool::reclaim(std::uint32_t process) noexcept {
+  std::vector<block*> freed;
+  {
+    const std::scoped_lock guard(lock_);
+    for (const run& r : runs_)
+      for (std::uint32_t i = 0; i < r.count; ++i) {
+        block& b = *own_->at(r.place + i * r.stride);
+        if (take_from(b, process)) freed.push_back(&b);
+      }
+  }
+  for (block* b : freed) give_back(*b);
+}
+
+/// True: nobody has it any more.
+bool pool::take_from(block& b, std::uint32_t process) noexcept {
+  auto state = b.state.load(std::memory_order_acquire);  // (A)
+  if (state == block::free_state) return false;
+  const bool has_it = b.holder.load(std::memory_order_relaxed) == process;     // see block.hpp
+  const bool borrowed = b.lent_to.load(std::memory_order_relaxed) == process;  // likewise
+  if (!has_it && !borrowed) return false;
+  if (state == block::flying) state = block::held;
+  if (has_it) state &= ~block::held;
+  if (borrowed) state &= block::held;
+  b.holder.store(options_.process, std::memory_order_relaxed);                       // likewise
+  b.lent_to.store(block::nobody, std::memory_order_relaxed);                         // likewise
+  b.state.store(state == 0 ? block::free_state : state, std::memory_order_relaxed);  // it is dead
+  return state == 0;
+}
+
+std::size_t pool::bytes_taken() const noexcept {
+  const std::scoped_lock guard(const_cast<base::spinlock&>(lock_));
+  return taken_;
+}
+
+std::uint32_t pool::checksum(const block& b, std::size_t bytes) noexcept {
+  const auto* data = const_cast<block&>(b).data();
+  std::uint64_t sum = 0xcbf29ce484222325u;  // FNV-1a over words, then what is left
+  std::size_t i = 0;
+  for (std::uint64_t word; i + sizeof word <= bytes; i += sizeof word) {
+    std::memcpy(&word, data + i, sizeof word);
+    sum = (sum ^ word) * 0x100000001b3u;
+  }
+  for (; i < bytes; ++i) sum = (sum ^ static_cast<std::uint64_t>(data[i])) * 0x100000001b3u;
+  return static_cast<std::uint32_t>(sum ^ sum >> 32);
+}
+
+void pool::poison(block& b) noexcept {
+  if (options_.checks) std::memset(b.data(), static_cast<int>(poison_value), b.capacity());
+}
+
+bool pool::poison_intact(block& b) noexcept {
+  return std::all_of(b.data(), b.data() + b.capacity(),
+                     [](std::byte one) { return one == poison_value; });
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/spinlock.hpp"
+#include "endpoints/region.hpp"
+
+namespace headway::endpoints {
+
+/// What is wrong with a buffer that the program names. `none`: nothing.
+enum class wrong : std::uint8_t {
+  none,
+  not_a_buffer,  ///< no buffer of this library begins there
+  other_job,
+  released,   ///< it is in the pool: released twice, or used after release
+  in_flight,  ///< it was sent away: its receiver will release it
+  in_use,     ///< a send still uses it
+  damaged,    ///< what stands in front of it was overwritten
+  written,    ///< it was written while it was in flight, or after its release
+};
+[[nodiscard]] const char* text_of(wrong what) noexcept;
+
+struct pool_options {
+  std::uint32_t process = 0;
+  std::uint64_t job = 0;
+  std::size_t bytes_max = std::size_t{1} << 30;
+  bool checks = false;  ///< notice writes to buffers in flight and after release
+};
+
+/// Buffers in classes of powers of two, in memory that the machine's other processes can map.
+///
+/// Shape:    classes from 64 bytes up; a class's blocks are never given to another, so what a
+///           program once used at once is what it keeps.
+/// Threads:  every function any thread. Each thread keeps a few free blocks to itself; a thread
+///           that ends leaves them to the next that comes.
+/// Progress: never waits but for a spinlock over a list; allocates when it grows.
+/// Errors:   ownership mistakes are answers of type `wrong`; nothing changes then.
+/// Source:   pcor02 (PAPERS.md mechanism 22): request, probe, release at once, release later.
+class pool {
+ public:
+  [[nodiscard]] static base::result<std::unique_ptr<pool>> make(const pool_options& options);
+  ~pool();
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  /// A block of at least `bytes`, held; nullptr: the memory is used up, or too little for that.
+  [[nodiscard]] block* request(std::size_t bytes) noexcept;
+  /// What the program calls a buffer, checked: its block, and whether it was only lent to it.
+  struct found {
+    block* header = nullptr;
+    bool lent = false;
+    wrong trouble = wrong::none;
+  };
+  [[nodiscard]] found find(const void* data) noexcept;
+  [[nodiscard]] void* address_of(block& b, bool lent) noexcept;
+
+  // What the program does.
+  [[nodiscard]] wrong release(const void* data) noexcept;
+  [[nodiscard]] wrong release_later(const void* data) noexcept;
+  /// `idle`: no send uses it any more.
+  [[nodiscard]] wrong probe(const void* data, bool& idle) noexcept;
+
+  // What a message does. `sent` and `received` are each other's counterpart.
+  /// Sent away (`keep` false) or lent out. On success it is the message's.
+  [[nodiscard]] wrong sent(const found& f, bool keep) noexcept;
+  /// After `sent`: it goes to another process, which may die while it has it.
+  static void destined(block& b, bool lent, std::uint32_t process) noexcept;
+  /// Takes `sent` back: the message was not taken.
+  void unsent(const found& f, bool keep) noexcept;
+  /// The message's end without a receiver, or after a copy of it was taken.
+  void arrived_nowhere(block& b, bool lent) noexcept;
+  /// A receiver has it now.
+  void received(block& b, bool lent) noexcept;
+
+  // Other processes of this machine.
+  [[nodiscard]] const region_offer& offer() const noexcept { return own_->offer(); }
+  [[nodiscard]] base::result<> map(const region_offer& offer);
+  [[nodiscard]] region* region_of(std::uint32_t process) noexcept;
+  /// Takes back what that process had of ours. It will not come back to it.
+  void reclaim(std::uint32_t process) noexcept;
+
+  /// Memory taken so far, bytes: what a program that runs for long watches.
+  [[nodiscard]] std::size_t bytes_taken() const noexcept;
+  [[nodiscard]] bool checks() const noexcept { return options_.checks; }
+  [[nodiscard]] std::uint32_t process() const noexcept { return options_.process; }
+  [[nodiscard]] static std::uint32_t checksum(const block& b, std::size_t bytes) noexcept;
+
+  static constexpr unsigned class_min = 6, class_max = 36;
+
+ private:
+  struct list {  // of free blocks, linked by `next`
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+  };
+  struct cache;
+  struct run {  // of blocks that were made together
+    std::uint64_t place;
+    std::uint64_t stride;
+    std::uint32_t count;
+  };
+  struct leaving;
+
+  explicit pool(const pool_options& options) noexcept;
+  [[nodiscard]] cache& own_cache() noexcept;
+  void refill(list& into, unsigned size_class) noexcept;
+  void take_returned() noexcept;
+  void make_blocks(list& into, unsigned size_class) noexcept;
+  void give_back(block& b) noexcept;
+  void push(list& to, block& b) noexcept;
+  [[nodiscard]] block* pop(list& from) noexcept;
+  [[nodiscard]] region* region_at(const void* data) noexcept;
+  [[nodiscard]] bool take_from(block& b, std::uint32_t process) noexcept;
+  void poison(block& b) noexcept;
+  [[nodiscard]] bool poison_intact(block& b) noexcept;
+
+  const pool_options options_;
+  std::uint64_t serial_ = 0;  // tells pools of one process apart
+  std::unique_ptr<region> own_;
+
+  base::spinlock lock_;  // guards the six below
+  std::array<list, class_max + 1> spare_;
+  std::vector<run> runs_;
+  std::uint64_t taken_ = region::first_place;
+  std::vector<std::unique_ptr<cache>> caches_;
+  std::vector<std::unique_ptr<region>> others_;
+  std::uint32_t no_more_ = 0;  // said once
+
+  static constexpr std::size_t regions_max = 512;
+  // Of `others_`, for readers without the lock: (M) release in `map` -> acquire in `region_at`.
+  std::array<base::atomic<region*>, regions_max> mapped_{};
+  base::atomic<std::uint32_t> mapped_count_{0};
+};
+
+}  // namespace headway::endpoints

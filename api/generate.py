@@ -49,6 +49,7 @@ def all_names(functions):
 def exports(functions):
     names = all_names(functions)
     lines = [f"    {prefix}{name};" for name in names for prefix in ("", "P")]
+    lines.append("    headway_endpoint_table;")  # for libheadway.so in the same process
     return "{\n  global:\n" + "\n".join(lines) + "\n  local: *;\n};\n"
 
 

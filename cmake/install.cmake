@@ -50,6 +50,7 @@ install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(${PROJECT_SOURCE_DIR}/cmake/install_progress.cmake)
+include(${PROJECT_SOURCE_DIR}/cmake/install_endpoints.cmake)
 
 foreach(target mpi_abi mpiexec headway)
   if(TARGET ${target})

@@ -46,7 +46,7 @@ struct alignas(64) block {
   static constexpr std::uint32_t held = 1u << 31, free_state = 1u << 30, flying = 1u << 29;
   static constexpr std::uint32_t mark_value = 0x68776270;
   static constexpr std::uint32_t nobody = UINT32_MAX, several = UINT32_MAX - 1;
-  static constexpr std::uint64_t no_place = 0;
+  static constexpr std::size_t waits_offset = 64;  ///< of `waits`: the second line
 
   std::uint32_t mark = mark_value;
   base::atomic<std::uint32_t> state{free_state};

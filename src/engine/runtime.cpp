@@ -34,16 +34,21 @@ struct runtime::parts {
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<progress::engine> progress;
   std::unique_ptr<packets::peers> peers;
+  std::unique_ptr<endpoints::service> endpoints;
   std::unique_ptr<messages::exchange> messages;
   std::vector<int> nodes;          // of each rank: equal numbers share memory
   std::vector<int> computers;      // of each rank: equal numbers share processors
   std::vector<int> processors;     // of each rank's computer
   std::vector<opened_rail> rails;  // their drivers go to `peers`
 
+  ~parts() { take_down(); }
+
   base::result<> publish();
   base::result<int> find_nodes();
   base::result<> connect_all();
   base::result<> connect_to(int rank);
+  void take_down() noexcept;
+  [[nodiscard]] endpoints::service_options endpoint_options() const;
 };
 
 base::result<> runtime::parts::publish() {
@@ -90,6 +95,25 @@ base::result<> runtime::parts::connect_to(int rank) {
   return peers->connect(static_cast<rails::peer_id>(rank), of_rails);
 }
 
+endpoints::service_options runtime::parts::endpoint_options() const {
+  const auto& who = job->who();
+  std::uint64_t tag = 0xcbf29ce484222325u;  // FNV-1a of the job's name
+  for (const char c : who.job_id) tag = (tag ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return {.process = static_cast<std::uint32_t>(who.rank),
+          .job = tag,
+          .nodes = nodes,
+          .share = std::ranges::find(rails, "shm", &opened_rail::driver) != rails.end()};
+}
+
+/// Also of what was built in part.
+void runtime::parts::take_down() noexcept {
+  if (endpoints) endpoints->stop();
+  messages.reset();  // closes the rails
+  peers.reset();
+  endpoints.reset();  // the peers' second receiver
+  progress.reset();
+}
+
 runtime::runtime(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
 runtime::~runtime() = default;
@@ -127,14 +151,15 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
       *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
   for (auto& r : made->rails) made->peers->add_rail(std::move(r.rail));
   if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
+  made->endpoints =
+      std::make_unique<endpoints::service>(*made->peers, *made->progress, made->endpoint_options());
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
+  made->endpoints->attach(*made->messages);
   return std::unique_ptr<runtime>(new runtime(std::move(made)));
 }
 
 base::result<> runtime::stop() {
-  parts_->messages.reset();  // closes the rails
-  parts_->peers.reset();
-  parts_->progress.reset();
+  parts_->take_down();
   return parts_->job->finish();
 }
 
@@ -168,5 +193,6 @@ launch::job& runtime::job() noexcept { return *parts_->job; }
 const topology::machine& runtime::machine() const noexcept { return *parts_->machine; }
 progress::engine& runtime::progress() noexcept { return *parts_->progress; }
 messages::exchange& runtime::messages() noexcept { return *parts_->messages; }
+endpoints::service& runtime::endpoints() noexcept { return *parts_->endpoints; }
 
 }  // namespace headway::engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "endpoints/service.hpp"
 #include "launch/job.hpp"
 #include "messages/exchange.hpp"
 #include "progress/engine.hpp"
@@ -46,6 +47,7 @@ class runtime {
   [[nodiscard]] const topology::machine& machine() const noexcept;
   [[nodiscard]] progress::engine& progress() noexcept;
   [[nodiscard]] messages::exchange& messages() noexcept;
+  [[nodiscard]] endpoints::service& endpoints() noexcept;
 
  private:
   struct parts;

@@ -100,7 +100,8 @@ class Installed(unittest.TestCase):
         library = self.prefix / "lib" / "libmpi_abi.so.1"
         listed = run("nm", "-D", "--defined-only", library)
         names = [line.split()[-1].split("@")[0] for line in listed.splitlines()]
-        self.assertEqual([name for name in names if not re.match(r"P?MPI_", name)], [])
+        others = [name for name in names if not re.match(r"P?MPI_", name)]
+        self.assertEqual(others, ["headway_endpoint_table"])  # for libheadway.so beside it
         self.assertIn("MPI_Send", names)
         self.assertIn("PMPI_Send", names)
 

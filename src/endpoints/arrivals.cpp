@@ -1,0 +1,186 @@
+// What comes from other processes, and their end. In the reaper's rounds: nothing here waits.
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "endpoints/parts.hpp"
+
+namespace headway::endpoints {
+
+void service_parts::arrived(packets::peer& whom, std::span<const std::byte> bytes) noexcept {
+  const auto from = static_cast<std::uint32_t>(whom.id());
+  wake_up();
+  if (!buffers()) return;
+  if (!neighbours[from].acquainted.load(std::memory_order_relaxed))  // facts, see neighbour
+    neighbours[from].acquainted.store(true, std::memory_order_relaxed);
+  const auto kind = static_cast<wire_kind>(bytes[offsetof(message_head, kind)]);
+  message_head head;
+  switch (kind) {
+    case wire_kind::data:
+      return arrived_data(from, bytes);
+    case wire_kind::shared:
+      return arrived_shared(from, bytes);
+    case wire_kind::announced:
+      return arrived_announced(from, bytes);
+    case wire_kind::credit:
+      if (read_head(bytes, head)) arrived_credit(from, head);
+      return;
+    case wire_kind::gone:
+      if (read_head(bytes, head)) arrived_gone(from, head);
+      return;
+    case wire_kind::name_add:
+    case wire_kind::name_added:
+    case wire_kind::name_ask:
+    case wire_kind::name_told:
+    case wire_kind::name_forget:
+    case wire_kind::name_remove:
+    case wire_kind::name_removed: {
+      name_head asked;
+      std::string_view name;
+      if (read_name(bytes, asked, name)) return directory_of_names.arrived(from, asked, name);
+      break;
+    }
+    case wire_kind::region_offered:
+    case wire_kind::region_answer:
+      return arrived_region(from, bytes);
+    case wire_kind::leaving:
+      return lose(from);
+  }
+  base::log(base::severity::error, "rank {} sent an end-point's packet that is not understood",
+            from);
+}
+
+bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
+  local_endpoint* e = local(to);
+  bool found = false, run = false;
+  if (e) {
+    woken then;
+    const std::scoped_lock guard(e->box.lock);
+    found = e->box.id == to;
+    if (found) {
+      static_cast<void>(e->box.owed_to(p.from.process));
+      const bool kept = e->box.put(p, then);
+      run = kept && p.ready && e->by.call && !e->runnable;
+      if (run) e->runnable = true;
+    }
+  }
+  if (run) dispatch.ready(*e);
+  if (!found) tell(p.from.process, message_head{.kind = wire_kind::gone, .to = to});
+  return found;
+}
+
+void service_parts::arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  message_head head;
+  if (!read_head(bytes, head)) return;
+  const auto payload = bytes.subspan(sizeof head);
+  block* b = buffers()->request(payload.size());
+  if (!b) {
+    base::log(base::severity::error, "end-points: no memory, a message of {} bytes is lost",
+              payload.size());
+    return;
+  }
+  if (!payload.empty()) std::memcpy(b->data(), payload.data(), payload.size());
+  if (buffers()->checks()) b->checksum = pool::checksum(*b, payload.size());
+  parcel& p = b->waits;
+  p.contents = b;
+  p.bytes = payload.size();
+  p.from = {from, head.from};
+  p.tag = head.tag;
+  p.charge = head.charge;
+  p.lent = false;
+  p.ready = true;
+  if (!put(head.to, p)) drop(p);
+}
+
+void service_parts::arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  shared_head head;
+  if (!read_head(bytes, head)) return;
+  const bool lent = (head.place & 1) != 0;
+  region* where = buffers()->region_of(head.owner);
+  block* b = where ? where->checked(head.place & ~std::uint64_t{1}, head.bytes) : nullptr;
+  if (!b) {
+    base::log(base::severity::error, "rank {} sent a buffer that is none", from);
+    return;
+  }
+  parcel* p = wrap({.header = b, .lent = lent}, false);
+  if (!p) {
+    base::log(base::severity::error, "end-points: no memory, a message of {} bytes is lost",
+              head.bytes);
+    return buffers()->arrived_nowhere(*b, lent);
+  }
+  p->bytes = head.bytes;
+  p->from = {from, head.message.from};
+  p->tag = head.message.tag;
+  p->charge = head.message.charge;
+  p->ready = true;
+  if (!put(head.message.to, *p)) drop(*p);
+}
+
+void service_parts::arrived_credit(std::uint32_t from, const message_head& head) noexcept {
+  auto* all = neighbours[from].endpoints.load(std::memory_order_acquire);  // (N)
+  remote_endpoint* at = all ? all->find(slot_of(head.from)) : nullptr;
+  if (at && head.tag > 0) return_credit(*at, head.from, static_cast<std::uint32_t>(head.tag));
+}
+
+void service_parts::arrived_gone(std::uint32_t from, const message_head& head) noexcept {
+  auto* all = neighbours[from].endpoints.load(std::memory_order_acquire);  // (N)
+  remote_endpoint* at = all ? all->find(slot_of(head.to)) : nullptr;
+  if (!at) return;
+  directory_of_names.forget({from, head.to});
+  woken then;
+  const std::scoped_lock guard(at->lock);
+  if (at->id != head.to) return;
+  at->gone = true;
+  while (waiting_thread* w = at->senders.pop_front()) then.add(*w);
+}
+
+void service_parts::arrived_region(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  plain_head head;
+  region_offer offer;
+  if (!read_head(bytes, head)) return;
+  if (head.kind == wire_kind::region_answer) {
+    const auto said = head.value == 1 ? neighbour::answer::yes : neighbour::answer::no;
+    auto& n = neighbours[from];
+    if (head.process == self) return n.region.store(said, std::memory_order_relaxed);  // a fact
+    const std::scoped_lock guard(n.lock);
+    n.regions[head.process] = said;
+    return;
+  }
+  if (!read_head(bytes.subspan(sizeof head), offer)) return;
+  bool well = offer.owner == head.process && offer.owner < peers.size() && share;
+  if (well) {
+    const auto mapped = buffers()->map(offer);
+    well = mapped.has_value();
+    if (!well)
+      base::log(base::severity::info, "buffers of rank {} cannot be read in place: {}", offer.owner,
+                mapped.error().text);
+  }
+  tell(from,
+       plain_head{
+           .kind = wire_kind::region_answer, .process = head.process, .value = well ? 1u : 0u});
+}
+
+void service_parts::lost(packets::peer& whom) noexcept {
+  lose(static_cast<std::uint32_t>(whom.id()));
+}
+
+void service_parts::lose(std::uint32_t process) noexcept {
+  auto& n = neighbours[process];
+  if (n.lost.exchange(true, std::memory_order_relaxed)) return;  // one caller goes on
+  directory_of_names.lost(process);
+  if (auto* all = n.endpoints.load(std::memory_order_acquire))  // (N)
+    for (std::uint32_t slot = 0; slot < slots_max; slot += 1) {
+      remote_endpoint* at = all->find(slot);
+      if (!at) {
+        slot |= 255;  // the rest of a page that was never made
+        continue;
+      }
+      woken then;
+      const std::scoped_lock guard(at->lock);
+      at->gone = true;
+      while (waiting_thread* w = at->senders.pop_front()) then.add(*w);
+    }
+  if (pool* p = pool_seen.load(std::memory_order_acquire)) p->reclaim(process);  // (B)
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,129 @@
+#include "endpoints/inbox.hpp"
+
+#include <unistd.h>
+
+namespace headway::endpoints {
+
+parcel* inbox::find(const filter& wanted) noexcept {
+  for (parcel* p = waiting_.front(); p; p = waiting_.after(*p)) {
+    if (!wanted.admits(*p)) continue;
+    // Later ones must not overtake it.
+    return p->ready ? p : nullptr;
+  }
+  return nullptr;
+}
+
+parcel* inbox::take(const filter& wanted) noexcept {
+  parcel* p = find(wanted);
+  if (!p) return nullptr;
+  waiting_.erase(*p);
+  if (descriptor >= 0) look_at_descriptor();
+  return p;
+}
+
+bool inbox::put(parcel& p, woken& then) noexcept {
+  if (p.ready && unready_ == 0) {
+    for (waiting_thread* w = receivers_.front(); w; w = receivers_.after(*w)) {
+      if (!w->wanted.admits(p)) continue;
+      receivers_.erase(*w);
+      w->received = &p;
+      then.add(*w);
+      return false;
+    }
+  }
+  waiting_.push_back(p);
+  if (!p.ready) {
+    ++unready_;
+    return true;
+  }
+  if (unready_ != 0) settle(then);
+  tell_watchers(then);
+  return true;
+}
+
+void inbox::now_ready(parcel& p, woken& then) noexcept {
+  p.ready = true;
+  --unready_;
+  settle(then);
+  tell_watchers(then);
+}
+
+void inbox::withdraw(parcel& p) noexcept {
+  waiting_.erase(p);
+  --unready_;
+}
+
+/// Each receiver gets the first message that it wants, if there is one.
+void inbox::settle(woken& then) noexcept {
+  for (waiting_thread* w = receivers_.front(); w;) {
+    waiting_thread* following = receivers_.after(*w);
+    if (parcel* p = take(w->wanted)) {
+      receivers_.erase(*w);
+      w->received = p;
+      then.add(*w);
+    }
+    w = following;
+  }
+}
+
+void inbox::tell_watchers(woken& then) noexcept {
+  if (descriptor >= 0) look_at_descriptor();
+  while (!watches_.empty() && then.watcher_count < woken::watchers_max && !waiting_.empty()) {
+    watching_thread* by = nullptr;
+    for (watch* w = watches_.front(); w && !by; w = watches_.after(*w))
+      if (!w->by->claimed.exchange(true, std::memory_order_relaxed)) by = w->by;  // says who wins
+    if (!by) return;
+    then.watchers[then.watcher_count++] = by;
+    return;  // one message, one thread
+  }
+}
+
+void inbox::look_at_descriptor() noexcept {
+  const bool something = !waiting_.empty();
+  if (something == readable_) return;
+  readable_ = something;
+  std::uint64_t count = 1;
+  // An eventfd of ours takes and gives these eight bytes at once, and is only read when readable.
+  [[maybe_unused]] const auto done =
+      something ? write(descriptor, &count, sizeof count) : read(descriptor, &count, sizeof count);
+}
+
+std::uint32_t& inbox::owed_to(std::uint32_t process) {
+  for (debt& d : owed)
+    if (d.process == process) return d.units;
+  return owed.emplace_back(process, 0u).units;
+}
+
+bool inbox::remove_receiver(waiting_thread& w) noexcept {
+  if (!w.listed) return false;
+  w.listed = false;
+  receivers_.erase(w);
+  return true;
+}
+
+bool inbox::remove_sender(waiting_thread& w) noexcept {
+  if (!w.listed) return false;
+  w.listed = false;
+  senders_.erase(w);
+  return true;
+}
+
+void inbox::wake_senders(woken& then) noexcept {
+  while (waiting_thread* w = senders_.pop_front()) then.add(*w);
+}
+
+void inbox::close(woken& then) noexcept {
+  id = 0;
+  while (waiting_thread* w = receivers_.pop_front()) then.add(*w);
+  wake_senders(then);
+  for (watch* w = watches_.front(); w && then.watcher_count < woken::watchers_max;
+       w = watches_.after(*w))
+    if (!w->by->claimed.exchange(true, std::memory_order_relaxed))  // says who wins
+      then.watchers[then.watcher_count++] = w->by;
+  from_here = 0;
+  owed.clear();
+  unready_ = 0;
+  readable_ = false;
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "endpoints/dispatcher.hpp"
+#include "endpoints/inbox.hpp"
+#include "endpoints/names.hpp"
+#include "endpoints/pool.hpp"
+#include "endpoints/service.hpp"
+#include "endpoints/table.hpp"
+#include "endpoints/wire.hpp"
+#include "messages/exchange.hpp"
+#include "packets/peers.hpp"
+
+namespace headway::endpoints {
+
+/// What we know of an end-point of another process: how far ahead of it we are.
+struct remote_endpoint {
+  base::spinlock lock;  // guards the rest
+  std::uint32_t id = 0;
+  std::uint32_t used = 0;  ///< units of the window
+  bool gone = false;
+  base::intrusive_list<waiting_thread> senders;
+};
+
+/// Another process. `region` says whether it maps ours; of others', `regions`.
+struct neighbour {
+  enum class answer : std::uint8_t { unknown, asked, yes, no };
+
+  std::atomic<slot_pages<remote_endpoint, 256>*> endpoints{nullptr};
+  base::spinlock making;  // of `endpoints`
+  // Relaxed: each is a fact about the process and carries nothing with it.
+  std::atomic<bool> lost{false};
+  std::atomic<bool> acquainted{false};  ///< one of us has sent something to the other
+  std::atomic<answer> region{answer::unknown};
+  base::spinlock lock;  // guards `regions`
+  std::map<std::uint32_t, answer> regions;
+
+  ~neighbour() { delete endpoints.load(std::memory_order_relaxed); }  // nobody else is left
+};
+
+struct outgoing_message;
+struct bulk_receive;
+
+/// The inside of `service`: what is sent (sending.cpp, bulk.cpp), what arrives (arrivals.cpp).
+///
+/// Threads:  `arrived`, `landed`, `lost` by the reaper; the rest any thread.
+/// Locks:    an inbox's, a remote end-point's, the names'; none is held while another is taken.
+struct service_parts final : packets::receiver, postman {
+  service_parts(packets::peers& all, progress::engine& own, service_options chosen);
+  ~service_parts();
+
+  // packets::receiver
+  void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
+  void landed(rails::landing_id, std::uint64_t) noexcept override {}
+  void lost(packets::peer& whom) noexcept override;
+  // postman
+  void deliver(std::uint32_t process, const name_head& head, std::string_view name) override;
+
+  // What arrives.
+  void arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_announced(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_credit(std::uint32_t from, const message_head& head) noexcept;
+  void arrived_gone(std::uint32_t from, const message_head& head) noexcept;
+  void arrived_region(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  /// Into the inbox of `to`; false: there is none, and its sender was told.
+  bool put(std::uint32_t to, parcel& p) noexcept;
+  void bulk_ended(bulk_receive& r) noexcept;
+  void lose(std::uint32_t process) noexcept;
+
+  // What is sent.
+  [[nodiscard]] outcome send_here(const sending& what, const pool::found& f,
+                                  std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] outcome put_here(local_endpoint& e, std::uint32_t id, parcel& p,
+                                 std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] outcome send_there(const sending& what, const pool::found& f,
+                                   std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] outcome get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
+                                   std::uint64_t deadline_ns) noexcept;
+  void return_credit(remote_endpoint& at, std::uint32_t id, std::uint32_t units) noexcept;
+  [[nodiscard]] outcome post_data(const sending& what, const pool::found& f,
+                                  std::uint32_t charge) noexcept;
+  [[nodiscard]] outcome post_shared(const sending& what, const pool::found& f,
+                                    std::uint32_t charge) noexcept;
+  [[nodiscard]] outcome post_bulk(const sending& what, const pool::found& f,
+                                  std::uint32_t charge) noexcept;
+  /// Says that nothing more comes from here; `done` when that is on its way.
+  void take_leave(std::uint32_t process, progress::completion& done) noexcept;
+  template <class Record>
+  [[nodiscard]] Record* make_record() noexcept;
+  /// Posts `item`, a record in a block of its own; `down`: the process is lost now.
+  [[nodiscard]] packets::posted post(std::uint32_t process, outgoing_message& item) noexcept;
+  static void sent(packets::outgoing& item, bool well) noexcept;
+  static void finish(outgoing_message& item) noexcept;
+  /// A packet without a buffer: a head, and up to some bytes that are copied.
+  template <class Head>
+  void tell(std::uint32_t process, const Head& head, std::span<const std::byte> text = {}) noexcept;
+  [[nodiscard]] bool maps(std::uint32_t process, std::uint32_t owner) noexcept;
+  [[nodiscard]] remote_endpoint* remote(address of);
+  [[nodiscard]] std::uint32_t charge_of(std::size_t bytes) const noexcept;
+
+  // Receiving.
+  /// `p` is out of its inbox: what the program gets.
+  [[nodiscard]] outcome finish(parcel& p, message& out) noexcept;
+  /// Frees what nobody will receive.
+  void drop(parcel& p) noexcept;
+  /// `p` is received: what its sender gets back. Under the inbox's lock; what is to be told comes
+  /// out in `due`, units for the sender's process.
+  void account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept;
+  void give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept;
+  [[nodiscard]] local_endpoint* local(std::uint32_t id) noexcept {
+    return id == 0 ? nullptr : locals.find(slot_of(id));
+  }
+  [[nodiscard]] parcel* wrap(const pool::found& f, bool keep) noexcept;
+  void wake_up() noexcept;  ///< from the first use on, something is pending
+
+  [[nodiscard]] pool* buffers() noexcept {
+    pool* p = pool_seen.load(std::memory_order_acquire);  // (B)
+    return p ? p : make_pool();
+  }
+  pool* make_pool() noexcept;
+  outcome mistake(wrong what, const void* data) noexcept;
+
+  packets::peers& peers;
+  progress::engine& engine;
+  const service_options options;
+  const std::uint32_t self;
+  const std::uint32_t window_units;
+  const std::uint32_t queue_units;
+  const std::size_t inline_max;  ///< where the buffer could be handed over
+  const bool share;
+  std::atomic<messages::exchange*> exchange{nullptr};
+  std::atomic<messages::context*> bulk_context{nullptr};
+  std::atomic<std::uint32_t> transfers{0};  // relaxed: unique, no more
+  std::atomic<std::int64_t> bulk_sends{0};  // relaxed: how many `stop` waits for
+
+  std::mutex pool_making;  // cold
+  std::unique_ptr<pool> pool_made;
+  std::atomic<pool*> pool_seen{nullptr};  // (B): release in make_pool -> acquire in buffers
+
+  slot_pages<local_endpoint, 256> locals;
+  slot_numbers numbers;
+  std::unique_ptr<neighbour[]> neighbours;
+  names directory_of_names;
+  dispatcher dispatch;
+  std::atomic<bool> awake{false};  // relaxed: one exchange wins
+  std::atomic<bool> stopped{false};
+  std::atomic<std::uint32_t> open_count{0};  // relaxed: a number to show
+};
+
+/// A packet on its way. Lies in the data of a block of its own.
+struct outgoing_message : packets::outgoing {
+  service_parts* parts = nullptr;
+  block* self = nullptr;
+  block* contents = nullptr;  ///< what the message was sent from, or nullptr
+  bool lent = false;
+  progress::completion* told = nullptr;
+};
+
+/// The same with bytes of its own.
+struct letter final : outgoing_message {
+  std::array<std::byte, name_bytes_max + 1> text;  // left unset; `tell` writes what it needs
+};
+
+}  // namespace headway::endpoints

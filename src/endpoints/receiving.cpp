@@ -1,0 +1,172 @@
+// Taking messages out of inboxes.
+#include <utility>
+#include <vector>
+
+#include "endpoints/parts.hpp"
+
+namespace headway::endpoints {
+namespace {
+
+block& block_of(parcel& p) noexcept {
+  return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
+}
+
+/// Counts a thread that waits, for the dispatcher.
+struct counted_wait {
+  explicit counted_wait(dispatcher& of) noexcept : of_(of) {
+    of_.waiting.fetch_add(1, std::memory_order_relaxed);  // a hint
+  }
+  ~counted_wait() { of_.waiting.fetch_sub(1, std::memory_order_relaxed); }
+  counted_wait(const counted_wait&) = delete;
+  counted_wait& operator=(const counted_wait&) = delete;
+  dispatcher& of_;
+};
+
+}  // namespace
+
+void service_parts::account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept {
+  due = 0;
+  if (p.charge == 0) return;
+  if (p.from.process == self) {
+    box.from_here -= box.from_here > 0;
+    if (box.from_here <= queue_units / 2) box.wake_senders(then);
+    return;
+  }
+  std::uint32_t& owed = box.owed_to(p.from.process);
+  owed += p.charge;
+  if (owed < window_units / 4) return;
+  due = std::exchange(owed, 0u);
+}
+
+void service_parts::give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept {
+  if (due == 0) return;
+  tell(p.from.process,
+       message_head{.kind = wire_kind::credit, .from = id, .tag = static_cast<std::int32_t>(due)});
+}
+
+outcome service_parts::finish(parcel& p, message& out) noexcept {
+  pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
+  const parcel copy = p;  // it may lie in what we give to the program now
+  block& own = block_of(p);
+  out = {.bytes = copy.bytes, .tag = copy.tag, .from = copy.from};
+  if (!copy.contents) {
+    buffers.arrived_nowhere(own, false);
+    return outcome::ok;
+  }
+  block& b = *copy.contents;
+  if (&own != &b) buffers.arrived_nowhere(own, false);
+  out.data = buffers.address_of(b, copy.lent);
+  const bool written = buffers.checks() && b.checksum != pool::checksum(b, copy.bytes);
+  buffers.received(b, copy.lent);
+  return written ? mistake(wrong::written, out.data) : outcome::ok;
+}
+
+void service_parts::drop(parcel& p) noexcept {
+  pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
+  block& own = block_of(p);
+  block* contents = p.contents;
+  const bool lent = p.lent;
+  if (&own != contents) buffers.arrived_nowhere(own, false);
+  if (contents) buffers.arrived_nowhere(*contents, lent);
+}
+
+outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t deadline_ns,
+                         message& out) noexcept {
+  auto& s = *parts_;
+  local_endpoint* e = s.local(id);
+  if (!e) return outcome::gone;
+  inbox& box = e->box;
+  waiting_thread me;
+  me.wanted = wanted;
+  for (bool polled = false;; polled = true) {
+    parcel* p = nullptr;
+    std::uint32_t due = 0;
+    {
+      woken then;
+      const std::scoped_lock guard(box.lock);
+      if (box.id != id) return outcome::gone;
+      p = box.take(wanted);
+      if (p) s.account(box, *p, then, due);
+      if (!p && deadline_ns != no_wait) box.add_receiver(me);
+    }
+    if (p) {
+      s.give_credit(id, *p, due);
+      return s.finish(*p, out);
+    }
+    if (deadline_ns != no_wait) break;
+    if (polled) return outcome::again;
+    s.engine.poll();
+  }
+  {
+    const counted_wait counted(s.dispatch);
+    if (deadline_ns == for_ever) {
+      s.engine.wait(me);
+    } else if (!s.engine.wait_until(me, deadline_ns)) {
+      bool withdrawn = false;
+      {
+        const std::scoped_lock guard(box.lock);
+        withdrawn = box.remove_receiver(me);
+      }
+      if (withdrawn) return outcome::timed_out;
+      s.engine.wait(me);  // its completion is under way
+    }
+  }
+  if (!me.received) return outcome::gone;
+  std::uint32_t due = 0;
+  if (me.received->charge != 0) {
+    woken then;
+    const std::scoped_lock guard(box.lock);
+    if (box.id == id) s.account(box, *me.received, then, due);
+  }
+  s.give_credit(id, *me.received, due);
+  return s.finish(*me.received, out);
+}
+
+outcome service::wait_any(std::span<const std::uint32_t> ids, std::uint64_t deadline_ns,
+                          std::size_t& which) {
+  auto& s = *parts_;
+  std::vector<watch> watches(ids.size());
+  for (bool polled = false;;) {
+    watching_thread me;
+    std::size_t added = 0;
+    auto how = outcome::again;
+    for (; added < ids.size() && how == outcome::again; ++added) {
+      local_endpoint* e = s.local(ids[added]);
+      if (!e) {
+        how = outcome::gone;
+        which = added;
+        break;
+      }
+      const std::scoped_lock guard(e->box.lock);
+      if (e->box.id != ids[added] || e->box.any({})) {
+        how = e->box.id == ids[added] ? outcome::ok : outcome::gone;
+        which = added;
+        break;
+      }
+      watches[added].by = &me;
+      e->box.add_watch(watches[added]);
+    }
+    if (how == outcome::again && deadline_ns != no_wait) {
+      const counted_wait counted(s.dispatch);
+      if (deadline_ns == for_ever) {
+        s.engine.wait(me);
+      } else if (!s.engine.wait_until(me, deadline_ns)) {
+        how = outcome::timed_out;
+      }
+    }
+    for (std::size_t i = 0; i < added; ++i) {
+      local_endpoint* e = s.local(ids[i]);
+      const std::scoped_lock guard(e->box.lock);
+      e->box.remove_watch(watches[i]);
+    }
+    // Whoever claimed us completes us, and must be done before we go.
+    if (me.claimed.exchange(true, std::memory_order_relaxed) && !me.test())  // says who wins
+      s.engine.wait(me);
+    if (how != outcome::again) return how;
+    if (deadline_ns != no_wait) continue;  // woken: look
+    if (std::exchange(polled, true)) return outcome::again;
+    s.engine.poll();
+  }
+}
+
+}  // namespace headway::endpoints

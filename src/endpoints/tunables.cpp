@@ -1,0 +1,58 @@
+#include "endpoints/tunables.hpp"
+
+namespace headway::endpoints {
+
+base::number_tunable memory_bytes{
+    "HEADWAY_ENDPOINT_MEMORY",
+    "bytes",
+    std::int64_t{4} << 30,
+    16 << 20,
+    std::int64_t{1} << 40,
+    "most memory for the buffers of end-points in a process; taken when it is touched"};
+
+base::choice_tunable sharing{
+    "HEADWAY_ENDPOINT_SHARE",
+    {"auto", "off"},
+    "auto",
+    "auto hands buffers to processes of the same machine in place, where shm is among the rails"};
+
+base::choice_tunable checks{
+    "HEADWAY_ENDPOINT_CHECKS",
+    {"off", "on"},
+    "off",
+    "on notices writes to buffers in flight and after their release; reads every byte twice"};
+
+base::number_tunable inline_bytes{
+    "HEADWAY_ENDPOINT_INLINE",
+    "bytes",
+    1024,
+    0,
+    1 << 20,
+    "messages up to here are copied through the rail even where the buffer could be handed over: "
+    "a reference has to go back for that"};
+
+base::number_tunable window{
+    "HEADWAY_ENDPOINT_WINDOW",
+    "messages",
+    256,
+    8,
+    16384,
+    "how far a process may be ahead of an end-point of another; a message counts once more for "
+    "each 64 KiB that the receiver must keep"};
+
+base::number_tunable queue_max{
+    "HEADWAY_ENDPOINT_QUEUE",
+    "messages",
+    1024,
+    2,
+    1 << 20,
+    "how many messages from threads of its own process may wait at an end-point"};
+
+base::choice_tunable dispatch{
+    "HEADWAY_DISPATCH",
+    {"auto", "pause", "yield", "loop", "event"},
+    "auto",
+    "who looks for messages to end-points while no thread waits for one: a thread of ours that "
+    "pauses 20 us, yields, or does nothing else; or the kernel's events alone"};
+
+}  // namespace headway::endpoints

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "endpoints/block.hpp"
+#include "packets/outgoing.hpp"
+
+namespace headway::endpoints {
+
+/// What a packet says. Both ends are the same build on machines of one byte order.
+enum class wire_kind : std::uint8_t {
+  data = packets::beside_kinds,  ///< message_head, then the message
+  shared,                        ///< shared_head: the message lies in memory that both map
+  announced,                     ///< bulk_head: the message comes by `messages`
+  credit,                        ///< message_head: `tag` units of the window at `from` are free
+  gone,                          ///< message_head: there is no end-point `to.id` here (any more)
+  name_add,                      ///< name_head, then the name: `id` of the sender's has it
+  name_added,                    ///< the answer: `status`
+  name_ask,                      ///< whose is it? `status` 1: answer when there is one
+  name_told,                     ///< the answer: `status`, `process`, `id`
+  name_forget,                   ///< no answer to the question `token` is wanted any more
+  name_remove,                   ///< the sender's `id` gives the name up
+  name_removed,                  ///< forget whose it was
+  region_offered,                ///< plain_head, then a region_offer: can you map this?
+  region_answer,                 ///< plain_head: `value` 1: I have mapped that of `process`
+  leaving,                       ///< plain_head: nothing more comes from here
+};
+
+struct message_head {
+  std::uint32_t credit_of_stream = 0;
+  wire_kind kind = wire_kind::data;
+  std::uint8_t zero = 0;
+  std::uint16_t charge = 0;
+  std::uint32_t to = 0;    ///< the receiver's id of the end-point
+  std::uint32_t from = 0;  ///< the sender's, or 0
+  std::int32_t tag = 0;
+};
+static_assert(sizeof(message_head) == 20);
+
+struct shared_head {
+  message_head message;
+  std::uint32_t owner = 0;  ///< whose region
+  std::uint64_t place = 0;  ///< of the block there; bit 0: only lent
+  std::uint64_t bytes = 0;
+};
+static_assert(sizeof(shared_head) == packets::outgoing::head_bytes_max);
+
+struct bulk_head {
+  message_head message;
+  std::uint32_t transfer = 0;  ///< its tag in `messages`
+  std::uint64_t bytes = 0;
+};
+static_assert(sizeof(bulk_head) == 32);
+
+struct name_head {
+  std::uint32_t credit_of_stream = 0;
+  wire_kind kind = wire_kind::name_ask;
+  std::uint8_t status = 0;
+  std::uint16_t name_bytes = 0;
+  std::uint32_t token = 0;  ///< the question's, returned in the answer
+  std::uint32_t process = 0;
+  std::uint32_t id = 0;
+};
+static_assert(sizeof(name_head) == 20);
+
+struct plain_head {
+  std::uint32_t credit_of_stream = 0;
+  wire_kind kind = wire_kind::leaving;
+  std::uint8_t zero[3] = {};
+  std::uint32_t process = 0;
+  std::uint32_t value = 0;
+};
+static_assert(sizeof(plain_head) == 16);
+
+inline constexpr std::size_t name_bytes_max = 255;
+
+template <class Head>
+void write_head(packets::outgoing& item, const Head& head) noexcept {
+  std::memcpy(item.head.data(), &head, sizeof head);
+  item.head_bytes = sizeof head;
+}
+
+/// False: the packet is too short for such a head.
+template <class Head>
+[[nodiscard]] bool read_head(std::span<const std::byte> bytes, Head& head) noexcept {
+  if (bytes.size() < sizeof head) return false;
+  std::memcpy(static_cast<void*>(&head), bytes.data(), sizeof head);
+  return true;
+}
+
+/// A name packet, checked: false if its name is not whole, empty or too long.
+[[nodiscard]] inline bool read_name(std::span<const std::byte> bytes, name_head& head,
+                                    std::string_view& name) noexcept {
+  if (!read_head(bytes, head)) return false;
+  const auto rest = bytes.subspan(sizeof head);
+  if (rest.size() != head.name_bytes || rest.empty() || rest.size() > name_bytes_max) return false;
+  name = {reinterpret_cast<const char*>(rest.data()), rest.size()};
+  return true;
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,102 @@
+// Every packet of end-points, the name service's among them: whatever a peer of the job says, the
+// service must neither crash nor read outside the packet.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "endpoints/service.hpp"
+#include "endpoints/wire.hpp"
+#include "rails/driver.hpp"
+#include "topology/machine.hpp"
+
+namespace {
+
+using namespace headway;
+
+/// A rail to one peer that takes everything, and delivers what the fuzzer says.
+class talker final : public rails::driver {
+ public:
+  std::vector<std::vector<std::byte>> inbox;
+
+  rails::limits query() const noexcept override {
+    return {.name = "fuzz", .header_bytes_max = 64, .eager_bytes_max = 4096};
+  }
+  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
+  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
+  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
+    return rails::post::done;
+  }
+  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
+    return true;
+  }
+  void unland(rails::landing_id) noexcept override {}
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    std::size_t count = 0;
+    for (; next_ < inbox.size() && count < out.size(); ++next_, ++count)
+      out[count] = {.peer = static_cast<rails::peer_id>(1), .bytes = inbox[next_]};
+    return count;
+  }
+  void release(const rails::event&) noexcept override {}
+  int descriptor() const noexcept override { return -1; }
+  bool arm(bool) noexcept override { return true; }
+  void tick(std::uint64_t) noexcept override {}
+  void close() noexcept override {}
+  void clear() {
+    inbox.clear();
+    next_ = 0;
+  }
+
+ private:
+  std::size_t next_ = 0;
+};
+
+struct house {
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  packets::peers peers{*engine, 2, static_cast<rails::peer_id>(0)};
+  endpoints::service service{peers, *engine, {.process = 0, .job = 1, .nodes = {0, 0}}};
+  talker* rail = nullptr;
+  std::unique_ptr<messages::exchange> exchange;
+  std::uint32_t id = 0;
+
+  house() {
+    auto made = std::make_unique<talker>();
+    rail = made.get();
+    peers.add_rail(std::move(made));
+    const std::vector<std::optional<std::vector<std::byte>>> address(1, std::vector<std::byte>(1));
+    for (std::uint32_t p = 0; p < 2; ++p)
+      static_cast<void>(peers.connect(static_cast<rails::peer_id>(p), address));
+    exchange = std::make_unique<messages::exchange>(peers, *engine);
+    service.attach(*exchange);
+    static_cast<void>(service.open("", 0, id));
+  }
+};
+
+}  // namespace
+
+/// Input: packets, each behind a byte with its length.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static auto* const all = new house;
+  all->rail->clear();
+  for (std::size_t at = 0; at < size;) {
+    const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
+    std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
+    if (bytes > 0) std::memcpy(packet.data() + 4, data + at + 1, bytes);
+    // Ours only: what belongs to `messages` has a fuzzer of its own. No good-byes: they are for
+    // ever.
+    auto& kind = packet[offsetof(packets::stream_head, kind)];
+    kind = static_cast<std::byte>(packets::beside_kinds +
+                                  std::to_integer<unsigned>(kind) % static_cast<unsigned>(14));
+    all->rail->inbox.push_back(std::move(packet));
+    at += bytes + 1;
+  }
+  for (std::size_t i = 0; i <= all->rail->inbox.size(); ++i) all->engine->poll();
+  endpoints::message got;
+  while (all->service.receive(all->id, {}, endpoints::no_wait, got) == endpoints::outcome::ok)
+    static_cast<void>(all->service.release(got.data));
+  return 0;
+}

@@ -1,0 +1,169 @@
+#include "endpoints/names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "topology/machine.hpp"
+
+namespace {
+
+using namespace headway;
+using endpoints::address;
+using endpoints::directory;
+using endpoints::outcome;
+
+TEST(directory, gives_a_name_once_and_answers_who_waited) {
+  directory d;
+  EXPECT_EQ(d.ask("a", {3, 1}, true).id, 0u);
+  EXPECT_EQ(d.ask("a", {4, 2}, false).id, 0u);
+  std::vector<endpoints::asker> waited;
+  EXPECT_TRUE(d.add("a", {1, 7}, waited));
+  ASSERT_EQ(waited.size(), 1u);
+  EXPECT_EQ(waited[0], (endpoints::asker{3, 1}));
+  EXPECT_TRUE(d.add("a", {1, 7}, waited)) << "again by the same is no harm";
+  EXPECT_FALSE(d.add("a", {2, 7}, waited));
+  EXPECT_EQ(d.ask("a", {5, 1}, true), (address{1, 7}));
+  std::set<std::uint32_t> told;
+  EXPECT_FALSE(d.remove("a", {2, 7}, told));
+  EXPECT_TRUE(d.remove("a", {1, 7}, told));
+  EXPECT_EQ(told, (std::set<std::uint32_t>{3, 5}));
+}
+
+TEST(directory, forgets_a_process_with_its_names_and_questions) {
+  directory d;
+  std::vector<endpoints::asker> waited;
+  EXPECT_TRUE(d.add("a", {1, 7}, waited));
+  EXPECT_EQ(d.ask("b", {1, 1}, true).id, 0u);
+  EXPECT_EQ(d.ask("b", {2, 1}, true).id, 0u);
+  d.forget({2, 1});
+  d.drop_process(1);
+  EXPECT_EQ(d.size(), 0u);
+  EXPECT_EQ(d.question_count(), 0u);
+  EXPECT_TRUE(d.add("b", {3, 3}, waited));
+  EXPECT_TRUE(waited.empty());
+}
+
+TEST(names, of_a_dead_process_move_and_others_stay) {
+  int moved = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    const auto name = "name/" + std::to_string(i);
+    const auto best = [&](std::uint32_t without) {
+      std::uint32_t found = 0;
+      std::uint64_t most = 0;
+      for (std::uint32_t p = 0; p < 8; ++p)
+        if (p != without && endpoints::score_of(name, p) >= most) {
+          most = endpoints::score_of(name, p);
+          found = p;
+        }
+      return found;
+    };
+    const auto before = best(8), after = best(3);
+    if (before == 3) ++moved;
+    if (before != 3) {
+      EXPECT_EQ(before, after);
+    }
+  }
+  EXPECT_GT(moved, 60);
+  EXPECT_LT(moved, 200);
+}
+
+/// Some processes' name services in one, and letters between them that arrive when `carry` is
+/// called.
+class town {
+ public:
+  explicit town(std::uint32_t count) {
+    for (std::uint32_t p = 0; p < count; ++p)
+      all_.push_back(std::make_unique<house>(*this, p, count));
+  }
+  endpoints::names& at(std::uint32_t p) { return all_[p]->service; }
+  void carry() {
+    while (!letters_.empty()) {
+      const letter one = letters_.front();
+      letters_.pop_front();
+      if (!all_[one.to]->dead && !all_[one.from]->dead)
+        at(one.to).arrived(one.from, one.head, one.name);
+    }
+  }
+  void kill(std::uint32_t p) {
+    all_[p]->dead = true;
+    for (std::uint32_t q = 0; q < all_.size(); ++q)
+      if (q != p) at(q).lost(p);
+  }
+
+ private:
+  struct letter {
+    std::uint32_t from, to;
+    endpoints::name_head head;
+    std::string name;
+  };
+  struct house final : endpoints::postman {
+    house(town& in, std::uint32_t number, std::uint32_t count)
+        : of(in),
+          self(number),
+          engine(progress::engine::start(*in.machine_, {.points = progress::polling::off}).value()),
+          service(*this, *engine, number, count) {}
+    void deliver(std::uint32_t to, const endpoints::name_head& head,
+                 std::string_view name) override {
+      if (to == self) return service.arrived(self, head, name);
+      of.letters_.push_back({self, to, head, std::string(name)});
+      if (!of.slow) of.carry();
+    }
+    town& of;
+    const std::uint32_t self;
+    bool dead = false;
+    std::unique_ptr<progress::engine> engine;
+    endpoints::names service;
+  };
+  std::unique_ptr<topology::machine> machine_ = topology::machine::read().value();
+  std::deque<letter> letters_;
+  std::vector<std::unique_ptr<house>> all_;
+
+ public:
+  bool slow = false;
+};
+
+std::uint64_t soon() { return base::now_ns() + 20'000'000; }
+
+TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
+  town t(4);
+  for (std::uint32_t i = 0; i < 40; ++i)
+    ASSERT_EQ(t.at(0).claim("n/" + std::to_string(i), i + 1, soon()), outcome::ok);
+  address who;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    ASSERT_EQ(t.at(i % 4).find("n/" + std::to_string(i), 0, who), outcome::ok);
+    EXPECT_EQ(who, (address{0, i + 1}));
+  }
+  t.kill(3);
+  t.kill(2);
+  t.carry();
+  for (std::uint32_t i = 0; i < 40; ++i)
+    ASSERT_EQ(t.at(1).find("n/" + std::to_string(i), 0, who), outcome::ok);
+  EXPECT_EQ(t.at(1).claim("n/5", 9, soon()), outcome::taken);
+  t.kill(0);
+  for (std::uint32_t i = 0; i < 40; ++i)
+    EXPECT_EQ(t.at(1).find("n/" + std::to_string(i), 0, who), outcome::not_found);
+}
+
+TEST(names, that_are_given_up_are_forgotten_where_they_were_cached) {
+  town t(3);
+  ASSERT_EQ(t.at(0).claim("x", 1, soon()), outcome::ok);
+  address who;
+  for (std::uint32_t p = 0; p < 3; ++p) ASSERT_EQ(t.at(p).find("x", 0, who), outcome::ok);
+  t.at(0).give_up("x", 1);
+  for (std::uint32_t p = 0; p < 3; ++p) EXPECT_EQ(t.at(p).find("x", 0, who), outcome::not_found);
+}
+
+TEST(names, a_question_that_nobody_answers_ends_at_its_deadline_and_leaves_nothing) {
+  town t(2);
+  address who;
+  EXPECT_EQ(t.at(0).find("nobody", soon(), who), outcome::timed_out);
+  EXPECT_EQ(t.at(1).find("nobody", soon(), who), outcome::timed_out);
+  ASSERT_EQ(t.at(0).claim("nobody", 1, soon()), outcome::ok);
+  EXPECT_EQ(t.at(1).find("nobody", 0, who), outcome::ok);
+}
+
+}  // namespace

@@ -57,7 +57,7 @@ def run_ip(*words):
         raise NetworkError(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def shape(namespace, device, rate):
+def shape(namespace, device, rate, burst="256k"):
     """A token bucket: no more than `rate` on average.
 
     The burst must hold a whole segmentation-offload packet (64 KB) several times, or the bucket
@@ -65,7 +65,7 @@ def shape(namespace, device, rate):
     keep the link busy; what is beyond is dropped, as a switch would.
     """
     run_ip("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf",
-           "rate", rate, "burst", "256k", "latency", "50ms")  # fmt: skip
+           "rate", rate, "burst", burst, "latency", "50ms")  # fmt: skip
 
 
 def make_namespace(name):
@@ -85,7 +85,9 @@ def wait_for_carrier(name, device):
     raise NetworkError(f"the link {device} of {name} does not come up")
 
 
-def make_link(names, link, rate):
+def make_link(names, link, rate, exact):
+    """`exact`: a small bucket, so that a message of some hundred KB sees the rate and not the
+    bucket; its packets are then smaller too."""
     first, second = names
     device = interface(link)
     run_ip("ip", "link", "add", device, "netns", first, "type", "veth",
@@ -93,8 +95,10 @@ def make_link(names, link, rate):
     for number, name in enumerate(names, 1):
         run_ip("ip", "-n", name, "address", "add", f"10.77.{link}.{number}/24", "dev", device)
         run_ip("ip", "-n", name, "link", "set", device, "up")
+        if rate is not None and exact:
+            run_ip("ip", "-n", name, "link", "set", device, "gso_max_size", "16384")
         if rate is not None:
-            shape(name, device, rate)
+            shape(name, device, rate, burst="64k" if exact else "256k")
 
 
 def make_pair(names, rates):
@@ -102,7 +106,7 @@ def make_pair(names, rates):
         make_namespace(name)
         run_ip("ip", "-n", name, "link", "set", "lo", "up")
     for link, rate in enumerate(rates):
-        make_link(names, link, rate)
+        make_link(names, link, rate, exact=len(rates) > 1)
     for name in names:
         for link in range(len(rates)):
             wait_for_carrier(name, interface(link))

@@ -31,6 +31,9 @@ def runs(scene):
 
         yield run("sampled", {"HEADWAY_RAILS": "tcp"}, peers=True)
         yield run("equal", {"HEADWAY_RAILS": "tcp", "HEADWAY_STRATEGY": "equal"})
+        yield Run("mptcp", words(scene, rails, sizes), series="kernel's MPTCP",
+                  tags={"rails": rails}, environment={"HEADWAY_RAILS": "tcp:hw0"}, net="tcp",
+                  rate=rate, timeout_s=300)  # fmt: skip
         for link in range(rails):
             yield run(f"rail {link + 1}", {"HEADWAY_RAILS": f"tcp:hw{link}"})
 
@@ -61,7 +64,7 @@ def better_than_equal(result):
 def panel(rails):
     text = " + ".join(LINKS[rails])
     return Panel(f"one way over {text}", "bytes", {"rate": "mb_per_s"}, "MB/s", "size",
-                 where={"rails": rails}, log_x=True, bytes_x=True, higher_is_better=True)  # fmt: skip
+                 {"rails": rails}, log_x=True, bytes_x=True, higher_is_better=True)  # fmt: skip
 
 
 EXPERIMENT = Experiment(

@@ -39,7 +39,8 @@ made_rail make_tcp(const launch::job& job, const rails::rail_choice& choice) {
                          .size = static_cast<std::uint32_t>(who.size),
                          .secret = job.secret(),
                          .job_id = who.job_id,
-                         .interfaces = {*choice.interface}});
+                         .interfaces = {*choice.interface},
+                         .number = choice.number});
 }
 
 std::string describe_self(std::span<const std::byte>) { return "this process"; }

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "sampling/profile.hpp"
 
 namespace headway::engine {
 
@@ -13,5 +16,14 @@ namespace headway::engine {
 [[nodiscard]] std::string hardware_of(std::string_view rail);
 /// Since 1970, as profiles are dated.
 [[nodiscard]] std::uint64_t seconds_now();
+
+/// What the user's cache folder knows of the rail from this host to `there`. What cannot be used
+/// is said in the log.
+[[nodiscard]] std::optional<sampling::profile> stored_profile(const std::string& there,
+                                                              const std::string& rail);
+/// Keeps what transfers have taught, unless it is what is stored already. A folder that cannot be
+/// written is no reason to trouble a program that ends: it is said at level `info`.
+void store_profile(const std::string& there, const std::string& rail,
+                   const sampling::profile& learnt);
 
 }  // namespace headway::engine

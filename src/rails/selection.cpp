@@ -16,6 +16,15 @@ base::text_tunable rails_wanted{
     "drivers and interfaces to use, best first; empty: shared memory inside a node, TCP on the "
     "interfaces that reach others between nodes"};
 
+base::number_tunable connections{
+    "HEADWAY_CONNECTIONS",
+    "connections",
+    1,
+    1,
+    8,
+    "connections to a peer on each interface of a network, each a rail of its own; more than one "
+    "pays where one connection alone does not fill the link"};
+
 struct word {
   std::string driver;
   std::string pattern;  // empty: none given
@@ -203,7 +212,15 @@ base::result<std::vector<rail_choice>> select_rails(std::string_view text,
 base::result<std::vector<rail_choice>> select_rails(std::span<const driver_kind> drivers) {
   auto interfaces = list_interfaces();
   if (!interfaces) return std::unexpected(std::move(interfaces).error());
-  return select_rails(rails_wanted.get(), *interfaces, drivers);
+  const auto once = select_rails(rails_wanted.get(), *interfaces, drivers);
+  if (!once) return once;
+  std::vector<rail_choice> all;
+  for (const auto& choice : *once)
+    for (int number = 1; number <= (choice.interface ? connections.get() : 1); ++number) {
+      all.push_back(choice);
+      all.back().number = number;
+    }
+  return all;
 }
 
 }  // namespace headway::rails

@@ -15,6 +15,7 @@ namespace headway::rails {
 struct rail_choice {
   std::string driver;
   std::optional<net_interface> interface = std::nullopt;
+  int number = 1;  ///< with several connections on an interface each is a rail: the first is 1
 };
 
 /// A driver that can be named.
@@ -45,7 +46,8 @@ struct driver_kind {
     std::string_view text, std::span<const net_interface> interfaces,
     std::span<const driver_kind> drivers);
 
-/// The same for what HEADWAY_RAILS says and for this machine's interfaces.
+/// The same for what HEADWAY_RAILS says and for this machine's interfaces, each as often as
+/// HEADWAY_CONNECTIONS says.
 [[nodiscard]] base::result<std::vector<rail_choice>> select_rails(
     std::span<const driver_kind> drivers);
 

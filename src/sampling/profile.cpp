@@ -1,5 +1,7 @@
 #include "sampling/profile.hpp"
 
+#include "sampling/threshold.hpp"
+
 namespace headway::sampling {
 
 profile profile::guessed(double latency_ns, double bytes_per_ns) noexcept {
@@ -9,25 +11,16 @@ profile profile::guessed(double latency_ns, double bytes_per_ns) noexcept {
 }
 
 std::uint64_t profile::rendezvous_bytes(std::uint64_t eager_bytes_max) const noexcept {
-  const auto announcing_pays = [&](std::uint64_t bytes) {
+  return threshold(eager_bytes_max, [&](std::uint64_t bytes) {
     return 2 * eager.latency_ns() + piece.ns_for(bytes) <= eager.ns_for(bytes);
-  };
-  if (eager_bytes_max == 0 || !announcing_pays(eager_bytes_max)) return eager_bytes_max;
-  // The gain may come and go with noise among small sizes: what counts is where it stays.
-  std::uint64_t pays = eager_bytes_max;
-  std::uint64_t does_not = 0;
-  for (std::uint64_t bytes = std::bit_floor(eager_bytes_max); bytes > 0; bytes /= 2) {
-    if (!announcing_pays(bytes)) {
-      does_not = bytes;
-      break;
-    }
-    pays = bytes;
-  }
-  while (pays - does_not > 1) {
-    const auto middle = does_not + (pays - does_not) / 2;
-    (announcing_pays(middle) ? pays : does_not) = middle;
-  }
-  return pays;
+  });
+}
+
+bool differ(const profile& one, const profile& other) noexcept {
+  const auto apart = [](double a, double b) { return a > b * 1.25 || b > a * 1.25; };
+  for (const std::uint64_t bytes : {std::uint64_t{1} << 16, std::uint64_t{1} << 20})
+    if (apart(one.piece.ns_for(bytes), other.piece.ns_for(bytes))) return true;
+  return false;
 }
 
 }  // namespace headway::sampling

@@ -22,4 +22,7 @@ struct profile {
   [[nodiscard]] std::uint64_t rendezvous_bytes(std::uint64_t eager_bytes_max) const noexcept;
 };
 
+/// What pieces take has changed by more than a quarter: worth a new file.
+[[nodiscard]] bool differ(const profile& one, const profile& other) noexcept;
+
 }  // namespace headway::sampling

@@ -64,7 +64,7 @@ std::filesystem::path store::file_of(const profile_key& key) const {
                                in_file_name(key.rail));
 }
 
-std::optional<profile> store::load(const profile_key& key, std::string_view hardware,
+std::optional<profile> store::find(const profile_key& key, std::string_view hardware,
                                    std::uint64_t now_s) const {
   const auto path = file_of(key);
   const auto text = read_whole(path);

@@ -23,7 +23,7 @@ class store {
   /// Errors:   `unsupported`: none of them is set.
   [[nodiscard]] static base::result<store> of_user();
 
-  [[nodiscard]] std::optional<profile> load(const profile_key& key, std::string_view hardware,
+  [[nodiscard]] std::optional<profile> find(const profile_key& key, std::string_view hardware,
                                             std::uint64_t now_s) const;
   [[nodiscard]] base::result<> save(const record& r) const;
   [[nodiscard]] std::filesystem::path file_of(const profile_key& key) const;

@@ -59,7 +59,9 @@ bool try_later(int error) noexcept {
 }
 
 std::string name_of(const config& c) {
-  return fmt::format("tcp:{}", c.interfaces.empty() ? "none" : c.interfaces.front().name);
+  const auto name =
+      fmt::format("tcp:{}", c.interfaces.empty() ? "none" : c.interfaces.front().name);
+  return c.number == 1 ? name : fmt::format("{}#{}", name, c.number);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct config {
   std::string job_id;
   std::vector<net_interface> interfaces;       ///< as `select_rails` gives them; at least one
   std::optional<settings> how = std::nullopt;  ///< for tests; else from the environment
+  int number = 1;                              ///< of several rails on the same interface
 };
 
 /// Carries messages over TCP: one connection for each pair of processes, made on first use.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sampling/threshold.hpp"
 #include "tests/unit/sampling/curves.hpp"
 
 namespace headway::sampling {
@@ -26,6 +27,23 @@ TEST(profile, the_threshold_never_exceeds_the_largest_packet) {
     const std::uint64_t most = random() % (std::uint64_t{1} << (random() % 24 + 1));
     ASSERT_LE(p.rendezvous_bytes(most), most);
   }
+}
+
+TEST(profile, dividing_pays_where_two_rails_save_more_than_announcing_costs) {
+  // 2 * 10 us + 10 us + n / 2 = 10 us + n  ->  n = 40 us at one byte a nanosecond
+  const auto p = profile::guessed(10'000, 1);
+  const std::array two{&p, &p};
+  EXPECT_NEAR(static_cast<double>(dividing_pays_from(two, 1 << 20, 4096)), 40'000, 10);
+  const std::array one{&p};
+  EXPECT_EQ(dividing_pays_from(one, 65536, 4096), 65536u) << "one rail has nothing to divide";
+  EXPECT_EQ(dividing_pays_from({}, 65536, 4096), 65536u);
+}
+
+TEST(profile, a_change_of_more_than_a_quarter_is_worth_a_file) {
+  const auto p = profile::guessed(10'000, 1);
+  EXPECT_FALSE(differ(p, profile::guessed(10'000, 1.1)));
+  EXPECT_TRUE(differ(p, profile::guessed(10'000, 0.1)));
+  EXPECT_TRUE(differ(p, profile::guessed(10'000, 2)));
 }
 
 }  // namespace

@@ -88,25 +88,25 @@ class profile_store : public ::testing::Test {
 
 TEST_F(profile_store, gives_back_what_was_saved) {
   const auto r = example();
-  EXPECT_FALSE(in_folder().load(r.key, r.hardware, now_s));
+  EXPECT_FALSE(in_folder().find(r.key, r.hardware, now_s));
   ASSERT_TRUE(in_folder().save(r));
-  const auto found = in_folder().load(r.key, r.hardware, now_s + day_s);
+  const auto found = in_folder().find(r.key, r.hardware, now_s + day_s);
   ASSERT_TRUE(found);
   expect_same(*found, r.found);
 }
 
 TEST_F(profile_store, nothing_is_said_where_there_is_none) {
   const auto r = example();
-  EXPECT_EQ(said_by([&] { EXPECT_FALSE(in_folder().load(r.key, r.hardware, now_s)); }), "");
+  EXPECT_EQ(said_by([&] { EXPECT_FALSE(in_folder().find(r.key, r.hardware, now_s)); }), "");
 }
 
 TEST_F(profile_store, a_stale_profile_is_not_used_and_that_is_said_in_one_line) {
   const auto r = example();
   ASSERT_TRUE(in_folder().save(r));
   const auto said =
-      said_by([&] { EXPECT_FALSE(in_folder().load(r.key, r.hardware, now_s + 91 * day_s)); });
+      said_by([&] { EXPECT_FALSE(in_folder().find(r.key, r.hardware, now_s + 91 * day_s)); });
   EXPECT_THAT(said, HasSubstr("is not used: it is 91 days old\n"));
-  EXPECT_THAT(said_by([&] { EXPECT_FALSE(in_folder().load(r.key, r.hardware, 0)); }),
+  EXPECT_THAT(said_by([&] { EXPECT_FALSE(in_folder().find(r.key, r.hardware, 0)); }),
               HasSubstr("it is from the future\n"));
 }
 
@@ -114,7 +114,7 @@ TEST_F(profile_store, a_profile_of_other_hardware_is_not_used) {
   const auto r = example();
   ASSERT_TRUE(in_folder().save(r));
   EXPECT_THAT(
-      said_by([&] { EXPECT_FALSE(in_folder().load(r.key, "100 Mbit/s, mtu 1500", now_s)); }),
+      said_by([&] { EXPECT_FALSE(in_folder().find(r.key, "100 Mbit/s, mtu 1500", now_s)); }),
       HasSubstr("it is of 1000 Mbit/s, mtu 1500, the rail has 100 Mbit/s, mtu 1500 now"));
 }
 
@@ -122,10 +122,10 @@ TEST_F(profile_store, a_damaged_profile_is_noticed_and_can_be_written_again) {
   const auto r = example();
   ASSERT_TRUE(in_folder().save(r));
   std::ofstream(in_folder().file_of(r.key), std::ios::app) << "x";
-  EXPECT_THAT(said_by([&] { EXPECT_FALSE(in_folder().load(r.key, r.hardware, now_s)); }),
+  EXPECT_THAT(said_by([&] { EXPECT_FALSE(in_folder().find(r.key, r.hardware, now_s)); }),
               HasSubstr("is not used: "));
   ASSERT_TRUE(in_folder().save(r));
-  EXPECT_TRUE(in_folder().load(r.key, r.hardware, now_s));
+  EXPECT_TRUE(in_folder().find(r.key, r.hardware, now_s));
 }
 
 TEST_F(profile_store, names_stay_inside_the_folder_and_apart) {
@@ -148,7 +148,7 @@ TEST_F(profile_store, a_reader_never_sees_a_profile_half_written) {
   std::thread writer([&] {
     for (int i = 0; i < 50; ++i) EXPECT_TRUE(in_folder().save(r));
   });
-  for (int i = 0; i < 500; ++i) EXPECT_TRUE(in_folder().load(r.key, r.hardware, now_s));
+  for (int i = 0; i < 500; ++i) EXPECT_TRUE(in_folder().find(r.key, r.hardware, now_s));
   writer.join();
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& f : std::filesystem::directory_iterator(folder_ / "profiles"))

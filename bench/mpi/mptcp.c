@@ -1,0 +1,142 @@
+/// The ping-pong of E14 over one socket of the kernel's own multipath TCP, which spreads bytes over
+/// interfaces as their windows allow. MPI only brings the two ranks together.
+///
+/// Runs in two network namespaces as root: it allows subflows on every further interface, and what
+/// it allows lasts as long as the namespaces.
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+
+static void give_up(const char* what) {
+  perror(what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// The first address of an interface that is up is what the other end calls; with `subflows`, each
+/// further one may carry a part.
+static struct sockaddr_in own_address(bool subflows) {
+  struct sockaddr_in first = {.sin_family = AF_UNSPEC};
+  struct ifaddrs* all = NULL;
+  if (getifaddrs(&all) != 0) give_up("getifaddrs");
+  if (subflows && system("ip mptcp limits set subflow 7 add_addr_accepted 7") != 0)
+    give_up("ip mptcp limits");
+  for (const struct ifaddrs* i = all; i; i = i->ifa_next) {
+    if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || i->ifa_flags & IFF_LOOPBACK) continue;
+    const struct sockaddr_in* in = (const struct sockaddr_in*)(const void*)i->ifa_addr;
+    if (first.sin_family == AF_UNSPEC) {
+      first = *in;
+      continue;
+    }
+    char command[160];
+    snprintf(command, sizeof command, "ip mptcp endpoint add %s dev %s signal subflow 2>/dev/null",
+             inet_ntoa(in->sin_addr), i->ifa_name);
+    if (subflows && system(command) != 0) fprintf(stderr, "mptcp: no subflow by %s\n", i->ifa_name);
+  }
+  freeifaddrs(all);
+  return first;
+}
+
+static int socket_or_die(int protocol) {
+  const int fd = socket(AF_INET, SOCK_STREAM, protocol);
+  if (fd < 0) give_up("socket");
+  return fd;
+}
+
+/// A connected socket between ranks 0 and 1.
+static int meet(int rank, bool multipath) {
+  const int protocol = multipath ? IPPROTO_MPTCP : IPPROTO_TCP;
+  struct sockaddr_in at = own_address(multipath);
+  socklen_t length = sizeof at;
+  const int fd = socket_or_die(protocol);
+  int connected = fd;
+  if (rank == 1) {
+    at.sin_port = 0;
+    if (bind(fd, (struct sockaddr*)&at, sizeof at) != 0 || listen(fd, 1) != 0) give_up("listen");
+    if (getsockname(fd, (struct sockaddr*)&at, &length) != 0) give_up("getsockname");
+  }
+  MPI_Bcast(&at, sizeof at, MPI_BYTE, 1, MPI_COMM_WORLD);
+  if (rank == 1) {
+    connected = accept(fd, NULL, NULL);
+    if (connected < 0) give_up("accept");
+    close(fd);
+  } else if (connect(fd, (struct sockaddr*)&at, sizeof at) != 0) {
+    give_up("connect");
+  }
+  const int one = 1;
+  setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return connected;
+}
+
+static void send_all(int fd, const char* from, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t sent = send(fd, from, bytes, MSG_NOSIGNAL);
+    if (sent <= 0) give_up("send");
+    from += sent;
+    bytes -= (size_t)sent;
+  }
+}
+
+static void receive_all(int fd, char* into, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t got = recv(fd, into, bytes, 0);
+    if (got <= 0) give_up("recv");
+    into += got;
+    bytes -= (size_t)got;
+  }
+}
+
+static double there_and_back_ns(int rank, int fd, char* memory, size_t bytes) {
+  const uint64_t start = now_ns();
+  if (rank == 0) send_all(fd, memory, bytes);
+  receive_all(fd, memory, bytes);
+  if (rank == 1) send_all(fd, memory, bytes);
+  return (double)(now_ns() - start);
+}
+
+int main(int argc, char** argv) {
+  struct bench b = {.name = "mptcp",
+                    .about = "mptcp: ping-pong over one socket of the kernel's multipath TCP.",
+                    .thread_level = MPI_THREAD_SINGLE,
+                    .ranks = 2,
+                    .seconds = 0.5};
+  struct list sizes = {.count = 0};
+  list_read(&sizes, "256K,1M,4M,16M");
+  bool single = false;
+  const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
+                               {"--single", option_flag, &single, "plain TCP, to compare"},
+                               {NULL, option_flag, NULL, NULL}};
+  bench_start(&b, own, argc, argv);
+  const struct column columns[] = {{"bytes", 0}, {"median_us", 3}, {"mb_per_s", 1}};
+  bench_table(&b, NULL, columns, 3);
+  const int fd = meet(b.rank, !single);
+  for (int i = 0; i < sizes.count; ++i) {
+    const size_t bytes = sizes.value[i];
+    char* memory = buffer(bytes);
+    for (int warm = 0; warm < 2; ++warm) there_and_back_ns(b.rank, fd, memory, bytes);
+    const double one_ns = there_and_back_ns(b.rank, fd, memory, bytes);
+    const long rounds = bench_repeat(&b, one_ns, 5, 10000);
+    struct samples samples = {0};
+    for (long r = 0; r < rounds; ++r)
+      samples_add(&samples, there_and_back_ns(b.rank, fd, memory, bytes) / 2000);
+    const struct summary s = summarise(&samples);
+    samples_free(&samples);
+    table_row(&b.table, NULL,
+              (double[]){(double)bytes, s.median, s.median > 0 ? (double)bytes / s.median : 0});
+    free(memory);
+  }
+  close(fd);
+  return bench_finish(&b);
+}

@@ -22,7 +22,7 @@ class intrusive_list {
   using hook = list_hook<Tag>;
 
  public:
-  intrusive_list() noexcept { head_.previous = head_.next = &head_; }
+  constexpr intrusive_list() noexcept { head_.previous = head_.next = &head_; }
   intrusive_list(const intrusive_list&) = delete;
   intrusive_list& operator=(const intrusive_list&) = delete;
 

@@ -5,12 +5,7 @@
 
 namespace headway::progress {
 
-basic_crowd<>& crowd() noexcept {
-  // Never destroyed: a thread of the program's may still complete something while it exits.
-  alignas(basic_crowd<>) static std::byte place[sizeof(basic_crowd<>)];
-  static auto& the = *new (place) basic_crowd<>;
-  return the;
-}
+constinit basic_crowd<> the_crowd;
 
 void signal(waiter& sleeper) noexcept {
   const auto was = sleeper.word.signal();

@@ -23,6 +23,8 @@ class completion {
   completion& operator=(const completion&) = delete;
 
   [[nodiscard]] bool test() const noexcept { return word_.done(); }
+  /// The same after the caller has joined the crowd.
+  [[nodiscard]] bool test_in_crowd() const noexcept { return word_.done_meanwhile(); }
   /// Any number of threads may wait for it.
   [[nodiscard]] bool shared() const noexcept { return word_.shared(); }
   void complete() noexcept;

@@ -21,8 +21,7 @@ class basic_completion_word {
   //   result of the work not seen            (F) release -> (T), (E), (L) acquire
   //   waiter's fields not seen by signaller  (E) release -> (F) acquire
   //   completion finishes, nobody signalled  (E) and (F) change the same word: one is first
-  //   the same in the crowd                  who joins it looks at (T) afterwards; (F) comes before
-  //                                          the look into the crowd, under the crowd's lock
+  //   the same in the crowd                  (F) and (T') are seq_cst for crowd.hpp
   //   freed word touched by the finisher     (F) is its only and last access
   //   freed waiter signalled                 waiters are never freed (thread_record.hpp); a signal
   //                                          that comes after `leave` failed is stale, "look again"
@@ -41,12 +40,16 @@ class basic_completion_word {
   [[nodiscard]] bool done() const noexcept {
     return word_.load(std::memory_order_acquire) == finished;  // (T)
   }
+  /// The same for who has joined the crowd just now.
+  [[nodiscard]] bool done_meanwhile() const noexcept {
+    return word_.load(std::memory_order_seq_cst) == finished;  // (T')
+  }
   [[nodiscard]] bool shared() const noexcept {
     return (word_.load(std::memory_order_relaxed) & crowd_bit) != 0;  // set before it is known
   }
   /// Makes it done. Who must be told.
   [[nodiscard]] to_tell finish() noexcept {
-    const auto before = word_.exchange(finished, std::memory_order_acq_rel);  // (F)
+    const auto before = word_.exchange(finished, std::memory_order_seq_cst);  // (F)
     return {seat(before), (before & crowd_bit) != 0};
   }
   [[nodiscard]] enlisting enlist(Waiter& w) noexcept {

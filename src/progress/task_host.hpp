@@ -33,7 +33,7 @@ class task_host {
   void send(task& t) noexcept;
   void unreserve() noexcept;
   /// Makes sure that there is a thread. Control plane; false: the kernel gives none.
-  bool start_thread_once() noexcept;
+  [[gnu::noinline]] bool start_thread_once() noexcept;
 
  private:
   // free -> reserved by a round (V), -> the task (S), -> free by the thread (V') when it is done.

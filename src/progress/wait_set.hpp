@@ -63,7 +63,7 @@ class wait_set {
       second_.argument = &me;
       crowd().join(second_);
     }
-    return !one.test();
+    return !one.test_in_crowd();
   }
 
   std::span<completion* const> all_;

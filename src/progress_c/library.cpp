@@ -19,8 +19,8 @@ thread_local char last_error[256] = "no error";
 void in_child() {
   // Threads are not inherited, and locks may be held for ever: nothing of it can be used.
   auto& l = the_library();
-  if (!l.host.load(std::memory_order_relaxed)) return;
-  l.host.store(nullptr, std::memory_order_relaxed);
+  if (!host()) return;
+  the_host.store(nullptr, std::memory_order_relaxed);
   l.forked.store(true, std::memory_order_relaxed);
 }
 
@@ -69,7 +69,7 @@ int start(const headway_progress_options* options) {
   }
   ++l.users;
   l.was_started.store(true, std::memory_order_relaxed);
-  l.host.store(l.parts.get(), std::memory_order_release);
+  the_host.store(l.parts.get(), std::memory_order_release);
   return HEADWAY_PROGRESS_OK;
 }
 
@@ -86,7 +86,7 @@ std::uint32_t still_submitted(library& l) {
 int stop() {
   constexpr auto call = "headway_progress_stop";
   auto& l = the_library();
-  if (!l.host.load(std::memory_order_acquire)) return not_started(call);
+  if (!host()) return not_started(call);
   if (const int status = forbid_inside(call)) return status;
   const std::lock_guard hold(l.control);
   if (l.users == 1) {
@@ -95,7 +95,7 @@ int stop() {
     if (const auto left = still_submitted(l))
       return fail(HEADWAY_PROGRESS_MISUSE, call,
                   fmt::format("{} ltasks or waits are still pending", left));
-    l.host.store(nullptr, std::memory_order_relaxed);
+    the_host.store(nullptr, std::memory_order_relaxed);
     l.parts.reset();
     l.engine.reset();
     l.machine.reset();
@@ -105,6 +105,8 @@ int stop() {
 }
 
 }  // namespace
+
+constinit base::atomic<progress::task_host*> the_host{nullptr};
 
 library& the_library() noexcept {
   // Never destroyed: a program that exits without `stop` leaves our threads to the kernel.

@@ -21,7 +21,7 @@ struct loan : base::list_hook<> {
 };
 
 /// The one engine of the process, and who uses it.
-/// Threads:  `host` is read by any; the rest under `control`.
+/// Threads:  under `control`, but for the two flags.
 struct library {
   std::mutex control;  // cold: start, stop, lending
   int users = 0;
@@ -29,20 +29,25 @@ struct library {
   std::unique_ptr<progress::engine> engine;
   std::unique_ptr<progress::task_host> parts;
   base::intrusive_list<loan> loans;
-  /// Null while nobody has started it, and for ever in a child process. Release and acquire: what
-  /// `start` built is seen.
-  base::atomic<progress::task_host*> host{nullptr};
   base::atomic<bool> was_started{false};  // relaxed: only says which message is true
   base::atomic<bool> forked{false};       // likewise
 };
 
 [[nodiscard]] library& the_library() noexcept;
 
+/// Null while nobody has started the library, and for ever in a child process. Release and acquire:
+/// what `start` built is seen.
+extern constinit base::atomic<progress::task_host*> the_host;
+[[nodiscard]] inline progress::task_host* host() noexcept {
+  return the_host.load(std::memory_order_acquire);
+}
+
 /// Keeps the text for headway_progress_error; misuse is told on standard error too.
-int fail(headway_progress_status status, const char* call, const std::string& why) noexcept;
+[[gnu::cold]] int fail(headway_progress_status status, const char* call,
+                       const std::string& why) noexcept;
 
 /// Why there is no host: never started, stopped, or forked. MISUSE.
-int not_started(const char* call) noexcept;
+[[gnu::cold]] int not_started(const char* call) noexcept;
 
 /// The name of the ltask in whose body the calling thread is, or nullptr.
 [[nodiscard]] const char* inside_ltask() noexcept;

@@ -45,10 +45,10 @@ int bad_attributes(const headway_ltask_attributes* a) {
   return HEADWAY_PROGRESS_OK;
 }
 
-/// The library's and the task's state make sense for `call`; `host` is set then.
-int ready(const headway_ltask* storage, const char* call, task_host*& host) noexcept {
-  host = the_library().host.load(std::memory_order_acquire);
-  if (!host) [[unlikely]]
+/// The library's and the task's state make sense for `call`; `user` is set then.
+int ready(const headway_ltask* storage, const char* call, task_host*& user) noexcept {
+  user = host();
+  if (!user) [[unlikely]]
     return not_started(call);
   if (!storage || !task::of(storage).alive()) [[unlikely]]
     return fail(HEADWAY_PROGRESS_MISUSE, call,
@@ -56,10 +56,9 @@ int ready(const headway_ltask* storage, const char* call, task_host*& host) noex
   return HEADWAY_PROGRESS_OK;
 }
 
-int told(task_answer answer, const task& t, const char* call) noexcept {
+[[gnu::noinline]] int told_otherwise(task_answer answer, const task& t, const char* call) {
   switch (answer) {
     case task_answer::ok:
-      return HEADWAY_PROGRESS_OK;
     case task_answer::ended:
       return HEADWAY_PROGRESS_ENDED;
     case task_answer::was_busy:
@@ -70,6 +69,10 @@ int told(task_answer answer, const task& t, const char* call) noexcept {
   }
   return fail(HEADWAY_PROGRESS_MISUSE, call,
               fmt::format("ltask '{}' was never submitted", t.name()));
+}
+
+int told(task_answer answer, const task& t, const char* call) noexcept {
+  return answer == task_answer::ok ? HEADWAY_PROGRESS_OK : told_otherwise(answer, t, call);
 }
 
 bool first_done(std::span<completion* const> all, std::size_t& index) noexcept {
@@ -94,7 +97,10 @@ int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std
   };
   second.argument = &me;
   progress::crowd().join(second);
-  bool done = first_done(any, index);
+  bool done = false;
+  for (index = 0; index < any.size() && !done; ++index)
+    done = any[index] && any[index]->test_in_crowd();
+  if (done) --index;
   for (auto now = base::now_ns(); !done && now < deadline; now = base::now_ns()) {
     by.block(self, deadline == base::no_deadline ? deadline : deadline - now);
     done = first_done(any, index);
@@ -107,22 +113,22 @@ int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std
 int wait_any(std::span<completion* const> any, std::uint64_t limit_ns, const char* call,
              std::size_t& index) noexcept {
   if (first_done(any, index)) return HEADWAY_PROGRESS_OK;
-  auto* host = the_library().host.load(std::memory_order_acquire);
-  if (!host) return not_started(call);
+  auto* const user = host();
+  if (!user) return not_started(call);
   if (const int status = forbid_inside(call)) return status;
   const auto deadline =
       limit_ns == HEADWAY_PROGRESS_FOREVER ? base::no_deadline : deadline_after(limit_ns);
   if (void* self = scheduler ? scheduler->current() : nullptr)
     return wait_scheduled(any, deadline, index, self);
-  const auto which = host->home().wait_any_until(any, deadline);
+  const auto which = user->home().wait_any_until(any, deadline);
   if (!which) return HEADWAY_PROGRESS_TIMEOUT;
   index = *which;
   return HEADWAY_PROGRESS_OK;
 }
 
 int wait_one(headway_ltask* storage, std::uint64_t limit_ns, const char* call) noexcept {
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   completion* const one[] = {&task::of(storage).ended()};
   std::size_t index;
   return wait_any(one, limit_ns, call, index);
@@ -137,8 +143,8 @@ class gathered {
     for (std::size_t i = 0; i < count; ++i) {
       all_[i] = nullptr;
       if (!tasks[i]) continue;
-      task_host* host;
-      if (const int status = ready(tasks[i], call, host)) return status;
+      task_host* user;
+      if (const int status = ready(tasks[i], call, user)) return status;
       all_[i] = &task::of(tasks[i]).ended();
       some_ = true;
     }
@@ -183,30 +189,30 @@ int headway_ltask_destroy(headway_ltask* storage) {
 
 int headway_ltask_submit(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_submit";
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   auto& t = task::of(storage);
   if (t.place() > 0 && t.place() >= headway_progress_place_count()) [[unlikely]]
     return fail(HEADWAY_PROGRESS_MISUSE, call,
                 fmt::format("ltask '{}' has place {}, of {}", t.name(), t.place(),
                             headway_progress_place_count()));
-  if (t.blocks() && !host->start_thread_once())
+  if (t.blocks() && !user->start_thread_once())
     return fail(HEADWAY_PROGRESS_SYSTEM, call, "no thread for blocking forms");
-  return told(t.submit(*host), t, call);
+  return told(t.submit(*user), t, call);
 }
 
 int headway_ltask_cancel(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_cancel";
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   if (const int status = forbid_inside(call)) return status;
   return told(task::of(storage).cancel(), task::of(storage), call);
 }
 
 int headway_ltask_suspend(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_suspend";
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   if (const int status = forbid_inside(call)) return status;
   auto& t = task::of(storage);
   return told(t.suspend(), t, call);
@@ -214,8 +220,8 @@ int headway_ltask_suspend(headway_ltask* storage) {
 
 int headway_ltask_ask(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_ask";
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   return told(task::of(storage).ask(), task::of(storage), call);
 }
 
@@ -223,8 +229,8 @@ int headway_ltask_asked(const headway_ltask* storage) { return task::of(storage)
 
 int headway_ltask_resume(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_resume";
-  task_host* host;
-  if (const int status = ready(storage, call, host)) return status;
+  task_host* user;
+  if (const int status = ready(storage, call, user)) return status;
   return told(task::of(storage).resume(), task::of(storage), call);
 }
 

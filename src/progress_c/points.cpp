@@ -25,15 +25,15 @@ std::optional<polling_point> point_of(headway_progress_point p) noexcept {
 
 /// The engine, or null: then `status` is what the call answers.
 progress::engine* engine_for(const char* call, int& status) noexcept {
-  auto* host = the_library().host.load(std::memory_order_acquire);
-  status = host ? forbid_inside(call) : not_started(call);
-  return status == HEADWAY_PROGRESS_OK ? &host->home() : nullptr;
+  auto* const user = host();
+  status = user ? forbid_inside(call) : not_started(call);
+  return status == HEADWAY_PROGRESS_OK ? &user->home() : nullptr;
 }
 
 /// For hooks, which schedulers call at any time: null is "nothing to do", not an error.
 progress::engine* engine_if_any() noexcept {
-  auto* host = the_library().host.load(std::memory_order_acquire);
-  return host && !inside_ltask() ? &host->home() : nullptr;
+  auto* const user = host();
+  return user && !inside_ltask() ? &user->home() : nullptr;
 }
 
 int turn(headway_progress_point point, bool on) {
@@ -81,16 +81,16 @@ int headway_progress_is_on(headway_progress_point point) {
 }
 
 int headway_progress_pending_started(void) {
-  auto* host = the_library().host.load(std::memory_order_acquire);
-  if (!host) return not_started("headway_progress_pending_started");
-  host->home().pending_started();
+  auto* const user = host();
+  if (!user) return not_started("headway_progress_pending_started");
+  user->home().pending_started();
   return HEADWAY_PROGRESS_OK;
 }
 
 int headway_progress_pending_ended(void) {
-  auto* host = the_library().host.load(std::memory_order_acquire);
-  if (!host) return not_started("headway_progress_pending_ended");
-  host->home().pending_ended();
+  auto* const user = host();
+  if (!user) return not_started("headway_progress_pending_ended");
+  user->home().pending_ended();
   return HEADWAY_PROGRESS_OK;
 }
 
@@ -123,8 +123,8 @@ int headway_progress_run_end(void) {
 }
 
 int headway_progress_place_count(void) {
-  const auto* host = the_library().host.load(std::memory_order_acquire);
-  return host ? static_cast<int>(the_library().machine->places().size()) : 0;
+  const auto* const user = host();
+  return user ? static_cast<int>(the_library().machine->places().size()) : 0;
 }
 
 const char* headway_progress_place_name(int place) {

@@ -76,14 +76,15 @@ number_tunable::number_tunable(const char* name, const char* unit, std::int64_t 
                                std::int64_t min, std::int64_t max, const char* why)
     : tunable(name, unit, why), fallback_(fallback), min_(min), max_(max), value_(fallback) {}
 
-std::int64_t number_tunable::get() const {
+std::int64_t number_tunable::read_environment() const {
   std::call_once(read_, [this] {
-    const char* text = environment_text();
-    if (!text) return;
-    const auto given = parse_number(text);
-    from_environment_ = given && *given >= min_ && *given <= max_;
-    if (from_environment_) value_ = *given;
-    else complain(text, range_text());
+    if (const char* text = environment_text()) {
+      const auto given = parse_number(text);
+      from_environment_ = given && *given >= min_ && *given <= max_;
+      if (from_environment_) value_ = *given;
+      else complain(text, range_text());
+    }
+    known_.store(true, std::memory_order_release);  // (K)
   });
   return value_;
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/atomic.hpp"
+
 namespace headway::base {
 
 /// A setting of the user's: one object of static storage per setting, in its room's tunables.hpp.
@@ -50,17 +52,23 @@ class number_tunable final : public tunable {
  public:
   number_tunable(const char* name, const char* unit, std::int64_t fallback, std::int64_t min,
                  std::int64_t max, const char* why);
-  [[nodiscard]] std::int64_t get() const;
+  /// One load after the first time.
+  [[nodiscard]] std::int64_t get() const {
+    return known_.load(std::memory_order_acquire) ? value_ : read_environment();  // (K)
+  }
   [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
   [[nodiscard]] std::string range_text() const override;
 
  private:
+  std::int64_t read_environment() const;
+
   std::int64_t fallback_, min_, max_;
-  mutable std::once_flag read_;  // guards the two below
+  mutable std::once_flag read_;  // guards the writing of the three below
   mutable std::int64_t value_;
   mutable bool from_environment_ = false;
+  mutable atomic<bool> known_{false};  // release (K): the two above are what they stay
 };
 
 /// One word out of a list.

@@ -34,6 +34,11 @@ class carrier {
                        int tag) noexcept = 0;
   /// Has `ready.take_turn()` called soon, by its ltask, at some polling point.
   virtual void submit(schedule& ready) noexcept = 0;
+  /// That rank's process is gone.
+  [[nodiscard]] virtual bool lost(int rank) const noexcept {
+    (void)rank;
+    return false;
+  }
   virtual void wait(progress::completion& what) noexcept = 0;
   /// A schedule that nobody waits for has begun, or ended: the engine must not be quiet meanwhile.
   virtual void pending_started() noexcept = 0;

@@ -2,6 +2,7 @@
 
 #include "collectives/carrier.hpp"
 #include "collectives/schedule.hpp"
+#include "messages/context.hpp"
 #include "messages/exchange.hpp"
 #include "progress/engine.hpp"
 
@@ -26,6 +27,9 @@ class exchange_carrier final : public carrier {
     exchange_.receive(where_, r, room, source, tag);
   }
   void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }
+  [[nodiscard]] bool lost(int rank) const noexcept override {
+    return where_.ranks[static_cast<std::size_t>(rank)]->lost();
+  }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
   void pending_started() noexcept override { engine_.pending_started(); }
   void pending_ended() noexcept override { engine_.pending_ended(); }

@@ -195,4 +195,10 @@ progress::engine& runtime::progress() noexcept { return *parts_->progress; }
 messages::exchange& runtime::messages() noexcept { return *parts_->messages; }
 endpoints::service& runtime::endpoints() noexcept { return *parts_->endpoints; }
 
+rails::board* runtime::board() noexcept {
+  for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i)
+    if (auto* found = parts_->peers->rail_at(i).shared_board()) return found;
+  return nullptr;
+}
+
 }  // namespace headway::engine

@@ -13,6 +13,10 @@
 #include "progress/engine.hpp"
 #include "topology/machine.hpp"
 
+namespace headway::rails {
+class board;
+}
+
 namespace headway::engine {
 
 /// A rail as `headway info` shows it.
@@ -48,6 +52,8 @@ class runtime {
   [[nodiscard]] progress::engine& progress() noexcept;
   [[nodiscard]] messages::exchange& messages() noexcept;
   [[nodiscard]] endpoints::service& endpoints() noexcept;
+  /// Where the processes of this node show each other small values; null: not on these rails.
+  [[nodiscard]] rails::board* board() noexcept;
 
  private:
   struct parts;

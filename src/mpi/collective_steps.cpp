@@ -14,7 +14,25 @@ int refuse_in_place(const char* argument) {
   return fail(MPI_ERR_BUFFER, "{} is MPI_IN_PLACE, which has no meaning there", argument);
 }
 
+/// Two buffers that are the same one: cheap to see, and the most common mistake.
+int apart(const void* send, const void* receive, MPI_Count bytes) {
+  if (send != receive || bytes == 0 || send == MPI_BOTTOM) return MPI_SUCCESS;
+  return fail(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same memory; MPI_IN_PLACE says so");
+}
+
 }  // namespace
+
+int operands_of(const void* send, void* receive, MPI_Count count, const datatype& type,
+                const operation& op, collectives::reduction& made) {
+  if (in_place(receive)) return refuse_in_place("recvbuf");
+  made = {.send = send,
+          .receive = receive,
+          .count = count,
+          .type = &type.layout(),
+          .in_place = in_place(send)};
+  if (const int code = apart(send, receive, count * type.layout().size())) return code;
+  return reducer_for(op, type, made.op);
+}
 
 const datatypes::layout* collective_steps::layout(datatype& type) {
   if (keep_ && !type.is_predefined()) into_.keep(type.layout());
@@ -50,18 +68,9 @@ void collective_steps::fill(varying& v, const void* data, integers counts, integ
            .types = v.types.data()};
 }
 
-/// Two buffers that are the same one: cheap to see, and the most common mistake.
-int collective_steps::apart(const void* send, const void* receive, MPI_Count bytes) const {
-  if (send != receive || bytes == 0 || send == MPI_BOTTOM) return MPI_SUCCESS;
-  return fail(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same memory; MPI_IN_PLACE says so");
-}
-
 int collective_steps::operands(const void* send, void* receive, MPI_Count count, datatype& type,
                                operation& op, collectives::reduction& made) {
-  if (in_place(receive)) return refuse_in_place("recvbuf");
-  made = {.send = send, .receive = receive, .count = count, .in_place = in_place(send)};
-  if (const int code = apart(send, receive, count * type.layout().size())) return code;
-  if (const int code = reducer_for(op, type, made.op)) return code;
+  if (const int code = operands_of(send, receive, count, type, op, made)) return code;
   made.type = layout(type);
   if (keep_ && !op.predefined && !type.is_predefined()) {
     type.add_user();

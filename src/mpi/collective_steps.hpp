@@ -12,6 +12,11 @@
 
 namespace headway::mpi {
 
+/// The operands of a reduction, checked. An MPI error code.
+[[nodiscard]] int operands_of(const void* send, void* receive, MPI_Count count,
+                              const datatype& type, const operation& op,
+                              collectives::reduction& made);
+
 /// Turns the arguments of a collective call into the steps of a schedule: what the blocking, the
 /// non-blocking and the persistent form of each collective have in common.
 /// Shape:    with `keep`, types are held until the schedule is cleared, because the program may
@@ -70,7 +75,6 @@ class collective_steps {
             const MPI_Datatype* types);
   int operands(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
                collectives::reduction& made);
-  int apart(const void* send, const void* receive, MPI_Count bytes) const;
 
   collectives::team& team_;
   collectives::schedule& into_;

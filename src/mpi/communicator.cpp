@@ -1,5 +1,6 @@
 #include "mpi/communicator.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/assert.hpp"
@@ -32,6 +33,18 @@ bool try_to_close(communicator& freed) noexcept {
   return !used;
 }
 
+constexpr int board_patience = 4;  // requests before the first try; see seek_board
+
+bool can_share_board(const member_list& members) {
+  const auto node_of = [](std::uint32_t process) {
+    return the_library.runtime->node_of(static_cast<int>(process));
+  };
+  return members.size() > 1 && members.size() <= collectives::notice_board::ranks_max &&
+         std::ranges::all_of(members, [&](std::uint32_t process) {
+           return node_of(process) == node_of(members.front());
+         });
+}
+
 }  // namespace
 
 communicator::communicator(std::shared_ptr<const member_list> members, int rank, std::string given)
@@ -42,6 +55,7 @@ communicator::communicator(std::shared_ptr<const member_list> members, int rank,
 
 communicator::~communicator() {
   if (!open_) return;
+  board_.reset();
   exchange().close_context(messages_);
   exchange().close_context(collective_);
   give_back_context_id(id_);
@@ -54,7 +68,17 @@ void communicator::open(std::uint32_t id) {
   collective_ = exchange().open_context(2 * id + 1, rank_, *members_, true);
   carrier_.emplace(exchange(), *collective_);
   team_.emplace(*carrier_, rank_, size_, the_library.runtime->outnumber_processors(*members_));
+  if (!can_share_board(*members_)) board_requests_ = board_requests_max;
   open_ = true;
+}
+
+/// Not at once: many communicators live for a handful of calls, and a process has few slots.
+collectives::notice_board* communicator::seek_board() {
+  ++board_requests_;
+  if (board_requests_ == board_patience || board_requests_ == board_requests_max)
+    board_ =
+        collectives::notice_board::open(*team_, the_library.runtime->board(), engine(), *members_);
+  return board_.get();
 }
 
 void communicator::drop_user() noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/exchange_carrier.hpp"
+#include "collectives/notice_board.hpp"
 #include "collectives/team.hpp"
 #include "messages/exchange.hpp"
 #include "mpi/attributes.hpp"
@@ -69,6 +70,15 @@ class communicator final : public object {
   /// The same as collective operations see it. Open communicators only.
   [[nodiscard]] collectives::team& team() noexcept { return *team_; }
 
+  /// Where the members show each other small values; null where they do not share memory, and
+  /// before it pays. Asked for once by each blocking collective that could use it, on all members
+  /// alike: now and then it is collective itself.
+  [[nodiscard]] collectives::notice_board* board() {
+    if (board_ || board_requests_ == board_requests_max) [[likely]]
+      return board_.get();
+    return seek_board();
+  }
+
   /// An operation that may outlive the handle keeps the communicator; see `communicator_ref`.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
   void drop_user() noexcept;
@@ -86,6 +96,9 @@ class communicator final : public object {
   std::shared_ptr<send_buffer> buffer;  ///< MPI_Comm_attach_buffer
 
  private:
+  static constexpr int board_requests_max = 256;
+  collectives::notice_board* seek_board();
+
   std::shared_ptr<const member_list> members_;
   int rank_;
   int size_;
@@ -95,6 +108,8 @@ class communicator final : public object {
   messages::context* collective_ = nullptr;
   std::optional<collectives::exchange_carrier> carrier_;
   std::optional<collectives::team> team_;
+  std::unique_ptr<collectives::notice_board> board_;
+  int board_requests_ = 0;
   std::atomic<std::uint32_t> collectives_{0};
   std::atomic<int> users_{1};
 };

@@ -1,6 +1,8 @@
 #include "mpi/meaning_collectives.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "mpi/collective_request.hpp"
 #include "mpi/failure.hpp"
@@ -18,9 +20,38 @@ bool is_kept(MPI_Count count, const datatype& type, const operation* op) noexcep
          count <= recent_collectives::bytes_max / std::max<MPI_Count>(type.layout().size(), 1);
 }
 
+/// The value of a reduction that fits on a board, in a form that is the same bytes on all ranks.
+bool is_showable(MPI_Count count, const datatype& type, const operation& op) noexcept {
+  const auto& layout = type.layout();
+  return op.predefined && type.is_predefined() && layout.is_contiguous() &&
+         count * layout.size() <= std::int64_t{collectives::notice_board::value_bytes_max};
+}
+
+int show(collectives::notice_board& board, std::span<const std::byte> mine, communicator& comm) {
+  const auto how = board.meet(mine);
+  if (how == messages::outcome::ok) [[likely]]
+    return MPI_SUCCESS;
+  return code_of(how, board.failed_rank(), comm);
+}
+
+/// Everybody combines all values, in the order of ranks.
+int allreduce_on(collectives::notice_board& board, const collectives::reduction& r,
+                 communicator& comm) {
+  const auto bytes = static_cast<std::size_t>(r.bytes());
+  if (const int code = show(board, {static_cast<const std::byte*>(r.input()), bytes}, comm))
+    return code;
+  alignas(16) std::byte sum[collectives::notice_board::value_bytes_max];
+  std::memcpy(sum, board.value_of(0), bytes);
+  for (int rank = 1; rank < comm.size(); ++rank)
+    r.op.apply(r.op, board.value_of(rank), sum, r.count);
+  std::memcpy(r.receive, sum, bytes);
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 int barrier(communicator& comm) {
+  if (auto* board = comm.board()) return show(*board, {}, comm);
   return run_recent_collective(comm, {.what = kind::barrier},
                                [&](collective_steps& s) { return s.barrier(); });
 }
@@ -56,6 +87,11 @@ int reduce(const void* send, void* receive, MPI_Count count, datatype& type, ope
 
 int allreduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
               communicator& comm) {
+  if (is_showable(count, type, op)) {
+    collectives::reduction r;
+    if (const int code = operands_of(send, receive, count, type, op, r)) return code;
+    if (auto* board = comm.board()) return allreduce_on(*board, r, comm);
+  }
   const auto add = [&](collective_steps& s) { return s.allreduce(send, receive, count, type, op); };
   if (!is_kept(count, type, &op)) return run_collective(comm, add);
   return run_recent_collective(comm,

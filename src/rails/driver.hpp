@@ -11,6 +11,8 @@
 
 namespace headway::rails {
 
+class board;
+
 /// A process of the job: its rank in MPI_COMM_WORLD's numbering.
 enum class peer_id : std::uint32_t {};
 
@@ -114,6 +116,8 @@ class driver {
   /// About every 100 ms while something is pending: look after peers' health and time limits.
   /// What it finds is reported by the next `reap`. [any thread]
   virtual void tick(std::uint64_t now_ns) noexcept = 0;
+  /// The lines of memory that processes of a node show each other, or null. While open.
+  [[nodiscard]] virtual board* shared_board() noexcept { return nullptr; }
   /// Sends what was taken as far as a second allows, then shuts down. Idempotent.
   virtual void close() noexcept = 0;
 };

@@ -5,23 +5,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rails/board.hpp"
+
 namespace headway::rails::shm {
 
 // What lies in a process's segment: memory that belongs to the receiver and that its peers write.
 //
-//   segment_head | slot 0: slot_control, ring, piece buffers | slot 1 … | slot_count - 1
+//   segment_head | board | slot 0: slot_control, ring, piece buffers | slot 1 … | slot_count - 1
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there. Every
-// line has one writer unless its comment says otherwise. The file is sparse: what nobody has
-// touched takes no memory. Zero bytes are the valid empty state of everything but the head's
-// first lines.
+// line has one writer unless its comment says otherwise; on the board that is the owner. The file
+// is sparse: what nobody has touched takes no memory. Zero bytes are the valid empty state of
+// everything but the head's first lines.
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 1;
+constexpr std::uint32_t layout_version = 2;
 
 using token = std::array<std::byte, 16>;
 
@@ -81,9 +83,10 @@ struct slot_control {
 };
 
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t head_bytes = page_bytes;
+constexpr std::size_t board_at = page_bytes;
+constexpr std::size_t head_bytes = 2 * page_bytes;  ///< with the board
 constexpr std::size_t control_bytes = page_bytes;
-static_assert(sizeof(segment_head) <= head_bytes);
+static_assert(sizeof(segment_head) <= board_at && board_at + board::total_bytes <= head_bytes);
 static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -55,6 +55,8 @@ class outgoing {
     if (bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
   }
+  /// The peer's board.
+  [[nodiscard]] std::byte* board() const noexcept { return way_->board(); }
   /// Finds out whether the peer closed or died.
   void look_after() noexcept;
   /// It died, or breaks the format. Once true, `lost` is to be reported when `report_lost` says so.

@@ -76,6 +76,7 @@ class segment {
 
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] slot_view slot(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
@@ -106,6 +107,7 @@ class attachment {
 
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] const slot_view& slot() const noexcept { return slot_; }
+  [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;

@@ -288,7 +288,35 @@ bool shm_driver::anything_to_do() noexcept {
   const std::uint32_t takers = taken_.load(std::memory_order_acquire);  // pairs with `admit`
   for (std::uint32_t i = 0; i < takers; ++i)
     if (takers_[i]->waiting()) return true;
-  return std::ranges::any_of(connected_, [](outgoing* to) { return to->could_advance(); });
+  return watcher_ready() ||
+         std::ranges::any_of(connected_, [](outgoing* to) { return to->could_advance(); });
+}
+
+// --- the board
+
+std::byte* shm_driver::lines_of(peer_id peer, std::uint32_t slot) noexcept {
+  const outgoing* way = way_to(peer);
+  std::byte* first = static_cast<std::uint32_t>(peer) == config_.rank ? mine_->board()
+                     : way                                            ? way->board()
+                                                                      : nullptr;
+  return first ? first + slot * board::slot_bytes : nullptr;
+}
+
+void shm_driver::wake(peer_id peer) noexcept { way_to(peer)->notify(); }
+
+void shm_driver::watch(watcher& w) {
+  const std::lock_guard guard(watching_);
+  watchers_.push_back(&w);
+}
+
+void shm_driver::unwatch(watcher& w) noexcept {
+  const std::lock_guard guard(watching_);
+  std::erase(watchers_, &w);
+}
+
+bool shm_driver::watcher_ready() noexcept {
+  const std::lock_guard guard(watching_);
+  return std::ranges::any_of(watchers_, [](const watcher* w) { return w->ready(); });
 }
 
 // --- health and end

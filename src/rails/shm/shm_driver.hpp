@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/spinlock.hpp"
+#include "rails/board.hpp"
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
 #include "rails/shm/incoming.hpp"
@@ -40,7 +41,7 @@ struct config {
 /// Errors:   a peer's death is seen by its lock on its segment file and by its pidfd. What peers
 ///           write is never trusted.
 /// Source:   the record ring is our own (ring.hpp); piece buffers as D. Vyukov's bounded queue.
-class shm_driver final : public driver {
+class shm_driver final : public driver, private board {
  public:
   explicit shm_driver(config given);
   ~shm_driver() override { close(); }
@@ -59,6 +60,7 @@ class shm_driver final : public driver {
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override;
+  [[nodiscard]] board* shared_board() noexcept override { return mine_ ? this : nullptr; }
   void close() noexcept override;
 
   /// Sizes of a segment for so many processes, tunables applied.
@@ -83,6 +85,12 @@ class shm_driver final : public driver {
   void hush_bell() noexcept;
   void get_up() noexcept;
   [[nodiscard]] bool anything_to_do() noexcept;
+
+  [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override;
+  void wake(peer_id peer) noexcept override;
+  void watch(watcher& w) override;
+  void unwatch(watcher& w) noexcept override;
+  [[nodiscard]] bool watcher_ready() noexcept;
 
   struct link {
     std::unique_ptr<outgoing> out;
@@ -111,6 +119,8 @@ class shm_driver final : public driver {
   std::uint32_t asked_ = 0;  // calls of connect
   base::spinlock arming_;    // guards armed_; cold, taken around a sleep
   bool armed_ = false;       // somebody sleeps, or is about to
+  base::spinlock watching_;  // guards watchers_; cold
+  std::vector<watcher*> watchers_;
 };
 
 }  // namespace headway::rails::shm

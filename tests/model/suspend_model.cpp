@@ -1,10 +1,11 @@
 // Goal:   an ltask that suspends itself when it has nothing to do misses no resume, although the
 //         event that it waits for may come between its decision and the suspension; beside that,
-//         another thread suspends it and resumes it again, and it is never in two queues.
+//         another thread suspends it and resumes it again, or cancels it; it is never in two
+//         queues, and ends once.
 // Method: Relacy, random interleavings and weak memory; a lost resume is a deadlock, a double one
 //         an assertion, what a run did and the next does not see a data race.
 // Mutations that fail here: `leave` without looking at `stay`; (P) relaxed; (R) relaxed; `resume`
-//         that forgets `stay`.
+//         that forgets `stay`; `claim_suspended` that does not look.
 
 #include "futex.hpp"
 // After it, because they name the memory orders.
@@ -49,6 +50,22 @@ struct suspend_model : rl::test_suite<suspend_model, 3> {
     enqueue();
   }
 
+  void end() {
+    phase.rest();
+    RL_ASSERT(ended.exchange(1, std::memory_order_acq_rel) == 0);
+  }
+  void cancel() {  // progress/task.cpp; its lock excludes `suspend`
+    while (phase.get() != task_phase::resting) {
+      const bool mine =
+          phase.get() == task_phase::suspended ? phase.claim_suspended() : take_back();
+      if (mine) {
+        runs($) = runs($) + 1;  // the caller's alone
+        return end();
+      }
+      rl::yield(1, $);
+    }
+  }
+
   /// A polling thread: rounds until the ltask has ended.
   void poll() {
     while (ended.load(std::memory_order_acquire) == 0) {
@@ -59,8 +76,7 @@ struct suspend_model : rl::test_suite<suspend_model, 3> {
         runs($) = runs($) + 1;
         idle_since($) = runs($);
         if (event.load(std::memory_order_acquire) == 1) {
-          phase.rest();
-          ended.store(1, std::memory_order_release);
+          end();
         } else if (!phase.leave(task_phase::suspended, phase_word::stay | phase_word::to_end)) {
           phase.clear_stay();  // `park`
           requeue = true;
@@ -78,6 +94,7 @@ struct suspend_model : rl::test_suite<suspend_model, 3> {
       event.store(1, std::memory_order_release);
       return resume();
     }
+    if (rl::rand(2) == 0) return cancel();
     for (int tries = 0; tries < 3; ++tries) {  // `suspend`, which may find it elsewhere
       if (phase.get() != task_phase::active || !take_back()) continue;
       phase.put(task_phase::suspended);

@@ -140,6 +140,8 @@ base::result<> publish_rails(launch::job& job, std::span<const opened_rail> rail
 base::result<std::vector<partner>> find_partners(launch::job& job, int rank,
                                                  std::span<const opened_rail> rails) {
   std::map<std::string, std::vector<partner>> found;
+  const bool lower = job.who().rank <= rank;
+  std::size_t turns = 0;
   for (const auto& [driver, own] : by_driver(rails)) {
     auto& of_driver = found[driver];
     of_driver.resize(own.size());
@@ -148,9 +150,11 @@ base::result<std::vector<partner>> find_partners(launch::job& job, int rank,
     if (!packed) continue;
     const auto theirs = unpack_addresses(*packed);
     if (!theirs) return std::unexpected(theirs.error());
-    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), job.who().rank <= rank);
+    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), lower);
     for (std::size_t i = 0; i < pairs.size(); ++i)
-      if (pairs[i]) of_driver[i] = {.address = (*theirs)[*pairs[i]], .number = *pairs[i]};
+      if (pairs[i])
+        of_driver[i] = {.address = (*theirs)[*pairs[i]], .turn = turns + (lower ? i : *pairs[i])};
+    turns += std::max(own.size(), theirs->size());
   }
   std::vector<partner> of_rails;
   std::map<std::string, std::size_t> next;

@@ -33,7 +33,7 @@ struct opened_rail {
 /// The rail of another process that one of ours talks to.
 struct partner {
   std::optional<rail_address> address;  ///< none: none
-  std::size_t number = 0;               ///< its place among that process's rails of this driver
+  std::size_t turn = 0;  ///< both processes count the pairs of rails between them alike
 };
 /// One for each of our rails.
 [[nodiscard]] base::result<std::vector<partner>> find_partners(launch::job& job, int rank,

@@ -12,9 +12,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 
 #include "base/log.hpp"
 #include "engine/builtin.hpp"
@@ -102,21 +101,19 @@ base::result<> session::meet() {
   there_.assign(reinterpret_cast<const char*>(host->data()), host->size());
   auto partners = engine::find_partners(job_, other(), opened_);
   if (!partners) return std::unexpected(partners.error());
-  // The first rank's rails give the order: both measure the same one at a time.
-  std::vector<std::tuple<std::string, std::size_t, rails::driver*>> ordered;
-  std::map<std::string, std::size_t> counts;
+  // Both measure the same rail at a time.
+  std::vector<std::pair<std::size_t, rails::driver*>> ordered;
   for (std::size_t i = 0; i < opened_.size(); ++i) {
-    const auto own_number = counts[opened_[i].driver]++;
     const auto& partner = (*partners)[i];
     if (!partner.address) continue;
     auto& rail = *opened_[i].rail;
     const auto connected = rail.connect(static_cast<rails::peer_id>(other()), *partner.address);
     if (!connected && connected.error().kind == base::fault_kind::unsupported) continue;
     if (!connected) return std::unexpected(connected.error());
-    ordered.emplace_back(opened_[i].driver, first() ? own_number : partner.number, &rail);
+    ordered.emplace_back(partner.turn, &rail);
   }
   std::ranges::sort(ordered);
-  for (const auto& [driver, number, rail] : ordered) meeting_.push_back(rail);
+  for (const auto& [turn, rail] : ordered) meeting_.push_back(rail);
   return {};
 }
 

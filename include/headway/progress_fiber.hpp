@@ -1,13 +1,15 @@
 // Ready-made hooks of headway/progress.h for Boost.Fiber: a scheduler that polls ltasks while no
-// fiber is ready and between fibers, and under which waiting for an ltask lets other fibers run.
+// fiber is ready and in turn with the others, and under which waiting for an ltask lets other fibers run.
 //
 //   boost::fibers::use_scheduling_algorithm<headway::fiber_scheduler>();  // once, in each thread
 //
+// Ltasks may notify, lock and fulfil what Boost.Fiber offers, as long as nothing waits in them.
 // Header only; whoever includes it links Boost.Fiber. Fibers stay on the thread that made them.
 #pragma once
 
 #include <boost/fiber/algo/round_robin.hpp>
 #include <boost/fiber/condition_variable.hpp>
+#include <boost/fiber/context.hpp>
 #include <boost/fiber/fss.hpp>
 #include <boost/fiber/mutex.hpp>
 #include <sched.h>
@@ -34,9 +36,13 @@ class fiber_scheduler final : public boost::fibers::algo::round_robin {
     of_thread() = nullptr;
   }
 
+  /// A switch. Polls in the dispatcher's turns only, of which each round over the ready fibers has
+  /// one: where a fiber suspends itself, it may hold a lock of Boost's that a body wants.
   boost::fibers::context* pick_next() noexcept override {
-    wake_parked();
-    headway_progress_on_switch();
+    if (boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context)) {
+      headway_progress_on_switch();
+      wake_parked();
+    }
     return base::pick_next();
   }
 

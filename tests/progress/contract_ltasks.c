@@ -1,6 +1,7 @@
 /* Ltasks: runs, ends, suspension, cancellation. */
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -178,7 +179,10 @@ static headway_ltask_result timer_run(headway_ltask* self, void* argument) {
   return read(*(int*)argument, &times, sizeof times) > 0 ? HEADWAY_LTASK_DONE : HEADWAY_LTASK_IDLE;
 }
 
+static atomic_int blocks;
+
 static headway_ltask_result timer_block(headway_ltask* self, void* argument, uint64_t limit_ns) {
+  atomic_fetch_add(&blocks, 1);
   struct pollfd one = {.fd = *(int*)argument, .events = POLLIN};
   poll(&one, 1, (int)(limit_ns / MILLISECOND));
   return timer_run(self, argument);
@@ -206,6 +210,9 @@ static void a_descriptor_wakes_it(bool with_block) {
   CHECK(headway_ltask_wait_for(&task, 5 * MILLISECOND) == HEADWAY_PROGRESS_TIMEOUT);
   CHECK(headway_ltask_cancel(&task) == HEADWAY_PROGRESS_OK);
   close(fd);
+  if (!with_block) return;
+  const bool threads = strcmp(headway_progress_flavour(), "threads") == 0;
+  CHECK((atomic_load(&blocks) > 0) == threads); /* somebody must be there to call it */
 }
 
 static void it_runs_at_every_place(void) {

@@ -1,5 +1,5 @@
 // Ready-made hooks of headway/progress.h for Boost.Fiber: a scheduler that polls ltasks while no
-// fiber is ready and in turn with the others, and under which waiting for an ltask lets other fibers run.
+// fiber is ready, and otherwise once a round; and under which waits let other fibers run.
 //
 //   boost::fibers::use_scheduling_algorithm<headway::fiber_scheduler>();  // once, in each thread
 //

@@ -105,7 +105,8 @@ struct service_parts final : packets::receiver, postman {
   void tell(std::uint32_t process, const Head& head, std::span<const std::byte> text = {}) noexcept;
   [[nodiscard]] bool maps(std::uint32_t process, std::uint32_t owner) noexcept;
   [[nodiscard]] remote_endpoint* remote(address of);
-  [[nodiscard]] std::uint32_t charge_of(std::size_t bytes) const noexcept;
+  /// Of a limit of `most` units.
+  [[nodiscard]] static std::uint32_t charge_of(std::size_t bytes, std::uint32_t most) noexcept;
 
   // Receiving.
   /// `p` is out of its inbox: what the program gets.

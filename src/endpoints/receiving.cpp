@@ -1,4 +1,5 @@
 // Taking messages out of inboxes.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ void service_parts::account(inbox& box, const parcel& p, woken& then, std::uint3
   due = 0;
   if (p.charge == 0) return;
   if (p.from.process == self) {
-    box.from_here -= box.from_here > 0;
+    box.from_here -= std::min<std::uint32_t>(box.from_here, p.charge);
     if (box.from_here <= queue_units / 2) box.wake_senders(then);
     return;
   }

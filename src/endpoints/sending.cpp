@@ -91,8 +91,8 @@ outcome service_parts::put_here(local_endpoint& e, std::uint32_t id, parcel& p,
       full = e.box.from_here >= queue_units;
       if (full && deadline_ns != no_wait) e.box.add_sender(me);
       if (!full && e.box.put(p, then)) {
-        ++e.box.from_here;
-        p.charge = 1;
+        p.charge = static_cast<std::uint16_t>(charge_of(p.bytes, queue_units));
+        e.box.from_here += p.charge;
         run = e.by.call && !e.runnable;
         if (run) e.runnable = true;
       }
@@ -116,9 +116,8 @@ outcome service_parts::put_here(local_endpoint& e, std::uint32_t id, parcel& p,
   }
 }
 
-std::uint32_t service_parts::charge_of(std::size_t bytes) const noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::size_t>(1 + bytes / unit_bytes, window_units / 2));
+std::uint32_t service_parts::charge_of(std::size_t bytes, std::uint32_t most) noexcept {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(1 + bytes / unit_bytes, most / 2));
 }
 
 remote_endpoint* service_parts::remote(address of) {
@@ -201,7 +200,7 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
   const bool by_place =
       share && f.header && what.bytes > inline_max && maps(what.to.process, f.header->owner);
   const bool by_packet = !by_place && what.bytes <= peers.at(what.to.process).eager_bytes_max();
-  const auto charge = by_place ? 1 : charge_of(what.bytes);
+  const auto charge = charge_of(what.bytes, window_units);
   remote_endpoint* at = remote(what.to);
   if (!at) return outcome::gone;
   if (const auto how = get_credit(*at, what, charge, deadline_ns); how != outcome::ok) return how;

@@ -38,15 +38,16 @@ base::number_tunable window{
     8,
     16384,
     "how far a process may be ahead of an end-point of another; a message counts once more for "
-    "each 64 KiB that the receiver must keep"};
+    "each 64 KiB"};
 
 base::number_tunable queue_max{
     "HEADWAY_ENDPOINT_QUEUE",
     "messages",
     1024,
     2,
-    1 << 20,
-    "how many messages from threads of its own process may wait at an end-point"};
+    65536,
+    "how many messages from threads of its own process may wait at an end-point; a message counts "
+    "once more for each 64 KiB"};
 
 base::choice_tunable dispatch{
     "HEADWAY_DISPATCH",

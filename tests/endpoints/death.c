@@ -1,0 +1,60 @@
+/* A process is killed while others send to it, wait for it, ask it for names and hold its
+ * buffers: each ends with "gone" in a few seconds, and among themselves they go on. Run with --keep-going. */
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { victim = 1, tag_go = 1, tag_on = 2, tag_keep = 3, tag_meet = 4 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void be_the_victim(headway_endpoint at, int n) {
+  for (int p = 0; p < n; ++p)
+    if (p != victim) {
+      unsigned char* data = buffer_of(100000);
+      fill(data, 100000, 7);
+      WELL(headway_endpoint_send(at, look_up("main", p), tag_keep, data, 100000, LONG_ENOUGH));
+    }
+  for (int p = 1; p < n; ++p) receive_from(at, tag_go); /* and nothing more: senders pile up */
+  kill(getpid(), SIGKILL);
+}
+
+int main(void) {
+  WELL(headway_join());
+  const int n = headway_process_count(), me = headway_process();
+  const headway_endpoint at = open_own("main");
+  for (int p = 0; p < n; ++p) look_up("main", p);
+  if (me == victim) be_the_victim(at, n);
+
+  const headway_address to = look_up("main", victim);
+  headway_message kept = receive_from(at, tag_keep);
+  WELL(headway_endpoint_send(at, to, tag_go, NULL, 0, LONG_ENOUGH));
+  const double began = now();
+  int status = HEADWAY_OK, sent = 0;
+  while (status == HEADWAY_OK) {
+    void* data = buffer_of(5000);
+    status = headway_endpoint_send(at, to, tag_on, data, 5000, LONG_ENOUGH);
+    if (status != HEADWAY_OK) WELL(headway_buffer_release(data));
+    ++sent;
+  }
+  CHECK(status == HEADWAY_GONE);
+  CHECK(now() - began < 10.0);
+  CHECK(headway_endpoint_send(at, to, tag_on, NULL, 0, LONG_ENOUGH) == HEADWAY_GONE);
+  headway_address found;
+  CHECK(headway_endpoint_lookup("main/1", HEADWAY_NO_WAIT, &found) == HEADWAY_NOT_FOUND);
+  /* What it sent is still whole, and ours. */
+  CHECK(is_filled(kept.data, kept.bytes, 7));
+  WELL(headway_buffer_release(kept.data));
+  for (int p = 0; p < n; ++p)
+    if (p != victim && p != me)
+      WELL(headway_endpoint_send(at, look_up("main", p), tag_meet, NULL, 0, LONG_ENOUGH));
+  for (int i = 2; i < n; ++i) receive_from(at, tag_meet);
+  printf("process %d: the others go on\n", me);
+  return 0;
+}

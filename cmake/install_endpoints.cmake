@@ -7,4 +7,6 @@ if(TARGET headway_shared)
   install(TARGETS headway_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/include/headway/endpoint.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/headway
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway/python FILES_MATCHING PATTERN "*.py")
 endif()

@@ -1,5 +1,6 @@
 /* A process is killed while others send to it, wait for it, ask it for names and hold its
- * buffers: each ends with "gone" in a few seconds, and among themselves they go on. Run with --keep-going. */
+ * buffers: each ends with "gone" in a few seconds, and among themselves they go on. Run with
+ * --keep-going. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

@@ -55,6 +55,24 @@ class Installed(unittest.TestCase):
         run("sh", "-c", command)
         self.assertEqual(lines(self.mpiexec(2, SCRATCH / "hello_pkg")), HELLO_LINES)
 
+    def test_end_points_without_mpi_from_c_and_from_python(self):
+        folder = self.prefix / "lib" / "pkgconfig"
+        env = place.environment(PKG_CONFIG_PATH=folder)
+        flags = run("pkg-config", "--cflags", "--libs", "headway", env=env)
+        source = SCRATCH / "point.c"
+        source.write_text("#include <headway/endpoint.h>\n#include <stdio.h>\n"
+                          "int main(void) { headway_endpoint e;\n"
+                          "  puts(headway_status_text(headway_endpoint_open(NULL, &e))); }\n")
+        run("sh", "-c", f'cc "{source}" -o point {flags}')
+        self.assertEqual(self.mpiexec(2, SCRATCH / "point").splitlines().count("well"), 2)
+        try:
+            run("/usr/bin/python3", "-c", "import cffi")
+        except Exception as why:  # pylint: disable=broad-except
+            self.skipTest(f"cffi for Python is not installed: {why}")
+        env = place.environment(PYTHONPATH=self.prefix / "lib" / "headway" / "python")
+        said = run("/usr/bin/python3", "-c", "import headway; print(headway.count())", env=env)
+        self.assertEqual(said, "1\n")
+
     def build_with_cmake(self, name, env, *arguments):
         build = SCRATCH / name
         run("cmake", "-S", HELLO, "-B", build, *arguments, env=env)

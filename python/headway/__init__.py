@@ -1,0 +1,254 @@
+"""End-points for Python: every thread an address, and buffers without copies.
+
+    import headway
+
+    at = headway.open("render/7")
+    headway.send(headway.lookup("collect"), b"some bytes", tag=3, source=at)
+    with at.receive() as message:
+        numpy.frombuffer(message.data, dtype="f4")   # the buffer itself, no copy
+
+A buffer is `headway.buffer(bytes)`: `.data` is a writable memoryview of memory that is sent from
+directly. Sending gives it away; a message received is such a buffer, given back by `release()` or
+at the end of `with`. docs/endpoints.md tells the rest: the calls are the same.
+
+The binding is cffi's, in its ABI mode: nothing is compiled. HEADWAY_LIBRARY names libheadway.so
+where it does not lie beside this package or on the loader's path.
+"""
+
+import os
+import pathlib
+import re
+
+import cffi
+
+__all__ = ["AGAIN", "Buffer", "EndPoint", "Error", "Gone", "Message", "TimedOut", "address",
+           "buffer", "count", "dispatch", "join", "leave", "lookup", "open", "process", "send",
+           "wait_any"]
+
+_HERE = pathlib.Path(__file__).resolve().parent
+
+
+def _header():
+    """headway/endpoint.h as cffi reads it: the declarations alone."""
+    for folder in (_HERE, *(up / "include" / "headway" for up in _HERE.parents)):
+        if (folder / "endpoint.h").is_file():
+            text = (folder / "endpoint.h").read_text(encoding="utf-8")
+            break
+    else:
+        raise ImportError("headway/endpoint.h is not where it was installed")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r'extern "C" \{', "", text).replace("HEADWAY_PUBLIC", "")
+    text = re.sub(r"^#ifdef __cplusplus\n\}?\n?#endif", "", text, flags=re.M)
+    text = re.sub(r"^[ ]*#.*$", "", text, flags=re.M)
+    return re.sub(r"^\}$", "", text, flags=re.M)
+
+
+def _library():
+    named = os.environ.get("HEADWAY_LIBRARY")
+    if named:
+        return named
+    for up in _HERE.parents:
+        for folder in ("lib", "lib64"):
+            if (up / folder / "libheadway.so").exists():
+                return str(up / folder / "libheadway.so")
+    return "libheadway.so.0"
+
+
+_ffi = cffi.FFI()
+_ffi.cdef(_header())
+_lib = _ffi.dlopen(_library())
+
+AGAIN = _lib.HEADWAY_AGAIN
+_ANY_TAG = -(2**31)
+
+
+class Error(RuntimeError):
+    """A call did not do what it was asked for; `status` is the C interface's."""
+
+    def __init__(self, status):
+        detail = _ffi.string(_lib.headway_error_text()).decode()
+        super().__init__(detail or _ffi.string(_lib.headway_status_text(status)).decode())
+        self.status = status
+
+
+class TimedOut(Error):
+    """The limit passed, or nothing was there and the limit was 0."""
+
+
+class Gone(Error):
+    """The end-point was closed, or its process ended."""
+
+
+def _check(status):
+    if status == _lib.HEADWAY_OK:
+        return
+    if status in (_lib.HEADWAY_TIMED_OUT, _lib.HEADWAY_AGAIN):
+        raise TimedOut(status)
+    raise Gone(status) if status == _lib.HEADWAY_GONE else Error(status)
+
+
+def _limit(seconds):
+    return -1 if seconds is None else int(seconds * 1e9)
+
+
+def join():
+    _check(_lib.headway_join())
+
+
+def leave():
+    _check(_lib.headway_leave())
+
+
+def process():
+    return _lib.headway_process()
+
+
+def count():
+    return _lib.headway_process_count()
+
+
+def dispatch(rounds=1):
+    return _lib.headway_endpoint_dispatch(rounds)
+
+
+class Buffer:
+    """Memory that messages are sent from. `data` is a memoryview; it ends when the hold ends."""
+
+    def __init__(self, pointer, size):
+        self._pointer = pointer
+        self.data = memoryview(_ffi.buffer(pointer, size)) if size else memoryview(b"")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self._pointer != _ffi.NULL:
+            self.release()
+
+    def _give_away(self):
+        """Ends every view that this object gave out, if none is in use elsewhere."""
+        self._pointer = _ffi.NULL
+        try:
+            self.data.release()
+        except BufferError:
+            pass  # an array still looks at it: the holder's own mistake to use it now
+        self.data = None
+
+    def release(self):
+        """Gives the memory back. Arrays that look at it must not be used any more."""
+        _check(_lib.headway_buffer_release(self._pointer))
+        self._give_away()
+
+    def release_later(self):
+        _check(_lib.headway_buffer_release_later(self._pointer))
+        self._give_away()
+
+    @property
+    def idle(self):
+        """After a send with keep=True: may it be written again?"""
+        found = _ffi.new("int*")
+        _check(_lib.headway_buffer_probe(self._pointer, found))
+        return bool(found[0])
+
+
+class Message(Buffer):
+    """A buffer that was received, with its tag and its sender's address."""
+
+    def __init__(self, got):
+        super().__init__(got.data, got.bytes)
+        self.tag = got.tag
+        self.source = (got.__getattribute__("from").process, got.__getattribute__("from").id)
+
+
+def buffer(size):
+    made = _ffi.new("void**")
+    _check(_lib.headway_buffer_request(size, made))
+    return Buffer(made[0], size)
+
+
+def _address(of):
+    if isinstance(of, EndPoint):
+        return _lib.headway_endpoint_address(of._id)
+    return _ffi.new("headway_address*", of)[0]
+
+
+def send(to, what, tag=0, source=None, keep=False, limit=None):
+    """Sends a Buffer (which is given away unless `keep`), or copies any object with bytes.
+
+    `to` is an address, an EndPoint or a name; `limit` is in seconds, None waits for ever.
+    """
+    if isinstance(to, str):
+        to = lookup(to, limit)
+    origin = source._id if source is not None else 0
+    if isinstance(what, Buffer):
+        call = _lib.headway_endpoint_send_kept if keep else _lib.headway_endpoint_send
+        size = what.data.nbytes
+        _check(call(origin, _address(to), tag, what._pointer, size, _limit(limit)))
+        if not keep:
+            what._give_away()
+        return
+    view = memoryview(what).cast("B")
+    data = _ffi.from_buffer(view)
+    _check(_lib.headway_endpoint_send_copy(origin, _address(to), tag, data, view.nbytes,
+                                           _limit(limit)))
+
+
+def lookup(name, limit=None):
+    found = _ffi.new("headway_address*")
+    _check(_lib.headway_endpoint_lookup(name.encode(), _limit(limit), found))
+    return found.process, found.id
+
+
+class EndPoint:
+    """An end-point of this process; closed at the end of `with`, or by close()."""
+
+    def __init__(self, name=None):
+        made = _ffi.new("headway_endpoint*")
+        _check(_lib.headway_endpoint_open(name.encode() if name else _ffi.NULL, made))
+        self._id = made[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    @property
+    def address(self):
+        own = _lib.headway_endpoint_address(self._id)
+        return own.process, own.id
+
+    def close(self):
+        _check(_lib.headway_endpoint_close(self._id))
+
+    def fileno(self):
+        """For select and asyncio: readable while a message waits."""
+        found = _ffi.new("int*")
+        _check(_lib.headway_endpoint_descriptor(self._id, found))
+        return found[0]
+
+    def send(self, to, what, **how):
+        send(to, what, source=self, **how)
+
+    def receive(self, tag=None, source=None, limit=None):
+        got = _ffi.new("headway_message*")
+        origin = _ffi.new("headway_address*", source) if source else _ffi.NULL
+        _check(_lib.headway_endpoint_receive(self._id, _ANY_TAG if tag is None else tag, origin,
+                                             _limit(limit), got))
+        return Message(got)
+
+
+def open(name=None):  # noqa: A001 - headway.open is what it does
+    return EndPoint(name)
+
+
+def address(of):
+    return of.address
+
+
+def wait_any(endpoints, limit=None):
+    """The first of `endpoints` that has a message."""
+    ids = _ffi.new("headway_endpoint[]", [e._id for e in endpoints])
+    which = _ffi.new("size_t*")
+    _check(_lib.headway_endpoint_wait_any(ids, len(endpoints), _limit(limit), which))
+    return endpoints[which[0]]

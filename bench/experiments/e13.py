@@ -1,0 +1,36 @@
+"""E13: submission of a message beside a short computation: inline, or left to an idle core."""
+
+from .model import Experiment, Panel, Run, at_most
+
+SIZES = ("1", "64", "512", "4K", "16K")
+WAYS = ("inline", "notify", "idle")
+
+
+def runs(scene):
+    words = ("--pin", "--sizes", ",".join(scene.few(SIZES)), "--seconds", str(scene.seconds))
+    for way in WAYS:
+        yield Run("offload", words, way, environment={"HEADWAY_OFFLOAD": way})
+
+
+def costs(way, bound_us):
+    def check(result):
+        pairs = zip(result.values(way, "median_us", bytes=1),
+                    result.values("inline", "median_us", bytes=1))  # fmt: skip
+        more = [a - b for a, b in pairs]
+        return at_most(f"1 byte: {way} − inline ≤ {bound_us} µs", more, bound_us)
+
+    return check
+
+
+EXPERIMENT = Experiment(
+    name="E13",
+    title="Isend, 10 µs of computing, Wait: who submits",
+    source="thread09, figure 9",
+    saw="left to another core by a notification +2 µs, found by an idle core +0.4 µs",
+    runs=runs,
+    panels=(
+        Panel("round trip, shared memory", "bytes", {"time": "median_us"}, "µs", "message size",
+              log_x=True, bytes_x=True),
+    ),
+    claims=(costs("notify", 2), costs("idle", 0.4)),
+)  # fmt: skip

@@ -8,7 +8,9 @@
 
 #include "base/log.hpp"
 #include "engine/builtin.hpp"
+#include "engine/counted_rail.hpp"
 #include "engine/node.hpp"
+#include "engine/observer.hpp"
 #include "packets/peers.hpp"
 
 namespace headway::engine {
@@ -36,6 +38,7 @@ struct runtime::parts {
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<endpoints::service> endpoints;
   std::unique_ptr<messages::exchange> messages;
+  std::unique_ptr<observer> watching;
   std::vector<int> nodes;          // of each rank: equal numbers share memory
   std::vector<int> computers;      // of each rank: equal numbers share processors
   std::vector<int> processors;     // of each rank's computer
@@ -107,11 +110,14 @@ endpoints::service_options runtime::parts::endpoint_options() const {
 
 /// Also of what was built in part.
 void runtime::parts::take_down() noexcept {
+  if (watching) watching->finish();
   if (endpoints) endpoints->stop();
   messages.reset();  // closes the rails
   peers.reset();
   endpoints.reset();  // the peers' second receiver
   progress.reset();
+  if (watching) watching->write_timeline();
+  watching.reset();
 }
 
 runtime::runtime(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
@@ -149,12 +155,16 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
 
   made->peers = std::make_unique<packets::peers>(
       *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
-  for (auto& r : made->rails) made->peers->add_rail(std::move(r.rail));
+  for (auto& r : made->rails)
+    made->peers->add_rail(statistics_wanted() ? std::make_unique<counted_rail>(std::move(r.rail))
+                                              : std::move(r.rail));
   if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
   made->endpoints =
       std::make_unique<endpoints::service>(*made->peers, *made->progress, made->endpoint_options());
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   made->endpoints->attach(*made->messages);
+  made->watching =
+      std::make_unique<observer>(observed{who.rank, who.size, *made->progress, *made->peers});
   return std::unique_ptr<runtime>(new runtime(std::move(made)));
 }
 

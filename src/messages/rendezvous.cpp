@@ -3,8 +3,16 @@
 #include <utility>
 
 #include "messages/parts.hpp"
+#include "progress/meter.hpp"
 
 namespace headway::messages {
+namespace {
+
+// In the timeline: from the offer, or from its match, until the last piece.
+constexpr const char* sending = "send rendezvous";
+constexpr const char* receiving = "receive rendezvous";
+
+}  // namespace
 
 request& exchange_parts::owner_of(packets::outgoing& item) noexcept {
   return static_cast<request&>(item);
@@ -12,6 +20,7 @@ request& exchange_parts::owner_of(packets::outgoing& item) noexcept {
 
 void exchange_parts::write_offer(request& r) noexcept {
   r.id_ = sends.insert(r);
+  progress::note_begin(sending, &r, r.bytes_);
   r.stage_ = request::stage::offered;
   packets::outgoing& out = r;
   write_head(out, offer{.match = {.kind = wire_kind::request_to_send,
@@ -51,6 +60,7 @@ void exchange_parts::offer_sent(packets::outgoing& item, bool well) noexcept {
 void exchange_parts::payload_sent(packets::outgoing& item, bool well) noexcept {
   request& r = owner_of(item);
   auto& parts = r.where_->parts;
+  progress::note_end(sending, &r, r.bytes_);
   if (well) {
     parts.complete(r);
   } else {
@@ -64,7 +74,10 @@ void exchange_parts::granted(packets::peer& from, const grant& given) noexcept {
   if (sends.take(given.send_id) != offered) return;
   request& r = *offered;
   const std::size_t wanted = std::min<std::uint64_t>(given.bytes, r.bytes_);
-  if (given.zone == 0 || wanted == 0) return complete(r);
+  if (given.zone == 0 || wanted == 0) {
+    progress::note_end(sending, &r, r.bytes_);
+    return complete(r);
+  }
   r.stage_ = request::stage::sending;
   packets::outgoing& out = r;
   out.head_bytes = 0;
@@ -75,10 +88,12 @@ void exchange_parts::granted(packets::peer& from, const grant& given) noexcept {
   out.sent = &exchange_parts::payload_sent;
   switch (from.post(out)) {
     case packets::posted::done:
+      progress::note_end(sending, &r, r.bytes_);
       return complete(r);
     case packets::posted::pending:
       return;
     case packets::posted::down:
+      progress::note_end(sending, &r, r.bytes_);
       return fail(r, outcome::peer_lost);
   }
 }
@@ -93,6 +108,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const parked& offer
                .bytes = fits,
                .how = fits < offered.bytes ? outcome::truncated : outcome::ok};
   if (!r.counted_) now_pending(r);
+  progress::note_begin(receiving, &r, fits);
   open_landing(r);
 }
 
@@ -171,6 +187,7 @@ void exchange_parts::landed(rails::landing_id zone, std::uint64_t bytes) noexcep
   if (r->landing_left_ != 0) return;
   if (!landings.take(static_cast<std::uint32_t>(zone))) return;
   r->from_->rail().unland(zone);
+  progress::note_end(receiving, r, r->arrived.bytes);
   complete(*r);
 }
 

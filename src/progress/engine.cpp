@@ -74,6 +74,7 @@ void engine::parts::look_around(void* self) noexcept {
 
 base::result<std::unique_ptr<engine>> engine::start(const topology::machine& machine,
                                                     const engine_options& options) {
+  meter::decide();
   auto sentry = guard::open(period_ns(timer_us));
   if (!sentry) return std::unexpected(std::move(sentry.error()));
   std::unique_ptr<engine> made(
@@ -261,6 +262,22 @@ engine_statistics engine::statistics() const noexcept {
           .idle_rests = of(c.idle_rests),
           .demotions = of(c.demotions),
           .delays = of(c.delays)};
+}
+
+std::vector<queue_statistics> engine::queues() const {
+  std::vector<queue_statistics> all;
+  for (const auto& place : parts_->core.machine.places()) {
+    const auto c = parts_->core.queues.at(place.id).count();
+    all.push_back({.place = place.name,
+                   .explicit_rounds = c.explicit_rounds,
+                   .background_rounds = c.background_rounds,
+                   .hits = c.hits,
+                   .runs = c.runs,
+                   .skips = c.skips,
+                   .masked_ns = c.masked_ns,
+                   .longest_wait_ns = c.longest_wait_ns});
+  }
+  return all;
 }
 
 }  // namespace headway::progress

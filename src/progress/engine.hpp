@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/atomic.hpp"
 #include "base/result.hpp"
@@ -69,6 +71,14 @@ struct engine_statistics {
   std::uint64_t idle_rests = 0;         ///< of idle pollers whose core a bound thread computes on
   std::uint64_t demotions = 0;          ///< of a real-time event thread that used up its time
   std::uint64_t delays = 0;  ///< looks at which a waiting thread had lost a fifth of its time
+};
+
+/// The same of one queue, and what is timed only where HEADWAY_STATS asks (progress/meter.hpp).
+struct queue_statistics {
+  std::string place;
+  std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
+  std::uint64_t masked_ns = 0;        ///< spent under the mask
+  std::uint64_t longest_wait_ns = 0;  ///< of a one-shot ltask, from submission to its run
 };
 
 /// Runs ltasks at polling points, and lets threads wait.
@@ -142,6 +152,8 @@ class engine {
   [[nodiscard]] bool is_on(polling_point point) const;
 
   [[nodiscard]] engine_statistics statistics() const noexcept;
+  /// Of each queue, the root first.
+  [[nodiscard]] std::vector<queue_statistics> queues() const;
 
  private:
   struct parts;

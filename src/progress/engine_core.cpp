@@ -15,6 +15,15 @@ constexpr std::uint64_t stall_ns = 100'000;
 
 }  // namespace
 
+queue_tree::outcome engine_core::measured_round(thread_record& me, round_kind kind,
+                                                bool everywhere) noexcept {
+  const auto began_ns = base::now_ns();
+  me.measured->enter_round(kind);
+  const auto o = visit(me, kind, everywhere);
+  me.measured->round(kind, o.advanced, o.met_taken_mask, began_ns);
+  return o;
+}
+
 void engine_core::mind_stall(thread_record& me) noexcept {
   const auto holder = queues.root().holder();
   if (holder == 0) return;

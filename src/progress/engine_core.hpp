@@ -9,6 +9,7 @@
 #include "base/mask.hpp"
 #include "progress/engine.hpp"
 #include "progress/guard.hpp"
+#include "progress/meter.hpp"
 #include "progress/misuse.hpp"
 #include "progress/pending.hpp"
 #include "progress/queue_tree.hpp"
@@ -88,7 +89,7 @@ struct engine_core {
   /// A round whose wake-ups are still owed: `me.pay_wake_ups()` is the caller's.
   queue_tree::outcome round(thread_record& me, round_kind kind, bool everywhere) noexcept {
     me.in_round = true;
-    const auto o = everywhere ? queues.sweep(me, kind) : queues.climb(me, kind);
+    const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
     me.in_round = false;
     if (o.one_shots) work.ended(o.one_shots);
     if (o.met_taken_mask) mind_stall(me);
@@ -118,6 +119,7 @@ struct engine_core {
     quiet.close();
     if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
     count(counted.quiet_sleeps);
+    const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
     base::futex_wait(quiet.futex_word(), 1, deadline_ns);
   }
 
@@ -145,6 +147,11 @@ struct engine_core {
   void help(base::mask::ticket holder) noexcept;
   void look_for_crowd() noexcept;
   void look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept;
+  queue_tree::outcome visit(thread_record& me, round_kind kind, bool everywhere) noexcept {
+    return everywhere ? queues.sweep(me, kind) : queues.climb(me, kind);
+  }
+  queue_tree::outcome measured_round(thread_record& me, round_kind kind, bool everywhere) noexcept;
+
   base::atomic<int> crowded_looks_{0};
   base::atomic<std::uint64_t> delayed_until_ns_{0};  ///< a delay counts as a crowd for so long
 };

@@ -147,7 +147,10 @@ void event_thread::watch(thread_record& me) noexcept {
   for (;;) {
     const auto until = base::now_ns() + ticks::period_ns;
     core_.count(core_.counted.event_sleeps);
-    sentry.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
+    {
+      const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
+      sentry.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
+    }
     core_.every_100_ms.run_if_due(base::now_ns());
     if (must_leave() || core_.queues.root().explicit_rounds() != rounds_seen_) break;
     poll_until_idle(me);

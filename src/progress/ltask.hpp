@@ -52,6 +52,7 @@ class ltask : public base::list_hook<> {
   base::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
   body run_;
   const char* name_;
+  std::uint64_t submitted_ns_ = 0;  ///< only where somebody asks: progress/meter.hpp
   ltask_kind kind_;
 };
 

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <array>
+#include <cstring>
+
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "progress/meter.hpp"
 #include "progress/misuse.hpp"
 
 namespace headway::progress {
@@ -21,6 +25,8 @@ void task_queue::submit(ltask& task) noexcept {
   if (was == ltask::state::queued)
     misuse("ltask '{}' is submitted, but it is submitted already", task.name());
   task.home_.store(this, std::memory_order_relaxed);
+  if (meter::on()) [[unlikely]]
+    task.submitted_ns_ = base::now_ns();
   submissions_.push(task);
 }
 
@@ -40,10 +46,13 @@ task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexce
     skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
     return {found::taken, 0};
   }
+  const auto since_ns = me.measured ? base::now_ns() : 0;
   bump(kind == round_kind::explicit_ ? explicit_rounds_ : background_rounds_);
   if (submissions_.fresh()) absorb();
   const auto result = run_all(me);
   if (result.what == found::advanced) bump(hits_);
+  if (since_ns != 0) [[unlikely]]
+    bump(masked_ns_, base::now_ns() - since_ns);
   mask_.unlock();
   return result;
 }
@@ -58,7 +67,7 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
     const bool repeats = task.kind_ == ltask_kind::repeat;
     task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
     me.running = &task;
-    const auto said = task.run_(task);
+    const auto said = me.measured ? run_measured(me, task) : task.run_(task);
     me.running = nullptr;
     if (said != ltask_result::idle || !repeats) result.what = found::advanced;
     if (repeats && said != ltask_result::done) {
@@ -71,6 +80,21 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
   if (left != count) set_count(left);
   bump(runs_, count);
   return result;
+}
+
+ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
+  const auto began_ns = base::now_ns();
+  const bool repeats = task.kind_ == ltask_kind::repeat;
+  const auto since_ns = task.submitted_ns_;  // 0: submitted before anybody asked
+  if (!repeats && since_ns != 0 &&
+      began_ns - since_ns > longest_wait_ns_.load(std::memory_order_relaxed))
+    longest_wait_ns_.store(began_ns - since_ns, std::memory_order_relaxed);
+  std::array<char, 32> name{};  // the ltask and its name may be gone after its run
+  if (me.measured->has_timeline()) std::strncpy(name.data(), task.name_, name.size() - 1);
+  const auto said = task.run_(task);
+  if (said != ltask_result::idle || !repeats)
+    me.measured->note(happening::sort::stretch, name.data(), began_ns, base::now_ns());
+  return said;
 }
 
 void task_queue::keep(ltask& task) noexcept {
@@ -118,7 +142,9 @@ task_queue::counters task_queue::count() const noexcept {
           .background_rounds = background_rounds_.load(std::memory_order_relaxed),
           .hits = hits_.load(std::memory_order_relaxed),
           .runs = runs_.load(std::memory_order_relaxed),
-          .skips = skips_.load(std::memory_order_relaxed)};
+          .skips = skips_.load(std::memory_order_relaxed),
+          .masked_ns = masked_ns_.load(std::memory_order_relaxed),
+          .longest_wait_ns = longest_wait_ns_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace headway::progress

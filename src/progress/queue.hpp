@@ -35,6 +35,9 @@ class task_queue {
   };
   struct counters {
     std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
+    /// Only of metered threads: time under the mask; longest way of a one-shot from submission to
+    /// its run.
+    std::uint64_t masked_ns = 0, longest_wait_ns = 0;
   };
 
   task_queue() = default;
@@ -66,6 +69,7 @@ class task_queue {
   void absorb() noexcept;
   [[nodiscard]] outcome run_all(thread_record& me) noexcept;
   void keep(ltask& task) noexcept;
+  [[nodiscard]] ltask_result run_measured(thread_record& me, ltask& task) noexcept;
   void set_count(std::uint32_t count) noexcept {
     main_count_.store(count, std::memory_order_relaxed);
   }
@@ -78,6 +82,7 @@ class task_queue {
   base::atomic<std::uint32_t> main_count_{0};
   base::intrusive_list<ltask> main_;
   counter explicit_rounds_{0}, background_rounds_{0}, hits_{0}, runs_{0};
+  counter masked_ns_{0}, longest_wait_ns_{0};  // of metered threads
 };
 
 }  // namespace headway::progress

@@ -5,6 +5,7 @@
 
 #include "base/futex.hpp"
 #include "progress/guard.hpp"
+#include "progress/meter.hpp"
 
 namespace headway::progress {
 namespace {
@@ -31,6 +32,8 @@ struct record_return {
     auto* record = detail::current_record;
     if (!record) return;
     detail::current_record = nullptr;
+    if (record->measured) record->measured->leave();
+    record->measured = nullptr;
     const std::lock_guard hold(free_lock);
     record->next_free = free_records;
     free_records = record;
@@ -49,6 +52,7 @@ thread_record& detail::adopt_thread() noexcept {
   static_cast<void>(&at_exit);
   current_record = take_record();
   current_record->ticket = base::next_ticket() & 0xffff'ffffu;
+  current_record->measured = meter::take();
   return *current_record;
 }
 

@@ -13,6 +13,7 @@ namespace headway::progress {
 class completion;
 class guard;
 class ltask;
+class meter;
 
 /// A thread as completions see it.
 struct alignas(64) waiter {
@@ -48,6 +49,7 @@ struct thread_record {
   base::mask::ticket ticket = 0;          ///< of the last tenure of a mask; see base/mask.hpp
   const ltask* running = nullptr;         ///< whose body runs on this thread
   const completion* spins_for = nullptr;  ///< the one that it waits for, awake; see completion.cpp
+  meter* measured = nullptr;              ///< where somebody asks: progress/meter.hpp
   bool in_round = false;                  ///< put wake-ups off to the end of it
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;

@@ -83,6 +83,26 @@ base::choice_tunable event_class{
     "normal",
     "scheduling class of the event thread; real-time where permitted, and never more than a fifth "
     "of a processor's time"};
+base::number_tunable stats{
+    "HEADWAY_STATS",
+    "",
+    0,
+    0,
+    2,
+    "what each process counts and times: 0 little, and shows nothing; 1 more, shown by `headway "
+    "top` and in a table at the end; 2 the same without the table"};
+
+base::text_tunable trace_file{
+    "HEADWAY_TRACE", "", "a file",
+    "where the processes of a machine write their timeline together, for Perfetto; empty: none"};
+
+base::number_tunable trace_events{
+    "HEADWAY_TRACE_EVENTS",
+    "",
+    65'536,
+    16,
+    1 << 24,
+    "entries of a thread's timeline, 64 bytes each; later ones are dropped and counted"};
 
 polling polling_from_environment() { return static_cast<polling>(progress_points.index()); }
 

@@ -33,6 +33,7 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 }  // namespace
 
 bool waiting::run() noexcept {
+  const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
   for (;;) {
     auto how = outcome::exhausted;
     if (core_.lead.try_lock(me_.next_ticket())) how = lead();
@@ -114,6 +115,7 @@ waiting::outcome waiting::stand_guard() noexcept {
       const auto tick_ns = look_at_clock() + ticks::period_ns;
       core_.count(core_.counted.guard_sleeps);
       if (crowd_of_others()) slices_.ask();
+      const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
       core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
                           [this] { return core_.queues.has_submissions(); });
       me_.self.word.get_up();
@@ -152,6 +154,7 @@ waiting::outcome waiting::follow(outcome why) noexcept {
       if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
       core_.count(core_.counted.sleeps);
       if (crowd_of_others()) slices_.ask();
+      const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       base::futex_wait(me_.self.word.futex_word(), static_cast<std::uint32_t>(rest::on_futex),
                        until);
       me_.self.word.get_up();

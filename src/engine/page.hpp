@@ -1,0 +1,80 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace headway::engine {
+
+/// One named number of a row. A name says its unit: "bytes_in", "busy_ns".
+struct page_cell {
+  std::array<char, 16> name{};
+  std::uint64_t value = 0;
+};
+
+/// One line of the statistics: what kind of thing, its name, its numbers.
+struct page_row {
+  static constexpr std::size_t cells_max = 8;
+  std::array<char, 12> kind{};  ///< "queue", "point", "thread", "rail", "overlap"
+  std::array<char, 28> name{};
+  std::uint64_t cell_count = 0;
+  std::array<page_cell, cells_max> cells{};
+
+  void add(std::string_view cell, std::uint64_t value) noexcept;
+  [[nodiscard]] std::uint64_t at(std::string_view cell) const noexcept;  ///< 0 if it has none
+};
+
+/// Everything that a process says of itself at a moment. It explains itself: a reader of another
+/// version shows the rows that it finds.
+/// Shape:    fixed; words of 8 bytes; rows beyond `rows_max` are left out and counted.
+struct page_image {
+  static constexpr std::size_t rows_max = 160;
+  std::uint64_t pid = 0, rank = 0, size = 0;
+  std::uint64_t began_ns = 0, written_ns = 0;  ///< base::now_ns of this machine
+  std::uint64_t row_count = 0, rows_left_out = 0;
+  std::array<char, 32> program{};
+  std::array<page_row, rows_max> rows{};
+
+  /// The new row, or one that goes nowhere when there is no room.
+  page_row& add(std::string_view kind, std::string_view name) noexcept;
+  [[nodiscard]] std::vector<const page_row*> of(std::string_view kind) const;
+};
+
+/// Shows a page_image to other processes of the same user, in memory that both see.
+///
+/// Nothing lies in a file system: it is a nameless file (memfd), which a reader finds among the
+/// process's open files, and which goes with the process however it ends.
+/// Shape:    a sequence number, then the words of a page_image. Reading disturbs nobody.
+/// Threads:  one writes; any thread of any process reads, see base/sequenced.hpp.
+/// Progress: `write` never waits; a reader looks again while a write is under way.
+class page {
+ public:
+  [[nodiscard]] static base::result<page> make();
+  page(page&& other) noexcept;
+  page& operator=(page&&) = delete;
+  ~page();
+
+  void write(const page_image& image) noexcept;
+
+ private:
+  using word = std::atomic<std::uint64_t>;
+  page(int descriptor, word* words) noexcept : descriptor_(descriptor), words_(words) {}
+  int descriptor_;
+  word* words_;
+};
+
+/// What a process shows. Errors: `unsupported` when it shows nothing, `system` when it is not there
+/// or not ours to look at.
+[[nodiscard]] base::result<page_image> read_page(pid_t process);
+/// Every process that we may look at and that shows something.
+[[nodiscard]] std::vector<pid_t> processes_with_page();
+
+}  // namespace headway::engine

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/observer.hpp"
+#include "engine/page.hpp"
+
+namespace headway::engine {
+
+/// Fills `image` with what the process's threads, queues and rails have counted.
+/// Threads:  one at a time per image.
+void gather(const observed& what, std::uint64_t began_ns, page_image& image);
+
+/// The tables of an image, for people.
+[[nodiscard]] std::string statistics_text(const page_image& image);
+/// The same as one JSON object.
+[[nodiscard]] std::string statistics_json(const page_image& image);
+
+}  // namespace headway::engine

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "engine/statistics.hpp"
+
+namespace headway::engine {
+namespace {
+
+std::string_view text_of(const auto& array) { return {array.data()}; }
+
+/// 1234567 as "1.23 M": three digits that count.
+std::string short_number(double value, std::string_view unit = "") {
+  constexpr std::array<std::string_view, 5> factors{"", "k", "M", "G", "T"};
+  std::size_t power = 0;
+  while (value >= 999.5 && power + 1 < factors.size()) {
+    value /= 1000;
+    ++power;
+  }
+  const int decimals = power == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  const auto tail = fmt::format("{}{}", factors[power], unit);
+  return fmt::format("{:.{}f}{}{}", value, decimals, tail.empty() ? "" : " ", tail);
+}
+
+std::string short_time(std::uint64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (value >= 999.5e6) return fmt::format("{:.2f} s", value / 1e9);
+  if (value >= 999.5e3) return fmt::format("{:.2f} ms", value / 1e6);
+  if (value >= 999.5) return fmt::format("{:.2f} us", value / 1e3);
+  return fmt::format("{} ns", ns);
+}
+
+std::string cell_text(const page_cell& cell) {
+  const auto name = text_of(cell.name);
+  if (name.ends_with("_ns")) return short_time(cell.value);
+  const bool bytes = name.starts_with("bytes");
+  return short_number(static_cast<double>(cell.value), bytes ? "B" : "");
+}
+
+/// "longest_wait_ns" as "longest wait": the value says its unit.
+std::string heading(std::string_view name) {
+  if (name.ends_with("_ns")) name.remove_suffix(3);
+  std::string words(name);
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+void add_table(std::string& text, const page_image& image, std::string_view kind) {
+  const auto rows = image.of(kind);
+  if (rows.empty()) return;
+  text += fmt::format("\n{:<24}", kind);
+  const auto& first = *rows.front();
+  for (std::size_t i = 0; i < first.cell_count; ++i)
+    text += fmt::format("{:>14}", heading(text_of(first.cells[i].name)));
+  text += '\n';
+  for (const auto* row : rows) {
+    text += fmt::format("{:<24}", text_of(row->name));
+    for (std::size_t i = 0; i < row->cell_count; ++i)
+      text += fmt::format("{:>14}", cell_text(row->cells[i]));
+    text += '\n';
+  }
+}
+
+std::string overlap_text(const page_image& image) {
+  const auto rows = image.of("overlap");
+  if (rows.empty()) return {};
+  const auto& row = *rows.front();
+  const auto bytes = row.at("bytes_moved");
+  const auto share =
+      bytes == 0 ? 0
+                 : 100 * static_cast<double>(row.at("bytes_overlap")) / static_cast<double>(bytes);
+  return fmt::format("overlap: {:.1f} % of {} moved while no call waited; {} spent waiting\n",
+                     share, short_number(static_cast<double>(bytes), "B"),
+                     short_time(row.at("waited_ns")));
+}
+
+/// Names are ours or a thread's: what JSON would need escaped becomes a blank.
+std::string plain(std::string_view text) {
+  std::string made(text);
+  for (auto& c : made)
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+  return made;
+}
+
+std::string row_json(const page_row& row) {
+  auto text = fmt::format(R"({{"kind": "{}", "name": "{}")", plain(text_of(row.kind)),
+                          plain(text_of(row.name)));
+  for (std::size_t i = 0; i < row.cell_count; ++i)
+    text += fmt::format(R"(, "{}": {})", plain(text_of(row.cells[i].name)), row.cells[i].value);
+  return text + "}";
+}
+
+}  // namespace
+
+std::string statistics_text(const page_image& image) {
+  auto text =
+      fmt::format("headway: rank {} of {}, {} (process {}), after {}\n", image.rank, image.size,
+                  text_of(image.program), image.pid, short_time(image.written_ns - image.began_ns));
+  text += overlap_text(image);
+  for (const auto* kind : {"rail", "point", "queue", "thread"}) add_table(text, image, kind);
+  if (image.rows_left_out != 0) text += fmt::format("and {} more\n", image.rows_left_out);
+  return text;
+}
+
+std::string statistics_json(const page_image& image) {
+  auto text = fmt::format(
+      R"({{"process": {}, "rank": {}, "size": {}, "program": "{}", "age_ns": {}, "rows": [)",
+      image.pid, image.rank, image.size, plain(text_of(image.program)),
+      image.written_ns - image.began_ns);
+  for (std::size_t i = 0; i < image.row_count; ++i)
+    text += fmt::format("{}\n  {}", i == 0 ? "" : ",", row_json(image.rows[i]));
+  return text + "\n]}";
+}
+
+}  // namespace headway::engine

@@ -1,0 +1,126 @@
+#include "engine/timeline_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "progress/meter.hpp"
+
+namespace headway::engine {
+namespace {
+
+using progress::happening;
+using progress::meter;
+
+constexpr std::string_view head = "[";
+constexpr std::string_view tail = "\n]\n";
+
+/// Names are ours or a user's ltask's: what JSON would need escaped becomes a blank.
+std::string plain(std::string_view text) {
+  std::string made(text);
+  for (auto& c : made)
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+  return made;
+}
+
+double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
+
+void add_meta(std::string& text, int rank, int thread, std::string_view what,
+              std::string_view name) {
+  text += fmt::format(
+      ",\n"
+      R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":"{}"}}}})",
+      rank, thread, what, plain(name));
+}
+
+void add_happening(std::string& text, int rank, int thread, const happening& h) {
+  text += fmt::format(
+      ",\n"
+      R"({{"pid":{},"tid":{},"ts":{:.3f},"name":"{}",)",
+      rank, thread, us(h.begin_ns), plain(h.name.data()));
+  switch (h.what) {
+    case happening::sort::stretch:
+      text += fmt::format(R"("ph":"X","dur":{:.3f})", us(h.end_ns - h.begin_ns));
+      break;
+    case happening::sort::begin:
+    case happening::sort::end:
+      text += fmt::format(R"("ph":"{}","cat":"message","id":"{}.{:x}")",
+                          h.what == happening::sort::begin ? 'b' : 'e', rank, h.id);
+      break;
+  }
+  if (h.bytes != 0) text += fmt::format(R"(,"args":{{"bytes":{}}})", h.bytes);
+  text += '}';
+}
+
+/// This process's part, each entry with a comma in front.
+std::string own_part(int rank) {
+  std::string text;
+  add_meta(text, rank, 0, "process_name", fmt::format("rank {}", rank));
+  for (const auto& t : meter::timelines()) {
+    add_meta(text, rank, t.thread, "thread_name", t.name);
+    for (const auto& h : t.entries) add_happening(text, rank, t.thread, h);
+    if (t.dropped != 0)
+      text += fmt::format(
+          ",\n"
+          R"({{"ph":"i","pid":{},"tid":{},"ts":{:.3f},"s":"t","name":"{} entries dropped: )"
+          R"(the buffer is full"}})",
+          rank, t.thread, us(t.entries.back().end_ns), t.dropped);
+  }
+  return text;
+}
+
+/// What is there was written before this process began: an earlier run's.
+bool stale(const struct stat& found, std::uint64_t began_ns) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const auto second = std::uint64_t{1'000'000'000};
+  const auto wall_ns =
+      static_cast<std::uint64_t>(now.tv_sec) * second + static_cast<std::uint64_t>(now.tv_nsec);
+  const auto began_wall_ns = wall_ns - (base::now_ns() - began_ns);
+  const auto written_ns = static_cast<std::uint64_t>(found.st_mtim.tv_sec) * second +
+                          static_cast<std::uint64_t>(found.st_mtim.tv_nsec);
+  return written_ns < began_wall_ns;
+}
+
+base::result<> write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = write(file, text.data(), text.size());
+    if (written < 0) return base::failed_errno("write", errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+base::result<> add_to(int file, std::string part, std::uint64_t began_ns) {
+  struct stat found{};
+  if (flock(file, LOCK_EX) != 0 || fstat(file, &found) != 0) return base::failed_errno("", errno);
+  const auto size = static_cast<std::size_t>(found.st_size);
+  if (size <= tail.size() || stale(found, began_ns)) {
+    if (ftruncate(file, 0) != 0) return base::failed_errno("truncate", errno);
+    part.replace(0, 1, head);  // the first entry has no comma in front
+  } else if (lseek(file, -static_cast<off_t>(tail.size()), SEEK_END) < 0) {
+    return base::failed_errno("seek", errno);
+  }
+  part += tail;
+  return write_all(file, part);
+}
+
+}  // namespace
+
+base::result<> add_timeline(const std::string& path, int rank, std::uint64_t began_ns) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return base::failed_errno("open " + path, errno);
+  auto done = add_to(file, own_part(rank), began_ns);
+  close(file);
+  if (!done) done.error().text = path + ": " + done.error().text;
+  return done;
+}
+
+}  // namespace headway::engine

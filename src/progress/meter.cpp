@@ -1,0 +1,197 @@
+#include "progress/meter.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+#include "progress/queue.hpp"
+#include "progress/thread_record.hpp"
+#include "progress/tunables.hpp"
+
+namespace headway::progress {
+namespace {
+
+constexpr std::size_t meters_max = 1024;  // threads beyond are not seen
+
+std::uint64_t read(const meter::counter& c) noexcept { return c.load(std::memory_order_relaxed); }
+
+std::string own_name() {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name.data();
+}
+
+}  // namespace
+
+/// Lives until the process ends, as its threads do.
+struct meter::registry {
+  std::mutex lock;  // cold: threads' ends, and reports
+  std::deque<meter> all;
+  report ended{.name = "ended", .thread = 0, .rounds = {}};
+  bool any_ended = false;
+  bool timelines = false;
+
+  void fold(const report& of);
+};
+
+meter::registry& meter::everyone() {
+  static auto* const all = new registry;  // never freed: threads may outlive static objects
+  return *all;
+}
+
+void meter::registry::fold(const report& of) {
+  any_ended = true;
+  for (std::size_t i = 0; i < of.rounds.size(); ++i) {
+    ended.rounds[i].rounds += of.rounds[i].rounds;
+    ended.rounds[i].hits += of.rounds[i].hits;
+    ended.rounds[i].skips += of.rounds[i].skips;
+    ended.rounds[i].busy_ns += of.rounds[i].busy_ns;
+  }
+  ended.waits += of.waits;
+  ended.waited_ns += of.waited_ns;
+  ended.sleeps += of.sleeps;
+  ended.slept_ns += of.slept_ns;
+}
+
+void meter::decide() noexcept {
+  static const bool asked = [] {
+    everyone().timelines = !trace_file.get().empty();
+    return stats.get() != 0 || everyone().timelines;
+  }();
+  if (asked) on_.store(true, std::memory_order_relaxed);
+}
+
+meter* meter::take() noexcept {
+  decide();
+  if (!on()) return nullptr;
+  auto& here = everyone();
+  const std::lock_guard hold(here.lock);
+  for (auto& m : here.all) {
+    if (!m.ended_ || m.entries_) continue;
+    m.begin(false);
+    return &m;
+  }
+  if (here.all.size() == meters_max) return nullptr;
+  here.all.emplace_back().begin(here.timelines);
+  return &here.all.back();
+}
+
+void meter::begin(bool with_timeline) {
+  name_ = own_name();
+  thread_ = gettid();
+  ended_ = false;
+  if (!with_timeline) return;
+  entries_max_ = static_cast<std::size_t>(trace_events.get());
+  entries_ = std::make_unique_for_overwrite<happening[]>(entries_max_);
+}
+
+void meter::leave() noexcept {
+  auto& here = everyone();
+  const std::lock_guard hold(here.lock);
+  ended_ = true;
+  if (entries_) return;  // its numbers stay, with its timeline
+  here.fold(read());
+  for (auto& of : rounds)
+    for (auto* c : {&of.rounds, &of.hits, &of.skips, &of.busy_ns})
+      c->store(0, std::memory_order_relaxed);
+  for (auto* c : {&waits, &waited_ns, &sleeps, &slept_ns}) c->store(0, std::memory_order_relaxed);
+}
+
+void meter::switch_on(bool with_timelines) {
+  decide();
+  {
+    const std::lock_guard hold(everyone().lock);
+    everyone().timelines = with_timelines;
+  }
+  on_.store(true, std::memory_order_relaxed);
+  auto& me = this_thread();
+  if (!me.measured) me.measured = take();
+}
+
+void meter::enter_round(round_kind kind) noexcept {
+  in_background_ = kind == round_kind::background;
+}
+
+void meter::round(round_kind kind, bool advanced, bool skipped, std::uint64_t began_ns) noexcept {
+  const auto now = base::now_ns();
+  auto& of = rounds[static_cast<std::size_t>(kind)];
+  bump(of.rounds);
+  bump(of.busy_ns, now - began_ns);
+  if (skipped) bump(of.skips);
+  in_background_ = false;
+  if (!advanced) return;
+  bump(of.hits);
+  const bool own = kind == round_kind::background;
+  note(happening::sort::stretch, own ? "background round" : "explicit round", began_ns, now);
+}
+
+void meter::note(happening::sort what, const char* name, std::uint64_t begin_ns,
+                 std::uint64_t end_ns, std::uint64_t id, std::uint64_t bytes) noexcept {
+  if (!entries_) return;
+  const auto at = length_.load(std::memory_order_relaxed);
+  if (at == entries_max_) return bump(dropped_);
+  auto& e = entries_[at];
+  e = {.begin_ns = begin_ns, .end_ns = end_ns, .id = id, .bytes = bytes, .name = {}, .what = what};
+  std::strncpy(e.name.data(), name, e.name.size() - 1);
+  length_.store(at + 1, std::memory_order_release);  // (T)
+}
+
+meter::report meter::read() const {
+  report r{.name = name_, .thread = thread_, .rounds = {}};
+  for (std::size_t i = 0; i < rounds.size(); ++i)
+    r.rounds[i] = {.rounds = progress::read(rounds[i].rounds),
+                   .hits = progress::read(rounds[i].hits),
+                   .skips = progress::read(rounds[i].skips),
+                   .busy_ns = progress::read(rounds[i].busy_ns)};
+  r.waits = progress::read(waits);
+  r.waited_ns = progress::read(waited_ns);
+  r.sleeps = progress::read(sleeps);
+  r.slept_ns = progress::read(slept_ns);
+  r.dropped = progress::read(dropped_);
+  return r;
+}
+
+std::vector<meter::report> meter::all() {
+  auto& here = everyone();
+  const std::lock_guard hold(here.lock);
+  std::vector<report> found;
+  for (const auto& m : here.all)
+    if (!m.ended_ || m.entries_) found.push_back(m.read());
+  if (here.any_ended) found.push_back(here.ended);
+  return found;
+}
+
+std::vector<meter::timeline> meter::timelines() {
+  auto& here = everyone();
+  const std::lock_guard hold(here.lock);
+  std::vector<timeline> found;
+  for (const auto& m : here.all) {
+    if (!m.entries_) continue;
+    const auto length = m.length_.load(std::memory_order_acquire);  // (T)
+    found.push_back({m.name_,
+                     m.thread_,
+                     progress::read(m.dropped_),
+                     {m.entries_.get(), m.entries_.get() + length}});
+  }
+  return found;
+}
+
+void note_now(happening::sort what, const char* name, const void* id,
+              std::uint64_t bytes) noexcept {
+  auto* const mine = this_thread().measured;
+  if (!mine) return;
+  const auto now = base::now_ns();
+  mine->note(what, name, now, now, reinterpret_cast<std::uintptr_t>(id), bytes);
+}
+
+void stretch::end() noexcept {
+  const auto now = base::now_ns();
+  meter::bump(of_->*times_);
+  meter::bump(of_->*total_, now - began_ns_);
+  of_->note(happening::sort::stretch, name_, began_ns_, now);
+}
+
+}  // namespace headway::progress

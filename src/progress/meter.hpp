@@ -1,0 +1,144 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/clock.hpp"
+
+namespace headway::progress {
+
+enum class round_kind : std::uint8_t;
+
+/// Something in a thread's timeline: a stretch of time, or one end of what others go on with.
+struct happening {
+  enum class sort : std::uint8_t { stretch, begin, end };
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t id = 0;     ///< of `begin` and `end`: equal for the two of a pair
+  std::uint64_t bytes = 0;  ///< 0 where it means nothing
+  std::array<char, 23> name{};
+  sort what = sort::stretch;
+};
+
+/// What a thread does for the engine, counted and timed, because somebody wants to know.
+///
+/// A thread has one only where HEADWAY_STATS or HEADWAY_TRACE asks for it; all others pay for a
+/// look at a null pointer once a round and read no clock.
+/// Shape:    a kilobyte; with a timeline, `happenings_max` entries, later ones are dropped and
+///           counted. A thread that ends gives its meter to the next, unless it has a timeline.
+/// Threads:  written by its own thread, read by any. Counters are relaxed: they carry nothing.
+///           A timeline's length is the edge (T): entries below it never change again.
+/// Progress: never waits; `note` allocates nothing.
+class meter {
+ public:
+  using counter = base::atomic<std::uint64_t>;
+  struct by_kind {
+    counter rounds{0}, hits{0}, skips{0}, busy_ns{0};
+  };
+
+  /// Reads the settings: before an engine runs.
+  static void decide() noexcept;
+  /// The calling thread's new meter, or nullptr where nobody asks. Cold.
+  [[nodiscard]] static meter* take() noexcept;
+  /// Its thread ends.
+  void leave() noexcept;
+  /// From now on new threads, and the calling one, have meters: for tests.
+  static void switch_on(bool with_timelines);
+  /// Somebody asks. Relaxed: decided before the first thread has a meter, and never again.
+  [[nodiscard]] static bool on() noexcept { return on_.load(std::memory_order_relaxed); }
+
+  static void bump(counter& c, std::uint64_t by = 1) noexcept {
+    c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void round(round_kind kind, bool advanced, bool skipped, std::uint64_t began_ns) noexcept;
+  /// A round of our own threads is under way here: what comes in comes in the background.
+  [[nodiscard]] bool in_background() const noexcept { return in_background_; }
+  void enter_round(round_kind kind) noexcept;
+
+  [[nodiscard]] bool has_timeline() const noexcept { return entries_ != nullptr; }
+  void note(happening::sort what, const char* name, std::uint64_t begin_ns, std::uint64_t end_ns,
+            std::uint64_t id = 0, std::uint64_t bytes = 0) noexcept;
+
+  std::array<by_kind, 2> rounds;  ///< by round_kind
+  counter waits{0}, waited_ns{0}, sleeps{0}, slept_ns{0};
+
+  /// A copy, as other threads see it.
+  struct report {
+    struct of_kind {
+      std::uint64_t rounds = 0, hits = 0, skips = 0, busy_ns = 0;
+    };
+    std::string name;  ///< of the thread
+    int thread = 0;    ///< the kernel's number; 0: all that have ended
+    std::array<of_kind, 2> rounds;
+    std::uint64_t waits = 0, waited_ns = 0, sleeps = 0, slept_ns = 0, dropped = 0;
+  };
+  /// Every thread that has a meter, and those that have ended as one, if there are any.
+  [[nodiscard]] static std::vector<report> all();
+
+  struct timeline {
+    std::string name;
+    int thread = 0;
+    std::uint64_t dropped = 0;
+    std::vector<happening> entries;
+  };
+  [[nodiscard]] static std::vector<timeline> timelines();
+
+ private:
+  struct registry;
+  static registry& everyone();
+  void begin(bool with_timeline);
+  [[nodiscard]] report read() const;
+
+  static inline base::atomic<bool> on_{false};
+
+  std::string name_;
+  int thread_ = 0;
+  bool in_background_ = false;
+  bool ended_ = false;  // under the registry's lock, as name_ and thread_
+  std::unique_ptr<happening[]> entries_;
+  std::size_t entries_max_ = 0;
+  base::atomic<std::size_t> length_{0};
+  counter dropped_{0};
+};
+
+/// The calling thread sees something begin or end that others may go on with, in their timelines:
+/// `id` is the same for the two of a pair, and no other's of that name meanwhile.
+void note_now(happening::sort what, const char* name, const void* id, std::uint64_t bytes) noexcept;
+inline void note_begin(const char* name, const void* id, std::uint64_t bytes) noexcept {
+  if (meter::on()) [[unlikely]]
+    note_now(happening::sort::begin, name, id, bytes);
+}
+inline void note_end(const char* name, const void* id, std::uint64_t bytes) noexcept {
+  if (meter::on()) [[unlikely]]
+    note_now(happening::sort::end, name, id, bytes);
+}
+
+/// Times a stretch of the calling thread into `meter::*times` and `*total_ns`, if it is metered.
+/// Threads:  one, for the length of a block.
+class stretch {
+ public:
+  stretch(meter* of, const char* name, meter::counter meter::* times,
+          meter::counter meter::* total_ns) noexcept
+      : of_(of), name_(name), times_(times), total_(total_ns), began_ns_(of ? base::now_ns() : 0) {}
+  ~stretch() {
+    if (of_) [[unlikely]]
+      end();
+  }
+  stretch(const stretch&) = delete;
+  stretch& operator=(const stretch&) = delete;
+
+ private:
+  void end() noexcept;
+
+  meter* of_;
+  const char* name_;
+  meter::counter meter::* times_;
+  meter::counter meter::* total_;
+  std::uint64_t began_ns_;
+};
+
+}  // namespace headway::progress

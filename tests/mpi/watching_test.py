@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Statistics and timelines of a running program: HEADWAY_STATS, `headway top`, HEADWAY_TRACE."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD, WATCHED = map(pathlib.Path, (sys.argv.pop(1), sys.argv.pop(1)))
+BYTES = 1000003  # of the message that watched.c sends
+
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
+    return kept | variables
+
+
+def job(*words, **variables):
+    command = [BUILD / "bin/mpiexec", "-n", "2", WATCHED, *words]
+    return subprocess.Popen(command, env=environment(**variables), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def run(*words, **variables):
+    """What it said on standard error."""
+    process = job(*words, **variables)
+    _, said = process.communicate(timeout=60)
+    if process.returncode:
+        raise AssertionError(said)
+    return said
+
+
+def top(*words):
+    return subprocess.run([BUILD / "bin/headway", "top", *map(str, words)], env=environment(),
+                          capture_output=True, text=True, timeout=60)
+
+
+class Statistics(unittest.TestCase):
+    def test_a_table_of_each_rank_comes_at_the_end(self):
+        said = run(HEADWAY_STATS="1")
+        for rank in (0, 1):
+            self.assertIn(f"headway: rank {rank} of 2, ", said)
+        for word in ("overlap: ", "% of 1.00 MB moved", "rail ", "point ", "queue ", "explicit"):
+            self.assertIn(word, said)
+
+    def test_nothing_is_said_unless_asked_for(self):
+        self.assertEqual(run(), "")
+        self.assertEqual(run(HEADWAY_STATS="2"), "")
+
+    def ranks_seen(self, process):
+        """What `headway top --json` shows of that job's ranks; [] while they are not both there."""
+        children = set(children_of(process.pid))
+        found = json.loads(top("--json").stdout or "[]")
+        return [one for one in found if one["process"] in children]
+
+    def test_top_shows_a_running_job_and_only_one_that_counts(self):
+        with job("5", HEADWAY_STATS="2") as process:
+            seen = until(lambda: len(self.ranks_seen(process)) == 2 and self.ranks_seen(process))
+            self.assertEqual([one["rank"] for one in seen], [0, 1])
+            first = seen[0]["process"]
+            text = top("--once", first).stdout
+            self.assertIn(f"headway: rank 0 of 2, mpi_watched (process {first})", text)
+            wanted = {"rail", "point", "queue", "thread", "overlap"}
+            self.assertTrue(until(lambda: wanted <= kinds_of(self.ranks_seen(process))))
+            later = until(lambda: bytes_moved(self.ranks_seen(process)) > bytes_moved(seen))
+            self.assertTrue(later)
+            process.kill()
+        done = top("--once", os.getpid())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"process {os.getpid()} shows no statistics", done.stderr)
+
+    def test_top_names_what_is_wrong_with_its_arguments(self):
+        self.assertIn("PID", top("zero").stderr)
+        self.assertNotEqual(top("--period", 0).returncode, 0)
+
+
+def kinds_of(ranks):
+    return {row["kind"] for one in ranks for row in one["rows"]}
+
+
+def bytes_moved(ranks):
+    return sum(row["bytes_moved"] for one in ranks for row in one["rows"]
+               if row["kind"] == "overlap")  # fmt: skip
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def until(condition, limit=20):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    return None
+
+
+class Timeline(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name, "timeline.json")
+
+    def entries(self, **variables):
+        run(HEADWAY_TRACE=str(self.path), **variables)
+        return json.loads(self.path.read_text(encoding="utf-8"))
+
+    def test_has_the_message_of_both_ranks_from_begin_to_end(self):
+        found = self.entries()
+        for rank, name in ((0, "send rendezvous"), (1, "receive rendezvous")):
+            ends = [e for e in found if e["pid"] == rank and e["name"] == name
+                    and e["args"]["bytes"] == BYTES]  # fmt: skip
+            self.assertEqual([e["ph"] for e in sorted(ends, key=lambda e: e["ts"])], ["b", "e"])
+            self.assertEqual(len({e["id"] for e in ends}), 1)
+
+    def test_is_in_the_format_that_perfetto_reads(self):
+        found = self.entries()
+        names = {e["args"]["name"] for e in found if e["ph"] == "M"}
+        self.assertLessEqual({"rank 0", "rank 1", "mpi_watched", "hw-event"}, names)
+        for e in found:
+            self.assertIn(e["ph"], "MXbei")
+            self.assertIn("pid", e)
+            self.assertIn("tid", e)
+            if e["ph"] == "X":
+                self.assertGreaterEqual(e["dur"], 0)
+                self.assertGreater(e["ts"], 0)
+        stretches = {e["name"] for e in found if e["ph"] == "X"}
+        self.assertLessEqual({"wait", "explicit round", "reap rail"}, stretches)
+
+    def test_is_written_anew_by_each_job(self):
+        self.path.write_text('[\n{"ph":"M","name":"old"}\n]\n', encoding="utf-8")
+        time.sleep(0.02)  # longer than a file's time stamp may be late
+        self.assertNotIn("old", [e["name"] for e in self.entries()])
+        self.assertEqual(len([e for e in self.entries() if e["name"] == "process_name"]), 2)
+
+    def test_drops_what_does_not_fit_and_says_how_much(self):
+        found = self.entries(HEADWAY_TRACE_EVENTS="16")
+        self.assertTrue([e for e in found if "entries dropped" in e["name"]])
+        for rank in (0, 1):
+            threads = {e["tid"] for e in found if e["pid"] == rank}
+            for thread in threads:
+                kept = [e for e in found if e["tid"] == thread and e["ph"] in "Xbe"]
+                self.assertLessEqual(len(kept), 16)
+
+    def test_that_cannot_be_written_is_said_in_one_line_and_hurts_nobody(self):
+        said = run(HEADWAY_TRACE="/nowhere/timeline.json")
+        self.assertIn("no timeline: open /nowhere/timeline.json: No such file", said)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

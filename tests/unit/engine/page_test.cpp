@@ -1,0 +1,120 @@
+#include "engine/page.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "engine/statistics.hpp"
+
+namespace headway::engine {
+namespace {
+
+page_image image_of(std::uint64_t value) {
+  page_image image;
+  image.pid = static_cast<std::uint64_t>(getpid());
+  image.size = 1;
+  image.began_ns = 1;
+  image.written_ns = 1'500'000'001;
+  auto& row = image.add("queue", "core 3");
+  row.add("hits", value);
+  row.add("masked_ns", value);
+  return image;
+}
+
+TEST(page, shows_another_process_what_was_written_last) {
+  auto made = page::make();
+  ASSERT_TRUE(made);
+  made->write(image_of(7));
+  made->write(image_of(8));
+  const auto seen = read_page(getpid());
+  ASSERT_TRUE(seen) << seen.error().text;
+  const auto rows = seen->of("queue");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_STREQ(rows[0]->name.data(), "core 3");
+  EXPECT_EQ(rows[0]->at("hits"), 8u);
+  EXPECT_EQ(rows[0]->at("no such"), 0u);
+}
+
+TEST(page, is_found_among_the_processes_and_gone_with_its_owner) {
+  {
+    auto made = page::make();
+    ASSERT_TRUE(made);
+    made->write(image_of(1));
+    EXPECT_EQ(std::ranges::count(processes_with_page(), getpid()), 1);
+  }
+  const auto seen = read_page(getpid());
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().kind, base::fault_kind::unsupported);
+  EXPECT_NE(seen.error().text.find("HEADWAY_STATS"), std::string::npos);
+}
+
+TEST(page, of_another_process_that_we_inherited_is_not_taken_for_ours) {
+  auto made = page::make();
+  ASSERT_TRUE(made);
+  auto image = image_of(1);
+  image.pid += 1;
+  made->write(image);
+  EXPECT_FALSE(read_page(getpid()));
+}
+
+TEST(page, of_no_process_is_a_fault_of_the_system) {
+  const auto seen = read_page(0x7fff'fff0);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().kind, base::fault_kind::system);
+}
+
+TEST(page, is_never_seen_half_written) {
+  auto made = page::make();
+  ASSERT_TRUE(made);
+  made->write(image_of(0));
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (std::uint64_t i = 1; !stop.load(std::memory_order_relaxed); ++i) {
+      made->write(image_of(i));
+      usleep(200);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    const auto seen = read_page(getpid());
+    ASSERT_TRUE(seen) << seen.error().text;
+    EXPECT_EQ(seen->of("queue")[0]->at("hits"), seen->of("queue")[0]->at("masked_ns"));
+  }
+  stop.store(true, std::memory_order_relaxed);
+  writer.join();
+}
+
+TEST(page, leaves_out_rows_beyond_its_room_and_says_how_many) {
+  page_image image;
+  for (std::size_t i = 0; i < page_image::rows_max + 3; ++i) image.add("thread", "x").add("n", i);
+  EXPECT_EQ(image.row_count, page_image::rows_max);
+  EXPECT_EQ(image.rows_left_out, 3u);
+  EXPECT_NE(statistics_text(image).find("and 3 more"), std::string::npos);
+}
+
+TEST(statistics, say_numbers_with_their_units) {
+  auto image = image_of(1'234'567);
+  auto& overlap = image.add("overlap", "messages");
+  overlap.add("bytes_moved", 2'000'000'000);
+  overlap.add("bytes_overlap", 1'500'000'000);
+  overlap.add("waited_ns", 3'000'000);
+  const auto text = statistics_text(image);
+  EXPECT_NE(text.find("overlap: 75.0 % of 2.00 GB moved while no call waited; 3.00 ms spent"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("after 1.50 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.23 M"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.23 ms"), std::string::npos) << text;
+}
+
+TEST(statistics, in_json_bear_names_that_json_would_trip_over) {
+  page_image image;
+  image.add("thread", "a\"b\\c").add("rounds", 1);
+  EXPECT_NE(statistics_json(image).find(R"("name": "a b c", "rounds": 1)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway::engine

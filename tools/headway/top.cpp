@@ -1,0 +1,122 @@
+#include "tools/headway/top.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/page.hpp"
+#include "engine/statistics.hpp"
+
+namespace headway::tool {
+namespace {
+
+struct choices {
+  std::vector<pid_t> processes;
+  double period_s = 1;
+  bool once = false;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void interrupt(int) { interrupted = 1; }
+
+/// How many lines the terminal shows; enough for everything where there is no terminal.
+std::size_t height() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2) return 10'000;
+  return size.ws_row - 1u;
+}
+
+std::string first_lines(const std::string& text, std::size_t count) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < count && end != std::string::npos; ++i) {
+    end = text.find('\n', end);
+    if (end != std::string::npos) ++end;
+  }
+  return text.substr(0, end);
+}
+
+struct view {
+  std::string text;
+  std::vector<std::string> faults;
+  std::size_t shown = 0;
+};
+
+view look(const choices& wanted) {
+  view found;
+  const auto processes =
+      wanted.processes.empty() ? engine::processes_with_page() : wanted.processes;
+  for (const auto process : processes) {
+    const auto image = engine::read_page(process);
+    if (!image) {
+      found.faults.push_back(image.error().text);
+      continue;
+    }
+    if (found.shown++ != 0) found.text += wanted.json ? ",\n" : "\n";
+    found.text += wanted.json ? engine::statistics_json(*image) : engine::statistics_text(*image);
+  }
+  if (wanted.json) found.text = fmt::format("[{}]\n", found.text);
+  return found;
+}
+
+int complain(const view& found) {
+  for (const auto& fault : found.faults) fmt::print(stderr, "headway: top: {}\n", fault);
+  if (found.faults.empty())
+    fmt::print(stderr, "headway: top: no process of yours runs with HEADWAY_STATS\n");
+  return 1;
+}
+
+int once(const choices& wanted) {
+  const auto found = look(wanted);
+  if (found.shown == 0) return complain(found);
+  fmt::print("{}", found.text);
+  for (const auto& fault : found.faults) fmt::print(stderr, "headway: top: {}\n", fault);
+  return found.faults.empty() ? 0 : 1;
+}
+
+/// Until the processes end or the user interrupts. Plain ANSI: home, lines to their end, the rest.
+int live(const choices& wanted) {
+  auto found = look(wanted);
+  if (found.shown == 0) return complain(found);
+  std::signal(SIGINT, interrupt);
+  for (; found.shown != 0 && !interrupted; found = look(wanted)) {
+    std::string screen = "\033[H";
+    for (const char c : first_lines(found.text, height())) {
+      if (c == '\n') screen += "\033[K";
+      screen += c;
+    }
+    fmt::print("{}\033[J", screen);
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::duration<double>(wanted.period_s));
+  }
+  fmt::print("\n");
+  return 0;
+}
+
+}  // namespace
+
+void add_top(CLI::App& app, int& status) {
+  const auto wanted = std::make_shared<choices>();
+  auto* command = app.add_subcommand(
+      "top", "What running processes count, live; they must run with HEADWAY_STATS=1 or 2");
+  command->add_option("PID", wanted->processes, "processes; none: all of yours that show something")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--period", wanted->period_s, "seconds between two looks [1]")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_flag("--once", wanted->once, "look once and end");
+  command->add_flag("--json", wanted->json, "look once: an array with an object a process");
+  command->callback([wanted, &status] {
+    status = wanted->once || wanted->json || !isatty(STDOUT_FILENO) ? once(*wanted) : live(*wanted);
+  });
+}
+
+}  // namespace headway::tool

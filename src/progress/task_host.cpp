@@ -10,9 +10,8 @@ namespace headway::progress {
 
 task_host::~task_host() {
   if (!thread_.joinable()) return;
-  slot_.store(ended, std::memory_order_release);  // pairs with `serve`
-  bell_.fetch_add(1, std::memory_order_release);
-  base::futex_wake(bell_, 1);
+  room_.close();
+  base::futex_wake(room_.bell(), 1);
   thread_.join();
 }
 
@@ -27,39 +26,27 @@ bool task_host::start_thread_once() noexcept {
   } catch (const std::exception&) {
     return false;
   }
-  slot_.store(free, std::memory_order_release);
+  room_.open();
   return true;
 #endif
 }
 
-bool task_host::reserve() noexcept {
-  auto expected = free;
-  return slot_.load(std::memory_order_relaxed) == free &&                              // a hint
-         slot_.compare_exchange_strong(expected, reserved, std::memory_order_acquire,  // (V)
-                                       std::memory_order_relaxed);
-}
-
-void task_host::unreserve() noexcept { slot_.store(free, std::memory_order_release); }
-
 void task_host::send(task& t) noexcept {
-  slot_.store(reinterpret_cast<std::uintptr_t>(&t), std::memory_order_release);  // (S)
-  bell_.fetch_add(1, std::memory_order_release);                                 // (B)
-  base::futex_wake(bell_, 1);
+  room_.send(t);
+  base::futex_wake(room_.bell(), 1);
 }
 
 void task_host::serve() noexcept {
   for (;;) {
-    const auto rings = bell_.load(std::memory_order_acquire);  // (B)
-    const auto what = slot_.load(std::memory_order_acquire);   // (S)
-    if (what == ended) return;
-    if (what <= no_thread) {
-      base::futex_wait(bell_, rings);
+    const auto next = room_.take();
+    if (next.over) return;
+    if (!next.object) {
+      base::futex_wait(room_.bell(), next.rings);
       continue;
     }
-    auto& t = *reinterpret_cast<task*>(what);
-    const auto said = t.block();
-    slot_.store(free, std::memory_order_release);  // (V'): before, because `t` may end now
-    t.came_back(said);
+    const auto said = next.object->block();
+    room_.served();  // before, because the task may end now, and be sent again
+    next.object->came_back(said);
   }
 }
 

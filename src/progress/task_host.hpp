@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "progress/engine.hpp"
+#include "progress/hand_over.hpp"
 
 namespace headway::progress {
 
@@ -28,22 +29,19 @@ class task_host {
   void aside(int change) noexcept { aside_.fetch_add(change, std::memory_order_relaxed); }
   [[nodiscard]] int aside() const noexcept { return aside_.load(std::memory_order_relaxed); }
 
-  /// The thread is free and there: it will have `t` next, once the caller says `send`.
-  [[nodiscard]] bool reserve() noexcept;
+  /// The thread is free and there: it will have a task next, once the caller says `send`.
+  [[nodiscard]] bool reserve() noexcept { return room_.reserve(); }
+  void unreserve() noexcept { room_.unreserve(); }
   void send(task& t) noexcept;
-  void unreserve() noexcept;
   /// Makes sure that there is a thread. Control plane; false: the kernel gives none.
   [[gnu::noinline]] bool start_thread_once() noexcept;
 
  private:
-  // free -> reserved by a round (V), -> the task (S), -> free by the thread (V') when it is done.
   void serve() noexcept;
-  static constexpr std::uintptr_t free = 0, reserved = 1, no_thread = 2, ended = 3;
 
   engine& home_;
   base::atomic<int> aside_{0};
-  base::atomic<std::uintptr_t> slot_{no_thread};
-  base::atomic<std::uint32_t> bell_{0};
+  basic_hand_over<task> room_;
   std::mutex control_;  // cold: guards thread_
   std::thread thread_;
 };

@@ -8,8 +8,8 @@ namespace headway::progress {
 
 /// Room for one object on its way to the one thread that serves it, and that thread's bell.
 /// Shape:    two words; an object's address is a multiple of four.
-/// Threads:  `reserve`, `unreserve`, `send` any; `take` and `served` the serving thread; `open` once
-///           when it is there; `close` once, while the room is free.
+/// Threads:  `reserve`, `unreserve`, `send` any; `take` and `served` the serving thread; `open`
+///           once, when it is there; `close` once, while the room is free.
 /// Progress: never waits; the serving thread sleeps by itself, on `bell` while it holds `rings`.
 /// Errors:   none; taken is an ordinary answer.
 template <class T, template <class> class Atomic = base::atomic>

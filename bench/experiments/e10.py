@@ -10,7 +10,8 @@ def runs(scene):
     alone = ("--pin", "--sizes", sizes, "--seconds", str(scene.seconds))
     pairs = ("--pin", "--threads", "2", "--seconds", str(scene.seconds))
     for locking in ("none", "coarse", "fine"):
-        yield Run("pingpong", alone, locking, environment={"HEADWAY_LOCKING": locking})
+        environment = {"HEADWAY_LOCKING": locking, "HEADWAY_PROGRESS": "off"}
+        yield Run("pingpong", alone, locking, environment=environment)
     for locking in ("coarse", "fine"):
         yield Run("n_to_n", pairs, locking, environment={"HEADWAY_LOCKING": locking})
 

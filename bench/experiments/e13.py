@@ -3,13 +3,17 @@
 from .model import Experiment, Panel, Run, at_most
 
 SIZES = ("1", "64", "512", "4K", "16K")
-WAYS = ("inline", "notify", "idle")
+WAYS = {
+    "inline": {"HEADWAY_OFFLOAD": "off"},
+    "notify": {"HEADWAY_OFFLOAD": "notify"},
+    "idle": {"HEADWAY_OFFLOAD": "idle", "HEADWAY_PROGRESS": "idle"},
+}
 
 
 def runs(scene):
     words = ("--pin", "--sizes", ",".join(scene.few(SIZES)), "--seconds", str(scene.seconds))
-    for way in WAYS:
-        yield Run("offload", words, way, environment={"HEADWAY_OFFLOAD": way})
+    for way, environment in WAYS.items():
+        yield Run("offload", words, way, environment=environment)
 
 
 def costs(way, bound_us):

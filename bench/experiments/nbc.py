@@ -7,6 +7,7 @@ MODES = {
     "manual": {"HEADWAY_PROGRESS": "off"},
     "polling threads": {"HEADWAY_PROGRESS": "idle"},
     "events": {"HEADWAY_PROGRESS": "event"},
+    "events, real-time": {"HEADWAY_PROGRESS": "event", "HEADWAY_EVENT_CLASS": "fifo"},
     "auto": {"HEADWAY_PROGRESS": "auto"},
 }
 TESTS = 20  # of the manual mode, within the computation

@@ -1,6 +1,7 @@
 #include "engine/statistics.hpp"
 
 #include <errno.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <map>
@@ -54,7 +55,7 @@ void gather_points(const std::vector<meter::report>& threads, page_image& image)
 void gather_threads(const std::vector<meter::report>& threads, page_image& image) {
   for (const auto& t : threads) {
     auto& row =
-        image.add("thread", t.thread == 0 ? t.name : t.name + " " + std::to_string(t.thread));
+        image.add("thread", t.thread == 0 ? t.name : fmt::format("{} {}", t.name, t.thread));
     auto sum = t.rounds[0];
     add_to(sum, t.rounds[1]);
     add_rounds(row, sum);

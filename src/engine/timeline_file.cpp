@@ -19,7 +19,7 @@ namespace {
 using progress::happening;
 using progress::meter;
 
-constexpr std::string_view head = "[";
+constexpr char head = '[';
 constexpr std::string_view tail = "\n]\n";
 
 /// Names are ours or a user's ltask's: what JSON would need escaped becomes a blank.
@@ -104,7 +104,7 @@ base::result<> add_to(int file, std::string part, std::uint64_t began_ns) {
   const auto size = static_cast<std::size_t>(found.st_size);
   if (size <= tail.size() || stale(found, began_ns)) {
     if (ftruncate(file, 0) != 0) return base::failed_errno("truncate", errno);
-    part.replace(0, 1, head);  // the first entry has no comma in front
+    part.front() = head;  // the first entry has no comma in front
   } else if (lseek(file, -static_cast<off_t>(tail.size()), SEEK_END) < 0) {
     return base::failed_errno("seek", errno);
   }
@@ -116,10 +116,10 @@ base::result<> add_to(int file, std::string part, std::uint64_t began_ns) {
 
 base::result<> add_timeline(const std::string& path, int rank, std::uint64_t began_ns) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return base::failed_errno("open " + path, errno);
+  if (file < 0) return base::failed_errno(fmt::format("open {}", path), errno);
   auto done = add_to(file, own_part(rank), began_ns);
   close(file);
-  if (!done) done.error().text = path + ": " + done.error().text;
+  if (!done) done.error().text = fmt::format("{}: {}", path, done.error().text);
   return done;
 }
 

@@ -62,6 +62,8 @@ std::size_t rail_meter::pump() {
       case rails::event_kind::lost:
         lost_ = true;
         break;
+      default:
+        break;  // nothing that a measurement waits for
     }
   }
   return count;

@@ -28,6 +28,11 @@ class basic_mask {
     return holder_.compare_exchange_strong(nobody, mine, std::memory_order_acquire,  // (L)
                                            std::memory_order_relaxed);
   }
+  /// The same where something else keeps all others away: no read-modify-write, and no edge.
+  bool take(ticket mine) noexcept {
+    holder_.store(mine, std::memory_order_relaxed);
+    return true;
+  }
   void unlock() noexcept { holder_.store(0, std::memory_order_release); }  // (U)
 
   /// 0, or the ticket of the tenure under way. Relaxed: says who, carries nothing of his work.

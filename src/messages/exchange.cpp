@@ -7,6 +7,29 @@
 
 namespace headway::messages {
 
+namespace {
+
+/// A call's stay in the library, where there is one lock for all of it.
+class stay {
+ public:
+  explicit stay(const exchange_parts& parts) noexcept
+      : engine_(parts.coarse ? &parts.engine : nullptr) {
+    if (engine_) [[unlikely]]
+      engine_->enter();
+  }
+  ~stay() {
+    if (engine_) [[unlikely]]
+      engine_->leave();
+  }
+  stay(const stay&) = delete;
+  stay& operator=(const stay&) = delete;
+
+ private:
+  progress::engine* const engine_;
+};
+
+}  // namespace
+
 exchange::exchange(packets::peers& peers, progress::engine& engine)
     : parts_(std::make_unique<exchange_parts>(peers, engine)) {
   peers.start(*parts_);
@@ -51,6 +74,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
                     int tag, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 &&
                        static_cast<std::size_t>(destination) < where.ranks.size());
+  const stay inside(*parts_);
   packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
   r.where_ = &where;
   r.data_ = const_cast<std::byte*>(data.data());  // only read: the piece that is sent
@@ -76,7 +100,8 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.sent = &exchange_parts::payload_sent;
   out.demote = &exchange_parts::demote;
   r.stage_ = request::stage::sending;
-  switch (to.post(out)) {
+  const bool later = parts_->offloads && r.background;  // a blocking call gains nothing by it
+  switch (later ? to.post_later(out) : to.post(out)) {
     case packets::posted::done:
       parts_->complete_at_once(r);
       break;
@@ -90,6 +115,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
 
 void exchange::receive(context& where, request& r, std::span<std::byte> room, int source,
                        int tag) noexcept {
+  const stay inside(*parts_);
   r.where_ = &where;
   r.data_ = room.data();
   r.bytes_ = room.size();
@@ -121,6 +147,7 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
 
 void exchange::cancel(request& r) noexcept {
   if (r.test()) return;
+  const stay inside(*parts_);
   context& where = *r.where_;
   {
     const std::lock_guard guard(where.lock);

@@ -20,7 +20,8 @@ namespace headway::messages {
 /// Locks:    context::lock, early_lock, waiting_lock and the tables' own; none is held while
 ///           another is taken, but early_lock before context::lock; none across `complete`.
 struct exchange_parts final : packets::receiver {
-  exchange_parts(packets::peers& all, progress::engine& own) : peers(all), engine(own) {}
+  exchange_parts(packets::peers& all, progress::engine& own)
+      : peers(all), engine(own), coarse(own.locks() == progress::locking::coarse) {}
   ~exchange_parts();
 
   void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
@@ -67,6 +68,8 @@ struct exchange_parts final : packets::receiver {
 
   packets::peers& peers;
   progress::engine& engine;
+  const bool coarse;  ///< one lock around each call (HEADWAY_LOCKING)
+  const bool offloads = progress::offloading_from_environment() != progress::offloading::inline_;
 
   static constexpr std::size_t page_entries = 256;
   using page = std::array<std::atomic<context*>, page_entries>;

@@ -54,11 +54,13 @@ int init_thread(int*, char***, int required, int& provided) {
   if (world == library::phase::over) {
     return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
   }
-  // Every level costs the same here, so nobody gets less than all of it but the main thread's wish.
-  const int level = required >= MPI_THREAD_MULTIPLE     ? MPI_THREAD_MULTIPLE
-                    : required >= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
-                    : required >= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
-                                                        : MPI_THREAD_SINGLE;
+  // Every level costs the same here, so nobody gets less than all of it but the main thread's wish;
+  // only where locking was forbidden, no two threads may come at once.
+  const bool locks = progress::locking_from_environment() != progress::locking::none;
+  const int level = required >= MPI_THREAD_MULTIPLE && locks ? MPI_THREAD_MULTIPLE
+                    : required >= MPI_THREAD_SERIALIZED      ? MPI_THREAD_SERIALIZED
+                    : required >= MPI_THREAD_FUNNELED        ? MPI_THREAD_FUNNELED
+                                                             : MPI_THREAD_SINGLE;
   provided = level;
   return open_world(level);
 }

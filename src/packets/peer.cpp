@@ -68,6 +68,25 @@ posted peer::post(outgoing& item) noexcept {
   return answer;
 }
 
+posted peer::post_later(outgoing& item) noexcept {
+  if (lost()) return posted::down;
+  if (!mask_.try_hold()) {
+    mask_.submit(item);
+    flush();
+  } else {
+    adopt_submitted();
+    append(item);
+    all_.stalled(*this);
+    mask_.let_go();
+    if (mask_.any_submitted()) flush();
+    all_.nudge();
+  }
+  if (lost()) {
+    while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  }
+  return posted::pending;
+}
+
 void peer::append(outgoing& item) noexcept {
   item.next.store(nullptr, std::memory_order_relaxed);  // ours: under the mask
   if (last_) {

@@ -46,6 +46,10 @@ class peer : public base::list_hook<> {
   /// meanwhile, `sent(false)` has been called before this returns or before `receiver::lost`.
   [[nodiscard]] posted post(outgoing& item) noexcept;
 
+  /// Leaves `item` to whoever polls next, behind all that was posted before it by this thread; else
+  /// as `post`, and never `done`.
+  [[nodiscard]] posted post_later(outgoing& item) noexcept;
+
   /// `bytes` charged by the peer are stored no longer. [reaper]
   void consumed(std::uint32_t bytes) noexcept {
     consumed_.store(consumed_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);

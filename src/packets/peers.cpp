@@ -72,6 +72,7 @@ void peers::stop() noexcept {
     engine_.remove_source(*r);
     engine_.cancel(*r);
   }
+  static_cast<void>(engine_.cancel(nudge_));
   for (auto& r : rails_) r->driver().close();
 }
 
@@ -88,6 +89,12 @@ void peers::stalled(peer& whom) noexcept {
   stalled_list_.push_back(whom);
   stalled_count_.fetch_add(1, std::memory_order_relaxed);
   engine_.pending_started();
+}
+
+void peers::nudge() noexcept {
+  // Acquire: pairs with the release at its end.
+  if (nudges_ && !nudge_.queued.exchange(true, std::memory_order_acquire))
+    engine_.submit_to_background(nudge_);
 }
 
 bool peers::retry_stalled(std::size_t rail_index) noexcept {

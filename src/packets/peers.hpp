@@ -65,6 +65,19 @@ class peers {
   friend class peer;
   friend class rail;
   void stalled(peer& whom) noexcept;
+  /// Something was left to others: tells a thread of ours, unless an idle poller is to find it.
+  void nudge() noexcept;
+  struct nudge_task : progress::ltask {
+    nudge_task() noexcept : ltask("send what was left", &nudge_task::run, one_shot) {}
+    static progress::ltask_result run(progress::ltask& self) noexcept {
+      // Release: the next submitter finds our last use of it over. The rails' ltasks, in the round
+      // that follows, do the work.
+      static_cast<nudge_task&>(self).queued.store(false, std::memory_order_release);
+      return progress::ltask_result::done;
+    }
+    static constexpr auto one_shot = progress::ltask_kind::one_shot;
+    std::atomic<bool> queued{false};
+  };
   /// Tries again what waits for this rail. [reaper]
   bool retry_stalled(std::size_t rail_index) noexcept;
   bool retry(peer& p) noexcept;
@@ -84,6 +97,8 @@ class peers {
   base::spinlock stalled_lock_;
   base::intrusive_list<peer> stalled_list_;
   std::atomic<int> stalled_count_{0};
+  const bool nudges_ = progress::offloading_from_environment() == progress::offloading::notify;
+  nudge_task nudge_;
   bool started_ = false;
 };
 

@@ -18,7 +18,7 @@ namespace headway::progress {
 template <class Waiter, template <class> class Atomic = base::atomic>
 class basic_completion_word {
   // Hazards, and the edge that removes each:
-  //   result of the work not seen            (F) release -> (T), (E), (L) acquire
+  //   result of the work not seen            (F) release -> (T), (E) acquire
   //   waiter's fields not seen by signaller  (E) release -> (F) acquire
   //   completion finishes, nobody signalled  (E) and (F) change the same word: one is first
   //   the same in the crowd                  (F) and (T') are seq_cst for crowd.hpp
@@ -63,12 +63,13 @@ class basic_completion_word {
         return enlisting::enlisted;
     }
   }
-  /// False: not seated here; or done meanwhile, and a signal has come or will come.
+  /// False: not seated here; or done meanwhile, and a signal has come or will come. Relaxed: who
+  /// leaves knows no more than before; whether it is done, and what with, he learns from `done`.
   bool leave(Waiter& w) noexcept {
-    auto before = word_.load(std::memory_order_acquire);  // (L)
+    auto before = word_.load(std::memory_order_relaxed);
     return seat(before) == &w &&
-           word_.compare_exchange_strong(before, before & crowd_bit, std::memory_order_acquire,
-                                         std::memory_order_acquire);  // (L)
+           word_.compare_exchange_strong(before, before & crowd_bit, std::memory_order_relaxed,
+                                         std::memory_order_relaxed);
   }
   void begin_done() noexcept { word_.store(finished, std::memory_order_relaxed); }     // owner only
   void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }           // owner only

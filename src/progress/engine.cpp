@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "progress/background.hpp"
 #include "progress/engine_core.hpp"
 #include "progress/tunables.hpp"
@@ -57,6 +58,11 @@ std::optional<polling_point> point_of(polling points) {
 }  // namespace
 
 void engine::parts::turn(polling_point point, bool on) {
+  if (on && core.options.locks == locking::none) {
+    base::log(base::severity::info,
+              "no background polling: HEADWAY_LOCKING=none is for one thread");
+    return;
+  }
   threads.turn(point, on);
   // Those who sleep on the assumption that our threads watch must look themselves from now on.
   if (!on) disturb_all();
@@ -103,10 +109,22 @@ void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
   // Counted before it can run: a round may end it before `submit` returns, and free it.
   if (task.kind_ == ltask_kind::one_shot) core.work.started();
-  queue.submit(task);
+  {
+    const engine_core::section alone(core, this_thread());
+    queue.submit(task);
+  }
   core.tell_background();
   core.sentry->kick_sleeper();
 }
+
+void engine::submit_to_background(ltask& task) noexcept {
+  submit(task);
+  parts_->core.rouse_event_thread();
+}
+
+locking engine::locks() const noexcept { return parts_->core.options.locks; }
+void engine::enter() noexcept { parts_->core.enter(this_thread()); }
+void engine::leave() noexcept { parts_->core.leave(this_thread()); }
 
 bool engine::cancel(ltask& task) noexcept {
   auto& core = parts_->core;
@@ -114,7 +132,11 @@ bool engine::cancel(ltask& task) noexcept {
   core.forbid_inside_ltask(me, "cancel");
   for (;;) {
     auto* home = task.home_.load(std::memory_order_relaxed);
-    if (home && home->take_back(me, task)) {
+    const auto take_back = [&] {
+      const engine_core::section alone(core, me);
+      return home->take_back(me, task);
+    };
+    if (home && take_back()) {
       if (task.kind_ == ltask_kind::one_shot) core.work.ended();
       return true;
     }
@@ -225,7 +247,8 @@ void engine::set_polling(polling points) {
   parts_->threads.lend_spare(false);
   for (const auto point : all_points) parts_->turn(point, false);
   if (const auto chosen = point_of(points)) parts_->turn(*chosen, true);
-  if (points == polling::automatic) parts_->threads.lend_spare(true);
+  if (points == polling::automatic && parts_->core.options.locks != locking::none)
+    parts_->threads.lend_spare(true);
 }
 
 void engine::turn(polling_point point, bool on) {

@@ -45,11 +45,29 @@ enum class waiting_policy : std::uint8_t {
 [[nodiscard]] polling polling_from_environment();
 [[nodiscard]] waiting_policy waiting_from_environment();
 
+/// What keeps threads out of each other's way.
+/// Source: thread09 (mechanism 10): what locking costs is one of that paper's questions.
+enum class locking : std::uint8_t {
+  none,    ///< nothing: one thread uses the library, and there are no background threads
+  coarse,  ///< one lock around each call and each polling round
+  fine,    ///< a mask for each queue; whoever finds it taken goes on
+};
+[[nodiscard]] locking locking_from_environment();
+
+/// Whether the start of a message is left to another core (mechanism 12).
+enum class offloading : std::uint8_t {
+  inline_,  ///< who starts it sends it
+  notify,   ///< a thread of ours is told to
+  idle,     ///< an idle poller finds it
+};
+[[nodiscard]] offloading offloading_from_environment();
+
 struct engine_options {
   polling points = polling::automatic;
   /// Processes of this job that share this machine's processors with us, ourselves included.
   int processes_on_node = 1;
   waiting_policy waits = waiting_from_environment();
+  locking locks = locking_from_environment();
 };
 
 /// What happened since the engine started. Cheap counters, each exact, no common moment.
@@ -102,6 +120,8 @@ class engine {
   void submit_here(ltask& task) noexcept;
   /// The same at any place.
   void submit_at(topology::place_id place, ltask& task) noexcept;
+  /// The same at the root, and a thread of ours runs it soon although others poll now and then.
+  void submit_to_background(ltask& task) noexcept;
   /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;
@@ -154,6 +174,11 @@ class engine {
   [[nodiscard]] engine_statistics statistics() const noexcept;
   /// Of each queue, the root first.
   [[nodiscard]] std::vector<queue_statistics> queues() const;
+
+  [[nodiscard]] locking locks() const noexcept;
+  /// Under coarse locking, around what a room above does in a call. Any number of times.
+  void enter() noexcept;
+  void leave() noexcept;
 
  private:
   struct parts;

@@ -7,6 +7,7 @@
 #include "base/atomic.hpp"
 #include "base/futex.hpp"
 #include "base/mask.hpp"
+#include "base/spinlock.hpp"
 #include "progress/engine.hpp"
 #include "progress/guard.hpp"
 #include "progress/meter.hpp"
@@ -24,7 +25,10 @@ namespace headway::progress {
 struct engine_core {
   engine_core(const topology::machine& on, const engine_options& chosen,
               std::unique_ptr<guard> made)
-      : machine(on), queues(on), sentry(std::move(made)), options(chosen) {}
+      : machine(on),
+        queues(on, chosen.locks != locking::fine),
+        sentry(std::move(made)),
+        options(chosen) {}
 
   const topology::machine& machine;
   queue_tree queues;
@@ -33,6 +37,34 @@ struct engine_core {
   std::unique_ptr<guard> sentry;
   ticks every_100_ms;
   const engine_options options;
+
+  /// Under coarse locking: the one lock of the library. Taken anew inside itself by counting.
+  base::spinlock library;
+  void enter(thread_record& me) noexcept {
+    if (me.inside++ == 0) library.lock();
+  }
+  void leave(thread_record& me) noexcept {
+    if (--me.inside == 0) library.unlock();
+  }
+  /// For as long as it lives, the calling thread is inside; not under any other locking.
+  class section {
+   public:
+    section(engine_core& core, thread_record& me) noexcept
+        : core_(core.options.locks == locking::coarse ? &core : nullptr), me_(me) {
+      if (core_) [[unlikely]]
+        core_->enter(me_);
+    }
+    ~section() {
+      if (core_) [[unlikely]]
+        core_->leave(me_);
+    }
+    section(const section&) = delete;
+    section& operator=(const section&) = delete;
+
+   private:
+    engine_core* const core_;
+    thread_record& me_;
+  };
 
   /// Who polls on behalf of all waiting threads, awake.
   alignas(64) base::mask lead;
@@ -88,6 +120,7 @@ struct engine_core {
 
   /// A round whose wake-ups are still owed: `me.pay_wake_ups()` is the caller's.
   queue_tree::outcome round(thread_record& me, round_kind kind, bool everywhere) noexcept {
+    const section alone(*this, me);
     me.in_round = true;
     const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
     me.in_round = false;

@@ -115,7 +115,8 @@ event_thread::finding event_thread::look() noexcept {
     idle_looks_ = 0;
     core_.every_100_ms.run_if_due(base::now_ns());
     // The spare poller's rounds are attendance too, as long as it has its processor.
-    if (rounds == rounds_seen_ && !spare_polls()) found = finding::unattended;
+    const bool asked = core_.queues.root().has_submissions();  // and nobody took them up
+    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Left alone for longer and longer while others poll; back soon when they cease.

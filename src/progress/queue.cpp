@@ -42,7 +42,7 @@ void task_queue::absorb() noexcept {
 task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexcept {
   if (main_count_.load(std::memory_order_relaxed) == 0 && submissions_.empty()) return {};
   // Relaxed: the claim is a courtesy between rounds, the mask alone excludes.
-  if (claims_.load(std::memory_order_relaxed) != 0 || !mask_.try_lock(me.next_ticket())) {
+  if (claims_.load(std::memory_order_relaxed) != 0 || !try_hold(me)) {
     skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
     return {found::taken, 0};
   }
@@ -114,7 +114,7 @@ bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
 
 bool task_queue::search(thread_record& me, ltask& task) noexcept {
   for (int tries = 0;; ++tries) {
-    if (mask_.try_lock(me.next_ticket())) {
+    if (try_hold(me)) {
       absorb();
       // Under the mask no body of this queue runs: `running` means that it was the last run.
       const bool here = task.home_.load(std::memory_order_relaxed) == this;

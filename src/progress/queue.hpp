@@ -45,6 +45,9 @@ class task_queue {
   task_queue& operator=(const task_queue&) = delete;
   ~task_queue();
 
+  /// Before the first visit. True: whoever visits sees to it that nobody else does.
+  void excluded_by_others(bool yes) noexcept { masked_ = !yes; }
+
   void submit(ltask& task) noexcept;
   [[nodiscard]] outcome visit(thread_record& me, round_kind kind) noexcept;
   /// True if this queue had it, and it was not run to its end: the caller's alone now.
@@ -76,7 +79,12 @@ class task_queue {
 
   alignas(64) base::mpsc_queue<ltask, &ltask::link_of> submissions_;
   counter skips_{0};  // the one counter that is not the holder's
+  [[nodiscard]] bool try_hold(thread_record& me) noexcept {
+    return masked_ ? mask_.try_lock(me.next_ticket()) : mask_.take(me.next_ticket());
+  }
+
   alignas(64) base::mask mask_;
+  bool masked_ = true;  ///< constant since the start
   /// Threads in `take_back`: rounds stay away, or one that follows the other would starve it.
   base::atomic<std::uint32_t> claims_{0};
   base::atomic<std::uint32_t> main_count_{0};

@@ -2,12 +2,13 @@
 
 namespace headway::progress {
 
-queue_tree::queue_tree(const topology::machine& machine)
+queue_tree::queue_tree(const topology::machine& machine, bool excluded_by_others)
     : machine_(machine), count_(machine.places().size()), nodes_(std::make_unique<node[]>(count_)) {
   for (std::size_t i = 0; i < count_; ++i) {
     const auto& place = machine.places()[i];
     const auto& parent = machine.places()[static_cast<std::size_t>(place.parent)];
     nodes_[i].parent = static_cast<std::uint32_t>(parent.id);
+    nodes_[i].queue.excluded_by_others(excluded_by_others);
     nodes_[i].siblings = i == 0 ? 1 : static_cast<std::uint32_t>(parent.children);
   }
 }

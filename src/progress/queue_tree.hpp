@@ -23,7 +23,8 @@ class queue_tree {
     std::uint32_t one_shots = 0;
   };
 
-  explicit queue_tree(const topology::machine& machine);
+  /// `excluded_by_others`: see task_queue.
+  explicit queue_tree(const topology::machine& machine, bool excluded_by_others = false);
 
   [[nodiscard]] task_queue& root() noexcept { return nodes_[0].queue; }
   [[nodiscard]] task_queue& leaf() noexcept { return node_at(machine_.here()).queue; }

@@ -104,6 +104,24 @@ base::number_tunable trace_events{
     1 << 24,
     "entries of a thread's timeline, 64 bytes each; later ones are dropped and counted"};
 
+base::choice_tunable lock_mode{
+    "HEADWAY_LOCKING",
+    {"none", "coarse", "fine"},
+    "fine",
+    "none: one thread, nothing in the background; coarse: one lock around each call and polling "
+    "round; fine: each queue its own. To measure what locking costs, as thread09 does"};
+
+base::choice_tunable offload{
+    "HEADWAY_OFFLOAD",
+    {"inline", "notify", "idle"},
+    "inline",
+    "who sends what a non-blocking call starts: the caller; a thread of ours that is told; or an "
+    "idle poller that finds it (with HEADWAY_PROGRESS=idle)"};
+
+locking locking_from_environment() { return static_cast<locking>(lock_mode.index()); }
+
+offloading offloading_from_environment() { return static_cast<offloading>(offload.index()); }
+
 polling polling_from_environment() { return static_cast<polling>(progress_points.index()); }
 
 waiting_policy waiting_from_environment() {

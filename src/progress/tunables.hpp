@@ -15,6 +15,8 @@ extern base::number_tunable idle_slowdown;
 extern base::choice_tunable idle_level;
 extern base::choice_tunable idle_places;
 extern base::choice_tunable event_class;
+extern base::choice_tunable lock_mode;
+extern base::choice_tunable offload;
 extern base::number_tunable stats;
 extern base::text_tunable trace_file;
 extern base::number_tunable trace_events;

@@ -32,11 +32,12 @@ inline void pass_time(int milliseconds) {
 /// An engine on this machine, or on an imagined one.
 struct running {
   explicit running(polling points, waiting_policy waits = waiting_policy::adaptive,
-                   const std::string& imagined = {}, int processes = 1) {
+                   const std::string& imagined = {}, int processes = 1,
+                   locking locks = locking::fine) {
     auto read = imagined.empty() ? topology::machine::read() : topology::machine::imagine(imagined);
     if (!read) throw std::runtime_error(read.error().text);
     machine = std::move(*read);
-    auto started = engine::start(*machine, {points, processes, waits});
+    auto started = engine::start(*machine, {points, processes, waits, locks});
     if (!started) throw std::runtime_error(started.error().text);
     the = std::move(*started);
   }

@@ -1,0 +1,144 @@
+// Modes that are chosen at the start: locking, and the scheduling class of the event thread.
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fixture.hpp"
+#include "mailbox.hpp"
+
+namespace headway::progress::testing {
+namespace {
+
+struct counted_task : ltask {
+  counted_task() : ltask("counted", &run, ltask_kind::one_shot) {}
+  static ltask_result run(ltask& self) noexcept {
+    auto& me = static_cast<counted_task&>(self);
+    ++me.runs;  // plain: whoever sees `ended` complete sees it
+    me.ended.complete();
+    return ltask_result::done;
+  }
+  int runs = 0;
+  completion ended;
+};
+
+TEST(locking, of_none_runs_everything_on_the_one_thread_there_is) {
+  running e(polling::automatic, waiting_policy::adaptive, {}, 1, locking::none);
+  for (const auto point : {polling_point::event, polling_point::timer, polling_point::idle}) {
+    EXPECT_FALSE(e->is_on(point));
+    e->turn(point, true);
+    EXPECT_FALSE(e->is_on(point));
+  }
+  mailbox box(*e);
+  for (int i = 0; i < 100; ++i) {
+    counted_task task;
+    e->submit(task);
+    e->wait(task.ended);
+    EXPECT_EQ(task.runs, 1);
+    completion c;
+    box.post(c);
+    e->wait(c);
+  }
+  EXPECT_EQ(e->statistics().background_rounds, 0u);
+}
+
+TEST(locking, of_one_lock_serialises_calls_and_rounds) {
+  running e(polling::automatic, waiting_policy::adaptive, {}, 1, locking::coarse);
+  mailbox box(*e);
+  int inside = 0;  // plain: the lock of the library keeps it whole
+  std::vector<std::jthread> callers;
+  for (int t = 0; t < 3; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 300; ++i) {
+        e->enter();
+        e->enter();  // a call may call in
+        ++inside;
+        EXPECT_EQ(inside, 1);
+        --inside;
+        e->leave();
+        e->leave();
+        counted_task task;
+        e->submit(task);
+        completion c;
+        box.post(c);
+        e->wait(task.ended);
+        e->wait(c);
+        EXPECT_EQ(task.runs, 1);
+      }
+    });
+}
+
+TEST(locking, of_one_lock_lets_ltasks_submit_and_be_cancelled) {
+  struct parent : ltask {
+    parent(engine& e, counted_task& c) : ltask("parent", &run), where(e), child(c) {}
+    static ltask_result run(ltask& self) noexcept {
+      auto& me = static_cast<parent&>(self);
+      me.where.submit(me.child);
+      return ltask_result::done;
+    }
+    engine& where;
+    counted_task& child;
+  };
+  running e(polling::off, waiting_policy::adaptive, {}, 1, locking::coarse);
+  counted_task child, never;
+  parent task(*e, child);
+  e->submit(task);
+  e->wait(child.ended);
+  e->submit(never);
+  EXPECT_TRUE(e->cancel(never));
+  EXPECT_EQ(never.runs, 0);
+}
+
+/// The scheduling class of the event thread of this process.
+int class_of_event_thread() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(entry.path() / "comm") >> name;
+    if (name == "hw-event") return sched_getscheduler(std::stoi(entry.path().filename()));
+  }
+  return -1;
+}
+
+/// Never comes to rest: in a real-time class it would take a whole processor.
+struct restless_task : ltask {
+  restless_task() : ltask("restless", &run) {}
+  static ltask_result run(ltask&) noexcept { return ltask_result::advanced; }
+};
+
+bool demotes_a_restless_event_thread() {
+  running e(polling::event);
+  const bool high = eventually([] { return class_of_event_thread() == SCHED_FIFO; });
+  e->pending_started();
+  restless_task task;
+  e->submit(task);
+  const bool demoted = eventually([&] { return e->statistics().demotions >= 2; });
+  static_cast<void>(e->cancel(task));
+  e->pending_ended();
+  return high && demoted;
+}
+
+TEST(event_thread, in_a_real_time_class_does_not_take_a_processor) {
+  sched_param lowest{.sched_priority = 1};
+  bool allowed = false;
+  std::thread([&] { allowed = sched_setscheduler(0, SCHED_FIFO, &lowest) == 0; }).join();
+  if (!allowed) GTEST_SKIP() << "real-time classes are not permitted here";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("HEADWAY_EVENT_CLASS", "fifo", 1);
+        std::_Exit(demotes_a_restless_event_thread() ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace headway::progress::testing

@@ -176,8 +176,8 @@ int headway_ltask_wait_all(headway_ltask* const* tasks, size_t count, uint64_t l
 /* One round over everything that is pending: 1 if something advanced, 0 if not. */
 int headway_progress_poll(void);
 /* Each background polling point on or off, while all is running. Not from inside an ltask. */
-int headway_progress_turn(headway_progress_point point, int on);
-int headway_progress_is_on(headway_progress_point point);
+int headway_progress_turn(int point, int on); /* a headway_progress_point */
+int headway_progress_is_on(int point);
 /* Something that patient ltasks work for began or ended. */
 int headway_progress_pending_started(void);
 int headway_progress_pending_ended(void);

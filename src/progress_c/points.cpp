@@ -11,7 +11,7 @@ namespace {
 
 using progress::polling_point;
 
-std::optional<polling_point> point_of(headway_progress_point p) noexcept {
+std::optional<polling_point> point_of(int p) noexcept {
   switch (p) {
     case HEADWAY_PROGRESS_EVENT:
       return polling_point::event;
@@ -36,14 +36,14 @@ progress::engine* engine_if_any() noexcept {
   return user && !inside_ltask() ? &user->home() : nullptr;
 }
 
-int turn(headway_progress_point point, bool on) {
+int turn(int point, bool on) {
   constexpr auto call = "headway_progress_turn";
   int status;
   auto* e = engine_for(call, status);
   if (!e) return status;
   const auto which = point_of(point);
   if (!which)
-    return fail(HEADWAY_PROGRESS_MISUSE, call, fmt::format("{} is no polling point", +point));
+    return fail(HEADWAY_PROGRESS_MISUSE, call, fmt::format("{} is no polling point", point));
 #ifdef HEADWAY_NOTHREAD
   if (on) return fail(HEADWAY_PROGRESS_UNSUPPORTED, call, "this flavour has no threads");
 #endif
@@ -65,7 +65,7 @@ int headway_progress_poll(void) {
   return e ? static_cast<int>(e->poll()) : status;
 }
 
-int headway_progress_turn(headway_progress_point point, int on) {
+int headway_progress_turn(int point, int on) {
   try {
     return turn(point, on != 0);
   } catch (const std::exception& e) {
@@ -73,7 +73,7 @@ int headway_progress_turn(headway_progress_point point, int on) {
   }
 }
 
-int headway_progress_is_on(headway_progress_point point) {
+int headway_progress_is_on(int point) {
   int status;
   auto* e = engine_for("headway_progress_is_on", status);
   const auto which = point_of(point);

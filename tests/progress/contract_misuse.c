@@ -106,7 +106,7 @@ static void attributes_without_sense(void) {
   CHECK(headway_ltask_submit(&task) == HEADWAY_PROGRESS_MISUSE && says("has place 12345"));
   headway_ltask* none[2] = {NULL, NULL};
   CHECK(headway_ltask_wait_any(none, 2, 0, NULL) == HEADWAY_PROGRESS_MISUSE);
-  CHECK(headway_progress_turn((headway_progress_point)77, 0) == HEADWAY_PROGRESS_MISUSE);
+  CHECK(headway_progress_turn(77, 0) == HEADWAY_PROGRESS_MISUSE);
 }
 
 static int child_is_told(counter* c) {

@@ -52,6 +52,7 @@ class inbox {
   std::uint32_t id = 0;  ///< 0: closed. Guarded by `lock`, like the rest
   std::string name;
   int descriptor = -1;          ///< an eventfd that is readable while something waits, or -1
+  bool near = false;            ///< the last message received came from this process
   std::uint32_t from_here = 0;  ///< units that wait, of this process's own threads
   /// Processes that have sent here: units of credit that they have not got back yet.
   struct debt {

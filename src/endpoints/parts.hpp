@@ -111,6 +111,9 @@ struct service_parts final : packets::receiver, postman {
   // Receiving.
   /// `p` is out of its inbox: what the program gets.
   [[nodiscard]] outcome finish(parcel& p, message& out) noexcept;
+  /// Before a wait for a message that is likely to come from a thread of this process: its sender
+  /// needs no poll of ours, and only one thread of a process polls anyway.
+  static void spin(const waiting_thread& me) noexcept;
   /// Frees what nobody will receive.
   void drop(parcel& p) noexcept;
   /// `p` is received: what its sender gets back. Under the inbox's lock; what is to be told comes

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "endpoints/parts.hpp"
 
 namespace headway::endpoints {
@@ -27,6 +28,7 @@ struct counted_wait {
 
 void service_parts::account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept {
   due = 0;
+  box.near = p.from.process == self;
   if (p.charge == 0) return;
   if (p.from.process == self) {
     box.from_here -= std::min<std::uint32_t>(box.from_here, p.charge);
@@ -62,6 +64,11 @@ outcome service_parts::finish(parcel& p, message& out) noexcept {
   return written ? mistake(wrong::written, out.data) : outcome::ok;
 }
 
+void service_parts::spin(const waiting_thread& me) noexcept {
+  constexpr int looks = 100;  // some microseconds: less than a wake-up costs
+  for (int i = 0; i < looks && !me.test(); ++i) base::relax();
+}
+
 void service_parts::drop(parcel& p) noexcept {
   pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
   block& own = block_of(p);
@@ -79,6 +86,7 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
   inbox& box = e->box;
   waiting_thread me;
   me.wanted = wanted;
+  bool near = false;
   for (bool polled = false;; polled = true) {
     parcel* p = nullptr;
     std::uint32_t due = 0;
@@ -86,6 +94,7 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
       woken then;
       const std::scoped_lock guard(box.lock);
       if (box.id != id) return outcome::gone;
+      near = box.near;
       p = box.take(wanted);
       if (p) s.account(box, *p, then, due);
       if (!p && deadline_ns != no_wait) box.add_receiver(me);
@@ -98,7 +107,8 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     if (polled) return outcome::again;
     s.engine.poll();
   }
-  {
+  if (near) service_parts::spin(me);
+  if (!me.test()) {
     const counted_wait counted(s.dispatch);
     if (deadline_ns == for_ever) {
       s.engine.wait(me);

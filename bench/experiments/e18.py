@@ -1,0 +1,34 @@
+"""E18: one producer hands events to N consuming threads."""
+
+from .model import Experiment, Panel, Run, at_most
+
+CONSUMERS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def runs(scene):
+    for consumers in scene.few(CONSUMERS):
+        events = "2000" if scene.quick else "20000"
+        yield Run("built:events", ("--consumers", str(consumers), "--events", events), ranks=0)
+
+
+def flat(result):
+    few = result.values("headway", "handling_us", consumers=2)
+    many = result.values("headway", "handling_us", consumers=64)
+    ratios = [b / a for a, b in zip(few, many) if a]
+    return at_most("handling delay, 64 consumers ≤ 1.5 × that of 2", ratios, 1.5)
+
+
+EXPERIMENT = Experiment(
+    name="E18",
+    title="hand-off of events to N consumers",
+    source="pcor02, figure 4",
+    saw="context switches dominate; delays grow with the consumers",
+    runs=runs,
+    panels=(
+        Panel("an event every 10 µs", "consumers",
+              {"handling": "handling_us", "99 % of handling": "handling_99_us",
+               "production": "production_us"},
+              "µs", "consumers", log_x=True, log_y=True),
+    ),
+    claims=(flat,),
+)  # fmt: skip

@@ -94,8 +94,12 @@ base::result<> runtime::parts::connect_to(int rank) {
   auto partners = find_partners(*job, rank, rails);
   if (!partners) return std::unexpected(partners.error());
   std::vector<std::optional<rail_address>> of_rails;
-  for (auto& p : *partners) of_rails.push_back(std::move(p.address));
-  return peers->connect(static_cast<rails::peer_id>(rank), of_rails);
+  std::vector<std::size_t> turns;
+  for (auto& p : *partners) {
+    of_rails.push_back(std::move(p.address));
+    turns.push_back(p.turn);
+  }
+  return peers->connect(static_cast<rails::peer_id>(rank), of_rails, turns);
 }
 
 endpoints::service_options runtime::parts::endpoint_options() const {

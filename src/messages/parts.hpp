@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/id_table.hpp"
 #include "base/spinlock.hpp"
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
-#include "messages/id_table.hpp"
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 
@@ -27,6 +27,10 @@ struct exchange_parts final : packets::receiver {
   void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
   void landed(rails::landing_id zone, std::uint64_t bytes) noexcept override;
   void lost(packets::peer& whom) noexcept override;
+  std::span<const std::byte> offered(packets::peer& to, std::uint32_t send_id,
+                                     void*& owner) noexcept override;
+  void pushed(void* owner, bool well) noexcept override;
+  void pulled(void* owner, bool well) noexcept override;
   void lost_in(context& where, packets::peer& whom) noexcept;
 
   /// The open context of this number, or nullptr.
@@ -78,8 +82,8 @@ struct exchange_parts final : packets::receiver {
   base::spinlock early_lock;  // messages whose context is not open here yet
   base::intrusive_list<parked, arrival_order> early;
 
-  id_table<request> sends;
-  id_table<request> landings;
+  base::id_table<request> sends;
+  base::id_table<request> landings;
   base::spinlock waiting_lock;
   base::intrusive_list<request> awaiting;  // matched, no landing zone was free
   struct landing_retry : progress::ltask {

@@ -98,6 +98,27 @@ void exchange_parts::granted(packets::peer& from, const grant& given) noexcept {
   }
 }
 
+std::span<const std::byte> exchange_parts::offered(packets::peer& to, std::uint32_t send_id,
+                                                   void*& owner) noexcept {
+  request* r = sends.find(send_id);
+  if (!r || r->from_ != &to || sends.take(send_id) != r) return {};  // lost, or not what we sent
+  r->stage_ = request::stage::sending;
+  owner = r;
+  return {r->data_, r->bytes_};
+}
+
+void exchange_parts::pushed(void* owner, bool well) noexcept {
+  auto& r = *static_cast<request*>(owner);
+  if (well) return complete(r);
+  fail(r, outcome::peer_lost);
+}
+
+void exchange_parts::pulled(void* owner, bool well) noexcept {
+  auto& r = *static_cast<request*>(owner);
+  if (well) return complete(r);
+  fail(r, outcome::peer_lost);
+}
+
 void exchange_parts::accept(packets::peer& from, request& r, const parked& offered) noexcept {
   const std::size_t fits = std::min(offered.bytes, r.bytes_);
   r.from_ = &from;
@@ -116,6 +137,8 @@ void exchange_parts::open_landing(request& r) noexcept {
   packets::peer& from = *r.from_;
   if (from.lost()) return fail(r, outcome::peer_lost);
   r.stage_ = request::stage::landing;
+  if (from.bundled())
+    return from.pull({.target = {r.data_, r.landing_left_}, .send_id = r.send_id_, .owner = &r});
   r.id_ = landings.insert(r);
   const auto zone = static_cast<rails::landing_id>(r.id_);
   const bool nothing = r.landing_left_ == 0;

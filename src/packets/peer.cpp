@@ -4,9 +4,17 @@
 
 #include <cstring>
 
+#include "packets/bundle/bundle.hpp"
 #include "packets/peers.hpp"
 
 namespace headway::packets {
+
+peer::peer(peers& all, rails::peer_id id) noexcept
+    : all_(all), id_(id), strategy_(find_strategy("fifo")) {}
+
+peer::~peer() = default;
+
+void peer::pull(const pull_order& order) noexcept { bundle_->pull(order); }
 
 peer::taken peer::transmit(outgoing& item) noexcept {
   if (item.charge != 0) {
@@ -33,6 +41,8 @@ peer::taken peer::transmit(outgoing& item) noexcept {
 }
 
 posted peer::post(outgoing& item) noexcept {
+  if (bundle_) [[unlikely]]
+    return bundle_->post(item);
   if (lost()) return posted::down;
   auto answer = posted::pending;
   if (!mask_.try_hold()) {
@@ -69,6 +79,8 @@ posted peer::post(outgoing& item) noexcept {
 }
 
 posted peer::post_later(outgoing& item) noexcept {
+  if (bundle_) [[unlikely]]
+    return bundle_->post(item);
   if (lost()) return posted::down;
   if (!mask_.try_hold()) {
     mask_.submit(item);

@@ -3,10 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/combining_mask.hpp"
 #include "base/intrusive_list.hpp"
+#include "packets/bundle/flows.hpp"
 #include "packets/outgoing.hpp"
+#include "packets/strategy.hpp"
 #include "rails/driver.hpp"
 
 namespace headway::packets {
@@ -17,9 +20,14 @@ enum class posted : std::uint8_t {
   down,     ///< the peer is lost; nothing was taken
 };
 
+class bundle;
 class peers;
 
 /// A process of the job and the stream of packets to it.
+///
+/// One that several rails reach which may fail one by one has a `bundle`, which does what this
+/// class does for others: see there. Nothing of it is on the way of a peer with one rail but one
+/// comparison.
 ///
 /// Threads:  every function any thread, except those marked [reaper]: whoever runs the
 ///           rail's ltask.
@@ -33,21 +41,36 @@ class peer : public base::list_hook<> {
   //   consumed_, consumed_late_, advertised_, returned_: relaxed; counts that carry nothing with
   //   them.
  public:
-  peer(peers& all, rails::peer_id id) noexcept : all_(all), id_(id) {}
+  peer(peers& all, rails::peer_id id) noexcept;
+  ~peer();
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
   [[nodiscard]] rails::peer_id id() const noexcept { return id_; }
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
   [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }  // (L)
+  /// Of a peer that is not `bundled`.
   [[nodiscard]] rails::driver& rail() const noexcept { return *rail_; }
+  /// Has several rails: large messages come by `pull`, not by a landing zone and a packet that
+  /// names it.
+  [[nodiscard]] bool bundled() const noexcept { return bundle_ != nullptr; }
+  /// Of a bundled peer: asks for a message that it has offered. Ends in `receiver::pulled`,
+  /// possibly before this returns. [any thread]
+  void pull(const pull_order& order) noexcept;
+  /// How packets and messages of this peer are given to rails, unless an order says otherwise.
+  [[nodiscard]] const packets::strategy& strategy() const noexcept {
+    return *strategy_.load(std::memory_order_relaxed);  // strategies do not change: carries nothing
+  }
+  void use(const packets::strategy& how) noexcept {
+    strategy_.store(&how, std::memory_order_relaxed);
+  }
 
   /// Sends `item` behind all that was posted before it by this thread. When the peer is lost
   /// meanwhile, `sent(false)` has been called before this returns or before `receiver::lost`.
   [[nodiscard]] posted post(outgoing& item) noexcept;
 
   /// Leaves `item` to whoever polls next, behind all that was posted before it by this thread; else
-  /// as `post`, and never `done`.
+  /// as `post`, and never `done`. A bundled peer: as `post`.
   [[nodiscard]] posted post_later(outgoing& item) noexcept;
 
   /// `bytes` charged by the peer are stored no longer. [reaper]
@@ -58,6 +81,7 @@ class peer : public base::list_hook<> {
   void consumed_late(std::uint32_t bytes) noexcept;
 
  private:
+  friend class bundle;
   friend class peers;
   friend class rail;
 
@@ -84,6 +108,8 @@ class peer : public base::list_hook<> {
 
   peers& all_;
   const rails::peer_id id_;
+  std::unique_ptr<bundle> bundle_;
+  std::atomic<const packets::strategy*> strategy_;
   rails::driver* rail_ = nullptr;
   std::size_t rail_index_ = 0;
   std::size_t eager_bytes_max_ = 0;

@@ -4,17 +4,19 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "packets/bundle/bundle.hpp"
 #include "packets/rail.hpp"
 #include "packets/tunables.hpp"
 
 namespace headway::packets {
 
 peers::peers(progress::engine& engine, std::size_t count, rails::peer_id self)
-    : engine_(engine), self_(self) {
+    : engine_(engine), self_(self), keeper_(engine) {
   peers_.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     peers_.push_back(std::make_unique<peer>(*this, static_cast<rails::peer_id>(i)));
@@ -27,26 +29,66 @@ void peers::add_rail(std::unique_ptr<rails::driver> driver) {
 }
 
 base::result<> peers::connect(rails::peer_id whom,
-                              std::span<const std::optional<std::vector<std::byte>>> addresses) {
+                              std::span<const std::optional<std::vector<std::byte>>> addresses,
+                              std::span<const std::size_t> turns) {
   peer& p = *peers_[static_cast<std::uint32_t>(whom)];
-  const auto part = eager_memory_bytes.get() / static_cast<std::int64_t>(peers_.size());
+  std::vector<std::size_t> reaching;
+  const auto most = static_cast<std::size_t>(rails_per_peer.get());
   for (std::size_t i = 0; i < rails_.size() && i < addresses.size(); ++i) {
     if (!addresses[i]) continue;
-    const auto connected = rails_[i]->driver().connect(whom, *addresses[i]);
+    auto& driver = rails_[i]->driver();
+    // Beside memory nothing else is worth it: what cannot be cut needs no second rail.
+    if (!reaching.empty() && !driver.query().severable) continue;
+    const auto connected = driver.connect(whom, *addresses[i]);
     if (!connected && connected.error().kind != base::fault_kind::unsupported) return connected;
     if (!connected) continue;
-    const auto limits = rails_[i]->driver().query();
-    p.rail_ = &rails_[i]->driver();
-    p.rail_index_ = i;
-    p.credit_bytes_ = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(part, 1 << 12, eager_peer_bytes_max.get()));
-    p.eager_bytes_max_ = std::min<std::size_t>(limits.eager_bytes_max, p.credit_bytes_ / 2);
+    reaching.push_back(i);
+    if (!driver.query().severable || reaching.size() == most) break;
+  }
+  if (reaching.empty())
+    return base::failed(base::fault_kind::unsupported,
+                        fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(whom)));
+  const auto part = eager_memory_bytes.get() / static_cast<std::int64_t>(peers_.size());
+  const auto first = reaching.front();
+  p.rail_ = &rails_[first]->driver();
+  p.rail_index_ = first;
+  p.credit_bytes_ = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(part, 1 << 12, eager_peer_bytes_max.get()));
+  p.eager_bytes_max_ = p.rail_->query().eager_bytes_max;
+  if (reaching.size() > 1) {
+    auto in_turn = reaching;
+    if (!turns.empty()) std::ranges::sort(in_turn, {}, [&](std::size_t i) { return turns[i]; });
+    bundle_up(p, in_turn);
+  }
+  p.eager_bytes_max_ = std::min<std::size_t>(p.eager_bytes_max_, p.credit_bytes_ / 2);
+  for (const auto i : reaching) {
     ++rails_[i]->peer_count;
     if (whom != self_) ++rails_[i]->other_count;
-    return {};
   }
-  return base::failed(base::fault_kind::unsupported,
-                      fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(whom)));
+  return {};
+}
+
+void peers::bundle_up(peer& p, std::span<const std::size_t> in_turn) {
+  constexpr std::size_t ring_bytes_min = 256 * 1024;  // several frames of the largest size
+  p.bundle_ = std::make_unique<bundle>(*this, p, keeper_,
+                                       std::max<std::size_t>(p.credit_bytes_, ring_bytes_min));
+  for (const auto i : in_turn) {
+    p.bundle_->add_lane(rails_[i]->driver(), i);
+    rails_[i]->bundled = true;
+  }
+  p.eager_bytes_max_ = p.bundle_->eager_bytes_max();
+  p.use(default_strategy());
+  keeper_.add(*p.bundle_);
+}
+
+void peers::deliver(peer& from, std::span<const std::byte> packet) noexcept {
+  stream_head head;
+  std::memcpy(&head, packet.data(), sizeof head);
+  from.returned_.store(head.credit, std::memory_order_relaxed);
+  if (head.kind == credit_only) return;
+  const bool beside = head.kind >= beside_kinds && beside_;
+  (beside ? beside_ : above_)->arrived(from, packet);
+  from.return_credit_if_due();
 }
 
 void peers::start(receiver& above) {
@@ -59,6 +101,7 @@ void peers::start(receiver& above) {
     engine_.submit(*r);
     engine_.add_source(*r);
   }
+  if (keeper_.any()) engine_.add_source(keeper_);
   engine_.add_tick(&peers::tick, this);
   started_ = true;
 }
@@ -66,7 +109,9 @@ void peers::start(receiver& above) {
 void peers::stop() noexcept {
   if (!started_) return;
   started_ = false;
+  finish_bundles();
   engine_.remove_tick(&peers::tick, this);
+  if (keeper_.any()) engine_.remove_source(keeper_);
   for (auto& r : rails_) {
     if (r->peer_count == 0) continue;
     engine_.remove_source(*r);
@@ -74,6 +119,19 @@ void peers::stop() noexcept {
   }
   static_cast<void>(engine_.cancel(nudge_));
   for (auto& r : rails_) r->driver().close();
+}
+
+/// What is under way ends before the rails close: the peer may still need our acknowledgement, or
+/// what we send again. One that has left already does not answer any more.
+void peers::finish_bundles() noexcept {
+  constexpr std::uint64_t patience_ns = 1'000'000'000;
+  if (!keeper_.any()) return;
+  const auto until_ns = base::now_ns() + patience_ns;
+  const auto unfinished = [](const auto& p) {
+    return p->bundle_ && !p->lost() && !p->bundle_->at_rest();
+  };
+  while (std::ranges::any_of(peers_, unfinished) && base::now_ns() < until_ns)
+    if (!engine_.poll()) sched_yield();
 }
 
 rails::driver& peers::rail_at(std::size_t index) noexcept { return rails_[index]->driver(); }
@@ -146,7 +204,11 @@ void peers::lose(peer& whom) noexcept {
   if (!whom.lost_.exchange(true, std::memory_order_seq_cst))  // (L)
     base::log(base::severity::info, "rank {} is lost", static_cast<std::uint32_t>(whom.id()));
   if (whom.loss_told_) return;
-  while (!whom.fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  if (whom.bundle_) {
+    whom.bundle_->fail_all();
+  } else {
+    while (!whom.fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  }
   whom.loss_told_ = true;
   above_->lost(whom);
   if (beside_) beside_->lost(whom);
@@ -154,6 +216,7 @@ void peers::lose(peer& whom) noexcept {
 
 void peers::tick(void* self) noexcept {
   const auto now = base::now_ns();
+  static_cast<peers*>(self)->keeper_.tick();
   for (auto& r : static_cast<peers*>(self)->rails_)
     if (r->peer_count > 0) r->driver().tick(now);
 }

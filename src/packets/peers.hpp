@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/spinlock.hpp"
+#include "packets/bundle/keeper.hpp"
 #include "packets/peer.hpp"
 #include "progress/engine.hpp"
 #include "rails/driver.hpp"
@@ -24,6 +25,22 @@ class receiver {
   /// A packet that is not this room's own: head, then payload. Readable during the call only.
   virtual void arrived(peer& from, std::span<const std::byte> bytes) noexcept = 0;
   virtual void landed(rails::landing_id zone, std::uint64_t bytes) noexcept = 0;
+  /// A bundled peer asks for what we offered it under this number: the whole message, and in
+  /// `owner` what `pushed` is to be called with. Once per number. `owner` stays null: no such
+  /// offer.
+  [[nodiscard]] virtual std::span<const std::byte> offered(peer& to, std::uint32_t send_id,
+                                                           void*& owner) noexcept {
+    static_cast<void>(to), static_cast<void>(send_id), static_cast<void>(owner);
+    return {};
+  }
+  /// The peer has all it wants of that message; or it is lost, and our memory is left alone.
+  virtual void pushed(void* owner, bool well) noexcept {
+    static_cast<void>(owner), static_cast<void>(well);
+  }
+  /// What was pulled is here, or will not come. From any thread.
+  virtual void pulled(void* owner, bool well) noexcept {
+    static_cast<void>(owner), static_cast<void>(well);
+  }
   /// Nothing will come from this process any more, and nothing reach it. Once per peer.
   virtual void lost(peer& whom) noexcept = 0;
 
@@ -42,11 +59,15 @@ class peers {
   peers(const peers&) = delete;
   peers& operator=(const peers&) = delete;
 
-  /// Nearer rails first: `connect` takes the first that reaches the peer.
+  /// Nearer rails first: `connect` takes the first that reaches the peer, and when that one may be
+  /// cut, the others like it too.
   void add_rail(std::unique_ptr<rails::driver> driver);
   /// `addresses[i]` is what rail i of that process published, if it has such a rail.
+  /// `turns[i]` is the place of rail i among the rails of a bundle, the same number at both ends;
+  /// without them, the order of the rails.
   [[nodiscard]] base::result<> connect(
-      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses);
+      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+      std::span<const std::size_t> turns = {});
   /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It opens no landing
   /// zones, and is told of losses like the first, after it.
   void share(receiver& beside) noexcept { beside_ = &beside; }
@@ -60,8 +81,11 @@ class peers {
   [[nodiscard]] rails::driver& rail_at(std::size_t index) noexcept;
   [[nodiscard]] int peers_on(std::size_t rail_index) const noexcept;
   [[nodiscard]] progress::engine& engine() noexcept { return engine_; }
+  /// Of the peers with several rails.
+  [[nodiscard]] const statistics& counts() const noexcept { return keeper_.counts; }
 
  private:
+  friend class bundle;
   friend class peer;
   friend class rail;
   void stalled(peer& whom) noexcept;
@@ -86,12 +110,23 @@ class peers {
   }
   /// [reaper]
   void lose(peer& whom) noexcept;
+  void deliver(peer& from, std::span<const std::byte> packet) noexcept;
+  // Of bundled peers; they are `messages`' alone.
+  [[nodiscard]] std::span<const std::byte> offered(peer& to, std::uint32_t send_id,
+                                                   void*& owner) noexcept {
+    return above_->offered(to, send_id, owner);
+  }
+  void pushed(void* owner, bool well) noexcept { above_->pushed(owner, well); }
+  void pulled(void* owner, bool well) noexcept { above_->pulled(owner, well); }
+  void bundle_up(peer& p, std::span<const std::size_t> in_turn);
+  void finish_bundles() noexcept;
   static void tick(void* self) noexcept;
 
   progress::engine& engine_;
   const rails::peer_id self_;
   receiver* above_ = nullptr;
   receiver* beside_ = nullptr;
+  bundle_keeper keeper_;
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<std::unique_ptr<rail>> rails_;
   base::spinlock stalled_lock_;

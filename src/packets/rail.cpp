@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "packets/bundle/bundle.hpp"
 
 namespace headway::packets {
 namespace {
@@ -22,7 +24,7 @@ rail::rail(peers& all, std::size_t index, std::unique_ptr<rails::driver> driver)
 bool rail::arm() noexcept {
   skip_.store(0, std::memory_order_relaxed);
   skip_next_.store(0, std::memory_order_relaxed);
-  return driver_->arm(true);
+  return driver_->arm(true) && unhandled_.load(std::memory_order_relaxed) == 0;
 }
 
 progress::ltask_result rail::run(progress::ltask& self) noexcept {
@@ -30,6 +32,7 @@ progress::ltask_result rail::run(progress::ltask& self) noexcept {
 }
 
 progress::ltask_result rail::reap() noexcept {
+  if (bundled) return reap_bundled();
   if (const auto left = skip_.load(std::memory_order_relaxed); left > 0) {
     skip_.store(left - 1, std::memory_order_relaxed);
     return progress::ltask_result::idle;
@@ -68,7 +71,64 @@ void rail::handle(const rails::event& what) noexcept {
     case rails::event_kind::lost:
       all_.lose(all_.at(static_cast<std::uint32_t>(what.peer)));
       break;
+    case rails::event_kind::restored:
+      break;  // nobody revives the only rail of a peer
   }
+}
+
+// ---- one of several rails -----------------------------------------------------------------------
+
+progress::ltask_result rail::reap_bundled() noexcept {
+  auto& keeper = all_.keeper_;
+  auto count = unhandled_.load(std::memory_order_relaxed);
+  if (count == 0) count = driver_->reap(events_);
+  const bool stalled = all_.any_stalled();
+  if (count == 0 && !stalled && !keeper.clocked() && !keeper.due(0))
+    return progress::ltask_result::idle;
+  const auto now_ns = base::now_ns();
+  if (count == 0 && !stalled && !keeper.due(now_ns)) return progress::ltask_result::idle;
+  if (!keeper.try_enter()) {
+    unhandled_.store(count, std::memory_order_relaxed);  // ours at the next run
+    return count > 0 ? progress::ltask_result::advanced : progress::ltask_result::idle;
+  }
+  for (std::size_t i = 0; i < count; ++i) handle_in_section(events_[i], now_ns);
+  unhandled_.store(0, std::memory_order_relaxed);
+  keeper.serve(index_, now_ns);
+  keeper.leave();
+  bool moved = count > 0;
+  if (stalled) moved |= all_.retry_stalled(index_);
+  return moved ? progress::ltask_result::advanced : progress::ltask_result::idle;
+}
+
+void rail::handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept {
+  using enum rails::event_kind;
+  if (what.kind == landed && static_cast<std::uint32_t>(what.landing) >> 31 != 0) {
+    const auto zone = static_cast<std::uint32_t>(what.landing);
+    if (auto* piece = all_.keeper_.zones.find(zone))
+      piece->of->of->landed(*piece, zone, what.count, now_ns);
+    return;
+  }
+  if ((what.kind == sent || what.kind == failed) && (what.cookie & 1) != 0)
+    return replay_ring::let_go(*reinterpret_cast<replay_ring::frame*>(what.cookie - 1));
+  if (what.kind == received) return handle_packet_in_section(what, now_ns);
+  auto* bundled_peer = what.kind == lost || what.kind == restored
+                           ? all_.at(static_cast<std::uint32_t>(what.peer)).bundle_.get()
+                           : nullptr;
+  lane* on = bundled_peer ? bundled_peer->lane_on(index_) : nullptr;
+  if (!on) return handle(what);
+  if (what.kind == lost) {
+    bundled_peer->lane_lost(*on, what.count != 0, now_ns);
+  } else {
+    bundled_peer->lane_restored(*on, now_ns);
+  }
+}
+
+void rail::handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept {
+  peer& from = all_.at(static_cast<std::uint32_t>(what.peer));
+  lane* on = from.bundle_ ? from.bundle_->lane_on(index_) : nullptr;
+  if (!on) return handle_packet(what);
+  if (!from.lost()) from.bundle_->arrived(*on, what.bytes, now_ns);
+  driver_->release(what);
 }
 
 void rail::handle_packet(const rails::event& what) noexcept {
@@ -80,14 +140,7 @@ void rail::handle_packet(const rails::event& what) noexcept {
     all_.lose(from);
     return;
   }
-  stream_head head;
-  std::memcpy(&head, what.bytes.data(), sizeof head);
-  from.returned_.store(head.credit, std::memory_order_relaxed);
-  if (head.kind != credit_only) {
-    const bool beside = head.kind >= beside_kinds && all_.beside_;
-    (beside ? all_.beside_ : all_.above_)->arrived(from, what.bytes);
-    from.return_credit_if_due();
-  }
+  all_.deliver(from, what.bytes);
   driver_->release(what);
 }
 

@@ -30,6 +30,7 @@ class rail final : public progress::ltask, public progress::event_source {
   int peer_count = 0;   ///< processes reached over this rail
   int other_count = 0;  ///< the same without ourselves
   bool nearer_in_use = false;
+  bool bundled = false;  ///< one of several rails to some peer
 
  private:
   static constexpr std::size_t events_max = 16;
@@ -39,6 +40,11 @@ class rail final : public progress::ltask, public progress::event_source {
 
   static progress::ltask_result run(progress::ltask& self) noexcept;
   [[nodiscard]] progress::ltask_result reap() noexcept;
+  /// The same for a rail of a bundle: events are handled in the keeper's section; while another
+  /// reaper is there they wait.
+  [[nodiscard]] progress::ltask_result reap_bundled() noexcept;
+  void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
+  void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle(const rails::event& what) noexcept;
   void handle_packet(const rails::event& what) noexcept;
 
@@ -50,6 +56,8 @@ class rail final : public progress::ltask, public progress::event_source {
   std::atomic<std::uint32_t> skip_{0};       // rounds still to pass over
   std::atomic<std::uint32_t> skip_next_{0};  // how many after the next idle look
   std::array<rails::event, events_max> events_;
+  /// Of a bundled rail: so many of them are not handled yet. The reaper's; a hint elsewhere.
+  std::atomic<std::size_t> unhandled_{0};
 };
 
 }  // namespace headway::packets

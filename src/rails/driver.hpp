@@ -30,6 +30,8 @@ struct limits {
   std::uint32_t latency_ns = 0;      ///< one way, as an order of size: nearer rails come first
   std::uint32_t poll_period_ns = 0;  ///< background polling more often does not pay; 0: any period
   bool wakes = false;                ///< `descriptor` and `arm` can end a sleep
+  bool severable = false;  ///< may be cut while the peer lives: a second rail beside it is
+                           ///< worth having, and `sever` and `revive` do something
 };
 
 /// A unit of sending: a header, then a payload that may stay in the user's memory.
@@ -39,6 +41,7 @@ struct packet {
   landing_id landing = landing_id::none;  ///< none: payload arrives behind the header, in the event
   std::uint64_t offset = 0;               ///< where in the landing zone the payload goes, bytes
   std::uint64_t cookie = 0;               ///< comes back in `sent` if the answer was `posted`
+  bool alone = false;  ///< without a zone: `retry` rather than wait in the driver behind another
 };
 
 enum class post : std::uint8_t {
@@ -56,9 +59,11 @@ enum class event_kind : std::uint8_t {
              ///< dropped without an event
   sent,      ///< the posted packet `cookie` was taken whole: its payload may be reused
   failed,    ///< the posted packet `cookie` will not be sent: the peer is lost, or has closed
-  lost,      ///< `peer` is gone on this rail: nothing more comes from it. Once per peer. What it
-             ///< sent before is reported first. A peer that called `close` is not lost: sends to
-             ///< it answer `down`
+  lost,      ///< `peer` is gone on this rail: nothing more comes from it. Once per peer, and once
+             ///< more after each `revive`. What it sent before is reported first. A peer that
+             ///< called `close` is not lost: sends to it answer `down`. `count` 1: its machine says
+             ///< that the process itself is gone
+  restored,  ///< after `lost` and `revive`: `peer` is back on this rail, with nothing of before
 };
 
 struct event {
@@ -116,6 +121,17 @@ class driver {
   /// About every 100 ms while something is pending: look after peers' health and time limits.
   /// What it finds is reported by the next `reap`. [any thread]
   virtual void tick(std::uint64_t now_ns) noexcept = 0;
+  /// Gives up the connection to `peer`, which is too slow or silent: `lost` will follow, unless it
+  /// was lost already. Does nothing on a rail that is not severable. [any thread]
+  virtual void sever(peer_id peer) noexcept { static_cast<void>(peer); }
+  /// After `lost`: lets `peer` in again and calls it for a while. Ends in `restored` or in another
+  /// `lost`. [any thread]
+  virtual void revive(peer_id peer) noexcept { static_cast<void>(peer); }
+  /// When this peer or its machine's kernel was last heard of (base::now_ns); 0: it cannot tell.
+  [[nodiscard]] virtual std::uint64_t heard_ns(peer_id peer) noexcept {  ///< [any thread]
+    static_cast<void>(peer);
+    return 0;
+  }
   /// The lines of memory that processes of a node show each other, or null. While open.
   [[nodiscard]] virtual board* shared_board() noexcept { return nullptr; }
   /// Sends what was taken as far as a second allows, then shuts down. Idempotent.

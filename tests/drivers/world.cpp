@@ -39,6 +39,9 @@ std::size_t station::step(std::size_t most) {
       case event_kind::lost:
         lost.push_back(e.peer);
         break;
+      case event_kind::restored:
+        restored.push_back(e.peer);
+        break;
     }
   }
   return count;

@@ -34,6 +34,7 @@ class station {
   std::vector<std::uint64_t> sent;
   std::vector<std::uint64_t> failed;
   std::vector<peer_id> lost;
+  std::vector<peer_id> restored;
 
  private:
   std::unique_ptr<driver> driver_;

@@ -61,10 +61,36 @@ bool faulty_driver::dead(peer_id peer) const noexcept {
   return std::ranges::find(dead_, peer) != dead_.end();
 }
 
-void faulty_driver::bury(peer_id peer) noexcept {
+bool faulty_driver::muted(peer_id peer) const noexcept {
+  return std::ranges::find(muted_, peer) != muted_.end();
+}
+
+void faulty_driver::bury(peer_id peer, std::uint64_t count) noexcept {
+  std::erase(muted_, peer);
   if (dead(peer)) return;
   dead_.push_back(peer);
-  held_.push_back({.kind = event_kind::lost, .peer = peer});
+  held_.push_back({.kind = event_kind::lost, .peer = peer, .count = count, .bytes = {}});
+}
+
+void faulty_driver::mute(peer_id peer) noexcept {
+  const std::lock_guard guard(lock_);
+  if (!muted(peer)) muted_.push_back(peer);
+}
+
+/// What the kernel of a live peer says does not count while nothing passes.
+std::uint64_t faulty_driver::heard_ns(peer_id peer) noexcept {
+  {
+    const std::lock_guard guard(lock_);
+    if (muted(peer)) return 0;
+  }
+  return inner_->heard_ns(peer);
+}
+
+/// Taken, and never sent.
+post faulty_driver::swallow(peer_id peer, const packet& what) noexcept {
+  if (what.payload.size() <= inner_->query().inline_bytes_max) return post::done;
+  parcels_.push_back({.peer = peer, .cookie = what.cookie, .taken = true});
+  return post::posted;
 }
 
 void faulty_driver::kill(peer_id peer) noexcept {
@@ -92,14 +118,21 @@ void faulty_driver::forget(peer_id peer, std::uint64_t cookie) noexcept {
 
 post faulty_driver::send(peer_id peer, const packet& what) noexcept {
   bool told_to_wait = false;
+  bool cut = false;
   {
     const std::lock_guard guard(lock_);
     if (happens(plan_.kill_one_in)) bury(peer);
+    if (happens(plan_.mute_one_in) && !muted(peer)) muted_.push_back(peer);
+    cut = happens(plan_.cut_one_in);
     if (dead(peer)) {
       waiting_.store(true, std::memory_order_seq_cst);  // `lost` may have to be told
       return post::down;
     }
     told_to_wait = happens(plan_.retry_one_in);
+    if (!told_to_wait && muted(peer)) {
+      waiting_.store(true, std::memory_order_seq_cst);  // `sent` may have to be told
+      return swallow(peer, what);
+    }
     // Before it is sent: its event may be reaped before `send` returns.
     if (!told_to_wait) parcels_.push_back({.peer = peer, .cookie = what.cookie});
   }
@@ -108,6 +141,7 @@ post faulty_driver::send(peer_id peer, const packet& what) noexcept {
     return post::retry;
   }
   const post said = inner_->send(peer, what);
+  if (cut) inner_->sever(peer);
   if (said == post::posted) return said;
   {
     const std::lock_guard guard(lock_);
@@ -166,7 +200,7 @@ void faulty_driver::take_in() noexcept {
 
 void faulty_driver::admit(const event& e) noexcept {
   event told = e;
-  const bool gone = dead(e.peer);
+  const bool gone = dead(e.peer) || muted(e.peer);
   switch (e.kind) {
     case event_kind::received:
       loans_.push_back({.what = e, .dropped = gone});
@@ -178,10 +212,13 @@ void faulty_driver::admit(const event& e) noexcept {
     case event_kind::sent:
     case event_kind::failed:
       forget(e.peer, e.cookie);
-      if (gone) told.kind = event_kind::failed;
+      if (dead(e.peer)) told.kind = event_kind::failed;
       break;
     case event_kind::lost:
-      return bury(e.peer);
+      return bury(e.peer, e.count);
+    case event_kind::restored:
+      std::erase(dead_, e.peer);
+      break;
   }
   held_.push_back(told);
 }

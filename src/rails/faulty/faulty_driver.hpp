@@ -23,6 +23,9 @@ struct plan {
   std::uint32_t late_reaps_max = 8;  ///< … and so do up to so many that follow
   std::uint32_t posted_one_in = 0;   ///< `done` becomes `posted`, with `sent` later
   std::uint32_t kill_one_in = 0;     ///< a `send` kills its peer
+  std::uint32_t cut_one_in = 0;      ///< a `send` ends the connection: of a severable driver only
+  std::uint32_t mute_one_in = 0;     ///< a `send` makes the rail silent both ways, until it is
+                                     ///< severed: of a severable driver only
 };
 
 /// Wraps any driver and makes it as bad as the contract allows: late, reluctant, dying.
@@ -47,6 +50,8 @@ class faulty_driver final : public driver {
 
   /// From now on `peer` is gone on this rail. [any thread]
   void kill(peer_id peer) noexcept;
+  /// Nothing passes any more, and nobody is told. [any thread]
+  void mute(peer_id peer) noexcept;
 
   [[nodiscard]] limits query() const noexcept override;
   [[nodiscard]] base::result<std::vector<std::byte>> open() override;
@@ -64,6 +69,9 @@ class faulty_driver final : public driver {
   [[nodiscard]] int descriptor() const noexcept override { return watch_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
+  void sever(peer_id peer) noexcept override { inner_->sever(peer); }
+  void revive(peer_id peer) noexcept override { inner_->revive(peer); }
+  [[nodiscard]] std::uint64_t heard_ns(peer_id peer) noexcept override;
   void close() noexcept override;
 
  private:
@@ -77,7 +85,9 @@ class faulty_driver final : public driver {
   [[nodiscard]] std::uint32_t draw() noexcept;
   [[nodiscard]] bool happens(std::uint32_t one_in) noexcept;
   [[nodiscard]] bool dead(peer_id peer) const noexcept;
-  void bury(peer_id peer) noexcept;
+  [[nodiscard]] bool muted(peer_id peer) const noexcept;
+  void bury(peer_id peer, std::uint64_t count = 0) noexcept;
+  [[nodiscard]] post swallow(peer_id peer, const packet& what) noexcept;
   void forget(peer_id peer, std::uint64_t cookie) noexcept;
   void admit(const event& e) noexcept;
   void deliver_late() noexcept;
@@ -96,6 +106,7 @@ class faulty_driver final : public driver {
   std::uint64_t random_;
   std::vector<parcel> parcels_;
   std::vector<peer_id> dead_;
+  std::vector<peer_id> muted_;
   std::vector<event> held_;  // oldest first
 
   // The reaper's alone: every `received` event that the inner driver waits for, in its order.

@@ -36,13 +36,17 @@ struct link {
   bool write_failed = false;     // the reaper will find out why
   bool goodbye_said = false;     // by us, while closing
   bool watching_output = false;  // the watch set tells when the socket takes more
+  bool sever = false;            // the reaper is to give the connection up
+  bool revived = false;          // `restored` is due when it is up
   unique_fd fd;                  // changed by the reaper, under the lock
   output out;
 
   // The reaper's alone:
   std::unique_ptr<input> in;
   int low_water = 1;
-  bool ready = false;  // in the list of links that have more to parse
+  bool ready = false;    // in the list of links that have more to parse
+  bool refused = false;  // the peer's machine says that nobody listens
+  std::uint64_t up_since_ns = 0;
 };
 
 }  // namespace headway::rails::tcp

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t first_pause_ns = 10'000'000;
 constexpr std::uint64_t longest_pause_ns = 500'000'000;
 constexpr std::uint64_t taken_pause_ns = 1'000'000'000;
+constexpr std::uint64_t returning_pause_ns = 100'000'000;
 constexpr int accepts_per_turn = 16;
 
 std::uint64_t caller_word(std::size_t slot, std::uint32_t generation) noexcept {
@@ -129,7 +130,7 @@ void meeting::call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) n
     base::log(base::severity::info, "tcp: rank {} cannot be reached at {}: errno {}", peer,
               p.routes[p.next_route].to.text(), error);
     stop_calling(peer);
-    return host_->unreachable(peer);
+    return host_->unreachable(peer, p.refused_only);
   }
   auto pause = first_pause_ns;
   if (++p.next_route == p.routes.size()) {
@@ -207,7 +208,7 @@ void meeting::on_caller(std::uint64_t which, std::uint64_t now_ns) noexcept {
         watch_->change(p.who->fd(), EPOLLIN, caller_word(slot, p.generation));
       return;
     case caller::state::judging:
-      return judge(slot);
+      return judge(slot, now_ns);
     case caller::state::finished:
       return hear_verdict(slot, now_ns);
     case caller::state::hung_up:
@@ -223,7 +224,7 @@ void meeting::admit(caller&& c) noexcept {
   host_->connected(peer, std::move(fd));
 }
 
-void meeting::judge(std::size_t slot) noexcept {
+void meeting::judge(std::size_t slot, std::uint64_t now_ns) noexcept {
   auto& c = *places_[slot].who;
   const auto peer = c.peer();
   const auto& ours = partners_[peer].slot;
@@ -235,6 +236,8 @@ void meeting::judge(std::size_t slot) noexcept {
       break;
     case host::relation::together:
       v = verdict::taken;
+      // A call that was given up when the other was welcomed may be judged long after.
+      if (!hung_up(c.fd())) host_->called_again(peer, now_ns);
       break;
     case host::relation::apart:
       if (committed && own_->rank < peer) v = verdict::taken;
@@ -255,10 +258,13 @@ void meeting::hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept {
     case verdict::welcome:
       return admit(std::move(c));
     case verdict::taken:  // their call is on its way; should it fail, ours is due again
-      return call_again_at(peer, now_ns + taken_pause_ns);
+      return call_again_at(peer,
+                           now_ns + (host_->returning(peer) ? returning_pause_ns : taken_pause_ns));
     case verdict::gone:
+      // It may not have asked for our return yet, and calls when it does: stay ready for that.
+      if (host_->returning(peer)) return call_failed(peer, ECONNRESET, now_ns);
       stop_calling(peer);
-      return host_->unreachable(peer);
+      return host_->unreachable(peer, false);
   }
 }
 

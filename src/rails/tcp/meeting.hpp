@@ -37,8 +37,13 @@ class host {
   [[nodiscard]] virtual relation relation_to(std::uint32_t peer) const noexcept = 0;
   /// Both sides have proved themselves and agreed on this connection.
   virtual void connected(std::uint32_t peer, unique_fd fd) noexcept = 0;
-  /// Every way to `peer` has been tried for long enough, or it has told that it is over.
-  virtual void unreachable(std::uint32_t peer) noexcept = 0;
+  /// Every way to `peer` has been tried for long enough, or it has told that it is over. `refused`:
+  /// its machine answers, and nobody listens there.
+  virtual void unreachable(std::uint32_t peer, bool refused) noexcept = 0;
+  /// We had a connection with `peer` and call to have another.
+  [[nodiscard]] virtual bool returning(std::uint32_t peer) const noexcept = 0;
+  /// `peer`, with which we are together, has proved itself on another connection.
+  virtual void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept = 0;
 
  protected:
   ~host() = default;
@@ -75,6 +80,7 @@ class meeting {
   void know(std::uint32_t peer, std::vector<route> routes);
 
   void call(std::uint32_t peer, std::uint64_t now_ns) noexcept;
+  void stop_calling(std::uint32_t peer) noexcept;
   void on_caller(std::uint64_t which, std::uint64_t now_ns) noexcept;
   void on_listener(std::uint64_t which, std::uint64_t now_ns) noexcept;
   void on_time(std::uint64_t now_ns) noexcept;
@@ -105,12 +111,11 @@ class meeting {
 
   std::size_t seat(caller&& c, std::uint32_t events) noexcept;
   void dismiss(std::size_t slot) noexcept;
-  void stop_calling(std::uint32_t peer) noexcept;
   void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;
   void call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept;
   void call_again_at(std::uint32_t peer, std::uint64_t when_ns) noexcept;
   void admit(caller&& c) noexcept;
-  void judge(std::size_t slot) noexcept;
+  void judge(std::size_t slot, std::uint64_t now_ns) noexcept;
   void hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept;
   void end_call(std::size_t slot, caller::state how, std::uint64_t now_ns) noexcept;
   bool make_way(std::uint64_t now_ns) noexcept;

@@ -39,6 +39,7 @@ class output {
   /// Queues a plain packet of which `sent` bytes have left already. The payload is copied when
   /// `copy`, else it is read until `cookie` comes out of `advance` or `drop`. False: no room.
   [[nodiscard]] bool take_plain(const packet& p, std::size_t sent, bool copy) noexcept;
+  [[nodiscard]] bool plain_waits() const noexcept { return !plain_.empty(); }
   /// Is there room for any plain packet?
   [[nodiscard]] bool has_room() const noexcept;
   /// Queues a payload for a landing zone. False: no room.

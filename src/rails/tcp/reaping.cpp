@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -27,6 +28,7 @@ std::size_t tcp_driver::reap(std::span<event> out) noexcept {
   const bool timed = meeting_->next_deadline_ns() != UINT64_MAX;
   if (asked || timed) look_after_requests(base::now_ns());
   report_losses(sink);
+  if (!restored_.empty()) report_restored(sink);
   if (!ready_.empty()) read_ready(sink);
 
   bool look = ++rounds_ >= rounds_between_looks || woken_.load(std::memory_order_relaxed) ||
@@ -46,6 +48,7 @@ std::size_t tcp_driver::reap(std::span<event> out) noexcept {
 void tcp_driver::leave_word(event_sink& out) noexcept {
   if (!sent_.empty()) report_sent(out);
   if (!losing_.empty()) report_losses(out);
+  if (!restored_.empty()) report_restored(out);
   const bool left = unfinished();
   if (left == unfinished_.load(std::memory_order_relaxed)) return;  // written here alone
   unfinished_.store(left, std::memory_order_seq_cst);               // (S)
@@ -53,7 +56,7 @@ void tcp_driver::leave_word(event_sink& out) noexcept {
 }
 
 bool tcp_driver::unfinished() const noexcept {
-  return !ready_.empty() || !losing_.empty() || !sent_.empty();
+  return !ready_.empty() || !losing_.empty() || !sent_.empty() || !restored_.empty();
 }
 
 void tcp_driver::look_after_requests(std::uint64_t now_ns) noexcept {
@@ -63,19 +66,27 @@ void tcp_driver::look_after_requests(std::uint64_t now_ns) noexcept {
       const std::lock_guard guard(requests_lock_);
       taken_requests_.swap(requests_);
     }
-    for (const auto peer : taken_requests_) {
-      auto& l = *links_[peer];
-      l.lock.lock();
-      const auto now = l.now;
-      l.lock.unlock();
-      if (now == link::state::calling) meeting_->call(peer, now_ns);
-    }
+    for (const auto peer : taken_requests_) on_request(peer, now_ns);
     taken_requests_.clear();
   }
   if (now_ns >= meeting_->next_deadline_ns()) meeting_->on_time(now_ns);
   if (health_due_.load(std::memory_order_relaxed)) {
     health_due_.store(false, std::memory_order_seq_cst);
     check_health();
+  }
+}
+
+void tcp_driver::on_request(std::uint32_t peer, std::uint64_t now_ns) noexcept {
+  auto& l = *links_[peer];
+  l.lock.lock();
+  const auto now = l.now;
+  const bool sever = l.sever;
+  l.lock.unlock();
+  if (sever && now <= link::state::up) {
+    if (l.fd) abandon(l.fd.get());
+    lose(peer);
+  } else if (now == link::state::calling) {
+    meeting_->call(peer, now_ns);
   }
 }
 
@@ -207,6 +218,18 @@ void tcp_driver::report_sent(event_sink& out) noexcept {
     sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(reported));
 }
 
+void tcp_driver::report_restored(event_sink& out) noexcept {
+  while (!restored_.empty() && !out.full()) {
+    const auto peer = restored_.back();
+    restored_.pop_back();
+    // One that is lost again already is reported as that, `restored` or not.
+    auto& l = *links_[peer];
+    const std::lock_guard guard(l.lock);
+    if (l.now == link::state::up)
+      out.put({.kind = event_kind::restored, .peer = peer_id{peer}, .bytes = {}});
+  }
+}
+
 // ---- connections come and go --------------------------------------------------------------------
 
 host::relation tcp_driver::relation_to(std::uint32_t peer) const noexcept {
@@ -228,12 +251,15 @@ host::relation tcp_driver::relation_to(std::uint32_t peer) const noexcept {
 void tcp_driver::connected(std::uint32_t peer, unique_fd fd) noexcept {
   auto& l = *links_[peer];
   l.in = std::make_unique<input>(blocks_, zones_, peer_id{peer});
+  l.up_since_ns = base::now_ns();
   bool waiting = false;
+  bool revived = false;
   {
     const std::lock_guard guard(l.lock);
     l.fd = std::move(fd);
     const bool known = l.now != link::state::unknown;
     l.now = known ? link::state::up : link::state::early;
+    revived = std::exchange(l.revived, false);
     waiting = !l.out.empty();
     l.watching_output = waiting;
     std::uint32_t events = 0;
@@ -243,11 +269,35 @@ void tcp_driver::connected(std::uint32_t peer, unique_fd fd) noexcept {
   }
   if (waiting) watching_output_.fetch_add(1, std::memory_order_relaxed);
   ++up_count_;
+  if (revived) restored_.push_back(peer);
   touch(peer);
   if (waiting) write_link(peer);
 }
 
-void tcp_driver::unreachable(std::uint32_t peer) noexcept { lose(peer); }
+void tcp_driver::unreachable(std::uint32_t peer, bool refused) noexcept {
+  links_[peer]->refused = refused;
+  lose(peer);
+}
+
+bool tcp_driver::returning(std::uint32_t peer) const noexcept {
+  auto& l = *links_[peer];
+  const std::lock_guard guard(l.lock);
+  return l.revived;
+}
+
+/// It would not call unless it had lost the connection that we still have. A call that was on its
+/// way when that one was made is younger than `doubt_ns`.
+void tcp_driver::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
+  constexpr std::uint64_t doubt_ns = 1'000'000'000;
+  auto& l = *links_[peer];
+  l.lock.lock();
+  const bool early = l.now == link::state::early;
+  l.lock.unlock();
+  if (early || now_ns < l.up_since_ns + doubt_ns) return;
+  base::log(base::severity::info, "{}: rank {} calls again: the old connection is lost", name_,
+            peer);
+  lose(peer);
+}
 
 void tcp_driver::check_health() noexcept {
   for (std::uint32_t peer = 0; peer < links_.size(); ++peer) {
@@ -281,8 +331,12 @@ void tcp_driver::drop_link(std::uint32_t peer, link::state how) noexcept {
     if (l.watching_output) watching_output_.fetch_sub(1, std::memory_order_relaxed);
     l.watching_output = false;
     l.now = how;
+    l.sever = false;
+    l.revived = false;
     l.fd.reset();  // closing takes it out of the watch set
   }
+  l.low_water = 1;
+  meeting_->stop_calling(peer);
   if (l.in) {
     --up_count_;
     cool(peer);
@@ -301,7 +355,10 @@ void tcp_driver::report_losses(event_sink& out) noexcept {
       continue;
     }
     if (l.now == link::state::losing)
-      out.put({.kind = event_kind::lost, .peer = peer_id{peer}, .bytes = {}});
+      out.put({.kind = event_kind::lost,
+               .peer = peer_id{peer},
+               .count = std::exchange(l.refused, false) ? 1u : 0u,
+               .bytes = {}});
     l.now = l.now == link::state::losing ? link::state::lost : link::state::left;
     l.out.clear();
     losing_.pop_back();

@@ -174,6 +174,26 @@ bool gone_silent(int fd, std::uint64_t silence_ns) noexcept {
   return asked && info.tcpi_last_ack_recv * ns_per_ms >= silence_ns;
 }
 
+std::uint64_t silence_ns(int fd) noexcept {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return UINT64_MAX;
+  constexpr std::uint64_t ns_per_ms = 1'000'000;
+  constexpr std::uint64_t tick_ms = 5;
+  return (std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv) + tick_ms) * ns_per_ms;
+}
+
+void abandon(int fd) noexcept {
+  const linger none{.l_onoff = 1, .l_linger = 0};
+  (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+bool hung_up(int fd) noexcept {
+  std::byte next{};
+  const auto got = recv(fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 std::string caller_name(int fd) {
   sockaddr_storage peer;
   socklen_t length = sizeof peer;

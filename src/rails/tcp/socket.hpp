@@ -65,6 +65,15 @@ void set_low_water(int fd, int bytes) noexcept;
 /// The peer's machine has been silent for `silence_ns` although something waits for its answer.
 [[nodiscard]] bool gone_silent(int fd, std::uint64_t silence_ns) noexcept;
 
+/// For how long the peer's machine has neither sent nor acknowledged anything; at most as precise
+/// as the kernel's ticks.
+[[nodiscard]] std::uint64_t silence_ns(int fd) noexcept;
+/// The kernel need not try for long to deliver what is left: `close` resets the connection.
+void abandon(int fd) noexcept;
+
+/// The other end has closed and nothing is left to read.
+[[nodiscard]] bool hung_up(int fd) noexcept;
+
 /// Who is at the other end, for messages.
 [[nodiscard]] std::string caller_name(int fd);
 

@@ -80,7 +80,8 @@ limits tcp_driver::query() const noexcept {
           .poll_cost_ns = 300,
           .latency_ns = 5000,
           .poll_period_ns = 5'000,
-          .wakes = true};
+          .wakes = true,
+          .severable = true};
 }
 
 base::result<std::vector<std::byte>> tcp_driver::open() {
@@ -100,7 +101,7 @@ base::result<std::vector<std::byte>> tcp_driver::open() {
   links_.resize(config_.size);
   for (std::uint32_t i = 0; i < config_.size; ++i)
     if (i != config_.rank) links_[i] = std::make_unique<link>(settings_.segment_bytes);
-  for (auto* list : {&requests_, &taken_requests_, &ready_, &ready_now_, &losing_})
+  for (auto* list : {&requests_, &taken_requests_, &ready_, &ready_now_, &losing_, &restored_})
     list->reserve(2 * std::size_t{config_.size});
   sent_.reserve(output::entry_count);
   open_ = true;
@@ -188,6 +189,7 @@ post tcp_driver::send_plain(link& l, std::uint32_t peer, const packet& p) noexce
 post tcp_driver::queue_plain(link& l, std::uint32_t peer, const packet& p,
                              std::size_t sent) noexcept {
   const bool copy = p.payload.size() <= inline_bytes_max;
+  if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
     write_failed(l);  // no memory for the rest of a frame that has begun
@@ -295,6 +297,46 @@ void tcp_driver::tick(std::uint64_t now_ns) noexcept {
   }
 }
 
+// ---- giving up, and trying again ----------------------------------------------------------------
+
+void tcp_driver::sever(peer_id peer) noexcept {
+  const auto rank = static_cast<std::uint32_t>(peer);
+  if (rank >= links_.size() || !links_[rank]) return;
+  auto& l = *links_[rank];
+  {
+    const std::lock_guard guard(l.lock);
+    if (l.now > link::state::up) return;
+    l.sever = true;
+  }
+  ask_reaper(rank);
+}
+
+void tcp_driver::revive(peer_id peer) noexcept {
+  const auto rank = static_cast<std::uint32_t>(peer);
+  if (rank >= links_.size() || !links_[rank]) return;
+  auto& l = *links_[rank];
+  {
+    const std::lock_guard guard(l.lock);
+    if (l.now != link::state::lost) return;
+    l.now = link::state::calling;
+    l.revived = true;
+    l.sever = false;
+    l.write_failed = false;
+  }
+  ask_reaper(rank);
+}
+
+std::uint64_t tcp_driver::heard_ns(peer_id peer) noexcept {
+  const auto rank = static_cast<std::uint32_t>(peer);
+  if (rank >= links_.size() || !links_[rank]) return 0;
+  auto& l = *links_[rank];
+  const std::lock_guard guard(l.lock);
+  if (l.now != link::state::up) return 0;
+  const auto silence = silence_ns(l.fd.get());
+  const auto now_ns = base::now_ns();
+  return silence < now_ns ? now_ns - silence : 0;
+}
+
 // ---- closing ------------------------------------------------------------------------------------
 
 bool tcp_driver::all_said() noexcept {
@@ -303,7 +345,7 @@ bool tcp_driver::all_said() noexcept {
     if (!links_[peer]) continue;
     auto& l = *links_[peer];
     const std::lock_guard guard(l.lock);
-    if (l.now == link::state::calling) all = false;
+    if (l.now == link::state::calling && !l.revived) all = false;
     if ((l.now != link::state::up && l.now != link::state::early) || l.write_failed) continue;
     if (l.out.empty() && !l.goodbye_said) {
       l.goodbye_said = l.out.take_goodbye();

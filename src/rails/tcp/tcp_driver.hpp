@@ -31,7 +31,8 @@ struct config {
   int number = 1;                              ///< of several rails on the same interface
 };
 
-/// Carries messages over TCP: one connection for each pair of processes, made on first use.
+/// Carries messages over TCP: one connection for each pair of processes, made on first use, and
+/// again when it was lost and both ends `revive` it.
 ///
 /// Shape:    one socket to listen for each address of the chosen interfaces, one socket for each
 ///           peer that was spoken to, one epoll set.
@@ -66,6 +67,9 @@ class tcp_driver final : public driver, private host {
   [[nodiscard]] int descriptor() const noexcept override { return watch_.fd(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override;
+  void sever(peer_id peer) noexcept override;
+  void revive(peer_id peer) noexcept override;
+  [[nodiscard]] std::uint64_t heard_ns(peer_id peer) noexcept override;
   void close() noexcept override;
 
  private:
@@ -76,7 +80,9 @@ class tcp_driver final : public driver, private host {
   // host: what the meeting tells.
   [[nodiscard]] relation relation_to(std::uint32_t peer) const noexcept override;
   void connected(std::uint32_t peer, unique_fd fd) noexcept override;
-  void unreachable(std::uint32_t peer) noexcept override;
+  void unreachable(std::uint32_t peer, bool refused) noexcept override;
+  [[nodiscard]] bool returning(std::uint32_t peer) const noexcept override;
+  void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept override;
 
   // Sending; the link is locked.
   [[nodiscard]] post send_plain(link& l, std::uint32_t peer, const packet& p) noexcept;
@@ -103,6 +109,8 @@ class tcp_driver final : public driver, private host {
   void lose(std::uint32_t peer) noexcept;
   void drop_link(std::uint32_t peer, link::state how) noexcept;
   void report_losses(event_sink& out) noexcept;
+  void report_restored(event_sink& out) noexcept;
+  void on_request(std::uint32_t peer, std::uint64_t now_ns) noexcept;
   void report_sent(event_sink& out) noexcept;
   void touch(std::uint32_t peer) noexcept;
   void cool(std::uint32_t peer) noexcept;
@@ -125,7 +133,7 @@ class tcp_driver final : public driver, private host {
   block_pool blocks_;
   bool open_ = false;
 
-  // Sender -> reaper: peers to call. A hint and a list under its own lock.
+  // Sender -> reaper: peers to call or to leave. A hint and a list under its own lock.
   base::spinlock requests_lock_;
   std::vector<std::uint32_t> requests_;
   // Hazard: the last look before a sleep misses work, and the work's author sees nobody asleep.
@@ -144,6 +152,7 @@ class tcp_driver final : public driver, private host {
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> ready_now_;
   std::vector<std::uint32_t> losing_;
+  std::vector<std::uint32_t> restored_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // peer, cookie: to be reported
   std::array<std::uint32_t, hot_max> hot_{};
   std::size_t hot_count_ = 0;

@@ -6,15 +6,16 @@
 
 #include "base/spinlock.hpp"
 
-namespace headway::messages {
+namespace headway::base {
 
 /// Gives objects short numbers that may travel: a number that was taken back, or never given, finds
 /// nothing, because bytes from outside are not trusted.
 /// Shape:    grows to the most objects at once and stays; 2^20 at once; a slot's numbers repeat
-///           after 4095 uses.
+///           after 2047 uses. Numbers have `top` as their highest bit: two tables whose numbers
+///           meet differ in it.
 /// Threads:  any.
 /// Progress: a short spinlock; allocates when it grows.
-template <class T>
+template <class T, std::uint32_t top = 0>
 class id_table {
  public:
   /// Never 0.
@@ -29,7 +30,7 @@ class id_table {
     slot& s = slots_[index];
     s.object = &object;
     s.lap = s.lap % lap_max + 1;
-    return s.lap << index_bits | index;
+    return top << 31 | s.lap << index_bits | index;
   }
 
   /// The object of this number, or nullptr.
@@ -57,7 +58,7 @@ class id_table {
 
  private:
   static constexpr unsigned index_bits = 20;
-  static constexpr std::uint32_t lap_max = (1u << (32 - index_bits)) - 1;
+  static constexpr std::uint32_t lap_max = (1u << (31 - index_bits)) - 1;
 
   struct slot {
     T* object = nullptr;
@@ -68,7 +69,7 @@ class id_table {
     const std::uint32_t index = id & ((1u << index_bits) - 1);
     if (index >= slots_.size()) return nullptr;
     slot& s = slots_[index];
-    return s.object && s.lap == id >> index_bits ? &s : nullptr;
+    return s.object && (top << 11 | s.lap) == id >> index_bits ? &s : nullptr;
   }
   T* release(slot& s) noexcept {
     T* object = s.object;
@@ -82,4 +83,4 @@ class id_table {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace headway::messages
+}  // namespace headway::base

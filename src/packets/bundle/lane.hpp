@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "packets/bundle/lane_health.hpp"
+#include "packets/outgoing.hpp"
+#include "packets/statistics.hpp"
+#include "rails/driver.hpp"
+#include "sampling/profile.hpp"
+#include "sampling/rail_clock.hpp"
+
+namespace headway::packets {
+
+/// One of the rails to a peer that has several.
+/// Threads:  see the members; `bundle` names the sections S (sending), R (reaping), F (flows).
+struct lane {
+  lane(rails::driver& driver, std::size_t rail, const lane_health::limits& limits) noexcept
+      : via(driver), rail_index(rail), what(driver.query()), health(limits) {}
+
+  rails::driver& via;
+  const std::size_t rail_index;  ///< among all rails of this process
+  const rails::limits what;
+
+  std::atomic<bool> up{true};                ///< written in R; a hint elsewhere, carries nothing
+  std::atomic<bool> refused{false};          ///< S was answered `down`: R will find out
+  std::atomic<std::uint32_t> pieces_out{0};  ///< given to the driver, no event yet; a count
+
+  // S:
+  bool blocked = false;  ///< told `retry`; until its driver has been reaped again
+  outgoing* first_piece = nullptr;
+  outgoing* last_piece = nullptr;
+
+  // R:
+  std::uint64_t heard_ns = 0;
+  lane_health health;
+  bool closed = false;  ///< its connection has ended: `revive` may be called
+  std::uint64_t revive_at_ns = 0;
+
+  // F:
+  sampling::profile profile;
+  sampling::rail_clock clock;  ///< what we have asked the peer to send over it
+  bool measured = false;
+  std::uint64_t last_landed_ns = 0;
+  std::uint64_t avoided_until_ns = 0;  ///< the peer has refused a piece for it
+};
+
+}  // namespace headway::packets

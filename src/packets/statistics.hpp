@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace headway::packets {
+
+/// What peers with several rails have seen so far. Each count is exact, of no common moment.
+/// Threads:  written by whoever does it, read by any; relaxed, they carry nothing.
+struct statistics {
+  using count = std::atomic<std::uint64_t>;
+  count frames{0};            ///< of data sent, the repeated ones not counted
+  count packets{0};           ///< in them: packets / frames is what aggregation gains
+  count replays{0};           ///< frames sent again after the loss of a rail
+  count duplicates{0};        ///< frames that came again and were dropped
+  count early{0};             ///< frames that came before their turn
+  count pieces{0};            ///< of large messages, asked for
+  count pieces_again{0};      ///< asked for again on another rail
+  count acknowledgements{0};  ///< sent without data to ride on
+  count questions{0};         ///< heartbeats
+  count rail_losses{0};
+  count rail_returns{0};
+
+  static void add(count& c, std::uint64_t n = 1) noexcept {
+    c.fetch_add(n, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace headway::packets

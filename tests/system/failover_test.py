@@ -1,0 +1,127 @@
+"""Two processes with two cables between them, which are pulled, silenced, slowed and put back while
+random traffic runs: every message arrives once, whole and in order, and the job goes on.
+
+Needs root for network namespaces; says so where it is not.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from jobs import BUILD, MPIEXEC, run, skip
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+from side_by_side import network  # noqa: E402  (it lives beside what measures)
+
+ORACLE = BUILD + "/bin/oracle"
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], capture_output=True, check=False)
+
+
+class Cables:
+    """The ends of both cables in the first namespace: what can be done to them."""
+
+    def __init__(self, prefix):
+        self.space = prefix[prefix.index("exec") + 1]
+
+    def pull(self, device):
+        ip("-n", self.space, "link", "set", device, "down")
+
+    def put_back(self, device):
+        ip("-n", self.space, "link", "set", device, "up")
+        subprocess.run(["tc", "-n", self.space, "qdisc", "del", "dev", device, "root"],
+                       capture_output=True, check=False)  # fmt: skip
+
+    def slow(self, device):
+        subprocess.run(["tc", "-n", self.space, "qdisc", "replace", "dev", device, "root", "tbf",
+                        "rate", "20mbit", "burst", "64k", "latency", "50ms"],
+                       capture_output=True, check=False)  # fmt: skip
+
+    def silence(self, device):
+        """What is sent disappears, and nobody is told."""
+        subprocess.run(["tc", "-n", self.space, "qdisc", "del", "dev", device, "root"],
+                       capture_output=True, check=False)  # fmt: skip
+        subprocess.run(["tc", "-n", self.space, "qdisc", "add", "dev", device, "root",
+                        "pfifo", "limit", "0"], capture_output=True, check=False)  # fmt: skip
+
+
+def environment(**more):
+    return {**os.environ, "HEADWAY_RAILS": "tcp:hw*", "HEADWAY_RAILS_PER_PEER": "4", **more}
+
+
+def command(prefixes, *words):
+    first, second = prefixes
+    return [MPIEXEC, "--timeout", "100", "-n", "1", *first, *words, ":", "-n", "1", *second, *words]
+
+
+class Failover(unittest.TestCase):
+    def traffic(self, trouble, messages=6000, **more):
+        """Runs the oracle while `trouble(cables, over)` does what it does until `over` is set."""
+        with network.two_namespaces("1gbit+600mbit") as place:
+            cables = Cables(list(place.prefixes[0]))
+            over = threading.Event()
+            worker = threading.Thread(target=trouble, args=(cables, over))
+            worker.start()
+            try:
+                job = run(command(place.prefixes, ORACLE, "--messages", messages, "--seed", 5),
+                          limit=110, env=environment(**more))  # fmt: skip
+            finally:
+                over.set()
+                worker.join()
+        self.assertEqual(job.code, 0, job.out + job.err)
+        return job
+
+    def test_traffic_over_two_sound_cables(self):
+        job = self.traffic(lambda cables, over: None)
+        self.assertNotIn("is lost", job.err)
+
+    def test_a_pulled_cable_is_noticed_and_taken_back(self):
+        def trouble(cables, over):
+            time.sleep(0.5)
+            cables.pull("hw0")
+            over.wait(1.0)
+            cables.put_back("hw0")
+
+        job = self.traffic(trouble, messages=40000)
+        self.assertIn("is lost", job.err)
+        self.assertIn("is back", job.err)
+
+    def test_a_silent_cable_is_noticed(self):
+        def trouble(cables, over):
+            time.sleep(0.5)
+            cables.silence("hw1")
+            over.wait(1.5)
+            cables.put_back("hw1")
+
+        job = self.traffic(trouble, messages=40000)
+        self.assertIn("is lost: silent while another rail answers", job.err)
+
+    def test_random_trouble(self):
+        def trouble(cables, over):
+            dice = random.Random(7)
+            while not over.wait(0.2 + 0.3 * dice.random()):
+                device = dice.choice(("hw0", "hw1"))
+                dice.choice((cables.pull, cables.slow, cables.silence))(device)
+                over.wait(0.5 * dice.random())
+                cables.put_back(device)
+
+        self.traffic(trouble, messages=30000)
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        skip("network namespaces need root")
+    try:
+        with network.two_namespaces("1gbit+600mbit"):
+            pass
+    except network.NetworkError as why:
+        skip(f"no network namespaces here: {why}")
+    if not os.path.exists(ORACLE):
+        skip("the program `oracle` is not built")
+    unittest.main(verbosity=2)

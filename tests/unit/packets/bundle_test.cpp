@@ -1,0 +1,220 @@
+#include "packets/bundle/bundle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/clock.hpp"
+#include "cables.hpp"
+
+namespace headway::packets::testing {
+namespace {
+
+std::vector<std::byte> contents_of(std::size_t bytes, std::uint32_t number) {
+  std::vector<std::byte> made(bytes);
+  std::mt19937 random(number);
+  for (auto& b : made) b = static_cast<std::byte>(random());
+  return made;
+}
+
+/// Messages of one direction, checked for order and contents.
+struct traffic {
+  struct message {
+    std::vector<std::byte> sent, received;
+    messages::request send, receive;
+  };
+  std::deque<message> all;
+  messages::context *from, *to;
+  processes& world;
+
+  traffic(processes& w, std::size_t a, std::size_t b, std::uint32_t id)
+      : from(w.open(a, id)), to(w.open(b, id)), world(w), a_(a), b_(b) {}
+  ~traffic() {
+    world.at(a_).close_context(from);
+    world.at(b_).close_context(to);
+  }
+  void add(std::size_t bytes) {
+    auto& m = all.emplace_back();
+    m.sent = contents_of(bytes, static_cast<std::uint32_t>(all.size()));
+    m.received.resize(bytes);
+    // One tag: what is overtaken lands in another's buffer, and its size or contents are wrong.
+    world.at(b_).receive(*to, m.receive, m.received, static_cast<int>(a_), 7);
+    world.at(a_).send(*from, m.send, m.sent, static_cast<int>(b_), 7);
+  }
+  [[nodiscard]] bool done() const {
+    return std::ranges::all_of(all,
+                               [](const message& m) { return m.send.test() && m.receive.test(); });
+  }
+  void check() const {
+    for (const auto& m : all) {
+      EXPECT_EQ(m.receive.arrived.how, messages::outcome::ok);
+      EXPECT_EQ(m.send.arrived.how, messages::outcome::ok);
+      ASSERT_EQ(m.receive.arrived.bytes, m.sent.size());
+      ASSERT_TRUE(m.sent == m.received);
+    }
+  }
+
+ private:
+  std::size_t a_, b_;
+};
+
+/// Tunables are read once.
+const bool environment_set =
+    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
+
+class bundle_on : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(environment_set); }
+};
+
+std::uint32_t any_rail(std::mt19937& random) { return static_cast<std::uint32_t>(random() % 3); }
+
+std::size_t random_size(std::mt19937& random) {
+  switch (random() % 6) {
+    case 0:
+      return random() % 200'000;
+    case 1:
+      return random() % 4'000;
+    default:
+      return random() % 100;
+  }
+}
+
+TEST_P(bundle_on, brings_every_message_whole_and_in_order_over_three_rails) {
+  processes world(2, 3, GetParam());
+  ASSERT_TRUE(world.peers(0).at(1).bundled());
+  std::mt19937 random(GetParam());
+  traffic there(world, 0, 1, 5);
+  traffic back(world, 1, 0, 6);
+  for (int i = 0; i < 100; ++i) {
+    there.add(random_size(random));
+    back.add(random_size(random));
+    if (random() % 4 == 0) world.poll();
+  }
+  ASSERT_TRUE(world.poll_until([&] { return there.done() && back.done(); }));
+  there.check();
+  back.check();
+}
+
+TEST_P(bundle_on, drops_what_comes_twice) {
+  processes world(2, 2, GetParam());
+  world.net.doubles = true;
+  std::mt19937 random(GetParam());
+  traffic there(world, 0, 1, 5);
+  for (int i = 0; i < 100; ++i) {
+    there.add(random_size(random));
+    world.poll();
+  }
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  there.check();
+  EXPECT_GT(world.peers(1).counts().duplicates.load(), 0u);
+}
+
+TEST_P(bundle_on, loses_nothing_when_rails_are_cut_and_come_back) {
+  processes world(2, 3, GetParam());
+  std::mt19937 random(GetParam());
+  traffic there(world, 0, 1, 5);
+  traffic back(world, 1, 0, 6);
+  for (int i = 0; i < 200; ++i) {
+    there.add(random_size(random));
+    back.add(random_size(random));
+    for (auto rounds = random() % 20; rounds > 0; --rounds) world.poll();
+    if (random() % 10 == 0) world.net.cut(any_rail(random), 0, 1);
+  }
+  ASSERT_TRUE(world.poll_until([&] { return there.done() && back.done(); }));
+  there.check();
+  back.check();
+  EXPECT_GT(world.peers(0).counts().rail_losses.load(), 0u);
+}
+
+TEST_P(bundle_on, finds_a_silent_rail_within_200_ms_and_goes_on_over_the_other) {
+  processes world(2, 2, GetParam());
+  std::mt19937 random(GetParam());
+  traffic there(world, 0, 1, 5);
+  for (int i = 0; i < 20; ++i) there.add(random_size(random));
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  world.net.mute(0, 0, 1);
+  const auto muted_ns = base::now_ns();
+  for (int i = 0; i < 20; ++i) there.add(10'000 + i);
+  ASSERT_TRUE(world.poll_until(
+      [&] {
+        return world.peers(0).counts().rail_losses.load() > 0 ||
+               world.peers(1).counts().rail_losses.load() > 0;
+      },
+      2'000));
+  EXPECT_LT(base::now_ns() - muted_ns, 200'000'000u);
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  there.check();
+  world.net.mend(0, 0, 1);
+  for (int i = 0; i < 20; ++i) there.add(random_size(random));
+  ASSERT_TRUE(world.poll_until([&] {
+    return there.done() && world.peers(0).counts().rail_returns.load() > 0 &&
+           world.peers(1).counts().rail_returns.load() > 0;
+  }));
+  there.check();
+}
+
+TEST_P(bundle_on, loses_nothing_to_random_cuts_and_silences) {
+  processes world(3, 3, GetParam());
+  std::mt19937 random(GetParam());
+  traffic one(world, 0, 1, 5);
+  traffic two(world, 1, 2, 6);
+  traffic three(world, 2, 0, 7);
+  for (int i = 0; i < 150; ++i) {
+    for (auto* t : {&one, &two, &three}) t->add(random_size(random));
+    for (auto rounds = random() % 20; rounds > 0; --rounds) world.poll();
+    const auto a = static_cast<std::uint32_t>(random() % 3);
+    const auto b = (a + 1) % 3;
+    switch (random() % 12) {
+      case 0:
+        world.net.cut(any_rail(random), a, b);
+        break;
+      case 1:
+        world.net.mute(any_rail(random), a, b);
+        break;
+      case 2:
+      case 3:
+        for (std::uint32_t rail = 0; rail < 3; ++rail) world.net.mend(rail, a, b);
+        break;
+      default:
+        break;
+    }
+  }
+  for (std::uint32_t rail = 0; rail < 3; ++rail)
+    for (std::uint32_t a = 0; a < 3; ++a) world.net.mend(rail, a, (a + 1) % 3);
+  ASSERT_TRUE(world.poll_until([&] { return one.done() && two.done() && three.done(); }));
+  for (auto* t : {&one, &two, &three}) t->check();
+}
+
+TEST_P(bundle_on, fails_the_peer_when_no_rail_comes_back_in_time) {
+  processes world(2, 2, GetParam());
+  traffic there(world, 0, 1, 5);
+  there.add(100);
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  for (std::uint32_t rail = 0; rail < 2; ++rail) {
+    world.net.mute(rail, 0, 1);
+    world.net.cut(rail, 0, 1);
+  }
+  there.add(100'000);
+  there.add(10);
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }, 5'000));
+  EXPECT_EQ(there.all[1].send.arrived.how, messages::outcome::peer_lost);
+  EXPECT_EQ(there.all[1].receive.arrived.how, messages::outcome::peer_lost);
+}
+
+TEST_P(bundle_on, puts_small_packets_that_wait_into_one_frame) {
+  processes world(2, 2, GetParam());
+  traffic there(world, 0, 1, 5);
+  for (int i = 0; i < 500; ++i) there.add(8);
+  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  there.check();
+  const auto& counts = world.peers(0).counts();
+  EXPECT_GE(counts.packets.load(), 500u);
+  EXPECT_LT(counts.frames.load() * 3, counts.packets.load());
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, bundle_on, ::testing::Range(1u, 4u));
+
+}  // namespace
+}  // namespace headway::packets::testing

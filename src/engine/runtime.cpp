@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "base/log.hpp"
@@ -11,6 +12,7 @@
 #include "engine/counted_rail.hpp"
 #include "engine/node.hpp"
 #include "engine/observer.hpp"
+#include "engine/profiles.hpp"
 #include "packets/peers.hpp"
 
 namespace headway::engine {
@@ -25,6 +27,7 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 }
 
 /// What every process publishes beside its rails' addresses.
+constexpr const char* host_name = "host";
 constexpr const char* kernel_name = "kernel";
 constexpr const char* memory_name = "memory";
 constexpr const char* processors_name = "processors";
@@ -39,10 +42,11 @@ struct runtime::parts {
   std::unique_ptr<endpoints::service> endpoints;
   std::unique_ptr<messages::exchange> messages;
   std::unique_ptr<observer> watching;
-  std::vector<int> nodes;          // of each rank: equal numbers share memory
-  std::vector<int> computers;      // of each rank: equal numbers share processors
-  std::vector<int> processors;     // of each rank's computer
-  std::vector<opened_rail> rails;  // their drivers go to `peers`
+  std::vector<int> nodes;                       // of each rank: equal numbers share memory
+  std::vector<int> computers;                   // of each rank: equal numbers share processors
+  std::vector<int> processors;                  // of each rank's computer
+  std::vector<opened_rail> rails;               // their drivers go to `peers`
+  std::map<rails::peer_id, std::string> hosts;  // of peers with several rails
 
   ~parts() { take_down(); }
 
@@ -50,6 +54,8 @@ struct runtime::parts {
   base::result<int> find_nodes();
   base::result<> connect_all();
   base::result<> connect_to(int rank);
+  base::result<> recall_profiles(rails::peer_id whom);
+  void keep_profiles();
   void take_down() noexcept;
   [[nodiscard]] endpoints::service_options endpoint_options() const;
 };
@@ -60,6 +66,7 @@ base::result<> runtime::parts::publish() {
   if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
   const auto processor_count = std::to_string(machine->node_processors());
   if (auto done = job->publish(processors_name, bytes_of(processor_count)); !done) return done;
+  if (auto done = job->publish(host_name, bytes_of(own_host())); !done) return done;
   if (auto done = publish_rails(*job, rails); !done) return done;
   return job->exchange();
 }
@@ -99,7 +106,29 @@ base::result<> runtime::parts::connect_to(int rank) {
     of_rails.push_back(std::move(p.address));
     turns.push_back(p.turn);
   }
-  return peers->connect(static_cast<rails::peer_id>(rank), of_rails, turns);
+  const auto whom = static_cast<rails::peer_id>(rank);
+  if (auto done = peers->connect(whom, of_rails, turns); !done) return done;
+  return recall_profiles(whom);
+}
+
+/// What earlier jobs measured of the rails to a peer that has several. Read now, because files are
+/// not for a polling round.
+base::result<> runtime::parts::recall_profiles(rails::peer_id whom) {
+  if (!peers->bundled(whom)) return {};
+  const auto host = job->lookup(static_cast<int>(whom), host_name);
+  if (!host) return std::unexpected(host.error());
+  hosts[whom] = text_of(*host);
+  for (std::size_t i = 0; i < rails.size(); ++i)
+    if (const auto known = stored_profile(hosts[whom], peers->rail_at(i).query().name))
+      peers->know(whom, i, *known);
+  return {};
+}
+
+void runtime::parts::keep_profiles() {
+  for (const auto& [whom, host] : hosts)
+    for (std::size_t i = 0; i < rails.size(); ++i)
+      if (const auto found = peers->learnt(whom, i))
+        store_profile(host, peers->rail_at(i).query().name, *found);
 }
 
 endpoints::service_options runtime::parts::endpoint_options() const {
@@ -116,7 +145,8 @@ endpoints::service_options runtime::parts::endpoint_options() const {
 void runtime::parts::take_down() noexcept {
   if (watching) watching->finish();
   if (endpoints) endpoints->stop();
-  messages.reset();  // closes the rails
+  messages.reset();  // closes the rails: nothing more is learnt
+  if (peers) keep_profiles();
   peers.reset();
   endpoints.reset();  // the peers' second receiver
   progress.reset();

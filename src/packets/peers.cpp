@@ -91,6 +91,24 @@ void peers::deliver(peer& from, std::span<const std::byte> packet) noexcept {
   from.return_credit_if_due();
 }
 
+void peers::know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known) {
+  auto& p = *peers_[static_cast<std::uint32_t>(whom)];
+  lane* l = p.bundle_ ? p.bundle_->lane_on(rail_index) : nullptr;
+  if (!l) return;
+  l->profile = known;
+  l->measured = true;
+}
+
+std::optional<sampling::profile> peers::learnt(rails::peer_id whom,
+                                               std::size_t rail_index) noexcept {
+  constexpr std::uint32_t lessons_min =
+      16;  // of a weight of a quarter each: the start is forgotten
+  auto& p = *peers_[static_cast<std::uint32_t>(whom)];
+  const lane* l = p.bundle_ ? p.bundle_->lane_on(rail_index) : nullptr;
+  if (!l || l->lessons < lessons_min) return std::nullopt;
+  return l->profile;
+}
+
 void peers::start(receiver& above) {
   above_ = &above;
   bool nearer_in_use = false;

@@ -13,6 +13,7 @@
 #include "packets/peer.hpp"
 #include "progress/engine.hpp"
 #include "rails/driver.hpp"
+#include "sampling/profile.hpp"
 
 namespace headway::packets {
 
@@ -71,6 +72,14 @@ class peers {
   /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It opens no landing
   /// zones, and is told of losses like the first, after it.
   void share(receiver& beside) noexcept { beside_ = &beside; }
+  [[nodiscard]] bool bundled(rails::peer_id whom) const noexcept {
+    return peers_[static_cast<std::uint32_t>(whom)]->bundle_ != nullptr;
+  }
+  /// What is known of a rail to a peer that has several, from earlier jobs; before `start`.
+  void know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known);
+  /// What transfers over it have taught; nothing: too few of them. When no more come.
+  [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id whom,
+                                                        std::size_t rail_index) noexcept;
   void start(receiver& above);
   /// Closes the rails: what was taken is sent as far as a second allows.
   void stop() noexcept;

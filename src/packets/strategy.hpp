@@ -51,6 +51,8 @@ struct piece {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint32_t rail = 0;  ///< its place in the list of states
+  /// All of it is to go now, for a strategy that does not want to be asked again.
+  bool whole = false;
 };
 
 /// Says what goes where: sees what waits and the rails, answers "send this, there".

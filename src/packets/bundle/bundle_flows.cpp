@@ -91,7 +91,8 @@ void bundle::feed(inflow& in, std::uint64_t now_ns, controls& orders) noexcept {
       if (on >= lanes_.size() || states[on].now == rail_state::condition::down) continue;
       const auto chunk = chunk_bytes(*lanes_[on]);
       const auto share = pieces[i].bytes;
-      asked |= grant(in, on, share <= chunk + chunk / 2 ? share : chunk, now_ns, orders);
+      const bool all = pieces[i].whole || share <= chunk + chunk / 2;
+      asked |= grant(in, on, all ? share : chunk, now_ns, orders);
     }
     if (!asked) break;
   }
@@ -161,6 +162,7 @@ void bundle::piece_in(inflow::asked& piece, std::uint64_t now_ns) noexcept {
         sampling::curve::straight(l.what.latency_ns, static_cast<double>(piece.what.bytes) / ns);
     l.measured = true;
   }
+  ++l.lessons;
 }
 
 /// Asks for it anew: it does not come on the rail that it was asked for on.

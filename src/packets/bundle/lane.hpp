@@ -41,6 +41,7 @@ struct lane {
   sampling::profile profile;
   sampling::rail_clock clock;  ///< what we have asked the peer to send over it
   bool measured = false;
+  std::uint32_t lessons = 0;  ///< pieces that it has learnt from
   std::uint64_t last_landed_ns = 0;
   std::uint64_t avoided_until_ns = 0;  ///< the peer has refused a piece for it
 };

@@ -22,7 +22,8 @@ std::size_t equal::split(const remainder& what, std::uint64_t, std::span<const r
     if (!up(rails[i])) continue;
     const auto part = (left + rails_left - 1) / rails_left;
     --rails_left;
-    pieces[written++] = {.offset = offset, .bytes = part, .rail = static_cast<std::uint32_t>(i)};
+    pieces[written++] = {
+        .offset = offset, .bytes = part, .rail = static_cast<std::uint32_t>(i), .whole = true};
     offset += part;
     left -= part;
   }

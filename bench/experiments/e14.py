@@ -12,6 +12,7 @@ LINKS = {
     4: ("1gbit", "600mbit", "300mbit", "150mbit"),
 }
 SIZES = {2: ("256K", "1M", "4M", "16M"), 3: ("16M", "64M"), 4: ("16M", "64M")}
+SEVERAL = {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "8"}
 KiB, MiB = 1 << 10, 1 << 20
 
 
@@ -29,8 +30,8 @@ def runs(scene):
                        tags={"rails": rails}, environment=environment, net="tcp", rate=rate,
                        peers=peers, timeout_s=300)  # fmt: skip
 
-        yield run("sampled", {"HEADWAY_RAILS": "tcp"}, peers=True)
-        yield run("equal", {"HEADWAY_RAILS": "tcp", "HEADWAY_STRATEGY": "equal"})
+        yield run("sampled", SEVERAL, peers=True)
+        yield run("equal", SEVERAL | {"HEADWAY_STRATEGY": "equal"})
         yield Run("mptcp", words(scene, rails, sizes), series="kernel's MPTCP",
                   tags={"rails": rails}, environment={"HEADWAY_RAILS": "tcp:hw0"}, net="tcp",
                   rate=rate, timeout_s=300)  # fmt: skip

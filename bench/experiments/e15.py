@@ -15,7 +15,7 @@ def runs(scene):
     arguments = ("--pin", "--sizes", ",".join(scene.few(SIZES)), "--seconds", str(scene.seconds))
     for series, environment in (
         ("one rail", {"HEADWAY_RAILS": "tcp:hw0"}),
-        ("two rails", {"HEADWAY_RAILS": "tcp"}),
+        ("two rails", {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "2"}),
     ):
         yield Run("pingpong", arguments, series=series, environment=environment, net="tcp",
                   rate=RATE, peers=series == "two rails")  # fmt: skip

@@ -44,6 +44,12 @@ class counted_rail final : public rails::driver {
   [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override { return inner_->arm(sleeping); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
+  void sever(rails::peer_id peer) noexcept override { inner_->sever(peer); }
+  void revive(rails::peer_id peer) noexcept override { inner_->revive(peer); }
+  [[nodiscard]] std::uint64_t heard_ns(rails::peer_id peer) noexcept override {
+    return inner_->heard_ns(peer);
+  }
+  [[nodiscard]] rails::board* shared_board() noexcept override { return inner_->shared_board(); }
   void close() noexcept override { inner_->close(); }
 
  private:

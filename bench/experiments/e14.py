@@ -4,6 +4,10 @@ The rails are links between two namespaces, shaped with a token bucket. Nothing 
 they are worth: `sampled` is what it does by itself.
 """
 
+import atexit
+import functools
+import tempfile
+
 from .model import Experiment, Panel, Run, at_least
 
 LINKS = {
@@ -11,43 +15,52 @@ LINKS = {
     3: ("1gbit", "600mbit", "300mbit"),
     4: ("1gbit", "600mbit", "300mbit", "150mbit"),
 }
-SIZES = {2: ("256K", "1M", "4M", "16M"), 3: ("16M", "64M"), 4: ("16M", "64M")}
-SEVERAL = {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "8"}
+SIZES = {2: ("256K", "1M", "4M", "16M"), 3: ("64M",), 4: ("64M",)}
+ALONE = {2: SIZES[2], 4: ("8M",)}  # the first three of the four are those of the three
 KiB, MiB = 1 << 10, 1 << 20
 
 
-def words(scene, rails, sizes):
+@functools.cache
+def cache_of(rails):
+    """These links are not those that an earlier run left a profile of under the same names."""
+    folder = tempfile.TemporaryDirectory(prefix="headway-e14-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def several(rails):
+    return {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "8", "HEADWAY_CACHE": cache_of(rails)}
+
+
+def words(scene, sizes):
     return ("--pin", "--sizes", ",".join(sizes), "--seconds", str(scene.seconds))
 
 
 def runs(scene):
     for rails, links in LINKS.items():
-        sizes = scene.few(SIZES[rails])
         rate = "+".join(links)
 
-        def run(series, environment, peers=False):
-            return Run("pingpong", words(scene, rails, sizes), series=series,
+        def run(series, environment, sizes=SIZES[rails], program="pingpong", peers=False):
+            return Run(program, words(scene, scene.few(sizes)), series=series,
                        tags={"rails": rails}, environment=environment, net="tcp", rate=rate,
                        peers=peers, timeout_s=300)  # fmt: skip
 
-        yield run("sampled", SEVERAL, peers=True)
-        yield run("equal", SEVERAL | {"HEADWAY_STRATEGY": "equal"})
-        yield Run("mptcp", words(scene, rails, sizes), series="kernel's MPTCP",
-                  tags={"rails": rails}, environment={"HEADWAY_RAILS": "tcp:hw0"}, net="tcp",
-                  rate=rate, timeout_s=300)  # fmt: skip
-        for link in range(rails):
-            yield run(f"rail {link + 1}", {"HEADWAY_RAILS": f"tcp:hw{link}"})
+        yield run("sampled", several(rails), peers=rails == 2)
+        if rails == 2:
+            yield run("equal", several(rails) | {"HEADWAY_STRATEGY": "equal"})
+        yield run("kernel's MPTCP", {"HEADWAY_RAILS": "tcp:hw0"}, program="mptcp")
+        for link in range(rails if rails in ALONE else 0):
+            yield run(f"rail {link + 1}", {"HEADWAY_RAILS": f"tcp:hw{link}"}, ALONE[rails])
 
 
 def share_of_sum(rails, bytes_, bound):
     """What `sampled` reaches of what the rails give one by one, added up, in the same round."""
 
     def check(result):
-        def rates(series):
-            return result.values(series, "mb_per_s", rails=rails, bytes=bytes_)
-
-        singles = [rates(f"rail {link + 1}") for link in range(rails)]
-        shares = [both / sum(alone) for both, *alone in zip(rates("sampled"), *singles)]
+        together = result.values("sampled", "mb_per_s", rails=rails, bytes=bytes_)
+        where = {"rails": 2, "bytes": bytes_} if rails == 2 else {"rails": 4, "bytes": 8 * MiB}
+        singles = [result.values(f"rail {link + 1}", "mb_per_s", **where) for link in range(rails)]
+        shares = [all_ / sum(alone) for all_, *alone in zip(together, *singles)]
         claim = f"{rails} rails, {bytes_ // KiB} KB: ≥ {bound} of the sum of the single rails"
         return at_least(claim, shares, bound)
 
@@ -77,7 +90,7 @@ EXPERIMENT = Experiment(
     panels=tuple(panel(rails) for rails in LINKS),
     claims=(
         share_of_sum(2, 16 * MiB, 0.98),
-        share_of_sum(2, 1 * MiB, 0.93),
+        share_of_sum(2, MiB, 0.93),
         share_of_sum(2, 256 * KiB, 0.93),
         better_than_equal,
         share_of_sum(3, 64 * MiB, 0.97),

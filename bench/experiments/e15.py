@@ -5,6 +5,7 @@ kernel copies at memory's speed and the network takes the time, so what is measu
 gains at all, from which size on, and that it costs nothing below.
 """
 
+from .e14 import several
 from .model import Experiment, Panel, Run, at_most
 
 RATE = "1gbit+1gbit"
@@ -15,7 +16,7 @@ def runs(scene):
     arguments = ("--pin", "--sizes", ",".join(scene.few(SIZES)), "--seconds", str(scene.seconds))
     for series, environment in (
         ("one rail", {"HEADWAY_RAILS": "tcp:hw0"}),
-        ("two rails", {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "2"}),
+        ("two rails", several("equal")),
     ):
         yield Run("pingpong", arguments, series=series, environment=environment, net="tcp",
                   rate=RATE, peers=series == "two rails")  # fmt: skip

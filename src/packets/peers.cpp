@@ -12,8 +12,15 @@
 #include "packets/bundle/bundle.hpp"
 #include "packets/rail.hpp"
 #include "packets/tunables.hpp"
+#include "sampling/threshold.hpp"
 
 namespace headway::packets {
+namespace {
+
+/// A smaller piece costs more to handle than it carries.
+constexpr std::uint64_t divided_bytes_min = 8 * 1024;
+
+}  // namespace
 
 peers::peers(progress::engine& engine, std::size_t count, rails::peer_id self)
     : engine_(engine), self_(self), keeper_(engine) {
@@ -97,6 +104,13 @@ void peers::know(rails::peer_id whom, std::size_t rail_index, const sampling::pr
   if (!l) return;
   l->profile = known;
   l->measured = true;
+  // Where all rails are known, so is from which size on it is better to announce and divide.
+  std::vector<const sampling::profile*> all;
+  for (std::size_t i = 0; i < rails_.size(); ++i)
+    if (const lane* one = p.bundle_->lane_on(i); one && one->measured) all.push_back(&one->profile);
+  if (all.size() < p.bundle_->lane_count()) return;
+  p.eager_bytes_max_ = std::min<std::size_t>(
+      p.eager_bytes_max_, sampling::dividing_pays_from(all, p.eager_bytes_max_, divided_bytes_min));
 }
 
 std::optional<sampling::profile> peers::learnt(rails::peer_id whom,

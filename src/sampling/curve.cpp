@@ -95,8 +95,8 @@ void curve::learn(std::uint64_t bytes, double ns, double weight) noexcept {
   const double place = std::log2(static_cast<double>(bytes));
   for (std::size_t i = 0; i < sample_count; ++i) {
     const double away = std::abs(place - static_cast<double>(i));
-    const double part = weight * (away <= 1 ? 1.0 : std::exp2(1 - away));
-    ns_[i] *= 1 + part * (wrong - 1);
+    const double part = weight * (away <= 1 ? 1.0 : std::exp2(2 * (1 - away)));
+    ns_[i] *= std::pow(wrong, part);
   }
   level_falls(ns_);
   draw_lines();

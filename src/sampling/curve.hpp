@@ -74,7 +74,7 @@ class curve {
   [[nodiscard]] double rate_of(std::size_t segment) const noexcept { return per_ns_[segment]; }
 
   /// Learns from one transfer: `bytes` took `ns`. The samples beside it move by `weight` (0 to 1)
-  /// of what was wrong, those further away by half as much for each power of two.
+  /// of what was wrong (as a factor), those further away by a quarter for each power of two.
   void learn(std::uint64_t bytes, double ns, double weight) noexcept;
 
  private:

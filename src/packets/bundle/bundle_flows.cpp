@@ -17,6 +17,9 @@ constexpr double piece_ns = 4'000'000;
 constexpr std::uint64_t piece_bytes_min = 64 * 1024;
 constexpr std::uint64_t piece_bytes_max = 8 << 20;
 constexpr std::uint64_t piece_bytes_unmeasured = 128 * 1024;
+/// The first lessons of a job count more: what earlier jobs knew may be of other cables.
+constexpr std::uint32_t first_lessons = 16;
+constexpr double first_weight = 0.5;
 constexpr double learning_weight = 0.25;
 
 bool busy(const inflow::way& w) noexcept {
@@ -156,7 +159,8 @@ void bundle::piece_in(inflow::asked& piece, std::uint64_t now_ns) noexcept {
   if (now_ns <= since || piece.what.bytes < piece_bytes_min) return;
   const auto ns = static_cast<double>(now_ns - since);
   if (l.measured) {
-    l.profile.piece.learn(piece.what.bytes, ns, learning_weight);
+    l.profile.piece.learn(piece.what.bytes, ns,
+                          l.lessons < first_lessons ? first_weight : learning_weight);
   } else {
     l.profile.piece =
         sampling::curve::straight(l.what.latency_ns, static_cast<double>(piece.what.bytes) / ns);

@@ -4,7 +4,7 @@ from .model import Experiment, Panel, Run, at_most
 
 SIZES = ("1", "64", "512", "4K", "16K")
 WAYS = {
-    "inline": {"HEADWAY_OFFLOAD": "off"},
+    "inline": {"HEADWAY_OFFLOAD": "inline"},
     "notify": {"HEADWAY_OFFLOAD": "notify"},
     "idle": {"HEADWAY_OFFLOAD": "idle", "HEADWAY_PROGRESS": "idle"},
 }

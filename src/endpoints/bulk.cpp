@@ -1,5 +1,6 @@
 // Messages too large for a packet, to processes that do not share memory with us: announced to the
 // end-point, then sent by `messages`, which divides them over rails and lets them land in place.
+#include <atomic>
 #include <new>
 
 #include "base/log.hpp"
@@ -14,12 +15,18 @@ struct bulk_send : messages::request {
   service_parts* parts = nullptr;
   block* contents = nullptr;
   bool lent = false;
+  // Its end, and the return of the call that starts it, which may come later when the peer dies
+  // meanwhile. (D): each release is seen by the one that deletes.
+  std::atomic<int> holds{2};
 
+  void drop() noexcept {
+    if (holds.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // (D)
+  }
   static bool ended(messages::request& self) noexcept {
     auto& me = static_cast<bulk_send&>(self);
     me.parts->buffers()->arrived_nowhere(*me.contents, me.lent);
     me.parts->bulk_sends.fetch_sub(1, std::memory_order_relaxed);  // a number
-    delete &me;
+    me.drop();
     return false;
   }
 };
@@ -74,6 +81,7 @@ outcome service_parts::post_bulk(const sending& what, const pool::found& f,
   way->send(*bulk_context.load(std::memory_order_relaxed), *bulk,  // carried by (X)
             {f.header->data(), what.bytes}, static_cast<int>(what.to.process),
             static_cast<int>(transfer));
+  bulk->drop();
   return outcome::ok;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/fence.hpp"
 #include "endpoints/service.hpp"
 #include "tests/unit/messages/mesh.hpp"
 
@@ -22,6 +23,13 @@ using namespace headway;
 using endpoints::address;
 using endpoints::outcome;
 using endpoints::service;
+
+// Two processes in one see one memory at two addresses, which ThreadSanitizer takes for two.
+#ifdef HEADWAY_UNDER_TSAN
+constexpr bool may_share = false;
+#else
+constexpr bool may_share = true;
+#endif
 
 class world {
  public:
@@ -40,7 +48,8 @@ class world {
         EXPECT_TRUE(p->peers->connect(static_cast<rails::peer_id>(j), at));
       p->own = std::make_unique<service>(
           *p->peers, *p->engine,
-          endpoints::service_options{.process = i, .job = 5, .nodes = {0, 0, 0}, .share = share});
+          endpoints::service_options{
+              .process = i, .job = 5, .nodes = {0, 0, 0}, .share = share && may_share});
       p->exchange = std::make_unique<messages::exchange>(*p->peers, *p->engine);
       p->own->attach(*p->exchange);
       all_.push_back(std::move(p));
@@ -247,8 +256,8 @@ TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) {
       auto& mine = w.at(t);
       auto how = outcome::ok;
       while (how == outcome::ok) {
-        void* data = buffer(mine, 2'000);
-        how = mine.send({.to = to, .tag = 1, .data = data, .bytes = 2'000}, in_seconds(30));
+        void* data = buffer(mine, 900);
+        how = mine.send({.to = to, .tag = 1, .data = data, .bytes = 900}, in_seconds(30));
         if (how != outcome::ok) {
           EXPECT_EQ(mine.release(data), outcome::ok);
         }

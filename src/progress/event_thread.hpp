@@ -10,7 +10,8 @@ namespace headway::progress {
 
 /// The event thread: progress while every thread of the program computes.
 ///
-/// quiet     nothing is pending, or a waiting thread guards: sleeps until it is told otherwise
+/// quiet     nothing is pending, or a waiting thread guards: sleeps; what starts sets the alarm to
+///           the time of the first look, so that messages that are over by then wake nobody
 /// attended  somebody polled since the last look: sleeps, looks again later and later
 /// watching  something is pending and nobody polls: guards, and polls when an event wakes it
 ///
@@ -39,7 +40,7 @@ class event_thread {
   [[nodiscard]] bool spare_polls() const noexcept;
   void take_class() noexcept;
   void mind_budget(std::uint64_t began_ns) noexcept;
-  void pause(std::uint64_t for_ns) noexcept;
+  [[nodiscard]] bool rest() noexcept;
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
 
@@ -47,7 +48,8 @@ class event_thread {
   base::atomic<std::uint32_t> stop_{0};
   // What follows is the thread's own.
   std::uint64_t pause_ns_;
-  std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
+  std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look, …
+  std::uint64_t least_rounds_ = 1;     ///< … and how many more are somebody who polls
   std::uint32_t beats_seen_ = 0;       ///< of the spare poller, likewise
   std::uint64_t moved_ns_ = 0;         ///< when something advanced last
   std::uint64_t window_began_ns_ = 0;  ///< of the budget in a real-time class …
@@ -55,7 +57,7 @@ class event_thread {
   bool real_time_ = false;
   bool demoted_ = false;
   std::uint32_t starts_seen_ = 0;
-  int idle_looks_ = 0;
+  bool idle_ = false;   ///< nothing for us, and it looks as if it stayed so
   std::thread thread_;  // last: it uses all the others
 };
 

@@ -279,6 +279,7 @@ engine_statistics engine::statistics() const noexcept {
           .guard_sleeps = of(c.guard_sleeps),
           .hand_overs = of(c.hand_overs),
           .event_looks = of(c.event_looks),
+          .attended_looks = of(c.attended_looks),
           .event_sleeps = of(c.event_sleeps),
           .quiet_sleeps = of(c.quiet_sleeps),
           .lifts = of(c.lifts),

@@ -81,6 +81,7 @@ struct engine_statistics {
   std::uint64_t guard_sleeps = 0;       ///< of waiting threads, on the event sources
   std::uint64_t hand_overs = 0;         ///< leads given up to a thread that was woken
   std::uint64_t event_looks = 0;        ///< timed wake-ups of the event thread
+  std::uint64_t attended_looks = 0;     ///< of other pollers of ours, who then stayed away
   std::uint64_t event_sleeps = 0;       ///< of the event thread, on the event sources
   std::uint64_t quiet_sleeps = 0;       ///< of our threads, until something is pending
   std::uint64_t lifts = 0;              ///< of threads that lost the processor in a round
@@ -96,7 +97,7 @@ struct queue_statistics {
   std::string place;
   std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
   std::uint64_t masked_ns = 0;        ///< spent under the mask
-  std::uint64_t longest_wait_ns = 0;  ///< of a one-shot ltask, from submission to its run
+  std::uint64_t longest_wait_ns = 0;  ///< of an ltask, from submission to its first run
 };
 
 /// Runs ltasks at polling points, and lets threads wait.

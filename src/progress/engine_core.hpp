@@ -112,6 +112,7 @@ struct engine_core {
     base::atomic<std::uint64_t> sleeps{0}, guard_sleeps{0}, hand_overs{0}, event_looks{0},
         event_sleeps{0}, quiet_sleeps{0}, lifts{0}, idle_rests{0}, demotions{0}, delays{0},
         spare_spells{0}, spare_withdrawals{0};
+    base::atomic<std::uint64_t> attended_looks{0};
   } counted;
   static void count(base::atomic<std::uint64_t>& counter) noexcept {
     counter.fetch_add(1, std::memory_order_relaxed);

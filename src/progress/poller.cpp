@@ -48,6 +48,7 @@ void poller::run() noexcept {
     const auto rounds = core_.queues.root().explicit_rounds();
     if (rounds != rounds_seen) {
       rounds_seen = rounds;
+      core_.count(core_.counted.attended_looks);
       pause(attended_pause);
       attended_pause = std::min(2 * attended_pause, longest_pause_attended_ns);
       continue;

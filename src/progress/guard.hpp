@@ -61,10 +61,11 @@ class guard {
       kick();
   }
 
-  /// Something cannot wake us: a source, or what no source tells of. Relaxed: a hint.
+  /// Something cannot wake us: a source, or what no source tells of. seq_cst after (K), for what
+  /// became so while we lay down; elsewhere a hint.
   [[nodiscard]] bool is_blind() const noexcept {
     return blind_sources_.load(std::memory_order_relaxed) +
-               blind_polls_.load(std::memory_order_relaxed) >
+               blind_polls_.load(std::memory_order_seq_cst) >
            0;
   }
   /// The shortest period at which polling pays for any source there is. Relaxed: a hint.
@@ -74,8 +75,11 @@ class guard {
 
   void add(event_source& source);
   void remove(event_source& source);
-  /// Something that no source tells of. Relaxed: who sleeps already learns of it by the submission.
-  void blind_started() noexcept { blind_polls_.fetch_add(1, std::memory_order_relaxed); }
+  /// Something that no source tells of. seq_cst before (W): who sleeps without a limit is woken.
+  void blind_started() noexcept {
+    if (blind_polls_.fetch_add(1, std::memory_order_seq_cst) == 0) kick_sleeper();
+  }
+  /// Relaxed: an end is seen late at worst.
   void blind_ended() noexcept { blind_polls_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "progress/task_host.hpp"
@@ -44,14 +45,21 @@ void task::begin_watch() noexcept {
   if (patient_) host_->aside(+1);
   else e.pending_started();
   if (source_.descriptor() >= 0) e.add_source(source_);
-  else e.blind_started();
+}
+
+/// It ran, and will again, and nothing tells us when: many end by their first run, and need not say
+/// so. Until then it is a submission, for which nobody sleeps.
+void task::begin_blind() noexcept {
+  if (source_.descriptor() >= 0 || blind_) return;
+  blind_ = true;
+  host_->home().blind_started();
 }
 
 void task::end_watch() noexcept {
   if (!repeats_) return;
   auto& e = host_->home();
   if (source_.descriptor() >= 0) e.remove_source(source_);
-  else e.blind_ended();
+  else if (std::exchange(blind_, false)) e.blind_ended();
   if (patient_) host_->aside(-1);
   else e.pending_ended();
 }
@@ -90,6 +98,7 @@ ltask_result task::turn(ltask& self) noexcept {
   if (said == HEADWAY_LTASK_SUSPEND) return me.park();
   if (me.repeats_ && said == HEADWAY_LTASK_IDLE) return me.idled();
   if (me.repeats_ && said == HEADWAY_LTASK_ADVANCED) {
+    me.begin_blind();
     me.idle_since_ns_ = 0;
     return ltask_result::advanced;
   }
@@ -99,6 +108,7 @@ ltask_result task::turn(ltask& self) noexcept {
 
 /// The engine may let the kernel wait in its stead.
 ltask_result task::idled() noexcept {
+  begin_blind();
   if (!block_) return ltask_result::idle;
   const auto now = base::now_ns();
   if (idle_since_ns_ == 0) idle_since_ns_ = now;

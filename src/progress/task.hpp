@@ -93,6 +93,7 @@ class task final : private ltask {
   void end(headway_ltask_outcome how) noexcept;
   void enqueue() noexcept;
   void begin_watch() noexcept;
+  void begin_blind() noexcept;
   void end_watch() noexcept;
   void set_aside() noexcept;
   void take_up() noexcept;
@@ -103,6 +104,7 @@ class task final : private ltask {
   basic_task_phase<> phase_;
   base::spinlock control_;  // between cancel and suspend; held while they wait for a run
   const bool repeats_, patient_;
+  bool blind_ = false;  ///< it counts as such; of who runs it, or has taken it back
   base::atomic<std::uint8_t> outcome_{HEADWAY_LTASK_UNUSED};
   std::uint32_t alive_ = live;
   int place_;

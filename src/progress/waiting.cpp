@@ -34,6 +34,10 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 
 bool waiting::run() noexcept {
   const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
+  if (look()) {
+    learn();
+    return true;
+  }
   for (;;) {
     auto how = outcome::exhausted;
     if (core_.lead.try_lock(me_.next_ticket())) how = lead();
@@ -42,6 +46,16 @@ bool waiting::run() noexcept {
     learn();
     return how == outcome::complete;
   }
+}
+
+/// What needs one round needs no lead, which is for those who stay.
+bool waiting::look() noexcept {
+  me_.spins_for = set_.only();
+  static_cast<void>(
+      core_.round(me_, round_kind::explicit_, me_.rounds++ % sweep_period == sweep_period - 1));
+  me_.spins_for = nullptr;
+  me_.pay_wake_ups();
+  return set_.done();
 }
 
 /// Entered with the lead; left without.

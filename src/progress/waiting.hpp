@@ -36,6 +36,7 @@ class waiting {
     relieved,     ///< somebody else does what we did, or the lead is vacant: begin again
   };
 
+  [[nodiscard]] bool look() noexcept;
   [[nodiscard]] outcome lead() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] outcome poll_for(std::uint64_t budget_ns) noexcept;

@@ -77,6 +77,7 @@ void engine_core::look_around() noexcept {
 void engine_core::look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t period_ns = 50'000'000, lasts_ns = 300'000'000;
   constexpr std::uint64_t least_demand_ns = 2'000'000;
+  constexpr std::uint64_t least_turn_ns = 20'000;  // threads that wake each other lose less a turn
   const bool first = me.delay_due_ns == 0;
   me.delay_due_ns = now_ns + period_ns;
   const auto times = own_times();
@@ -85,8 +86,11 @@ void engine_core::look_at_delay(thread_record& me, std::uint64_t now_ns) noexcep
   const auto demand = times->ran_ns - me.ran_ns + delayed;
   me.ran_ns = times->ran_ns;
   me.delayed_ns = times->delayed_ns;
+  const auto turns = times->turns - me.turns;
+  me.turns = times->turns;
   // A fifth of the time: one who shares his processor with another loses half of it.
   if (first || demand < least_demand_ns || delayed < demand / 5) return;
+  if (delayed < turns * least_turn_ns) return;
   count(counted.delays);
   delayed_until_ns_.store(now_ns + lasts_ns, std::memory_order_relaxed);
   crowded.store(true, std::memory_order_relaxed);

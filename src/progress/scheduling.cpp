@@ -170,6 +170,7 @@ std::optional<thread_times> own_times() noexcept {
   thread_times times;
   times.ran_ns = std::strtoull(rest, &rest, 10);
   times.delayed_ns = std::strtoull(rest, &rest, 10);
+  times.turns = std::strtoull(rest, &rest, 10);
   return times;
 }
 

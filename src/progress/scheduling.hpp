@@ -61,6 +61,7 @@ class short_slices {
 struct thread_times {
   std::uint64_t ran_ns = 0;
   std::uint64_t delayed_ns = 0;
+  std::uint64_t turns = 0;  ///< how often it was given a processor
 };
 /// Nothing where the kernel does not count. About 4 us.
 [[nodiscard]] std::optional<thread_times> own_times() noexcept;

@@ -1,6 +1,7 @@
 // Goal:   a reader gets the words of one write, never of two.
 // Method: Relacy, random interleavings and weak memory.
-// Mutations that fail here: (W) relaxed, (V) relaxed, (E) relaxed, (B) relaxed, no odd number.
+// Mutations that fail here: (W) relaxed, (V) relaxed, (E) relaxed, (B) relaxed, no odd number,
+// (A) left out.
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.

@@ -51,8 +51,9 @@ typedef struct headway_progress_options {
   unsigned points;            /* headway_progress_point, added up; 0: none */
   unsigned points_from_user;  /* not 0: the environment's HEADWAY_PROGRESS instead of `points` */
   unsigned processes_on_node; /* of this job on this machine, this one included */
+  unsigned measured;          /* not 0: headway_progress_counts tells all, as with HEADWAY_STATS */
 } headway_progress_options;
-#define HEADWAY_PROGRESS_OPTIONS {sizeof(headway_progress_options), 0, 1, 1}
+#define HEADWAY_PROGRESS_OPTIONS {sizeof(headway_progress_options), 0, 1, 1, 0}
 
 /* The engine is one for the process, and counted: each library that starts it stops it once. The
  * first start chooses; NULL: HEADWAY_PROGRESS_OPTIONS. Takes about 3 ms the first time. */
@@ -190,6 +191,40 @@ int headway_progress_run_end(void);
 /* Places an ltask can be bound to: the machine's tree, the whole machine first. */
 int headway_progress_place_count(void);
 const char* headway_progress_place_name(int place); /* "machine", "L3 0", "core 3"; NULL: none */
+
+/* ---- what it does -------------------------------------------------------------------------- */
+
+typedef enum headway_progress_count_kind {
+  HEADWAY_PROGRESS_COUNT_QUEUE = 0,  /* of a place: "machine", "core 3" */
+  HEADWAY_PROGRESS_COUNT_POINT = 1,  /* who polls: "explicit", "event", "timer", "idle", "spare"
+                                        (a thread on a spare processor), "lent" */
+  HEADWAY_PROGRESS_COUNT_THREAD = 2, /* its name and number; "ended": those that have, together */
+} headway_progress_count_kind;
+
+/* What something has done: a queue since the start, points and threads since the first of all
+ * starts. The queues' rounds, hits, skips and runs are always counted. All else, points and threads
+ * too, only where headway_progress_options.measured or HEADWAY_STATS asked before the start: a
+ * round then reads the clock some times. What a kind does not have is 0. */
+typedef struct headway_progress_count {
+  headway_progress_count_kind kind;
+  char name[28];
+  uint64_t rounds;          /* looks at a queue with something in it; rounds of a point or thread */
+  uint64_t hits;            /* those in which something advanced */
+  uint64_t skips;           /* those that met a mask that another thread had, and went on */
+  uint64_t runs;            /* of ltasks; queues only */
+  uint64_t masked_ns;       /* time under a mask */
+  uint64_t longest_wait_ns; /* of a ready ltask: from its submission to its first run */
+  uint64_t waits;           /* of threads: calls that had to wait … */
+  uint64_t waited_ns;       /* … and for how long */
+  uint64_t sleeps;          /* of threads: in the kernel … */
+  uint64_t slept_ns;        /* … and for how long */
+} headway_progress_count;
+
+/* Copies at most `room` counts, those that are not all 0: queues first, the root's before others,
+ * then points, then threads. Answers how many there are, which may be more than `room`; or a status
+ * below 0. `size` is sizeof(headway_progress_count). Takes tens of microseconds. `headway top`
+ * shows the same of a running program, where HEADWAY_STATS is set. */
+int headway_progress_counts(headway_progress_count* into, size_t room, size_t size);
 
 /* ---- thread schedulers --------------------------------------------------------------------- */
 

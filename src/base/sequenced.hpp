@@ -20,7 +20,7 @@ namespace headway::base {
 ///                             number at (A), as it was stored before
 ///   words of an earlier one   (E) release -> (B) acquire: who reads that number sees all words of
 ///                             its write
-/// Checked by: tests/model/sequenced_model.cpp; tests/unit/engine/page_test.cpp.
+/// Checked by: tests/model/sequenced_model.cpp; tests/unit/watch/page_test.cpp.
 template <class Word>
 void write_sequenced(Word* words, const std::uint64_t* from, std::size_t count) noexcept {
   const auto number = words[0].load(std::memory_order_relaxed);  // the writer's own

@@ -11,9 +11,10 @@
 #include "engine/builtin.hpp"
 #include "engine/counted_rail.hpp"
 #include "engine/node.hpp"
-#include "engine/observer.hpp"
 #include "engine/profiles.hpp"
+#include "engine/rail_statistics.hpp"
 #include "packets/peers.hpp"
+#include "watch/observer.hpp"
 
 namespace headway::engine {
 namespace {
@@ -41,7 +42,7 @@ struct runtime::parts {
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<endpoints::service> endpoints;
   std::unique_ptr<messages::exchange> messages;
-  std::unique_ptr<observer> watching;
+  std::unique_ptr<watch::observer> watching;
   std::vector<int> nodes;                       // of each rank: equal numbers share memory
   std::vector<int> computers;                   // of each rank: equal numbers share processors
   std::vector<int> processors;                  // of each rank's computer
@@ -190,15 +191,19 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
   made->peers = std::make_unique<packets::peers>(
       *made->progress, static_cast<std::size_t>(who.size), static_cast<rails::peer_id>(who.rank));
   for (auto& r : made->rails)
-    made->peers->add_rail(statistics_wanted() ? std::make_unique<counted_rail>(std::move(r.rail))
-                                              : std::move(r.rail));
+    made->peers->add_rail(watch::statistics_wanted()
+                              ? std::make_unique<counted_rail>(std::move(r.rail))
+                              : std::move(r.rail));
   if (auto done = made->connect_all(); !done) return std::unexpected(done.error());
   made->endpoints =
       std::make_unique<endpoints::service>(*made->peers, *made->progress, made->endpoint_options());
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   made->endpoints->attach(*made->messages);
-  made->watching =
-      std::make_unique<observer>(observed{who.rank, who.size, *made->progress, *made->peers});
+  made->watching = std::make_unique<watch::observer>(watch::observed{.progress = *made->progress,
+                                                                     .rank = who.rank,
+                                                                     .size = who.size,
+                                                                     .add_rows = add_rail_rows,
+                                                                     .above = made->peers.get()});
   return std::unique_ptr<runtime>(new runtime(std::move(made)));
 }
 

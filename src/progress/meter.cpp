@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -30,8 +31,7 @@ std::string own_name() {
 struct meter::registry {
   std::mutex lock;  // cold: threads' ends, and reports
   std::deque<meter> all;
-  report ended{.name = "ended", .thread = 0, .rounds = {}};
-  bool any_ended = false;
+  std::vector<report> ended;  // by what they were
   bool timelines = false;
 
   void fold(const report& of);
@@ -43,17 +43,15 @@ meter::registry& meter::everyone() {
 }
 
 void meter::registry::fold(const report& of) {
-  any_ended = true;
-  for (std::size_t i = 0; i < of.rounds.size(); ++i) {
-    ended.rounds[i].rounds += of.rounds[i].rounds;
-    ended.rounds[i].hits += of.rounds[i].hits;
-    ended.rounds[i].skips += of.rounds[i].skips;
-    ended.rounds[i].busy_ns += of.rounds[i].busy_ns;
-  }
-  ended.waits += of.waits;
-  ended.waited_ns += of.waited_ns;
-  ended.sleeps += of.sleeps;
-  ended.slept_ns += of.slept_ns;
+  const bool ours = of.name.starts_with("hw-");
+  const auto name = ours ? of.name.substr(0, of.name.find_first_of("0123456789")) : "ended";
+  auto sum = std::ranges::find(ended, name, &report::name);
+  if (sum == ended.end()) sum = ended.insert(sum, {.name = name, .thread = 0, .rounds = {}});
+  for (std::size_t i = 0; i < of.rounds.size(); ++i) sum->rounds[i].add(of.rounds[i]);
+  sum->waits += of.waits;
+  sum->waited_ns += of.waited_ns;
+  sum->sleeps += of.sleeps;
+  sum->slept_ns += of.slept_ns;
 }
 
 void meter::decide() noexcept {
@@ -95,7 +93,8 @@ void meter::leave() noexcept {
   if (entries_) return;  // its numbers stay, with its timeline
   here.fold(read());
   for (auto& of : rounds)
-    for (auto* c : {&of.rounds, &of.hits, &of.skips, &of.busy_ns})
+    for (auto* c :
+         {&of.rounds, &of.hits, &of.skips, &of.busy_ns, &of.masked_ns, &of.longest_wait_ns})
       c->store(0, std::memory_order_relaxed);
   for (auto* c : {&waits, &waited_ns, &sleeps, &slept_ns}) c->store(0, std::memory_order_relaxed);
 }
@@ -106,6 +105,11 @@ void meter::switch_on(bool with_timelines) {
     const std::lock_guard hold(everyone().lock);
     everyone().timelines = with_timelines;
   }
+  switch_on();
+}
+
+void meter::switch_on() {
+  decide();
   on_.store(true, std::memory_order_relaxed);
   auto& me = this_thread();
   if (!me.measured) me.measured = take();
@@ -113,6 +117,27 @@ void meter::switch_on(bool with_timelines) {
 
 void meter::enter_round(round_kind kind) noexcept {
   in_background_ = kind == round_kind::background;
+}
+
+void meter::under_mask(round_kind kind, std::uint64_t for_ns) noexcept {
+  bump(rounds[static_cast<std::size_t>(kind)].masked_ns, for_ns);
+}
+
+void meter::ran_after(std::uint64_t wait_ns) noexcept {
+  auto& longest = rounds[static_cast<std::size_t>(in_background_ ? round_kind::background
+                                                                 : round_kind::explicit_)]
+                      .longest_wait_ns;
+  if (wait_ns > longest.load(std::memory_order_relaxed))
+    longest.store(wait_ns, std::memory_order_relaxed);
+}
+
+void meter::report::of_kind::add(const of_kind& other) noexcept {
+  rounds += other.rounds;
+  hits += other.hits;
+  skips += other.skips;
+  busy_ns += other.busy_ns;
+  masked_ns += other.masked_ns;
+  longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
 }
 
 void meter::round(round_kind kind, bool advanced, bool skipped, std::uint64_t began_ns) noexcept {
@@ -145,7 +170,9 @@ meter::report meter::read() const {
     r.rounds[i] = {.rounds = progress::read(rounds[i].rounds),
                    .hits = progress::read(rounds[i].hits),
                    .skips = progress::read(rounds[i].skips),
-                   .busy_ns = progress::read(rounds[i].busy_ns)};
+                   .busy_ns = progress::read(rounds[i].busy_ns),
+                   .masked_ns = progress::read(rounds[i].masked_ns),
+                   .longest_wait_ns = progress::read(rounds[i].longest_wait_ns)};
   r.waits = progress::read(waits);
   r.waited_ns = progress::read(waited_ns);
   r.sleeps = progress::read(sleeps);
@@ -160,7 +187,7 @@ std::vector<meter::report> meter::all() {
   std::vector<report> found;
   for (const auto& m : here.all)
     if (!m.ended_ || m.entries_) found.push_back(m.read());
-  if (here.any_ended) found.push_back(here.ended);
+  found.insert(found.end(), here.ended.begin(), here.ended.end());
   return found;
 }
 

@@ -37,7 +37,7 @@ class meter {
  public:
   using counter = base::atomic<std::uint64_t>;
   struct by_kind {
-    counter rounds{0}, hits{0}, skips{0}, busy_ns{0};
+    counter rounds{0}, hits{0}, skips{0}, busy_ns{0}, masked_ns{0}, longest_wait_ns{0};
   };
 
   /// Reads the settings: before an engine runs.
@@ -46,7 +46,9 @@ class meter {
   [[nodiscard]] static meter* take() noexcept;
   /// Its thread ends.
   void leave() noexcept;
-  /// From now on new threads, and the calling one, have meters: for tests.
+  /// From now on new threads, and the calling one, have meters: the program wants to know.
+  static void switch_on();
+  /// The same, and whether with timelines: for tests.
   static void switch_on(bool with_timelines);
   /// Somebody asks. Relaxed: decided before the first thread has a meter, and never again.
   [[nodiscard]] static bool on() noexcept { return on_.load(std::memory_order_relaxed); }
@@ -58,6 +60,10 @@ class meter {
   /// A round of our own threads is under way here: what comes in comes in the background.
   [[nodiscard]] bool in_background() const noexcept { return in_background_; }
   void enter_round(round_kind kind) noexcept;
+  /// In a round of that kind, a queue's mask was held for so long, …
+  void under_mask(round_kind kind, std::uint64_t for_ns) noexcept;
+  /// … and in the round under way an ltask ran that had waited for so long.
+  void ran_after(std::uint64_t wait_ns) noexcept;
 
   [[nodiscard]] bool has_timeline() const noexcept { return entries_ != nullptr; }
   void note(happening::sort what, const char* name, std::uint64_t begin_ns, std::uint64_t end_ns,
@@ -70,13 +76,17 @@ class meter {
   struct report {
     struct of_kind {
       std::uint64_t rounds = 0, hits = 0, skips = 0, busy_ns = 0;
+      std::uint64_t masked_ns = 0;        ///< of it, under the mask of a queue
+      std::uint64_t longest_wait_ns = 0;  ///< of an ltask that it ran, from submission to first run
+      void add(const of_kind& other) noexcept;
     };
     std::string name;  ///< of the thread
-    int thread = 0;    ///< the kernel's number; 0: all that have ended
+    int thread = 0;    ///< the kernel's number; 0: those that have ended
     std::array<of_kind, 2> rounds;
     std::uint64_t waits = 0, waited_ns = 0, sleeps = 0, slept_ns = 0, dropped = 0;
   };
-  /// Every thread that has a meter, and those that have ended as one, if there are any.
+  /// Every thread that has a meter, and those that have ended: ours by what they were, all others
+  /// as one.
   [[nodiscard]] static std::vector<report> all();
 
   struct timeline {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -51,8 +52,11 @@ task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexce
   if (submissions_.fresh()) absorb();
   const auto result = run_all(me);
   if (result.what == found::advanced) bump(hits_);
-  if (since_ns != 0) [[unlikely]]
-    bump(masked_ns_, base::now_ns() - since_ns);
+  if (since_ns != 0) [[unlikely]] {
+    const auto held_ns = base::now_ns() - since_ns;
+    bump(masked_ns_, held_ns);
+    me.measured->under_mask(kind, held_ns);
+  }
   mask_.unlock();
   return result;
 }
@@ -85,10 +89,13 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
 ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
   const auto began_ns = base::now_ns();
   const bool repeats = task.kind_ == ltask_kind::repeat;
-  const auto since_ns = task.submitted_ns_;  // 0: submitted before anybody asked
-  if (!repeats && since_ns != 0 &&
-      began_ns - since_ns > longest_wait_ns_.load(std::memory_order_relaxed))
-    longest_wait_ns_.store(began_ns - since_ns, std::memory_order_relaxed);
+  // 0: it ran before, or was submitted before anybody asked.
+  if (const auto since_ns = std::exchange(task.submitted_ns_, 0); since_ns != 0) {
+    const auto waited_ns = began_ns - since_ns;
+    if (waited_ns > longest_wait_ns_.load(std::memory_order_relaxed))
+      longest_wait_ns_.store(waited_ns, std::memory_order_relaxed);
+    me.measured->ran_after(waited_ns);
+  }
   std::array<char, 32> name{};  // the ltask and its name may be gone after its run
   if (me.measured->has_timeline()) std::strncpy(name.data(), task.name_, name.size() - 1);
   const auto said = task.run_(task);

@@ -35,8 +35,8 @@ class task_queue {
   };
   struct counters {
     std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
-    /// Only of metered threads: time under the mask; longest way of a one-shot from submission to
-    /// its run.
+    /// Only of metered threads: time under the mask; longest way of an ltask from submission to its
+    /// first run.
     std::uint64_t masked_ns = 0, longest_wait_ns = 0;
   };
 

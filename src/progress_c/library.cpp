@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "progress/meter.hpp"
 #include "progress/thread_record.hpp"
 
 namespace headway::progress_c {
@@ -42,9 +43,11 @@ base::result<> build(library& l, const headway_progress_options& chosen) {
   options.points = progress::polling::off;
   options.processes_on_node =
       chosen.processes_on_node ? static_cast<int>(chosen.processes_on_node) : 1;
+  if (chosen.measured) progress::meter::switch_on();
   auto engine = progress::engine::start(**machine, options);
   if (!engine) return std::unexpected(std::move(engine.error()));
   start_points(**engine, chosen);
+  l.watching = std::make_unique<watch::observer>(watch::observed{.progress = **engine});
   l.machine = std::move(*machine);
   l.engine = std::move(*engine);
   l.parts = std::make_unique<progress::task_host>(*l.engine);
@@ -96,8 +99,11 @@ int stop() {
       return fail(HEADWAY_PROGRESS_MISUSE, call,
                   fmt::format("{} ltasks or waits are still pending", left));
     the_host.store(nullptr, std::memory_order_relaxed);
+    l.watching->finish();
     l.parts.reset();
     l.engine.reset();
+    l.watching->write_timeline();  // its threads have ended, and write no more
+    l.watching.reset();
     l.machine.reset();
   }
   --l.users;

@@ -12,6 +12,7 @@
 #include "progress/engine.hpp"
 #include "progress/task_host.hpp"
 #include "topology/machine.hpp"
+#include "watch/observer.hpp"
 
 namespace headway::progress_c {
 
@@ -28,6 +29,7 @@ struct library {
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<progress::engine> engine;
   std::unique_ptr<progress::task_host> parts;
+  std::unique_ptr<watch::observer> watching;
   base::intrusive_list<loan> loans;
   base::atomic<bool> was_started{false};  // relaxed: only says which message is true
   base::atomic<bool> forked{false};       // likewise

@@ -39,11 +39,12 @@ static void repeats_run_until_done(void) {
 
 static void testing_makes_no_progress(void) {
   counter c;
-  start_quietly(); /* counted: the points of the first start go on */
+  start_quietly();
   counter_init(&c, HEADWAY_LTASK_ONE_SHOT, 1);
   CHECK(headway_ltask_test(&c.task) == 1);
   CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_OK);
-  CHECK(headway_ltask_test(&c.task) == 0 || c.runs == 1);
+  for (int i = 0; i < 5; ++i) CHECK(headway_ltask_test(&c.task) == 0);
+  CHECK(c.runs == 0);
   CHECK(headway_ltask_wait(&c.task) == HEADWAY_PROGRESS_OK);
   CHECK(headway_ltask_test(&c.task) == 1);
   CHECK(headway_progress_stop() == HEADWAY_PROGRESS_OK);
@@ -232,10 +233,10 @@ static void it_runs_at_every_place(void) {
 
 void check_ltasks(const flavour* of) {
   (void)of;
+  testing_makes_no_progress();
   CHECK(headway_progress_start(NULL) == HEADWAY_PROGRESS_OK);
   one_shots_run_once();
   repeats_run_until_done();
-  testing_makes_no_progress();
   cancel_ends_at_once();
   asking_lets_it_finish_by_itself(false);
   asking_lets_it_finish_by_itself(true);

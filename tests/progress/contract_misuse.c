@@ -39,6 +39,17 @@ static void twice_submitted(void) {
   CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_MISUSE && says("not an ltask"));
 }
 
+static void a_suspended_one_is_still_submitted(void) {
+  counter c;
+  counter_init(&c, HEADWAY_LTASK_REPEAT, 1 << 30);
+  CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_ltask_suspend(&c.task) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_MISUSE && says("submitted already"));
+  CHECK(headway_ltask_destroy(&c.task) == HEADWAY_PROGRESS_MISUSE && says("cancel it"));
+  CHECK(headway_progress_stop() == HEADWAY_PROGRESS_MISUSE && says("1 ltasks or waits"));
+  CHECK(headway_ltask_cancel(&c.task) == HEADWAY_PROGRESS_OK);
+}
+
 static void never_submitted(void) {
   counter c;
   counter_init(&c, HEADWAY_LTASK_REPEAT, 1);
@@ -87,6 +98,38 @@ static void waiting_inside_an_ltask(void) {
   CHECK(headway_ltask_cancel(&me.other.task) == HEADWAY_PROGRESS_OK);
 }
 
+static headway_ltask_result done_at_once(headway_ltask* self, void* argument) {
+  (void)self, (void)argument;
+  return HEADWAY_LTASK_DONE;
+}
+
+static void wait_at_the_end(void* argument) {
+  careless* me = argument;
+  const int status = headway_ltask_wait(&me->other.task);
+  me->calls_refused += status == HEADWAY_PROGRESS_MISUSE && says("ltask 'careless'");
+}
+
+/* Without other polling points the ltask ends in this thread's own poll. */
+static void waiting_when_an_ltask_ends(void) {
+  careless me = {.calls_refused = 0};
+  headway_ltask_attributes a = HEADWAY_LTASK_ATTRIBUTES;
+  headway_progress_options none = HEADWAY_PROGRESS_OPTIONS;
+  none.points_from_user = 0;
+  CHECK(headway_progress_start(&none) == HEADWAY_PROGRESS_OK);
+  a.run = done_at_once;
+  a.argument = &me;
+  a.name = "careless";
+  a.ended = wait_at_the_end;
+  counter_init(&me.other, HEADWAY_LTASK_REPEAT, 1);
+  CHECK(headway_ltask_init(&me.task, &a) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_ltask_submit(&me.task) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_ltask_submit(&me.other.task) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_ltask_wait(&me.task) == HEADWAY_PROGRESS_OK);
+  CHECK(me.calls_refused == 1);
+  CHECK(headway_ltask_wait(&me.other.task) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_progress_stop() == HEADWAY_PROGRESS_OK);
+}
+
 static void attributes_without_sense(void) {
   headway_ltask task;
   headway_ltask_attributes a = HEADWAY_LTASK_ATTRIBUTES;
@@ -132,10 +175,12 @@ void check_misuse(const flavour* of) {
   it_is_refused_before_start_and_after_stop();
   CHECK(headway_progress_start(NULL) == HEADWAY_PROGRESS_OK);
   twice_submitted();
+  a_suspended_one_is_still_submitted();
   never_submitted();
   waiting_inside_an_ltask();
   attributes_without_sense();
   a_forked_child_is_told();
   CHECK(headway_progress_stop() == HEADWAY_PROGRESS_OK);
   it_is_refused_before_start_and_after_stop();
+  waiting_when_an_ltask_ends();
 }

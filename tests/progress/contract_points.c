@@ -125,10 +125,46 @@ static void a_lent_thread_polls(const flavour* of) {
   CHECK(headway_progress_stop() == HEADWAY_PROGRESS_OK);
 }
 
+static const headway_progress_count* one_of(const headway_progress_count* all, int count,
+                                            headway_progress_count_kind kind, const char* name) {
+  for (int i = 0; i < count; ++i)
+    if (all[i].kind == kind && strncmp(all[i].name, name, strlen(name)) == 0) return &all[i];
+  return NULL;
+}
+
+static void what_it_does_is_counted(void) {
+  enum { room = 64 };
+  headway_progress_count all[room];
+  counter c;
+  headway_progress_options measured = HEADWAY_PROGRESS_OPTIONS;
+  measured.points_from_user = 0;
+  measured.measured = 1;
+  CHECK(headway_progress_counts(all, room, sizeof *all) == HEADWAY_PROGRESS_MISUSE);
+  CHECK(headway_progress_start(&measured) == HEADWAY_PROGRESS_OK);
+  CHECK(headway_progress_counts(all, room, 1) == HEADWAY_PROGRESS_MISUSE);
+  counter_init(&c, HEADWAY_LTASK_REPEAT, 3);
+  CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_OK);
+  usleep(2000);
+  for (int i = 0; i < 5; ++i) headway_progress_poll();
+  CHECK(headway_ltask_test(&c.task));
+  const int count = headway_progress_counts(all, room, sizeof *all);
+  CHECK(count >= 3 && count <= room && headway_progress_counts(NULL, 0, sizeof *all) == count);
+  const headway_progress_count *q = one_of(all, count, HEADWAY_PROGRESS_COUNT_QUEUE, "machine"),
+                               *p = one_of(all, count, HEADWAY_PROGRESS_COUNT_POINT, "explicit"),
+                               *t = one_of(all, count, HEADWAY_PROGRESS_COUNT_THREAD, "progress");
+  CHECK(q && q->rounds >= 3 && q->hits >= 3 && q->runs >= 3 && q->skips == 0);
+  CHECK(q && q->masked_ns > 0 && q->longest_wait_ns >= 2 * MILLISECOND);
+  CHECK(p && p->rounds >= 3 && p->hits >= 3 && p->masked_ns > 0);
+  CHECK(p && p->longest_wait_ns >= 2 * MILLISECOND);
+  CHECK(t && t->rounds >= 3 && t->masked_ns > 0 && t->longest_wait_ns >= 2 * MILLISECOND);
+  CHECK(headway_progress_stop() == HEADWAY_PROGRESS_OK);
+}
+
 void check_points(const flavour* of) {
   points_go_on_and_off();
   options_choose_points();
   hooks_poll();
   patient_ones_are_not_pending();
+  what_it_does_is_counted();
   a_lent_thread_polls(of);
 }

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/page.hpp"
-#include "engine/statistics.hpp"
+#include "watch/page.hpp"
+#include "watch/statistics.hpp"
 
 namespace headway::tool {
 namespace {
@@ -53,16 +53,17 @@ struct view {
 
 view look(const choices& wanted) {
   view found;
-  const auto processes =
-      wanted.processes.empty() ? engine::processes_with_page() : wanted.processes;
+  const auto processes = wanted.processes.empty() ? watch::processes_with_page() : wanted.processes;
   for (const auto process : processes) {
-    const auto image = engine::read_page(process);
-    if (!image) {
-      found.faults.push_back(image.error().text);
+    const auto images = watch::read_pages(process);
+    if (!images) {
+      found.faults.push_back(images.error().text);
       continue;
     }
-    if (found.shown++ != 0) found.text += wanted.json ? ",\n" : "\n";
-    found.text += wanted.json ? engine::statistics_json(*image) : engine::statistics_text(*image);
+    for (const auto& image : *images) {
+      if (found.shown++ != 0) found.text += wanted.json ? ",\n" : "\n";
+      found.text += wanted.json ? watch::statistics_json(image) : watch::statistics_text(image);
+    }
   }
   if (wanted.json) found.text = fmt::format("[{}]\n", found.text);
   return found;

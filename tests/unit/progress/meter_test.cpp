@@ -57,7 +57,7 @@ TEST_F(meters, count_rounds_and_hits_of_the_thread_that_made_them) {
   EXPECT_GT(after.rounds[calls].busy_ns, before.rounds[calls].busy_ns);
 }
 
-TEST_F(meters, time_a_queue_under_its_mask_and_the_longest_way_of_a_one_shot) {
+TEST_F(meters, time_a_queue_under_its_mask_and_the_longest_way_of_an_ltask) {
   running engine(polling::off);
   counting task;
   engine->submit(task);
@@ -69,6 +69,8 @@ TEST_F(meters, time_a_queue_under_its_mask_and_the_longest_way_of_a_one_shot) {
   EXPECT_GE(queues.front().longest_wait_ns, 5'000'000u);
   EXPECT_GT(queues.front().masked_ns, 0u);
   EXPECT_EQ(queues.front().hits, 1u);
+  EXPECT_GE(of_this_thread().rounds[calls].longest_wait_ns, 5'000'000u);
+  EXPECT_GT(of_this_thread().rounds[calls].masked_ns, 0u);
 }
 
 TEST_F(meters, time_waits_and_the_sleeps_within) {

@@ -1,4 +1,4 @@
-#include "engine/timeline_file.hpp"
+#include "watch/timeline_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include "base/clock.hpp"
 #include "progress/meter.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 namespace {
 
 using progress::happening;
@@ -123,4 +123,4 @@ base::result<> add_timeline(const std::string& path, int rank, std::uint64_t beg
   return done;
 }
 
-}  // namespace headway::engine
+}  // namespace headway::watch

@@ -1,4 +1,4 @@
-#include "engine/page.hpp"
+#include "watch/page.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "engine/statistics.hpp"
+#include "watch/statistics.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 namespace {
 
 page_image image_of(std::uint64_t value) {
@@ -30,9 +30,10 @@ TEST(page, shows_another_process_what_was_written_last) {
   ASSERT_TRUE(made);
   made->write(image_of(7));
   made->write(image_of(8));
-  const auto seen = read_page(getpid());
+  const auto seen = read_pages(getpid());
   ASSERT_TRUE(seen) << seen.error().text;
-  const auto rows = seen->of("queue");
+  ASSERT_EQ(seen->size(), 1u);
+  const auto rows = seen->front().of("queue");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_STREQ(rows[0]->name.data(), "core 3");
   EXPECT_EQ(rows[0]->at("hits"), 8u);
@@ -46,7 +47,7 @@ TEST(page, is_found_among_the_processes_and_gone_with_its_owner) {
     made->write(image_of(1));
     EXPECT_EQ(std::ranges::count(processes_with_page(), getpid()), 1);
   }
-  const auto seen = read_page(getpid());
+  const auto seen = read_pages(getpid());
   ASSERT_FALSE(seen);
   EXPECT_EQ(seen.error().kind, base::fault_kind::unsupported);
   EXPECT_NE(seen.error().text.find("HEADWAY_STATS"), std::string::npos);
@@ -58,11 +59,21 @@ TEST(page, of_another_process_that_we_inherited_is_not_taken_for_ours) {
   auto image = image_of(1);
   image.pid += 1;
   made->write(image);
-  EXPECT_FALSE(read_page(getpid()));
+  EXPECT_FALSE(read_pages(getpid()));
+}
+
+TEST(page, of_each_copy_of_the_library_in_a_process_is_seen) {
+  auto first = page::make(), second = page::make();
+  ASSERT_TRUE(first && second);
+  first->write(image_of(1));
+  second->write(image_of(2));
+  const auto seen = read_pages(getpid());
+  ASSERT_TRUE(seen) << seen.error().text;
+  EXPECT_EQ(seen->size(), 2u);
 }
 
 TEST(page, of_no_process_is_a_fault_of_the_system) {
-  const auto seen = read_page(0x7fff'fff0);
+  const auto seen = read_pages(0x7fff'fff0);
   ASSERT_FALSE(seen);
   EXPECT_EQ(seen.error().kind, base::fault_kind::system);
 }
@@ -79,9 +90,10 @@ TEST(page, is_never_seen_half_written) {
     }
   });
   for (int i = 0; i < 200; ++i) {
-    const auto seen = read_page(getpid());
+    const auto seen = read_pages(getpid());
     ASSERT_TRUE(seen) << seen.error().text;
-    EXPECT_EQ(seen->of("queue")[0]->at("hits"), seen->of("queue")[0]->at("masked_ns"));
+    const auto* const row = seen->front().of("queue")[0];
+    EXPECT_EQ(row->at("hits"), row->at("masked_ns"));
   }
   stop.store(true, std::memory_order_relaxed);
   writer.join();
@@ -117,4 +129,4 @@ TEST(statistics, in_json_bear_names_that_json_would_trip_over) {
 }
 
 }  // namespace
-}  // namespace headway::engine
+}  // namespace headway::watch

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/statistics.hpp"
+#include "watch/statistics.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 namespace {
 
 std::string_view text_of(const auto& array) { return {array.data()}; }
@@ -96,9 +96,9 @@ std::string row_json(const page_row& row) {
 }  // namespace
 
 std::string statistics_text(const page_image& image) {
-  auto text =
-      fmt::format("headway: rank {} of {}, {} (process {}), after {}\n", image.rank, image.size,
-                  text_of(image.program), image.pid, short_time(image.written_ns - image.began_ns));
+  const auto who = image.size == 0 ? "" : fmt::format("rank {} of {}, ", image.rank, image.size);
+  auto text = fmt::format("headway: {}{} (process {}), after {}\n", who, text_of(image.program),
+                          image.pid, short_time(image.written_ns - image.began_ns));
   text += overlap_text(image);
   for (const auto* kind : {"rail", "point", "queue", "thread"}) add_table(text, image, kind);
   if (image.rows_left_out != 0) text += fmt::format("and {} more\n", image.rows_left_out);
@@ -115,4 +115,4 @@ std::string statistics_json(const page_image& image) {
   return text + "\n]}";
 }
 
-}  // namespace headway::engine
+}  // namespace headway::watch

@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 
 /// Writes what the threads of this process noted (progress/meter.hpp) into `path`, as the JSON that
 /// Perfetto and chrome://tracing open, beside what other processes of the job have written there.
@@ -14,4 +14,4 @@ namespace headway::engine {
 [[nodiscard]] base::result<> add_timeline(const std::string& path, int rank,
                                           std::uint64_t began_ns);
 
-}  // namespace headway::engine
+}  // namespace headway::watch

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/observer.hpp"
-#include "engine/page.hpp"
+#include "watch/observer.hpp"
+#include "watch/page.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 
 /// Fills `image` with what the process's threads, queues and rails have counted.
 /// Threads:  one at a time per image.
@@ -17,4 +17,4 @@ void gather(const observed& what, std::uint64_t began_ns, page_image& image);
 /// The same as one JSON object.
 [[nodiscard]] std::string statistics_json(const page_image& image);
 
-}  // namespace headway::engine
+}  // namespace headway::watch

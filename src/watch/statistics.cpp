@@ -1,4 +1,4 @@
-#include "engine/statistics.hpp"
+#include "watch/statistics.hpp"
 
 #include <errno.h>
 #include <fmt/format.h>
@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "engine/counted_rail.hpp"
 #include "progress/meter.hpp"
 #include "progress/queue.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 namespace {
 
 using progress::meter;
@@ -31,13 +30,8 @@ void add_rounds(page_row& row, const meter::report::of_kind& of) {
   row.add("hits", of.hits);
   row.add("skips", of.skips);
   row.add("busy_ns", of.busy_ns);
-}
-
-void add_to(meter::report::of_kind& sum, const meter::report::of_kind& one) {
-  sum.rounds += one.rounds;
-  sum.hits += one.hits;
-  sum.skips += one.skips;
-  sum.busy_ns += one.busy_ns;
+  row.add("masked_ns", of.masked_ns);
+  row.add("longest_wait_ns", of.longest_wait_ns);
 }
 
 void gather_points(const std::vector<meter::report>& threads, page_image& image) {
@@ -45,8 +39,8 @@ void gather_points(const std::vector<meter::report>& threads, page_image& image)
   constexpr auto ours = static_cast<std::size_t>(progress::round_kind::background);
   std::map<std::string, meter::report::of_kind> points;
   for (const auto& t : threads) {
-    add_to(points["explicit"], t.rounds[calls]);
-    add_to(points[point_of(t.name)], t.rounds[ours]);
+    points["explicit"].add(t.rounds[calls]);
+    points[point_of(t.name)].add(t.rounds[ours]);
   }
   for (const auto& [name, sum] : points)
     if (sum.rounds != 0) add_rounds(image.add("point", name), sum);
@@ -57,7 +51,7 @@ void gather_threads(const std::vector<meter::report>& threads, page_image& image
     auto& row =
         image.add("thread", t.thread == 0 ? t.name : fmt::format("{} {}", t.name, t.thread));
     auto sum = t.rounds[0];
-    add_to(sum, t.rounds[1]);
+    sum.add(t.rounds[1]);
     add_rounds(row, sum);
     row.add("waits", t.waits);
     row.add("waited_ns", t.waited_ns);
@@ -80,31 +74,6 @@ void gather_queues(progress::engine& engine, page_image& image) {
   }
 }
 
-void gather_rails(packets::peers& peers, const std::vector<meter::report>& threads,
-                  page_image& image) {
-  rail_count all;
-  for (std::size_t i = 0; i < peers.rail_count(); ++i) {
-    const auto* counted = dynamic_cast<const counted_rail*>(&peers.rail_at(i));
-    if (!counted) continue;
-    const auto c = counted->count();
-    auto& row = image.add("rail", counted->query().name);
-    row.add("packets_out", c.packets_out);
-    row.add("bytes_out", c.bytes_out);
-    row.add("packets_in", c.packets_in);
-    row.add("bytes_in", c.bytes_in);
-    row.add("bytes_overlap", c.bytes_overlap);
-    all.bytes_in += c.bytes_in;
-    all.bytes_out += c.bytes_out;
-    all.bytes_overlap += c.bytes_overlap;
-  }
-  std::uint64_t waited_ns = 0;
-  for (const auto& t : threads) waited_ns += t.waited_ns;
-  auto& row = image.add("overlap", "messages");
-  row.add("bytes_moved", all.bytes_in + all.bytes_out);
-  row.add("bytes_overlap", all.bytes_overlap);
-  row.add("waited_ns", waited_ns);
-}
-
 }  // namespace
 
 void gather(const observed& what, std::uint64_t began_ns, page_image& image) {
@@ -117,10 +86,10 @@ void gather(const observed& what, std::uint64_t began_ns, page_image& image) {
   const std::string_view program = program_invocation_short_name;
   program.copy(image.program.data(), image.program.size() - 1);
   const auto threads = meter::all();
-  gather_rails(what.peers, threads, image);
+  if (what.add_rows) what.add_rows(what.above, threads, image);
   gather_points(threads, image);
   gather_queues(what.progress, image);
   gather_threads(threads, image);
 }
 
-}  // namespace headway::engine
+}  // namespace headway::watch

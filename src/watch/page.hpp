@@ -12,7 +12,7 @@
 
 #include "base/result.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 
 /// One named number of a row. A name says its unit: "bytes_in", "busy_ns".
 struct page_cell {
@@ -22,9 +22,10 @@ struct page_cell {
 
 /// One line of the statistics: what kind of thing, its name, its numbers.
 struct page_row {
-  static constexpr std::size_t cells_max = 8;
+  static constexpr std::size_t cells_max = 10;
+  static constexpr std::size_t name_max = 28;
   std::array<char, 12> kind{};  ///< "queue", "point", "thread", "rail", "overlap"
-  std::array<char, 28> name{};
+  std::array<char, name_max> name{};
   std::uint64_t cell_count = 0;
   std::array<page_cell, cells_max> cells{};
 
@@ -37,7 +38,7 @@ struct page_row {
 /// Shape:    fixed; words of 8 bytes; rows beyond `rows_max` are left out and counted.
 struct page_image {
   static constexpr std::size_t rows_max = 160;
-  std::uint64_t pid = 0, rank = 0, size = 0;
+  std::uint64_t pid = 0, rank = 0, size = 0;   ///< size 0: of no job
   std::uint64_t began_ns = 0, written_ns = 0;  ///< base::now_ns of this machine
   std::uint64_t row_count = 0, rows_left_out = 0;
   std::array<char, 32> program{};
@@ -46,6 +47,14 @@ struct page_image {
   /// The new row, or one that goes nowhere when there is no room.
   page_row& add(std::string_view kind, std::string_view name) noexcept;
   [[nodiscard]] std::vector<const page_row*> of(std::string_view kind) const;
+};
+
+/// How a page looks to others: a nameless file (memfd) with a sequence number and an image's words.
+struct page_file {
+  static constexpr const char* name = "headway-statistics-2";  // the number is the layout's version
+  static constexpr std::size_t image_words = sizeof(page_image) / sizeof(std::uint64_t);
+  static constexpr std::size_t bytes = sizeof(std::uint64_t) * (1 + image_words);
+  static_assert(sizeof(page_image) % sizeof(std::uint64_t) == 0);
 };
 
 /// Shows a page_image to other processes of the same user, in memory that both see.
@@ -71,10 +80,11 @@ class page {
   word* words_;
 };
 
-/// What a process shows. Errors: `unsupported` when it shows nothing, `system` when it is not there
-/// or not ours to look at.
-[[nodiscard]] base::result<page_image> read_page(pid_t process);
+/// What a process shows: a page for each copy of the library in it, so at least one.
+/// Errors: `unsupported` when it shows nothing, `system` when it is not there or not ours to look
+/// at.
+[[nodiscard]] base::result<std::vector<page_image>> read_pages(pid_t process);
 /// Every process that we may look at and that shows something.
 [[nodiscard]] std::vector<pid_t> processes_with_page();
 
-}  // namespace headway::engine
+}  // namespace headway::watch

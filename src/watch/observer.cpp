@@ -1,4 +1,4 @@
-#include "engine/observer.hpp"
+#include "watch/observer.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,15 +10,16 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "engine/page.hpp"
-#include "engine/statistics.hpp"
-#include "engine/timeline_file.hpp"
 #include "progress/tunables.hpp"
+#include "watch/page.hpp"
+#include "watch/statistics.hpp"
+#include "watch/timeline_file.hpp"
 
-namespace headway::engine {
+namespace headway::watch {
 namespace {
 
 constexpr std::chrono::milliseconds showing_period{250};
@@ -30,6 +31,9 @@ struct observer::parts {
 
   void show();
   void run();
+  void begin();
+  void end() noexcept;
+  static void tick(void* self) noexcept { static_cast<parts*>(self)->show(); }
 
   const observed what;
   const std::uint64_t began_ns;
@@ -38,6 +42,7 @@ struct observer::parts {
   std::mutex lock;  // cold. Guards `ends`
   std::condition_variable changed;
   bool ends = false;
+  bool shows = false;
   std::thread thread;
 };
 
@@ -56,6 +61,32 @@ void observer::parts::run() {
   } while (!changed.wait_for(hold, showing_period, [this] { return ends; }));
 }
 
+#ifdef HEADWAY_NOTHREAD
+
+void observer::parts::begin() {
+  show();
+  what.progress.add_tick(&parts::tick, this);
+}
+
+void observer::parts::end() noexcept { what.progress.remove_tick(&parts::tick, this); }
+
+#else
+
+void observer::parts::begin() {
+  thread = std::thread([this] { run(); });
+}
+
+void observer::parts::end() noexcept {
+  {
+    const std::lock_guard hold(lock);
+    ends = true;
+  }
+  changed.notify_one();
+  thread.join();
+}
+
+#endif
+
 bool statistics_wanted() { return progress::stats.get() != 0; }
 
 observer::observer(const observed& what) {
@@ -65,19 +96,15 @@ observer::observer(const observed& what) {
   auto made = page::make();
   if (made) parts_->shown.emplace(std::move(*made));
   else base::log(base::severity::warning, "{}", made.error().text);
-  parts_->thread = std::thread([of = parts_.get()] { of->run(); });
+  parts_->begin();
+  parts_->shows = true;
 }
 
 observer::~observer() { finish(); }
 
 void observer::finish() noexcept {
-  if (!parts_ || !parts_->thread.joinable()) return;
-  {
-    const std::lock_guard hold(parts_->lock);
-    parts_->ends = true;
-  }
-  parts_->changed.notify_one();
-  parts_->thread.join();
+  if (!parts_ || !std::exchange(parts_->shows, false)) return;
+  parts_->end();
   parts_->show();
   if (progress::stats.get() != 1) return;
   const auto text = statistics_text(parts_->image);
@@ -91,4 +118,4 @@ void observer::write_timeline() noexcept {
   if (!done) base::log(base::severity::warning, "no timeline: {}", done.error().text);
 }
 
-}  // namespace headway::engine
+}  // namespace headway::watch

@@ -1,0 +1,34 @@
+#include "engine/rail_statistics.hpp"
+
+#include "engine/counted_rail.hpp"
+#include "packets/peers.hpp"
+
+namespace headway::engine {
+
+void add_rail_rows(void* peers, const std::vector<progress::meter::report>& threads,
+                   watch::page_image& image) {
+  auto& all_peers = *static_cast<packets::peers*>(peers);
+  rail_count all;
+  for (std::size_t i = 0; i < all_peers.rail_count(); ++i) {
+    const auto* counted = dynamic_cast<const counted_rail*>(&all_peers.rail_at(i));
+    if (!counted) continue;
+    const auto c = counted->count();
+    auto& row = image.add("rail", counted->query().name);
+    row.add("packets_out", c.packets_out);
+    row.add("bytes_out", c.bytes_out);
+    row.add("packets_in", c.packets_in);
+    row.add("bytes_in", c.bytes_in);
+    row.add("bytes_overlap", c.bytes_overlap);
+    all.bytes_in += c.bytes_in;
+    all.bytes_out += c.bytes_out;
+    all.bytes_overlap += c.bytes_overlap;
+  }
+  std::uint64_t waited_ns = 0;
+  for (const auto& t : threads) waited_ns += t.waited_ns;
+  auto& row = image.add("overlap", "messages");
+  row.add("bytes_moved", all.bytes_in + all.bytes_out);
+  row.add("bytes_overlap", all.bytes_overlap);
+  row.add("waited_ns", waited_ns);
+}
+
+}  // namespace headway::engine

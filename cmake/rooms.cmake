@@ -33,7 +33,7 @@ endfunction()
 function(headway_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 60)
+    set(TEST_TIMEOUT 180)  # ends what hangs, also on a machine that does other things
   endif()
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/unit/ROOM/x.hpp"

@@ -57,18 +57,22 @@ class Statistics(unittest.TestCase):
         found = json.loads(top("--json").stdout or "[]")
         return [one for one in found if one["process"] in children]
 
+    def check_top_shows(self, process):
+        seen = until(lambda: len(self.ranks_seen(process)) == 2 and self.ranks_seen(process))
+        self.assertEqual([one["rank"] for one in seen], [0, 1])
+        first = seen[0]["process"]
+        text = top("--once", first).stdout
+        self.assertIn(f"headway: rank 0 of 2, mpi_watched (process {first})", text)
+        wanted = {"rail", "point", "queue", "thread", "overlap"}
+        self.assertTrue(until(lambda: wanted <= kinds_of(self.ranks_seen(process))))
+        self.assertTrue(until(lambda: bytes_moved(self.ranks_seen(process)) > bytes_moved(seen)))
+
     def test_top_shows_a_running_job_and_only_one_that_counts(self):
-        with job("5", HEADWAY_STATS="2") as process:
-            seen = until(lambda: len(self.ranks_seen(process)) == 2 and self.ranks_seen(process))
-            self.assertEqual([one["rank"] for one in seen], [0, 1])
-            first = seen[0]["process"]
-            text = top("--once", first).stdout
-            self.assertIn(f"headway: rank 0 of 2, mpi_watched (process {first})", text)
-            wanted = {"rail", "point", "queue", "thread", "overlap"}
-            self.assertTrue(until(lambda: wanted <= kinds_of(self.ranks_seen(process))))
-            later = until(lambda: bytes_moved(self.ranks_seen(process)) > bytes_moved(seen))
-            self.assertTrue(later)
-            process.kill()
+        with job("600", HEADWAY_STATS="2") as process:
+            try:
+                self.check_top_shows(process)
+            finally:
+                process.kill()
         done = top("--once", os.getpid())
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"process {os.getpid()} shows no statistics", done.stderr)

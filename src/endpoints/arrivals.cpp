@@ -46,8 +46,22 @@ void service_parts::arrived(packets::peer& whom, std::span<const std::byte> byte
     case wire_kind::leaving:
       return lose(from);
   }
-  base::log(base::severity::error, "rank {} sent an end-point's packet that is not understood",
-            from);
+  complain(from, "a packet for an end-point that is not understood");
+}
+
+void service_parts::complain(std::uint32_t of, const char* what) noexcept {
+  constexpr int complaints_max = 8;
+  if (neighbours[of].complaints.fetch_add(1, std::memory_order_relaxed) <
+      complaints_max)  // a number
+    base::log(base::severity::error, "rank {} sent {}", of, what);
+}
+
+void service_parts::lack_memory(std::uint32_t of, std::uint64_t bytes) noexcept {
+  constexpr int complaints_max = 64;
+  if (neighbours[of].complaints.fetch_add(1, std::memory_order_relaxed) <
+      complaints_max)  // a number
+    base::log(base::severity::error,
+              "end-points: no memory, a message of {} bytes from rank {} is lost", bytes, of);
 }
 
 bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
@@ -75,8 +89,7 @@ void service_parts::arrived_data(std::uint32_t from, std::span<const std::byte> 
   const auto payload = bytes.subspan(sizeof head);
   block* b = buffers()->request(payload.size());
   if (!b) {
-    base::log(base::severity::error, "end-points: no memory, a message of {} bytes is lost",
-              payload.size());
+    lack_memory(from, payload.size());
     return;
   }
   if (!payload.empty()) std::memcpy(b->data(), payload.data(), payload.size());
@@ -96,16 +109,15 @@ void service_parts::arrived_shared(std::uint32_t from, std::span<const std::byte
   shared_head head;
   if (!read_head(bytes, head)) return;
   const bool lent = (head.place & 1) != 0;
-  region* where = buffers()->region_of(head.owner);
+  region* where = share && same_node(from) ? buffers()->region_of(head.owner) : nullptr;
   block* b = where ? where->checked(head.place & ~std::uint64_t{1}, head.bytes) : nullptr;
-  if (!b) {
-    base::log(base::severity::error, "rank {} sent a buffer that is none", from);
+  if (!b || !pool::lands(*b, lent)) {
+    complain(from, "a buffer that is none");
     return;
   }
   parcel* p = wrap({.header = b, .lent = lent}, false);
   if (!p) {
-    base::log(base::severity::error, "end-points: no memory, a message of {} bytes is lost",
-              head.bytes);
+    lack_memory(from, head.bytes);
     return buffers()->arrived_nowhere(*b, lent);
   }
   p->bytes = head.bytes;
@@ -137,7 +149,7 @@ void service_parts::arrived_gone(std::uint32_t from, const message_head& head) n
 void service_parts::arrived_region(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
   plain_head head;
   region_offer offer;
-  if (!read_head(bytes, head)) return;
+  if (!read_head(bytes, head) || head.process >= peers.size()) return;
   if (head.kind == wire_kind::region_answer) {
     const auto said = head.value == 1 ? neighbour::answer::yes : neighbour::answer::no;
     auto& n = neighbours[from];
@@ -147,7 +159,7 @@ void service_parts::arrived_region(std::uint32_t from, std::span<const std::byte
     return;
   }
   if (!read_head(bytes.subspan(sizeof head), offer)) return;
-  bool well = offer.owner == head.process && offer.owner < peers.size() && share;
+  bool well = offer.owner == head.process && share && same_node(from);
   if (well) {
     const auto mapped = buffers()->map(offer);
     well = mapped.has_value();

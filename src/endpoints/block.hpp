@@ -38,12 +38,14 @@ struct parcel : base::list_hook<> {
 struct alignas(64) block {
   // state == free_state                  in the pool
   // state == flying                      sent away, and not received yet
+  // state == landed                      the same, in an inbox of another process than its sender's
   // state == held | n                    its holder has it, and n messages use it beside
   // state == n > 0                       n receivers have it, nobody else
   // Hazards, and the edge that removes each:
   //   a holder sees half of what an earlier one wrote    (R) release -> (A) acquire on `state`,
   //                                                      besides the lists' own edges
-  static constexpr std::uint32_t held = 1u << 31, free_state = 1u << 30, flying = 1u << 29;
+  static constexpr std::uint32_t held = 1u << 31, free_state = 1u << 30, flying = 1u << 29,
+                                 landed = 1u << 28;
   static constexpr std::uint32_t mark_value = 0x68776270;
   static constexpr std::uint32_t nobody = UINT32_MAX, several = UINT32_MAX - 1;
   static constexpr std::size_t waits_offset = 64;  ///< of `waits`: the second line

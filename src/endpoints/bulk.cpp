@@ -3,13 +3,13 @@
 #include <atomic>
 #include <new>
 
-#include "base/log.hpp"
 #include "endpoints/parts.hpp"
 
 namespace headway::endpoints {
 namespace {
 
 constexpr std::uint32_t transfer_mask = 0x3fffffff;  // tags are not negative
+constexpr std::uint32_t announced_max = 65536;       // by a process; windows keep it far below
 
 struct bulk_send : messages::request {
   service_parts* parts = nullptr;
@@ -42,6 +42,7 @@ struct bulk_receive : messages::request {
 
   static bool ended(messages::request& self) noexcept {
     auto& me = static_cast<bulk_receive&>(self);
+    me.parts->neighbours[me.from].announced.fetch_sub(1, std::memory_order_relaxed);  // a number
     me.parts->bulk_ended(me);
     delete &me;
     return false;
@@ -90,8 +91,12 @@ void service_parts::arrived_announced(std::uint32_t from,
   bulk_head head;
   if (!read_head(bytes, head)) return;
   auto* way = exchange.load(std::memory_order_acquire);  // (X)
+  auto& under_way = neighbours[from].announced;
+  if (under_way.load(std::memory_order_relaxed) >= announced_max)  // a number
+    return complain(from, "more announcements than it may");
   auto* r = way ? new (std::nothrow) bulk_receive : nullptr;
   if (!r) return;
+  under_way.fetch_add(1, std::memory_order_relaxed);  // a number
   r->parts = this;
   r->to = head.message.to;
   r->from = from;
@@ -110,8 +115,7 @@ void service_parts::arrived_announced(std::uint32_t from,
     p.ready = false;
     r->kept = put(head.message.to, p);
   } else {
-    base::log(base::severity::error, "end-points: no memory, a message of {} bytes is lost",
-              head.bytes);
+    lack_memory(from, head.bytes);
   }
   // Received in any case: its sender waits for that.
   way->receive(*bulk_context.load(std::memory_order_relaxed), *r, room,  // carried by (X)

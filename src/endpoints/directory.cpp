@@ -5,6 +5,7 @@ namespace headway::endpoints {
 bool directory::add(std::string_view name, address who, std::vector<asker>& waited) {
   auto found = names_.find(name);
   if (found != names_.end()) return found->second.who == who;
+  if (full()) return false;
   found = names_.emplace(std::string(name), entry{who, {}}).first;
   const auto [from, to] = waited_for_.equal_range(name);
   for (auto one = from; one != to; ++one) {

@@ -25,7 +25,8 @@ struct asker {
 /// Errors:   whatever others say, nothing is broken: see tests/fuzz/endpoint_names_fuzz.cpp.
 class directory {
  public:
-  /// True: `who` has the name now, and `waited` are those who asked for it.
+  /// True: `who` has the name now, and `waited` are those who asked for it. False: another has it,
+  /// or the directory is full.
   bool add(std::string_view name, address who, std::vector<asker>& waited);
   /// True if `who` had it; `told` are the processes that may know it.
   bool remove(std::string_view name, address who, std::set<std::uint32_t>& told);
@@ -36,9 +37,11 @@ class directory {
   void drop_process(std::uint32_t process);
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+  [[nodiscard]] bool full() const noexcept { return names_.size() >= names_max; }
   [[nodiscard]] std::size_t question_count() const noexcept { return asking_.size(); }
   /// Questions of one process at once; more are answered "not there".
   static constexpr std::size_t questions_max = 65536;
+  static constexpr std::size_t names_max = 262'144;  ///< of one keeper
 
  private:
   struct entry {

@@ -12,7 +12,7 @@ namespace headway::endpoints {
 namespace {
 
 constexpr std::uint64_t answer_ns_max = 10'000'000'000;  // of a question that need not wait
-constexpr std::uint8_t status_no = 0, status_yes = 1;
+constexpr std::uint8_t status_no = 0, status_yes = 1, status_full = 2;
 constexpr std::uint8_t when_there_is_one = 1;
 
 }  // namespace
@@ -40,6 +40,7 @@ bool names::ask(question& q, name_head head, std::string_view name, std::uint64_
     q.stopped = stopped_;
     if (stopped_) return true;
     head.token = ++tokens_ == 0 ? ++tokens_ : tokens_;  // 0: nobody waits for the answer
+    q.name = name;
     q.home = home_of(name);
     asked_[head.token] = &q;
   }
@@ -76,7 +77,8 @@ outcome names::claim(std::string_view name, std::uint32_t id, std::uint64_t dead
       give_up(name, id);  // it may have been registered all the same
       return outcome::timed_out;
     }
-    if (q.status != status_yes) return outcome::taken;
+    if (q.status != status_yes)
+      return q.status == status_full ? outcome::no_memory : outcome::taken;
     const std::scoped_lock guard(lock_);
     own_.insert_or_assign(std::string(name), id);
     return outcome::ok;
@@ -154,12 +156,7 @@ void names::arrived(std::uint32_t from, const name_head& head, std::string_view 
         known_.erase(known);
       return;
     }
-    case wire_kind::name_told: {
-      const std::scoped_lock guard(lock_);
-      if (head.status == status_yes && head.process < living_.size() && living_[head.process])
-        known_.insert_or_assign(std::string(name), address{head.process, head.id});
-      [[fallthrough]];
-    }
+    case wire_kind::name_told:
     case wire_kind::name_added:
       return answer(from, head);
     default:
@@ -170,15 +167,16 @@ void names::arrived(std::uint32_t from, const name_head& head, std::string_view 
 void names::add(std::uint32_t from, const name_head& head, std::string_view name) {
   const address who{from, head.id};
   std::vector<asker> waited;
-  bool well = false;
+  auto status = status_no;
   {
     const std::scoped_lock guard(lock_);
-    well = head.id != 0 && kept_.add(name, who, waited);
+    if (head.id != 0 && kept_.add(name, who, waited)) {
+      status = status_yes;
+    } else if (kept_.full()) {
+      status = status_full;
+    }
   }
-  post_.deliver(
-      from,
-      {.kind = wire_kind::name_added, .status = well ? status_yes : status_no, .token = head.token},
-      name);
+  post_.deliver(from, {.kind = wire_kind::name_added, .status = status, .token = head.token}, name);
   for (const asker& one : waited)
     post_.deliver(one.process,
                   {.kind = wire_kind::name_told,
@@ -214,6 +212,10 @@ void names::answer(std::uint32_t from, const name_head& head) {
     asked_.erase(found);
     q->status = head.status;
     q->who = {head.process, head.id};
+    // Only what was asked for is remembered.
+    if (head.kind == wire_kind::name_told && head.status == status_yes &&
+        head.process < living_.size() && living_[head.process])
+      known_.insert_or_assign(std::string(q->name), q->who);
   }
   q->complete();
 }

@@ -48,6 +48,7 @@ class names {
 
  private:
   struct question : progress::completion {
+    std::string_view name;
     std::uint32_t home = 0;
     std::uint8_t status = 0;
     address who;

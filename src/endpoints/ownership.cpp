@@ -7,9 +7,15 @@ namespace {
 /// Why a holder cannot do what it asks for, in this state of a buffer that it calls its own.
 wrong trouble_in(std::uint32_t state) noexcept {
   if (state == block::free_state) return wrong::released;
-  if (state == block::flying) return wrong::in_flight;
+  if (state == block::flying || state == block::landed) return wrong::in_flight;
   // Its hold is gone, and what is left is receivers'; or it has it and messages use it.
   return (state & block::held) != 0 ? wrong::in_use : wrong::released;
+}
+
+/// Has anybody borrowed a buffer in this state?
+bool is_lent(std::uint32_t state) noexcept {
+  constexpr auto others = block::held | block::free_state | block::flying | block::landed;
+  return (state & ~others) != 0 && (state & (others & ~block::held)) == 0;
 }
 
 }  // namespace
@@ -19,8 +25,7 @@ wrong pool::release(const void* data) noexcept {
   if (f.trouble != wrong::none) return f.trouble;
   if (f.lent) {
     const auto state = f.header->state.load(std::memory_order_relaxed);  // checked below
-    if ((state & ~block::held) == 0 || state == block::free_state || state == block::flying)
-      return wrong::released;
+    if (!is_lent(state)) return wrong::released;
     arrived_nowhere(*f.header, true);
     return wrong::none;
   }
@@ -63,8 +68,7 @@ wrong pool::sent(const found& f, bool keep) noexcept {
   auto& state = f.header->state;
   auto before = state.load(std::memory_order_relaxed);  // checked by the exchange
   if (f.lent) {
-    if (before == block::free_state || before == block::flying || (before & ~block::held) == 0)
-      return wrong::released;
+    if (!is_lent(before)) return wrong::released;
     // The hold goes with the message; one more if the sender keeps its own.
     if (keep) state.fetch_add(1, std::memory_order_release);  // (R)
     return wrong::none;
@@ -99,10 +103,19 @@ void pool::arrived_nowhere(block& b, bool lent) noexcept {
   auto state = b.state.load(std::memory_order_relaxed);  // checked by the exchange
   std::uint32_t after = 0;
   do {
+    if (!is_lent(state)) return;  // another process says more than is true
     after = state == 1 ? block::free_state : state - 1;
   } while (!b.state.compare_exchange_weak(state, after, std::memory_order_acq_rel,  // (R), (A)
                                           std::memory_order_relaxed));
   if (after == block::free_state) give_back(b);
+}
+
+bool pool::lands(block& b, bool lent) noexcept {
+  if (lent) return is_lent(b.state.load(std::memory_order_relaxed));  // a check, carries nothing
+  std::uint32_t expected = block::flying;
+  return b.state.compare_exchange_strong(expected, block::landed,
+                                         std::memory_order_acquire,  // (A)
+                                         std::memory_order_relaxed);
 }
 
 void pool::received(block& b, bool lent) noexcept {

@@ -38,7 +38,9 @@ struct neighbour {
   base::spinlock making;  // of `endpoints`
   // Relaxed: each is a fact about the process and carries nothing with it.
   std::atomic<bool> lost{false};
-  std::atomic<bool> acquainted{false};  ///< one of us has sent something to the other
+  std::atomic<bool> acquainted{false};      ///< one of us has sent something to the other
+  std::atomic<int> complaints{0};           ///< about what it says, in our log
+  std::atomic<std::uint32_t> announced{0};  ///< messages that are under way to us by `messages`
   std::atomic<answer> region{answer::unknown};
   base::spinlock lock;  // guards `regions`
   std::map<std::uint32_t, answer> regions;
@@ -74,6 +76,9 @@ struct service_parts final : packets::receiver, postman {
   /// Into the inbox of `to`; false: there is none, and its sender was told.
   bool put(std::uint32_t to, parcel& p) noexcept;
   void bulk_ended(bulk_receive& r) noexcept;
+  /// One line in the log, a few times for each process.
+  void complain(std::uint32_t of, const char* what) noexcept;
+  void lack_memory(std::uint32_t of, std::uint64_t bytes) noexcept;
   void lose(std::uint32_t process) noexcept;
 
   // What is sent.
@@ -104,6 +109,9 @@ struct service_parts final : packets::receiver, postman {
   template <class Head>
   void tell(std::uint32_t process, const Head& head, std::span<const std::byte> text = {}) noexcept;
   [[nodiscard]] bool maps(std::uint32_t process, std::uint32_t owner) noexcept;
+  [[nodiscard]] bool same_node(std::uint32_t process) const noexcept {
+    return process < options.nodes.size() && options.nodes[process] == options.nodes[self];
+  }
   [[nodiscard]] remote_endpoint* remote(address of);
   /// Of a limit of `most` units.
   [[nodiscard]] static std::uint32_t charge_of(std::size_t bytes, std::uint32_t most) noexcept;

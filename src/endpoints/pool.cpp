@@ -316,7 +316,7 @@ bool pool::take_from(block& b, std::uint32_t process) noexcept {
   const bool has_it = b.holder.load(std::memory_order_relaxed) == process;     // see block.hpp
   const bool borrowed = b.lent_to.load(std::memory_order_relaxed) == process;  // likewise
   if (!has_it && !borrowed) return false;
-  if (state == block::flying) state = block::held;
+  if (state == block::flying || state == block::landed) state = block::held;
   if (has_it) state &= ~block::held;
   if (borrowed) state &= block::held;
   b.holder.store(options_.process, std::memory_order_relaxed);                       // likewise

@@ -74,6 +74,8 @@ class pool {
   void unsent(const found& f, bool keep) noexcept;
   /// The message's end without a receiver, or after a copy of it was taken.
   void arrived_nowhere(block& b, bool lent) noexcept;
+  /// It came from another process, which may say what it likes: is it under way? Once per `sent`.
+  [[nodiscard]] static bool lands(block& b, bool lent) noexcept;
   /// A receiver has it now.
   void received(block& b, bool lent) noexcept;
 

@@ -352,10 +352,7 @@ void service_parts::take_leave(std::uint32_t process, progress::completion& done
 /// Can that process read what lies in the region of `owner`? Asks it the first time.
 bool service_parts::maps(std::uint32_t process, std::uint32_t owner) noexcept {
   using answer = neighbour::answer;
-  const auto same_node = [&] {
-    return process < options.nodes.size() && options.nodes[process] == options.nodes[self];
-  };
-  if (process == owner) return same_node();  // we map it ourselves, or had no buffer of it
+  if (process == owner) return same_node(process);  // we map it ourselves, or had no buffer of it
   auto& n = neighbours[process];
   auto known = answer::unknown;
   if (owner == self) {
@@ -370,7 +367,7 @@ bool service_parts::maps(std::uint32_t process, std::uint32_t owner) noexcept {
   }
   if (known != answer::unknown) return known == answer::yes;
   region* what = buffers()->region_of(owner);
-  if (!what || !same_node()) return false;
+  if (!what || !same_node(process)) return false;
   tell(process, plain_head{.kind = wire_kind::region_offered, .process = owner},
        std::as_bytes(std::span(&what->offer(), 1)));
   return false;

@@ -47,6 +47,16 @@ TEST(directory, forgets_a_process_with_its_names_and_questions) {
   EXPECT_TRUE(waited.empty());
 }
 
+TEST(directory, has_an_end) {
+  directory d;
+  std::vector<endpoints::asker> waited;
+  for (std::uint32_t i = 0; i < directory::names_max; ++i)
+    ASSERT_TRUE(d.add(std::to_string(i), {1, 1}, waited));
+  EXPECT_TRUE(d.full());
+  EXPECT_FALSE(d.add("one more", {1, 2}, waited));
+  EXPECT_TRUE(d.add("7", {1, 1}, waited)) << "what it has it keeps";
+}
+
 TEST(names, of_a_dead_process_move_and_others_stay) {
   int moved = 0;
   for (int i = 0; i < 1'000; ++i) {
@@ -146,6 +156,14 @@ TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
   t.kill(0);
   for (std::uint32_t i = 0; i < 40; ++i)
     EXPECT_EQ(t.at(1).find("n/" + std::to_string(i), 0, who), outcome::not_found);
+}
+
+TEST(names, nobody_is_believed_who_was_not_asked) {
+  town t(3);
+  t.at(0).arrived(1, {.kind = endpoints::wire_kind::name_told, .status = 1, .token = 1, .id = 9},
+                  "forged");
+  address who;
+  EXPECT_EQ(t.at(0).find("forged", 0, who), outcome::not_found);
 }
 
 TEST(names, that_are_given_up_are_forgotten_where_they_were_cached) {

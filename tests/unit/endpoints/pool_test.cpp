@@ -172,6 +172,24 @@ TEST(pool, takes_back_what_a_dead_process_had) {
   EXPECT_EQ(one->release(away->data()), wrong::released);
 }
 
+TEST(pool, a_buffer_lands_once_and_only_while_it_is_under_way) {
+  auto p = make_pool();
+  block* b = p->request(100);
+  EXPECT_FALSE(pool::lands(*b, false)) << "its holder has it";
+  ASSERT_EQ(p->sent(p->find(b->data()), false), wrong::none);
+  EXPECT_TRUE(pool::lands(*b, false));
+  EXPECT_FALSE(pool::lands(*b, false)) << "said twice";
+  EXPECT_EQ(p->release(b->data()), wrong::in_flight);
+  p->received(*b, false);
+  EXPECT_FALSE(pool::lands(*b, true)) << "nobody has borrowed it";
+  ASSERT_EQ(p->sent(p->find(b->data()), true), wrong::none);
+  EXPECT_TRUE(pool::lands(*b, true));
+  p->arrived_nowhere(*b, true);
+  p->arrived_nowhere(*b, true);  // once too often
+  EXPECT_EQ(p->release(b->data()), wrong::none);
+  EXPECT_FALSE(pool::lands(*b, false)) << "it is free";
+}
+
 TEST(pool, notices_a_write_after_release_where_checks_are_on) {
   auto p = make_pool(0, true);
   block* b = p->request(100);

@@ -42,7 +42,7 @@ HEADWAY_PUBLIC const char* headway_error_text(void);
 /* ---- The job ----------------------------------------------------------------------------------
  * A process joins its job with its first call, or here, and leaves it when it exits, or here. Every
  * process of a job must join it: joining waits for the others. With MPI in the same program both
- * share one engine. */
+ * share one engine. Where joining failed, only headway_join tries again. */
 HEADWAY_PUBLIC int headway_join(void);
 HEADWAY_PUBLIC int headway_leave(void);
 HEADWAY_PUBLIC int headway_process(void);       /* 0 … n - 1; -1: not joined */

@@ -1,5 +1,6 @@
 #include "endpoint_calls/calls.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -24,8 +25,9 @@ static_assert(endpoints::any_tag == HEADWAY_ANY_TAG);
 
 constexpr std::uint64_t open_limit_ns = 60'000'000'000;  // for the name's keeper to answer
 
-std::mutex lifetime;  // cold: joining and leaving. Guards `left`
+std::mutex lifetime;  // cold: joining and leaving. Guards the two below
 bool left = false;
+std::string why_not;  // it could not be joined; only headway_join tries again
 // (J): release in `join_job` -> acquire in `joined`: the service is seen whole.
 std::atomic<service*> the_service{nullptr};
 
@@ -41,16 +43,21 @@ int fail(outcome how, std::string text) {
 
 int leave();
 
-service* join_job() {
+service* join_job(bool again) {
   const std::scoped_lock held(lifetime);
   if (service* s = the_service.load(std::memory_order_relaxed)) return s;  // under the lock
   if (left) {
     error() = "this process has left its job";
     return nullptr;
   }
+  if (!why_not.empty() && !again) {
+    error() = why_not;
+    return nullptr;
+  }
   auto runtime = engine::hold();
   if (!runtime) {
-    error() = runtime.error().text;
+    why_not = runtime.error().text;
+    error() = why_not;
     return nullptr;
   }
   static const bool asked = std::atexit([] { static_cast<void>(leave()); }) == 0;
@@ -61,10 +68,10 @@ service* join_job() {
 
 service* joined() {
   service* s = the_service.load(std::memory_order_acquire);  // (J)
-  return s ? s : join_job();
+  return s ? s : join_job(false);
 }
 
-int join() { return joined() ? HEADWAY_OK : HEADWAY_NOT_JOINED; }
+int join() { return join_job(true) ? HEADWAY_OK : HEADWAY_NOT_JOINED; }
 
 int leave() {
   const std::scoped_lock held(lifetime);
@@ -268,6 +275,14 @@ const table& own_table() noexcept { return calls; }
 
 bool in_use() noexcept {
   return the_service.load(std::memory_order_relaxed) != nullptr;  // a question, carries nothing
+}
+
+bool other_engine_in_use() noexcept {
+  void* beside = dlopen("libheadway.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  if (!beside) return false;
+  auto ask = reinterpret_cast<int (*)()>(dlsym(beside, "headway_endpoint_engine_in_use"));
+  dlclose(beside);  // it stays: whoever loaded it holds it
+  return ask && ask() != 0;
 }
 
 }  // namespace headway::endpoint_calls

@@ -47,5 +47,8 @@ struct table {
 [[nodiscard]] const table& own_table() noexcept;
 /// Does this library's own engine run for end-points?
 [[nodiscard]] bool in_use() noexcept;
+/// Asked in libmpi_abi: does an engine of libheadway's own run, because that came first and did not
+/// find us?
+[[nodiscard]] bool other_engine_in_use() noexcept;
 
 }  // namespace headway::endpoint_calls

@@ -1,9 +1,10 @@
 // The functions of include/headway/endpoint.h, as libheadway.so exports them: each asks the table
 // of the library whose engine this process runs.
 #include <dlfcn.h>
+#include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
+#include <string>
 
 #include "endpoint_calls/calls.hpp"
 
@@ -15,18 +16,36 @@ using headway::endpoint_calls::table;
 constexpr const char* mpi_library = "libmpi_abi.so.1";
 constexpr const char* mpi_table = "headway_endpoint_table";
 
+/// The MPI library that lies beside this one. It holds the engine too, and should MPI come into the
+/// process later, the loader takes it for the one that was asked for: so both share.
+void* load_mpi_beside_us() noexcept {
+  Dl_info us;
+  if (dladdr(reinterpret_cast<void*>(&load_mpi_beside_us), &us) == 0 || !us.dli_fname)
+    return nullptr;
+  std::string path(us.dli_fname);
+  path.resize(path.rfind('/') + 1);  // "" if there is none
+  path += mpi_library;
+  if (access(path.c_str(), R_OK) != 0) return nullptr;
+  return dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+const table* table_of(void* mpi) noexcept {
+  // Another implementation's has no such table.
+  auto give = reinterpret_cast<const table* (*)()>(dlsym(mpi, mpi_table));
+  dlclose(mpi);  // it stays: whoever loaded it holds it
+  if (give && give()->version == table::version_now) return give();
+  if (give)
+    std::fprintf(stderr, "headway: %s and libheadway.so are of different versions\n", mpi_library);
+  return nullptr;
+}
+
 const table& find_table() noexcept {
-  // Loaded for this program or by something in it (Python's mpi4py, say)? If it is another
-  // implementation's, it has no such table.
-  if (void* mpi = dlopen(mpi_library, RTLD_LAZY | RTLD_NOLOAD)) {
-    auto give = reinterpret_cast<const table* (*)()>(dlsym(mpi, mpi_table));
-    dlclose(mpi);  // it stays: whoever loaded it holds it
-    if (give && give()->version == table::version_now) return *give();
-    if (give)
-      std::fprintf(stderr, "headway: %s and libheadway.so are of different versions\n",
-                   mpi_library);
-  }
-  return own_table();
+  // Loaded for this program or by something in it (Python's mpi4py, say)? Then that one counts,
+  // even if it is another implementation's: two of them would be in each other's way.
+  void* mpi = dlopen(mpi_library, RTLD_LAZY | RTLD_NOLOAD);
+  if (!mpi) mpi = load_mpi_beside_us();
+  const table* found = mpi ? table_of(mpi) : nullptr;
+  return found ? *found : own_table();
 }
 
 const table& calls() noexcept {
@@ -94,7 +113,8 @@ int headway_endpoint_handle(headway_endpoint endpoint, headway_handler handler, 
 size_t headway_endpoint_dispatch(unsigned rounds) { return calls().dispatch(rounds); }
 int headway_endpoint_dispatch_policy(int policy) { return calls().dispatch_policy(policy); }
 
-/* For libmpi_abi.so.1, should it come into the process later: is an engine of ours at work? */
+/* For a libmpi_abi.so.1 that comes into the process later and does not lie beside this library: is
+ * an engine of ours at work? */
 HEADWAY_PUBLIC int headway_endpoint_engine_in_use(void);
 int headway_endpoint_engine_in_use(void) { return headway::endpoint_calls::in_use() ? 1 : 0; }
 

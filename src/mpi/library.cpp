@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "endpoint_calls/calls.hpp"
 #include "engine/sharing.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/context_ids.hpp"
@@ -88,6 +89,10 @@ int start_runtime() {
   if (stopped_for_good) {
     return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
   }
+  if (endpoint_calls::other_engine_in_use())
+    return fail(MPI_ERR_OTHER,
+                "end-points run in this process on an engine of libheadway.so's own, which lies in "
+                "another folder than this MPI library; load MPI first");
   auto started = engine::hold();
   if (!started) return fail_as(started.error());
   the_library.runtime = *started;

@@ -167,8 +167,9 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
   const auto& who = made->job->who();
   base::log_name(fmt::format("rank {}", who.rank));
 
-  // Our own launcher gives the job's secret at the start, others only a way to agree on one.
-  if (who.size > 1 && who.launcher != "headway")
+  // Our own launcher gives the job's secret at the start, and so does a rendezvous; others give
+  // only a way to agree on one.
+  if (who.size > 1 && who.launcher != "headway" && who.launcher != "rendezvous")
     if (auto done = made->job->exchange(); !done) return std::unexpected(done.error());
 
   auto machine = topology::machine::read();

@@ -19,7 +19,7 @@ inline constexpr std::size_t card_bytes_max = 1 << 20;
 /// One block of bytes: for each entry a byte with the name's length, the name, four bytes (low
 /// byte first) with the value's length, the value.
 [[nodiscard]] std::vector<std::byte> pack_card(const card& entries);
-/// Nothing if `bytes` is not what `pack_card` makes. Fuzzed by tests/fuzz/card_fuzz.cpp.
+/// Nothing if `bytes` is not what `pack_card` makes. Fuzzed by tests/fuzz/greeting_fuzz.cpp.
 [[nodiscard]] std::optional<card> unpack_card(std::span<const std::byte> bytes);
 
 /// Bytes as text that every PMI server carries unharmed (URL-safe base64, no padding), and back.

@@ -6,7 +6,9 @@
 #include "base/log.hpp"
 #include "launch/join.hpp"
 #include "launch/pmi_job.hpp"
+#include "launch/rendezvous_job.hpp"
 #include "launch/single_job.hpp"
+#include "launch/tunables.hpp"
 
 namespace headway::launch {
 namespace {
@@ -68,6 +70,13 @@ base::result<std::unique_ptr<job>> join_from(const environment& told) {
   return std::make_unique<single_job>();
 }
 
-base::result<std::unique_ptr<job>> job::join() { return join_from(environment::of_this_process()); }
+base::result<std::unique_ptr<job>> job::join() {
+  const auto told = environment::of_this_process();
+  if (rendezvous.get().empty()) return join_from(told);
+  const auto where = rendezvous_from(rendezvous.get(), told.find("HEADWAY_RENDEZVOUS_SECRET"),
+                                     static_cast<int>(rendezvous_processes.get()));
+  if (!where) return std::unexpected(where.error());
+  return rendezvous_job::meet(*where);
+}
 
 }  // namespace headway::launch

@@ -19,7 +19,7 @@ struct identity {
   int rank = 0;
   int size = 1;
   std::string job_id = {};    ///< the same on every rank, unlike that of any other job here
-  std::string launcher = {};  ///< "none", "headway", "pmi-1": for `headway info` and messages
+  std::string launcher = {};  ///< "none", "headway", "pmi-1", "rendezvous": for messages
   int app_number = 0;         ///< MPI_APPNUM; -1 unknown
   int universe_size = -1;     ///< MPI_UNIVERSE_SIZE; -1 unknown
 };
@@ -31,8 +31,9 @@ struct identity {
 /// Source:   PMI-1 as in data/mpi5/launch_facts.md, sections 2 and 6.
 class job {
  public:
-  /// Finds out by the environment: PMI_FD or PMI_PORT → PMI-1, else a single process. Says in one
-  /// line on standard error when the environment is that of a launcher that we do not understand.
+  /// Finds out by the environment: HEADWAY_RENDEZVOUS → a rendezvous, whoever started us; PMI_FD or
+  /// PMI_PORT → PMI-1, else a single process. Says in one line on standard error when the
+  /// environment is that of a launcher that we do not understand.
   [[nodiscard]] static base::result<std::unique_ptr<job>> join();
   virtual ~job() = default;
 

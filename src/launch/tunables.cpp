@@ -12,4 +12,18 @@ base::number_tunable start_timeout{"HEADWAY_START_TIMEOUT",
                                    "longest wait for an answer of the launcher, and for all ranks "
                                    "to reach an exchange"};
 
+base::text_tunable rendezvous{
+    "HEADWAY_RENDEZVOUS", "", "HOST:PORT or FILE",
+    "where processes that were started separately meet and become one job: an address that one of "
+    "them can listen at, or a file that says it; HEADWAY_RENDEZVOUS_SECRET or the file has the "
+    "secret that all must know"};
+
+base::number_tunable rendezvous_processes{
+    "HEADWAY_RENDEZVOUS_PROCESSES",
+    "processes",
+    0,
+    0,
+    4096,
+    "how many processes meet at HEADWAY_RENDEZVOUS; 0: as its file says, else 2"};
+
 }  // namespace headway::launch

@@ -7,13 +7,14 @@
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 
-PAIR = re.compile(
-    r"```c\n(/\* (?P<name>\w+)\.c \*/\n(?P<rest>.*?))```\n\n```console\n\$ (?P<command>[^\n]*)\n"
-    r"(?P<said>.*?)```", re.S)
+PROGRAM = re.compile(r"```c\n(/\* (?P<name>\w+)\.c \*/\n.*?)```", re.S)
+CONSOLE = re.compile(r"```console\n(?P<commands>(?:\$ [^\n]*\n)+)(?P<said>.*?)```", re.S)
+MEETING = "127.0.0.1:4711"
 
 
 def run(command, folder, environment):
@@ -24,13 +25,21 @@ def run(command, folder, environment):
     return done.stdout
 
 
+def free_address():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
 def main():
     page, include, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
     environment = dict(os.environ, PATH=f"{build / 'bin'}:{os.environ['PATH']}")
-    programs = list(PAIR.finditer(page.read_text(encoding="utf-8")))
-    fences = page.read_text(encoding="utf-8").count("```c\n")
-    if not programs or len(programs) != fences:
-        sys.exit(f"{len(programs)} programs understood of {fences}")
+    text = page.read_text(encoding="utf-8")
+    programs, consoles = list(PROGRAM.finditer(text)), list(CONSOLE.finditer(text))
+    if not programs or len(programs) != text.count("```c\n"):
+        sys.exit(f"{len(programs)} programs understood of " + str(text.count("```c\n")))
+    if len(consoles) != text.count("```console\n"):
+        sys.exit(f"{len(consoles)} consoles understood of " + str(text.count("```console\n")))
     with tempfile.TemporaryDirectory() as folder:
         for one in programs:
             name = one["name"]
@@ -39,10 +48,12 @@ def main():
             run(["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(source), "-o",
                  name, f"-I{include}", f"-L{build / 'lib'}", f"-Wl,-rpath,{build / 'lib'}",
                  "-lheadway", "-pthread"], folder, environment)
-            said = run(one["command"].split(), folder, environment)
+        for one in consoles:
+            commands = one["commands"].replace("$ ", "", 1).replace("\n$ ", "\n")
+            said = run(["sh", "-c", commands.replace(MEETING, free_address())], folder, environment)
             if said != one["said"]:
-                sys.exit(f"{name}: the page says\n{one['said']}and it says\n{said}")
-            print(f"{name}: as the page says")
+                sys.exit(f"{commands}the page says\n{one['said']}and it says\n{said}")
+            print(f"{commands}as the page says")
 
 
 main()

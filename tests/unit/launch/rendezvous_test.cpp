@@ -1,0 +1,135 @@
+// Processes that nobody launched together become one job.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "launch/rendezvous_job.hpp"
+
+namespace headway::launch {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* a_secret = "0123456789abcdef";
+
+std::string free_port() {
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t bytes = sizeof here;
+  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr*>(&here), bytes), 0);
+  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr*>(&here), &bytes), 0);
+  close(probe);
+  return std::to_string(ntohs(here.sin_port));
+}
+
+rendezvous_settings here(int processes) {
+  return {.host = "127.0.0.1", .port = free_port(), .secret = a_secret, .processes = processes};
+}
+
+void wait_for_host(const rendezvous_settings& where) {
+  const auto places = meeting_place::find(where.host, where.port);
+  ASSERT_TRUE(places);
+  while (!places->front().call().open()) usleep(1000);
+}
+
+TEST(rendezvous, all_who_come_are_numbered_and_see_what_each_published) {
+  const auto where = here(4);
+  std::vector<std::unique_ptr<job>> jobs(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& one : jobs)
+      threads.emplace_back([&] {
+        auto met = rendezvous_job::meet(where);
+        ASSERT_TRUE(met) << met.error().text;
+        one = std::move(*met);
+        const std::byte mine{static_cast<unsigned char>(one->who().rank)};
+        ASSERT_TRUE(one->publish("number", {&mine, 1}));
+        ASSERT_TRUE(one->exchange());
+      });
+  }
+  std::set<int> ranks;
+  for (const auto& one : jobs) {
+    ranks.insert(one->who().rank);
+    EXPECT_EQ(one->who().size, 4);
+    EXPECT_EQ(one->who().job_id, jobs[0]->who().job_id);
+    EXPECT_EQ(one->secret(), jobs[0]->secret());
+    for (int rank = 0; rank < 4; ++rank)
+      EXPECT_EQ(one->lookup(rank, "number")->front(), static_cast<std::byte>(rank));
+    EXPECT_FALSE(one->lookup(4, "number"));
+    EXPECT_FALSE(one->lookup(0, "nothing"));
+    EXPECT_TRUE(one->finish());
+  }
+  EXPECT_EQ(ranks, (std::set{0, 1, 2, 3}));
+}
+
+TEST(rendezvous, a_wrong_secret_is_one_line_for_both_and_does_not_end_the_wait) {
+  const auto where = here(2);
+  testing::internal::CaptureStderr();
+  {
+    std::jthread host([&] { EXPECT_TRUE(rendezvous_job::meet(where)); });
+    auto wrong = where;
+    wrong.secret = "another secret of the same length";
+    wait_for_host(where);
+    const auto met = rendezvous_job::meet(wrong);
+    ASSERT_FALSE(met);
+    EXPECT_EQ(met.error().kind, base::fault_kind::refused);
+    EXPECT_THAT(met.error().text, HasSubstr("has another secret"));
+    EXPECT_TRUE(rendezvous_job::meet(where));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("does not know the secret"));
+}
+
+TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
+  const auto where = here(2);
+  testing::internal::CaptureStderr();
+  {
+    std::jthread host([&] { EXPECT_TRUE(rendezvous_job::meet(where)); });
+    wait_for_host(where);
+    auto other = where;
+    other.processes = 3;
+    const auto met = rendezvous_job::meet(other);
+    ASSERT_FALSE(met);
+    EXPECT_THAT(met.error().text, HasSubstr("is one of 2 processes, not 3"));
+    EXPECT_TRUE(rendezvous_job::meet(where));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
+}
+
+TEST(rendezvous, settings_come_from_the_environment_or_from_a_file_of_the_owners_alone) {
+  const auto given = rendezvous_from("[::1]:4711", a_secret, 0);
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->host, "::1");
+  EXPECT_EQ(given->port, "4711");
+  EXPECT_EQ(given->processes, 2);
+  EXPECT_THAT(rendezvous_from("nowhere", a_secret, 0).error().text, HasSubstr("not HOST:PORT"));
+  EXPECT_THAT(rendezvous_from("host:99999", a_secret, 0).error().text, HasSubstr("not HOST:PORT"));
+  EXPECT_THAT(rendezvous_from("host:1", "short", 0).error().text, HasSubstr("at least 16 letters"));
+
+  const auto path = testing::TempDir() + "/rendezvous_test_file";
+  std::ofstream(path) << "# where we meet\naddress  render.example:4711\nsecret " << a_secret
+                      << "\nprocesses 5\n";
+  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+  EXPECT_THAT(rendezvous_from(path, {}, 0).error().text, HasSubstr("others than its owner"));
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  const auto read = rendezvous_from(path, {}, 0);
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(read->address(), "render.example:4711");
+  EXPECT_EQ(read->secret, a_secret);
+  EXPECT_EQ(read->processes, 5);
+  EXPECT_EQ(rendezvous_from(path, {}, 3)->processes, 3) << "the environment counts first";
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace headway::launch

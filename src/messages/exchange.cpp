@@ -123,7 +123,7 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
   r.tag_ = tag;
   const matcher::pattern wanted{source, tag};
   parked* message = nullptr;
-  bool hopeless = false;
+  bool hopeless = false, counted = false;
   {
     const std::lock_guard guard(where.lock);
     message = where.waiting.find_parked(wanted);
@@ -132,11 +132,13 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
     } else if (where.hopeless(source)) {
       hopeless = true;
     } else {
-      parts_->now_pending(r);
+      counted = r.counted_ = r.background;
+      if (counted) parts_->engine.pending_counted();
       r.stage_ = request::stage::posted;
       where.waiting.post(r, wanted);
     }
   }
+  if (counted) parts_->engine.pending_told();  // `r` may be gone
   if (message) {
     parts_->receive_parked(r, *message);
   } else if (hopeless) {

@@ -224,9 +224,11 @@ bool engine::wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept {
 }
 
 void engine::pending_started() noexcept {
-  parts_->core.work.started();
-  parts_->core.tell_background();
+  pending_counted();
+  pending_told();
 }
+void engine::pending_counted() noexcept { parts_->core.work.started(); }
+void engine::pending_told() noexcept { parts_->core.tell_background(); }
 
 void engine::pending_ended() noexcept { parts_->core.work.ended(); }
 std::uint32_t engine::pending() const noexcept { return parts_->core.work.balance(); }

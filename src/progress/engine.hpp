@@ -150,6 +150,10 @@ class engine {
   /// positive the engine is not quiet. One atomic addition; wakes the event thread from its quiet
   /// sleep when needed.
   void pending_started() noexcept;
+  /// The same in two steps, for one who holds a lock: `counted` under it, `told`, which may be a
+  /// system call and make another thread run, without it.
+  void pending_counted() noexcept;
+  void pending_told() noexcept;
   void pending_ended() noexcept;
   /// The balance, and sleeping threads.
   [[nodiscard]] std::uint32_t pending() const noexcept;

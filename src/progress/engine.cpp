@@ -18,8 +18,8 @@ namespace headway::progress {
 
 struct engine::parts {
   parts(const topology::machine& machine, const engine_options& options,
-        std::unique_ptr<guard> sentry, std::unique_ptr<kernel_timer> timer)
-      : core(machine, options, std::move(sentry), std::move(timer)) {}
+        std::unique_ptr<guard> sentry)
+      : core(machine, options, std::move(sentry)) {}
 
   void turn(polling_point point, bool on);
   static void look_around(void* self) noexcept;
@@ -83,10 +83,8 @@ base::result<std::unique_ptr<engine>> engine::start(const topology::machine& mac
   meter::decide();
   auto sentry = guard::open(period_ns(timer_us));
   if (!sentry) return std::unexpected(std::move(sentry.error()));
-  auto timer = kernel_timer::open();
-  if (!timer) return std::unexpected(std::move(timer.error()));
   std::unique_ptr<engine> made(
-      new engine(std::make_unique<parts>(machine, options, std::move(*sentry), std::move(*timer))));
+      new engine(std::make_unique<parts>(machine, options, std::move(*sentry))));
   auto& core = made->parts_->core;
   made->set_polling(options.points);
   core.look_around();
@@ -121,7 +119,7 @@ void engine::submit_to(task_queue& queue, ltask& task) noexcept {
 
 void engine::submit_to_background(ltask& task) noexcept {
   submit(task);
-  parts_->core.event_alarm.ring();
+  parts_->core.rouse_event_thread();
 }
 
 locking engine::locks() const noexcept { return parts_->core.options.locks; }

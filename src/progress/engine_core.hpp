@@ -8,7 +8,6 @@
 #include "base/futex.hpp"
 #include "base/mask.hpp"
 #include "base/spinlock.hpp"
-#include "progress/alarm.hpp"
 #include "progress/engine.hpp"
 #include "progress/guard.hpp"
 #include "progress/meter.hpp"
@@ -25,11 +24,10 @@ namespace headway::progress {
 /// Progress: no function waits.
 struct engine_core {
   engine_core(const topology::machine& on, const engine_options& chosen,
-              std::unique_ptr<guard> made, std::unique_ptr<kernel_timer> timer)
+              std::unique_ptr<guard> made)
       : machine(on),
         queues(on, chosen.locks != locking::fine),
         sentry(std::move(made)),
-        event_timer(std::move(timer)),
         options(chosen) {}
 
   const topology::machine& machine;
@@ -37,9 +35,6 @@ struct engine_core {
   basic_pending<> work;
   basic_gate<> quiet;
   std::unique_ptr<guard> sentry;
-  /// The event thread sleeps here when it does not watch: quiet, and between its looks.
-  std::unique_ptr<kernel_timer> event_timer;
-  thread_alarm event_alarm{*event_timer};
   ticks every_100_ms;
   const engine_options options;
 
@@ -105,6 +100,12 @@ struct engine_core {
     base::futex_wake(spare.called, 1);
   }
 
+  /// The event thread's naps between looks are slept here; a change ends the one under way.
+  base::atomic<std::uint32_t> nap_word{0};
+  void rouse_event_thread() noexcept {
+    nap_word.fetch_add(1, std::memory_order_relaxed);  // the futex compares; it carries nothing
+    base::futex_wake(nap_word, 1);
+  }
   /// What it took recently until a thread of ours ran after it should. Relaxed, the event thread's.
   base::atomic<std::uint64_t> wake_ns{20'000};
 
@@ -143,26 +144,17 @@ struct engine_core {
     if (!nothing_for_background()) open_quiet();
   }
   void open_quiet() noexcept {
-    const auto asleep = quiet.open();
-    if (asleep.on_alarm) {
-      opened_at_rounds.store(queues.root().explicit_rounds(), std::memory_order_relaxed);
-      event_alarm.set(first_look_ns);
-    }
-    if (asleep.on_futex) base::futex_wake(quiet.futex_word(), INT_MAX);
+    if (quiet.open()) base::futex_wake(quiet.futex_word(), INT_MAX);
   }
-  /// The event thread looks whether somebody polls so long after work has come.
-  static constexpr std::uint64_t first_look_ns = 50'000;
-  /// Explicit rounds of the root until then. Relaxed: the alarm comes after it.
-  base::atomic<std::uint64_t> opened_at_rounds{0};
-  /// Sleeps until `tell_background` or the deadline, or somewhat less, unless there is something to
-  /// do or `stop` is set.
+  /// Sleeps until `tell_background` or the deadline, unless there is something to do or `stop` is
+  /// set.
   void sleep_quietly(const base::atomic<std::uint32_t>& stop,
                      std::uint64_t deadline_ns = base::no_deadline) noexcept {
-    const auto word = quiet.close(bed::futex);
+    quiet.close();
     if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
     count(counted.quiet_sleeps);
     const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
-    base::futex_wait(quiet.futex_word(), word, deadline_ns);
+    base::futex_wait(quiet.futex_word(), 1, deadline_ns);
   }
 
   /// A taken mask was met: if one tenure lasts long, lets its holder run.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/futex.hpp"
 #include "base/log.hpp"
 #include "progress/scheduling.hpp"
 #include "progress/tunables.hpp"
@@ -13,13 +14,14 @@ namespace headway::progress {
 namespace {
 
 constexpr std::uint64_t us = 1'000;
-constexpr std::uint64_t first_pause_ns = engine_core::first_look_ns;
+constexpr std::uint64_t first_pause_ns = 50 * us;
 constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_vacant_ns = 250 * us;     // sleepers may have nobody but us
 constexpr std::uint64_t longest_pause_crowded_ns = 4'000 * us;  // 16 ranks look 16 times
-// The calls that start a message poll a few times; one who polls for its end does so all the time.
-constexpr std::uint64_t least_rounds_after_rest = 8;
 constexpr std::uint64_t taken_pause_ns = 20 * us;
+// What starts so long after everything was over is one phase of communication among computing, not
+// the next message of a sequence.
+constexpr std::uint64_t long_rest_ns = 200 * us;
 
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // its poller may lose the processor
 constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
@@ -35,8 +37,9 @@ event_thread::event_thread(engine_core& core) : core_(core), pause_ns_(first_pau
 event_thread::~event_thread() {
   core_.watched.store(false, std::memory_order_relaxed);
   stop_.store(1, std::memory_order_seq_cst);  // pairs with the loads in sleep_quietly and watch
+  core_.open_quiet();
   core_.sentry->kick();
-  core_.event_alarm.ring();
+  core_.rouse_event_thread();
   thread_.join();
 }
 
@@ -50,20 +53,17 @@ void event_thread::run() noexcept {
   }
 }
 
-/// Until something has been pending for the time of a first look. False: something is, right now.
+/// True: it was long, and what has begun is to be guarded at once. To wait and see whether somebody
+/// polls would take a timer, and where a hypervisor sets that it costs five times what a wake-up
+/// does (12 us to set, 40 us to go off), taken from the thread that computes.
 bool event_thread::rest() noexcept {
-  core_.quiet.close(bed::alarm);
-  if (!core_.nothing_for_background()) return false;
-  core_.count(core_.counted.quiet_sleeps);
-  {
-    const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
-    core_.event_alarm.sleep();  // a stop that was not seen before it has rung
-  }
-  core_.count(core_.counted.event_looks);
-  rounds_seen_ = core_.opened_at_rounds.load(std::memory_order_relaxed);
-  least_rounds_ = least_rounds_after_rest;
+  const auto began = base::now_ns();
+  core_.sleep_quietly(stop_);
+  rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
+  if (base::now_ns() - began < long_rest_ns) return false;
   pause_ns_ = first_pause_ns;
+  core_.count(core_.counted.event_looks);
   return true;
 }
 
@@ -71,13 +71,20 @@ bool event_thread::rest() noexcept {
 void event_thread::doze() noexcept {
   constexpr std::uint64_t longest_sample_ns = 1'000 * us;  // more is a processor that was taken
   const auto due = base::now_ns() + pause_ns_;
-  core_.event_alarm.sleep_for(pause_ns_);
+  pause(pause_ns_);
   core_.count(core_.counted.event_looks);
   const auto now = base::now_ns();
   if (now < due) return;
   const auto took = std::min(now - due, longest_sample_ns);
   const auto before = core_.wake_ns.load(std::memory_order_relaxed);
   core_.wake_ns.store(before - before / 8 + took / 8, std::memory_order_relaxed);
+}
+
+void event_thread::pause(std::uint64_t for_ns) noexcept {
+  const auto word = core_.nap_word.load(std::memory_order_relaxed);
+  // seq_cst: a stop that is not seen here changes the word after it was read.
+  if (stop_.load(std::memory_order_seq_cst)) return;
+  base::futex_wait(core_.nap_word, word, base::now_ns() + for_ns);
 }
 
 void event_thread::take_class() noexcept {
@@ -111,7 +118,7 @@ event_thread::finding event_thread::look() noexcept {
   const auto rounds = core_.queues.root().explicit_rounds();
   const auto starts = core_.work.starts();
   auto found = finding::attended;
-  // While messages start one after another, looking costs less than being told of each.
+  // While messages start one after another, looking costs less than being woken by each.
   idle_ = core_.nothing_for_background() && starts == starts_seen_;
   if (core_.nothing_for_background()) {
     found = finding::nothing;
@@ -119,15 +126,13 @@ event_thread::finding event_thread::look() noexcept {
     core_.every_100_ms.run_if_due(base::now_ns());
     // The spare poller's rounds are attendance too, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and nobody took them up
-    if (asked || (rounds - rounds_seen_ < least_rounds_ && !spare_polls()))
-      found = finding::unattended;
+    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Left alone for longer and longer while others poll; back soon when they cease.
   pause_ns_ =
       found == finding::unattended ? first_pause_ns : std::min(2 * pause_ns_, longest_pause());
   rounds_seen_ = rounds;
-  least_rounds_ = 1;
   starts_seen_ = starts;
   return found;
 }
@@ -177,7 +182,7 @@ void event_thread::poll_until_idle(thread_record& me) noexcept {
       call_spare_if_busy();
     }
     // The holder of the mask polls for us, or needs the processor that we run on.
-    if (o.met_taken_mask && !o.advanced) core_.event_alarm.sleep_for(taken_pause_ns);
+    if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
     if (!o.advanced || stop_.load(std::memory_order_relaxed)) return;
     if (core_.queues.root().explicit_rounds() != rounds_seen_) return;  // attended: hands off
   }

@@ -10,8 +10,8 @@ namespace headway::progress {
 
 /// The event thread: progress while every thread of the program computes.
 ///
-/// quiet     nothing is pending, or a waiting thread guards: sleeps; what starts sets the alarm to
-///           the time of the first look, so that messages that are over by then wake nobody
+/// quiet     nothing is pending, or a waiting thread guards: sleeps until it is told otherwise.
+///           What begins after a long sleep is watched at once, what begins sooner looked at later
 /// attended  somebody polled since the last look: sleeps, looks again later and later
 /// watching  something is pending and nobody polls: guards, and polls when an event wakes it
 ///
@@ -20,7 +20,8 @@ namespace headway::progress {
 /// comes to rest cannot take the machine.
 ///
 /// While attended it is not the guard, so sources are not armed and messages cost their senders no
-/// wake-up. The price is the look: the first takes place 50 us after the last poll that it noticed.
+/// wake-up. The price is the look: the first takes place 50 us after the last poll that it noticed,
+/// and setting the kernel's timer for it may cost more than a wake-up does, on a virtual machine.
 /// Threads:  its own, started and ended by the constructor and the destructor.
 class event_thread {
  public:
@@ -40,6 +41,7 @@ class event_thread {
   [[nodiscard]] bool spare_polls() const noexcept;
   void take_class() noexcept;
   void mind_budget(std::uint64_t began_ns) noexcept;
+  void pause(std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool rest() noexcept;
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
@@ -48,8 +50,7 @@ class event_thread {
   base::atomic<std::uint32_t> stop_{0};
   // What follows is the thread's own.
   std::uint64_t pause_ns_;
-  std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look, …
-  std::uint64_t least_rounds_ = 1;     ///< … and how many more are somebody who polls
+  std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
   std::uint32_t beats_seen_ = 0;       ///< of the spare poller, likewise
   std::uint64_t moved_ns_ = 0;         ///< when something advanced last
   std::uint64_t window_began_ns_ = 0;  ///< of the budget in a real-time class …

@@ -32,15 +32,10 @@ class basic_pending {
   Atomic<std::uint64_t> word_{0};
 };
 
-/// How a background thread sleeps at the gate: on the gate's futex word, woken when it opens; or on
-/// the alarm (alarm.hpp), which is set when it opens.
-enum class bed : std::uint32_t { futex = 1, alarm = 2 };
-
 /// Where background threads sleep without a time limit while there is nothing for them to do.
-/// Shape:    one futex word: a bit for each kind of bed where somebody sleeps or is about to.
+/// Shape:    one futex word: 1 while somebody sleeps here or is about to.
 /// Threads:  any number sleep, any open.
-/// Progress: `open` never waits. The sleep itself is the caller's; one on the futex word lasts
-///           while the word is what `close` returned, and may end early.
+/// Progress: `open` never waits. The sleep itself is the caller's, on `futex_word` while it is 1.
 template <template <class> class Atomic = base::atomic>
 class basic_gate {
   // The sleeper writes (C) and then reads whether there is work (B); who brings work writes it (A)
@@ -48,23 +43,13 @@ class basic_gate {
   // that is not seen finds the gate closed, and opens it. One who opens wakes all who sleep.
   // Checked by: tests/model/gate_model.cpp.
  public:
-  std::uint32_t close(bed kind) noexcept {
-    const auto bit = static_cast<std::uint32_t>(kind);
-    return word_.fetch_or(bit, std::memory_order_seq_cst) | bit;  // (C)
-  }
+  void close() noexcept { word_.store(1, std::memory_order_seq_cst); }  // (C)
   /// Is anybody to be woken? A load on the path of every message.
   [[nodiscard]] bool closed() const noexcept {
-    return word_.load(std::memory_order_seq_cst) != 0;  // (O)
+    return word_.load(std::memory_order_seq_cst) == 1;  // (O)
   }
-  /// The caller must wake every sleeper of the futex word, set the alarm, or both.
-  struct sleepers {
-    bool on_futex, on_alarm;
-  };
-  [[nodiscard]] sleepers open() noexcept {
-    const auto beds = word_.exchange(0, std::memory_order_seq_cst);
-    return {.on_futex = (beds & static_cast<std::uint32_t>(bed::futex)) != 0,
-            .on_alarm = (beds & static_cast<std::uint32_t>(bed::alarm)) != 0};
-  }
+  /// True: the caller must wake every sleeper of the futex word.
+  [[nodiscard]] bool open() noexcept { return word_.exchange(0, std::memory_order_seq_cst) == 1; }
   [[nodiscard]] Atomic<std::uint32_t>& futex_word() noexcept { return word_; }
 
  private:

@@ -58,7 +58,7 @@ void spare_poller::run() noexcept {
     else if (base::now_ns() - began_ns > sound_spell_ns) backoff_ns_ = first_backoff_ns;
     // An exchange with acquire: a store could bury the call of the destructor, and with it `stop_`.
     spare.called.exchange(0, std::memory_order_acquire);
-    core_.event_alarm.ring();  // the queues are its own again
+    core_.rouse_event_thread();  // the queues are its own again
   }
 }
 

@@ -22,9 +22,12 @@ struct asker {
 /// The names that one process keeps for the job: whose they are, who was told, who still asks.
 /// Shape:    grows with what others register; a process's part goes when it dies.
 /// Threads:  none; its owner locks it.
-/// Errors:   whatever others say, nothing is broken: see tests/fuzz/endpoint_names_fuzz.cpp.
+/// Errors:   whatever others say, nothing is broken: see tests/fuzz/endpoint_packets_fuzz.cpp.
 class directory {
  public:
+  static constexpr std::size_t names_max = 262'144;  ///< of one keeper
+  explicit directory(std::size_t most = names_max) noexcept : most_(most) {}
+
   /// True: `who` has the name now, and `waited` are those who asked for it. False: another has it,
   /// or the directory is full.
   bool add(std::string_view name, address who, std::vector<asker>& waited);
@@ -37,17 +40,17 @@ class directory {
   void drop_process(std::uint32_t process);
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-  [[nodiscard]] bool full() const noexcept { return names_.size() >= names_max; }
+  [[nodiscard]] bool full() const noexcept { return names_.size() >= most_; }
   [[nodiscard]] std::size_t question_count() const noexcept { return asking_.size(); }
   /// Questions of one process at once; more are answered "not there".
   static constexpr std::size_t questions_max = 65536;
-  static constexpr std::size_t names_max = 262'144;  ///< of one keeper
 
  private:
   struct entry {
     address who;
     std::set<std::uint32_t> told;
   };
+  const std::size_t most_;
   std::map<std::string, entry, std::less<>> names_;
   std::map<asker, std::string> asking_;
   std::multimap<std::string, asker, std::less<>> waited_for_;

@@ -12,6 +12,7 @@ namespace headway::endpoints {
 namespace {
 
 constexpr std::uint64_t answer_ns_max = 10'000'000'000;  // of a question that need not wait
+constexpr std::uint64_t hearsay_ns = 1'000'000;          // until others may know what we know
 constexpr std::uint8_t status_no = 0, status_yes = 1, status_full = 2;
 constexpr std::uint8_t when_there_is_one = 1;
 
@@ -32,6 +33,11 @@ std::uint32_t names::home_of(std::string_view name) {
     best = p;
   }
   return best;
+}
+
+bool names::lives(std::uint32_t process) {
+  const std::scoped_lock guard(lock_);
+  return process < living_.size() && living_[process];
 }
 
 bool names::ask(question& q, name_head head, std::string_view name, std::uint64_t deadline_ns) {
@@ -114,8 +120,16 @@ outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& w
     if (q.stopped) return outcome::not_joined;
     if (q.moved) continue;
     if (q.status != status_yes) return outcome::not_found;
-    who = q.who;
-    return outcome::ok;
+    if (lives(q.who.process)) {
+      who = q.who;
+      return outcome::ok;
+    }
+    // The keeper has not heard yet that the owner is dead.
+    if (!waits) return outcome::not_found;
+    const auto now = base::now_ns();
+    if (now >= deadline_ns) return outcome::timed_out;
+    progress::completion nothing;
+    static_cast<void>(engine_.wait_until(nothing, std::min(deadline_ns, now + hearsay_ns)));
   }
 }
 

@@ -55,6 +55,7 @@ class names {
     bool moved = false;  // its home died: ask again
     bool stopped = false;
   };
+  [[nodiscard]] bool lives(std::uint32_t process);
   [[nodiscard]] std::uint32_t home_of(std::string_view name);
   /// Sends `head` to the name's home and waits for the answer. False: the deadline passed.
   [[nodiscard]] bool ask(question& q, name_head head, std::string_view name,

@@ -227,6 +227,8 @@ outcome service::capacity(const void* data, std::size_t& bytes) noexcept {
   if (!buffers) return outcome::no_memory;
   const auto f = buffers->find(data);
   if (f.trouble != wrong::none) return parts_->mistake(f.trouble, data);
+  if (f.header->state.load(std::memory_order_relaxed) == block::free_state)  // a check
+    return parts_->mistake(wrong::released, data);
   bytes = f.header->capacity();
   return outcome::ok;
 }

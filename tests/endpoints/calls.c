@@ -98,6 +98,40 @@ static void mistakes_with_buffers_are_named(void) {
   WELL(headway_endpoint_close(at));
 }
 
+static void a_buffer_is_not_used_after_its_release(void) {
+  const headway_endpoint at = open_at("after");
+  void* data = buffer_of(10);
+  WELL(headway_buffer_release(data));
+  CHECK(headway_endpoint_send(0, headway_endpoint_address(at), 0, data, 10, 0) == HEADWAY_MISUSE);
+  CHECK(strstr(headway_error_text(), "released already") != NULL);
+  int idle;
+  CHECK(headway_buffer_probe(data, &idle) == HEADWAY_MISUSE);
+  CHECK(headway_buffer_release_later(data) == HEADWAY_MISUSE);
+  CHECK(headway_buffer_capacity(data) == 0);
+  WELL(headway_endpoint_close(at));
+}
+
+/* Kept or given away; only where HEADWAY_ENDPOINT_CHECKS is on. */
+static void a_write_to_a_buffer_in_flight_is_noticed(void) {
+  const char* checks = getenv("HEADWAY_ENDPOINT_CHECKS");
+  if (!checks || strcmp(checks, "on") != 0) return;
+  const headway_endpoint at = open_at("flight");
+  const headway_address to = headway_endpoint_address(at);
+  for (int keep = 0; keep < 2; ++keep) {
+    char* data = buffer_of(1000);
+    memset(data, 1, 1000);
+    WELL(keep ? headway_endpoint_send_kept(0, to, 0, data, 1000, 0)
+              : headway_endpoint_send(0, to, 0, data, 1000, 0));
+    data[500] = 2;
+    headway_message got;
+    CHECK(headway_endpoint_receive(at, 0, NULL, LONG_ENOUGH, &got) == HEADWAY_MISUSE);
+    CHECK(strstr(headway_error_text(), "written while it was in flight") != NULL);
+    WELL(headway_buffer_release(got.data)); /* it came all the same */
+    if (keep) WELL(headway_buffer_release(data));
+  }
+  WELL(headway_endpoint_close(at));
+}
+
 static void a_descriptor_is_readable_while_a_message_waits(void) {
   const headway_endpoint at = open_at("descriptor");
   struct pollfd watched = {.events = POLLIN};
@@ -191,6 +225,8 @@ int main(void) {
   names_are_given_once_and_withdrawn();
   a_receiver_far_behind_holds_its_senders_back_and_nobody_else();
   mistakes_with_buffers_are_named();
+  a_buffer_is_not_used_after_its_release();
+  a_write_to_a_buffer_in_flight_is_noticed();
   a_descriptor_is_readable_while_a_message_waits();
   a_handler_is_called_for_each_message();
   one_waits_for_many();

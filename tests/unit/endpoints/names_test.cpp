@@ -48,10 +48,9 @@ TEST(directory, forgets_a_process_with_its_names_and_questions) {
 }
 
 TEST(directory, has_an_end) {
-  directory d;
+  directory d(100);
   std::vector<endpoints::asker> waited;
-  for (std::uint32_t i = 0; i < directory::names_max; ++i)
-    ASSERT_TRUE(d.add(std::to_string(i), {1, 1}, waited));
+  for (std::uint32_t i = 0; i < 100; ++i) ASSERT_TRUE(d.add(std::to_string(i), {1, 1}, waited));
   EXPECT_TRUE(d.full());
   EXPECT_FALSE(d.add("one more", {1, 2}, waited));
   EXPECT_TRUE(d.add("7", {1, 1}, waited)) << "what it has it keeps";
@@ -156,6 +155,22 @@ TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
   t.kill(0);
   for (std::uint32_t i = 0; i < 40; ++i)
     EXPECT_EQ(t.at(1).find("n/" + std::to_string(i), 0, who), outcome::not_found);
+}
+
+TEST(names, of_a_process_that_we_know_to_be_dead_are_not_believed_of_keepers_that_do_not) {
+  town t(3);
+  for (std::uint32_t i = 0; i < 20; ++i)
+    ASSERT_EQ(t.at(2).claim("n/" + std::to_string(i), i + 1, soon()), outcome::ok);
+  t.at(0).lost(2);
+  address who;
+  int there = 0;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const auto name = "n/" + std::to_string(i);
+    EXPECT_EQ(t.at(0).find(name, 0, who), outcome::not_found);
+    there += t.at(1).find(name, 0, who) == outcome::ok;
+  }
+  EXPECT_GT(there, 0);
+  EXPECT_EQ(t.at(0).find("n/1", soon(), who), outcome::timed_out);
 }
 
 TEST(names, nobody_is_believed_who_was_not_asked) {

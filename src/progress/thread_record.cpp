@@ -42,6 +42,8 @@ struct record_return {
 
 }  // namespace
 
+constinit base::atomic<int> roused_threads{0};
+
 constinit thread_local thread_record* detail::current_record = nullptr;
 
 thread_record& detail::adopt_thread() noexcept {
@@ -58,6 +60,7 @@ thread_record& detail::adopt_thread() noexcept {
 
 void rouse(const owed_wake_up& owed) noexcept {
   if (owed.was == rest::on_futex) {
+    roused_threads.fetch_add(1, std::memory_order_relaxed);
     base::futex_wake(owed.who->word.futex_word(), 1);
   } else {
     owed.who->where.load(std::memory_order_relaxed)->kick();

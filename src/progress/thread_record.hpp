@@ -29,6 +29,10 @@ struct owed_wake_up {
   rest was = rest::awake;
 };
 
+/// Threads that were woken from their futex and have not run since. Relaxed: a hint for who spins,
+/// carries nothing; below 0 for a moment where a thread got up before its wake-up was paid.
+extern constinit base::atomic<int> roused_threads;
+
 /// Wakes a thread out of the rest that `signal` took away. A system call.
 void rouse(const owed_wake_up& owed) noexcept;
 
@@ -61,6 +65,7 @@ struct thread_record {
   std::uint64_t turns = 0;             ///< … and had been given one
   std::uint32_t inside = 0;            ///< of the library, under coarse locking
   std::uint32_t rounds = 0;            ///< of this thread, to do some things every n-th
+  std::uint32_t favours = 0;           ///< waits that ended awake while others needed a processor
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
   std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first
   thread_record* next_free = nullptr;

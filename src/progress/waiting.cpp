@@ -34,28 +34,28 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 
 bool waiting::run() noexcept {
   const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
-  if (look()) {
-    learn();
-    return true;
-  }
-  for (;;) {
-    auto how = outcome::exhausted;
-    if (core_.lead.try_lock(me_.next_ticket())) how = lead();
+  for (auto how = look();; how = outcome::relieved) {
+    if (how == outcome::relieved)
+      how = core_.lead.try_lock(me_.next_ticket()) ? lead() : outcome::exhausted;
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
     learn();
+    be_fair();
     return how == outcome::complete;
   }
 }
 
 /// What needs one round needs no lead, which is for those who stay.
-bool waiting::look() noexcept {
+waiting::outcome waiting::look() noexcept {
+  if (core_.lead.holder() != 0) return outcome::relieved;  // who has it looks
   me_.spins_for = set_.only();
   static_cast<void>(
       core_.round(me_, round_kind::explicit_, me_.rounds++ % sweep_period == sweep_period - 1));
   me_.spins_for = nullptr;
+  const bool woke_others = me_.owed_count != 0;
   me_.pay_wake_ups();
-  return set_.done();
+  if (set_.done()) return outcome::complete;
+  return woke_others ? outcome::woke_others : outcome::relieved;
 }
 
 /// Entered with the lead; left without.
@@ -97,7 +97,8 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
     }
-    if (yields && round >= first_yield) sched_yield();
+    const bool in_the_way = roused_threads.load(std::memory_order_relaxed) > 0;
+    if (in_the_way || (yields && round >= first_yield)) sched_yield();
     else if (round >= rounds_before_relax) base::relax();
   }
 }
@@ -171,7 +172,8 @@ waiting::outcome waiting::follow(outcome why) noexcept {
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       base::futex_wait(me_.self.word.futex_word(), static_cast<std::uint32_t>(rest::on_futex),
                        until);
-      me_.self.word.get_up();
+      if (me_.self.word.get_up() == rest::signalled)
+        roused_threads.fetch_sub(1, std::memory_order_relaxed);
       if (naps) why = outcome::exhausted;
     }
     if (set_.done()) break;
@@ -224,6 +226,15 @@ std::uint64_t& waiting::recent_ns() const noexcept {
 bool waiting::crowd_of_others() const noexcept {
   return core_.crowded.load(std::memory_order_relaxed) &&
          !core_.outnumbered.load(std::memory_order_relaxed);
+}
+
+/// A leader whose own messages come one after another never sleeps, and those whom it woke may need
+/// its processor all the while, a whole turn of the scheduler.
+void waiting::be_fair() noexcept {
+  constexpr std::uint32_t favours_max = 16;
+  if (roused_threads.load(std::memory_order_relaxed) <= 0 || ++me_.favours < favours_max) return;
+  me_.favours = 0;
+  sched_yield();
 }
 
 /// One long wait must not be remembered for hundreds of short ones, so a sample is bounded.

@@ -36,7 +36,7 @@ class waiting {
     relieved,     ///< somebody else does what we did, or the lead is vacant: begin again
   };
 
-  [[nodiscard]] bool look() noexcept;
+  [[nodiscard]] outcome look() noexcept;
   [[nodiscard]] outcome lead() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] outcome poll_for(std::uint64_t budget_ns) noexcept;
@@ -46,6 +46,7 @@ class waiting {
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn() noexcept;
+  void be_fair() noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
   [[nodiscard]] bool crowd_of_others() const noexcept;
   [[nodiscard]] bool must_nap() const noexcept;

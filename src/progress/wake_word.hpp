@@ -46,9 +46,11 @@ class basic_wake_word {
     get_up();
     return false;
   }
-  /// After the sleep, however it ended: uses up a signal. Then look what it was for.
-  void get_up() noexcept {
-    word_.exchange(static_cast<std::uint32_t>(rest::awake), std::memory_order_acquire);  // (G)
+  /// After the sleep, however it ended: uses up a signal, and says if there was one. Then look what
+  /// it was for.
+  rest get_up() noexcept {
+    return static_cast<rest>(word_.exchange(static_cast<std::uint32_t>(rest::awake),
+                                            std::memory_order_acquire));  // (G)
   }
   [[nodiscard]] Atomic<std::uint32_t>& futex_word() noexcept { return word_; }
 

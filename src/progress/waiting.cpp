@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/futex.hpp"
@@ -39,7 +40,6 @@ bool waiting::run() noexcept {
       how = core_.lead.try_lock(me_.next_ticket()) ? lead() : outcome::exhausted;
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
-    learn();
     be_fair();
     return how == outcome::complete;
   }
@@ -54,13 +54,17 @@ waiting::outcome waiting::look() noexcept {
   me_.spins_for = nullptr;
   const bool woke_others = me_.owed_count != 0;
   me_.pay_wake_ups();
-  if (set_.done()) return outcome::complete;
+  if (set_.done()) {
+    learn(0);
+    return outcome::complete;
+  }
   return woke_others ? outcome::woke_others : outcome::relieved;
 }
 
 /// Entered with the lead; left without.
 waiting::outcome waiting::lead() noexcept {
   auto how = spin(budget_ns(core_.outnumbered.load(std::memory_order_relaxed)));
+  if (how != outcome::exhausted) learn(0);
   const bool guards = how == outcome::exhausted && become_guard(how);
   core_.lead.unlock();
   if (how == outcome::woke_others) core_.count(core_.counted.hand_overs);
@@ -124,6 +128,7 @@ bool waiting::become_guard(outcome& how) noexcept {
 /// Entered with the guard; left without.
 waiting::outcome waiting::stand_guard() noexcept {
   auto how = outcome::relieved;
+  bool learnt = false;
   me_.self.where.store(core_.sentry.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.lie_down(rest::on_guard)) {
@@ -134,6 +139,7 @@ waiting::outcome waiting::stand_guard() noexcept {
       core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
                           [this] { return core_.queues.has_submissions(); });
       me_.self.word.get_up();
+      if (!std::exchange(learnt, true)) learn(core_.wake_ns.load(std::memory_order_relaxed));
     }
     if (!core_.lead.try_lock(me_.next_ticket())) break;  // somebody polls awake: be a follower
     how = spin(0);
@@ -237,13 +243,17 @@ void waiting::be_fair() noexcept {
   sched_yield();
 }
 
-/// One long wait must not be remembered for hundreds of short ones, so a sample is bounded.
-void waiting::learn() noexcept {
+/// How long the leader spun, or would have had to, until something came for anybody: its own wait
+/// may be many times as long where many wait. The way out of a sleep would be no part of it. One
+/// long wait must not be remembered for hundreds of short ones, so a sample is bounded.
+void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   const auto longest =
       tunable_ns(core_.outnumbered.load(std::memory_order_relaxed) ? yield_us : spin_us);
-  const auto took = began_ns_ == 0 ? 0 : std::min(base::now_ns() - began_ns_, 8 * longest);
+  auto took = began_ns_ == 0 ? 0 : base::now_ns() - began_ns_;
+  took = std::min(took - std::min(took, woken_in_ns), 8 * longest);
   auto& recent = recent_ns();
   recent = recent - recent / 8 + took / 8;
+  began_ns_ = 0;
 }
 
 }  // namespace headway::progress

@@ -45,7 +45,7 @@ class waiting {
   [[nodiscard]] outcome follow(outcome why) noexcept;
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
-  void learn() noexcept;
+  void learn(std::uint64_t woken_in_ns) noexcept;
   void be_fair() noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
   [[nodiscard]] bool crowd_of_others() const noexcept;

@@ -48,6 +48,14 @@ TEST(record, comes_back_as_it_was_written) {
   }
 }
 
+TEST(record, of_a_rail_at_the_bound_of_times_is_one_that_can_be_read) {
+  auto written = example();
+  written.found.piece = curve::straight(curve::ns_max, 1e9);
+  const auto read = record_of(text_of(written));
+  ASSERT_TRUE(read) << read.error().text;
+  expect_same(read->found, written.found);
+}
+
 TEST(record, every_truncation_and_every_changed_byte_is_noticed) {
   const auto text = text_of(example());
   for (std::size_t cut = 0; cut < text.size(); ++cut) EXPECT_FALSE(record_of(text.substr(0, cut)));

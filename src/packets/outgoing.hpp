@@ -10,6 +10,8 @@
 
 namespace headway::packets {
 
+class strategy;
+
 /// The first bytes of every packet. `credit` is filled by the peer's stream when it is sent.
 struct stream_head {
   std::uint32_t credit = 0;  ///< eager bytes of the receiver's that we have used up, modulo 2^32
@@ -38,6 +40,7 @@ struct outgoing {
   std::uint32_t charge = 0;
   std::span<const std::byte> payload;
   std::uint64_t offset = 0;
+  const strategy* how = nullptr;  ///< of its communicator; null: of the peer
 
   /// Called once if `post` answered `pending`: true, payload and head may be reused; false, the
   /// peer is lost. From any thread; must not wait or poll. The item may be gone when it returns.

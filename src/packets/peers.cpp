@@ -104,6 +104,7 @@ void peers::know(rails::peer_id whom, std::size_t rail_index, const sampling::pr
   if (!l) return;
   l->profile = known;
   l->measured = true;
+  l->packets_measured = true;
   // Where all rails are known, so is from which size on it is better to announce and divide.
   std::vector<const sampling::profile*> all;
   for (std::size_t i = 0; i < rails_.size(); ++i)
@@ -120,7 +121,9 @@ std::optional<sampling::profile> peers::learnt(rails::peer_id whom,
   auto& p = *peers_[static_cast<std::uint32_t>(whom)];
   const lane* l = p.bundle_ ? p.bundle_->lane_on(rail_index) : nullptr;
   if (!l || l->lessons < lessons_min) return std::nullopt;
-  return l->profile;
+  auto known = l->profile;
+  if (!l->packets_measured) known.eager = known.piece;  // nearer than the first guess
+  return known;
 }
 
 void peers::start(receiver& above) {
@@ -142,6 +145,8 @@ void peers::stop() noexcept {
   if (!started_) return;
   started_ = false;
   finish_bundles();
+  for (auto& p : peers_)
+    if (p->bundle_) p->bundle_->end_help();
   engine_.remove_tick(&peers::tick, this);
   if (keeper_.any()) engine_.remove_source(keeper_);
   for (auto& r : rails_) {

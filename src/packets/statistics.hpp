@@ -11,6 +11,7 @@ struct statistics {
   using count = std::atomic<std::uint64_t>;
   count frames{0};            ///< of data sent, the repeated ones not counted
   count packets{0};           ///< in them: packets / frames is what aggregation gains
+  count cut{0};               ///< packets that left in parts, over several rails at once
   count replays{0};           ///< frames sent again after the loss of a rail
   count duplicates{0};        ///< frames that came again and were dropped
   count early{0};             ///< frames that came before their turn

@@ -55,6 +55,12 @@ struct piece {
   bool whole = false;
 };
 
+/// Threads that could give a part of a packet to its rail, beside the one that sends it.
+struct helpers {
+  std::size_t idle = 0;       ///< that have a processor which nobody else wants
+  std::uint64_t wake_ns = 0;  ///< what it took recently until one of them ran
+};
+
 /// Says what goes where: sees what waits and the rails, answers "send this, there".
 ///
 /// It is asked when a rail becomes idle while packets wait (`choose`), and by the receiver of a
@@ -87,6 +93,18 @@ class strategy {
   [[nodiscard]] virtual std::size_t split(const remainder& what, std::uint64_t now_ns,
                                           std::span<const rail_state> rails,
                                           std::span<piece> pieces) const noexcept = 0;
+
+  /// Shall a packet of `bytes`, which nothing waits behind, leave in parts over several rails, each
+  /// given to its rail by a processor of its own? Pieces as of `split`, for rails that are idle,
+  /// the first of them for `rail`, whose sender is awake, each other one for one of `who`. 0: it
+  /// leaves whole, as without this function.
+  [[nodiscard]] virtual std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
+                                        std::span<const rail_state> rails, const helpers& who,
+                                        std::span<piece> pieces) const noexcept {
+    static_cast<void>(bytes), static_cast<void>(rail), static_cast<void>(rails);
+    static_cast<void>(who), static_cast<void>(pieces);
+    return 0;
+  }
 };
 
 /// A strategy that can be named in HEADWAY_STRATEGY, or for one communicator.

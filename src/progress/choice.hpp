@@ -17,13 +17,16 @@ struct situation {
 /// A wake-up that takes less is not worth a processor, even one that nobody else wants.
 inline constexpr std::uint64_t wake_worth_polling_ns = 4'000;
 
+/// Can each process of the job have a processor more than the one it computes on? If fewer had,
+/// what one of them does there would be the crowd that another sees. And nobody counts the time.
+[[nodiscard]] constexpr bool processor_to_spare(const situation& s) noexcept {
+  return s.usable >= 2 && s.shared >= 2 * s.processes && !s.quota;
+}
+
 /// Does a thread that polls on a spare processor pay, beside the one that sleeps on events?
-/// Only where each process of the job can have a processor more than the one it computes on: if
-/// fewer had, the pollers of one would be the crowd that another sees. Whether the processor is
-/// really free at the moment, the poller finds out by itself.
+/// Whether the processor is really free at the moment, the poller finds out by itself.
 [[nodiscard]] constexpr bool spare_poller_pays(const situation& s) noexcept {
-  if (s.usable < 2 || s.shared < 2 * s.processes) return false;
-  if (s.quota) return false;
+  if (!processor_to_spare(s)) return false;
   return s.blind || s.wake_ns >= wake_worth_polling_ns;
 }
 

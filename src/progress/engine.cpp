@@ -122,6 +122,16 @@ void engine::submit_to_background(ltask& task) noexcept {
   parts_->core.rouse_event_thread();
 }
 
+spare_hands engine::spare_hands() const noexcept {
+  const auto& core = parts_->core;
+  const bool free = core.options.locks == locking::fine &&
+                    core.watched.load(std::memory_order_relaxed) &&
+                    core.hands_to_spare.load(std::memory_order_relaxed) &&
+                    !core.crowded.load(std::memory_order_relaxed);  // hints, all of them
+  if (!free || this_thread().running) return {};
+  return {.idle = 1, .wake_ns = core.wake_ns.load(std::memory_order_relaxed)};
+}
+
 locking engine::locks() const noexcept { return parts_->core.options.locks; }
 void engine::enter() noexcept { parts_->core.enter(this_thread()); }
 void engine::leave() noexcept { parts_->core.leave(this_thread()); }

@@ -100,6 +100,12 @@ struct queue_statistics {
   std::uint64_t longest_wait_ns = 0;  ///< of an ltask, from submission to its first run
 };
 
+/// Threads of ours that could take up an ltask at once on a processor that nobody else wants.
+struct spare_hands {
+  int idle = 0;
+  std::uint64_t wake_ns = 0;  ///< what it took recently until one of them ran
+};
+
 /// Runs ltasks at polling points, and lets threads wait.
 ///
 /// Threads:  every function any thread, unless it says otherwise.
@@ -123,6 +129,9 @@ class engine {
   void submit_at(topology::place_id place, ltask& task) noexcept;
   /// The same at the root, and a thread of ours runs it soon although others poll now and then.
   void submit_to_background(ltask& task) noexcept;
+  /// Who would run what the calling thread gives to `submit_to_background`, beside it: at most one,
+  /// because a queue's ltasks run one after the other. Nobody while that thread is in a round.
+  [[nodiscard]] progress::spare_hands spare_hands() const noexcept;
   /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;

@@ -70,6 +70,7 @@ void engine_core::look_around() noexcept {
                        .quota = machine.limited_by_quota(),
                        .blind = sentry->is_blind(),
                        .wake_ns = wake_ns.load(std::memory_order_relaxed)};
+  hands_to_spare.store(processor_to_spare(seen), std::memory_order_relaxed);
   spare.pays.store(spare.exists.load(std::memory_order_relaxed) && spare_poller_pays(seen),
                    std::memory_order_relaxed);
 }

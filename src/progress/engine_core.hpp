@@ -77,6 +77,10 @@ struct engine_core {
   /// The ranks of this job alone are more than the processors. Relaxed, likewise.
   base::atomic<bool> outnumbered{false};
 
+  /// Each process of the job could have a processor more than the one it computes on. Relaxed,
+  /// likewise.
+  base::atomic<bool> hands_to_spare{false};
+
   /// The poller on a spare processor (spare_poller.hpp), as the event thread sees it. `called_ns`
   /// is handed over by `called`, release to acquire; the others are relaxed hints: a call that is
   /// lost, or comes while it pays no more, leaves the work to the event thread.

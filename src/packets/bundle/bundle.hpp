@@ -72,6 +72,9 @@ class bundle {
   /// The peer is lost: ends everything. Not in S.
   void fail_all() noexcept;
 
+  /// Before the rails close: nobody is inside one of them on our behalf after this.
+  void end_help() noexcept;
+
   // From the drivers' events, any thread:
   static void piece_sent(outgoing& item, bool well) noexcept;
   static void control_sent(outgoing& item, bool well) noexcept;
@@ -80,6 +83,7 @@ class bundle {
   [[nodiscard]] bool at_rest() const noexcept { return !active(); }
 
  private:
+  static constexpr std::uint8_t no_lane = 0xff;
   using controls = std::vector<control>;
 
   // S (bundle_sending.cpp):
@@ -100,11 +104,25 @@ class bundle {
   void unlink(std::span<outgoing* const> chosen) noexcept;
   void put_back(std::span<outgoing* const> chosen) noexcept;
   [[nodiscard]] sending send_frame(std::uint32_t number, std::uint32_t on) noexcept;
+  void describe_lanes(std::span<rail_state> states) const noexcept;
   bool send_word(lane& l, frame_kind kind) noexcept;
   void send_words() noexcept;
   void acknowledge() noexcept;
+  [[nodiscard]] static bool takes_now(const lane& l) noexcept;
   [[nodiscard]] int idle_lane(std::uint32_t passed_over) const noexcept;
   void drop_waiting() noexcept;
+
+  // S (bundle_parts.cpp), the last one R:
+  [[nodiscard]] bool send_in_parts(std::uint32_t on) noexcept;
+  [[nodiscard]] bool sound_cut(std::span<const piece> parts, std::uint64_t bytes,
+                               std::uint32_t on) const noexcept;
+  [[nodiscard]] bool send_parts(outgoing& item, std::span<const piece> parts) noexcept;
+  void lend(std::uint32_t number) noexcept;
+  static progress::ltask_result help(progress::ltask& self) noexcept;
+  void take_back_lent() noexcept;
+  void send_again(std::uint32_t number) noexcept;
+  void take_part(std::span<const std::byte> contents, std::size_t packets,
+                 std::uint64_t now_ns) noexcept;
 
   // R (bundle_arriving.cpp):
   void take_data(const frame_head& head, std::span<const std::byte> contents,
@@ -112,6 +130,8 @@ class bundle {
   [[nodiscard]] std::uint32_t lanes_that_owe() noexcept;
   void take_frame(std::span<const std::byte> contents, std::size_t packets,
                   std::uint64_t now_ns) noexcept;
+  void take_packets(std::span<const std::byte> contents, std::size_t packets,
+                    std::uint64_t now_ns) noexcept;
   void take_control(std::span<const std::byte> packet, std::uint64_t now_ns) noexcept;
   void kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noexcept;
   void look_at_lanes(std::uint64_t now_ns) noexcept;
@@ -158,7 +178,8 @@ class bundle {
   std::size_t count_ = 0;        // of those
   outgoing* posting_ = nullptr;  // the caller of `post` waits for the answer of this one
   bool posting_done_ = false;
-  bool resending_ = false;       // some frames' rail is lost
+  bool resending_ = false;       // some frames' rail is lost, or did not take them
+  std::uint32_t lent_ = 0;       // bits of lanes whose helper has something
   std::uint32_t asking_ = 0;     // bits of lanes still to be asked …
   std::uint32_t answering_ = 0;  // … and answered
   std::uint32_t told_ = 0;       // what the peer was told to have been received
@@ -178,6 +199,7 @@ class bundle {
 
   // R:
   reorder_window window_;
+  std::vector<std::byte> parts_;  // of a frame that goes on in the next one
   const std::size_t ring_bytes_;
   std::uint32_t owing_frames_ = 0;  // bits of lanes with unacknowledged frames, at the last look
   std::size_t owed_bytes_ = 0;      // received since the last acknowledgement

@@ -24,7 +24,7 @@ bundle::bundle(peers& all, peer& to, bundle_keeper& keeper, std::size_t ring_byt
 bundle::~bundle() = default;
 
 void bundle::add_lane(rails::driver& via, std::size_t rail_index) {
-  auto made = std::make_unique<lane>(via, rail_index, keeper_.health);
+  auto made = std::make_unique<lane>(via, rail_index, keeper_.health, &bundle::help);
   made->profile = sampling::profile::guessed(made->what.latency_ns, 1);
   frame_bytes_max_ = std::min(frame_bytes_max_, made->what.eager_bytes_max);
   eager_bytes_max_ = frame_bytes_max_ - outgoing::head_bytes_max - 2 * sizeof(packet_mark);
@@ -102,6 +102,13 @@ void bundle::take_data(const frame_head& head, std::span<const std::byte> conten
 
 void bundle::take_frame(std::span<const std::byte> contents, std::size_t packets,
                         std::uint64_t now_ns) noexcept {
+  if (packets == 0 || !parts_.empty()) [[unlikely]]
+    return take_part(contents, packets, now_ns);
+  take_packets(contents, packets, now_ns);
+}
+
+void bundle::take_packets(std::span<const std::byte> contents, std::size_t packets,
+                          std::uint64_t now_ns) noexcept {
   const bool sound = each_packet(contents, packets, [&](std::span<const std::byte> packet) {
     if (static_cast<std::uint8_t>(packet[offsetof(stream_head, kind)]) >= control_kinds) {
       take_control(packet, now_ns);

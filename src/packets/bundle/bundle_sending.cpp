@@ -13,7 +13,6 @@ namespace headway::packets {
 namespace {
 
 constexpr std::size_t packets_per_frame_max = 64;
-constexpr std::uint8_t no_lane = 0xff;
 /// Tells a frame's cookie from an outgoing item's, which is aligned; see rail.cpp.
 constexpr std::uint64_t frame_bit = 1;
 
@@ -117,6 +116,8 @@ void bundle::reaped(std::size_t rail_index) noexcept {
 void bundle::pump() noexcept {
   if (to_.lost()) return drop_waiting();
   ring_.reclaim();
+  if (lent_ != 0) [[unlikely]]
+    take_back_lent();
   if (unblock_.exchange(false, std::memory_order_relaxed))
     for (auto& l : lanes_) l->blocked = false;
   if (dead_lanes_.load(std::memory_order_relaxed) != 0) {  // a hint; try_pump comes after the store
@@ -133,11 +134,14 @@ void bundle::pump() noexcept {
   if ((asking_ | answering_) != 0) send_words();
   bool pieces_wait = false;
   for (auto& l : lanes_) {
-    if (l->first_piece) send_pieces(*l);
+    if (l->first_piece && l->helper.free()) send_pieces(*l);
     pieces_wait |= l->first_piece != nullptr;
   }
   const bool flowing = resend() && pump_packets();
   if (acknowledge_now_.exchange(false, std::memory_order_relaxed)) acknowledge();
+  // With nothing left to wait for the next reaping nobody would find them free again.
+  if (flowing && !pieces_wait)
+    for (auto& l : lanes_) l->blocked = false;
   const bool wait = !flowing || pieces_wait || (asking_ | answering_) != 0;
   if (waiting_.load(std::memory_order_relaxed) != wait &&
       waiting_.exchange(wait, std::memory_order_relaxed) != wait)
@@ -145,31 +149,42 @@ void bundle::pump() noexcept {
   if (wait || !ring_.empty()) mark_active();
 }
 
+bool bundle::takes_now(const lane& l) noexcept {
+  return l.up.load(std::memory_order_relaxed) && !l.blocked && l.helper.free();
+}
+
 /// The nearest rail that is neither down nor blocked nor in `passed_over`, or -1.
 int bundle::idle_lane(std::uint32_t passed_over) const noexcept {
   int best = -1;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const lane& l = *lanes_[i];
-    if (!l.up.load(std::memory_order_relaxed) || l.blocked || (passed_over >> i & 1)) continue;
+    if (!takes_now(l) || (passed_over >> i & 1)) continue;
     if (best < 0 || l.what.latency_ns < lanes_[static_cast<std::size_t>(best)]->what.latency_ns)
       best = static_cast<int>(i);
   }
   return best;
 }
 
-std::size_t bundle::choose(std::uint32_t on, std::span<const outgoing*> chosen) noexcept {
-  std::array<rail_state, rails_per_peer_max> states;
+/// As the sending of packets sees them. Only `eager` of the profiles may be read: `piece` is learnt
+/// in F.
+void bundle::describe_lanes(std::span<rail_state> states) const noexcept {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const lane& l = *lanes_[i];
     using enum rail_state::condition;
-    const auto now = !l.up.load(std::memory_order_relaxed) ? down : l.blocked ? busy : idle;
-    // Only `eager` of the profile may be read here: `piece` is learnt in F.
+    const auto now = !l.up.load(std::memory_order_relaxed) ? down : takes_now(l) ? idle : busy;
     states[i] = {
         .now = now, .latency_ns = l.what.latency_ns, .busy_until_ns = 0, .profile = &l.profile};
   }
+}
+
+std::size_t bundle::choose(std::uint32_t on, std::span<const outgoing*> chosen) noexcept {
+  std::array<rail_state, rails_per_peer_max> states;
+  describe_lanes(states);
   const auto rails = std::span(states).first(lanes_.size());
   const frame_room room{.packets_max = chosen.size(), .bytes_max = frame_bytes_max_ / 2};
-  const auto count = to_.strategy().choose({first_, count_}, on, rails, room, chosen);
+  // The oldest decides for all that leave with it.
+  const auto& how = first_->how ? *first_->how : to_.strategy();
+  const auto count = how.choose({first_, count_}, on, rails, room, chosen);
   if (count == 0) return 0;
   std::size_t bytes = 0;
   for (const auto* item : chosen.first(std::min(count, chosen.size()))) {
@@ -238,6 +253,7 @@ bool bundle::pump_packets() noexcept {
   while (first_) {
     const int on = idle_lane(passed_over);
     if (on < 0) return false;
+    if (send_in_parts(static_cast<std::uint32_t>(on))) return !resending_;
     std::array<const outgoing*, packets_per_frame_max> wanted;
     const auto count = choose(static_cast<std::uint32_t>(on), wanted);
     if (count == 0) {
@@ -351,6 +367,7 @@ bool bundle::resend() noexcept {
 
 /// A frame without packets. False: it did not leave.
 bool bundle::send_word(lane& l, frame_kind kind) noexcept {
+  if (!l.helper.free()) return false;
   const auto due = due_.load(std::memory_order_relaxed);
   const frame_head head{.acknowledged = due, .kind = kind};
   const auto answer =

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "packets/bundle/lane_health.hpp"
+#include "packets/bundle/lane_helper.hpp"
 #include "packets/outgoing.hpp"
 #include "packets/statistics.hpp"
 #include "rails/driver.hpp"
@@ -15,8 +16,9 @@ namespace headway::packets {
 /// One of the rails to a peer that has several.
 /// Threads:  see the members; `bundle` names the sections S (sending), R (reaping), F (flows).
 struct lane {
-  lane(rails::driver& driver, std::size_t rail, const lane_health::limits& limits) noexcept
-      : via(driver), rail_index(rail), what(driver.query()), health(limits) {}
+  lane(rails::driver& driver, std::size_t rail, const lane_health::limits& limits,
+       progress::ltask::body help) noexcept
+      : via(driver), rail_index(rail), what(driver.query()), helper(help), health(limits) {}
 
   rails::driver& via;
   const std::size_t rail_index;  ///< among all rails of this process
@@ -30,6 +32,8 @@ struct lane {
   bool blocked = false;  ///< told `retry`; until its driver has been reaped again
   outgoing* first_piece = nullptr;
   outgoing* last_piece = nullptr;
+  lane_helper helper;             ///< not `free`: `send` is not S's
+  bool packets_measured = false;  ///< `profile.eager` is no guess; constant after the start
 
   // R:
   std::uint64_t heard_ns = 0;

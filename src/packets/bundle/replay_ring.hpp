@@ -48,6 +48,11 @@ class basic_replay_ring {
     return acknowledged_.load(std::memory_order_acquire);  // (G)
   }
 
+  /// Are so many numbers free?
+  [[nodiscard]] bool holds(std::size_t more) const noexcept {
+    return next_ - oldest_ + more <= frame_count;
+  }
+
   /// Memory for a frame of up to `most` bytes, which becomes frame number `next()` by `commit`.
   /// Null: no room until older ones are reclaimed.
   [[nodiscard]] std::byte* reserve(std::size_t most) noexcept {

@@ -4,6 +4,7 @@
 #include "packets/strategies/aggregate.hpp"
 #include "packets/strategies/equal.hpp"
 #include "packets/strategies/fifo.hpp"
+#include "packets/strategies/parallel.hpp"
 #include "packets/strategies/sampled.hpp"
 #include "packets/strategy.hpp"
 
@@ -14,13 +15,15 @@ const strategies::fifo as_fifo;
 const strategies::aggregate as_aggregate;
 const strategies::equal as_equal;
 const strategies::sampled as_sampled;
+const strategies::parallel as_parallel;
 
 /// A new strategy is a line here.
-const std::array<named_strategy, 4> every_strategy{{
+const std::array<named_strategy, 5> every_strategy{{
     {.name = "fifo", .how = &as_fifo},
     {.name = "aggregate", .how = &as_aggregate},
     {.name = "equal", .how = &as_equal},
     {.name = "sampled", .how = &as_sampled},
+    {.name = "parallel", .how = &as_parallel},
 }};
 
 }  // namespace

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "packets/strategies/sampled.hpp"
+#include "packets/strategy.hpp"
+
+namespace headway::packets::strategies {
+
+/// As `sampled`, and a packet of a middle size leaves in parts over several idle rails, given to
+/// them by several processors at once, where that is predicted to gain more than waking one costs.
+///
+/// Only rails whose packets were measured (`headway sample`) count: a guess predicts no gain.
+/// Source:   multirail08, section III-D (mechanism 17).
+class parallel final : public strategy {
+ public:
+  /// A part below it is not worth a frame of its own.
+  static constexpr std::uint64_t part_bytes_min = 2 * 1024;
+
+  [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                   std::span<const rail_state> rails, const frame_room& room,
+                                   std::span<const outgoing*> frame) const noexcept override;
+  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                  std::span<const rail_state> rails,
+                                  std::span<piece> pieces) const noexcept override;
+  [[nodiscard]] std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
+                                std::span<const rail_state> rails, const helpers& who,
+                                std::span<piece> pieces) const noexcept override;
+};
+
+}  // namespace headway::packets::strategies

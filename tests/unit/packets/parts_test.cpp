@@ -1,0 +1,182 @@
+// Goal:   packets that leave in parts over several rails arrive whole, once and in order, whoever
+//         gives the parts to their rails, and though rails refuse, are cut and come back.
+// Method: a strategy that cuts whatever it is asked about. On cables, where everything is late on a
+//         seed and one thread polls; over TCP on loopback, with threads of the engine as helpers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+
+#include "base/clock.hpp"
+#include "cables.hpp"
+#include "packets/strategies/sampled.hpp"
+#include "rails/interfaces.hpp"
+#include "rails/tcp/tcp_driver.hpp"
+
+namespace headway::packets::testing {
+namespace {
+
+/// In as many parts as there are idle rails, of sizes that are no multiple of anything.
+class always final : public strategy {
+ public:
+  [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                   std::span<const rail_state> rails, const frame_room& room,
+                                   std::span<const outgoing*> frame) const noexcept override {
+    return strategies::sampled().choose(waiting, rail, rails, room, frame);
+  }
+  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                  std::span<const rail_state> rails,
+                                  std::span<piece> pieces) const noexcept override {
+    return strategies::sampled().split(what, now_ns, rails, pieces);
+  }
+  [[nodiscard]] std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
+                                std::span<const rail_state> rails, const helpers&,
+                                std::span<piece> pieces) const noexcept override {
+    std::size_t count = 0;
+    pieces[count++] = {.offset = 0, .bytes = bytes / 3 + 1, .rail = rail};
+    for (std::uint32_t i = 0; i < rails.size(); ++i) {
+      if (i == rail || rails[i].now != rail_state::condition::idle) continue;
+      const auto& before = pieces[count - 1];
+      pieces[count++] = {.offset = before.offset + before.bytes, .bytes = bytes / 5 + 1, .rail = i};
+    }
+    auto& last = pieces[count - 1];
+    last.bytes = bytes - last.offset;
+    return count;
+  }
+};
+
+const always as_always;
+
+struct message {
+  std::vector<std::byte> sent, received;
+  messages::request send, receive;
+
+  explicit message(std::size_t bytes, std::uint32_t seed) : sent(bytes), received(bytes) {
+    std::mt19937 random(seed);
+    for (auto& b : sent) b = static_cast<std::byte>(random());
+  }
+};
+
+/// Tunables are read once.
+const bool environment_set =
+    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
+
+class parts_on_cables : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(environment_set); }
+  void exchange_messages(bool cut, bool doubles);
+};
+
+void parts_on_cables::exchange_messages(bool cut, bool doubles) {
+  processes world(2, 3, GetParam());
+  world.net.doubles = doubles;
+  auto* from = world.open(0, 5);
+  auto* to = world.open(1, 5);
+  world.peers(0).at(1).use(as_always);
+  std::mt19937 random(GetParam());
+  std::deque<message> all;
+  for (int i = 0; i < 200; ++i) {
+    // Sizes about that of the largest packet, which is 4 KB here.
+    auto& m = all.emplace_back(random() % 2 == 0 ? 3'900 + random() % 100 : random() % 200, i);
+    world.at(1).receive(*to, m.receive, m.received, 0, 7);
+    world.at(0).send(*from, m.send, m.sent, 1, 7);
+    for (auto rounds = random() % 10; rounds > 0; --rounds) world.poll();
+    if (cut && random() % 10 == 0) world.net.cut(static_cast<std::uint32_t>(random() % 3), 0, 1);
+    // What waits behind others is not cut.
+    if (random() % 4 == 0) continue;
+    ASSERT_TRUE(world.poll_until([&] { return m.receive.test(); })) << i;
+  }
+  ASSERT_TRUE(world.poll_until([&] {
+    return std::ranges::all_of(all,
+                               [](const message& m) { return m.send.test() && m.receive.test(); });
+  }));
+  for (const auto& m : all) {
+    ASSERT_EQ(m.receive.arrived.how, messages::outcome::ok);
+    ASSERT_EQ(m.receive.arrived.bytes, m.sent.size());
+    ASSERT_TRUE(m.sent == m.received);
+  }
+  EXPECT_GT(world.peers(0).counts().cut.load(), 0u);
+  world.at(0).close_context(from);
+  world.at(1).close_context(to);
+}
+
+TEST_P(parts_on_cables, arrive_whole_and_in_order) { exchange_messages(false, false); }
+TEST_P(parts_on_cables, arrive_once_though_frames_come_twice) { exchange_messages(false, true); }
+TEST_P(parts_on_cables, arrive_though_rails_are_cut_and_come_back) {
+  exchange_messages(true, false);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, parts_on_cables, ::testing::Range(1u, 6u));
+
+std::vector<rails::net_interface> loopback() {
+  auto all = rails::list_interfaces().value();
+  std::erase_if(all, [](const rails::net_interface& i) { return !i.loopback; });
+  return all;
+}
+
+/// Two processes in one, each with its own engine and three connections to the other.
+struct tcp_pair {
+  struct process {
+    std::unique_ptr<progress::engine> engine;
+    std::unique_ptr<packets::peers> peers;
+    std::unique_ptr<messages::exchange> messages;
+    messages::context* context = nullptr;
+  };
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  process all[2];
+
+  tcp_pair() {
+    const auto job = "parts" + std::to_string(base::now_ns());
+    std::vector<std::optional<std::vector<std::byte>>> addresses[2];
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto& one = all[i];
+      one.engine =
+          progress::engine::start(*machine, {.points = progress::polling::automatic}).value();
+      one.peers = std::make_unique<packets::peers>(*one.engine, 2, rails::peer_id{i});
+      for (int r = 0; r < 3; ++r) {
+        auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
+            .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
+        addresses[i].emplace_back(tcp->open().value());
+        one.peers->add_rail(std::move(tcp));
+      }
+    }
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      EXPECT_TRUE(all[i].peers->connect(rails::peer_id{1 - i}, addresses[1 - i]));
+      all[i].peers->at(1 - i).use(as_always);
+      all[i].messages = std::make_unique<messages::exchange>(*all[i].peers, *all[i].engine);
+      all[i].context = all[i].messages->open_context(3, static_cast<int>(i), {0, 1});
+    }
+  }
+  ~tcp_pair() {
+    for (auto& one : all) one.messages->close_context(one.context);
+  }
+};
+
+TEST(parts_over_tcp, arrive_whole_with_helpers_on_other_threads) {
+  ASSERT_TRUE(environment_set);
+  tcp_pair w;
+  std::mt19937 random(3);
+  for (int i = 0; i < 300; ++i) {
+    std::deque<message> both;
+    for (std::size_t from = 0; from < 2; ++from) {
+      auto& m = both.emplace_back(5'000 + random() % 55'000, i);
+      auto& to = w.all[1 - from];
+      to.messages->receive(*to.context, m.receive, m.received, static_cast<int>(from), 7);
+      w.all[from].messages->send(*w.all[from].context, m.send, m.sent, 1 - static_cast<int>(from),
+                                 7);
+    }
+    for (std::size_t from = 0; from < 2; ++from) {
+      auto& m = both[from];
+      const auto until = base::now_ns() + 20'000'000'000;
+      ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until)) << i;
+      ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until)) << i;
+      ASSERT_EQ(m.receive.arrived.how, messages::outcome::ok);
+      ASSERT_TRUE(m.sent == m.received);
+    }
+  }
+  EXPECT_GT(w.all[0].peers->counts().cut.load(), 0u);
+}
+
+}  // namespace
+}  // namespace headway::packets::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,9 @@ class context {
   const int self;
   const bool collective;
   const std::vector<packets::peer*> ranks;
+  /// For peers with several rails; null: as HEADWAY_STRATEGY says. Strategies do not change:
+  /// relaxed, it carries nothing.
+  std::atomic<const packets::strategy*> how{nullptr};
 
   /// A thread that waits for a message that it does not receive yet: a blocking probe.
   struct watch : progress::completion, base::list_hook<> {

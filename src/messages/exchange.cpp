@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "messages/parts.hpp"
+#include "packets/tunables.hpp"
 
 namespace headway::messages {
 
@@ -70,6 +71,26 @@ void exchange::close_context(context* where) noexcept {
   delete where;
 }
 
+bool exchange::use_strategy(context& where, std::string_view name) noexcept {
+  const auto* found = packets::find_strategy(name);
+  if (found) where.how.store(found, std::memory_order_relaxed);
+  return found != nullptr;
+}
+
+std::string_view exchange::strategy_of(const context& where) noexcept {
+  const auto* chosen = where.how.load(std::memory_order_relaxed);
+  const auto* how = chosen ? chosen : &packets::default_strategy();
+  for (const auto& known : packets::known_strategies())
+    if (known.how == how) return known.name;
+  return {};
+}
+
+std::vector<std::string_view> exchange::strategy_names() {
+  std::vector<std::string_view> names;
+  for (const auto& known : packets::known_strategies()) names.push_back(known.name);
+  return names;
+}
+
 void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
                     int tag, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 &&
@@ -97,6 +118,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.charge = eager_charge(data.size());
   out.answered = false;
   out.landing = rails::landing_id::none;
+  out.how = where.how.load(std::memory_order_relaxed);
   out.sent = &exchange_parts::payload_sent;
   out.demote = &exchange_parts::demote;
   r.stage_ = request::stage::sending;

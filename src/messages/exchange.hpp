@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -55,6 +56,12 @@ class exchange {
   /// After its last request: forgets the context and what still waits in it. Waits, for a round.
   void close_context(context* where) noexcept;
   static constexpr std::uint32_t context_ids = 1u << 16;
+
+  /// How messages of this context are given to the rails of peers that have several, from now on;
+  /// until then as HEADWAY_STRATEGY says. False: there is none of that name, nothing has changed.
+  [[nodiscard]] static bool use_strategy(context& where, std::string_view name) noexcept;
+  [[nodiscard]] static std::string_view strategy_of(const context& where) noexcept;
+  [[nodiscard]] static std::vector<std::string_view> strategy_names();
 
   /// `data` must stay as it is until the request is complete.
   void send(context& where, request& r, std::span<const std::byte> data, int destination, int tag,

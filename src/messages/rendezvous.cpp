@@ -33,6 +33,7 @@ void exchange_parts::write_offer(request& r) noexcept {
   out.charge = 0;
   out.answered = true;
   out.landing = rails::landing_id::none;
+  out.how = r.where_->how.load(std::memory_order_relaxed);
   out.sent = &exchange_parts::offer_sent;
 }
 
@@ -138,7 +139,10 @@ void exchange_parts::open_landing(request& r) noexcept {
   if (from.lost()) return fail(r, outcome::peer_lost);
   r.stage_ = request::stage::landing;
   if (from.bundled())
-    return from.pull({.target = {r.data_, r.landing_left_}, .send_id = r.send_id_, .owner = &r});
+    return from.pull({.target = {r.data_, r.landing_left_},
+                      .send_id = r.send_id_,
+                      .owner = &r,
+                      .how = r.where_->how.load(std::memory_order_relaxed)});
   r.id_ = landings.insert(r);
   const auto zone = static_cast<rails::landing_id>(r.id_);
   const bool nothing = r.landing_left_ == 0;

@@ -70,6 +70,16 @@ void communicator::open(std::uint32_t id) {
   team_.emplace(*carrier_, rank_, size_, the_library.runtime->outnumber_processors(*members_));
   if (!can_share_board(*members_)) board_requests_ = board_requests_max;
   open_ = true;
+  follow_hints();
+}
+
+void communicator::follow_hints() {
+  if (!open_) return;
+  for (const auto& [key, value] : hints) {
+    if (key != strategy_hint) continue;
+    for (auto* side : {messages_, collective_})
+      static_cast<void>(messages::exchange::use_strategy(*side, value));  // known: see set_hints
+  }
 }
 
 /// Not at once: many communicators live for a handful of calls, and a process has few slots.

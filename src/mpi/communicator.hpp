@@ -25,6 +25,10 @@ namespace headway::mpi {
 
 class send_buffer;
 
+/// The info key that says how messages of a communicator are given to rails: HEADWAY_STRATEGY for
+/// this one alone.
+inline constexpr const char* strategy_hint = "headway_strategy";
+
 /// A group of processes and two matching spaces, one for the program's messages and one for
 /// collective operations (context ids 2n and 2n + 1, where n was agreed on by the members).
 ///
@@ -92,6 +96,8 @@ class communicator final : public object {
   errhandler_ref handler;
   attribute_set attributes;
   std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
+  /// Acts on the hints that this library knows. Nothing before it is open: `open` does it then.
+  void follow_hints();
   recent_collectives recent;
   std::shared_ptr<send_buffer> buffer;  ///< MPI_Comm_attach_buffer
 

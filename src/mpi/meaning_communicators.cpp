@@ -1,10 +1,13 @@
 #include "mpi/meaning_communicators.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "mpi/context_ids.hpp"
 #include "mpi/failure.hpp"
 #include "mpi/library.hpp"
@@ -125,9 +128,21 @@ int hardware_color(const communicator& comm, int split_type, const info* hints) 
   return wanted == "mpi_shared_memory" ? node : MPI_UNDEFINED;
 }
 
+/// False, and said in one line: nobody could follow it, and it is not kept.
+bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
+  if (key != strategy_hint) return true;
+  const auto names = messages::exchange::strategy_names();
+  if (std::ranges::find(names, value) != names.end()) return true;
+  base::log(base::severity::warning,
+            "{} of communicator '{}' is '{}', which is no strategy; there are: {}", key, comm.name,
+            value, fmt::join(names, ", "));
+  return false;
+}
+
 void set_hints(communicator& comm, const info* hints) {
   if (hints == nullptr) return;
   for (const auto& [key, value] : hints->entries()) {
+    if (!can_follow(comm, key, value)) continue;
     const auto at = std::find_if(comm.hints.begin(), comm.hints.end(),
                                  [&](const auto& each) { return each.first == key; });
     if (at != comm.hints.end()) {
@@ -136,6 +151,7 @@ void set_hints(communicator& comm, const info* hints) {
       comm.hints.emplace_back(key, value);
     }
   }
+  comm.follow_hints();
 }
 
 /// A copy with attributes, not open yet.
@@ -288,6 +304,8 @@ int comm_set_info(communicator& comm, info* hints) {
 
 int comm_get_info(communicator& comm, info*& hints) {
   hints = pool<info>::all().make(comm.hints);
+  if (!comm.is_open()) return MPI_SUCCESS;
+  hints->set(strategy_hint, messages::exchange::strategy_of(comm.messages()));
   return MPI_SUCCESS;
 }
 

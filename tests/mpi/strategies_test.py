@@ -1,0 +1,33 @@
+"""Strategies by info key, over shared memory and over several rails; one that is unknown is said.
+
+Usage: strategies_test.py MPIEXEC PROGRAM
+"""
+import os
+import subprocess
+import sys
+
+PLACES = {
+    "the default rails": {},
+    "two connections": {
+        "HEADWAY_RAILS": "tcp:lo", "HEADWAY_CONNECTIONS": "2", "HEADWAY_RAILS_PER_PEER": "8"},
+}
+WARNING = ("headway_strategy of communicator 'halo' is 'best', which is no strategy; there are: "
+           "fifo, aggregate, equal, sampled, parallel")  # fmt: skip
+
+
+def well(place, settings, mpiexec, program):
+    done = subprocess.run([mpiexec, "-n", "2", "--timeout", "60", program], capture_output=True,
+                          text=True, timeout=80, env=os.environ | settings)  # fmt: skip
+    said = sum(WARNING in line for line in done.stderr.splitlines())
+    if done.returncode == 0 and said == 2:  # once by each rank
+        return True
+    print(f"{place}: exit status {done.returncode}, {said} warnings\n{done.stdout}{done.stderr}")
+    return False
+
+
+def main():
+    results = [well(place, settings, *sys.argv[1:]) for place, settings in PLACES.items()]
+    sys.exit(0 if all(results) else 1)
+
+
+main()

@@ -19,6 +19,7 @@ struct statistics {
   count pieces_again{0};      ///< asked for again on another rail
   count acknowledgements{0};  ///< sent without data to ride on
   count questions{0};         ///< heartbeats
+  count rail_proofs{0};       ///< rails on which the peer has answered for the first time
   count rail_losses{0};
   count rail_returns{0};
 

@@ -4,12 +4,12 @@ random traffic runs: every message arrives once, whole and in order, and the job
 Needs root for network namespaces; says so where it is not.
 """
 
+import json
 import os
 import random
 import subprocess
 import sys
 import threading
-import time
 import unittest
 
 from jobs import BUILD, MPIEXEC, run, skip
@@ -25,10 +25,19 @@ def ip(*words):
 
 
 class Cables:
-    """The ends of both cables in the first namespace: what can be done to them."""
+    """The ends of both cables in one of the namespaces: what can be done to them."""
 
     def __init__(self, prefix):
         self.space = prefix[prefix.index("exec") + 1]
+
+    def await_traffic(self, device, over):
+        """Until the job has sent something there: a busy machine starts it late."""
+        sent = 0
+        while sent < 1 << 20 and not over.wait(0.05):
+            shown = subprocess.run(["ip", "-n", self.space, "-s", "-j", "link", "show", device],
+                                   capture_output=True, text=True, check=False)  # fmt: skip
+            sent = json.loads(shown.stdout or "[{}]")[0].get("stats64", {}).get("tx", {}).get(
+                "bytes", 0)  # fmt: skip
 
     def pull(self, device):
         ip("-n", self.space, "link", "set", device, "down")
@@ -83,7 +92,7 @@ class Failover(unittest.TestCase):
 
     def test_a_pulled_cable_is_noticed_and_taken_back(self):
         def trouble(cables, over):
-            time.sleep(0.5)
+            cables.await_traffic("hw0", over)
             cables.pull("hw0")
             over.wait(1.0)
             cables.put_back("hw0")
@@ -94,13 +103,32 @@ class Failover(unittest.TestCase):
 
     def test_a_silent_cable_is_noticed(self):
         def trouble(cables, over):
-            time.sleep(0.5)
+            cables.await_traffic("hw1", over)
             cables.silence("hw1")
             over.wait(1.5)
             cables.put_back("hw1")
 
         job = self.traffic(trouble, messages=40000)
         self.assertIn("is lost: silent while another rail answers", job.err)
+
+    def mute_from_the_start(self, end):
+        """What this end sends over hw1 never arrives; the other direction works."""
+        with network.two_namespaces("1gbit+600mbit") as place:
+            Cables(list(place.prefixes[end])).silence("hw1")
+            job = run(command(place.prefixes, ORACLE, "--messages", 60000, "--seed", 5),
+                      limit=110, env=environment())  # fmt: skip
+        self.assertEqual(job.code, 0, job.out + job.err)
+        lines = [line for line in job.err.splitlines() if "is left out" in line]
+        said = "rail tcp:hw1 to rank {} is left out"
+        self.assertEqual([sum(said.format(rank) in line for line in lines) for rank in (0, 1)],
+                         [1, 1], job.err)  # fmt: skip
+        self.assertNotIn("is lost", job.err)
+
+    def test_a_rail_that_is_deaf_from_here_carries_nothing_and_is_said_once(self):
+        self.mute_from_the_start(0)
+
+    def test_a_rail_that_is_deaf_from_there_carries_nothing_and_is_said_once(self):
+        self.mute_from_the_start(1)
 
     def test_random_trouble(self):
         def trouble(cables, over):

@@ -135,6 +135,9 @@ class bundle {
   void take_control(std::span<const std::byte> packet, std::uint64_t now_ns) noexcept;
   void kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noexcept;
   void look_at_lanes(std::uint64_t now_ns) noexcept;
+  void probe() noexcept;
+  void prove(lane& l, std::uint64_t now_ns) noexcept;
+  void leave_out_unproved(std::uint64_t now_ns) noexcept;
   void give_up_if_cut_off(std::uint64_t now_ns) noexcept;
   void rest_if_done() noexcept;
   void broken(const char* what) noexcept;
@@ -191,6 +194,7 @@ class bundle {
   std::atomic<std::uint32_t> dead_lanes_{0};    // R -> S: bits of lanes whose frames must go again
   std::atomic<bool> acknowledge_now_{false};    // R -> S
   std::atomic<bool> ask_now_{false};            // R -> S
+  std::atomic<bool> probed_{false};             // every lane is or was asked; whoever is first
   std::atomic<std::uint32_t> answer_lanes_{0};  // R -> S: bits of lanes that were asked
   std::atomic<bool> waiting_{false};            // something waits for a driver to be reaped
   std::atomic<bool> active_{false};             // counted by the engine as pending; see mark_active
@@ -204,6 +208,7 @@ class bundle {
   std::uint32_t owing_frames_ = 0;  // bits of lanes with unacknowledged frames, at the last look
   std::size_t owed_bytes_ = 0;      // received since the last acknowledgement
   std::uint64_t cut_off_ns_ = 0;
+  std::uint64_t asked_again_ns_ = 0;  // rails that have never answered
   bool failed_ = false;
 
   base::spinlock flows_lock_;

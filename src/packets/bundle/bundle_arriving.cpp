@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t frames_owed_max = 64;
 constexpr std::uint64_t revive_pause_ns = 200'000'000;
+/// For the first answer of a rail: a lost first packet of a TCP connection is sent again after 1 s.
+constexpr std::uint64_t ask_again_ns = 100'000'000;
+constexpr std::uint64_t proof_patience_ns = 1'500'000'000;
 
 }  // namespace
 
@@ -29,6 +32,8 @@ void bundle::add_lane(rails::driver& via, std::size_t rail_index) {
   frame_bytes_max_ = std::min(frame_bytes_max_, made->what.eager_bytes_max);
   eager_bytes_max_ = frame_bytes_max_ - outgoing::head_bytes_max - 2 * sizeof(packet_mark);
   lanes_.push_back(std::move(made));
+  // One alone is taken as it is: there is no other to go by.
+  for (auto& l : lanes_) l->proved.store(lanes_.size() == 1, std::memory_order_relaxed);
 }
 
 lane* bundle::lane_on(std::size_t rail_index) noexcept {
@@ -50,6 +55,10 @@ void bundle::arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t n
   std::memcpy(&head, bytes.data(), sizeof head);
   if (!ring_.acknowledged(head.acknowledged)) return broken("an acknowledgement of nothing sent");
   const auto contents = bytes.subspan(sizeof head);
+  probe();
+  // A question says that we hear the peer; an answer, or data, that it has heard us.
+  if (head.kind != frame_kind::ask && !on.proved.load(std::memory_order_relaxed)) [[unlikely]]
+    prove(on, now_ns);
   switch (head.kind) {
     case frame_kind::ack:
       return;
@@ -145,14 +154,55 @@ void bundle::broken(const char* what) noexcept {
 
 // ---- rails come and go --------------------------------------------------------------------------
 
+/// Before the first data in either direction: which rails does the peer answer on?
+void bundle::probe() noexcept {
+  if (probed_.load(std::memory_order_relaxed) ||  // a hint: the second of two does nothing
+      probed_.exchange(true, std::memory_order_relaxed))
+    return;
+  if (lanes_.size() > 1) ask_now_.store(true, std::memory_order_relaxed);  // the caller pumps
+}
+
+void bundle::prove(lane& l, std::uint64_t now_ns) noexcept {
+  l.proved.store(true, std::memory_order_relaxed);
+  statistics::add(keeper_.counts.rail_proofs);
+  unblock_.store(true, std::memory_order_relaxed);
+  {
+    const std::lock_guard guard(flows_lock_);
+    starving_ = true;
+  }
+  feed_starving(now_ns);
+  try_pump();
+}
+
+/// What has not answered for long while another rail did is lost before it has carried anything.
+void bundle::leave_out_unproved(std::uint64_t now_ns) noexcept {
+  const auto proved = [](const auto& l) {
+    return l->up.load(std::memory_order_relaxed) && l->proved.load(std::memory_order_relaxed);
+  };
+  if (!probed_.load(std::memory_order_relaxed)) return;
+  for (auto& l : lanes_) {
+    if (!l->up.load(std::memory_order_relaxed) || l->proved.load(std::memory_order_relaxed))
+      continue;
+    if (l->unproved_since_ns == 0) l->unproved_since_ns = asked_again_ns_ = now_ns;
+    if (now_ns - asked_again_ns_ >= ask_again_ns) {
+      asked_again_ns_ = now_ns;
+      ask_now_.store(true, std::memory_order_relaxed);  // the caller pumps
+    }
+    if (now_ns - l->unproved_since_ns < proof_patience_ns) continue;
+    if (std::ranges::any_of(lanes_, proved))
+      kill(*l, true, "no answer on it while another rail has answered", now_ns);
+  }
+}
+
 /// Nothing is sent over it or taken from it until it is back.
 void bundle::kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noexcept {
   if (!l.up.load(std::memory_order_relaxed) || to_.lost()) return;
   l.up.store(false, std::memory_order_relaxed);
   l.health.forget();
   statistics::add(keeper_.counts.rail_losses);
-  base::log(base::severity::warning, "rail {} to rank {} is lost: {}", l.what.name,
-            static_cast<std::uint32_t>(to_.id()), why);
+  base::log(base::severity::warning, "rail {} to rank {} is {}: {}", l.what.name,
+            static_cast<std::uint32_t>(to_.id()),
+            l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
   if (!l.closed) l.via.sever(to_.id());
   const auto is_up = [](const auto& other) { return other->up.load(std::memory_order_relaxed); };
   if (std::ranges::none_of(lanes_, is_up)) cut_off_ns_ = now_ns;
@@ -183,6 +233,7 @@ void bundle::lane_restored(lane& which, std::uint64_t now_ns) noexcept {
   which.closed = false;
   which.heard_ns = now_ns;
   which.refused.store(false, std::memory_order_relaxed);
+  which.proved.store(true, std::memory_order_relaxed);  // both ends have just met there
   which.up.store(true, std::memory_order_relaxed);
   cut_off_ns_ = 0;
   statistics::add(keeper_.counts.rail_returns);
@@ -225,6 +276,7 @@ void bundle::look_at_lanes(std::uint64_t now_ns) noexcept {
     if (l->up.load(std::memory_order_relaxed) && l->refused.load(std::memory_order_relaxed))
       kill(*l, true, "its driver has given it up", now_ns);
   }
+  leave_out_unproved(now_ns);
   const auto owing = lanes_that_owe();
   bool ask = false;
   for (auto& l : lanes_) {

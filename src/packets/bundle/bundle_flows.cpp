@@ -70,7 +70,8 @@ void bundle::feed(inflow& in, std::uint64_t now_ns, controls& orders) noexcept {
     bool usable = false;
     for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
       lane& l = *lanes_[i];
-      const bool up = l.up.load(std::memory_order_relaxed) && now_ns >= l.avoided_until_ns;
+      const bool up = l.up.load(std::memory_order_relaxed) &&
+                      l.proved.load(std::memory_order_relaxed) && now_ns >= l.avoided_until_ns;
       usable |= up;
       const auto busy_ns = l.clock.busy_ns(now_ns);
       using enum rail_state::condition;

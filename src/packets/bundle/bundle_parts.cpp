@@ -23,7 +23,7 @@ bool bundle::sound_cut(std::span<const piece> parts, std::uint64_t bytes,
     const bool known = p.rail < lanes_.size() && (used >> p.rail & 1) == 0;
     if (!known || p.offset != at || p.bytes == 0 || p.bytes > bytes - at) return false;
     const lane& l = *lanes_[p.rail];
-    if (!l.up.load(std::memory_order_relaxed) || l.blocked || !l.helper.free()) return false;
+    if (!takes_now(l)) return false;
     used |= 1u << p.rail;
     at += p.bytes;
   }

@@ -129,6 +129,7 @@ void bundle::pump() noexcept {
       resending_ = true;
     }
   }
+  probe();
   if (ask_now_.exchange(false, std::memory_order_relaxed)) asking_ = (1u << lanes_.size()) - 1;
   answering_ |= answer_lanes_.exchange(0, std::memory_order_relaxed);
   if ((asking_ | answering_) != 0) send_words();
@@ -150,7 +151,8 @@ void bundle::pump() noexcept {
 }
 
 bool bundle::takes_now(const lane& l) noexcept {
-  return l.up.load(std::memory_order_relaxed) && !l.blocked && l.helper.free();
+  return l.up.load(std::memory_order_relaxed) && l.proved.load(std::memory_order_relaxed) &&
+         !l.blocked && l.helper.free();
 }
 
 /// The nearest rail that is neither down nor blocked nor in `passed_over`, or -1.
@@ -399,7 +401,9 @@ void bundle::acknowledge() noexcept {
   const bool again = told_stale_.exchange(false, std::memory_order_relaxed);
   if (!again && due_.load(std::memory_order_relaxed) == told_) return;  // it rode on something
   for (auto& l : lanes_) {
-    if (!l->up.load(std::memory_order_relaxed) || !send_word(*l, frame_kind::ack)) continue;
+    if (!l->up.load(std::memory_order_relaxed) || !l->proved.load(std::memory_order_relaxed) ||
+        !send_word(*l, frame_kind::ack))
+      continue;
     statistics::add(keeper_.counts.acknowledgements);
     return;
   }

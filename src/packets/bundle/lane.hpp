@@ -24,7 +24,9 @@ struct lane {
   const std::size_t rail_index;  ///< among all rails of this process
   const rails::limits what;
 
-  std::atomic<bool> up{true};                ///< written in R; a hint elsewhere, carries nothing
+  std::atomic<bool> up{true};  ///< written in R; a hint elsewhere, carries nothing
+  /// Bytes have come through in both directions: it may carry data. Written in R, a hint elsewhere.
+  std::atomic<bool> proved{true};
   std::atomic<bool> refused{false};          ///< S was answered `down`: R will find out
   std::atomic<std::uint32_t> pieces_out{0};  ///< given to the driver, no event yet; a count
 
@@ -38,7 +40,8 @@ struct lane {
   // R:
   std::uint64_t heard_ns = 0;
   lane_health health;
-  bool closed = false;  ///< its connection has ended: `revive` may be called
+  std::uint64_t unproved_since_ns = 0;  ///< 0: nobody has asked it yet
+  bool closed = false;                  ///< its connection has ended: `revive` may be called
   std::uint64_t revive_at_ns = 0;
 
   // F:

@@ -53,9 +53,10 @@ void event_thread::run() noexcept {
   }
 }
 
-/// True: it was long, and what has begun is to be guarded at once. To wait and see whether somebody
-/// polls would take a timer, and where a hypervisor sets that it costs five times what a wake-up
-/// does (12 us to set, 40 us to go off), taken from the thread that computes.
+/// True: it was long, the machine is not crowded, and what has begun is to be guarded at once. To
+/// wait and see whether somebody polls would take a timer, and where a hypervisor sets that it costs
+/// five times what a wake-up does (12 us to set, 40 us to go off), taken from the thread that
+/// computes.
 bool event_thread::rest() noexcept {
   const auto began = base::now_ns();
   core_.sleep_quietly(stop_);
@@ -63,6 +64,8 @@ bool event_thread::rest() noexcept {
   starts_seen_ = core_.work.starts();
   if (base::now_ns() - began < long_rest_ns) return false;
   pause_ns_ = first_pause_ns;
+  // In a crowd the thread that we take the processor from may be long in getting it back.
+  if (core_.crowded.load(std::memory_order_relaxed)) return false;
   core_.count(core_.counted.event_looks);
   return true;
 }

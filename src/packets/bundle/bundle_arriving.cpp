@@ -222,14 +222,14 @@ void bundle::lane_lost(lane& which, bool process_gone, std::uint64_t now_ns) noe
     kill(which, false, "its process is gone", now_ns);
     return all_.lose(to_);
   }
-  kill(which, true, "the connection ended", now_ns);
+  kill(which, false, "the connection ended", now_ns);
   which.revive_at_ns = now_ns;
 }
 
 void bundle::lane_restored(lane& which, std::uint64_t now_ns) noexcept {
   if (to_.lost()) return;
   // The peer has made a new connection before we knew of the old one's end.
-  kill(which, true, "replaced by the peer", now_ns);
+  kill(which, false, "replaced by the peer", now_ns);
   which.closed = false;
   which.heard_ns = now_ns;
   which.refused.store(false, std::memory_order_relaxed);
@@ -274,7 +274,7 @@ void bundle::look_at_lanes(std::uint64_t now_ns) noexcept {
       l->via.revive(to_.id());
     }
     if (l->up.load(std::memory_order_relaxed) && l->refused.load(std::memory_order_relaxed))
-      kill(*l, true, "its driver has given it up", now_ns);
+      kill(*l, false, "its driver has given it up", now_ns);
   }
   leave_out_unproved(now_ns);
   const auto owing = lanes_that_owe();

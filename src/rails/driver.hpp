@@ -58,7 +58,8 @@ enum class event_kind : std::uint8_t {
              ///< up to its size, each byte is counted once. Bytes for a zone that is not open are
              ///< dropped without an event
   sent,      ///< the posted packet `cookie` was taken whole: its payload may be reused
-  failed,    ///< the posted packet `cookie` will not be sent: the peer is lost, or has closed
+  failed,    ///< the posted packet `cookie` will not be sent: the peer is lost or has closed, or
+             ///< we have
   lost,      ///< `peer` is gone on this rail: nothing more comes from it. Once per peer, and once
              ///< more after each `revive`. What it sent before is reported first. A peer that
              ///< called `close` is not lost: sends to it answer `down`. `count` 1: its machine says
@@ -134,7 +135,9 @@ class driver {
   }
   /// The lines of memory that processes of a node show each other, or null. While open.
   [[nodiscard]] virtual board* shared_board() noexcept { return nullptr; }
-  /// Sends what was taken as far as a second allows, then shuts down. Idempotent.
+  /// Sends what was taken as far as a second allows, then shuts down: no payload is read and no
+  /// zone written any more. `reap` then still reports how each posted packet ended, and nothing
+  /// else. Idempotent.
   virtual void close() noexcept = 0;
 };
 

@@ -334,6 +334,28 @@ TEST_P(contract, close_is_idempotent_and_needs_no_peer_that_listens) {
   EXPECT_EQ(w.first()->send(w.last_id(), {.header = bytes_of("x")}), post::down);
 }
 
+TEST_P(contract, after_close_reap_still_reports_how_each_posted_packet_ended_and_nothing_else) {
+  auto w = make_world();
+  const auto payload = pattern(3'000'000, 6);
+  ASSERT_NE(w.push({.header = bytes_of("here I am")}), post::retry);
+  ASSERT_TRUE(w.run_until([&] { return !w.last().received.empty(); }));
+  std::vector<std::uint64_t> posted;
+  for (std::uint64_t cookie = 1; cookie <= 12; ++cookie)  // to a peer that reaps no more
+    if (send_soon(*w.first(), w.last_id(),
+                  {.payload = payload, .landing = landing_id{7}, .cookie = cookie}) == post::posted)
+      posted.push_back(cookie);
+  w.first()->close();
+  w.first().received.clear();
+  while (w.first().step() != 0) {
+  }
+  auto ended = w.first().sent;
+  ended.insert(ended.end(), w.first().failed.begin(), w.first().failed.end());
+  std::ranges::sort(ended);
+  EXPECT_EQ(ended, posted);
+  EXPECT_TRUE(w.first().received.empty());
+  EXPECT_TRUE(w.first().lost.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(rails, contract, ::testing::ValuesIn(kinds()),
                          [](const auto& tested) { return tested.param.name; });
 

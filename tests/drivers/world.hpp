@@ -48,7 +48,7 @@ post send_soon(driver& from, peer_id to, const packet& p);
 struct world {
   world(const kind& k, int size);
   ~world();
-  /// Steps every station until `enough`. False after half a minute.
+  /// Steps every station until `enough`. False after two minutes: a machine may be busy.
   [[nodiscard]] bool run_until(const std::function<bool()>& enough);
   [[nodiscard]] station& first() { return stations.front(); }
   [[nodiscard]] station& last() { return stations.back(); }

@@ -160,7 +160,7 @@ std::size_t faulty_driver::reap(std::span<event> out) noexcept {
   if (out.empty()) return 0;
   {
     const std::lock_guard guard(lock_);
-    if (late_reaps_ == 0 && happens(plan_.late_one_in))
+    if (late_reaps_ == 0 && !closed_ && happens(plan_.late_one_in))
       late_reaps_ = 1 + draw() % std::max(1u, plan_.late_reaps_max);
   }
   if (late_reaps_ > 0) return --late_reaps_, 0;
@@ -226,7 +226,7 @@ void faulty_driver::admit(const event& e) noexcept {
 /// `sent` of what was taken long ago: about half of it now, the rest later.
 void faulty_driver::deliver_late() noexcept {
   std::erase_if(parcels_, [&](const parcel& p) {
-    if (!p.taken || !happens(2)) return false;
+    if (!p.taken || (!closed_ && !happens(2))) return false;
     held_.push_back({.kind = event_kind::sent, .peer = p.peer, .cookie = p.cookie});
     return true;
   });
@@ -252,6 +252,20 @@ bool faulty_driver::arm(bool sleeping) noexcept {
   return quiet && (!sleeping || !waiting_.load(std::memory_order_seq_cst));  // (S)
 }
 
-void faulty_driver::close() noexcept { inner_->close(); }
+/// What has come and was not told yet will not be: the inner driver takes no release any more.
+void faulty_driver::close() noexcept {
+  if (closed_) return;
+  closed_ = true;
+  late_reaps_ = 0;
+  for (auto& l : loans_) l.dropped = true;
+  release_dropped();
+  {
+    const std::lock_guard guard(lock_);
+    std::erase_if(held_, [](const event& e) {
+      return e.kind != event_kind::sent && e.kind != event_kind::failed;
+    });
+  }
+  inner_->close();
+}
 
 }  // namespace headway::rails::faulty

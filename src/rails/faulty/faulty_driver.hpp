@@ -116,6 +116,7 @@ class faulty_driver final : public driver {
   };
   std::deque<loan> loans_;
   std::uint32_t late_reaps_ = 0;
+  bool closed_ = false;  // nothing is late any more
 
   // Hazard: somebody sleeps while there is something to report that only we know of. Edge (S): its
   // author stores `waiting_`, then loads `asleep_`; the sleeper stores `asleep_`, then loads

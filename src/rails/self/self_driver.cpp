@@ -91,6 +91,10 @@ std::size_t self_driver::reap(std::span<event> out) noexcept {
   // not seen yet is seen next time; before a sleep, `arm` looks under the lock.
   if (unfinished_.load(std::memory_order_relaxed) == 0) return 0;
   lock_.lock();
+  if (!open_) [[unlikely]] {
+    lock_.unlock();
+    return last_.report(out);
+  }
   const bool large = posted_done_ < posted_sent_;
   const std::uint64_t first = eager_reaped_;
   const std::uint64_t last = std::min<std::uint64_t>(eager_sent_, first + out.size());
@@ -161,8 +165,9 @@ void self_driver::close() noexcept {
     const std::lock_guard guard(lock_);
     if (!std::exchange(open_, false)) return;
   }
-  std::array<event, 2> unseen;
-  while (posted_done_ < posted_sent_) static_cast<void>(move_piece(unseen));
+  std::array<event, 2> late;
+  while (posted_done_ < posted_sent_) last_.keep(std::span(late).first(move_piece(late)));
+  unfinished_.store(1, std::memory_order_relaxed);  // `reap` must look at what is kept
   ::close(std::exchange(bell_, -1));
 }
 

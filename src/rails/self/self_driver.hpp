@@ -9,6 +9,7 @@
 #include "base/spinlock.hpp"
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
+#include "rails/last_events.hpp"
 
 namespace headway::rails::self {
 
@@ -75,6 +76,7 @@ class self_driver final : public driver {
   bool open_ = false;
 
   std::size_t moved_bytes_ = 0;  // of the oldest posted packet; `reap` alone uses it
+  last_events last_;             // for `reap` after `close`
 };
 
 }  // namespace headway::rails::self

@@ -135,7 +135,9 @@ void shm_driver::unland(landing_id id) noexcept { zones_.close(id); }
 // --- reaping
 
 std::size_t shm_driver::reap(std::span<event> out) noexcept {
-  if (!mine_ || out.empty()) return 0;
+  if (!mine_) [[unlikely]]
+    return last_.report(out);
+  if (out.empty()) return 0;
   if (new_senders()) [[unlikely]]
     admit_senders();
   std::size_t count = take_all(out);
@@ -332,12 +334,20 @@ void shm_driver::tick(std::uint64_t) noexcept {
 void shm_driver::close() noexcept {
   if (!mine_) return;
   const std::uint64_t deadline = base::now_ns() + 1'000'000'000;
-  std::array<event, 16> unseen;
+  std::array<event, 16> late;
+  const auto keep_ends = [&] {
+    const auto count = advance_all(late);
+    last_.keep(std::span(late).first(count));
+    return count;
+  };
   while (posted_.load(std::memory_order_relaxed) != 0 && base::now_ns() < deadline) {
     for (outgoing* way : connected_) way->look_after();
-    if (advance_all(unseen) == 0) base::relax();
+    if (keep_ends() == 0) base::relax();
   }
   doorbell(mine_->head().bell).shut();
+  for (outgoing* way : connected_) way->mark_lost();  // what is left fails
+  while (keep_ends() != 0) {
+  }
   connected_.clear();
   ways_.clear();
   taker_count_ = 0;

@@ -12,6 +12,7 @@
 #include "rails/board.hpp"
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
+#include "rails/last_events.hpp"
 #include "rails/shm/incoming.hpp"
 #include "rails/shm/outgoing.hpp"
 #include "rails/shm/segment.hpp"
@@ -114,6 +115,7 @@ class shm_driver final : public driver, private board {
   std::vector<outgoing*> connected_;
   std::size_t next_way_ = 0;
   landing_zones zones_;
+  last_events last_;  // for `reap` after `close`
   limits limits_;
   bool enlisted_ = false;
   std::uint32_t asked_ = 0;  // calls of connect

@@ -20,7 +20,9 @@ constexpr std::size_t low_water_bytes_min = 64 * 1024;
 }  // namespace
 
 std::size_t tcp_driver::reap(std::span<event> out) noexcept {
-  if (!open_ || out.empty()) return 0;
+  if (!open_) [[unlikely]]
+    return last_.report(out);
+  if (out.empty()) return 0;
   event_sink sink(out);
   report_sent(sink);
   const bool asked = requested_.load(std::memory_order_relaxed) ||  // hints; what they stand for is

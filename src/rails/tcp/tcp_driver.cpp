@@ -370,6 +370,7 @@ void tcp_driver::close() noexcept {
   while (true) {
     std::array<event, 64> late;
     const auto count = reap(late);
+    last_.keep(std::span(late).first(count));
     for (std::size_t i = 0; i < count; ++i)
       if (late[i].kind == event_kind::received) release(late[i]);
     if (all_said() || base::now_ns() >= deadline_ns) break;
@@ -380,13 +381,19 @@ void tcp_driver::close() noexcept {
   }
   open_ = false;
   meeting_->close();
-  for (auto& l : links_) {
-    if (!l) continue;
-    const std::lock_guard guard(l->lock);
-    l->now = link::state::lost;
-    l->in.reset();
-    l->fd.reset();
-    l->out.clear();
+  for (const auto& [peer, cookie] : sent_)
+    last_.keep({.kind = event_kind::sent, .peer = peer_id{peer}, .cookie = cookie, .bytes = {}});
+  for (std::uint32_t peer = 0; peer < links_.size(); ++peer) {
+    if (!links_[peer]) continue;
+    auto& l = *links_[peer];
+    const std::lock_guard guard(l.lock);
+    l.now = link::state::lost;
+    l.in.reset();
+    l.fd.reset();
+    while (const auto cookie = l.out.drop())
+      last_.keep(
+          {.kind = event_kind::failed, .peer = peer_id{peer}, .cookie = *cookie, .bytes = {}});
+    l.out.clear();
   }
   watch_.close();
   bell_.reset();

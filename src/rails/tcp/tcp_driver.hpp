@@ -12,6 +12,7 @@
 #include "base/spinlock.hpp"
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
+#include "rails/last_events.hpp"
 #include "rails/tcp/handshake.hpp"
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/link.hpp"
@@ -154,6 +155,7 @@ class tcp_driver final : public driver, private host {
   std::vector<std::uint32_t> losing_;
   std::vector<std::uint32_t> restored_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // peer, cookie: to be reported
+  last_events last_;                                           // the same after `close`
   std::array<std::uint32_t, hot_max> hot_{};
   std::size_t hot_count_ = 0;
   std::size_t up_count_ = 0;

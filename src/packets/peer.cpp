@@ -8,6 +8,12 @@
 #include "packets/peers.hpp"
 
 namespace headway::packets {
+namespace {
+
+/// Its address names the thread.
+thread_local const char this_thread = 0;
+
+}  // namespace
 
 peer::peer(peers& all, rails::peer_id id) noexcept
     : all_(all), id_(id), strategy_(find_strategy("fifo")) {}
@@ -72,9 +78,7 @@ posted peer::post(outgoing& item) noexcept {
     mask_.let_go();
     if (mask_.any_submitted()) flush();
   }
-  if (lost()) {
-    while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
-  }
+  end_if_lost();
   return answer;
 }
 
@@ -93,9 +97,7 @@ posted peer::post_later(outgoing& item) noexcept {
     if (mask_.any_submitted()) flush();
     all_.nudge();
   }
-  if (lost()) {
-    while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
-  }
+  end_if_lost();
   return posted::pending;
 }
 
@@ -126,7 +128,7 @@ bool peer::drain() noexcept {
     if (!first_) last_ = nullptr;
     switch (lost() ? taken::never : transmit(item)) {
       case taken::whole:
-        item.sent(item, true);
+        tell_sent(item, true);
         break;
       case taken::in_part:
         break;
@@ -136,11 +138,25 @@ bool peer::drain() noexcept {
         if (!last_) last_ = &item;
         return false;
       case taken::never:
-        item.sent(item, false);
+        tell_sent(item, false);
         break;
     }
   }
   return true;
+}
+
+void peer::tell_sent(outgoing& item, bool well) noexcept {
+  telling_.store(&this_thread, std::memory_order_relaxed);
+  item.sent(item, well);
+  telling_.store(nullptr, std::memory_order_relaxed);
+}
+
+void peer::end_if_lost() noexcept {
+  if (!lost()) return;
+  // Posted from inside a `sent`: the mask is this thread's own. Whoever holds it looks again when
+  // it lets go, and who has set `lost_` waits for the mask before it tells.
+  if (telling_.load(std::memory_order_relaxed) == &this_thread) return;
+  while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
 }
 
 void peer::flush() noexcept {
@@ -156,6 +172,7 @@ bool peer::fail_waiting() noexcept {
   adopt_submitted();
   static_cast<void>(drain());  // a lost peer never stalls
   mask_.let_go();
+  if (mask_.any_submitted()) flush();  // from inside a `sent`
   return true;
 }
 

@@ -40,6 +40,7 @@ class peer : public base::list_hook<> {
   //       either the poster sees the loss, or `fail_waiting` sees what was posted.
   //   consumed_, consumed_late_, advertised_, returned_: relaxed; counts that carry nothing with
   //   them.
+  //   telling_: relaxed; a thread looks for its own word, which it wrote itself or not at all.
  public:
   peer(peers& all, rails::peer_id id) noexcept;
   ~peer();
@@ -96,6 +97,9 @@ class peer : public base::list_hook<> {
   [[nodiscard]] bool drain() noexcept;
   /// After `lost_`: ends what waits with `sent(false)`. False: the mask is taken, try again.
   bool fail_waiting() noexcept;
+  /// The end of `post`: what was submitted has its end before this returns, if the peer is lost.
+  void end_if_lost() noexcept;
+  void tell_sent(outgoing& item, bool well) noexcept;
   [[nodiscard]] std::uint32_t consumed_total() const noexcept {
     return consumed_.load(std::memory_order_relaxed) +
            consumed_late_.load(std::memory_order_relaxed);
@@ -117,6 +121,7 @@ class peer : public base::list_hook<> {
 
   alignas(64) base::combining_mask<outgoing, std::atomic, &outgoing::next> mask_;
   std::atomic<bool> lost_{false};
+  std::atomic<const void*> telling_{nullptr};  // the thread that is inside a `sent`
   bool stalled_ = false;       // in peers::stalled_list_ or being retried; under that list's lock
   bool loss_told_ = false;     // the reaper's
   std::uint32_t charged_ = 0;  // eager bytes sent so far

@@ -103,7 +103,7 @@ class processes {
   messages::context* open(std::size_t i, std::uint32_t id);
   void poll();
   template <class Enough>
-  bool poll_until(Enough enough, std::uint64_t within_ms = 20'000) {
+  bool poll_until(Enough enough, std::uint64_t within_ms = 60'000) {
     const auto until = base::now_ns() + within_ms * 1'000'000;
     while (!enough()) {
       if (base::now_ns() > until) return enough();

@@ -1,0 +1,141 @@
+#include "packets/peer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include "packets/peers.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::packets {
+namespace {
+
+constexpr rails::peer_id other{1};
+
+/// A rail that takes everything when `open`, and reports a loss when told to.
+class gate final : public rails::driver {
+ public:
+  explicit gate(std::atomic<bool>& opened, std::atomic<bool>& lost) : open_(opened), lost_(lost) {}
+  rails::limits query() const noexcept override {
+    return {.name = "gate", .header_bytes_max = 64, .eager_bytes_max = 4096};
+  }
+  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
+  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
+  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
+    return open_.load(std::memory_order_acquire) ? rails::post::done : rails::post::retry;
+  }
+  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
+    return true;
+  }
+  void unland(rails::landing_id) noexcept override {}
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    if (!lost_.exchange(false, std::memory_order_acq_rel)) return 0;
+    out[0] = {.kind = rails::event_kind::lost, .peer = other};
+    return 1;
+  }
+  void release(const rails::event&) noexcept override {}
+  int descriptor() const noexcept override { return -1; }
+  bool arm(bool) noexcept override { return true; }
+  void tick(std::uint64_t) noexcept override {}
+  void close() noexcept override {}
+
+ private:
+  std::atomic<bool>& open_;
+  std::atomic<bool>& lost_;
+};
+
+struct deaf final : receiver {
+  void arrived(peer&, std::span<const std::byte>) noexcept override {}
+  void landed(rails::landing_id, std::uint64_t) noexcept override {}
+  void lost(peer&) noexcept override {
+    untold_at_loss = untold.load(std::memory_order_relaxed);
+    told.store(true, std::memory_order_release);
+  }
+  std::atomic<bool> told{false};
+  std::atomic<int> untold{0};  // posted, and no end yet
+  int untold_at_loss = 0;
+};
+
+struct packet_of final : outgoing {
+  packet_of() {
+    head_bytes = sizeof(stream_head);
+    head.fill(std::byte{0});
+    head[offsetof(stream_head, kind)] = std::byte{1};
+  }
+  void (*then)(void* argument) noexcept = nullptr;
+  void* argument = nullptr;
+  deaf* above = nullptr;
+  int ends = 0;
+};
+
+void told(outgoing& item, bool) noexcept {
+  auto& p = static_cast<packet_of&>(item);
+  ++p.ends;
+  p.above->untold.fetch_sub(1, std::memory_order_relaxed);
+  if (p.then) p.then(p.argument);
+}
+
+struct nest {
+  std::atomic<bool> opened{false}, lost{false};
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  deaf above;
+  peers all{*engine, 2, rails::peer_id{0}};
+  std::deque<packet_of> packets;
+
+  nest() {
+    all.add_rail(std::make_unique<gate>(opened, lost));
+    const std::optional<std::vector<std::byte>> address(std::vector<std::byte>(1));
+    EXPECT_TRUE(all.connect(other, std::span(&address, 1)));
+    all.start(above);
+  }
+  packet_of& made() {
+    auto& p = packets.emplace_back();
+    p.sent = &told;
+    p.above = &above;
+    return p;
+  }
+  [[nodiscard]] posted post(packet_of& p) {
+    above.untold.fetch_add(1, std::memory_order_relaxed);
+    const auto said = all.at(1).post(p);
+    if (said != posted::pending) above.untold.fetch_sub(1, std::memory_order_relaxed);
+    return said;
+  }
+};
+
+// A reaper sets the loss while another thread, inside `sent` and so under the peer's mask, posts:
+// neither may wait for the other.
+TEST(peer, a_post_from_inside_sent_does_not_wait_for_its_own_mask_when_the_peer_is_lost) {
+  nest n;
+  auto& first = n.made();
+  first.argument = &n;
+  first.then = [](void* argument) noexcept {
+    auto& world = *static_cast<nest*>(argument);
+    world.lost.store(true, std::memory_order_release);
+    for (int i = 0; i < 10'000'000; ++i) {
+      auto& nested = world.made();
+      if (world.post(nested) == posted::down) return;
+    }
+  };
+  ASSERT_EQ(n.post(first), posted::pending);  // the gate is shut: it waits
+  std::atomic<bool> over{false};
+  std::thread poster([&] {
+    auto& second = n.made();
+    n.opened.store(true, std::memory_order_release);
+    static_cast<void>(n.post(second));  // sends `first` too, and tells it
+    over.store(true, std::memory_order_release);
+  });
+  while (!n.opened.load(std::memory_order_acquire)) std::this_thread::yield();
+  while (!over.load(std::memory_order_acquire) || !n.above.told.load(std::memory_order_acquire))
+    n.engine->poll();
+  poster.join();
+  EXPECT_EQ(n.above.untold_at_loss, 0) << "all had their end before the loss was told";
+  EXPECT_EQ(n.above.untold.load(), 0);
+  for (const auto& p : n.packets) EXPECT_LE(p.ends, 1);
+}
+
+}  // namespace
+}  // namespace headway::packets

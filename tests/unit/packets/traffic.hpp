@@ -1,0 +1,62 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <vector>
+
+#include "cables.hpp"
+
+namespace headway::packets::testing {
+
+inline std::vector<std::byte> contents_of(std::size_t bytes, std::uint32_t number) {
+  std::vector<std::byte> made(bytes);
+  std::mt19937 random(number);
+  for (auto& b : made) b = static_cast<std::byte>(random());
+  return made;
+}
+
+/// Messages of one direction, checked for order and contents.
+struct traffic {
+  struct message {
+    std::vector<std::byte> sent, received;
+    messages::request send, receive;
+  };
+  std::deque<message> all;
+  messages::context *from, *to;
+  processes& world;
+
+  traffic(processes& w, std::size_t a, std::size_t b, std::uint32_t id)
+      : from(w.open(a, id)), to(w.open(b, id)), world(w), a_(a), b_(b) {}
+  ~traffic() {
+    world.at(a_).close_context(from);
+    world.at(b_).close_context(to);
+  }
+  void add(std::size_t bytes) {
+    auto& m = all.emplace_back();
+    m.sent = contents_of(bytes, static_cast<std::uint32_t>(all.size()));
+    m.received.resize(bytes);
+    // One tag: what is overtaken lands in another's buffer, and its size or contents are wrong.
+    world.at(b_).receive(*to, m.receive, m.received, static_cast<int>(a_), 7);
+    world.at(a_).send(*from, m.send, m.sent, static_cast<int>(b_), 7);
+  }
+  [[nodiscard]] bool done() const {
+    return std::ranges::all_of(all,
+                               [](const message& m) { return m.send.test() && m.receive.test(); });
+  }
+  void check() const {
+    for (const auto& m : all) {
+      EXPECT_EQ(m.receive.arrived.how, messages::outcome::ok);
+      EXPECT_EQ(m.send.arrived.how, messages::outcome::ok);
+      ASSERT_EQ(m.receive.arrived.bytes, m.sent.size());
+      ASSERT_TRUE(m.sent == m.received);
+    }
+  }
+
+ private:
+  std::size_t a_, b_;
+};
+
+}  // namespace headway::packets::testing

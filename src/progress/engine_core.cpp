@@ -1,7 +1,8 @@
 #include "progress/engine_core.hpp"
 
-#include <sched.h>
 #include <unistd.h>
+
+#include <ctime>
 
 #include "base/clock.hpp"
 #include "progress/choice.hpp"
@@ -12,6 +13,14 @@ namespace {
 
 // A round takes a few microseconds; whoever keeps a mask longer has lost its processor.
 constexpr std::uint64_t stall_ns = 100'000;
+
+/// Leaves the processor to the others without paying for it: from Linux 6.18 on `sched_yield` gives
+/// up the rest of the slice and is remembered, so that one who yields while sixteen others compute
+/// waits for most of a second afterwards.
+void nap() noexcept {
+  constexpr timespec a_while{.tv_sec = 0, .tv_nsec = 50'000};
+  nanosleep(&a_while, nullptr);
+}
 
 }  // namespace
 
@@ -38,7 +47,7 @@ void engine_core::mind_stall(thread_record& me) noexcept {
   if (holder & base::low_priority_bit) {
     // It goes back to its low priority after the round (poller.cpp).
     if (lift(base::thread_of(holder))) count(counted.lifts);
-    sched_yield();  // it may need this very core
+    nap();  // it may need this very core
   } else {
     help(holder);
   }
@@ -51,7 +60,7 @@ void engine_core::help(base::mask::ticket holder) noexcept {
   const heavier helped(base::thread_of(holder));
   if (helped.done()) count(counted.lifts);
   const auto end = base::now_ns() + (helped.done() ? longest_ns : 0);
-  do sched_yield();
+  do nap();
   while (queues.root().holder() == holder && base::now_ns() < end);
 }
 

@@ -22,6 +22,9 @@ constexpr std::uint64_t taken_pause_ns = 20 * us;
 // What starts so long after everything was over is one phase of communication among computing, not
 // the next message of a sequence.
 constexpr std::uint64_t long_rest_ns = 200 * us;
+// In a crowd a thread that wakes us loses its processor to us, and may be long in getting it back:
+// there we rest when it is quiet for good.
+constexpr int idle_looks_crowded = 3;
 
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // its poller may lose the processor
 constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
@@ -64,8 +67,7 @@ bool event_thread::rest() noexcept {
   starts_seen_ = core_.work.starts();
   if (base::now_ns() - began < long_rest_ns) return false;
   pause_ns_ = first_pause_ns;
-  // In a crowd the thread that we take the processor from may be long in getting it back.
-  if (core_.crowded.load(std::memory_order_relaxed)) return false;
+  if (is_crowded()) return false;
   core_.count(core_.counted.event_looks);
   return true;
 }
@@ -122,8 +124,10 @@ event_thread::finding event_thread::look() noexcept {
   const auto starts = core_.work.starts();
   auto found = finding::attended;
   // While messages start one after another, looking costs less than being woken by each.
-  idle_ = core_.nothing_for_background() && starts == starts_seen_;
-  if (core_.nothing_for_background()) {
+  const bool nothing = core_.nothing_for_background();
+  idle_looks_ = nothing && starts == starts_seen_ ? idle_looks_ + 1 : 0;
+  idle_ = idle_looks_ >= (is_crowded() ? idle_looks_crowded : 1);
+  if (nothing) {
     found = finding::nothing;
   } else {
     core_.every_100_ms.run_if_due(base::now_ns());
@@ -168,8 +172,10 @@ void event_thread::watch(thread_record& me) noexcept {
     core_.every_100_ms.run_if_due(base::now_ns());
     if (must_leave() || core_.queues.root().explicit_rounds() != rounds_seen_) break;
     poll_until_idle(me);
-    idle_ = core_.work.balance() == 0;
-    if (idle_) break;
+    if (core_.work.balance() == 0) {
+      idle_ = !is_crowded();
+      break;
+    }
   }
   sentry.release();
 }

@@ -43,6 +43,9 @@ class event_thread {
   void mind_budget(std::uint64_t began_ns) noexcept;
   void pause(std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool rest() noexcept;
+  [[nodiscard]] bool is_crowded() const noexcept {
+    return core_.crowded.load(std::memory_order_relaxed);
+  }
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
 
@@ -58,6 +61,7 @@ class event_thread {
   bool real_time_ = false;
   bool demoted_ = false;
   std::uint32_t starts_seen_ = 0;
+  int idle_looks_ = 0;  ///< in a row that found nothing, and nothing that had begun
   bool idle_ = false;   ///< nothing for us, and it looks as if it stayed so
   std::thread thread_;  // last: it uses all the others
 };

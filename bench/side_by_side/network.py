@@ -6,6 +6,7 @@ and undo everything also when the program is interrupted or told to terminate.
 """
 
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -144,6 +145,9 @@ def rate_text(rate):
     return f"{found[1]} {found[2].upper()}bit/s" if found else rate
 
 
+_numbers = itertools.count()  # an experiment has several places at a time: each its own names
+
+
 @contextlib.contextmanager
 def two_namespaces(rate=None):
     """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction;
@@ -151,7 +155,8 @@ def two_namespaces(rate=None):
 
     Errors: NetworkError with the command that failed; what was made until then is removed.
     """
-    names = [f"headway-{os.getpid()}-{end}" for end in "ab"]
+    number = next(_numbers)
+    names = [f"headway-{os.getpid()}-{number}{end}" for end in "ab"]
     with termination_as_exit():
         try:
             rates = rate.split("+") if rate else [None]

@@ -43,6 +43,8 @@ void service_parts::arrived(packets::peer& whom, std::span<const std::byte> byte
     case wire_kind::region_offered:
     case wire_kind::region_answer:
       return arrived_region(from, bytes);
+    case wire_kind::packed:
+      return arrived_packed(from, bytes);
     case wire_kind::leaving:
       return lose(from);
   }
@@ -86,10 +88,26 @@ bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
 void service_parts::arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
   message_head head;
   if (!read_head(bytes, head)) return;
-  const auto payload = bytes.subspan(sizeof head);
+  arrived_message({{from, head.from}, head.to, head.tag, head.charge}, bytes.subspan(sizeof head));
+}
+
+void service_parts::arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  auto rest = bytes.subspan(std::min(bytes.size(), sizeof(plain_head)));
+  packed_entry head;
+  while (read_head(rest, head)) {
+    rest = rest.subspan(sizeof head);
+    if (head.bytes > rest.size()) break;
+    arrived_message({{from, head.from}, head.to, head.tag, head.charge}, rest.first(head.bytes));
+    rest = rest.subspan(head.bytes);
+  }
+  if (!rest.empty()) complain(from, "messages that do not fill their packet");
+}
+
+void service_parts::arrived_message(const arrival& what,
+                                    std::span<const std::byte> payload) noexcept {
   block* b = buffers()->request(payload.size());
   if (!b) {
-    lack_memory(from, payload.size());
+    lack_memory(what.from.process, payload.size());
     return;
   }
   if (!payload.empty()) std::memcpy(b->data(), payload.data(), payload.size());
@@ -97,12 +115,12 @@ void service_parts::arrived_data(std::uint32_t from, std::span<const std::byte> 
   parcel& p = b->waits;
   p.contents = b;
   p.bytes = payload.size();
-  p.from = {from, head.from};
-  p.tag = head.tag;
-  p.charge = head.charge;
+  p.from = what.from;
+  p.tag = what.tag;
+  p.charge = what.charge;
   p.lent = false;
   p.ready = true;
-  if (!put(head.to, p)) drop(p);
+  if (!put(what.to, p)) drop(p);
 }
 
 void service_parts::arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept {

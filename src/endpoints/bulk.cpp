@@ -68,7 +68,7 @@ outcome service_parts::post_bulk(const sending& what, const pool::found& f,
                                           .tag = what.tag},
                               .transfer = transfer,
                               .bytes = what.bytes});
-  const auto answer = post(what.to.process, *item);
+  const auto answer = post_in_order(what.to.process, *item);
   if (answer != packets::posted::pending) finish(*item);
   if (answer == packets::posted::down) {
     delete bulk;

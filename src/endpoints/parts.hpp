@@ -12,6 +12,7 @@
 #include "endpoints/dispatcher.hpp"
 #include "endpoints/inbox.hpp"
 #include "endpoints/names.hpp"
+#include "endpoints/packing.hpp"
 #include "endpoints/pool.hpp"
 #include "endpoints/service.hpp"
 #include "endpoints/table.hpp"
@@ -44,6 +45,7 @@ struct neighbour {
   std::atomic<answer> region{answer::unknown};
   base::spinlock lock;  // guards `regions`
   std::map<std::uint32_t, answer> regions;
+  packing pack;
 
   ~neighbour() { delete endpoints.load(std::memory_order_relaxed); }  // nobody else is left
 };
@@ -51,10 +53,20 @@ struct neighbour {
 struct outgoing_message;
 struct bulk_receive;
 
-/// The inside of `service`: what is sent (sending.cpp, bulk.cpp), what arrives (arrivals.cpp).
+/// What comes as bytes, beside them.
+struct arrival {
+  address from;
+  std::uint32_t to = 0;
+  std::int32_t tag = 0;
+  std::uint16_t charge = 0;
+};
+
+/// The inside of `service`: what is sent (sending.cpp, packing.cpp, bulk.cpp), what arrives
+/// (arrivals.cpp).
 ///
 /// Threads:  `arrived`, `landed`, `lost` by the reaper; the rest any thread.
-/// Locks:    an inbox's, a remote end-point's, the names'; none is held while another is taken.
+/// Locks:    an inbox's, a remote end-point's, the names', a packing's; none is held while another
+///           is taken.
 struct service_parts final : packets::receiver, postman {
   service_parts(packets::peers& all, progress::engine& own, service_options chosen);
   ~service_parts();
@@ -68,6 +80,8 @@ struct service_parts final : packets::receiver, postman {
 
   // What arrives.
   void arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_message(const arrival& what, std::span<const std::byte> payload) noexcept;
   void arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_announced(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_credit(std::uint32_t from, const message_head& head) noexcept;
@@ -91,6 +105,8 @@ struct service_parts final : packets::receiver, postman {
   [[nodiscard]] outcome get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
                                    std::uint64_t deadline_ns) noexcept;
   void return_credit(remote_endpoint& at, std::uint32_t id, std::uint32_t units) noexcept;
+  [[nodiscard]] outcome post_message(const sending& what, const pool::found& f,
+                                     std::uint32_t charge, bool by_place) noexcept;
   [[nodiscard]] outcome post_data(const sending& what, const pool::found& f,
                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_shared(const sending& what, const pool::found& f,
@@ -103,6 +119,14 @@ struct service_parts final : packets::receiver, postman {
   [[nodiscard]] Record* make_record() noexcept;
   /// Posts `item`, a record in a block of its own; `down`: the process is lost now.
   [[nodiscard]] packets::posted post(std::uint32_t process, outgoing_message& item) noexcept;
+  /// The same behind the messages that are being packed.
+  [[nodiscard]] packets::posted post_in_order(std::uint32_t process,
+                                              outgoing_message& item) noexcept;
+  void prepare_packing(std::size_t bytes_max) noexcept;
+  [[nodiscard]] bool pack(const sending& what, std::uint32_t charge) noexcept;
+  void line_up(packing& k) noexcept;
+  void send_packed(packing& k) noexcept;
+  void end_packing() noexcept;
   static void sent(packets::outgoing& item, bool well) noexcept;
   static void finish(outgoing_message& item) noexcept;
   /// A packet without a buffer: a head, and up to some bytes that are copied.
@@ -176,6 +200,18 @@ struct outgoing_message : packets::outgoing {
   bool lent = false;
   progress::completion* told = nullptr;
 };
+
+/// Several messages: a block of 8 KiB as a whole.
+struct packed_message final : outgoing_message {
+  static constexpr std::size_t room = 8192 - sizeof(outgoing_message) - sizeof(std::size_t);
+  std::size_t used;
+  std::array<std::byte, room> entries;  // left unset; `add` writes what it needs
+
+  void begin() noexcept;
+  [[nodiscard]] bool fits(std::size_t bytes, std::size_t room_bytes) const noexcept;
+  void add(const sending& what, std::uint32_t units) noexcept;
+};
+static_assert(sizeof(packed_message) == 8192);
 
 /// The same with bytes of its own.
 struct letter final : outgoing_message {

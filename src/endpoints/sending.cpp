@@ -146,7 +146,7 @@ remote_endpoint* service_parts::remote(address of) {
 
 outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
                                   std::uint64_t deadline_ns) noexcept {
-  for (bool polled = false;;) {
+  for (bool polled = false, waited = false;; waited = true) {
     waiting_thread me;
     {
       const std::scoped_lock guard(at.lock);
@@ -154,6 +154,7 @@ outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std:
       // A quarter of the window may stay unreturned, so that a large message must not need all.
       if (at.used < window_units / 2 || at.used + charge <= window_units) {
         at.used += charge;
+        if (waited) neighbours[what.to.process].pack.went();  // it was no pause of its own
         return outcome::ok;
       }
       if (deadline_ns != no_wait) {
@@ -199,7 +200,6 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
     n.acquainted.store(true, std::memory_order_relaxed);
   const bool by_place =
       share && f.header && what.bytes > inline_max && maps(what.to.process, f.header->owner);
-  const bool by_packet = !by_place && what.bytes <= peers.at(what.to.process).eager_bytes_max();
   const auto charge = charge_of(what.bytes, window_units);
   remote_endpoint* at = remote(what.to);
   if (!at) return outcome::gone;
@@ -210,12 +210,25 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
     if (const auto w = buffers()->sent(f, what.keep); w != wrong::none) how = mistake(w, what.data);
   }
   if (how == outcome::ok) {
-    how = by_place    ? post_shared(what, f, charge)
-          : by_packet ? post_data(what, f, charge)
-                      : post_bulk(what, f, charge);
+    how = post_message(what, f, charge, by_place);
     if (how != outcome::ok && f.header) buffers()->unsent(f, what.keep);
   }
   if (how != outcome::ok) return_credit(*at, what.to.id, charge);
+  return how;
+}
+
+outcome service_parts::post_message(const sending& what, const pool::found& f, std::uint32_t charge,
+                                    bool by_place) noexcept {
+  auto& k = neighbours[what.to.process].pack;
+  if (by_place) return post_shared(what, f, charge);
+  if (what.bytes > peers.at(what.to.process).eager_bytes_max()) return post_bulk(what, f, charge);
+  if (!k.pays || what.bytes > k.bytes_max) return post_data(what, f, charge);
+  if (pack(what, charge)) {
+    if (f.header) buffers()->arrived_nowhere(*f.header, what.keep || f.lent);
+    return outcome::ok;
+  }
+  const auto how = post_data(what, f, charge);
+  k.went();
   return how;
 }
 
@@ -232,6 +245,7 @@ Record* service_parts::make_record() noexcept {
 
 template outgoing_message* service_parts::make_record() noexcept;
 template letter* service_parts::make_record() noexcept;
+template packed_message* service_parts::make_record() noexcept;
 
 void service_parts::sent(packets::outgoing& item, bool) noexcept {
   finish(static_cast<outgoing_message&>(item));
@@ -254,6 +268,19 @@ packets::posted service_parts::post(std::uint32_t process, outgoing_message& ite
   return answer;
 }
 
+packets::posted service_parts::post_in_order(std::uint32_t process,
+                                             outgoing_message& item) noexcept {
+  auto& k = neighbours[process].pack;
+  const bool others = !k.empty();
+  if (others) {
+    const std::scoped_lock guard(k.lock);
+    line_up(k);
+  }
+  const auto answer = post(process, item);
+  if (others && answer == packets::posted::down) peers.at(process).send_lined_up();  // to their end
+  return answer;
+}
+
 outcome service_parts::post_data(const sending& what, const pool::found& f,
                                  std::uint32_t charge) noexcept {
   auto* item = make_record<outgoing_message>();
@@ -268,7 +295,7 @@ outcome service_parts::post_data(const sending& what, const pool::found& f,
     item->contents = f.header;
     item->lent = what.keep || f.lent;
   }
-  switch (post(what.to.process, *item)) {
+  switch (post_in_order(what.to.process, *item)) {
     case packets::posted::done:
       finish(*item);
       return outcome::ok;
@@ -297,7 +324,7 @@ outcome service_parts::post_shared(const sending& what, const pool::found& f,
                    .bytes = what.bytes};
   write_head(*item, head);
   pool::destined(*f.header, lent, what.to.process);
-  switch (post(what.to.process, *item)) {
+  switch (post_in_order(what.to.process, *item)) {
     case packets::posted::done:
       finish(*item);
       return outcome::ok;

@@ -102,6 +102,7 @@ void service::attach(messages::exchange& exchange) {
       exchange.open_context(bulk_context_id, static_cast<int>(parts_->self), std::move(everyone)),
       std::memory_order_relaxed);                                // carried by the next
   parts_->exchange.store(&exchange, std::memory_order_release);  // (X) pairs with its loads
+  parts_->prepare_packing(static_cast<std::size_t>(pack_bytes.get()));
 }
 
 std::uint32_t service::process() const noexcept { return parts_->self; }
@@ -275,6 +276,7 @@ void service::stop() noexcept {
   const auto deadline = base::now_ns() + farewell_ns;
   while (s.bulk_sends.load(std::memory_order_relaxed) > 0 && base::now_ns() < deadline)
     s.engine.poll();
+  s.end_packing();
   // Behind everything that was sent to a process, in its stream.
   std::vector<std::unique_ptr<progress::completion>> told;
   for (std::uint32_t p = 0; p < s.peers.size(); ++p) {

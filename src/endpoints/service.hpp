@@ -28,6 +28,7 @@ struct service_options {
   std::uint64_t job = 0;        ///< tells jobs of one machine apart
   std::vector<int> nodes = {};  ///< of each process: equal numbers share memory
   bool share = true;            ///< hand buffers to processes of the same node in place
+  bool pack_always = false;     ///< small messages, as if each followed others closely: for tests
 };
 
 /// A message as its receiver has it. `data` is a buffer that it releases.

@@ -31,6 +31,15 @@ base::number_tunable inline_bytes{
     "messages up to here are copied through the rail even where the buffer could be handed over: "
     "a reference has to go back for that"};
 
+base::number_tunable pack_bytes{
+    "HEADWAY_ENDPOINT_PACK",
+    "bytes",
+    2048,
+    0,
+    4096,
+    "messages up to here that follow each other within 2 us leave in one packet where a packet is "
+    "a system call; 0: each alone"};
+
 base::number_tunable window{
     "HEADWAY_ENDPOINT_WINDOW",
     "messages",

@@ -27,6 +27,7 @@ enum class wire_kind : std::uint8_t {
   name_removed,                  ///< forget whose it was
   region_offered,                ///< plain_head, then a region_offer: can you map this?
   region_answer,                 ///< plain_head: `value` 1: I have mapped that of `process`
+  packed,                        ///< plain_head, then messages, each behind a packed_entry
   leaving,                       ///< plain_head: nothing more comes from here
 };
 
@@ -75,6 +76,16 @@ struct plain_head {
   std::uint32_t value = 0;
 };
 static_assert(sizeof(plain_head) == 16);
+
+/// Of a message among others in one packet.
+struct packed_entry {
+  std::uint32_t to = 0;
+  std::uint32_t from = 0;
+  std::int32_t tag = 0;
+  std::uint16_t bytes = 0;
+  std::uint16_t charge = 0;
+};
+static_assert(sizeof(packed_entry) == 16);
 
 inline constexpr std::size_t name_bytes_max = 255;
 

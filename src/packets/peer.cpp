@@ -101,6 +101,11 @@ posted peer::post_later(outgoing& item) noexcept {
   return posted::pending;
 }
 
+void peer::send_lined_up() noexcept {
+  flush();
+  end_if_lost();
+}
+
 void peer::append(outgoing& item) noexcept {
   item.next.store(nullptr, std::memory_order_relaxed);  // ours: under the mask
   if (last_) {

@@ -74,6 +74,12 @@ class peer : public base::list_hook<> {
   /// as `post`, and never `done`. A bundled peer: as `post`.
   [[nodiscard]] posted post_later(outgoing& item) noexcept;
 
+  /// `post_later` in two steps, for one who keeps packets in order by a lock of his own: `line_up`
+  /// under it, which sends nothing and calls nobody, then `send_lined_up` without it. Not of a
+  /// bundled peer.
+  void line_up(outgoing& item) noexcept { mask_.submit(item); }
+  void send_lined_up() noexcept;
+
   /// `bytes` charged by the peer are stored no longer. [reaper]
   void consumed(std::uint32_t bytes) noexcept {
     consumed_.store(consumed_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);

@@ -132,6 +132,10 @@ spare_hands engine::spare_hands() const noexcept {
   return {.idle = 1, .wake_ns = core.wake_ns.load(std::memory_order_relaxed)};
 }
 
+bool engine::watched() const noexcept {
+  return parts_->core.watched.load(std::memory_order_relaxed);  // a hint, see engine_core.hpp
+}
+
 locking engine::locks() const noexcept { return parts_->core.options.locks; }
 void engine::enter() noexcept { parts_->core.enter(this_thread()); }
 void engine::leave() noexcept { parts_->core.leave(this_thread()); }

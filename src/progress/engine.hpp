@@ -190,6 +190,8 @@ class engine {
   [[nodiscard]] std::vector<queue_statistics> queues() const;
 
   [[nodiscard]] locking locks() const noexcept;
+  /// An event thread of ours takes up, within its time, what is submitted and what is left to it.
+  [[nodiscard]] bool watched() const noexcept;
   /// Under coarse locking, around what a room above does in a call. Any number of times.
   void enter() noexcept;
   void leave() noexcept;

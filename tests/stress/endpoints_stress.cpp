@@ -33,7 +33,7 @@ constexpr bool may_share = true;
 
 class world {
  public:
-  explicit world(bool share, std::uint32_t count = 2) : net_(1) {
+  explicit world(bool share, std::uint32_t count = 2, bool pack_always = false) : net_(1) {
     machine_ = topology::machine::read().value();
     for (std::uint32_t i = 0; i < count; ++i) {
       auto p = std::make_unique<process>();
@@ -46,10 +46,12 @@ class world {
       const std::vector<std::optional<std::vector<std::byte>>> at(1, std::vector<std::byte>(1));
       for (std::uint32_t j = 0; j < count; ++j)
         EXPECT_TRUE(p->peers->connect(static_cast<rails::peer_id>(j), at));
-      p->own = std::make_unique<service>(
-          *p->peers, *p->engine,
-          endpoints::service_options{
-              .process = i, .job = 5, .nodes = {0, 0, 0}, .share = share && may_share});
+      p->own = std::make_unique<service>(*p->peers, *p->engine,
+                                         endpoints::service_options{.process = i,
+                                                                    .job = 5,
+                                                                    .nodes = {0, 0, 0},
+                                                                    .share = share && may_share,
+                                                                    .pack_always = pack_always});
       p->exchange = std::make_unique<messages::exchange>(*p->peers, *p->engine);
       p->own->attach(*p->exchange);
       all_.push_back(std::move(p));
@@ -111,8 +113,8 @@ void* buffer(service& s, std::size_t bytes) {
 }
 
 /// Several senders in both processes to one receiver: each sender's messages in order, whole.
-void stream(bool share) {
-  world w(share);
+void stream(bool share, bool pack_always = false) {
+  world w(share, 2, pack_always);
   constexpr unsigned senders = 2, each = 400;
   constexpr std::size_t sizes[] = {8, 900, 3'000, 70'000};
   const auto to_id = open(w.at(0), "sink");
@@ -161,6 +163,73 @@ TEST(endpoints_stress, streams_from_two_processes_arrive_whole_and_in_order_in_p
 }
 TEST(endpoints_stress, streams_from_two_processes_arrive_whole_and_in_order_as_bytes) {
   stream(false);
+}
+
+TEST(endpoints_stress, streams_from_two_processes_arrive_whole_and_in_order_packed) {
+  stream(false, true);
+}
+
+/// Several threads of a process pack into the same packets, and others' rounds send them.
+TEST(endpoints_stress, small_messages_of_several_threads_arrive_in_order_of_each) {
+  world w(false, 2, true);
+  constexpr unsigned senders = 3, each = 3'000;
+  std::vector<std::uint32_t> ids;
+  for (unsigned s = 0; s < senders; ++s) ids.push_back(open(w.at(1), "sink/" + std::to_string(s)));
+  std::vector<std::thread> threads;
+  for (unsigned s = 0; s < senders; ++s)
+    threads.emplace_back([&, s] {
+      const auto to = look_up(w.at(0), "sink/" + std::to_string(s));
+      for (unsigned i = 0; i < each; ++i) {
+        auto* data = static_cast<std::uint32_t*>(buffer(w.at(0), 16));
+        data[0] = i;
+        ASSERT_EQ(w.at(0).send({.to = to, .tag = 1, .data = data, .bytes = 16}, in_seconds(30)),
+                  outcome::ok);
+      }
+    });
+  for (unsigned s = 0; s < senders; ++s)
+    threads.emplace_back([&, s] {
+      for (unsigned i = 0; i < each; ++i) {
+        endpoints::message got;
+        ASSERT_EQ(w.at(1).receive(ids[s], {}, in_seconds(30), got), outcome::ok);
+        ASSERT_EQ(*static_cast<std::uint32_t*>(got.data), i);
+        ASSERT_EQ(w.at(1).release(got.data), outcome::ok);
+      }
+    });
+  for (auto& t : threads) t.join();
+}
+
+/// As many threads of one process to one end-point there, and as many that receive there.
+TEST(endpoints_stress, threads_of_a_process_hand_over_every_message_once) {
+  world w(true);
+  constexpr unsigned sides = 2, each = 20'000;
+  const auto id = open(w.at(0), "shared");
+  std::atomic<std::uint64_t> sum{0};
+  std::vector<std::thread> threads;
+  for (unsigned s = 0; s < sides; ++s)
+    threads.emplace_back([&, s] {
+      for (unsigned i = 0; i < each; ++i) {
+        auto* data = static_cast<std::uint32_t*>(buffer(w.at(0), 64));
+        data[0] = i;
+        ASSERT_EQ(
+            w.at(0).send(
+                {.to = {0, id}, .tag = static_cast<std::int32_t>(s), .data = data, .bytes = 64},
+                in_seconds(30)),
+            outcome::ok);
+      }
+    });
+  for (unsigned s = 0; s < sides; ++s)
+    threads.emplace_back([&, s] {
+      for (unsigned i = 0; i < each; ++i) {
+        endpoints::message got;
+        const endpoints::filter wanted{.tag = static_cast<std::int32_t>(s), .from = {}};
+        ASSERT_EQ(w.at(0).receive(id, wanted, in_seconds(30), got), outcome::ok);
+        ASSERT_EQ(*static_cast<std::uint32_t*>(got.data), i);
+        sum.fetch_add(i, std::memory_order_relaxed);  // the join carries it
+        ASSERT_EQ(w.at(0).release(got.data), outcome::ok);
+      }
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(sum.load(), std::uint64_t{sides} * each * (each - 1) / 2);
 }
 
 TEST(endpoints_stress, end_points_open_and_close_beside_sends_to_them) {
@@ -246,8 +315,8 @@ TEST(endpoints_stress, handlers_and_waits_on_many_see_every_message_once) {
   EXPECT_EQ(handled.load(std::memory_order_acquire), each);
 }
 
-TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) {
-  world w(true, 3);
+void die(bool pack_always) {
+  world w(true, 3, pack_always);
   const auto id = open(w.at(1), "victim");
   std::vector<std::thread> threads;
   std::atomic<unsigned> under_way{0};
@@ -270,5 +339,8 @@ TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) {
   for (auto& t : threads) t.join();
   static_cast<void>(id);
 }
+
+TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) { die(false); }
+TEST(endpoints_stress, senders_of_packed_messages_to_a_process_that_dies_are_told) { die(true); }
 
 }  // namespace

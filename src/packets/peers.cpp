@@ -163,12 +163,15 @@ void peers::stop() noexcept {
 void peers::finish_bundles() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   if (!keeper_.any()) return;
+  keeper_.finishing.store(true, std::memory_order_relaxed);
   const auto until_ns = base::now_ns() + patience_ns;
   const auto unfinished = [](const auto& p) {
     return p->bundle_ && !p->lost() && !p->bundle_->at_rest();
   };
-  while (std::ranges::any_of(peers_, unfinished) && base::now_ns() < until_ns)
+  while (std::ranges::any_of(peers_, unfinished) && base::now_ns() < until_ns) {
+    keeper_.hurry();
     if (!engine_.poll()) sched_yield();
+  }
 }
 
 rails::driver& peers::rail_at(std::size_t index) noexcept { return rails_[index]->driver(); }

@@ -139,6 +139,7 @@ class bundle {
   void prove(lane& l, std::uint64_t now_ns) noexcept;
   void leave_out_unproved(std::uint64_t now_ns) noexcept;
   void give_up_if_cut_off(std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool left_by_peer() const noexcept;
   void rest_if_done() noexcept;
   void broken(const char* what) noexcept;
 

@@ -18,6 +18,8 @@ constexpr std::uint64_t revive_pause_ns = 200'000'000;
 /// For the first answer of a rail: a lost first packet of a TCP connection is sent again after 1 s.
 constexpr std::uint64_t ask_again_ns = 100'000'000;
 constexpr std::uint64_t proof_patience_ns = 1'500'000'000;
+/// A rail whose loss is still to be reported looks for a moment as if the peer had closed it.
+constexpr std::uint64_t left_ns = 1'000'000'000;
 
 }  // namespace
 
@@ -200,8 +202,9 @@ void bundle::kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noe
   l.up.store(false, std::memory_order_relaxed);
   l.health.forget();
   statistics::add(keeper_.counts.rail_losses);
-  base::log(base::severity::warning, "rail {} to rank {} is {}: {}", l.what.name,
-            static_cast<std::uint32_t>(to_.id()),
+  const bool news = !keeper_.finishing.load(std::memory_order_relaxed);
+  base::log(news ? base::severity::warning : base::severity::debug, "rail {} to rank {} is {}: {}",
+            l.what.name, static_cast<std::uint32_t>(to_.id()),
             l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
   if (!l.closed) l.via.sever(to_.id());
   const auto is_up = [](const auto& other) { return other->up.load(std::memory_order_relaxed); };
@@ -218,7 +221,11 @@ void bundle::kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noe
 void bundle::lane_lost(lane& which, bool process_gone, std::uint64_t now_ns) noexcept {
   if (to_.lost()) return;
   which.closed = true;
-  if (process_gone) {
+  const auto lives = [&](const auto& other) {
+    return other.get() != &which && other->up.load(std::memory_order_relaxed);
+  };
+  // A wall on one way may refuse us in its name; a process that is gone has lost all its rails.
+  if (process_gone && std::ranges::none_of(lanes_, lives)) {
     kill(which, false, "its process is gone", now_ns);
     return all_.lose(to_);
   }
@@ -325,10 +332,23 @@ std::uint32_t bundle::lanes_that_owe() noexcept {
   return owing;
 }
 
+/// A rail that takes nothing more, and yet was not lost, is one that the peer has closed.
+bool bundle::left_by_peer() const noexcept {
+  return std::ranges::all_of(lanes_, [](const auto& l) {
+    return !l->up.load(std::memory_order_relaxed) && !l->closed &&
+           l->refused.load(std::memory_order_relaxed);
+  });
+}
+
 void bundle::give_up_if_cut_off(std::uint64_t now_ns) noexcept {
-  if (cut_off_ns_ == 0 || now_ns - cut_off_ns_ < keeper_.cut_off_ns) return;
-  base::log(base::severity::warning, "no rail to rank {} has come back",
-            static_cast<std::uint32_t>(to_.id()));
+  if (cut_off_ns_ == 0) return;
+  const auto since_ns = now_ns - cut_off_ns_;
+  const bool left =
+      since_ns >= left_ns && left_by_peer() && !keeper_.finishing.load(std::memory_order_relaxed);
+  if (!left && since_ns < keeper_.cut_off_ns) return;
+  if (!left)
+    base::log(base::severity::warning, "no rail to rank {} has come back",
+              static_cast<std::uint32_t>(to_.id()));
   all_.lose(to_);
 }
 
@@ -338,9 +358,10 @@ void bundle::rest_if_done() noexcept {
   {
     const std::lock_guard guard(flows_lock_);
     const bool done =
-        failed_ || (ring_.empty() && !first_ && inflows_.empty() && outflows_.empty() &&
-                    due_.load(std::memory_order_relaxed) == told_ && !mask_.any_submitted() &&
-                    std::ranges::all_of(lanes_, [](const auto& l) { return !l->first_piece; }));
+        failed_ ||
+        (ring_.empty() && !first_ && inflows_.empty() && outflows_.empty() &&
+         due_.load(std::memory_order_relaxed) == told_ && !mask_.any_submitted() && !waiting() &&
+         std::ranges::all_of(lanes_, [](const auto& l) { return !l->first_piece; }));
     // Nobody marks it active meanwhile: who does is in S, R or F, and we are in all three.
     if (done && active_.exchange(false, std::memory_order_relaxed)) keeper_.bundle_active(false);
   }

@@ -37,8 +37,11 @@ class bundle_keeper final : public progress::event_source {
 
   /// Is there something to do for a rail that has reported nothing? Cheap.
   [[nodiscard]] bool due(std::uint64_t now_ns) const noexcept {
-    return waiting_.load(std::memory_order_relaxed) != 0 ||  // hints: looked at in R
+    return any_waiting() ||  // hints: looked at in R
            (clocked() && now_ns >= next_look_ns_.load(std::memory_order_relaxed));
+  }
+  [[nodiscard]] bool any_waiting() const noexcept {
+    return waiting_.load(std::memory_order_relaxed) != 0;
   }
   [[nodiscard]] bool clocked() const noexcept {
     return active_.load(std::memory_order_relaxed) != 0 ||
@@ -46,6 +49,8 @@ class bundle_keeper final : public progress::event_source {
   }
   /// In R: after a reap of this rail.
   void serve(std::size_t rail_index, std::uint64_t now_ns) noexcept;
+  /// Acknowledgements leave at the next reaping.
+  void hurry() noexcept { next_look_ns_.store(0, std::memory_order_relaxed); }
   /// About every 100 ms.
   void tick() noexcept { ticked_.store(true, std::memory_order_relaxed); }
 
@@ -66,7 +71,8 @@ class bundle_keeper final : public progress::event_source {
   base::id_table<inflow::asked, 1> zones;
   statistics counts;
   lane_health::limits health;
-  std::uint64_t cut_off_ns = 0;  ///< without any rail for so long a peer has failed
+  std::atomic<bool> finishing{false};  ///< who leaves is no news any more; a word for R, a hint
+  std::uint64_t cut_off_ns = 0;        ///< without any rail for so long a peer has failed
 
  private:
   static constexpr std::uint64_t look_period_ns = 5'000'000;

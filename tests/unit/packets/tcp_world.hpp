@@ -1,0 +1,113 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+
+#include "base/clock.hpp"
+#include "messages/exchange.hpp"
+#include "packets/peers.hpp"
+#include "rails/faulty/faulty_driver.hpp"
+#include "rails/interfaces.hpp"
+#include "rails/tcp/tcp_driver.hpp"
+
+namespace headway::packets::testing {
+
+constexpr std::uint32_t rail_count = 3;
+constexpr std::uint64_t patience_ns = 60'000'000'000;  // a sign of life, not a claim
+
+inline std::vector<rails::net_interface> loopback() {
+  auto all = rails::list_interfaces().value();
+  std::erase_if(all, [](const rails::net_interface& i) { return !i.loopback; });
+  return all;
+}
+
+struct process {
+  std::unique_ptr<progress::engine> engine;
+  std::unique_ptr<packets::peers> peers;
+  std::unique_ptr<messages::exchange> messages;
+  messages::context* context = nullptr;
+};
+
+/// Two processes in one, several TCP rails on loopback between them, each wrapped by the faulty
+/// driver at both ends.
+struct world {
+  explicit world(const rails::faulty::plan& p) {
+    machine = topology::machine::read().value();
+    const auto job = "tcp_bundle" + std::to_string(base::now_ns());
+    std::vector<std::optional<std::vector<std::byte>>> addresses[2];
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto& one = all[i];
+      one.engine =
+          progress::engine::start(*machine, {.points = progress::polling::automatic}).value();
+      one.peers = std::make_unique<packets::peers>(*one.engine, 2, rails::peer_id{i});
+      for (std::uint32_t r = 0; r < rail_count; ++r) {
+        auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
+            .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
+        auto plan = p;
+        plan.seed = p.seed * 100 + i * 10 + r;
+        // One that is silent for ever on every rail cannot be told from one that computes.
+        if (r == 0) plan.mute_one_in = 0;
+        auto faulty = std::make_unique<rails::faulty::faulty_driver>(std::move(tcp), plan);
+        addresses[i].emplace_back(faulty->open().value());
+        one.peers->add_rail(std::move(faulty));
+      }
+    }
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      EXPECT_TRUE(all[i].peers->connect(rails::peer_id{1 - i}, addresses[1 - i]));
+      all[i].messages = std::make_unique<messages::exchange>(*all[i].peers, *all[i].engine);
+      all[i].context = all[i].messages->open_context(3, static_cast<int>(i), {0, 1});
+    }
+  }
+  ~world() {
+    for (auto& one : all)
+      if (one.context) one.messages->close_context(one.context);
+  }
+  std::unique_ptr<topology::machine> machine;
+  process all[2];
+};
+
+struct message {
+  std::vector<std::byte> sent, received;
+  messages::request send, receive;
+};
+
+/// Random messages in both directions, each checked for its contents.
+inline void exchange_messages(world& w, std::uint32_t seed, int count) {
+  std::deque<message> traffic[2];
+  std::mt19937 random(seed);
+  for (int i = 0; i < count; ++i) {
+    for (std::size_t from = 0; from < 2; ++from) {
+      auto& m = traffic[from].emplace_back();
+      const std::size_t bytes = random() % 8 == 0 ? random() % 1'000'000 : random() % 5'000;
+      m.sent.resize(bytes);
+      for (auto& b : m.sent) b = static_cast<std::byte>(random());
+      m.received.resize(bytes);
+      auto& to = w.all[1 - from];
+      to.messages->receive(*to.context, m.receive, m.received, static_cast<int>(from), 7);
+      w.all[from].messages->send(*w.all[from].context, m.send, m.sent, 1 - static_cast<int>(from),
+                                 7);
+    }
+    if (i < 20) continue;
+    for (std::size_t from = 0; from < 2; ++from) {
+      auto& m = traffic[from][static_cast<std::size_t>(i) - 20];
+      const auto until = base::now_ns() + patience_ns;
+      ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until)) << i;
+      ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until)) << i;
+    }
+  }
+  for (std::size_t from = 0; from < 2; ++from)
+    for (auto& m : traffic[from]) {
+      const auto until = base::now_ns() + patience_ns;
+      ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until));
+      ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until));
+      ASSERT_EQ(m.receive.arrived.how, messages::outcome::ok);
+      ASSERT_EQ(m.receive.arrived.bytes, m.sent.size());
+      const auto wrong = std::ranges::mismatch(m.sent, m.received).in1 - m.sent.begin();
+      ASSERT_EQ(wrong, m.sent.end() - m.sent.begin()) << "the first wrong byte";
+    }
+}
+
+}  // namespace headway::packets::testing

@@ -4,6 +4,24 @@
 #include "packets/peers.hpp"
 
 namespace headway::engine {
+namespace {
+
+/// Of rails that carry messages to some peer together with others.
+void add_bundle_rows(const packets::peers& peers, watch::page_image& image) {
+  constexpr std::uint64_t milli = 1000;
+  for (std::size_t i = 0; i < peers.rail_count(); ++i) {
+    const auto use = peers.use_of(i);
+    if (!use) continue;
+    auto& row = image.add("bundle", peers.rail_at(i).query().name);
+    row.add("packets", use->packets);
+    row.add("frames", use->frames);
+    row.add("per_frame_milli", use->frames == 0 ? 0 : use->packets * milli / use->frames);
+    row.add("losses", use->losses);
+    row.add("returns", use->returns);
+  }
+}
+
+}  // namespace
 
 void add_rail_rows(void* peers, const std::vector<progress::meter::report>& threads,
                    watch::page_image& image) {
@@ -23,6 +41,7 @@ void add_rail_rows(void* peers, const std::vector<progress::meter::report>& thre
     all.bytes_out += c.bytes_out;
     all.bytes_overlap += c.bytes_overlap;
   }
+  add_bundle_rows(all_peers, image);
   std::uint64_t waited_ns = 0;
   for (const auto& t : threads) waited_ns += t.waited_ns;
   auto& row = image.add("overlap", "messages");

@@ -174,7 +174,21 @@ void peers::finish_bundles() noexcept {
   }
 }
 
-rails::driver& peers::rail_at(std::size_t index) noexcept { return rails_[index]->driver(); }
+std::optional<rail_use> peers::use_of(std::size_t rail_index) const noexcept {
+  std::optional<rail_use> sum;
+  for (const auto& p : peers_) {
+    const lane* l = p->bundle_ ? p->bundle_->lane_on(rail_index) : nullptr;
+    if (!l) continue;
+    if (!sum) sum.emplace();
+    sum->frames += l->frames.load(std::memory_order_relaxed);
+    sum->packets += l->packets.load(std::memory_order_relaxed);
+    sum->losses += l->losses.load(std::memory_order_relaxed);
+    sum->returns += l->returns.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+rails::driver& peers::rail_at(std::size_t index) const noexcept { return rails_[index]->driver(); }
 
 int peers::peers_on(std::size_t rail_index) const noexcept {
   return rails_[rail_index]->peer_count;

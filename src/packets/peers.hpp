@@ -87,11 +87,13 @@ class peers {
   [[nodiscard]] std::size_t size() const noexcept { return peers_.size(); }
   [[nodiscard]] peer& at(std::uint32_t world_rank) noexcept { return *peers_[world_rank]; }
   [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
-  [[nodiscard]] rails::driver& rail_at(std::size_t index) noexcept;
+  [[nodiscard]] rails::driver& rail_at(std::size_t index) const noexcept;
   [[nodiscard]] int peers_on(std::size_t rail_index) const noexcept;
   [[nodiscard]] progress::engine& engine() noexcept { return engine_; }
   /// Of the peers with several rails.
   [[nodiscard]] const statistics& counts() const noexcept { return keeper_.counts; }
+  /// Nothing: no peer has this rail beside another. [any thread]
+  [[nodiscard]] std::optional<rail_use> use_of(std::size_t rail_index) const noexcept;
 
  private:
   friend class bundle;

@@ -24,6 +24,7 @@ rail::rail(peers& all, std::size_t index, std::unique_ptr<rails::driver> driver)
 bool rail::arm() noexcept {
   skip_.store(0, std::memory_order_relaxed);
   skip_next_.store(0, std::memory_order_relaxed);
+  idle_looks_.store(0, std::memory_order_relaxed);
   return driver_->arm(true) && unhandled_.load(std::memory_order_relaxed) == 0;
 }
 
@@ -32,25 +33,29 @@ progress::ltask_result rail::run(progress::ltask& self) noexcept {
 }
 
 progress::ltask_result rail::reap() noexcept {
-  if (bundled) return reap_bundled();
   if (const auto left = skip_.load(std::memory_order_relaxed); left > 0) {
     skip_.store(left - 1, std::memory_order_relaxed);
     return progress::ltask_result::idle;
   }
-  const std::size_t count = driver_->reap(events_);
-  for (std::size_t i = 0; i < count; ++i) handle(events_[i]);
-  bool moved = count > 0;
+  bool moved = bundled ? reap_bundled() : reap_alone();
   if (all_.any_stalled()) moved |= all_.retry_stalled(index_);
   if (!moved) {
     if (costly_ && nearer_in_use) {
       const auto rounds = skip_next_.load(std::memory_order_relaxed);
+      const auto most = bundled ? skip_bundled_max : skip_max;
       skip_.store(rounds, std::memory_order_relaxed);
-      skip_next_.store(std::min(skip_max, rounds * 2 + 1), std::memory_order_relaxed);
+      skip_next_.store(std::min(most, rounds * 2 + 1), std::memory_order_relaxed);
     }
     return progress::ltask_result::idle;
   }
   skip_next_.store(0, std::memory_order_relaxed);
   return progress::ltask_result::advanced;
+}
+
+bool rail::reap_alone() noexcept {
+  const std::size_t count = driver_->reap(events_);
+  for (std::size_t i = 0; i < count; ++i) handle(events_[i]);
+  return count > 0;
 }
 
 void rail::handle(const rails::event& what) noexcept {
@@ -78,26 +83,27 @@ void rail::handle(const rails::event& what) noexcept {
 
 // ---- one of several rails -----------------------------------------------------------------------
 
-progress::ltask_result rail::reap_bundled() noexcept {
+bool rail::reap_bundled() noexcept {
   auto& keeper = all_.keeper_;
   auto count = unhandled_.load(std::memory_order_relaxed);
   if (count == 0) count = driver_->reap(events_);
-  const bool stalled = all_.any_stalled();
-  if (count == 0 && !stalled && !keeper.clocked() && !keeper.due(0))
-    return progress::ltask_result::idle;
+  if (count == 0 && !keeper.any_waiting()) {
+    // The clock is not read at each of many idle looks, but at the first after a sleep.
+    const auto looks = idle_looks_.load(std::memory_order_relaxed);
+    idle_looks_.store(looks + 1, std::memory_order_relaxed);
+    if (!keeper.clocked() || looks % looks_a_clock != 0) return false;
+  }
   const auto now_ns = base::now_ns();
-  if (count == 0 && !stalled && !keeper.due(now_ns)) return progress::ltask_result::idle;
+  if (count == 0 && !keeper.due(now_ns)) return false;
   if (!keeper.try_enter()) {
     unhandled_.store(count, std::memory_order_relaxed);  // ours at the next run
-    return count > 0 ? progress::ltask_result::advanced : progress::ltask_result::idle;
+    return count > 0;
   }
   for (std::size_t i = 0; i < count; ++i) handle_in_section(events_[i], now_ns);
   unhandled_.store(0, std::memory_order_relaxed);
   keeper.serve(index_, now_ns);
   keeper.leave();
-  bool moved = count > 0;
-  if (stalled) moved |= all_.retry_stalled(index_);
-  return moved ? progress::ltask_result::advanced : progress::ltask_result::idle;
+  return count > 0;
 }
 
 void rail::handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept {

@@ -37,12 +37,15 @@ class rail final : public progress::ltask, public progress::event_source {
   /// A rail whose idle look costs a system call is looked at more rarely while it stays idle and
   /// nearer rails are in use: once in up to this many rounds (a few hundred nanoseconds).
   static constexpr std::uint32_t skip_max = 32;
+  static constexpr std::uint32_t skip_bundled_max = 8;  ///< of several rails to the same peers
+  static constexpr std::uint32_t looks_a_clock = 16;
 
   static progress::ltask_result run(progress::ltask& self) noexcept;
   [[nodiscard]] progress::ltask_result reap() noexcept;
+  [[nodiscard]] bool reap_alone() noexcept;
   /// The same for a rail of a bundle: events are handled in the keeper's section; while another
   /// reaper is there they wait.
-  [[nodiscard]] progress::ltask_result reap_bundled() noexcept;
+  [[nodiscard]] bool reap_bundled() noexcept;
   void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle(const rails::event& what) noexcept;
@@ -55,6 +58,7 @@ class rail final : public progress::ltask, public progress::event_source {
   // The reaper's, and cleared by whoever arms; relaxed, they carry nothing.
   std::atomic<std::uint32_t> skip_{0};       // rounds still to pass over
   std::atomic<std::uint32_t> skip_next_{0};  // how many after the next idle look
+  std::atomic<std::uint32_t> idle_looks_{0};
   std::array<rails::event, events_max> events_;
   /// Of a bundled rail: so many of them are not handled yet. The reaper's; a hint elsewhere.
   std::atomic<std::size_t> unhandled_{0};

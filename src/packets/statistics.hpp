@@ -9,8 +9,6 @@ namespace headway::packets {
 /// Threads:  written by whoever does it, read by any; relaxed, they carry nothing.
 struct statistics {
   using count = std::atomic<std::uint64_t>;
-  count frames{0};            ///< of data sent, the repeated ones not counted
-  count packets{0};           ///< in them: packets / frames is what aggregation gains
   count cut{0};               ///< packets that left in parts, over several rails at once
   count replays{0};           ///< frames sent again after the loss of a rail
   count duplicates{0};        ///< frames that came again and were dropped
@@ -26,6 +24,18 @@ struct statistics {
   static void add(count& c, std::uint64_t n = 1) noexcept {
     c.fetch_add(n, std::memory_order_relaxed);
   }
+  /// The same where one thread writes at a time.
+  static void add_alone(count& c, std::uint64_t n = 1) noexcept {
+    c.store(c.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+};
+
+/// The same of one rail, over all peers that have it beside others.
+struct rail_use {
+  std::uint64_t frames = 0;   ///< of data sent, the repeated ones not counted
+  std::uint64_t packets = 0;  ///< in them: packets / frames is what aggregation gains
+  std::uint64_t losses = 0;
+  std::uint64_t returns = 0;
 };
 
 }  // namespace headway::packets

@@ -14,7 +14,7 @@
 
 namespace headway::watch {
 
-/// One named number of a row. A name says its unit: "bytes_in", "busy_ns".
+/// One named number of a row. A name says its unit: "bytes_in", "busy_ns", "per_frame_milli".
 struct page_cell {
   std::array<char, 16> name{};
   std::uint64_t value = 0;
@@ -24,7 +24,7 @@ struct page_cell {
 struct page_row {
   static constexpr std::size_t cells_max = 10;
   static constexpr std::size_t name_max = 28;
-  std::array<char, 12> kind{};  ///< "queue", "point", "thread", "rail", "overlap"
+  std::array<char, 12> kind{};  ///< "queue", "point", "thread", "rail", "bundle", "overlap"
   std::array<char, name_max> name{};
   std::uint64_t cell_count = 0;
   std::array<page_cell, cells_max> cells{};

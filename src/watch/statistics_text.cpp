@@ -36,13 +36,15 @@ std::string short_time(std::uint64_t ns) {
 std::string cell_text(const page_cell& cell) {
   const auto name = text_of(cell.name);
   if (name.ends_with("_ns")) return short_time(cell.value);
+  if (name.ends_with("_milli")) return fmt::format("{:.2f}", static_cast<double>(cell.value) / 1e3);
   const bool bytes = name.starts_with("bytes");
   return short_number(static_cast<double>(cell.value), bytes ? "B" : "");
 }
 
 /// "longest_wait_ns" as "longest wait": the value says its unit.
 std::string heading(std::string_view name) {
-  if (name.ends_with("_ns")) name.remove_suffix(3);
+  for (const std::string_view unit : {"_ns", "_milli"})
+    if (name.ends_with(unit)) name.remove_suffix(unit.size());
   std::string words(name);
   std::ranges::replace(words, '_', ' ');
   return words;
@@ -100,7 +102,8 @@ std::string statistics_text(const page_image& image) {
   auto text = fmt::format("headway: {}{} (process {}), after {}\n", who, text_of(image.program),
                           image.pid, short_time(image.written_ns - image.began_ns));
   text += overlap_text(image);
-  for (const auto* kind : {"rail", "point", "queue", "thread"}) add_table(text, image, kind);
+  for (const auto* kind : {"rail", "bundle", "point", "queue", "thread"})
+    add_table(text, image, kind);
   if (image.rows_left_out != 0) text += fmt::format("and {} more\n", image.rows_left_out);
   return text;
 }

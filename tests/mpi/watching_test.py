@@ -47,6 +47,18 @@ class Statistics(unittest.TestCase):
         for word in ("overlap: ", "% of 1.00 MB moved", "rail ", "point ", "queue ", "explicit"):
             self.assertIn(word, said)
 
+    def test_rails_that_carry_together_show_packets_a_frame_losses_and_returns(self):
+        self.assertNotIn("bundle ", run(HEADWAY_STATS="1"))
+        said = run(HEADWAY_STATS="1", HEADWAY_RAILS="tcp:lo", HEADWAY_CONNECTIONS="2",
+                   HEADWAY_RAILS_PER_PEER="2")
+        heads = [line.split() for line in said.splitlines() if line.startswith("bundle ")]
+        self.assertEqual(heads, [["bundle", "packets", "frames", "per", "frame", "losses",
+                                  "returns"]] * 2)  # fmt: skip
+        for rail in ("tcp:lo ", "tcp:lo#2 "):
+            rows = [line.split() for line in said.splitlines() if line.startswith(rail)]
+            self.assertEqual(len(rows), 4, said)  # of each rank: among all rails, and here
+            self.assertEqual([row[-2:] for row in rows if len(row) == 6], [["0", "0"]] * 2, said)
+
     def test_nothing_is_said_unless_asked_for(self):
         self.assertEqual(run(), "")
         self.assertEqual(run(HEADWAY_STATS="2"), "")

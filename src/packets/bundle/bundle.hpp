@@ -84,9 +84,10 @@ class bundle {
 
  private:
   static constexpr std::uint8_t no_lane = 0xff;
+  static constexpr std::size_t packets_per_frame_max = 64;
   using controls = std::vector<control>;
 
-  // S (bundle_sending.cpp):
+  // S (bundle_sending.cpp, bundle_frames.cpp):
   void adopt_submitted() noexcept;
   void append(outgoing& item) noexcept;
   void pump() noexcept;

@@ -202,6 +202,7 @@ void bundle::kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noe
   l.up.store(false, std::memory_order_relaxed);
   l.health.forget();
   statistics::add(keeper_.counts.rail_losses);
+  statistics::add_alone(l.losses);
   const bool news = !keeper_.finishing.load(std::memory_order_relaxed);
   base::log(news ? base::severity::warning : base::severity::debug, "rail {} to rank {} is {}: {}",
             l.what.name, static_cast<std::uint32_t>(to_.id()),
@@ -244,6 +245,7 @@ void bundle::lane_restored(lane& which, std::uint64_t now_ns) noexcept {
   which.up.store(true, std::memory_order_relaxed);
   cut_off_ns_ = 0;
   statistics::add(keeper_.counts.rail_returns);
+  statistics::add_alone(which.returns);
   base::log(base::severity::warning, "rail {} to rank {} is back", which.what.name,
             static_cast<std::uint32_t>(to_.id()));
   {

@@ -73,13 +73,13 @@ bool bundle::send_parts(outgoing& item, std::span<const piece> parts) noexcept {
     if (end == at) continue;
     ring_.commit(memory + at, end - at, end == bytes ? 1 : 0);
     ring_.at(first + static_cast<std::uint32_t>(count++)).lane = static_cast<std::uint8_t>(p.rail);
+    statistics::add_alone(lanes_[p.rail]->frames);
+    if (end == bytes) statistics::add_alone(lanes_[p.rail]->packets);
     at = end;
     if (at == bytes) break;
   }
   for (std::uint32_t n = first + 1; n != ring_.next(); ++n) lend(n);
   if (send_frame(first, ring_.at(first).lane) != sending::taken) send_again(first);
-  statistics::add(keeper_.counts.frames, count);
-  statistics::add(keeper_.counts.packets);
   statistics::add(keeper_.counts.cut);
   if (answered) return true;
   if (&item == posting_) {

@@ -37,6 +37,10 @@ struct lane {
   lane_helper helper;             ///< not `free`: `send` is not S's
   bool packets_measured = false;  ///< `profile.eager` is no guess; constant after the start
 
+  // What it has carried and gone through, see `rail_use`; the first two written in S, the others
+  // in R.
+  statistics::count frames{0}, packets{0}, losses{0}, returns{0};
+
   // R:
   std::uint64_t heard_ns = 0;
   lane_health health;

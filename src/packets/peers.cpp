@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -41,8 +42,7 @@ base::result<> peers::connect(rails::peer_id whom,
   peer& p = *peers_[static_cast<std::uint32_t>(whom)];
   std::vector<std::size_t> reaching;
   const auto most = static_cast<std::size_t>(rails_per_peer.get());
-  for (std::size_t i = 0; i < rails_.size() && i < addresses.size(); ++i) {
-    if (!addresses[i]) continue;
+  for (const auto i : in_turn(addresses, turns)) {
     auto& driver = rails_[i]->driver();
     // Beside memory nothing else is worth it: what cannot be cut needs no second rail.
     if (!reaching.empty() && !driver.query().severable) continue;
@@ -56,17 +56,13 @@ base::result<> peers::connect(rails::peer_id whom,
     return base::failed(base::fault_kind::unsupported,
                         fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(whom)));
   const auto part = eager_memory_bytes.get() / static_cast<std::int64_t>(peers_.size());
-  const auto first = reaching.front();
+  const auto first = *std::ranges::min_element(reaching);
   p.rail_ = &rails_[first]->driver();
   p.rail_index_ = first;
   p.credit_bytes_ = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(part, 1 << 12, eager_peer_bytes_max.get()));
   p.eager_bytes_max_ = p.rail_->query().eager_bytes_max;
-  if (reaching.size() > 1) {
-    auto in_turn = reaching;
-    if (!turns.empty()) std::ranges::sort(in_turn, {}, [&](std::size_t i) { return turns[i]; });
-    bundle_up(p, in_turn);
-  }
+  if (reaching.size() > 1) bundle_up(p, reaching);
   p.eager_bytes_max_ = std::min<std::size_t>(p.eager_bytes_max_, p.credit_bytes_ / 2);
   for (const auto i : reaching) {
     ++rails_[i]->peer_count;
@@ -75,11 +71,26 @@ base::result<> peers::connect(rails::peer_id whom,
   return {};
 }
 
-void peers::bundle_up(peer& p, std::span<const std::size_t> in_turn) {
+/// The rails that may reach a peer: those that cannot be cut first, the others by their turns, so
+/// that both ends take the same ones where not all are taken.
+std::vector<std::size_t> peers::in_turn(
+    std::span<const std::optional<std::vector<std::byte>>> addresses,
+    std::span<const std::size_t> turns) const {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < rails_.size() && i < addresses.size(); ++i)
+    if (addresses[i]) all.push_back(i);
+  std::ranges::stable_sort(all, {}, [&](std::size_t i) {
+    const bool severable = rails_[i]->driver().query().severable;
+    return std::pair(severable, severable && !turns.empty() ? turns[i] : 0);
+  });
+  return all;
+}
+
+void peers::bundle_up(peer& p, std::span<const std::size_t> in_order) {
   constexpr std::size_t ring_bytes_min = 256 * 1024;  // several frames of the largest size
   p.bundle_ = std::make_unique<bundle>(*this, p, keeper_,
                                        std::max<std::size_t>(p.credit_bytes_, ring_bytes_min));
-  for (const auto i : in_turn) {
+  for (const auto i : in_order) {
     p.bundle_->add_lane(rails_[i]->driver(), i);
     rails_[i]->bundled = true;
   }

@@ -129,7 +129,10 @@ class peers {
   }
   void pushed(void* owner, bool well) noexcept { above_->pushed(owner, well); }
   void pulled(void* owner, bool well) noexcept { above_->pulled(owner, well); }
-  void bundle_up(peer& p, std::span<const std::size_t> in_turn);
+  [[nodiscard]] std::vector<std::size_t> in_turn(
+      std::span<const std::optional<std::vector<std::byte>>> addresses,
+      std::span<const std::size_t> turns) const;
+  void bundle_up(peer& p, std::span<const std::size_t> in_order);
   void finish_bundles() noexcept;
   static void tick(void* self) noexcept;
 

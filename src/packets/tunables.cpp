@@ -21,10 +21,11 @@ base::number_tunable eager_peer_bytes_max{"HEADWAY_EAGER_PEER",
 base::number_tunable rails_per_peer{
     "HEADWAY_RAILS_PER_PEER",
     "rails",
-    1,
+    rails_per_peer_max,
     1,
     rails_per_peer_max,
-    "most rails to one peer; with more than one, messages survive the loss of all but one"};
+    "most rails to one peer; with more than one, messages survive the loss of all but one. The "
+    "same in all processes"};
 
 base::number_tunable cut_off_ms{
     "HEADWAY_CUT_OFF_MS",

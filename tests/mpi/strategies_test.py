@@ -9,7 +9,7 @@ import sys
 PLACES = {
     "the default rails": {},
     "two connections": {
-        "HEADWAY_RAILS": "tcp:lo", "HEADWAY_CONNECTIONS": "2", "HEADWAY_RAILS_PER_PEER": "8"},
+        "HEADWAY_RAILS": "tcp:lo", "HEADWAY_CONNECTIONS": "2"},
 }
 WARNING = ("headway_strategy of communicator 'halo' is 'best', which is no strategy; there are: "
            "fifo, aggregate, equal, sampled, parallel")  # fmt: skip

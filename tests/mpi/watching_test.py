@@ -49,8 +49,7 @@ class Statistics(unittest.TestCase):
 
     def test_rails_that_carry_together_show_packets_a_frame_losses_and_returns(self):
         self.assertNotIn("bundle ", run(HEADWAY_STATS="1"))
-        said = run(HEADWAY_STATS="1", HEADWAY_RAILS="tcp:lo", HEADWAY_CONNECTIONS="2",
-                   HEADWAY_RAILS_PER_PEER="2")
+        said = run(HEADWAY_STATS="1", HEADWAY_RAILS="tcp:lo", HEADWAY_CONNECTIONS="2")
         heads = [line.split() for line in said.splitlines() if line.startswith("bundle ")]
         self.assertEqual(heads, [["bundle", "packets", "frames", "per", "frame", "losses",
                                   "returns"]] * 2)  # fmt: skip

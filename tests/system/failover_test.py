@@ -63,7 +63,24 @@ class Cables:
 
 
 def environment(**more):
-    return {**os.environ, "HEADWAY_RAILS": "tcp:hw*", "HEADWAY_RAILS_PER_PEER": "4", **more}
+    """`None`: not set."""
+    all_ = {**os.environ, "HEADWAY_RAILS": "tcp:hw*", **more}
+    return {name: value for name, value in all_.items() if value is not None}
+
+
+def bundle_rows(text):
+    """What HEADWAY_STATS says of rails that carry together: a dictionary for each row."""
+    rows, heads = [], None
+    for line in text.splitlines():
+        cells = [line[:24].strip()]
+        cells += [line[at : at + 14].strip() for at in range(24, len(line), 14)]
+        if line.startswith("bundle "):
+            heads = cells
+        elif not line:
+            heads = None
+        elif heads:
+            rows.append(dict(zip(heads, cells)))
+    return rows
 
 
 def command(prefixes, *words):
@@ -72,7 +89,7 @@ def command(prefixes, *words):
 
 
 class Failover(unittest.TestCase):
-    def traffic(self, trouble, messages=6000, **more):
+    def traffic(self, trouble, messages=6000, prefix=(), **more):
         """Runs the oracle while `trouble(cables, over)` does what it does until `over` is set."""
         with network.two_namespaces("1gbit+600mbit") as place:
             cables = Cables(list(place.prefixes[0]))
@@ -80,7 +97,7 @@ class Failover(unittest.TestCase):
             worker = threading.Thread(target=trouble, args=(cables, over))
             worker.start()
             try:
-                words = [ORACLE, "--messages", messages // SHARE, "--seed", 5]
+                words = [*prefix, ORACLE, "--messages", messages // SHARE, "--seed", 5]
                 job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
             finally:
                 over.set()
@@ -99,9 +116,32 @@ class Failover(unittest.TestCase):
             over.wait(1.0)
             cables.put_back("hw0")
 
-        job = self.traffic(trouble, messages=40000)
+        job = self.traffic(trouble, messages=40000, HEADWAY_STATS="1")
         self.assertIn("is lost", job.err)
         self.assertIn("is back", job.err)
+        rows = bundle_rows(job.err)
+        self.assertEqual([row["bundle"] for row in rows], ["tcp:hw0", "tcp:hw1"] * 2, job.err)
+        for row in rows:
+            self.assertGreaterEqual(float(row["per frame"]), 1, row)
+        pulled = [row for row in rows if row["bundle"] == "tcp:hw0"]
+        self.assertTrue(all(int(row["losses"]) >= 1 and int(row["returns"]) >= 1
+                            for row in pulled), job.err)  # fmt: skip
+
+    def test_without_a_word_of_configuration_both_cables_carry_and_one_may_go(self):
+        # Two hosts would not have a /dev/shm in common either.
+        alone = ["sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+        unset = {name: None for name in os.environ if name.startswith("HEADWAY_")}
+
+        def trouble(cables, over):
+            cables.await_traffic("hw1", over)
+            cables.pull("hw1")
+
+        job = self.traffic(trouble, messages=20000, prefix=alone, **unset, HEADWAY_RAILS=None,
+                           HEADWAY_STATS="1")  # fmt: skip
+        self.assertEqual([row["bundle"] for row in bundle_rows(job.err)],
+                         ["tcp:hw0", "tcp:hw1"] * 2, job.err)  # fmt: skip
+        for rank in (0, 1):  # only what owes something is missed
+            self.assertIn(f"rail tcp:hw1 to rank {rank} is lost", job.err)
 
     def test_a_silent_cable_is_noticed(self):
         def trouble(cables, over):

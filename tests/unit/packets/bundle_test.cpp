@@ -12,8 +12,7 @@ namespace headway::packets::testing {
 namespace {
 
 /// Tunables are read once.
-const bool environment_set =
-    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
+const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
 
 class bundle_on : public ::testing::TestWithParam<std::uint32_t> {
  protected:
@@ -148,6 +147,28 @@ TEST_P(bundle_on, puts_small_packets_that_wait_into_one_frame) {
   const auto one = world.peers(0).use_of(0).value(), other = world.peers(0).use_of(1).value();
   EXPECT_GE(one.packets + other.packets, 500u);
   EXPECT_LT((one.frames + other.frames) * 3, one.packets + other.packets);
+}
+
+TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes) {
+  constexpr std::uint32_t count = rails_per_peer_max + 2;
+  cables net(1);
+  const auto machine = topology::machine::read().value();
+  const std::vector<std::optional<std::vector<std::byte>>> addresses(count,
+                                                                     std::vector<std::byte>(1));
+  for (std::uint32_t self = 0; self < 2; ++self) {
+    const auto engine =
+        progress::engine::start(*machine, {.points = progress::polling::off}).value();
+    packets::peers all(*engine, 2, rails::peer_id{self});
+    std::vector<std::size_t> turns;  // each end has them in another order
+    for (std::uint32_t i = 0; i < count; ++i) {
+      turns.push_back(self == 0 ? i : count - 1 - i);
+      all.add_rail(
+          std::make_unique<cables::driver>(net, static_cast<std::uint32_t>(turns.back()), self));
+    }
+    ASSERT_TRUE(all.connect(rails::peer_id{1 - self}, addresses, turns));
+    for (std::size_t i = 0; i < count; ++i)
+      EXPECT_EQ(all.use_of(i).has_value(), turns[i] < rails_per_peer_max) << self << ' ' << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, bundle_on, ::testing::Range(1u, 4u));

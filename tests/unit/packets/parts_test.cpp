@@ -59,8 +59,7 @@ struct message {
 };
 
 /// Tunables are read once.
-const bool environment_set =
-    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
+const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
 
 class parts_on_cables : public ::testing::TestWithParam<std::uint32_t> {
  protected:

@@ -139,8 +139,7 @@ struct process {
 };
 
 /// Tunables are read once.
-const bool environment_set =
-    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
+const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
 
 TEST(slowed_rail, carries_a_tenth_of_the_rest_and_not_half_of_it) {
   ASSERT_TRUE(environment_set);

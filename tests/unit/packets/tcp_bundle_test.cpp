@@ -12,8 +12,7 @@ namespace headway::packets::testing {
 namespace {
 
 /// Tunables are read once.
-const bool environment_set =
-    setenv("HEADWAY_RAILS_PER_PEER", "8", 1) == 0 && setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
+const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
 
 class tcp_bundle : public ::testing::TestWithParam<std::uint32_t> {
  protected:

@@ -1,4 +1,5 @@
-"""E15: messages of a middle size cut over two rails, against one rail alone.
+"""E15: messages of a middle size cut over two rails, against one rail alone; small ones while both
+rails are busy; and what the care for several rails costs one that has no other.
 
 The paper cuts packets that a processor copies, and pays for waking a second core. Over TCP the
 kernel copies at memory's speed and the network takes the time, so what is measured is what cutting
@@ -6,10 +7,16 @@ gains at all, from which size on, and that it costs nothing below.
 """
 
 from .e14 import several
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_least, at_most
 
 RATE = "1gbit+1gbit"
-SIZES = ("1K", "4K", "16K", "32K", "64K", "128K", "256K")
+SIZES = ("1", "8", "1K", "4K", "16K", "32K", "64K", "128K", "256K")
+STRATEGIES = ("fifo", "aggregate", "sampled")
+# A peer that one interface reaches: with all that several would need, and without.
+ONE_RAIL = {
+    "failover on": {"HEADWAY_RAILS": "tcp"},
+    "failover off": {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "1"},
+}
 
 
 def runs(scene):
@@ -18,16 +25,56 @@ def runs(scene):
         ("one rail", {"HEADWAY_RAILS": "tcp:hw0"}),
         ("two rails", several("equal")),
     ):
-        yield Run("pingpong", arguments, series=series, environment=environment, net="tcp",
-                  rate=RATE, peers=series == "two rails")  # fmt: skip
+        yield Run("pingpong", arguments, series=series, tags={"what": "cut"},
+                  environment=environment, net="tcp", rate=RATE,
+                  peers=series == "two rails")  # fmt: skip
+    yield from runs_beside_large_ones(scene)
+    yield from runs_over_one_rail(scene)
+
+
+def runs_beside_large_ones(scene):
+    for strategy in STRATEGIES:
+        yield Run("busy_rails", ("--pin", "--seconds", str(scene.seconds)), net="tcp", rate=RATE,
+                  series="small beside large", tags={"what": "busy", "strategy": strategy},
+                  environment=several("busy") | {"HEADWAY_STRATEGY": strategy})  # fmt: skip
+
+
+def runs_over_one_rail(scene):
+    seconds = ("--seconds", str(scene.seconds))
+    for series, environment in ONE_RAIL.items():
+        for program, arguments in (
+            ("pingpong", ("--sizes", "1,8")),
+            ("message_rate", ("--threads", "1")),
+        ):
+            yield Run(program, ("--pin", *arguments, *seconds), series=series, net="tcp",
+                      tags={"what": "alone"}, environment=environment)  # fmt: skip
 
 
 def against_one(bytes_, bound):
     def check(result):
         times = [result.values(series, "median_us", bytes=bytes_)
                  for series in ("two rails", "one rail")]  # fmt: skip
-        claim = f"{bytes_ >> 10} KB: two rails take ≤ {bound} of what one takes"
+        size = f"{bytes_ >> 10} KB" if bytes_ >= 1 << 10 else f"{bytes_} B"
+        claim = f"{size}: two rails take ≤ {bound} of what one takes"
         return at_most(claim, [two / one for two, one in zip(*times)], bound)
+
+    return check
+
+
+def together(result):
+    rates = [result.values("small beside large", "thousand_per_s", strategy=strategy)
+             for strategy in ("aggregate", "fifo")]  # fmt: skip
+    claim = "small messages while both rails are busy: together ≥ 3 × first-come"
+    return at_least(claim, [one / other for one, other in zip(*rates)], 3)
+
+
+def care_costs(what, column, where, inverse=False):
+    """`inverse`: more is better."""
+
+    def check(result):
+        on, off = (result.values(series, column, what="alone", **where) for series in ONE_RAIL)
+        costs = [b / a if inverse else a / b for a, b in zip(on, off)]
+        return at_most(f"one rail, failover on against off, {what}: ≤ 1.03", costs, 1.03)
 
     return check
 
@@ -40,7 +87,21 @@ EXPERIMENT = Experiment(
     runs=runs,
     panels=(
         Panel("one way over 1 + 1 Gbit/s", "bytes", {"time": "median_us"}, "µs", "size",
-              log_x=True, log_y=True, bytes_x=True),
+              {"what": "cut"}, log_x=True, log_y=True, bytes_x=True),
+        Panel("64 bytes while 4 MB messages keep both rails busy", "strategy",
+              {"rate": "thousand_per_s"}, "thousand/s", where={"what": "busy"}, kind="bar",
+              higher_is_better=True),
+        Panel("over one rail that is not shaped", "bytes", {"time": "median_us"}, "µs", "size",
+              {"what": "alone"}, log_x=True, bytes_x=True),
     ),
-    claims=(against_one(1 << 10, 1.03), against_one(128 << 10, 0.7), against_one(256 << 10, 0.7)),
+    claims=(
+        against_one(8, 1.03),
+        against_one(1 << 10, 1.03),
+        against_one(128 << 10, 0.7),
+        against_one(256 << 10, 0.7),
+        together,
+        care_costs("1 B", "median_us", {"bytes": 1}),
+        care_costs("8 B", "median_us", {"bytes": 8}),
+        care_costs("rate of 8 B", "million_per_s", {"threads": 1}, inverse=True),
+    ),
 )  # fmt: skip

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "launch/ready.hpp"
 
 namespace headway::launch {
 namespace {
@@ -22,17 +23,6 @@ using base::fault_kind;
 
 constexpr std::uint64_t answer_ns_max = 2'000'000'000;
 constexpr int waiting_guests_max = 128;  // in the kernel
-
-bool ready(int descriptor, short events, std::uint64_t deadline_ns) noexcept {
-  for (;;) {
-    const auto now = base::now_ns();
-    const auto left_ns = now < deadline_ns ? deadline_ns - now : 0;
-    const auto left_ms = std::min<std::uint64_t>((left_ns + 999'999) / 1'000'000, 1'000'000);
-    pollfd one{descriptor, events, 0};
-    if (poll(&one, 1, static_cast<int>(left_ms)) > 0) return true;
-    if (left_ns == 0) return false;
-  }
-}
 
 std::unexpected<base::fault> hung_up() {
   return failed(fault_kind::peer_lost, "a process of the rendezvous hung up");

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "launch/ready.hpp"
 #include "launch/tunables.hpp"
 
 namespace headway::launch {
@@ -19,18 +20,6 @@ using base::fault_kind;
 
 // Intel's server announces values of 4096 bytes, all others 1024; room for both and what is around.
 constexpr std::size_t line_bytes_max = 16'384;
-
-/// Waits for `events` on `descriptor`. Says false when the deadline has passed.
-bool ready(int descriptor, short events, std::uint64_t deadline_ns) noexcept {
-  for (;;) {
-    const auto now = base::now_ns();
-    const auto left_ns = now < deadline_ns ? deadline_ns - now : 0;
-    const auto left_ms = std::min<std::uint64_t>((left_ns + 999'999) / 1'000'000, 1'000'000);
-    pollfd one{descriptor, events, 0};
-    if (poll(&one, 1, static_cast<int>(left_ms)) > 0) return true;
-    if (left_ns == 0) return false;
-  }
-}
 
 std::unexpected<base::fault> timed_out(std::string_view awaited) {
   return failed(fault_kind::timed_out,

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headway::launch {
+
+/// Waits for `events` (as poll(2) has them) on `descriptor`, until `deadline_ns` (base::now_ns) at
+/// most. False: the deadline has passed.
+/// Threads:  any.
+/// Progress: sleeps in the kernel; a deadline that has passed already is one look.
+[[nodiscard]] bool ready(int descriptor, short events, std::uint64_t deadline_ns) noexcept;
+
+}  // namespace headway::launch

@@ -17,14 +17,16 @@
 static int timer;
 static _Atomic uint32_t word;
 static bool by_timer;
+static _Atomic bool ended;
 
 static void* sleeper(void* nothing) {
   (void)nothing;
-  for (uint32_t seen = 0;; seen = atomic_load(&word)) {
+  for (uint32_t seen = 0; !ended; seen = atomic_load(&word)) {
     uint64_t times;
     if (!by_timer) syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-    else if (read(timer, &times, sizeof times) < 0) return NULL;
+    else if (read(timer, &times, sizeof times) < 0) break;
   }
+  return NULL;
 }
 
 static void wake(double after_us) {
@@ -82,9 +84,11 @@ int main(int argc, char** argv) {
   for (int way = 0; way < 2; ++way) {
     pthread_t thread;
     by_timer = way == 0;
+    ended = false;
     if (pthread_create(&thread, NULL, sleeper, NULL) != 0) return 1;
     measure(&t, by_timer ? "timer" : "wake-up", after_us, (long)times);
-    pthread_cancel(thread);
+    ended = true;
+    wake(1);
     pthread_join(thread, NULL);
   }
   return table_close(&t, json, "timer", "none", 1) ? 0 : 1;

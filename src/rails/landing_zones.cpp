@@ -1,5 +1,7 @@
 #include "rails/landing_zones.hpp"
 
+#include <utility>
+
 #include "base/assert.hpp"
 
 namespace headway::rails {
@@ -40,11 +42,22 @@ bool landing_zones::open(peer_id peer, landing_id id, std::span<std::byte> targe
   return false;
 }
 
-void landing_zones::close(landing_id id) noexcept {
+std::optional<peer_id> landing_zones::close(landing_id id) noexcept {
   zone* z = find(id);
-  if (!z) return;
+  if (!z) return std::nullopt;
+  const bool lent = std::exchange(z->lent, 0) != 0;
+  const peer_id peer = z->peer;
   z->target = {};
   z->id.store(0, std::memory_order_relaxed);
+  z->lock.unlock();
+  return lent ? std::optional(peer) : std::nullopt;
+}
+
+void landing_zones::give_back(landing_id id) noexcept {
+  zone* z = find(id);
+  if (!z) return;
+  HEADWAY_DEBUG_ASSERT(z->lent > 0);
+  --z->lent;
   z->lock.unlock();
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "base/spinlock.hpp"
@@ -33,8 +34,9 @@ class landing_zones {
 
   /// False: its group is full now.
   [[nodiscard]] bool open(peer_id peer, landing_id id, std::span<std::byte> target) noexcept;
-  /// After return nothing is written there. Closing a zone that is not open does nothing.
-  void close(landing_id id) noexcept;
+  /// After return nothing is written there by this process. Closing a zone that is not open does
+  /// nothing. Returns whom parts of it are still lent to: they are the caller's to take back.
+  std::optional<peer_id> close(landing_id id) noexcept;
 
   /// Copies `piece` to `offset` of the zone.
   [[nodiscard]] answer write(peer_id peer, landing_id id, std::uint64_t offset,
@@ -48,19 +50,22 @@ class landing_zones {
   template <class Writer>
   [[nodiscard]] answer fill(peer_id peer, landing_id id, std::uint64_t offset, std::uint64_t bytes,
                             Writer&& writer) noexcept {
-    zone* z = find(id);  // comes back locked
-    if (!z) return answer::no_zone;
-    answer said = answer::written;
-    if (z->peer != peer) {
-      said = answer::no_zone;
-    } else if (offset > z->target.size() || bytes > z->target.size() - offset) {
-      said = answer::out_of_bounds;
-    } else if (bytes > 0) {
-      writer(z->target.subspan(offset, bytes));
-    }
-    z->lock.unlock();
-    return said;
+    return use(peer, id, offset, bytes, [&](zone&, std::span<std::byte> target) {
+      if (!target.empty()) writer(target);
+    });
   }
+
+  /// Calls `taker(part of the zone)`, which lets the peer itself write there until `give_back`.
+  template <class Taker>
+  [[nodiscard]] answer lend(peer_id peer, landing_id id, std::uint64_t offset, std::uint64_t bytes,
+                            Taker&& taker) noexcept {
+    return use(peer, id, offset, bytes, [&](zone& z, std::span<std::byte> target) {
+      ++z.lent;
+      taker(target);
+    });
+  }
+  /// The peer has written all of a part that was lent. Nothing happens where the zone was closed.
+  void give_back(landing_id id) noexcept;
 
  private:
   struct alignas(64) zone {
@@ -68,11 +73,29 @@ class landing_zones {
     std::atomic<std::uint32_t> id{0};  // 0: free. Changed under the lock, looked at without
     peer_id peer{};
     std::span<std::byte> target;
+    std::uint32_t lent = 0;  // parts
   };
   using group = std::array<zone, ways>;
 
   [[nodiscard]] group& group_of(landing_id id) noexcept;
   [[nodiscard]] zone* find(landing_id id) noexcept;
+
+  template <class User>
+  [[nodiscard]] answer use(peer_id peer, landing_id id, std::uint64_t offset, std::uint64_t bytes,
+                           User&& user) noexcept {
+    zone* z = find(id);  // comes back locked
+    if (!z) return answer::no_zone;
+    answer said = answer::written;
+    if (z->peer != peer) {
+      said = answer::no_zone;
+    } else if (offset > z->target.size() || bytes > z->target.size() - offset) {
+      said = answer::out_of_bounds;
+    } else {
+      user(*z, z->target.subspan(offset, bytes));
+    }
+    z->lock.unlock();
+    return said;
+  }
 
   std::array<group, group_count> groups_;
 };

@@ -234,6 +234,27 @@ TEST_P(contract, many_landing_payloads_and_packets_cross_without_harm) {
   EXPECT_EQ(from, to);
 }
 
+TEST_P(contract, large_payloads_that_were_sent_before_the_receiver_looked_land_where_they_belong) {
+  auto w = make_world();
+  constexpr std::uint32_t zones = 24;
+  constexpr std::size_t bytes = 200'000;
+  std::vector<std::vector<std::byte>> from, to(zones, std::vector<std::byte>(bytes));
+  for (std::uint32_t z = 0; z < zones; ++z) {
+    from.push_back(pattern(bytes, z));
+    ASSERT_TRUE(w.last()->land(w.first_id(), landing_id{z + 1}, to[z]));
+  }
+  std::uint32_t posted = 0;
+  for (int step = 0; step < 1000 && posted < zones; ++step) {
+    const packet p{.payload = from[posted], .landing = landing_id{posted + 1}, .cookie = posted};
+    if (w.first()->send(w.last_id(), p) != post::retry) ++posted;
+    w.first().step();
+  }
+  for (; posted < zones; ++posted)
+    ASSERT_NE(w.push({.payload = from[posted], .landing = landing_id{posted + 1}}), post::retry);
+  EXPECT_TRUE(w.run_until([&] { return w.last().landed_bytes == zones * bytes; }));
+  EXPECT_EQ(to, from);
+}
+
 TEST_P(contract, after_unland_nothing_is_written_there_and_sent_still_comes) {
   auto w = make_world();
   const auto payload = pattern(4'000'000, 5);

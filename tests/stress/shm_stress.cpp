@@ -207,5 +207,50 @@ TEST(shm_stress, threads_of_three_drivers_lose_nothing_and_sleep_well) {
   for (auto& m : members) m->check();
 }
 
+/// One payload into a zone that is closed at some moment, by drivers of their own: who has taken a
+/// target back once gets its payloads through buffers from then on.
+void close_while_written(const std::string& job, std::size_t enough) {
+  std::array<std::unique_ptr<shm_driver>, 2> ends;
+  std::array<std::vector<std::byte>, 2> addresses;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ends[rank] = std::make_unique<shm_driver>(config{.job_id = job, .rank = rank, .size = 2});
+    addresses[rank] = ends[rank]->open().value();
+  }
+  for (std::uint32_t rank = 0; rank < 2; ++rank)
+    ASSERT_TRUE(ends[rank]->connect(peer_id{1 - rank}, addresses[1 - rank]));
+  const std::vector<std::byte> payload(2'000'000, std::byte{7});
+  std::vector<std::byte> zone(payload.size());
+  ASSERT_TRUE(ends[1]->land(peer_id{0}, landing_id{1}, zone));
+  const packet sent{.payload = payload, .landing = landing_id{1}, .cookie = 5};
+  ASSERT_EQ(ends[0]->send(peer_id{1}, sent), post::posted);
+  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  std::atomic<bool> ended{false};
+  std::jthread sender([&] {
+    std::array<event, 4> events;
+    while (!ended && base::now_ns() < deadline)
+      if (ends[0]->reap(events) != 0) ended = events[0].kind == event_kind::sent;
+  });
+  std::array<event, 4> events;
+  for (std::size_t landed = 0; landed < enough && !ended && base::now_ns() < deadline;) {
+    const std::size_t count = ends[1]->reap(events);
+    for (std::size_t i = 0; i < count; ++i) landed += events[i].count;
+  }
+  ends[1]->unland(landing_id{1});
+  std::ranges::fill(zone, std::byte{1});
+  while (!ended && base::now_ns() < deadline) EXPECT_EQ(ends[1]->reap(events), 0u);
+  sender.join();
+  EXPECT_TRUE(ended) << "the sender is told, though nobody wanted the rest";
+  EXPECT_EQ(std::ranges::count(zone, std::byte{1}), static_cast<std::ptrdiff_t>(zone.size()));
+}
+
+TEST(shm_stress, a_zone_that_is_closed_while_it_is_written_is_the_callers_again) {
+  std::uint32_t salt = 0;
+  ASSERT_EQ(getrandom(&salt, sizeof salt, 0), static_cast<ssize_t>(sizeof salt));
+  std::mt19937 random(salt);
+  for (int round = 0; round < 100 && !HasFailure(); ++round)
+    close_while_written("closing-" + std::to_string(salt) + "-" + std::to_string(round),
+                        random() % 2'000'000);
+}
+
 }  // namespace
 }  // namespace headway::rails::shm

@@ -109,4 +109,16 @@ bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcep
   return true;
 }
 
+bool write_remote(pid_t pid, std::uint64_t to, std::span<const std::byte> from) noexcept {
+  while (!from.empty()) {
+    const iovec local{const_cast<std::byte*>(from.data()), from.size()};  // iovec has no const form
+    const iovec remote{reinterpret_cast<void*>(to), from.size()};
+    const ssize_t put = process_vm_writev(pid, &local, 1, &remote, 1, 0);
+    if (put <= 0) return false;
+    to += static_cast<std::uint64_t>(put);
+    from = from.subspan(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
 }  // namespace headway::rails::shm

@@ -36,5 +36,8 @@ struct address {
 
 /// Reads another process's memory; false when the kernel refuses any of it.
 [[nodiscard]] bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcept;
+/// The same the other way. False: some of it, or nothing, was written.
+[[nodiscard]] bool write_remote(pid_t pid, std::uint64_t to,
+                                std::span<const std::byte> from) noexcept;
 
 }  // namespace headway::rails::shm

@@ -107,10 +107,26 @@ void incoming::take_notice(std::span<const std::byte> record) noexcept {
     return;
   }
   t = {.notice = notice, .missing = notice.bytes};
+  if (notice.places != 0) lend(t);
   ++announced_;
   transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);
   may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
+}
+
+/// Tells the sender where it may write.
+void incoming::lend(transfer& t) noexcept {
+  slot_control& control = *c_.slot.control;
+  if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
+  auto& target = control.transfers[t.notice.number % transfers_max].target;
+  const auto said = c_.zones->lend(c_.back->peer(), landing_id{t.notice.landing}, t.notice.offset,
+                                   t.notice.bytes, [&](std::span<std::byte> part) {
+                                     const auto address =
+                                         reinterpret_cast<std::uint64_t>(part.data());
+                                     target.store(lent_target(address, lap_of(t.notice.number)),
+                                                  std::memory_order_release);  // (G)
+                                   });
+  t.lent = said == landing_zones::answer::written;
 }
 
 /// A record was used up at once. The writer gets lines back in order, so while older records are
@@ -184,15 +200,18 @@ std::size_t incoming::take_piece(event& e) noexcept {
     if (reader_.peek() == 0) break_off("a piece belongs to nothing");
     return 0;
   }
-  if (bytes == 0 || bytes > c_.shape.piece_bytes || bytes > t.missing || offset > t.notice.bytes ||
-      bytes > t.notice.bytes - offset) {
+  const bool placed = line.placed != 0;
+  if (bytes == 0 || (bytes > c_.shape.piece_bytes && !placed) || (placed && !t.lent) ||
+      bytes > t.missing || offset > t.notice.bytes || bytes > t.notice.bytes - offset) {
     break_off("a piece has no valid size");
     return 0;
   }
   const std::byte* buffer =
       c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
-  const auto said = c_.zones->write(c_.back->peer(), landing_id{t.notice.landing},
-                                    t.notice.offset + offset, std::span(buffer, bytes));
+  const auto said = c_.zones->fill(c_.back->peer(), landing_id{t.notice.landing},
+                                   t.notice.offset + offset, bytes, [&](std::span<std::byte> to) {
+                                     if (!placed) std::memcpy(to.data(), buffer, bytes);
+                                   });
   if (said == landing_zones::answer::out_of_bounds) {
     break_off("a payload ends behind its zone");
     return 0;
@@ -215,6 +234,7 @@ event incoming::landed(const transfer& t, std::size_t bytes) const noexcept {
 void incoming::arrived(transfer& t, std::size_t bytes) noexcept {
   t.missing -= bytes;
   if (t.missing != 0) return;
+  if (std::exchange(t.lent, false)) c_.zones->give_back(landing_id{t.notice.landing});
   transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
                           std::memory_order_relaxed);
   while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
@@ -224,6 +244,7 @@ void incoming::arrived(transfer& t, std::size_t bytes) noexcept {
 
 bool incoming::pull_is_due() noexcept {
   if (!may_pull_.load(std::memory_order_relaxed)) return false;
+  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half to us
   const std::uint64_t now = base::now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
   return now - silent_since_ns_ >= patience_ns;
@@ -293,6 +314,11 @@ bool incoming::waiting() noexcept {
   if (piece_ready()) return true;
   // (B) `take` moved on, and the buffer that we looked at is not the one to look at.
   return buffer_ticket_.load(std::memory_order_acquire) != before;
+}
+
+void incoming::take_back_targets() noexcept {
+  revoke_targets(c_.slot.control->revoked);
+  while (is_placing(c_.slot.control->placing) && c_.back->peer_alive()) base::relax();
 }
 
 void incoming::break_off(const char* why) noexcept {

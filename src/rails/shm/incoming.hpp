@@ -44,6 +44,9 @@ class incoming {
   /// Whether `take` would find something.
   [[nodiscard]] bool waiting() noexcept;
   [[nodiscard]] bool belongs_to(const outgoing& way) const noexcept { return c_.back == &way; }
+  /// After return the peer writes nothing straight into this process any more. Any thread.
+  /// Waits for the piece that it writes now; forever where it was stopped in the middle of one.
+  void take_back_targets() noexcept;
 
  private:
   /// Announced and not yet all here: at most `transfers_max` that the sender is not done with, and
@@ -56,6 +59,7 @@ class incoming {
   struct transfer {
     transfer_notice notice{};
     std::uint64_t missing = 0;  // bytes; 0: not active
+    bool lent = false;          // the peer may write at the target
   };
 
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
@@ -63,6 +67,7 @@ class incoming {
   [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
   [[nodiscard]] bool take_landing(std::span<const std::byte> record, event& e) noexcept;
   void take_notice(std::span<const std::byte> record) noexcept;
+  void lend(transfer& t) noexcept;
   void consume(std::uint64_t lines) noexcept;
   void free_lines(std::uint64_t lines) noexcept;
 

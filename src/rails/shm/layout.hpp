@@ -23,7 +23,7 @@ constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 2;
+constexpr std::uint32_t layout_version = 3;
 
 using token = std::array<std::byte, 16>;
 
@@ -61,9 +61,15 @@ struct segment_head {
 /// A large payload under way. `claim` is written by both ends: who takes which piece.
 struct alignas(line_bytes) transfer_line {
   std::atomic<std::uint64_t> claim;     // number of the transfer << 32 | next piece nobody took
+  std::atomic<std::uint64_t> target;    // receiver; where the sender may write it, with lap_of
   std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read out of the sender
   std::atomic<std::uint64_t> returned;  // receiver; 1 + the piece that it could not read
 };
+
+/// How often its line was used before transfer `number`; 16 bits, as a receiver lags by 2 at most.
+[[nodiscard]] constexpr std::uint16_t lap_of(std::uint32_t number) noexcept {
+  return static_cast<std::uint16_t>(number / transfers_max);
+}
 
 /// Head of a piece buffer.
 struct alignas(line_bytes) piece_line {
@@ -71,6 +77,7 @@ struct alignas(line_bytes) piece_line {
   std::uint32_t transfer;           // sender, while it is free; and so below
   std::uint32_t bytes;
   std::uint64_t offset;
+  std::uint32_t placed;  // 1: nothing in the buffer, the bytes are at their target
 };
 
 struct slot_control {
@@ -78,6 +85,8 @@ struct slot_control {
   alignas(line_bytes) std::atomic<std::uint64_t> consumed;       // owner; lines of the ring
   std::atomic<std::uint32_t> wants_room;                         // peer sets, owner clears
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
+  alignas(line_bytes) std::atomic<std::uint32_t> placing;  // peer; 1: writes at a target now
+  std::atomic<std::uint32_t> revoked;  // owner; 1: no target is valid any more, for good
   std::array<transfer_line, transfers_max> transfers;
   std::array<piece_line, pieces_max> pieces;
 };
@@ -115,6 +124,7 @@ struct transfer_notice {
   std::uint64_t bytes;
   std::uint64_t offset;   // in the zone
   std::uint64_t address;  // of the payload in the sender's memory
+  std::uint64_t places;   // 1: the sender would write at a target
 };
 
 /// Lines that a record of `bytes` behind its word takes.

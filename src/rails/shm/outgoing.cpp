@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/assert.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "rails/shm/copy.hpp"
 #include "rails/shm/pieces.hpp"
@@ -30,6 +31,7 @@ outgoing::outgoing(context made) noexcept
       fence_always_(made.fence_always),
       push_(made.push),
       way_(std::move(made.way)),
+      writable_pid_(made.writable_pid),
       posted_count_(made.posted_count),
       news_(made.news) {}
 
@@ -107,17 +109,27 @@ post outgoing::send_transfer(const packet& what) noexcept {
     state_.store(state::down, std::memory_order_relaxed);
     return post::down;
   }
+  using way = way_choice::way;
+  const bool alone = number == done_.load(std::memory_order_relaxed);
+  const bool places = what.payload.size() >= placed_bytes_min &&
+                      writable_pid_.load(std::memory_order_relaxed) != 0 &&
+                      (!push_ || choice_.choose(what.payload.size()) == way::placing);
   const transfer_notice notice{.number = number,
                                .landing = static_cast<std::uint32_t>(what.landing),
                                .bytes = what.payload.size(),
                                .offset = what.offset,
-                               .address = reinterpret_cast<std::uint64_t>(what.payload.data())};
+                               .address = reinterpret_cast<std::uint64_t>(what.payload.data()),
+                               .places = places};
   // The peer looks at this line only between the notice and the end of the transfer.
   transfer_line& shared = way_->slot().control->transfers[number % transfers_max];
+  shared.target.store(0, std::memory_order_relaxed);
   shared.pulled.store(0, std::memory_order_relaxed);
   shared.returned.store(0, std::memory_order_relaxed);
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
-  postings_[number % transfers_max] = {.payload = what.payload, .cookie = what.cookie};
+  postings_[number % transfers_max] = {.payload = what.payload,
+                                       .cookie = what.cookie,
+                                       .begun_ns = alone ? base::now_ns() : 0,
+                                       .places = places};
   if (const post said = put(record_kind::transfer, bytes_of(notice), {}); said != post::done)
     return said;
   posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks, and (T) carries
@@ -150,10 +162,28 @@ bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept 
     auto& claim = way_->slot().control->transfers[number % transfers_max].claim;
     const std::uint64_t pieces =
         (bytes + way_->shape().piece_bytes - 1) / way_->shape().piece_bytes;
-    const bool push = push_ || !way_->slot().control->pulls.load(std::memory_order_relaxed);
-    if (push && claim_pieces(claim, number, pieces, 1, piece) != 0) return true;
+    if (has_buffers()) {
+      if (claim_pieces(claim, number, pieces, 1, piece) != 0) return true;
+    } else if (may_place(number)) {
+      return false;  // when its target is known; or the peer pulls it
+    }
   }
   return false;
+}
+
+bool outgoing::has_buffers() const noexcept {
+  return push_ || way_->slot().control->pulls.load(std::memory_order_relaxed) == 0;
+}
+
+bool outgoing::may_place(std::uint32_t number) const noexcept {
+  return postings_[number % transfers_max].places &&
+         writable_pid_.load(std::memory_order_relaxed) != 0;
+}
+
+std::uint64_t outgoing::target_of(std::uint32_t number) const noexcept {
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  if (!may_place(number)) return 0;
+  return shm::target_of(shared.target.load(std::memory_order_acquire), lap_of(number));  // (G)
 }
 
 bool outgoing::take_returned(std::uint32_t number) noexcept {
@@ -174,21 +204,73 @@ void outgoing::fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept {
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
   const std::size_t index = buffer_ticket_ % shape.piece_count;
   std::memcpy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset, bytes);
-  piece_line& line = way_->slot().control->pieces[index];
-  line.transfer = number;
-  line.bytes = static_cast<std::uint32_t>(bytes);
-  line.offset = offset;
-  fill_piece(line.turn, buffer_ticket_ / shape.piece_count);
+  announce({.number = number, .offset = offset, .bytes = bytes});
+}
+
+/// A buffer is free; it becomes full, or says what was placed.
+void outgoing::announce(const piece_told& what) noexcept {
+  const std::uint32_t count = way_->shape().piece_count;
+  piece_line& line = way_->slot().control->pieces[buffer_ticket_ % count];
+  line.transfer = what.number;
+  line.bytes = static_cast<std::uint32_t>(what.bytes);
+  line.offset = what.offset;
+  line.placed = what.placed;
+  fill_piece(line.turn, buffer_ticket_ / count);
   ++buffer_ticket_;
-  p.pushed += bytes;
+  postings_[what.number % transfers_max].pushed += what.bytes;
   notify();
+}
+
+/// Copies some pieces straight to their target; 0: there is nothing that may go that way now.
+std::size_t outgoing::place_some() noexcept {
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  const std::size_t piece_bytes = way_->shape().piece_bytes;
+  for (; next_push_ != posted; ++next_push_) {
+    const std::uint64_t target = target_of(next_push_);
+    if (target == 0) return 0;
+    posting& p = postings_[next_push_ % transfers_max];
+    auto& claim = way_->slot().control->transfers[next_push_ % transfers_max].claim;
+    std::uint32_t first = 0;
+    const std::uint32_t count =
+        claim_pieces(claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
+                     placed_pieces, first);
+    if (count == 0) continue;
+    const std::size_t offset = first * piece_bytes;
+    const auto bytes =
+        p.payload.subspan(offset, std::min(count * piece_bytes, p.payload.size() - offset));
+    if (!place(target + offset, bytes)) {
+      // These, and all from now on, go through buffers.
+      writable_pid_.store(0, std::memory_order_relaxed);
+      p.returned_first = first;
+      p.returned_count = count;
+      return 0;
+    }
+    announce({.number = next_push_, .offset = offset, .bytes = bytes.size(), .placed = true});
+    return bytes.size();
+  }
+  return 0;
+}
+
+bool outgoing::place(std::uint64_t target, std::span<const std::byte> bytes) noexcept {
+  slot_control& control = *way_->slot().control;
+  if (!begin_placing(control.placing, control.revoked)) return false;
+  const pid_t pid = writable_pid_.load(std::memory_order_relaxed);
+  const bool whole = way_->process_runs() && write_remote(pid, target, bytes);
+  end_placing(control.placing);
+  return whole;
 }
 
 void outgoing::push() noexcept {
   std::uint32_t number = 0, piece = 0;
-  for (std::size_t copied = 0; copied < budget_bytes; copied += way_->shape().piece_bytes) {
-    if (!buffer_free() || !next_piece(number, piece)) return;
+  for (std::size_t copied = 0; copied < budget_bytes;) {
+    if (!buffer_free()) return;
+    if (const std::size_t placed = place_some(); placed != 0) {
+      copied += placed;
+      continue;
+    }
+    if (!next_piece(number, piece)) return;
     fill_buffer(number, piece);
+    copied += way_->shape().piece_bytes;
   }
 }
 
@@ -206,6 +288,10 @@ std::size_t outgoing::report(std::span<event> out) noexcept {
   for (; number != posted && count < out.size(); ++number, ++count) {
     const bool whole = finished(number);
     if (!whole && !down) break;
+    if (const posting& p = postings_[number % transfers_max]; whole && p.begun_ns != 0)
+      choice_.learn(p.payload.size(),
+                    p.places ? way_choice::way::placing : way_choice::way::buffers,
+                    base::now_ns() - p.begun_ns);
     out[count] = {.kind = whole ? event_kind::sent : event_kind::failed,
                   .peer = peer_,
                   .cookie = postings_[number % transfers_max].cookie};
@@ -241,7 +327,8 @@ bool outgoing::could_advance() noexcept {
   if (!something && buffer_free()) {
     for (std::uint32_t n = oldest; n != next_push_ && !something; ++n)
       something = postings_[n % transfers_max].returned_count != 0 || take_returned(n);
-    something = something || next_push_ != posted_.load(std::memory_order_relaxed);
+    if (next_push_ != posted_.load(std::memory_order_acquire))  // (T)
+      something = something || has_buffers() || target_of(next_push_) != 0;
   }
   pushing_.unlock();
   return something;

@@ -13,6 +13,7 @@
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/segment.hpp"
+#include "rails/shm/way_choice.hpp"
 
 namespace headway::rails::shm {
 
@@ -20,9 +21,10 @@ namespace headway::rails::shm {
 ///
 /// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by
 /// moving `claim`: this end copies its pieces into buffers of the peer's segment, from which the
-/// peer copies them out at the same time; the peer, where the kernel lets it, reads pieces straight
-/// out of this process when no buffer is being filled. So the two copies run beside each other
-/// while both ends are awake, and the peer needs nobody here when this end computes.
+/// peer copies them out at the same time, or, where the kernel lets it and that is faster, straight
+/// to their target, once the peer has said where that is; the peer reads pieces straight out of
+/// this process when no buffer is being filled. So both ends copy at once while both are awake, and
+/// the peer needs nobody here when this end computes.
 ///
 /// Shape:    `transfers_max` transfers under way; allocates nothing after construction.
 /// Threads:  `send` one at a time; `advance` one at a time; both beside each other, and beside
@@ -37,7 +39,8 @@ class outgoing {
     peer_id peer{};
     std::unique_ptr<attachment> way;
     bool fence_always = false;  ///< this process is not enlisted
-    bool push = true;           ///< false: leave pieces to a peer that pulls
+    bool push = true;           ///< false: no buffers for a peer that pulls
+    pid_t writable_pid = 0;     ///< 0: its memory is not to be written
     std::atomic<std::uint32_t>* posted_count = nullptr;  ///< of all peers, for `reap`
     std::atomic<bool>* news = nullptr;                   ///< set when a peer is lost or has closed
   };
@@ -67,18 +70,29 @@ class outgoing {
   }
   void set_lost_reported() noexcept { lost_reported_ = true; }
   [[nodiscard]] peer_id peer() const noexcept { return peer_; }
+  [[nodiscard]] bool peer_alive() const noexcept { return way_->owner_alive(); }
 
  private:
   enum class state : std::uint8_t { fresh, up, down };
+
+  struct piece_told {
+    std::uint32_t number = 0;  // of the transfer
+    std::size_t offset = 0, bytes = 0;
+    bool placed = false;
+  };
 
   /// A transfer under way, from `send` until `sent`.
   struct posting {
     std::span<const std::byte> payload;
     std::uint64_t cookie = 0;
     std::size_t pushed = 0;            // bytes; who holds pushing_
-    std::uint32_t returned_first = 0;  // pieces that the peer could not read
+    std::uint32_t returned_first = 0;  // pieces that could not be read or placed
     std::uint32_t returned_count = 0;
+    std::uint64_t begun_ns = 0;  // 0: behind another one
+    bool places = false;
   };
+  static constexpr std::size_t placed_bytes_min = 128 * 1024;  // below, system calls cost more
+  static constexpr std::uint32_t placed_pieces = 4;            // at once, for the same reason
 
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
   [[nodiscard]] post put(record_kind kind, std::span<const std::byte> first,
@@ -90,6 +104,12 @@ class outgoing {
   [[nodiscard]] bool next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept;
   [[nodiscard]] bool buffer_free() const noexcept;
   void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept;
+  [[nodiscard]] std::size_t place_some() noexcept;
+  [[nodiscard]] bool has_buffers() const noexcept;
+  [[nodiscard]] bool may_place(std::uint32_t number) const noexcept;
+  [[nodiscard]] std::uint64_t target_of(std::uint32_t number) const noexcept;
+  [[nodiscard]] bool place(std::uint64_t target, std::span<const std::byte> bytes) noexcept;
+  void announce(const piece_told& what) noexcept;
   [[nodiscard]] bool finished(std::uint32_t number) noexcept;
   [[nodiscard]] bool take_returned(std::uint32_t number) noexcept;
   [[nodiscard]] std::size_t report(std::span<event> out) noexcept;
@@ -114,7 +134,9 @@ class outgoing {
   std::uint32_t next_push_ = 0;
   std::uint64_t buffer_ticket_ = 0;
   std::array<posting, transfers_max> postings_;
-  bool pieces_reserved_ = false;  // send's own
+  way_choice choice_;
+  std::atomic<pid_t> writable_pid_;  // who pushes makes it 0 when the kernel or the peer refuses
+  bool pieces_reserved_ = false;     // send's own
   std::atomic<bool> lost_{false};
   bool lost_reported_ = false;  // reap's own
   std::atomic<std::uint32_t>* posted_count_;

@@ -6,18 +6,25 @@
 namespace headway::rails::shm {
 
 // How the pieces of a large payload go from a sender to one receiver: both take pieces by a claim,
-// so that each is copied once; the sender's go through a ring of buffers, in turns; the receiver
-// reads its own out of the sender's memory and counts them.
+// so that each is copied once; the sender's go through a ring of buffers, in turns, or straight to
+// their target, told by an empty buffer; the receiver reads its own out of the sender's memory and
+// counts them.
 //
 //   turn of buffer b == 2 × lap       free: the sender's
 //   turn of buffer b == 2 × lap + 1   full: the receiver's
+//
+// The receiver may take back all targets, and waits for the piece that is being placed then.
 //
 // Hazards, and the edge that removes each:
 //   half-written piece read             (P) release -> (C) acquire
 //   piece overwritten while it is read  (F) release -> (O) acquire
 //   payload reused while it is read     (R) release -> (D) acquire
 //   piece copied twice, or never        (K) one exchange wins each; relaxed, it carries no data
-// Checked by: tests/model/shm_pieces_model.cpp (mutations there), tests/stress/shm_stress.cpp.
+//   placed before it was lent           (G) release -> acquire of the target
+//   placed where nothing is lent        (W) then (V), against (V') then (W'): one sees the other
+//   target reused while it is written   (E) release -> (W') acquire
+// Checked by: tests/model/shm_pieces_model.cpp, shm_placing_model.cpp (mutations there),
+//             tests/stress/shm_stress.cpp.
 
 template <class Turn>
 [[nodiscard]] bool piece_is_free(const Turn& turn, std::uint64_t lap) noexcept {
@@ -40,15 +47,16 @@ void free_piece(Turn& turn, std::uint64_t lap) noexcept {
 }
 
 /// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that nobody
-/// took. How many; 0: all are taken, or the claim is already another transfer's.
+/// took, and no more than half of those that are left, so that both ends finish together.
+/// How many; 0: all are taken, or the claim is already another transfer's.
 template <class Claim>
 [[nodiscard]] std::uint32_t claim_pieces(Claim& claim, std::uint32_t number, std::uint64_t count,
                                          std::uint32_t wanted, std::uint32_t& first) noexcept {
   std::uint64_t seen = claim.load(std::memory_order_relaxed);
   while (seen >> 32 == number && (seen & 0xffff'ffff) < count) {
     first = static_cast<std::uint32_t>(seen);
-    const std::uint64_t left = count - first;
-    const auto taken = static_cast<std::uint32_t>(left < wanted ? left : wanted);
+    const std::uint64_t half = (count - first + 1) / 2;
+    const auto taken = static_cast<std::uint32_t>(half < wanted ? half : wanted);
     if (claim.compare_exchange_weak(seen, seen + taken, std::memory_order_relaxed,  // (K)
                                     std::memory_order_relaxed))
       return taken;
@@ -65,6 +73,47 @@ void count_pulled(Pulled& pulled, std::uint64_t bytes) noexcept {
 template <class Pulled>
 [[nodiscard]] std::uint64_t pulled_bytes(const Pulled& pulled) noexcept {
   return pulled.load(std::memory_order_acquire);  // (D)
+}
+
+// A target is published with the lap of its transfer's line: a sender may be done with a transfer,
+// all of it in buffers, and use the line again before the receiver reads of the first.
+constexpr int target_bits = 48;  ///< of an address; memory above is not lent
+
+/// 0: this address cannot be lent.
+[[nodiscard]] constexpr std::uint64_t lent_target(std::uint64_t address,
+                                                  std::uint32_t lap) noexcept {
+  return address >> target_bits != 0 ? 0 : std::uint64_t{lap} << target_bits | address;
+}
+
+/// Where to write; 0: nothing is lent for this lap.
+[[nodiscard]] constexpr std::uint64_t target_of(std::uint64_t lent, std::uint32_t lap) noexcept {
+  const std::uint64_t address = lent & ((std::uint64_t{1} << target_bits) - 1);
+  return lent_target(address, lap) == lent ? address : 0;
+}
+
+/// False: the receiver has taken its targets back. True: `end_placing` must follow.
+template <class Placing, class Revoked>
+[[nodiscard]] bool begin_placing(Placing& placing, const Revoked& revoked) noexcept {
+  placing.exchange(1, std::memory_order_seq_cst);                 // (W)
+  if (revoked.load(std::memory_order_seq_cst) == 0) return true;  // (V)
+  placing.store(0, std::memory_order_relaxed);
+  return false;
+}
+
+template <class Placing>
+void end_placing(Placing& placing) noexcept {
+  placing.store(0, std::memory_order_release);  // (E)
+}
+
+/// The receiver takes its targets back. They are its own once `is_placing` has said no.
+template <class Revoked>
+void revoke_targets(Revoked& revoked) noexcept {
+  revoked.exchange(1, std::memory_order_seq_cst);  // (V')
+}
+
+template <class Placing>
+[[nodiscard]] bool is_placing(const Placing& placing) noexcept {
+  return placing.load(std::memory_order_seq_cst) != 0;  // (W')
 }
 
 }  // namespace headway::rails::shm

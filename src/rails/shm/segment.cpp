@@ -267,11 +267,13 @@ bool attachment::reserve_pieces() noexcept {
   return reserve(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
 }
 
+bool attachment::process_runs() const noexcept {
+  pollfd ended{process_.get(), POLLIN, 0};
+  return process_.valid() && ::poll(&ended, 1, 0) == 0;
+}
+
 bool attachment::owner_alive() const noexcept {
-  if (process_.valid()) {
-    pollfd ended{process_.get(), POLLIN, 0};
-    if (::poll(&ended, 1, 0) == 1) return false;
-  }
+  if (process_.valid() && !process_runs()) return false;
   // The owner holds the file's lock for life; the kernel takes it away when it dies.
   if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0) return true;
   flock(file_.get(), LOCK_UN);

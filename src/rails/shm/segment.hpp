@@ -116,6 +116,9 @@ class attachment {
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
+  /// Whether its process certainly runs now, and so its pid is its own: one system call. False also
+  /// where nobody can tell.
+  [[nodiscard]] bool process_runs() const noexcept;
 
  private:
   attachment() = default;

@@ -98,15 +98,17 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
   auto attached = attachment::attach(*where, config_.rank);
   if (!attached) return std::unexpected(attached.error());
   const large_way large = chosen_large_way();
-  ways_[rank].out =
-      std::make_unique<outgoing>(outgoing::context{.peer = peer,
-                                                   .way = std::move(*attached),
-                                                   .fence_always = !enlisted_,
-                                                   .push = large != large_way::remote_read,
-                                                   .posted_count = &posted_,
-                                                   .news = &news_});
-  if (large != large_way::ring && can_read(*where))
-    ways_[rank].readable_pid = static_cast<pid_t>(where->pid);
+  // Who may read a process may write it: the kernel asks the same for both.
+  const pid_t readable =
+      large != large_way::ring && can_read(*where) ? static_cast<pid_t>(where->pid) : 0;
+  ways_[rank].readable_pid = readable;
+  ways_[rank].out = std::make_unique<outgoing>(outgoing::context{.peer = peer,
+                                                                 .way = std::move(*attached),
+                                                                 .fence_always = !enlisted_,
+                                                                 .push = large != large_way::kernel,
+                                                                 .writable_pid = readable,
+                                                                 .posted_count = &posted_,
+                                                                 .news = &news_});
   connected_.push_back(ways_[rank].out.get());
   return {};
 }
@@ -130,7 +132,13 @@ bool shm_driver::land(peer_id peer, landing_id id, std::span<std::byte> target) 
   return zones_.open(peer, id, target);
 }
 
-void shm_driver::unland(landing_id id) noexcept { zones_.close(id); }
+void shm_driver::unland(landing_id id) noexcept {
+  const auto lent_to = zones_.close(id);
+  if (!lent_to) return;
+  const std::uint32_t taken = taken_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < taken; ++i)
+    if (takers_[i]->belongs_to(*way_to(*lent_to))) takers_[i]->take_back_targets();
+}
 
 // --- reaping
 

@@ -7,8 +7,8 @@ const base::choice_tunable large{
     "HEADWAY_SHM_LARGE",
     {"auto", "ring", "cma"},
     "auto",
-    "way of large payloads: copied by both ends at once, read by the receiver out of the sender's "
-    "memory, or whichever end is awake"};
+    "way of large payloads: through a ring, copied by both ends at once; by the kernel from one "
+    "memory to the other, both ends half of it; or what is faster, by whichever end is awake"};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ extern const base::number_tunable piece_bytes;
 extern const base::number_tunable piece_count;
 
 /// How large payloads travel.
-enum class large_way { automatic, ring, remote_read };
+enum class large_way { automatic, ring, kernel };
 [[nodiscard]] large_way chosen_large_way();
 
 }  // namespace headway::rails::shm

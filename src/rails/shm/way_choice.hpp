@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace headway::rails::shm {
+
+/// How a large payload goes: through buffers, where both ends copy every byte at the same time, or
+/// straight to its target, where each end has the kernel copy half of them. Which is faster differs
+/// from machine to machine, and by size: the transfers themselves are timed, and now and then one
+/// goes the slower way to see whether it still is.
+///
+/// Threads:  `choose` one at a time, `learn` one at a time, beside each other.
+class way_choice {
+ public:
+  enum class way : std::uint8_t { buffers, placing };
+  static constexpr std::uint32_t trials = 8;
+  static constexpr std::uint32_t retry_period = 64;
+
+  [[nodiscard]] way choose(std::uint64_t bytes) noexcept {
+    size_class& c = classes_[class_of(bytes)];
+    const std::uint32_t number = c.chosen++;
+    // The first ones meet cold memory and page faults: each way gets several.
+    if (number < trials) return number % 2 == 0 ? way::placing : way::buffers;
+    const bool placing_is_faster =
+        c.placing.load(std::memory_order_relaxed) <= c.buffers.load(std::memory_order_relaxed);
+    const bool the_slower = number % retry_period == 0;
+    return placing_is_faster != the_slower ? way::placing : way::buffers;
+  }
+
+  /// A payload that nothing was in front of took so long.
+  void learn(std::uint64_t bytes, way taken, std::uint64_t ns) noexcept {
+    size_class& c = classes_[class_of(bytes)];
+    auto& known = taken == way::placing ? c.placing : c.buffers;
+    const std::uint64_t old = known.load(std::memory_order_relaxed);
+    const std::uint64_t seen =
+        std::max<std::uint64_t>(ns * 1024 / std::max<std::uint64_t>(bytes, 1), 1);
+    // The fastest count: the others met a peer that slept or computed. What became slower for good
+    // is found out by and by.
+    const std::uint64_t now =
+        old == 0 || seen < old ? seen : old + (std::min(seen, 2 * old) - old + 15) / 16;
+    known.store(now, std::memory_order_relaxed);
+  }
+
+ private:
+  struct size_class {
+    std::atomic<std::uint64_t> buffers{0}, placing{0};  // ns for 1 KiB; 0: never seen
+    std::uint32_t chosen = 0;
+  };
+  static constexpr std::size_t class_count = 8;  // the last has no upper end
+  static constexpr int first_class_bits = 18;    // below 256 KiB
+
+  static std::size_t class_of(std::uint64_t bytes) noexcept {
+    const int bits = static_cast<int>(std::bit_width(bytes)) - first_class_bits;
+    return static_cast<std::size_t>(std::clamp(bits, 0, static_cast<int>(class_count) - 1));
+  }
+
+  std::array<size_class, class_count> classes_;
+};
+
+}  // namespace headway::rails::shm

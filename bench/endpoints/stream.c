@@ -5,9 +5,11 @@
  *
  * in place: the producer computes in a buffer, which the consumer reads where it is.
  * ring:     the producer computes in memory of its own and copies it into a ring in shared memory
- *           of as many blocks, where the consumer reads it; both sides spin.
+ *           of eight blocks, where the consumer reads it; both sides spin.
+ * bare:     the producer computes in the ring itself: in place without a library, the most that
+ *           there is to gain on this machine.
  *
- * Both take turns; the figure is the median of the rounds. */
+ * They take turns; the figure is the median of the rounds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <headway/endpoint.h>
@@ -83,15 +85,17 @@ static void in_place(int producer) {
   }
 }
 
+/* Without private memory: the producer computes in the ring. */
 static void through_a_ring(int producer, uint64_t* private_memory) {
   const size_t first = atomic_load_explicit(&shared->taken, memory_order_relaxed);
   for (size_t i = 0; i < bytes / block; ++i) {
     unsigned char* at = shared->data + (first + i) % blocks * block;
     if (producer) {
-      compute(private_memory, block / 8, i);
+      if (private_memory) compute(private_memory, block / 8, i);
       while (atomic_load_explicit(&shared->taken, memory_order_acquire) + blocks <= first + i)
         sched_yield();
-      memcpy(at, private_memory, block);
+      if (private_memory) memcpy(at, private_memory, block);
+      else compute((uint64_t*)at, block / 8, i);
       atomic_store_explicit(&shared->written, first + i + 1, memory_order_release);
     } else {
       while (atomic_load_explicit(&shared->written, memory_order_acquire) <= first + i)
@@ -154,37 +158,36 @@ int main(int argc, char** argv) {
   uint64_t* private_memory = aligned_alloc(4096, (block + 4095) / 4096 * 4096);
   if (!private_memory) die("memory");
 
-  double place[rounds_max], ring[rounds_max];
+  double took[3][rounds_max];
   for (int round = -1; round < rounds; ++round) { /* the first touches the memory */
-    double took[2];
-    for (int way = 0; way < 2; ++way) {
+    for (int way = 0; way < 3; ++way) {
       say(tag_turn);
       hear(tag_turn);
       const double began = now();
       if (way == 0) {
         in_place(producer);
       } else {
-        through_a_ring(producer, private_memory);
+        through_a_ring(producer, way == 1 ? private_memory : NULL);
       }
       say(tag_turn);
       hear(tag_turn);
-      took[way] = now() - began;
+      if (round >= 0) took[way][round] = now() - began;
     }
-    if (round < 0) continue;
-    place[round] = took[0];
-    ring[round] = took[1];
   }
   if (producer) {
     const double gigabytes = (double)bytes * 1e-9;
-    const double fast = gigabytes / median(place), slow = gigabytes / median(ring);
+    const double place = gigabytes / median(took[0]), ring = gigabytes / median(took[1]);
+    const double bare = gigabytes / median(took[2]);
     printf(
-        "%zu MB in blocks of %zu KiB: in place %.2f GB/s, through a ring %.2f GB/s, %.2f times\n",
-        bytes / 1000000, block >> 10, fast, slow, fast / slow);
+        "%zu MB in blocks of %zu KiB: in place %.2f GB/s, through a ring %.2f GB/s, %.2f times; "
+        "without a library %.2f GB/s, %.2f times\n",
+        bytes / 1000000, block >> 10, place, ring, place / ring, bare, bare / ring);
     FILE* file = json ? fopen(json, "w") : NULL;
     if (file) {
       fprintf(file,
-              "{\"values\": [{\"block\": %zu, \"in_place_gbps\": %.4f, \"ring_gbps\": %.4f}]}\n",
-              block, fast, slow);
+              "{\"values\": [{\"block\": %zu, \"in_place_gbps\": %.4f, \"ring_gbps\": %.4f, "
+              "\"bare_gbps\": %.4f}]}\n",
+              block, place, ring, bare);
       fclose(file);
     }
   }

@@ -45,6 +45,17 @@ class intrusive_list {
     h.previous = h.next = nullptr;
   }
 
+  /// All members of `other` behind ours, in their order; it is empty then. At once.
+  void append(intrusive_list& other) noexcept {
+    if (other.empty()) return;
+    hook &first = *other.head_.next, &last = *other.head_.previous;
+    first.previous = head_.previous;
+    head_.previous->next = &first;
+    last.next = &head_;
+    head_.previous = &last;
+    other.head_.previous = other.head_.next = &other.head_;
+  }
+
   [[nodiscard]] T* pop_front() noexcept {
     T* member = front();
     if (member) erase(*member);

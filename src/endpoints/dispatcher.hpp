@@ -17,9 +17,8 @@ namespace headway::endpoints {
 /// An end-point of this process, and the handler of its messages if it has one.
 struct local_endpoint : base::list_hook<> {
   inbox box;
-  // Guarded by box.lock:
-  handler by;
-  bool runnable = false;  ///< in the dispatcher's list, or being run
+  handler by;             ///< written under both locks of the box
+  bool runnable = false;  ///< in the dispatcher's list, or being run; under box.lock
 };
 
 /// How HEADWAY_DISPATCH looks for messages while no thread waits; positions as in the tunable.

@@ -2,7 +2,20 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 namespace headway::endpoints {
+namespace {
+
+/// It will be taken next: its block's header and the message's first bytes come from its sender's
+/// processor.
+void fetch(const parcel& p) noexcept {
+  const auto* lines = reinterpret_cast<const std::byte*>(&p);
+  __builtin_prefetch(lines - block::waits_offset, 1);
+  __builtin_prefetch(lines + (sizeof(block) - block::waits_offset));
+}
+
+}  // namespace
 
 parcel* inbox::find(const filter& wanted) noexcept {
   for (parcel* p = waiting_.front(); p; p = waiting_.after(*p)) {
@@ -13,12 +26,49 @@ parcel* inbox::find(const filter& wanted) noexcept {
   return nullptr;
 }
 
-parcel* inbox::take(const filter& wanted) noexcept {
+parcel* inbox::take_waiting(const filter& wanted) noexcept {
   parcel* p = find(wanted);
   if (!p) return nullptr;
   waiting_.erase(*p);
-  if (descriptor >= 0) look_at_descriptor();
+  if (descriptor_ >= 0) look_at_descriptor();
   return p;
+}
+
+parcel* inbox::take_aside(const filter& wanted) noexcept {
+  if (!plain_) return nullptr;  // who takes looks at the descriptor, which the senders change
+  for (parcel* p = aside_.front(); p; p = aside_.after(*p)) {
+    if (!wanted.admits(*p)) continue;
+    parcel* following = aside_.after(*p);
+    aside_.erase(*p);
+    if (following) fetch(*following);
+    return p;
+  }
+  return nullptr;
+}
+
+parcel* inbox::take(const filter& wanted) noexcept {
+  if (plain_ && unready_ == 0) {
+    aside_.append(waiting_);
+    return take_aside(wanted);
+  }
+  for (parcel* p = aside_.front(); p; p = aside_.after(*p)) {
+    if (!wanted.admits(*p)) continue;
+    aside_.erase(*p);
+    if (descriptor_ >= 0) look_at_descriptor();
+    return p;
+  }
+  return take_waiting(wanted);
+}
+
+void inbox::open_descriptor(int made) noexcept {
+  descriptor_ = made;
+  plain_ = made < 0;
+  if (made >= 0) look_at_descriptor();
+}
+
+int inbox::take_descriptor() noexcept {
+  plain_ = true;
+  return std::exchange(descriptor_, -1);
 }
 
 bool inbox::put(parcel& p, woken& then) noexcept {
@@ -57,7 +107,7 @@ void inbox::withdraw(parcel& p) noexcept {
 void inbox::settle(woken& then) noexcept {
   for (waiting_thread* w = receivers_.front(); w;) {
     waiting_thread* following = receivers_.after(*w);
-    if (parcel* p = take(w->wanted)) {
+    if (parcel* p = take_waiting(w->wanted)) {
       receivers_.erase(*w);
       w->received = p;
       then.add(*w);
@@ -67,7 +117,7 @@ void inbox::settle(woken& then) noexcept {
 }
 
 void inbox::tell_watchers(woken& then) noexcept {
-  if (descriptor >= 0) look_at_descriptor();
+  if (descriptor_ >= 0) look_at_descriptor();
   while (!watches_.empty() && then.watcher_count < woken::watchers_max && !waiting_.empty()) {
     watching_thread* by = nullptr;
     for (watch* w = watches_.front(); w && !by; w = watches_.after(*w))
@@ -78,14 +128,15 @@ void inbox::tell_watchers(woken& then) noexcept {
   }
 }
 
+/// While there is one, nothing happens aside but under both locks.
 void inbox::look_at_descriptor() noexcept {
-  const bool something = !waiting_.empty();
+  const bool something = !waiting_.empty() || !aside_.empty();
   if (something == readable_) return;
   readable_ = something;
   std::uint64_t count = 1;
   // An eventfd of ours takes and gives these eight bytes at once, and is only read when readable.
-  [[maybe_unused]] const auto done =
-      something ? write(descriptor, &count, sizeof count) : read(descriptor, &count, sizeof count);
+  [[maybe_unused]] const auto done = something ? write(descriptor_, &count, sizeof count)
+                                               : read(descriptor_, &count, sizeof count);
 }
 
 std::uint32_t& inbox::owed_to(std::uint32_t process) {
@@ -113,14 +164,14 @@ void inbox::wake_senders(woken& then) noexcept {
 }
 
 void inbox::close(woken& then) noexcept {
-  id = 0;
+  id = taking_id = 0;
   while (waiting_thread* w = receivers_.pop_front()) then.add(*w);
   wake_senders(then);
   for (watch* w = watches_.front(); w && then.watcher_count < woken::watchers_max;
        w = watches_.after(*w))
     if (!w->by->claimed.exchange(true, std::memory_order_relaxed))  // says who wins
       then.watchers[then.watcher_count++] = w->by;
-  from_here = 0;
+  from_here = unreturned = 0;
   owed.clear();
   unready_ = 0;
   readable_ = false;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/spinlock.hpp"
 #include "endpoints/block.hpp"
@@ -43,17 +44,35 @@ struct watch : base::list_hook<> {
 struct woken;
 
 /// Where messages to one end-point wait, and who waits for them.
-/// Threads:  every function under `lock`, unless it says otherwise. What must happen behind the
-///           lock (wake-ups) is collected in a `woken`.
+///
+/// What senders touch for each message lies in one line, under `lock`. A receiver that finds
+/// several moves them all aside, into a line of its own under `taking`, and takes the next ones
+/// from there: while it has some, receiver and senders do not meet.
+///
+/// Threads:  every function under `lock`, unless it says otherwise; who holds both took `taking`
+///           first. What must happen behind the locks (wake-ups) is collected in a `woken`.
 /// Progress: never waits.
 class inbox {
+  // What lies aside is older than what waits, and ready, and no waiting receiver admits it: one
+  // joins the receivers under both locks after a look at both lists, and what is moved aside later
+  // was not for him, or he would have been given it.
  public:
-  base::spinlock lock;
-  std::uint32_t id = 0;  ///< 0: closed. Guarded by `lock`, like the rest
-  std::string name;
-  int descriptor = -1;          ///< an eventfd that is readable while something waits, or -1
-  bool near = false;            ///< the last message received came from this process
+  alignas(64) base::spinlock lock;
+  std::uint32_t id = 0;         ///< 0: closed. Written under both locks, read under `lock`
   std::uint32_t from_here = 0;  ///< units that wait, of this process's own threads
+
+ private:
+  int descriptor_ = -1;    // written under both locks
+  bool readable_ = false;  // the descriptor
+  std::uint32_t unready_ = 0;
+  base::intrusive_list<parcel> waiting_;
+  base::intrusive_list<waiting_thread> receivers_;
+  // The next line: seldom written.
+  base::intrusive_list<waiting_thread> senders_;
+  base::intrusive_list<watch> watches_;
+
+ public:
+  std::string name;
   /// Processes that have sent here: units of credit that they have not got back yet.
   struct debt {
     std::uint32_t process;
@@ -62,6 +81,27 @@ class inbox {
   std::vector<debt> owed;
   [[nodiscard]] std::uint32_t& owed_to(std::uint32_t process);
 
+  alignas(64) base::spinlock taking;
+  std::uint32_t taking_id = 0;   ///< `id` for those who hold `taking`
+  std::uint32_t unreturned = 0;  ///< of `from_here`: received, not taken off yet. Under `taking`
+  /// The last message received came from this process. Relaxed: a hint.
+  base::atomic<bool> near{false};
+  void note_sender(bool is_near) noexcept {
+    if (near.load(std::memory_order_relaxed) != is_near)
+      near.store(is_near, std::memory_order_relaxed);
+  }
+
+ private:
+  base::intrusive_list<parcel> aside_;  // under `taking`
+  bool plain_ = true;                   // no descriptor, for those who hold `taking`
+
+ public:
+  /// Under both.
+  void open(std::uint32_t by) noexcept { id = taking_id = by; }
+  /// The oldest of those aside that `wanted` admits, taken out; nullptr: look with both locks.
+  /// Under `taking`.
+  [[nodiscard]] parcel* take_aside(const filter& wanted) noexcept;
+
   /// Gives `p` to the receiver that waits for it, or keeps it: true.
   [[nodiscard]] bool put(parcel& p, woken& then) noexcept;
   /// The bytes of an announced message have come.
@@ -69,9 +109,12 @@ class inbox {
   /// The announced message will not come.
   void withdraw(parcel& p) noexcept;
   /// The oldest that `wanted` admits, taken out; nullptr: none, or its bytes are still under way.
+  /// Under both.
   [[nodiscard]] parcel* take(const filter& wanted) noexcept;
-  [[nodiscard]] bool any(const filter& wanted) noexcept { return find(wanted) != nullptr; }
-  [[nodiscard]] bool empty() noexcept { return waiting_.empty(); }
+  /// A message could be taken. Under both.
+  [[nodiscard]] bool any() noexcept { return !aside_.empty() || find({}) != nullptr; }
+  /// Nothing waits behind those aside.
+  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
 
   void add_receiver(waiting_thread& w) noexcept {
     w.listed = true;
@@ -87,26 +130,25 @@ class inbox {
   void add_watch(watch& w) noexcept { watches_.push_back(w); }
   void remove_watch(watch& w) noexcept { watches_.erase(w); }
   void wake_senders(woken& then) noexcept;
-  void open_descriptor(int made) noexcept {
-    descriptor = made;
-    if (made >= 0) look_at_descriptor();
-  }
-  /// Everybody who waits is woken; what waits is returned, linked by nobody: pop until nullptr.
+  /// An eventfd that is readable while something waits, or -1.
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Under both.
+  void open_descriptor(int made) noexcept;
+  [[nodiscard]] int take_descriptor() noexcept;
+  /// Everybody who waits is woken. Under both, after `pop` until nullptr.
   void close(woken& then) noexcept;
-  [[nodiscard]] parcel* pop() noexcept { return waiting_.pop_front(); }
+  /// What waits, linked by nobody. Under both.
+  [[nodiscard]] parcel* pop() noexcept {
+    parcel* p = aside_.pop_front();
+    return p ? p : waiting_.pop_front();
+  }
 
  private:
   [[nodiscard]] parcel* find(const filter& wanted) noexcept;
+  [[nodiscard]] parcel* take_waiting(const filter& wanted) noexcept;
   void settle(woken& then) noexcept;
   void tell_watchers(woken& then) noexcept;
   void look_at_descriptor() noexcept;
-
-  base::intrusive_list<parcel> waiting_;
-  std::uint32_t unready_ = 0;
-  bool readable_ = false;  // the descriptor
-  base::intrusive_list<waiting_thread> receivers_;
-  base::intrusive_list<waiting_thread> senders_;
-  base::intrusive_list<watch> watches_;
 };
 
 /// Threads to wake when no lock is held any more.

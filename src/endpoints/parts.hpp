@@ -65,8 +65,8 @@ struct arrival {
 /// (arrivals.cpp).
 ///
 /// Threads:  `arrived`, `landed`, `lost` by the reaper; the rest any thread.
-/// Locks:    an inbox's, a remote end-point's, the names', a packing's; none is held while another
-///           is taken.
+/// Locks:    an inbox's two, a remote end-point's, the names', a packing's; none is held while
+///           one of another object is taken.
 struct service_parts final : packets::receiver, postman {
   service_parts(packets::peers& all, progress::engine& own, service_options chosen);
   ~service_parts();
@@ -148,9 +148,15 @@ struct service_parts final : packets::receiver, postman {
   static void spin(const waiting_thread& me) noexcept;
   /// Frees what nobody will receive.
   void drop(parcel& p) noexcept;
-  /// `p` is received: what its sender gets back. Under the inbox's lock; what is to be told comes
-  /// out in `due`, units for the sender's process.
+  /// The oldest that `wanted` admits, received: under both locks of the inbox; of those aside,
+  /// under `taking` alone. What is to be told comes out in `due`, units for the sender's process.
+  [[nodiscard]] parcel* take(inbox& box, const filter& wanted, woken& then,
+                             std::uint32_t& due) noexcept;
+  [[nodiscard]] parcel* take_aside(inbox& box, const filter& wanted, woken& then,
+                                   std::uint32_t& due) noexcept;
+  /// `p` is received: what its sender gets back. Under `lock` of the inbox.
   void account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept;
+  void return_units(inbox& box, std::uint32_t units, woken& then) noexcept;
   void give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept;
   [[nodiscard]] local_endpoint* local(std::uint32_t id) noexcept {
     return id == 0 ? nullptr : locals.find(slot_of(id));

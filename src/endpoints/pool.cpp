@@ -13,6 +13,8 @@ namespace {
 
 constexpr unsigned page_class = 16;  // from here on data begin on a page
 constexpr std::uint64_t page_bytes = 4096;
+// Processors fetch lines in pairs: no two blocks share one.
+constexpr std::uint64_t pair_bytes = 128;
 constexpr std::byte poison_value{0xdb};
 
 /// How many free blocks a thread keeps to itself, and how many are made at once.
@@ -122,19 +124,66 @@ void pool::push(list& to, block& b) noexcept {
   ++to.count;
 }
 
+/// What should be a free block of `of` is none: then all of them are given up.
+bool pool::damaged(const block* b, list& of) noexcept {
+  if (b && b->state.load(std::memory_order_relaxed) == block::free_state) [[likely]]
+    return false;
+  base::log(base::severity::error,
+            "a released buffer's header was overwritten; {} free buffers are given up", of.count);
+  of = {};
+  return true;
+}
+
 block* pool::pop(list& from) noexcept {
   if (from.first == 0) return nullptr;
   block* b = own_->checked(from.first, 0);
-  if (!b || b->state.load(std::memory_order_relaxed) != block::free_state) {
-    base::log(base::severity::error,
-              "a released buffer's header was overwritten; {} free buffers are given up",
-              from.count);
-    from = {};
-    return nullptr;
-  }
+  if (damaged(b, from)) return nullptr;
   from.first = b->next;
   --from.count;
+  if (from.first == 0) return b;
+  // What is asked for next may lie in the cache of the processor that released it.
+  const auto* following = reinterpret_cast<const std::byte*>(own_->at(from.first));
+  __builtin_prefetch(following, 1);
+  __builtin_prefetch(following + block::waits_offset, 1);
+  __builtin_prefetch(following + sizeof(block), 1);
   return b;
+}
+
+/// The first `count` of `from`, which has more.
+pool::list pool::cut(list& from, std::uint32_t count) noexcept {
+  list taken{from.first, count};
+  block* last = nullptr;
+  std::uint64_t place = from.first;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    last = own_->checked(place, 0);
+    if (damaged(last, from)) return {};
+    place = last->next;
+  }
+  last->next = 0;
+  from = {place, from.count - count};
+  return taken;
+}
+
+/// A list's first block says in its parcel, which it has no use for now, what lies behind it.
+void pool::put_list(spares& to, const list& what) noexcept {
+  if (what.first == 0) return;
+  block& first = *own_->at(what.first);
+  first.waits.bytes = to.lists;
+  first.waits.charge = static_cast<std::uint16_t>(what.count);
+  to.lists = what.first;
+}
+
+pool::list pool::take_list(spares& from) noexcept {
+  list taken{from.lists, 0};
+  if (taken.first == 0) return taken;
+  block* first = own_->checked(taken.first, 0);
+  if (damaged(first, taken)) {
+    from.lists = 0;
+    return taken;
+  }
+  taken.count = first->waits.charge;
+  from.lists = first->waits.bytes;
+  return taken;
 }
 
 block* pool::request(std::size_t bytes) noexcept {
@@ -167,11 +216,13 @@ void pool::destined(block& b, bool lent, std::uint32_t process) noexcept {
 
 void pool::refill(list& into, unsigned size_class) noexcept {
   const std::scoped_lock guard(lock_);
-  list& from = spare_[size_class];
-  if (from.first == 0) take_returned();
-  if (from.first == 0) return make_blocks(into, size_class);
+  spares& from = spare_[size_class];
+  into = take_list(from);
+  if (into.first != 0) return;
+  if (from.single.first == 0) take_returned();
+  if (from.single.first == 0) return make_blocks(into, size_class);
   for (std::uint32_t i = 0; i <= cached_max(size_class) / 2; ++i) {
-    block* b = pop(from);
+    block* b = pop(from.single);
     if (!b) return;
     push(into, *b);
   }
@@ -187,14 +238,15 @@ void pool::take_returned() noexcept {
       return;
     }
     place = b->next;
-    push(spare_[b->size_class], *b);
+    push(spare_[b->size_class].single, *b);
   }
 }
 
 /// Under the lock.
 void pool::make_blocks(list& into, unsigned size_class) noexcept {
   const bool on_pages = size_class >= page_class;
-  const auto stride = (std::uint64_t{1} << size_class) + (on_pages ? page_bytes : sizeof(block));
+  auto stride = (std::uint64_t{1} << size_class) + (on_pages ? page_bytes : sizeof(block));
+  stride = (stride + pair_bytes - 1) / pair_bytes * pair_bytes;
   auto count = made_at_once(size_class);
   std::uint64_t start = taken_;
   if (on_pages) start = (start + page_bytes - 1) / page_bytes * page_bytes;
@@ -235,12 +287,9 @@ void pool::give_back(block& b) noexcept {
   push(mine, b);
   const auto most = cached_max(b.size_class);
   if (mine.count <= most) return;
+  const list surplus = cut(mine, mine.count - most / 2);
   const std::scoped_lock guard(lock_);
-  while (mine.count > most / 2) {
-    block* moved = pop(mine);
-    if (!moved) return;
-    push(spare_[b.size_class], *moved);
-  }
+  put_list(spare_[b.size_class], surplus);
 }
 
 region* pool::region_at(const void* data) noexcept {

@@ -99,6 +99,12 @@ class pool {
     std::uint64_t first = 0;
     std::uint32_t count = 0;
   };
+  /// What threads have no use for: whole lists of theirs, as they gave them up, which another takes
+  /// without touching their blocks; and single blocks that came back from other processes.
+  struct spares {
+    std::uint64_t lists = 0;  // place of the first block of the list given up last
+    list single;
+  };
   struct cache;
   struct run {  // of blocks that were made together
     std::uint64_t place;
@@ -113,6 +119,10 @@ class pool {
   void take_returned() noexcept;
   void make_blocks(list& into, unsigned size_class) noexcept;
   void give_back(block& b) noexcept;
+  [[nodiscard]] list cut(list& from, std::uint32_t count) noexcept;
+  void put_list(spares& to, const list& what) noexcept;
+  [[nodiscard]] list take_list(spares& from) noexcept;
+  [[nodiscard]] bool damaged(const block* b, list& of) noexcept;
   void push(list& to, block& b) noexcept;
   [[nodiscard]] block* pop(list& from) noexcept;
   [[nodiscard]] region* region_at(const void* data) noexcept;
@@ -125,7 +135,7 @@ class pool {
   std::unique_ptr<region> own_;
 
   base::spinlock lock_;  // guards the six below
-  std::array<list, class_max + 1> spare_;
+  std::array<spares, class_max + 1> spare_;
   std::vector<run> runs_;
   std::uint64_t taken_ = region::first_place;
   std::vector<std::unique_ptr<cache>> caches_;

@@ -28,17 +28,46 @@ struct counted_wait {
 
 void service_parts::account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept {
   due = 0;
-  box.near = p.from.process == self;
   if (p.charge == 0) return;
-  if (p.from.process == self) {
-    box.from_here -= std::min<std::uint32_t>(box.from_here, p.charge);
-    if (box.from_here <= queue_units / 2) box.wake_senders(then);
-    return;
-  }
+  if (p.from.process == self) return return_units(box, p.charge, then);
   std::uint32_t& owed = box.owed_to(p.from.process);
   owed += p.charge;
   if (owed < window_units / 4) return;
   due = std::exchange(owed, 0u);
+}
+
+void service_parts::return_units(inbox& box, std::uint32_t units, woken& then) noexcept {
+  box.from_here -= std::min(box.from_here, units);
+  if (box.from_here <= queue_units / 2) box.wake_senders(then);
+}
+
+parcel* service_parts::take(inbox& box, const filter& wanted, woken& then,
+                            std::uint32_t& due) noexcept {
+  parcel* p = box.take(wanted);
+  return_units(box, std::exchange(box.unreturned, 0u), then);
+  if (!p) return nullptr;
+  box.note_sender(p->from.process == self);
+  account(box, *p, then, due);
+  return p;
+}
+
+parcel* service_parts::take_aside(inbox& box, const filter& wanted, woken& then,
+                                  std::uint32_t& due) noexcept {
+  due = 0;
+  parcel* p = box.take_aside(wanted);
+  if (!p) return nullptr;
+  const bool is_near = p->from.process == self;
+  box.note_sender(is_near);
+  if (is_near) {
+    box.unreturned += p->charge;
+    if (box.unreturned <= queue_units / 4) return p;
+    const std::scoped_lock guard(box.lock);
+    return_units(box, std::exchange(box.unreturned, 0u), then);
+    return p;
+  }
+  const std::scoped_lock guard(box.lock);
+  account(box, *p, then, due);
+  return p;
 }
 
 void service_parts::give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept {
@@ -92,12 +121,15 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     std::uint32_t due = 0;
     {
       woken then;
-      const std::scoped_lock guard(box.lock);
-      if (box.id != id) return outcome::gone;
-      near = box.near;
-      p = box.take(wanted);
-      if (p) s.account(box, *p, then, due);
-      if (!p && deadline_ns != no_wait) box.add_receiver(me);
+      const std::scoped_lock first(box.taking);
+      if (box.taking_id != id) return outcome::gone;
+      near = box.near.load(std::memory_order_relaxed);  // a hint
+      p = s.take_aside(box, wanted, then, due);
+      if (!p) {
+        const std::scoped_lock guard(box.lock);
+        p = s.take(box, wanted, then, due);
+        if (!p && deadline_ns != no_wait) box.add_receiver(me);
+      }
     }
     if (p) {
       s.give_credit(id, *p, due);
@@ -123,6 +155,7 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     }
   }
   if (!me.received) return outcome::gone;
+  box.note_sender(me.received->from.process == s.self);
   std::uint32_t due = 0;
   if (me.received->charge != 0) {
     woken then;
@@ -148,8 +181,9 @@ outcome service::wait_any(std::span<const std::uint32_t> ids, std::uint64_t dead
         which = added;
         break;
       }
+      const std::scoped_lock first(e->box.taking);
       const std::scoped_lock guard(e->box.lock);
-      if (e->box.id != ids[added] || e->box.any({})) {
+      if (e->box.id != ids[added] || e->box.any()) {
         how = e->box.id == ids[added] ? outcome::ok : outcome::gone;
         which = added;
         break;

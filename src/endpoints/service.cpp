@@ -25,14 +25,17 @@ bool take_for_handler(service_parts& of, local_endpoint& at, message& out, handl
   std::uint32_t due = 0, id = 0;
   {
     woken then;
-    const std::scoped_lock guard(at.box.lock);
-    p = at.by.call ? at.box.take({}) : nullptr;
+    const std::scoped_lock first(at.box.taking);
+    if (at.by.call) p = of.take_aside(at.box, {}, then, due);
     if (!p) {
-      at.runnable = false;
-      return false;
+      const std::scoped_lock guard(at.box.lock);
+      if (at.by.call) p = of.take(at.box, {}, then, due);
+      if (!p) {
+        at.runnable = false;
+        return false;
+      }
     }
-    of.account(at.box, *p, then, due);
-    id = at.box.id;
+    id = at.box.taking_id;
     by = at.by;
   }
   of.give_credit(id, *p, due);
@@ -127,8 +130,9 @@ outcome service::open(std::string_view name, std::uint64_t deadline_ns, std::uin
   if (id == 0) return outcome::no_memory;
   auto& e = s.locals.at(slot_of(id));
   {
+    const std::scoped_lock first(e.box.taking);
     const std::scoped_lock guard(e.box.lock);
-    e.box.id = id;
+    e.box.open(id);
     e.box.name = name;
   }
   s.open_count.fetch_add(1, std::memory_order_relaxed);  // a number to show
@@ -155,12 +159,13 @@ outcome service::close(std::uint32_t id) noexcept {
   int descriptor = -1;
   {
     woken then;
+    const std::scoped_lock first(e->box.taking);
     const std::scoped_lock guard(e->box.lock);
     if (e->box.id != id) return outcome::gone;
     name = std::move(e->box.name);
     e->box.name.clear();
     senders = e->box.owed;
-    descriptor = std::exchange(e->box.descriptor, -1);
+    descriptor = e->box.take_descriptor();
     e->by = {};
     while (parcel* p = e->box.pop())
       if (p->ready) left.push_back(p);  // others end with their bytes
@@ -188,10 +193,11 @@ outcome service::lookup(std::string_view name, std::uint64_t deadline_ns, addres
 outcome service::descriptor(std::uint32_t id, int& descriptor) noexcept {
   local_endpoint* e = parts_->local(id);
   if (!e) return outcome::gone;
+  const std::scoped_lock first(e->box.taking);
   const std::scoped_lock guard(e->box.lock);
   if (e->box.id != id) return outcome::gone;
-  if (e->box.descriptor < 0) e->box.open_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  descriptor = e->box.descriptor;
+  if (e->box.descriptor() < 0) e->box.open_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  descriptor = e->box.descriptor();
   return descriptor >= 0 ? outcome::ok : outcome::no_memory;
 }
 
@@ -201,10 +207,11 @@ outcome service::handle(std::uint32_t id, const handler& by) {
   if (!e) return outcome::gone;
   if (by.call) s.dispatch.need_thread();
   {
+    const std::scoped_lock first(e->box.taking);
     const std::scoped_lock guard(e->box.lock);
     if (e->box.id != id) return outcome::gone;
     e->by = by;
-    if (!by.call || e->runnable || e->box.empty()) return outcome::ok;
+    if (!by.call || e->runnable || !e->box.any()) return outcome::ok;
     e->runnable = true;
   }
   s.dispatch.ready(*e);

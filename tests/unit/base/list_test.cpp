@@ -41,5 +41,24 @@ TEST(intrusive_list, erases_any_member_which_may_then_join_again) {
   EXPECT_EQ(values(list), (std::vector{3, 2}));
 }
 
+TEST(intrusive_list, takes_over_another_with_its_order) {
+  intrusive_list<member> list, other;
+  member a(1), b(2), c(3), d(4);
+  list.append(other);
+  EXPECT_TRUE(list.empty());
+  other.push_back(a);
+  other.push_back(b);
+  list.append(other);
+  EXPECT_TRUE(other.empty());
+  other.push_back(c);
+  list.append(other);
+  list.push_back(d);
+  EXPECT_EQ(values(list), (std::vector{1, 2, 3, 4}));
+  list.erase(b);
+  other.push_back(b);
+  EXPECT_EQ(values(list), (std::vector{1, 3, 4}));
+  EXPECT_EQ(values(other), std::vector{2});
+}
+
 }  // namespace
 }  // namespace headway::base

@@ -29,6 +29,8 @@ struct remote_endpoint {
   std::uint32_t used = 0;  ///< units of the window
   bool gone = false;
   base::intrusive_list<waiting_thread> senders;
+
+  [[nodiscard]] bool begin(std::uint32_t use, woken& then) noexcept;
 };
 
 /// Another process. `region` says whether it maps ours; of others', `regions`.
@@ -136,7 +138,7 @@ struct service_parts final : packets::receiver, postman {
   [[nodiscard]] bool same_node(std::uint32_t process) const noexcept {
     return process < options.nodes.size() && options.nodes[process] == options.nodes[self];
   }
-  [[nodiscard]] remote_endpoint* remote(address of);
+  [[nodiscard]] remote_endpoint& remote(address of);
   /// Of a limit of `most` units.
   [[nodiscard]] static std::uint32_t charge_of(std::size_t bytes, std::uint32_t most) noexcept;
 

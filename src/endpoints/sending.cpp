@@ -120,7 +120,7 @@ std::uint32_t service_parts::charge_of(std::size_t bytes, std::uint32_t most) no
   return static_cast<std::uint32_t>(std::min<std::size_t>(1 + bytes / unit_bytes, most / 2));
 }
 
-remote_endpoint* service_parts::remote(address of) {
+remote_endpoint& service_parts::remote(address of) {
   auto& n = neighbours[of.process];
   auto* all = n.endpoints.load(std::memory_order_acquire);  // (N)
   if (!all) {
@@ -131,17 +131,17 @@ remote_endpoint* service_parts::remote(address of) {
       n.endpoints.store(all, std::memory_order_release);  // (N) pairs with the load above
     }
   }
-  auto& at = all->at(slot_of(of.id));
-  woken then;
-  const std::scoped_lock guard(at.lock);
-  if (at.id == of.id) return &at;
-  // Another use of the slot there: a later one than we know of, or one that is over.
-  if (at.id != 0 && !later_lap(of.id, at.id)) return nullptr;
-  at.id = of.id;
-  at.used = 0;
-  at.gone = false;
-  while (waiting_thread* w = at.senders.pop_front()) then.add(*w);
-  return &at;
+  return all->at(slot_of(of.id));
+}
+
+/// Another use of the slot there: a later one than we know of (true), or one that is over.
+bool remote_endpoint::begin(std::uint32_t use, woken& then) noexcept {
+  if (id != 0 && !later_lap(use, id)) return false;
+  id = use;
+  used = 0;
+  gone = false;
+  while (waiting_thread* w = senders.pop_front()) then.add(*w);
+  return true;
 }
 
 outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
@@ -149,8 +149,10 @@ outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std:
   for (bool polled = false, waited = false;; waited = true) {
     waiting_thread me;
     {
+      woken then;
       const std::scoped_lock guard(at.lock);
-      if (at.id != what.to.id || at.gone) return outcome::gone;
+      if (at.id != what.to.id && !at.begin(what.to.id, then)) return outcome::gone;
+      if (at.gone) return outcome::gone;
       // A quarter of the window may stay unreturned, so that a large message must not need all.
       if (at.used < window_units / 2 || at.used + charge <= window_units) {
         at.used += charge;
@@ -201,9 +203,8 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
   const bool by_place =
       share && f.header && what.bytes > inline_max && maps(what.to.process, f.header->owner);
   const auto charge = charge_of(what.bytes, window_units);
-  remote_endpoint* at = remote(what.to);
-  if (!at) return outcome::gone;
-  if (const auto how = get_credit(*at, what, charge, deadline_ns); how != outcome::ok) return how;
+  remote_endpoint& at = remote(what.to);
+  if (const auto how = get_credit(at, what, charge, deadline_ns); how != outcome::ok) return how;
   auto how = outcome::ok;
   if (f.header) {
     if (buffers()->checks()) f.header->checksum = pool::checksum(*f.header, what.bytes);
@@ -213,7 +214,7 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
     how = post_message(what, f, charge, by_place);
     if (how != outcome::ok && f.header) buffers()->unsent(f, what.keep);
   }
-  if (how != outcome::ok) return_credit(*at, what.to.id, charge);
+  if (how != outcome::ok) return_credit(at, what.to.id, charge);
   return how;
 }
 

@@ -152,7 +152,7 @@ class bundle {
   void close_zone(inflow::asked& piece) noexcept;
   void reopen(inflow::asked& piece, std::uint64_t now_ns) noexcept;
   void close_inflow(inflow& in) noexcept;
-  [[nodiscard]] std::uint64_t chunk_bytes(const lane& l) const noexcept;
+  [[nodiscard]] std::uint64_t chunk_bytes(const lane& l, std::uint64_t share) const noexcept;
   void piece_in(inflow::asked& piece, std::uint64_t now_ns) noexcept;
   void feed_starving(std::uint64_t now_ns) noexcept;
   void retake(lane& l, std::uint64_t now_ns) noexcept;

@@ -11,9 +11,12 @@
 namespace headway::packets {
 namespace {
 
-/// A piece takes about so long: two of them on a rail are what cannot be taken back when the rail
-/// turns slow.
-constexpr double piece_ns = 4'000'000;
+/// A piece is a part of what its rail is still to carry, so that there are few while much is left
+/// and a thread that gets its processor late leaves no rail dry; within these times, because two of
+/// them on a rail are what cannot be taken back when the rail turns slow.
+constexpr std::uint64_t share_parts = 4;
+constexpr double piece_ns_min = 4'000'000;
+constexpr double piece_ns_max = 32'000'000;
 constexpr std::uint64_t piece_bytes_min = 64 * 1024;
 constexpr std::uint64_t piece_bytes_max = 8 << 20;
 constexpr std::uint64_t piece_bytes_unmeasured = 128 * 1024;
@@ -56,11 +59,15 @@ void bundle::pull(const pull_order& order) noexcept {
   send_controls(orders);
 }
 
-std::uint64_t bundle::chunk_bytes(const lane& l) const noexcept {
+/// How much to ask for at a time of a rail's share.
+std::uint64_t bundle::chunk_bytes(const lane& l, std::uint64_t share) const noexcept {
   if (!l.measured) return piece_bytes_unmeasured;
-  const auto bytes = l.profile.piece.bytes_in(l.profile.piece.latency_ns() + piece_ns);
-  return std::clamp(static_cast<std::uint64_t>(std::max(bytes, 0.0)), piece_bytes_min,
-                    piece_bytes_max);
+  const auto& time = l.profile.piece;
+  const auto bytes_in = [&](double ns) {
+    const auto bytes = std::max(time.bytes_in(time.latency_ns() + ns), 0.0);
+    return std::clamp(static_cast<std::uint64_t>(bytes), piece_bytes_min, piece_bytes_max);
+  };
+  return std::clamp(share / share_parts, bytes_in(piece_ns_min), bytes_in(piece_ns_max));
 }
 
 /// Asks for pieces until every rail has enough under way, or nothing is left to be asked for.
@@ -93,8 +100,8 @@ void bundle::feed(inflow& in, std::uint64_t now_ns, controls& orders) noexcept {
     for (std::size_t i = 0; i < std::min(count, lanes_.size()); ++i) {
       const auto on = pieces[i].rail;
       if (on >= lanes_.size() || states[on].now == rail_state::condition::down) continue;
-      const auto chunk = chunk_bytes(*lanes_[on]);
       const auto share = pieces[i].bytes;
+      const auto chunk = chunk_bytes(*lanes_[on], share);
       const bool all = pieces[i].whole || share <= chunk + chunk / 2;
       asked |= grant(in, on, all ? share : chunk, now_ns, orders);
     }

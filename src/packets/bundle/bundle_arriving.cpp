@@ -63,6 +63,7 @@ void bundle::arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t n
     prove(on, now_ns);
   switch (head.kind) {
     case frame_kind::ack:
+      on.answered_ns = now_ns;
       return;
     case frame_kind::ask:
       answer_lanes_.fetch_or(1u << lane_number(on), std::memory_order_relaxed);
@@ -295,7 +296,7 @@ void bundle::look_at_lanes(std::uint64_t now_ns) noexcept {
     if (owed)
       for (auto& other : lanes_)
         if (other != l && other->up.load(std::memory_order_relaxed))
-          elsewhere_ns = std::max(elsewhere_ns, heard_ns(*other));
+          elsewhere_ns = std::max(elsewhere_ns, other->answered_ns);
     switch (l->health.look(now_ns, owed, owed ? heard_ns(*l) : 0, elsewhere_ns)) {
       case lane_health::verdict::well:
         break;

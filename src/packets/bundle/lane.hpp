@@ -43,6 +43,7 @@ struct lane {
 
   // R:
   std::uint64_t heard_ns = 0;
+  std::uint64_t answered_ns = 0;  ///< a word came: its process runs, and has looked at this rail
   lane_health health;
   std::uint64_t unproved_since_ns = 0;  ///< 0: nobody has asked it yet
   bool closed = false;                  ///< its connection has ended: `revive` may be called

@@ -8,8 +8,8 @@ namespace headway::packets {
 /// Decides when a rail that owes something has been silent for too long.
 ///
 /// A rail is asked only when it is silent and something is owed. It counts as dead when it does not
-/// answer in time although the same peer was heard on another rail meanwhile: a peer that is silent
-/// everywhere computes, or is stopped, and its rails are left alone.
+/// answer in time although the same peer has answered on another rail meanwhile: one that answers
+/// nowhere computes, or is stopped, and its rails are left alone, whatever its kernel still sends.
 ///
 /// Threads:  its owner's. Times are of one clock, in nanoseconds.
 class lane_health {
@@ -22,7 +22,8 @@ class lane_health {
 
   explicit lane_health(const limits& l) noexcept : limits_(l) {}
 
-  /// `heard_ns` here, `elsewhere_ns` on the other rails to the same peer: when last, 0 for never.
+  /// `heard_ns` here, `elsewhere_ns` answered on the other rails to the same peer: when last, 0 for
+  /// never.
   [[nodiscard]] verdict look(std::uint64_t now_ns, bool owed, std::uint64_t heard_ns,
                              std::uint64_t elsewhere_ns) noexcept {
     if (!owed) {

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <sched.h>
+
 #include "base/atomic.hpp"
-#include "base/backoff.hpp"
+#include "base/clock.hpp"
 
 namespace headway::base {
 
 /// Guards a few loads and stores: for sections of well under a microsecond that never wait.
 /// Shape:    one byte.
 /// Threads:  any; not recursive. Meets BasicLockable.
-/// Progress: spins, then leaves the processor, as `backoff` does: with more threads than cores the
-///           holder may need the core on which we spin.
+/// Progress: spins `spins_max` times, then yields the processor, because with more threads than
+///           cores the holder may need the core on which we spin.
 template <template <class> class Atomic = atomic>
 class basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
@@ -19,11 +21,18 @@ class basic_spinlock {
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
   void lock() noexcept {
-    for (backoff until_free; !try_lock();) until_free.wait();
+    for (int spins = 0; !try_lock(); ++spins) {
+      if (spins < spins_max) {
+        relax();
+      } else {
+        sched_yield();
+      }
+    }
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // (U)
 
  private:
+  static constexpr int spins_max = 64;
   Atomic<bool> taken_{false};
 };
 

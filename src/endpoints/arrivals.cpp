@@ -68,20 +68,27 @@ void service_parts::lack_memory(std::uint32_t of, std::uint64_t bytes) noexcept 
 
 bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
   local_endpoint* e = local(to);
+  const auto sender = p.from.process;  // `p` may be received when the lock is free
   bool found = false, run = false;
+  std::uint32_t due = 0;
   if (e) {
     woken then;
     const std::scoped_lock guard(e->box.lock);
     found = e->box.id == to;
     if (found) {
-      static_cast<void>(e->box.owed_to(p.from.process));
+      static_cast<void>(e->box.owed_to(sender));
       const bool kept = e->box.put(p, then);
+      if (!kept) {  // a receiver has it: it need not take the lock for that once more
+        account(e->box, p, then, due);
+        p.charge = 0;
+      }
       run = kept && p.ready && e->by.call && !e->runnable;
       if (run) e->runnable = true;
     }
   }
   if (run) dispatch.ready(*e);
-  if (!found) tell(p.from.process, message_head{.kind = wire_kind::gone, .to = to});
+  give_credit(to, sender, due);
+  if (!found) tell(sender, message_head{.kind = wire_kind::gone, .to = to});
   return found;
 }
 

@@ -14,16 +14,19 @@ constexpr std::uint32_t costly_ns = 100;  // of a look at the rail: it is a syst
 
 }  // namespace
 
-void service_parts::prepare_packing(std::size_t bytes_max) noexcept {
+void service_parts::learn_rails(std::size_t packed_bytes_max) noexcept {
   for (std::uint32_t p = 0; p < peers.size(); ++p) {
     auto& to = peers.at(p);
     auto& k = neighbours[p].pack;
-    if (bytes_max == 0 || p == self || to.bundled()) continue;
-    if (to.rail().query().poll_cost_ns < costly_ns && !options.pack_always) continue;
+    if (p == self || to.bundled()) continue;
+    const auto limits = to.rail().query();
+    neighbours[p].inline_bytes = limits.inline_bytes_max;
+    if (packed_bytes_max == 0) continue;
+    if (limits.poll_cost_ns < costly_ns && !options.pack_always) continue;
     k.parts = this;
     k.process = p;
     k.room = std::min(packed_message::room, to.eager_bytes_max());
-    k.bytes_max = std::min(bytes_max, k.room - sizeof(packed_entry));
+    k.bytes_max = std::min(packed_bytes_max, k.room - sizeof(packed_entry));
     k.pays = true;
   }
 }

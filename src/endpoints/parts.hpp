@@ -48,6 +48,7 @@ struct neighbour {
   base::spinlock lock;  // guards `regions`
   std::map<std::uint32_t, answer> regions;
   packing pack;
+  std::size_t inline_bytes = 0;  ///< payload that its rail never posts; constant from `attach` on
 
   ~neighbour() { delete endpoints.load(std::memory_order_relaxed); }  // nobody else is left
 };
@@ -109,6 +110,8 @@ struct service_parts final : packets::receiver, postman {
   void return_credit(remote_endpoint& at, std::uint32_t id, std::uint32_t units) noexcept;
   [[nodiscard]] outcome post_message(const sending& what, const pool::found& f,
                                      std::uint32_t charge, bool by_place) noexcept;
+  [[nodiscard]] bool post_data_now(const sending& what, const pool::found& f,
+                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_data(const sending& what, const pool::found& f,
                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_shared(const sending& what, const pool::found& f,
@@ -124,7 +127,7 @@ struct service_parts final : packets::receiver, postman {
   /// The same behind the messages that are being packed.
   [[nodiscard]] packets::posted post_in_order(std::uint32_t process,
                                               outgoing_message& item) noexcept;
-  void prepare_packing(std::size_t bytes_max) noexcept;
+  void learn_rails(std::size_t packed_bytes_max) noexcept;
   [[nodiscard]] bool pack(const sending& what, std::uint32_t charge) noexcept;
   void line_up(packing& k) noexcept;
   void send_packed(packing& k) noexcept;
@@ -159,7 +162,7 @@ struct service_parts final : packets::receiver, postman {
   /// `p` is received: what its sender gets back. Under `lock` of the inbox.
   void account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept;
   void return_units(inbox& box, std::uint32_t units, woken& then) noexcept;
-  void give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept;
+  void give_credit(std::uint32_t id, std::uint32_t process, std::uint32_t due) noexcept;
   [[nodiscard]] local_endpoint* local(std::uint32_t id) noexcept {
     return id == 0 ? nullptr : locals.find(slot_of(id));
   }

@@ -70,9 +70,10 @@ parcel* service_parts::take_aside(inbox& box, const filter& wanted, woken& then,
   return p;
 }
 
-void service_parts::give_credit(std::uint32_t id, const parcel& p, std::uint32_t due) noexcept {
+void service_parts::give_credit(std::uint32_t id, std::uint32_t process,
+                                std::uint32_t due) noexcept {
   if (due == 0) return;
-  tell(p.from.process,
+  tell(process,
        message_head{.kind = wire_kind::credit, .from = id, .tag = static_cast<std::int32_t>(due)});
 }
 
@@ -132,7 +133,7 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
       }
     }
     if (p) {
-      s.give_credit(id, *p, due);
+      s.give_credit(id, p->from.process, due);
       return s.finish(*p, out);
     }
     if (deadline_ns != no_wait) break;
@@ -162,7 +163,7 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     const std::scoped_lock guard(box.lock);
     if (box.id == id) s.account(box, *me.received, then, due);
   }
-  s.give_credit(id, *me.received, due);
+  s.give_credit(id, me.received->from.process, due);
   return s.finish(*me.received, out);
 }
 

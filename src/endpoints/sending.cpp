@@ -282,8 +282,27 @@ packets::posted service_parts::post_in_order(std::uint32_t process,
   return answer;
 }
 
+/// True: it is gone, and the buffer it was sent from is used no more. Without a record that would
+/// have to outlive the call.
+bool service_parts::post_data_now(const sending& what, const pool::found& f,
+                                  std::uint32_t charge) noexcept {
+  auto& n = neighbours[what.to.process];
+  if (what.bytes > n.inline_bytes || !n.pack.empty()) return false;
+  packets::outgoing item;
+  write_head(item, message_head{.kind = wire_kind::data,
+                                .charge = static_cast<std::uint16_t>(charge),
+                                .to = what.to.id,
+                                .from = what.from,
+                                .tag = what.tag});
+  if (f.header) item.payload = {f.header->data(), what.bytes};
+  if (!peers.at(what.to.process).post_now(item)) return false;
+  if (f.header) buffers()->arrived_nowhere(*f.header, what.keep || f.lent);
+  return true;
+}
+
 outcome service_parts::post_data(const sending& what, const pool::found& f,
                                  std::uint32_t charge) noexcept {
+  if (post_data_now(what, f, charge)) return outcome::ok;
   auto* item = make_record<outgoing_message>();
   if (!item) return outcome::no_memory;
   write_head(*item, message_head{.kind = wire_kind::data,

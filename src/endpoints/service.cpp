@@ -38,7 +38,7 @@ bool take_for_handler(service_parts& of, local_endpoint& at, message& out, handl
     id = at.box.taking_id;
     by = at.by;
   }
-  of.give_credit(id, *p, due);
+  of.give_credit(id, p->from.process, due);
   static_cast<void>(of.finish(*p, out));
   return true;
 }
@@ -105,7 +105,7 @@ void service::attach(messages::exchange& exchange) {
       exchange.open_context(bulk_context_id, static_cast<int>(parts_->self), std::move(everyone)),
       std::memory_order_relaxed);                                // carried by the next
   parts_->exchange.store(&exchange, std::memory_order_release);  // (X) pairs with its loads
-  parts_->prepare_packing(static_cast<std::size_t>(pack_bytes.get()));
+  parts_->learn_rails(static_cast<std::size_t>(pack_bytes.get()));
 }
 
 std::uint32_t service::process() const noexcept { return parts_->self; }

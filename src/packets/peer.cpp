@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peers.hpp"
 
@@ -99,6 +100,16 @@ posted peer::post_later(outgoing& item) noexcept {
   }
   end_if_lost();
   return posted::pending;
+}
+
+bool peer::post_now(outgoing& item) noexcept {
+  if (bundle_ || lost() || !mask_.try_hold()) return false;
+  const bool waits = first_ != nullptr || mask_.any_submitted();
+  const auto how = waits ? taken::not_yet : transmit(item);
+  HEADWAY_DEBUG_ASSERT(how != taken::in_part);
+  mask_.let_go();
+  if (mask_.any_submitted()) flush();
+  return how == taken::whole;
 }
 
 void peer::send_lined_up() noexcept {

@@ -74,6 +74,10 @@ class peer : public base::list_hook<> {
   /// as `post`, and never `done`. A bundled peer: as `post`.
   [[nodiscard]] posted post_later(outgoing& item) noexcept;
 
+  /// Sends `item` now, or not at all (false), for one who would not keep it: its payload must be
+  /// one that the rail never posts, and it has no `charge`. False of a bundled peer.
+  [[nodiscard]] bool post_now(outgoing& item) noexcept;
+
   /// `post_later` in two steps, for one who keeps packets in order by a lock of his own: `line_up`
   /// under it, which sends nothing and calls nobody, then `send_lined_up` without it. Not of a
   /// bundled peer.

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "base/assert.hpp"
-#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "progress/background.hpp"
@@ -145,7 +144,7 @@ bool engine::cancel(ltask& task) noexcept {
   auto& core = parts_->core;
   auto& me = this_thread();
   core.forbid_inside_ltask(me, "cancel");
-  for (base::backoff its_way;; its_way.wait()) {
+  for (;;) {
     auto* home = task.home_.load(std::memory_order_relaxed);
     const auto take_back = [&] {
       const engine_core::section alone(core, me);
@@ -157,7 +156,7 @@ bool engine::cancel(ltask& task) noexcept {
     }
     // acquire: pairs with the exchange in `submit`; what the last run did is ordered by the mask.
     if (task.state_.load(std::memory_order_acquire) != ltask::state::queued) return false;
-    // Queued: on its way from one queue to another.
+    sched_yield();  // on its way from one queue to another
   }
 }
 

@@ -2,7 +2,8 @@
 
 #include <unistd.h>
 
-#include "base/backoff.hpp"
+#include <ctime>
+
 #include "base/clock.hpp"
 #include "progress/choice.hpp"
 #include "progress/scheduling.hpp"
@@ -12,6 +13,14 @@ namespace {
 
 // A round takes a few microseconds; whoever keeps a mask longer has lost its processor.
 constexpr std::uint64_t stall_ns = 100'000;
+
+/// Leaves the processor to the others without paying for it: from Linux 6.18 on `sched_yield` gives
+/// up the rest of the slice and is remembered, so that one who yields while sixteen others compute
+/// waits for most of a second afterwards.
+void nap() noexcept {
+  constexpr timespec a_while{.tv_sec = 0, .tv_nsec = 50'000};
+  nanosleep(&a_while, nullptr);
+}
 
 }  // namespace
 
@@ -38,7 +47,7 @@ void engine_core::mind_stall(thread_record& me) noexcept {
   if (holder & base::low_priority_bit) {
     // It goes back to its low priority after the round (poller.cpp).
     if (lift(base::thread_of(holder))) count(counted.lifts);
-    base::nap();  // it may need this very core
+    nap();  // it may need this very core
   } else {
     help(holder);
   }
@@ -51,7 +60,7 @@ void engine_core::help(base::mask::ticket holder) noexcept {
   const heavier helped(base::thread_of(holder));
   if (helped.done()) count(counted.lifts);
   const auto end = base::now_ns() + (helped.done() ? longest_ns : 0);
-  do base::nap();
+  do nap();
   while (queues.root().holder() == holder && base::now_ns() < end);
 }
 

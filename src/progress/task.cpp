@@ -1,10 +1,11 @@
 #include "progress/task.hpp"
 
+#include <sched.h>
+
 #include <ctime>
 #include <mutex>
 #include <utility>
 
-#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "progress/task_host.hpp"
 
@@ -147,7 +148,7 @@ void task::end(headway_ltask_outcome how) noexcept {
 
 /// For who finds it resting: waits out the last step of its end.
 task_answer task::why_not() const noexcept {
-  for (base::backoff its_end; busy();) its_end.wait();
+  while (busy()) sched_yield();
   return outcome() == HEADWAY_LTASK_UNUSED ? task_answer::was_not_busy : task_answer::ended;
 }
 
@@ -160,7 +161,7 @@ void task::fetch_from_thread() noexcept {
 }
 
 task_answer task::suspend() noexcept {
-  for (base::backoff its_run;; its_run.wait()) {
+  for (;; sched_yield()) {
     fetch_from_thread();
     const std::lock_guard hold(control_);
     const auto now = phase_.get();
@@ -195,7 +196,7 @@ task_answer task::ask() noexcept {
 }
 
 task_answer task::cancel() noexcept {
-  for (base::backoff its_run;; its_run.wait()) {
+  for (;; sched_yield()) {
     fetch_from_thread();
     const std::lock_guard hold(control_);
     const auto now = phase_.get();

@@ -28,7 +28,11 @@ class costly_rail final : public rails::driver {
   bool cut = false;
 
   rails::limits query() const noexcept override {
-    return {.name = "costly", .header_bytes_max = 64, .eager_bytes_max = 4096, .poll_cost_ns = 300};
+    return {.name = "costly",
+            .header_bytes_max = 64,
+            .eager_bytes_max = 4096,
+            .inline_bytes_max = 4096,
+            .poll_cost_ns = 300};
   }
   base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }

@@ -1,17 +1,15 @@
 #pragma once
 
-#include <sched.h>
-
 #include "base/atomic.hpp"
-#include "base/clock.hpp"
+#include "base/backoff.hpp"
 
 namespace headway::base {
 
 /// Guards a few loads and stores: for sections of well under a microsecond that never wait.
 /// Shape:    one byte.
 /// Threads:  any; not recursive. Meets BasicLockable.
-/// Progress: spins `spins_max` times, then yields the processor, because with more threads than
-///           cores the holder may need the core on which we spin.
+/// Progress: spins, then leaves the processor, as `backoff` does: with more threads than cores the
+///           holder may need the core on which we spin.
 template <template <class> class Atomic = atomic>
 class basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
@@ -21,18 +19,11 @@ class basic_spinlock {
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
   void lock() noexcept {
-    for (int spins = 0; !try_lock(); ++spins) {
-      if (spins < spins_max) {
-        relax();
-      } else {
-        sched_yield();
-      }
-    }
+    for (backoff until_free; !try_lock();) until_free.wait();
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // (U)
 
  private:
-  static constexpr int spins_max = 64;
   Atomic<bool> taken_{false};
 };
 

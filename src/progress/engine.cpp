@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/assert.hpp"
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "progress/background.hpp"
@@ -144,7 +145,7 @@ bool engine::cancel(ltask& task) noexcept {
   auto& core = parts_->core;
   auto& me = this_thread();
   core.forbid_inside_ltask(me, "cancel");
-  for (;;) {
+  for (base::backoff its_way;; its_way.wait()) {
     auto* home = task.home_.load(std::memory_order_relaxed);
     const auto take_back = [&] {
       const engine_core::section alone(core, me);
@@ -156,7 +157,7 @@ bool engine::cancel(ltask& task) noexcept {
     }
     // acquire: pairs with the exchange in `submit`; what the last run did is ordered by the mask.
     if (task.state_.load(std::memory_order_acquire) != ltask::state::queued) return false;
-    sched_yield();  // on its way from one queue to another
+    // Queued: on its way from one queue to another.
   }
 }
 

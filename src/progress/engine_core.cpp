@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <ctime>
-
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "progress/choice.hpp"
 #include "progress/scheduling.hpp"
@@ -13,14 +12,6 @@ namespace {
 
 // A round takes a few microseconds; whoever keeps a mask longer has lost its processor.
 constexpr std::uint64_t stall_ns = 100'000;
-
-/// Leaves the processor to the others without paying for it: from Linux 6.18 on `sched_yield` gives
-/// up the rest of the slice and is remembered, so that one who yields while sixteen others compute
-/// waits for most of a second afterwards.
-void nap() noexcept {
-  constexpr timespec a_while{.tv_sec = 0, .tv_nsec = 50'000};
-  nanosleep(&a_while, nullptr);
-}
 
 }  // namespace
 
@@ -47,7 +38,7 @@ void engine_core::mind_stall(thread_record& me) noexcept {
   if (holder & base::low_priority_bit) {
     // It goes back to its low priority after the round (poller.cpp).
     if (lift(base::thread_of(holder))) count(counted.lifts);
-    nap();  // it may need this very core
+    base::nap();  // it may need this very core
   } else {
     help(holder);
   }
@@ -60,7 +51,7 @@ void engine_core::help(base::mask::ticket holder) noexcept {
   const heavier helped(base::thread_of(holder));
   if (helped.done()) count(counted.lifts);
   const auto end = base::now_ns() + (helped.done() ? longest_ns : 0);
-  do nap();
+  do base::nap();
   while (queues.root().holder() == holder && base::now_ns() < end);
 }
 

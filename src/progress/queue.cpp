@@ -1,13 +1,13 @@
 #include "progress/queue.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <array>
 #include <cstring>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "progress/meter.hpp"
 #include "progress/misuse.hpp"
@@ -120,7 +120,7 @@ bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
 }
 
 bool task_queue::search(thread_record& me, ltask& task) noexcept {
-  for (int tries = 0;; ++tries) {
+  for (base::backoff its_submitter;; its_submitter.wait()) {
     if (try_hold(me)) {
       absorb();
       // Under the mask no body of this queue runs: `running` means that it was the last run.
@@ -139,8 +139,6 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
       mask_.unlock();
       if (found_it || !here || !queued) return found_it;
     }  // else: queued, but its submitter is between its two steps; it will be here soon
-    if (tries < 64) base::relax();
-    else sched_yield();
   }
 }
 

@@ -1,11 +1,10 @@
 #include "progress/task.hpp"
 
-#include <sched.h>
-
 #include <ctime>
 #include <mutex>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "progress/task_host.hpp"
 
@@ -148,7 +147,7 @@ void task::end(headway_ltask_outcome how) noexcept {
 
 /// For who finds it resting: waits out the last step of its end.
 task_answer task::why_not() const noexcept {
-  while (busy()) sched_yield();
+  for (base::backoff its_end; busy();) its_end.wait();
   return outcome() == HEADWAY_LTASK_UNUSED ? task_answer::was_not_busy : task_answer::ended;
 }
 
@@ -161,7 +160,7 @@ void task::fetch_from_thread() noexcept {
 }
 
 task_answer task::suspend() noexcept {
-  for (;; sched_yield()) {
+  for (base::backoff its_run;; its_run.wait()) {
     fetch_from_thread();
     const std::lock_guard hold(control_);
     const auto now = phase_.get();
@@ -196,7 +195,7 @@ task_answer task::ask() noexcept {
 }
 
 task_answer task::cancel() noexcept {
-  for (;; sched_yield()) {
+  for (base::backoff its_run;; its_run.wait()) {
     fetch_from_thread();
     const std::lock_guard hold(control_);
     const auto now = phase_.get();

@@ -39,10 +39,11 @@ def alive(pid):
 def can_make_namespaces():
     if not shutil.which("ip") or os.geteuid() != 0:
         return False
-    made = subprocess.run(["ip", "netns", "add", "headway-test-a"], capture_output=True,
+    name = f"headway-{os.getpid()}-probe"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True,
                           check=False).returncode == 0
     if made:
-        subprocess.run(["ip", "netns", "del", "headway-test-a"], check=True)
+        subprocess.run(["ip", "netns", "del", name], check=True)
     return made
 
 
@@ -268,15 +269,12 @@ class End(unittest.TestCase):
         self.assertEqual(job.out, "done\ndone\n")
 
     def test_nothing_is_left_behind(self):
-        def files():
-            return glob.glob("/dev/shm/headway-hw-*")
-        before = set(files())
-        script = "touch /dev/shm/headway-$PMI_JOBID-$PMI_RANK; sleep 100 & echo $!; "
+        script = "touch /dev/shm/headway-$PMI_JOBID-$PMI_RANK; sleep 100 & echo $! $PMI_JOBID; "
         for end, code in (("exit 0", 0), ("kill -9 $$", 137)):
             job = run("-n", 2, "sh", "-c", script + end)
             self.assertEqual(job.code, code)
-            self.assertEqual(set(files()) - before, set())
-            for pid in job.out.split():
+            for pid, name in (line.split() for line in job.out.splitlines()):
+                self.assertEqual(glob.glob(f"/dev/shm/headway-{name}-*"), [])
                 self.assertTrue(wait_until(lambda: not alive(pid)))
 
     def test_nothing_is_left_behind_when_mpiexec_itself_is_killed(self):

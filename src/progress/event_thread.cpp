@@ -58,8 +58,8 @@ void event_thread::run() noexcept {
 
 /// True: it was long, the machine is not crowded, and what has begun is to be guarded at once. To
 /// wait and see whether somebody polls would take a timer, and where a hypervisor sets that, it
-/// costs five times what a wake-up does (12 us to set, 40 us to go off), taken from the thread that
-/// computes.
+/// costs five times what a wake-up does (12 us to set, 40 us to go off; bench/timer), taken from
+/// the thread that computes.
 bool event_thread::rest() noexcept {
   const auto began = base::now_ns();
   core_.sleep_quietly(stop_);

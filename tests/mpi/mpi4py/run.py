@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs mpi4py's own tests on this library: every module of modules.txt on its numbers of ranks.
+"""Runs mpi4py's own tests on this library: every module of modules.txt on its numbers of ranks, and
+its small benchmarks on four.
 
     run.py --prefix BUILD_OR_INSTALL --work FOLDER [--only MODULE…] [--ranks N…]
 
@@ -83,6 +84,17 @@ def run_module(prefix, python, tests, module, ranks):
     return good
 
 
+def run_benchmark(prefix, python, name, line):
+    """True if it ended well and printed a line that matches."""
+    done = run([prefix / "bin/mpiexec", "-n", 4, "--timeout", MODULE_SECONDS_MAX, python,
+                "-m", "mpi4py.bench", *name.split()], capture_output=True)
+    good = done.returncode == 0 and re.search(line, done.stdout) is not None
+    print(f"{'ok  ' if good else 'FAIL'} mpi4py.bench {name} on 4", flush=True)
+    if not good:
+        print(done.stdout[-3000:], done.stderr[-3000:], file=sys.stderr)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--prefix", type=pathlib.Path, required=True)
@@ -93,6 +105,10 @@ def main():
     prefix = options.prefix.resolve()
     python, tests = prepare(prefix, options.work.resolve())
     good = True
+    if not options.only:
+        for name, line in (("helloworld", "process 3 of 4"), ("ringtest", "4 processes"),
+                           ("pingpong --max-size 65536", r"65536 .*\|")):
+            good &= run_benchmark(prefix, python, name, line)
     for module, numbers in lines_of("modules.txt"):
         if options.only and module not in options.only:
             continue

@@ -84,7 +84,7 @@ class bundle {
 
  private:
   static constexpr std::uint8_t no_lane = 0xff;
-  static constexpr std::size_t packets_per_frame_max = 64;
+  static constexpr std::size_t packets_per_frame_max = 256;
   using controls = std::vector<control>;
 
   // S (bundle_sending.cpp, bundle_frames.cpp):

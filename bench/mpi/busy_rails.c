@@ -1,13 +1,17 @@
-/// Small messages per second while large ones keep all rails busy, one way.
+/// Small messages per second, one way, while large ones keep all rails busy: a stream of which a
+/// window is always under way, and four large messages, each begun anew when it is through.
 #include <stdlib.h>
 
 #include "bench.h"
 
-enum { tag_bulk = 1, tag_small = 2, tag_more = 3, bulks = 4, last_window = 1 };
+enum { tag_bulk = 1, tag_small = 2, bulks = 4, look_every = 32 };
 
 struct stream {
   int rank, window;
   size_t bytes, bulk_bytes;
+  uint64_t end_ns;
+  char* memory;  ///< window * bytes
+  MPI_Request* requests;
   char* bulk[bulks];
   MPI_Request bulk_requests[bulks];
   double bulk_done;
@@ -22,47 +26,59 @@ static void start_bulk(struct stream* s, int i) {
               &s->bulk_requests[i]);
 }
 
-static void one_window(struct stream* s, char* memory, MPI_Request* requests) {
-  for (int i = 0; i < s->window; ++i) {
-    char* at = memory + (size_t)i * s->bytes;
-    if (s->rank == 0)
-      MPI_Isend(at, (int)s->bytes, MPI_BYTE, 1, tag_small, MPI_COMM_WORLD, &requests[i]);
-    else MPI_Irecv(at, (int)s->bytes, MPI_BYTE, 0, tag_small, MPI_COMM_WORLD, &requests[i]);
-  }
-  MPI_Waitall(s->window, requests, MPI_STATUSES_IGNORE);
-}
-
-/// Those large ones that are through begin anew.
 static void renew_bulk(struct stream* s) {
   for (int i = 0; i < bulks; ++i) {
     int done = 0;
     MPI_Test(&s->bulk_requests[i], &done, MPI_STATUS_IGNORE);
-    if (done) {
-      s->bulk_done += 1;
-      start_bulk(s, i);
-    }
+    if (!done) continue;
+    s->bulk_done += 1;
+    start_bulk(s, i);
   }
 }
 
+static void start_small(struct stream* s, int slot, char last) {
+  char* at = s->memory + (size_t)slot * s->bytes;
+  if (s->rank == 0) {
+    *at = last;
+    MPI_Isend(at, (int)s->bytes, MPI_BYTE, 1, tag_small, MPI_COMM_WORLD, &s->requests[slot]);
+  } else {
+    MPI_Irecv(at, (int)s->bytes, MPI_BYTE, 0, tag_small, MPI_COMM_WORLD, &s->requests[slot]);
+  }
+}
+
+/// Until the sender's clock says so, in the first byte of the last one; then a window more, so that
+/// every receive that is open ends. Returns how many came before.
+static double run(struct stream* s) {
+  for (int i = 0; i < s->window; ++i) start_small(s, i, 0);
+  double count = 0;
+  for (bool over = false; !over; count += 1) {
+    const int slot = (int)((long)count % s->window);
+    MPI_Wait(&s->requests[slot], MPI_STATUS_IGNORE);
+    over = s->rank == 0 ? now_ns() > s->end_ns : s->memory[(size_t)slot * s->bytes] != 0;
+    if (s->rank == 0 || !over) start_small(s, slot, (char)over);
+    if ((long)count % look_every == 0) renew_bulk(s);
+  }
+  if (s->rank == 0) {
+    for (int i = 0; i < s->window - 1; ++i) {
+      const int slot = (int)(((long)count + i) % s->window);
+      MPI_Wait(&s->requests[slot], MPI_STATUS_IGNORE);
+      start_small(s, slot, 0);
+    }
+  }
+  MPI_Waitall(s->window, s->requests, MPI_STATUSES_IGNORE);
+  return count;
+}
+
 static void measure(struct bench* b, struct stream* s) {
-  char* memory = buffer(s->bytes * (size_t)s->window);
-  MPI_Request* requests = calloc((size_t)s->window, sizeof *requests);
-  if (requests == NULL) abort();
-  one_window(s, memory, requests);  // connections
   for (int i = 0; i < bulks; ++i) s->bulk[i] = buffer(s->bulk_bytes);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < bulks; ++i) start_bulk(s, i);
   const uint64_t start = now_ns();
-  double windows = 0;
-  for (char end = 0; end != last_window; windows += 1) {
-    one_window(s, memory, requests);
-    if (s->rank == 1) end = now_ns() > start + (uint64_t)(b->seconds * 1e9) ? last_window : 0;
-    MPI_Bcast(&end, 1, MPI_CHAR, 1, MPI_COMM_WORLD);
-    renew_bulk(s);
-  }
+  s->end_ns = start + (uint64_t)(b->seconds * 1e9);
+  const double count = largest(run(s));
   const double seconds = largest((double)(now_ns() - start) * 1e-9);
   // Each end has started as many as it saw ending: the one that is behind catches up.
-  double most = largest(s->bulk_done);
+  const double most = largest(s->bulk_done);
   for (int i = 0; s->bulk_done < most; i = (i + 1) % bulks) {
     MPI_Wait(&s->bulk_requests[i], MPI_STATUS_IGNORE);
     start_bulk(s, i);
@@ -70,12 +86,9 @@ static void measure(struct bench* b, struct stream* s) {
   }
   MPI_Waitall(bulks, s->bulk_requests, MPI_STATUSES_IGNORE);
   const double megabytes = most * (double)s->bulk_bytes * 1e-6;
-  table_row(
-      &b->table, NULL,
-      (double[]){(double)s->bytes, windows * s->window / seconds * 1e-3, megabytes / seconds});
+  table_row(&b->table, NULL,
+            (double[]){(double)s->bytes, count / seconds * 1e-3, megabytes / seconds});
   for (int i = 0; i < bulks; ++i) free(s->bulk[i]);
-  free(requests);
-  free(memory);
 }
 
 int main(int argc, char** argv) {
@@ -84,7 +97,7 @@ int main(int argc, char** argv) {
                     .thread_level = MPI_THREAD_SINGLE,
                     .ranks = 2,
                     .seconds = 1};
-  double bytes = 64, window = 256, bulk_bytes = 4 << 20;
+  double bytes = 64, window = 1024, bulk_bytes = 4 << 20;
   const struct option own[] = {
       {"--bytes", option_number, &bytes, "bytes of a small message"},
       {"--window", option_number, &window, "small messages in flight"},
@@ -95,8 +108,13 @@ int main(int argc, char** argv) {
   bench_table(&b, NULL, columns, 3);
   struct stream s = {.rank = b.rank,
                      .window = window < 1 ? 1 : (int)window,
-                     .bytes = (size_t)bytes,
+                     .bytes = bytes < 1 ? 1 : (size_t)bytes,
                      .bulk_bytes = (size_t)bulk_bytes};
+  s.memory = buffer(s.bytes * (size_t)s.window);
+  s.requests = calloc((size_t)s.window, sizeof *s.requests);
+  if (s.requests == NULL) abort();
   measure(&b, &s);
+  free(s.requests);
+  free(s.memory);
   return bench_finish(&b);
 }

@@ -33,9 +33,10 @@ class Cables:
         self.space = prefix[prefix.index("exec") + 1]
 
     def await_traffic(self, device, over):
-        """Until the job has sent something there: a busy machine starts it late."""
+        """Until the job has sent something there: a busy machine starts it late. Far from all that
+        it will send, so that it is still under way when the trouble comes."""
         sent = 0
-        while sent < 1 << 20 and not over.wait(0.05):
+        while sent < (1 << 20) // SHARE and not over.wait(0.05):
             shown = subprocess.run(["ip", "-n", self.space, "-s", "-j", "link", "show", device],
                                    capture_output=True, text=True, check=False)  # fmt: skip
             sent = json.loads(shown.stdout or "[{}]")[0].get("stats64", {}).get("tx", {}).get(
@@ -136,7 +137,7 @@ class Failover(unittest.TestCase):
             cables.await_traffic("hw1", over)
             cables.pull("hw1")
 
-        job = self.traffic(trouble, messages=20000, prefix=alone, **unset, HEADWAY_RAILS=None,
+        job = self.traffic(trouble, messages=40000, prefix=alone, **unset, HEADWAY_RAILS=None,
                            HEADWAY_STATS="1")  # fmt: skip
         self.assertEqual([row["bundle"] for row in bundle_rows(job.err)],
                          ["tcp:hw0", "tcp:hw1"] * 2, job.err)  # fmt: skip

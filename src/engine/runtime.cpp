@@ -203,6 +203,7 @@ base::result<std::unique_ptr<runtime>> runtime::start() {
   made->watching = std::make_unique<watch::observer>(watch::observed{.progress = *made->progress,
                                                                      .rank = who.rank,
                                                                      .size = who.size,
+                                                                     .job = who.job_id,
                                                                      .add_rows = add_rail_rows,
                                                                      .above = made->peers.get()});
   return std::unique_ptr<runtime>(new runtime(std::move(made)));

@@ -114,7 +114,9 @@ void observer::finish() noexcept {
 
 void observer::write_timeline() noexcept {
   if (!parts_ || progress::trace_file.get().empty()) return;
-  const auto done = add_timeline(progress::trace_file.get(), parts_->what.rank, parts_->began_ns);
+  const auto& what = parts_->what;
+  const auto job = what.job.empty() ? fmt::format("{}.{}", getpid(), parts_->began_ns) : what.job;
+  const auto done = add_timeline(progress::trace_file.get(), what.rank, job);
   if (!done) base::log(base::severity::warning, "no timeline: {}", done.error().text);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "progress/engine.hpp"
@@ -14,6 +15,7 @@ namespace headway::watch {
 struct observed {
   progress::engine& progress;
   int rank = 0, size = 0;  ///< of a job; size 0: the process belongs to none
+  std::string job = {};    ///< its name, unlike that of any other; empty where there is none
   /// Adds what a room above counts, unless null.
   void (*add_rows)(void* above, const std::vector<progress::meter::report>& threads,
                    page_image& image) = nullptr;

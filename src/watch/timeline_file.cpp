@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <string_view>
 
-#include "base/clock.hpp"
 #include "progress/meter.hpp"
 
 namespace headway::watch {
@@ -40,6 +39,11 @@ void add_meta(std::string& text, int rank, int thread, std::string_view what,
       rank, thread, what, plain(name));
 }
 
+/// The first entry of each process.
+std::string labels_of(std::string_view job) {
+  return fmt::format(R"("name":"process_labels","args":{{"labels":"job {}"}}}})", plain(job));
+}
+
 void add_happening(std::string& text, int rank, int thread, const happening& h) {
   text += fmt::format(
       ",\n"
@@ -60,8 +64,11 @@ void add_happening(std::string& text, int rank, int thread, const happening& h) 
 }
 
 /// This process's part, each entry with a comma in front.
-std::string own_part(int rank) {
-  std::string text;
+std::string own_part(int rank, std::string_view job) {
+  std::string text = fmt::format(
+      ",\n"
+      R"({{"ph":"M","pid":{},"tid":0,{})",
+      rank, labels_of(job));
   add_meta(text, rank, 0, "process_name", fmt::format("rank {}", rank));
   for (const auto& t : meter::timelines()) {
     add_meta(text, rank, t.thread, "thread_name", t.name);
@@ -76,17 +83,14 @@ std::string own_part(int rank) {
   return text;
 }
 
-/// What is there was written before this process began: an earlier run's.
-bool stale(const struct stat& found, std::uint64_t began_ns) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const auto second = std::uint64_t{1'000'000'000};
-  const auto wall_ns =
-      static_cast<std::uint64_t>(now.tv_sec) * second + static_cast<std::uint64_t>(now.tv_nsec);
-  const auto began_wall_ns = wall_ns - (base::now_ns() - began_ns);
-  const auto written_ns = static_cast<std::uint64_t>(found.st_mtim.tv_sec) * second +
-                          static_cast<std::uint64_t>(found.st_mtim.tv_nsec);
-  return written_ns < began_wall_ns;
+/// Whether this job has written what is there.
+bool names(int file, std::string_view job) {
+  const auto wanted = labels_of(job);
+  std::string found(wanted.size() + 128, '\0');  // with what stands before it in the first line
+  const auto got = pread(file, found.data(), found.size(), 0);
+  found.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  found.resize(std::min(found.size(), found.find('\n', 2)));
+  return found.find(wanted) != std::string::npos;
 }
 
 base::result<> write_all(int file, std::string_view text) {
@@ -98,11 +102,11 @@ base::result<> write_all(int file, std::string_view text) {
   return {};
 }
 
-base::result<> add_to(int file, std::string part, std::uint64_t began_ns) {
+base::result<> add_to(int file, std::string part, std::string_view job) {
   struct stat found{};
   if (flock(file, LOCK_EX) != 0 || fstat(file, &found) != 0) return base::failed_errno("", errno);
   const auto size = static_cast<std::size_t>(found.st_size);
-  if (size <= tail.size() || stale(found, began_ns)) {
+  if (size <= tail.size() || !names(file, job)) {
     if (ftruncate(file, 0) != 0) return base::failed_errno("truncate", errno);
     part.front() = head;  // the first entry has no comma in front
   } else if (lseek(file, -static_cast<off_t>(tail.size()), SEEK_END) < 0) {
@@ -114,10 +118,10 @@ base::result<> add_to(int file, std::string part, std::uint64_t began_ns) {
 
 }  // namespace
 
-base::result<> add_timeline(const std::string& path, int rank, std::uint64_t began_ns) {
+base::result<> add_timeline(const std::string& path, int rank, const std::string& job) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return base::failed_errno(fmt::format("open {}", path), errno);
-  auto done = add_to(file, own_part(rank), began_ns);
+  auto done = add_to(file, own_part(rank, job), job);
   close(file);
   if (!done) done.error().text = fmt::format("{}: {}", path, done.error().text);
   return done;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "base/result.hpp"
@@ -9,9 +8,10 @@ namespace headway::watch {
 
 /// Writes what the threads of this process noted (progress/meter.hpp) into `path`, as the JSON that
 /// Perfetto and chrome://tracing open, beside what other processes of the job have written there.
-/// The file is whole after each process. One that is older than `began_ns` is written anew.
+/// The file is whole after each process. It names the job in its first line: that of another `job`
+/// is written anew.
 /// Progress: waits while another process writes.
 [[nodiscard]] base::result<> add_timeline(const std::string& path, int rank,
-                                          std::uint64_t began_ns);
+                                          const std::string& job);
 
 }  // namespace headway::watch

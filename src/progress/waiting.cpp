@@ -16,7 +16,6 @@ constexpr std::uint64_t forever = UINT64_MAX;
 constexpr std::uint64_t us = 1'000;
 
 constexpr std::uint64_t brief_spin_ns = 5 * us;           // when recent waits took long
-constexpr std::uint64_t least_spin_ns = 10 * us;          // half of what a wake-up costs
 constexpr std::uint64_t crowd_spin_ns = 2 * us;           // when others want the processor, …
 constexpr std::uint64_t longest_crowd_spin_ns = 20 * us;  // … and recent waits were short
 constexpr std::uint64_t make_room_ns = 25 * us;  // for the event thread to leave the guard, …
@@ -212,7 +211,7 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
     return 2 * recent <= longest_crowd_spin_ns ? std::max(2 * recent, crowd_spin_ns)
                                                : crowd_spin_ns;
   if (recent > longest) return std::min(longest, brief_spin_ns);
-  return yields ? longest : std::clamp(2 * recent, std::min(longest, least_spin_ns), 2 * longest);
+  return yields ? longest : std::clamp(2 * recent, longest, 2 * longest);
 }
 
 std::uint64_t waiting::look_at_clock() noexcept {

@@ -38,6 +38,20 @@ std::array<char, 36> read_boot_id() {
   return id;
 }
 
+/// All of `here` to or from `there` in the other process, by the system call for it.
+bool copy_all(decltype(&process_vm_readv) call, pid_t pid, std::uint64_t there,
+              std::span<std::byte> here) noexcept {
+  while (!here.empty()) {
+    const iovec local{here.data(), here.size()};
+    const iovec remote{reinterpret_cast<void*>(there), here.size()};
+    const ssize_t done = call(pid, &local, 1, &remote, 1, 0);
+    if (done <= 0) return false;
+    there += static_cast<std::uint64_t>(done);
+    here = here.subspan(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
 }  // namespace
 
 bool process_fences::enlist() noexcept {
@@ -98,27 +112,12 @@ token random_token() {
 }
 
 bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcept {
-  while (!to.empty()) {
-    const iovec local{to.data(), to.size()};
-    const iovec remote{reinterpret_cast<void*>(from), to.size()};
-    const ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-    if (got <= 0) return false;
-    from += static_cast<std::uint64_t>(got);
-    to = to.subspan(static_cast<std::size_t>(got));
-  }
-  return true;
+  return copy_all(process_vm_readv, pid, from, to);
 }
 
 bool write_remote(pid_t pid, std::uint64_t to, std::span<const std::byte> from) noexcept {
-  while (!from.empty()) {
-    const iovec local{const_cast<std::byte*>(from.data()), from.size()};  // iovec has no const form
-    const iovec remote{reinterpret_cast<void*>(to), from.size()};
-    const ssize_t put = process_vm_writev(pid, &local, 1, &remote, 1, 0);
-    if (put <= 0) return false;
-    to += static_cast<std::uint64_t>(put);
-    from = from.subspan(static_cast<std::size_t>(put));
-  }
-  return true;
+  // An iovec has no const form; what is written from is only read.
+  return copy_all(process_vm_writev, pid, to, {const_cast<std::byte*>(from.data()), from.size()});
 }
 
 }  // namespace headway::rails::shm

@@ -110,9 +110,10 @@ post outgoing::send_transfer(const packet& what) noexcept {
     return post::down;
   }
   using way = way_choice::way;
-  const bool alone = number == done_.load(std::memory_order_relaxed);
-  const bool places = what.payload.size() >= placed_bytes_min &&
-                      writable_pid_.load(std::memory_order_relaxed) != 0 &&
+  // One that has no choice teaches nothing, nor does one behind others.
+  const bool chooses = what.payload.size() >= placed_bytes_min;
+  const bool timed = chooses && number == done_.load(std::memory_order_relaxed);
+  const bool places = chooses && writable_pid_.load(std::memory_order_relaxed) != 0 &&
                       (!push_ || choice_.choose(what.payload.size()) == way::placing);
   const transfer_notice notice{.number = number,
                                .landing = static_cast<std::uint32_t>(what.landing),
@@ -128,7 +129,7 @@ post outgoing::send_transfer(const packet& what) noexcept {
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
   postings_[number % transfers_max] = {.payload = what.payload,
                                        .cookie = what.cookie,
-                                       .begun_ns = alone ? base::now_ns() : 0,
+                                       .begun_ns = timed ? base::now_ns() : 0,
                                        .places = places};
   if (const post said = put(record_kind::transfer, bytes_of(notice), {}); said != post::done)
     return said;

@@ -88,7 +88,7 @@ class outgoing {
     std::size_t pushed = 0;            // bytes; who holds pushing_
     std::uint32_t returned_first = 0;  // pieces that could not be read or placed
     std::uint32_t returned_count = 0;
-    std::uint64_t begun_ns = 0;  // 0: behind another one
+    std::uint64_t begun_ns = 0;  // 0: not timed
     bool places = false;
   };
   static constexpr std::size_t placed_bytes_min = 128 * 1024;  // below, system calls cost more

@@ -1,10 +1,9 @@
 #include "packets/peer.hpp"
 
-#include <sched.h>
-
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/backoff.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peers.hpp"
 
@@ -172,7 +171,7 @@ void peer::end_if_lost() noexcept {
   // Posted from inside a `sent`: the mask is this thread's own. Whoever holds it looks again when
   // it lets go, and who has set `lost_` waits for the mask before it tells.
   if (telling_.load(std::memory_order_relaxed) == &this_thread) return;
-  while (!fail_waiting()) sched_yield();  // the holder is inside a bounded section
+  for (base::backoff its_holder; !fail_waiting();) its_holder.wait();
 }
 
 void peer::flush() noexcept {

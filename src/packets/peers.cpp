@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "packets/bundle/bundle.hpp"
@@ -272,7 +273,7 @@ void peers::lose(peer& whom) noexcept {
   if (whom.bundle_) {
     whom.bundle_->fail_all();
   } else {
-    while (!whom.fail_waiting()) sched_yield();  // the holder is inside a bounded section
+    for (base::backoff its_holder; !whom.fail_waiting();) its_holder.wait();
   }
   whom.loss_told_ = true;
   above_->lost(whom);

@@ -1,9 +1,8 @@
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 
+#include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/bundle/keeper.hpp"
@@ -374,7 +373,7 @@ void bundle::rest_if_done() noexcept {
 
 void bundle::fail_all() noexcept {
   if (std::exchange(failed_, true)) return;
-  while (!mask_.try_hold()) sched_yield();  // the holder is inside a bounded section
+  for (base::backoff its_holder; !mask_.try_hold();) its_holder.wait();
   adopt_submitted();
   drop_waiting();
   mask_.let_go();

@@ -44,6 +44,7 @@ enum class waiting_policy : std::uint8_t {
 /// What HEADWAY_PROGRESS and HEADWAY_WAIT ask for.
 [[nodiscard]] polling polling_from_environment();
 [[nodiscard]] waiting_policy waiting_from_environment();
+[[nodiscard]] bool greatest_weight_from_environment();
 
 /// What keeps threads out of each other's way.
 /// Source: thread09 (mechanism 10): what locking costs is one of that paper's questions.
@@ -67,6 +68,8 @@ struct engine_options {
   /// Processes of this job that share this machine's processors with us, ourselves included.
   int processes_on_node = 1;
   waiting_policy waits = waiting_from_environment();
+  /// Of a thread that sleeps in a wait among computing ones, where the kernel permits it.
+  bool greatest_weight = greatest_weight_from_environment();
   locking locks = locking_from_environment();
 };
 

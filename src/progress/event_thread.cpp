@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "base/log.hpp"
@@ -48,6 +49,7 @@ event_thread::~event_thread() {
 
 void event_thread::run() noexcept {
   ask_exact_sleeps();
+  base::run_beside_computing();
   take_class();
   auto& me = this_thread();
   while (!stop_.load(std::memory_order_relaxed)) {
@@ -165,13 +167,15 @@ void event_thread::watch(thread_record& me) noexcept {
   for (;;) {
     const auto until = base::now_ns() + ticks::period_ns;
     core_.count(core_.counted.event_sleeps);
+    bool slept = false;
     {
       const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
-      sentry.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
+      slept = sentry.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
     }
     core_.every_100_ms.run_if_due(base::now_ns());
     if (must_leave() || core_.queues.root().explicit_rounds() != rounds_seen_) break;
-    poll_until_idle(me);
+    // A source that somebody is at work on does not let us sleep, and he may need this processor.
+    if (!poll_until_idle(me) && !slept) pause(taken_pause_ns);
     if (core_.work.balance() == 0) {
       idle_ = !is_crowded();
       break;
@@ -180,7 +184,8 @@ void event_thread::watch(thread_record& me) noexcept {
   sentry.release();
 }
 
-void event_thread::poll_until_idle(thread_record& me) noexcept {
+/// True: something moved.
+bool event_thread::poll_until_idle(thread_record& me) noexcept {
   for (bool moved = false;;) {
     const auto began = real_time_ ? base::now_ns() : 0;
     const auto o = core_.round(me, round_kind::background, true);
@@ -192,8 +197,8 @@ void event_thread::poll_until_idle(thread_record& me) noexcept {
     }
     // The holder of the mask polls for us, or needs the processor that we run on.
     if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
-    if (!o.advanced || stop_.load(std::memory_order_relaxed)) return;
-    if (core_.queues.root().explicit_rounds() != rounds_seen_) return;  // attended: hands off
+    if (!o.advanced || stop_.load(std::memory_order_relaxed)) return moved;
+    if (core_.queues.root().explicit_rounds() != rounds_seen_) return moved;  // attended: hands off
   }
 }
 

@@ -36,7 +36,7 @@ class event_thread {
   void run() noexcept;
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
-  void poll_until_idle(thread_record& me) noexcept;
+  bool poll_until_idle(thread_record& me) noexcept;
   void call_spare_if_busy() noexcept;
   [[nodiscard]] bool spare_polls() const noexcept;
   void take_class() noexcept;

@@ -45,13 +45,15 @@ class guard {
   [[nodiscard]] bool wished() const noexcept { return wished_.load(std::memory_order_seq_cst); }
 
   /// Sleeps until a source, `kick` or the deadline, unless `has_work()` or a source says no; with a
-  /// source that cannot wake us, no longer than the blind period.
+  /// source that cannot wake us, no longer than the blind period. False: it did not sleep.
   template <class HasWork>
-  void sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
+  [[nodiscard]] bool sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
     asleep_.lie_down();
-    if (arm() && !has_work()) sleep_armed(deadline_ns);
+    const bool sleeps = arm() && !has_work();
+    if (sleeps) sleep_armed(deadline_ns);
     asleep_.get_up();
     disarm();
+    return sleeps;
   }
   /// Ends the holder's sleep, now or when it comes to it. A system call.
   void kick() noexcept;

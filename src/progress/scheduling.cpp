@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace headway::progress {
 namespace {
 
 constexpr std::uint64_t short_slice_ns = 100'000;  // the least that the kernel takes
+constexpr std::int32_t greatest_weight = -20;      // of nice values
 
 /// The kernel's struct sched_attr, first version; glibc has none before 2.41.
 struct scheduling_attributes {
@@ -36,6 +38,8 @@ static_assert(sizeof(scheduling_attributes) == 48);
 bool set_attributes(pid_t thread, const scheduling_attributes& attributes) noexcept {
   return syscall(SYS_sched_setattr, thread, &attributes, 0u) == 0;
 }
+
+std::atomic<bool> weight_refused{false};  // a hint: by the kernel, once and for all
 
 std::mutex own_lock;           // cold: start and end of threads of ours
 std::vector<int> own_threads;  // guarded by it
@@ -139,19 +143,28 @@ void run_when_idle() noexcept {
   set_attributes(0, wish);
 }
 
-void short_slices::ask() noexcept {
+void preferred::ask(bool weight) noexcept {
   if (asked_) return;
   scheduling_attributes now;
   if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u) != 0 || now.policy != SCHED_OTHER) return;
-  if (now.runtime != 0 && now.runtime <= short_slice_ns) return;
   asked_ = true;
   nice_ = now.nice;
   before_ns_ = now.runtime;
-  now.runtime = short_slice_ns;
+  if (now.runtime == 0 || now.runtime > short_slice_ns) now.runtime = short_slice_ns;
+  if (weight && may_be_heavier()) {
+    now.nice = greatest_weight;
+    if (set_attributes(0, now)) return;
+    now.nice = nice_;
+    weight_refused.store(true, std::memory_order_relaxed);
+  }
   set_attributes(0, now);
 }
 
-short_slices::~short_slices() {
+bool preferred::may_be_heavier() noexcept {
+  return !weight_refused.load(std::memory_order_relaxed);
+}
+
+preferred::~preferred() {
   if (!asked_) return;
   scheduling_attributes wish;
   wish.nice = nice_;
@@ -186,7 +199,7 @@ heavier::heavier(pid_t thread) noexcept : thread_(thread) {
     return;
   nice_ = now.nice;
   slice_ns_ = now.runtime;
-  now.nice = -20;
+  now.nice = greatest_weight;
   done_ = set_attributes(thread, now);
 }
 

@@ -39,17 +39,22 @@ void ask_exact_sleeps() noexcept;
 /// every core computes (FIELD.md section 6: 3.3 ms become 0.14). Linux before 6.12 takes no notice.
 void ask_short_slices() noexcept;
 
-/// While it lives, the calling thread has short slices: woken, it runs soon although every core
-/// computes. For an application's thread that sleeps in a wait of ours; what it had comes back.
+/// While it lives, the calling thread is preferred among ordinary ones: woken, it runs soon though
+/// every core computes. It has short slices, and, if `weight` and the kernel allow (CAP_SYS_NICE or
+/// RLIMIT_NICE), the greatest weight there is: with slices alone who has used up its share, one in
+/// N + 1 beside N that compute, waits until they have caught up (docs/experiments/E9.md). For an
+/// application's thread that sleeps in a wait of ours; what it had comes back.
 /// Does nothing to threads that are in any but the ordinary class, and nothing before `ask`.
 /// Progress: `ask` and the end cost a microsecond together.
-class short_slices {
+class preferred {
  public:
-  short_slices() = default;
-  ~short_slices();
-  short_slices(const short_slices&) = delete;
-  short_slices& operator=(const short_slices&) = delete;
-  void ask() noexcept;
+  preferred() = default;
+  ~preferred();
+  preferred(const preferred&) = delete;
+  preferred& operator=(const preferred&) = delete;
+  void ask(bool weight) noexcept;
+  /// False: the kernel has refused it to this process.
+  [[nodiscard]] static bool may_be_heavier() noexcept;
 
  private:
   bool asked_ = false;

@@ -25,6 +25,14 @@ base::number_tunable spin_us{
     1'000'000,
     "longest spin of a wait; about twice what waking a sleeping thread on another core costs"};
 
+base::choice_tunable wait_weight{
+    "HEADWAY_WAIT_WEIGHT",
+    {"own", "greatest"},
+    "greatest",
+    "weight in the kernel's scheduler of a thread that sleeps in a wait while computing threads "
+    "want every processor; greatest where permitted (CAP_SYS_NICE or RLIMIT_NICE), until the wait "
+    "ends"};
+
 base::number_tunable yield_us{
     "HEADWAY_YIELD_US",
     "us",
@@ -123,6 +131,8 @@ locking locking_from_environment() { return static_cast<locking>(lock_mode.index
 offloading offloading_from_environment() { return static_cast<offloading>(offload.index()); }
 
 polling polling_from_environment() { return static_cast<polling>(progress_points.index()); }
+
+bool greatest_weight_from_environment() { return wait_weight.index() == 1; }
 
 waiting_policy waiting_from_environment() {
   return static_cast<waiting_policy>(wait_policy.index());

@@ -7,6 +7,7 @@ namespace headway::progress {
 extern base::choice_tunable progress_points;
 extern base::choice_tunable wait_policy;
 extern base::number_tunable spin_us;
+extern base::choice_tunable wait_weight;
 extern base::number_tunable yield_us;
 extern base::number_tunable timer_us;
 extern base::number_tunable idle_us;

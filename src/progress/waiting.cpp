@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "progress/spin_length.hpp"
 #include "progress/tunables.hpp"
 
 namespace headway::progress {
@@ -15,13 +17,11 @@ namespace {
 constexpr std::uint64_t forever = UINT64_MAX;
 constexpr std::uint64_t us = 1'000;
 
-constexpr std::uint64_t brief_spin_ns = 5 * us;           // when recent waits took long
-constexpr std::uint64_t crowd_spin_ns = 2 * us;           // when others want the processor, …
-constexpr std::uint64_t longest_crowd_spin_ns = 20 * us;  // … and recent waits were short
 constexpr std::uint64_t make_room_ns = 25 * us;  // for the event thread to leave the guard, …
 constexpr int make_room_tries = 8;               // … so many times
-constexpr std::uint64_t nap_ns = 1'000 * us;     // of all sleepers together, without event thread
-constexpr std::uint32_t sweep_period = 64;       // rounds of a thread from one sweep to the next
+constexpr int yields_in_vain = 4;
+constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, without event thread
+constexpr std::uint32_t sweep_period = 64;    // rounds of a thread from one sweep to the next
 constexpr std::uint32_t rounds_before_relax = 100;
 constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
@@ -62,6 +62,8 @@ waiting::outcome waiting::look() noexcept {
 
 /// Entered with the lead; left without.
 waiting::outcome waiting::lead() noexcept {
+  // Of slices alone who runs has nothing yet, and asking would cost it its turn.
+  if (core_.options.greatest_weight && preferred::may_be_heavier()) be_preferred();
   auto how = spin(budget_ns(core_.outnumbered.load(std::memory_order_relaxed)));
   if (how != outcome::exhausted) learn(0);
   const bool guards = how == outcome::exhausted && become_guard(how);
@@ -87,12 +89,14 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
   std::uint64_t idle_since_ns = 0;
+  moved_ = false;
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
     if (set_.done()) return outcome::complete;
     if (me_.owed_count) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::exhausted;
+    moved_ = moved_ || o.advanced;
     if (o.advanced) idle_since_ns = 0;  // what is on its way is worth staying awake for
     if (round % clock_period == 0) {
       const auto now = look_at_clock();
@@ -128,23 +132,28 @@ bool waiting::become_guard(outcome& how) noexcept {
 waiting::outcome waiting::stand_guard() noexcept {
   auto how = outcome::relieved;
   bool learnt = false;
+  int in_vain = 0;
   me_.self.where.store(core_.sentry.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.lie_down(rest::on_guard)) {
       const auto tick_ns = look_at_clock() + ticks::period_ns;
       core_.count(core_.counted.guard_sleeps);
-      if (crowd_of_others()) slices_.ask();
+      be_preferred();
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
-      core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
-                          [this] { return core_.queues.has_submissions(); });
+      const bool slept = core_.sentry->sleep(std::min(deadline_ns_, tick_ns),
+                                             [this] { return core_.queues.has_submissions(); });
+      in_vain = slept ? 0 : in_vain + 1;
       me_.self.word.get_up();
       if (!std::exchange(learnt, true)) learn(core_.wake_ns.load(std::memory_order_relaxed));
     }
     if (!core_.lead.try_lock(me_.next_ticket())) break;  // somebody polls awake: be a follower
     how = spin(0);
+    if (moved_) in_vain = 0;
     core_.lead.unlock();
     me_.pay_wake_ups();
     if (how == outcome::complete) break;
+    // A source that somebody is at work on does not let us sleep, and he may need this processor.
+    if (in_vain != 0) in_vain <= yields_in_vain ? static_cast<void>(sched_yield()) : base::nap();
     if (look_at_clock() >= deadline_ns_) {
       how = outcome::timed_out;
       break;
@@ -173,7 +182,7 @@ waiting::outcome waiting::follow(outcome why) noexcept {
       const bool naps = must_nap();
       if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
       core_.count(core_.counted.sleeps);
-      if (crowd_of_others()) slices_.ask();
+      be_preferred();
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       base::futex_wait(me_.self.word.futex_word(), static_cast<std::uint32_t>(rest::on_futex),
                        until);
@@ -204,14 +213,11 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
     case waiting_policy::adaptive:
       break;
   }
-  const auto recent = recent_ns();
-  // Computing threads want the processor, and we get it back soon once there is something to do;
-  // but answers that come at once cost less than any sleep.
-  if (crowd_of_others())
-    return 2 * recent <= longest_crowd_spin_ns ? std::max(2 * recent, crowd_spin_ns)
-                                               : crowd_spin_ns;
-  if (recent > longest) return std::min(longest, brief_spin_ns);
-  return yields ? longest : std::clamp(2 * recent, longest, 2 * longest);
+  return adaptive_spin_ns({.longest_ns = longest,
+                           .recent_ns = recent_ns(),
+                           .yields = yields,
+                           .crowd_of_others = crowd_of_others()},
+                          me_.brief_waits);
 }
 
 std::uint64_t waiting::look_at_clock() noexcept {
@@ -231,6 +237,10 @@ std::uint64_t& waiting::recent_ns() const noexcept {
 bool waiting::crowd_of_others() const noexcept {
   return core_.crowded.load(std::memory_order_relaxed) &&
          !core_.outnumbered.load(std::memory_order_relaxed);
+}
+
+void waiting::be_preferred() noexcept {
+  if (crowd_of_others()) preferred_.ask(core_.options.greatest_weight);
 }
 
 /// A leader whose own messages come one after another never sleeps, and those whom it woke may need

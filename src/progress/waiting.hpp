@@ -46,6 +46,7 @@ class waiting {
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
+  void be_preferred() noexcept;
   void be_fair() noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
   [[nodiscard]] bool crowd_of_others() const noexcept;
@@ -55,7 +56,8 @@ class waiting {
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
-  short_slices slices_;         ///< while it sleeps in a crowd
+  bool moved_ = false;          ///< by the last spin
+  preferred preferred_;         ///< in a crowd
   std::uint64_t began_ns_ = 0;  ///< the first look at the clock: short waits never take one
 };
 

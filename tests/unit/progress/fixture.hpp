@@ -37,7 +37,9 @@ struct running {
     auto read = imagined.empty() ? topology::machine::read() : topology::machine::imagine(imagined);
     if (!read) throw std::runtime_error(read.error().text);
     machine = std::move(*read);
-    auto started = engine::start(*machine, {points, processes, waits, locks});
+    auto started = engine::start(
+        *machine,
+        {.points = points, .processes_on_node = processes, .waits = waits, .locks = locks});
     if (!started) throw std::runtime_error(started.error().text);
     the = std::move(*started);
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "fixture.hpp"
 #include "mailbox.hpp"
 #include "progress/scheduling.hpp"
+#include "progress/spin_length.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -248,29 +250,119 @@ TEST(waiting, sees_a_crowd_by_what_it_loses_wherever_it_is_confined_to) {
   e->wait(c);
 }
 
+/// Does not let anybody sleep, as a rail that another thread is at work on, and moves nothing.
+class busy_source final : public event_source {
+ public:
+  explicit busy_source(engine& where) : engine_(where) { engine_.add_source(*this); }
+  ~busy_source() { engine_.remove_source(*this); }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool arm() noexcept override {
+    asked.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  void disarm() noexcept override {}
+  std::atomic<int> asked{0};
+
+ private:
+  engine& engine_;
+};
+
+// The thread at work may need the processor on which somebody asks again and again: that must not
+// become a loop, of which there would be 50 000 rounds in these 100 ms.
+TEST(waiting, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
+  running e(polling::off, waiting_policy::block);
+  busy_source source(*e);
+  completion never;
+  EXPECT_FALSE(e->wait_until(never, base::now_ns() + 100 * ms));
+  EXPECT_GT(source.asked, 1);
+  EXPECT_LT(source.asked, 5'000);
+}
+
+TEST(event_thread, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
+  running e(polling::event);
+  busy_source source(*e);
+  e->pending_started();
+  EXPECT_TRUE(eventually([&] { return source.asked > 1; }));
+  pass_time(100);
+  e->pending_ended();
+  EXPECT_LT(source.asked, 7'500);
+}
+
+TEST(spin_length, of_a_wait_that_recently_was_short_is_at_least_that_of_a_sleep) {
+  std::uint32_t brief = 0;
+  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 100}, brief), 50'000u);
+  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 40'000}, brief), 80'000u);
+  EXPECT_EQ(brief, 0u);
+}
+
+TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_ends_sleep) {
+  std::uint32_t brief = 0;
+  int tries = 0;
+  for (int i = 0; i < 64; ++i) {
+    const auto length = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000}, brief);
+    EXPECT_TRUE(length == 5'000 || length == 100'000) << length;
+    tries += length == 100'000;
+  }
+  EXPECT_EQ(tries, 8);
+}
+
+TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_want_the_processor) {
+  std::uint32_t brief = 0;
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'000'000}, brief), 5'000u);
+    EXPECT_EQ(
+        adaptive_spin_ns({.longest_ns = 1'000'000, .recent_ns = 2'000'000, .yields = true}, brief),
+        5'000u);
+    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000, .crowd_of_others = true},
+                               brief),
+              2'000u);
+  }
+}
+
+struct standing {
+  std::int32_t nice = 0;
+  std::uint64_t slice_ns = 0;
+  bool operator==(const standing&) const = default;
+};
+
+standing of_this_thread() {
+  struct {
+    std::uint32_t size = 48, policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0, deadline = 0, period = 0;
+  } now;
+  EXPECT_EQ(syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u), 0);
+  return {.nice = now.nice, .slice_ns = now.runtime};
+}
+
 TEST(waiting, gives_back_the_slices_that_the_program_had) {
   {
-    short_slices mine;
-    mine.ask();
+    preferred mine;
+    mine.ask(false);
   }
-  const auto slice_of_this_thread = [] {
-    struct {
-      std::uint32_t size = 48, policy = 0;
-      std::uint64_t flags = 0;
-      std::int32_t nice = 0;
-      std::uint32_t priority = 0;
-      std::uint64_t runtime = 0, deadline = 0, period = 0;
-    } now;
-    EXPECT_EQ(syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u), 0);
-    return now.runtime;
-  };
-  const auto before = slice_of_this_thread();
+  const auto before = of_this_thread();
   {
-    short_slices mine;
-    mine.ask();
-    if (slice_of_this_thread() == before) GTEST_SKIP() << "this kernel knows no slices";
+    preferred mine;
+    mine.ask(false);
+    EXPECT_EQ(of_this_thread().nice, before.nice);
+    if (of_this_thread() == before) GTEST_SKIP() << "this kernel knows no slices";
   }
-  EXPECT_EQ(slice_of_this_thread(), before);
+  EXPECT_EQ(of_this_thread(), before);
+}
+
+TEST(waiting, gives_back_the_weight_that_the_program_had) {
+  std::jthread([] {
+    if (setpriority(PRIO_PROCESS, 0, 3) != 0) FAIL() << "a thread may always make itself lighter";
+    {
+      preferred mine;
+      mine.ask(true);
+      if (of_this_thread().nice == 3) GTEST_SKIP() << "needs CAP_SYS_NICE or RLIMIT_NICE";
+      EXPECT_EQ(of_this_thread().nice, -20);
+    }
+    EXPECT_EQ(of_this_thread().nice, 3);
+  }).join();
 }
 
 }  // namespace

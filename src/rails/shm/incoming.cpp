@@ -298,9 +298,9 @@ std::size_t incoming::pull(event& e) noexcept {
     return 0;
   }
   count_pulled(shared.pulled, bytes);
-  c_.back->notify();
   if (said == landing_zones::answer::written) e = landed(*t, bytes);
   arrived(*t, bytes);
+  if (t->missing == 0) c_.back->notify();  // before, a sleeper would find nothing to do
   return bytes;
 }
 

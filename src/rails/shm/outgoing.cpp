@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/assert.hpp"
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "rails/shm/copy.hpp"
@@ -157,6 +158,7 @@ bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept 
     --p.returned_count;
     return true;
   }
+  if (leaves_copying()) return false;
   for (; next_push_ != posted; ++next_push_) {
     number = next_push_;
     const std::size_t bytes = postings_[number % transfers_max].payload.size();
@@ -172,8 +174,15 @@ bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept 
   return false;
 }
 
-bool outgoing::has_buffers() const noexcept {
-  return push_ || way_->slot().control->pulls.load(std::memory_order_relaxed) == 0;
+bool outgoing::is_pulled() const noexcept {
+  return way_->slot().control->pulls.load(std::memory_order_relaxed) != 0;
+}
+
+bool outgoing::has_buffers() const noexcept { return push_ || !is_pulled(); }
+
+/// The peer can read everything itself: beside a computation of ours it does.
+bool outgoing::leaves_copying() const noexcept {
+  return is_pulled() && base::runs_beside_computing();
 }
 
 bool outgoing::may_place(std::uint32_t number) const noexcept {
@@ -224,6 +233,7 @@ void outgoing::announce(const piece_told& what) noexcept {
 
 /// Copies some pieces straight to their target; 0: there is nothing that may go that way now.
 std::size_t outgoing::place_some() noexcept {
+  if (leaves_copying()) return 0;
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
   const std::size_t piece_bytes = way_->shape().piece_bytes;
   for (; next_push_ != posted; ++next_push_) {
@@ -328,7 +338,7 @@ bool outgoing::could_advance() noexcept {
   if (!something && buffer_free()) {
     for (std::uint32_t n = oldest; n != next_push_ && !something; ++n)
       something = postings_[n % transfers_max].returned_count != 0 || take_returned(n);
-    if (next_push_ != posted_.load(std::memory_order_acquire))  // (T)
+    if (next_push_ != posted_.load(std::memory_order_acquire) && !leaves_copying())  // (T)
       something = something || has_buffers() || target_of(next_push_) != 0;
   }
   pushing_.unlock();

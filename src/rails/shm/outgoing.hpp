@@ -105,7 +105,9 @@ class outgoing {
   [[nodiscard]] bool buffer_free() const noexcept;
   void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept;
   [[nodiscard]] std::size_t place_some() noexcept;
+  [[nodiscard]] bool is_pulled() const noexcept;
   [[nodiscard]] bool has_buffers() const noexcept;
+  [[nodiscard]] bool leaves_copying() const noexcept;
   [[nodiscard]] bool may_place(std::uint32_t number) const noexcept;
   [[nodiscard]] std::uint64_t target_of(std::uint32_t number) const noexcept;
   [[nodiscard]] bool place(std::uint64_t target, std::span<const std::byte> bytes) noexcept;

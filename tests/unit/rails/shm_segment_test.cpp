@@ -13,28 +13,10 @@
 #include "rails/shm/host.hpp"
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "shm_folder.hpp"
 
 namespace headway::rails::shm {
 namespace {
-
-/// A folder of its own, gone in the end.
-struct folder {
-  folder() {
-    std::array<char, 32> name{"/tmp/headway-shm-XXXXXX"};
-    path = mkdtemp(name.data());
-  }
-  ~folder() { std::filesystem::remove_all(path); }
-  [[nodiscard]] std::size_t files() const {
-    std::size_t count = 0;
-    for ([[maybe_unused]] const auto& e : std::filesystem::directory_iterator(path)) ++count;
-    return count;
-  }
-  std::string path;
-};
-
-config config_in(const folder& where, std::uint32_t rank, std::uint32_t size = 2) {
-  return {.job_id = "job", .rank = rank, .size = size, .directory = where.path};
-}
 
 TEST(shm_address, comes_out_of_its_bytes_as_it_went_in) {
   address a = this_process();

@@ -177,7 +177,8 @@ TEST(waiting, costs_hardly_any_processor_time_when_long) {
   const double before = processor_seconds();
   EXPECT_FALSE(e->wait_until(c, base::now_ns() + 1000 * ms));
   EXPECT_LT(processor_seconds() - before, 0.1);
-  EXPECT_GT(e->statistics().guard_sleeps, 0u);
+  const auto s = e->statistics();
+  EXPECT_GT(s.guard_sleeps + s.sleeps, 0u) << "as guard if the event thread makes room in time";
   e->pending_ended();
 }
 

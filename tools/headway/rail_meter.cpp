@@ -172,9 +172,10 @@ base::result<double> rail_meter::usual(const std::function<base::result<double>(
   return *at;
 }
 
-/// Because of its bytes: a machine that is busy elsewhere takes as long for none.
-bool rail_meter::is_too_slow(double ns) const noexcept {
-  return ns > static_cast<double>(how_.slow_ns) && ns > 4 * answer_ns_;
+/// Because of its bytes: a machine that is busy elsewhere takes as long for none, or for a few.
+bool rail_meter::is_too_slow(std::size_t bytes, double ns) const noexcept {
+  constexpr std::size_t few = 16 << 10;
+  return bytes >= few && ns > static_cast<double>(how_.slow_ns) && ns > 4 * answer_ns_;
 }
 
 base::result<> rail_meter::measure_packets(measured& into) {
@@ -196,7 +197,7 @@ base::result<> rail_meter::measure_packets(measured& into) {
     const auto both = round_trip(bytes);
     if (!both) return std::unexpected(both.error());
     into.eager[i] = std::max(*both - answer_ns_, 1.0);
-    if (is_too_slow(*both)) break;
+    if (is_too_slow(bytes, *both)) break;
   }
   return {};
 }
@@ -221,7 +222,7 @@ base::result<> rail_meter::measure_pieces(measured& into) {
     });
     if (!cost) return std::unexpected(cost.error());
     into.cost[i] = std::max(*cost, 1.0);
-    if (is_too_slow(*whole)) break;
+    if (is_too_slow(bytes, *whole)) break;
   }
   return {};
 }

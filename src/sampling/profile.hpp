@@ -12,6 +12,7 @@ struct profile {
   curve piece = curve::straight(20'000, 1);  ///< into a landing zone, one way
   curve eager = curve::straight(10'000, 1);  ///< in a packet, copied at both ends, one way
   curve cost = curve::straight(1'000, 8);    ///< processor time of the sender for a piece
+  int connections = 1;  ///< to the peer over the rail's interface, that were found to pay
 
   /// What can be said without a measurement: an order of size.
   [[nodiscard]] static profile guessed(double latency_ns, double bytes_per_ns) noexcept;

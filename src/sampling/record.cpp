@@ -8,10 +8,12 @@
 #include <cmath>
 #include <optional>
 
+#include "sampling/connections.hpp"
+
 namespace headway::sampling {
 namespace {
 
-constexpr std::string_view first_line = "headway profile 1";
+constexpr std::string_view first_line = "headway profile 2";
 constexpr std::size_t text_bytes_max = 64 * 1024;
 constexpr std::size_t word_bytes_max = 255;
 
@@ -100,6 +102,7 @@ std::string text_of(const record& r) {
   std::string text = fmt::format("{}\nhere {}\nthere {}\nrail {}\nhardware {}\nmeasured {}\n",
                                  first_line, one_line(r.key.here), one_line(r.key.there),
                                  one_line(r.key.rail), one_line(r.hardware), r.measured_at);
+  text += fmt::format("connections {}\n", std::clamp(r.found.connections, 1, connections_max));
   for (std::size_t i = 0; i < curve::sample_count; ++i)
     text +=
         fmt::format("sample {} piece {} eager {} cost {}\n", curve::bytes_of(i),
@@ -131,6 +134,10 @@ base::result<record> record_of(std::string_view text) {
   const auto seconds = at ? number_in<std::uint64_t>(*at) : std::nullopt;
   if (!seconds) return wrong(fmt::format("line {}: no time", lines.number()));
   r.measured_at = *seconds;
+  const auto many = lines.line("connections");
+  const auto connections = many ? number_in<int>(*many) : std::nullopt;
+  if (!connections || *connections < 1 || *connections > connections_max)
+    return wrong(fmt::format("line {}: no number of connections", lines.number()));
   std::array<samples, 3> found{};
   for (std::size_t i = 0; i < curve::sample_count; ++i) {
     const auto sample = lines.line("sample");
@@ -139,7 +146,8 @@ base::result<record> record_of(std::string_view text) {
   }
   r.found = {.piece = *curve::from_samples(found[0]),
              .eager = *curve::from_samples(found[1]),
-             .cost = *curve::from_samples(found[2])};
+             .cost = *curve::from_samples(found[2]),
+             .connections = *connections};
   return r;
 }
 

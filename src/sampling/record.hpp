@@ -28,9 +28,10 @@ struct record {
 
 /// As lines of text, with a sum over them at the end:
 ///
-///     headway profile 1
+///     headway profile 2
 ///     here node1
 ///     …
+///     connections 1                                   that pay, see connections.hpp
 ///     sample 1 piece 21034 eager 9231 cost 1200       bytes, then nanoseconds
 ///     …
 ///     sum 0123456789abcdef

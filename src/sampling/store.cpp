@@ -64,25 +64,47 @@ std::filesystem::path store::file_of(const profile_key& key) const {
                                in_file_name(key.rail));
 }
 
-std::optional<profile> store::find(const profile_key& key, std::string_view hardware,
-                                   std::uint64_t now_s) const {
-  const auto path = file_of(key);
-  const auto text = read_whole(path);
+/// What can be used of it; what cannot is said in the log.
+std::optional<record> store::read(const std::filesystem::path& file, std::string_view hardware,
+                                  std::uint64_t now_s) const {
+  const auto text = read_whole(file);
   if (!text) return std::nullopt;
   const auto ignored = [&](std::string_view why) {
-    base::log(base::severity::warning, "profile {} is not used: {}", path.string(), why);
+    base::log(base::severity::warning, "profile {} is not used: {}", file.string(), why);
     return std::nullopt;
   };
-  const auto r = record_of(*text);
+  auto r = record_of(*text);
   if (!r) return ignored(r.error().text);
-  if (r->key != key) return ignored("it is of another rail");
+  if (file_of(r->key) != file) return ignored("it is of another rail");
   if (r->hardware != hardware)
     return ignored(fmt::format("it is of {}, the rail has {} now", r->hardware, hardware));
   if (r->measured_at > now_s + day_s) return ignored("it is from the future");
   const auto days = now_s > r->measured_at ? (now_s - r->measured_at) / day_s : 0;
   if (days > static_cast<std::uint64_t>(profile_days_max.get()))
     return ignored(fmt::format("it is {} days old", days));
-  return r->found;
+  return *std::move(r);
+}
+
+std::optional<profile> store::find(const profile_key& key, std::string_view hardware,
+                                   std::uint64_t now_s) const {
+  const auto r = read(file_of(key), hardware, now_s);
+  return r ? std::optional(r->found) : std::nullopt;
+}
+
+std::vector<record> store::several(std::string_view here, std::string_view rail,
+                                   std::string_view hardware, std::uint64_t now_s) const {
+  const auto begin = in_file_name(here) + "_";  // in a part of a name there is no '_'
+  const auto end = "_" + in_file_name(rail);
+  std::vector<record> found;
+  std::error_code fault;
+  std::filesystem::directory_iterator marks(folder_ / "several", fault);
+  for (; !fault && marks != std::filesystem::directory_iterator(); marks.increment(fault)) {
+    const auto name = marks->path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(end)) continue;
+    auto r = read(folder_ / name, hardware, now_s);
+    if (r && r->found.connections > 1) found.push_back(*std::move(r));
+  }
+  return found;
 }
 
 base::result<> store::save(const record& r) const {
@@ -97,8 +119,18 @@ base::result<> store::save(const record& r) const {
   close(fd);
   if (done && rename(beside.c_str(), path.c_str()) != 0)
     done = base::failed_errno("rename " + beside, errno);
-  if (!done) unlink(beside.c_str());
-  return done;
+  if (!done) {
+    unlink(beside.c_str());
+    return done;
+  }
+  const auto mark = mark_of(path);
+  if (r.found.connections == 1) {
+    std::filesystem::remove(mark, error);
+    return {};
+  }
+  std::filesystem::create_directory(mark.parent_path(), error);
+  if (!std::ofstream(mark)) return base::failed_errno("create " + mark.string(), errno);
+  return {};
 }
 
 }  // namespace headway::sampling

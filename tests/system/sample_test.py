@@ -34,7 +34,7 @@ class Sample(unittest.TestCase):
             self.assertEqual([s["bytes"] for s in rail["samples"]], [2**i for i in range(27)])
             self.assertGreater(rail["samples"][0]["in_ns"], 0)
             self.assertGreater(rail["samples"][0]["packet_ns"], 0)
-            self.assertTrue(pathlib.Path(rail["file"]).read_text().startswith("headway profile 1"))
+            self.assertTrue(pathlib.Path(rail["file"]).read_text().startswith("headway profile 2"))
         self.assertEqual(len(self.kept()), len(rails))
         xml.etree.ElementTree.parse(self.folder / "rates.svg")
 

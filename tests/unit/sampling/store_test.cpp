@@ -1,13 +1,16 @@
 #include "sampling/store.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <functional>
+#include <map>
 #include <thread>
 
+#include "sampling/connections.hpp"
 #include "tests/unit/sampling/curves.hpp"
 
 namespace headway::sampling {
@@ -26,6 +29,7 @@ record example() {
 }
 
 void expect_same(const profile& a, const profile& b) {
+  EXPECT_EQ(a.connections, b.connections);
   for (std::size_t i = 0; i < curve::sample_count; ++i) {
     EXPECT_DOUBLE_EQ(a.piece.sample_ns(i), b.piece.sample_ns(i));
     EXPECT_DOUBLE_EQ(a.eager.sample_ns(i), b.eager.sample_ns(i));
@@ -37,8 +41,10 @@ TEST(record, comes_back_as_it_was_written) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
     auto written = example();
-    written.found = {
-        .piece = any_curve(random), .eager = any_curve(random), .cost = any_curve(random)};
+    written.found = {.piece = any_curve(random),
+                     .eager = any_curve(random),
+                     .cost = any_curve(random),
+                     .connections = 1 + round % connections_max};
     const auto read = record_of(text_of(written));
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(read->key, written.key);
@@ -66,6 +72,32 @@ TEST(record, every_truncation_and_every_changed_byte_is_noticed) {
   }
   EXPECT_FALSE(record_of(text + "\n"));
   EXPECT_FALSE(record_of(text + text));
+}
+
+/// A profile with this line in the place of its number of connections, and a right sum.
+std::string with_connections(const std::string& line) {
+  auto text = text_of(example());
+  const auto at = text.find("connections 1\n");
+  text = text.substr(0, text.find("sum ")).replace(at, sizeof "connections 1", line);
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return text + fmt::format("sum {:016x}\n", sum);
+}
+
+TEST(record, a_number_of_connections_that_makes_no_sense_is_refused) {
+  EXPECT_EQ(record_of(with_connections("connections 8\n"))->found.connections, 8);
+  for (const char* line :
+       {"connections 0\n", "connections 9\n", "connections -1\n", "connections 99999999999\n",
+        "connections \n", "connections\n", "connections 2.5\n", "connections two\n",
+        "connections 2 2\n", "connection 2\n", "", "connections 2\nconnections 2\n"})
+    EXPECT_FALSE(record_of(with_connections(line))) << line;
+}
+
+TEST(record, of_an_earlier_version_is_refused) {
+  auto text = text_of(example());
+  text.replace(text.find(" 2\n"), 3, " 1\n");
+  const auto read = record_of(text);
+  ASSERT_FALSE(read);
 }
 
 TEST(record, names_with_line_breaks_stay_on_their_line) {
@@ -101,6 +133,52 @@ TEST_F(profile_store, gives_back_what_was_saved) {
   const auto found = in_folder().find(r.key, r.hardware, now_s + day_s);
   ASSERT_TRUE(found);
   expect_same(*found, r.found);
+}
+
+TEST_F(profile_store, finds_the_hosts_to_which_several_connections_pay) {
+  const auto several = [&](std::string_view rail = "tcp:eth0") {
+    std::map<std::string, int> found;
+    for (const auto& r : in_folder().several("node1", rail, example().hardware, now_s))
+      found[r.key.there] = r.found.connections;
+    return found;
+  };
+  const auto save = [&](const char* here, const char* there, int connections) {
+    auto r = example();
+    r.key.here = here;
+    r.key.there = there;
+    r.found.connections = connections;
+    ASSERT_TRUE(in_folder().save(r));
+  };
+  using hosts = std::map<std::string, int>;
+  EXPECT_EQ(several(), hosts{});
+  save("node1", "node2", 1);
+  EXPECT_EQ(several(), hosts{});
+  save("node1", "node3", 2);
+  save("node1", "node4", 4);
+  save("node11", "node2", 4);
+  save("node2", "node1", 4);
+  EXPECT_EQ(several(), (hosts{{"node3", 2}, {"node4", 4}}));
+  EXPECT_EQ(several("tcp:eth1"), hosts{});
+  EXPECT_EQ(several("eth0"), hosts{});
+  save("node1", "node3", 1);  // measured again
+  EXPECT_EQ(several(), (hosts{{"node4", 4}}));
+}
+
+TEST_F(profile_store, a_mark_without_a_sound_profile_means_nothing) {
+  auto r = example();
+  r.found.connections = 4;
+  ASSERT_TRUE(in_folder().save(r));
+  const auto file = in_folder().file_of(r.key);
+  const auto several = [&](std::string_view hardware, std::uint64_t at_s) {
+    return in_folder().several(r.key.here, r.key.rail, hardware, at_s).size();
+  };
+  EXPECT_EQ(several(r.hardware, now_s), 1u);
+  EXPECT_EQ(several("100 Mbit/s, mtu 1500", now_s), 0u);
+  EXPECT_EQ(several(r.hardware, now_s + 91 * day_s), 0u);
+  std::ofstream(file, std::ios::app) << "x";
+  EXPECT_EQ(several(r.hardware, now_s), 0u);
+  std::filesystem::remove(file);
+  EXPECT_EQ(said_by([&] { EXPECT_EQ(several(r.hardware, now_s), 0u); }), "");
 }
 
 TEST_F(profile_store, nothing_is_said_where_there_is_none) {

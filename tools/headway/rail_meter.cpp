@@ -15,6 +15,7 @@ namespace {
 constexpr auto zone = rails::landing_id{1};
 constexpr std::uint64_t tick_ns = 100'000'000;
 constexpr std::size_t repeats_min = 4;
+constexpr std::size_t repeats_usual = 12;  // unless they take far longer than they may
 constexpr std::size_t repeats_max = 200;
 constexpr int warm_ups = 30;
 
@@ -157,18 +158,27 @@ base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::
   return done;
 }
 
-base::result<double> rail_meter::usual(const std::function<base::result<double>()>& once) {
+base::result<std::vector<double>> rail_meter::repeated(
+    const std::function<base::result<double>()>& once) {
   std::vector<double> all;
   const auto begin = base::now_ns();
   while (all.size() < repeats_max) {
-    if (all.size() >= repeats_min && base::now_ns() - begin >= how_.size_ns) break;
+    const auto spent_ns = base::now_ns() - begin;
+    const auto enough = spent_ns < 10 * how_.size_ns ? repeats_usual : repeats_min;
+    if (all.size() >= enough && spent_ns >= how_.size_ns) break;
     const auto ns = once();
-    if (!ns) return ns;
+    if (!ns) return std::unexpected(ns.error());
     all.push_back(*ns);
   }
-  // What another program's turn on our core takes is not the rail's: the lower quartile counts.
-  const auto at = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
-  std::ranges::nth_element(all, at);
+  return all;
+}
+
+/// What another program's turn on our core takes is not the rail's: the lower quartile counts.
+base::result<double> rail_meter::usual(const std::function<base::result<double>()>& once) {
+  auto all = repeated(once);
+  if (!all) return std::unexpected(std::move(all).error());
+  const auto at = all->begin() + static_cast<std::ptrdiff_t>(all->size() / 4);
+  std::ranges::nth_element(*all, at);
   return *at;
 }
 
@@ -179,22 +189,21 @@ bool rail_meter::is_too_slow(std::size_t bytes, double ns) const noexcept {
 }
 
 base::result<> rail_meter::measure_packets(measured& into) {
-  const auto round_trip = [&](std::size_t bytes) {
-    return usual([&, bytes]() -> base::result<double> {
-      const auto before = base::now_ns();
-      if (auto done = one_packet(bytes); !done) return std::unexpected(done.error());
-      return static_cast<double>(base::now_ns() - before);
-    });
+  const auto round_trip = [&](std::size_t bytes) -> base::result<double> {
+    const auto before = base::now_ns();
+    if (auto done = one_packet(bytes); !done) return std::unexpected(done.error());
+    return static_cast<double>(base::now_ns() - before);
   };
   for (int i = 0; i < warm_ups; ++i)
     if (auto done = one_packet(0); !done) return done;
-  const auto empty = round_trip(0);
+  // It is subtracted from all others: the quickest, or a busy moment would make them nothing.
+  const auto empty = repeated([&] { return round_trip(0); });
   if (!empty) return std::unexpected(empty.error());
-  answer_ns_ = *empty / 2;
+  answer_ns_ = *std::ranges::min_element(*empty) / 2;
   for (std::size_t i = 0; i < into.eager.size(); ++i) {
     const auto bytes = sampling::curve::bytes_of(i);
     if (bytes > limits_.eager_bytes_max || bytes > how_.bytes_max) break;
-    const auto both = round_trip(bytes);
+    const auto both = usual([&] { return round_trip(bytes); });
     if (!both) return std::unexpected(both.error());
     into.eager[i] = std::max(*both - answer_ns_, 1.0);
     if (is_too_slow(bytes, *both)) break;

@@ -65,6 +65,8 @@ class rail_meter {
   [[nodiscard]] base::result<> one_packet(std::size_t bytes);
   [[nodiscard]] base::result<> one_piece(std::size_t bytes, std::uint64_t& ns,
                                          std::uint64_t& processor_ns, bool asleep);
+  [[nodiscard]] base::result<std::vector<double>> repeated(
+      const std::function<base::result<double>()>& once);
   [[nodiscard]] base::result<double> usual(const std::function<base::result<double>()>& once);
   [[nodiscard]] bool is_too_slow(std::size_t bytes, double ns) const noexcept;
   [[nodiscard]] base::result<> measure_packets(measured& into);

@@ -1,4 +1,5 @@
-"""E14: a large message over several unequal rails: each alone, equal parts, parts by profile.
+"""E14: a large message over several unequal rails: each alone, equal parts, parts by profile; and
+over several connections on one interface where sampling has found that they pay.
 
 The rails are links between two namespaces, shaped with a token bucket. Nothing tells Headway what
 they are worth: `sampled` is what it does by itself.
@@ -19,6 +20,8 @@ SIZES = {2: ("256K", "1M", "4M", "16M"), 3: ("64M",), 4: ("64M",)}
 ALONE = {2: SIZES[2], 4: ("8M",)}  # the first three of the four are those of the three
 KiB, MiB = 1 << 10, 1 << 20
 DETECTION_MS = 200
+FLOWS = "250mbit/flow"
+LINK = "1gbit"
 
 
 @functools.cache
@@ -53,6 +56,7 @@ def runs(scene):
         for link in range(rails if rails in ALONE else 0):
             yield run(f"rail {link + 1}", {"HEADWAY_RAILS": f"tcp:hw{link}"}, ALONE[rails])
     yield from runs_with_a_cut(scene)
+    yield from runs_over_connections(scene)
 
 
 def runs_with_a_cut(scene):
@@ -65,6 +69,29 @@ def runs_with_a_cut(scene):
         yield Run("rail_cut", arguments, series=series, tags={"what": "cut"},
                   environment=environment, net="tcp", rate="+".join(LINKS[2]),
                   timeout_s=120)  # fmt: skip
+
+
+def runs_over_connections(scene):
+    """One link, of which each connection gets no more than its part; and one that is a whole."""
+    for rate, sizes in ((FLOWS, ("256K", "1M", "4M", "16M", "64M")), (LINK, ("16M",))):
+        alone = {"HEADWAY_RAILS": "tcp", "HEADWAY_CONNECTIONS": "1"}
+        for series, environment, first in (
+            ("one connection", alone, ()),
+            ("as sampled", several(rate), ("sample", "--quick")),
+        ):
+            yield Run("pingpong", words(scene, scene.few(sizes)), series=series, first=first,
+                      tags={"what": rate}, environment=environment, net="tcp", rate=rate,
+                      timeout_s=300)  # fmt: skip
+
+
+def sampled_against_one(rate, bound):
+    def check(result):
+        many, one = (result.values(series, "mb_per_s", what=rate, bytes=16 * MiB)
+                     for series in ("as sampled", "one connection"))  # fmt: skip
+        claim = f"16 MB over {rate}, connections as sampled: ≥ {bound} × one"
+        return at_least(claim, [a / b for a, b in zip(many, one)], bound)
+
+    return check
 
 
 def share_of_sum(rails, bytes_, bound):
@@ -115,6 +142,11 @@ EXPERIMENT = Experiment(
         *(panel(rails) for rails in LINKS),
         Panel("64 MB over 1gbit + 600mbit, sound and with the second rail cut", "message_bytes",
               {"sound": "sound_ms", "cut": "cut_ms"}, "ms", "size", {"what": "cut"}, kind="bar"),
+        Panel("one way over a link that gives each connection 250 Mbit/s", "bytes",
+              {"rate": "mb_per_s"}, "MB/s", "size", {"what": FLOWS}, log_x=True, bytes_x=True,
+              higher_is_better=True),
+        Panel("one way over a link of 1 Gbit/s", "bytes", {"rate": "mb_per_s"}, "MB/s", "size",
+              {"what": LINK}, kind="bar", higher_is_better=True),
     ),
     claims=(
         share_of_sum(2, 16 * MiB, 0.98),
@@ -124,5 +156,7 @@ EXPERIMENT = Experiment(
         share_of_sum(3, 64 * MiB, 0.97),
         share_of_sum(4, 64 * MiB, 0.97),
         cut_costs,
+        sampled_against_one(FLOWS, 3.5),
+        sampled_against_one(LINK, 0.98),
     ),
 )

@@ -38,7 +38,8 @@ class Run:
 
     `series` names the curve; a peer's curve has the peer's name in front. `peers`: the calls are
     MPI's alone, so peers make this run too. `environment`: for ours only. `links`: what the program
-    is linked with beside MPI.
+    is linked with beside MPI. `first`: words of our command `headway` that are run once, at the
+    same place and by as many ranks, before all rounds.
     """
 
     program: str
@@ -51,6 +52,7 @@ class Run:
     rate: str | None = None
     peers: bool = False
     links: tuple = ()
+    first: tuple = ()
     timeout_s: float = 180
 
     @property

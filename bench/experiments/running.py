@@ -54,6 +54,14 @@ class Job:
                 for row in rows]  # fmt: skip
 
 
+    def run_first(self):
+        """What is to be run before all rounds. Errors: programs.RunError."""
+        library = self.contender.library
+        words = [str(library.root / "bin/headway"), *self.run.first]
+        words = library.launch(words, self.run.ranks, self.place)
+        programs.run_command(words, self.environment(), self.run.timeout_s)
+
+
 def series_of(run, contender):
     if contender.own:
         return run.series or OWN
@@ -117,7 +125,13 @@ def prepare(wanted, contenders, places, folder, result):
             except programs.RunError as fault:
                 result.failed[label_of(series_of(run, contender), run)] = str(fault)
                 continue
-            jobs.append(Job(run, contender, place, program))
+            job = Job(run, contender, place, program)
+            try:
+                if run.first and job.own:
+                    job.run_first()
+            except programs.RunError as fault:
+                result.failed[job.label] = str(fault)
+            jobs.append(job)
     return jobs
 
 

@@ -69,6 +69,32 @@ def shape(namespace, device, rate, burst="256k"):
            "rate", rate, "burst", burst, "latency", "50ms")  # fmt: skip
 
 
+FLOW = "/flow"  # ends a rate that each connection has for itself
+
+
+def shape_flows(namespace, device, rate):
+    """No connection gets more than `rate`, however little the others use: as where each goes its
+    own way through a wide network, or where a provider limits each.
+
+    A class for each value of the low byte of the source port. Connections with equal bytes share
+    one: of four, that happens to two of them once in twenty times.
+    """
+    classes = range(256)
+    table = f"filter add dev {device} parent 1: protocol ip prio 1"
+    lines = [
+        f"qdisc add dev {device} root handle 1: htb",
+        f"{table} handle 2: u32 divisor 256",
+        *(f"class add dev {device} parent 1: classid 1:{1 + n:x} htb rate {rate} burst 32k "
+          f"cburst 32k quantum 60000" for n in classes),
+        *(f"{table} u32 ht 2:{n:x}: match u8 0 0 flowid 1:{1 + n:x}" for n in classes),
+        f"{table} u32 ht 800:: match ip protocol 6 0xff hashkey mask 0x00ff0000 at 20 link 2:",
+    ]  # fmt: skip
+    done = subprocess.run(["tc", "-n", namespace, "-batch", "-"], capture_output=True, text=True,
+                          input="\n".join(lines) + "\n")  # fmt: skip
+    if done.returncode:
+        raise NetworkError(f"tc -batch, flows of {rate}: {done.stderr.strip()}")
+
+
 def make_namespace(name):
     run_ip("ip", "netns", "add", name)
     # IPv4 only: an IPv6 address is tentative for a second, and libraries that pick it then fail.
@@ -96,9 +122,12 @@ def make_link(names, link, rate, exact):
     for number, name in enumerate(names, 1):
         run_ip("ip", "-n", name, "address", "add", f"10.77.{link}.{number}/24", "dev", device)
         run_ip("ip", "-n", name, "link", "set", device, "up")
-        if rate is not None and exact:
+        flows = rate is not None and rate.endswith(FLOW)
+        if rate is not None and (exact or flows):
             run_ip("ip", "-n", name, "link", "set", device, "gso_max_size", "16384")
-        if rate is not None:
+        if flows:
+            shape_flows(name, device, rate.removesuffix(FLOW))
+        elif rate is not None:
             shape(name, device, rate, burst="64k" if exact else "256k")
 
 
@@ -141,6 +170,8 @@ def rate_text(rate):
         return "not shaped"
     if "+" in rate:
         return " + ".join(rate_text(one) for one in rate.split("+"))
+    if rate.endswith(FLOW):
+        return f"{rate_text(rate.removesuffix(FLOW))} for each connection"
     found = re.fullmatch(r"(\d+)([kmg])bit", rate)
     return f"{found[1]} {found[2].upper()}bit/s" if found else rate
 
@@ -151,7 +182,7 @@ _numbers = itertools.count()  # an experiment has several places at a time: each
 @contextlib.contextmanager
 def two_namespaces(rate=None):
     """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction;
-    by one for each rate of `1gbit+600mbit`.
+    by one for each rate of `1gbit+600mbit`. `250mbit/flow`: for each connection.
 
     Errors: NetworkError with the command that failed; what was made until then is removed.
     """

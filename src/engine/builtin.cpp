@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "base/log.hpp"
+#include "engine/profiles.hpp"
 #include "rails/selection.hpp"
 #include "rails/self/self_driver.hpp"
 #include "rails/shm/host.hpp"
 #include "rails/shm/shm_driver.hpp"
 #include "rails/tcp/address.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "sampling/connections.hpp"
 
 namespace headway::engine {
 namespace {
@@ -40,7 +41,7 @@ made_rail make_tcp(const launch::job& job, const rails::rail_choice& choice) {
                          .secret = job.secret(),
                          .job_id = who.job_id,
                          .interfaces = {*choice.interface},
-                         .number = choice.number});
+                         .number = choice.connection});
 }
 
 std::string describe_self(std::span<const std::byte>) { return "this process"; }
@@ -90,38 +91,77 @@ constexpr std::array builtin_drivers{
     builtin_driver{{.name = "tcp", .networked = true}, make_tcp, describe_tcp, tcp_nearness},
 };
 
-std::map<std::string, std::vector<rail_address>> by_driver(std::span<const opened_rail> rails) {
-  std::map<std::string, std::vector<rail_address>> made;
-  for (const auto& r : rails) made[r.driver].push_back(r.address);
-  return made;
+base::result<opened_rail> open_rail(const launch::job& job, const rails::rail_choice& choice) {
+  const auto found = std::ranges::find_if(
+      builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
+  opened_rail r;
+  r.driver = choice.driver;
+  if (choice.interface) r.interface = choice.interface->name;
+  r.connection = choice.connection;
+  r.rail = found->make(job, choice);
+  auto address = r.rail->open();
+  if (!address) return std::unexpected(std::move(address).error());
+  r.address = std::move(*address);
+  r.address_text = found->describe(r.address);
+  return r;
+}
+
+/// The first rail of each door.
+base::result<std::vector<opened_rail>> open_first_rails(
+    const launch::job& job, std::span<const rails::rail_choice> choices) {
+  std::vector<opened_rail> opened;
+  for (const auto& choice : choices) {
+    auto r = open_rail(job, choice);
+    if (r) {
+      opened.push_back(std::move(*r));
+      continue;
+    }
+    if (!choice.interface || &choice == &choices.back())
+      return std::unexpected(std::move(r).error());
+    base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
+              choice.interface->name, r.error().text);
+  }
+  return opened;
+}
+
+/// Second and further connections of the interfaces, as their wishes say. One that cannot be opened
+/// is said in the log, and then there are fewer.
+void open_more(const launch::job& job, std::span<const rails::rail_choice> choices,
+               std::vector<opened_rail>& opened) {
+  const auto doors = opened.size();
+  for (int connection = 2; connection <= sampling::connections_max; ++connection)
+    for (std::size_t i = 0; i < doors; ++i) {
+      if (opened[i].wishes.most() < connection) continue;
+      auto choice = *std::ranges::find_if(choices, [&](const rails::rail_choice& c) {
+        return c.driver == opened[i].driver && c.interface->name == opened[i].interface;
+      });
+      choice.connection = connection;
+      auto r = open_rail(job, choice);
+      if (!r) {
+        base::log(base::severity::warning, "connection {} of {}:{} is left out: {}", connection,
+                  choice.driver, choice.interface->name, r.error().text);
+        continue;
+      }
+      r->wishes = opened[i].wishes;
+      opened.push_back(std::move(*r));
+    }
 }
 
 }  // namespace
 
-base::result<std::vector<opened_rail>> open_rails(const launch::job& job) {
+base::result<std::vector<opened_rail>> open_rails(const launch::job& job,
+                                                  std::optional<int> connections) {
   std::array<rails::driver_kind, builtin_drivers.size()> kinds;
   std::ranges::transform(builtin_drivers, kinds.begin(), &builtin_driver::kind);
   const auto choices = rails::select_rails(kinds);
   if (!choices) return std::unexpected(choices.error());
-  std::vector<opened_rail> opened;
-  for (const auto& choice : *choices) {
-    const auto found = std::ranges::find_if(
-        builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
-    opened_rail r{.driver = choice.driver,
-                  .rail = found->make(job, choice),
-                  .address = {},
-                  .address_text = {}};
-    auto address = r.rail->open();
-    if (!address && choice.interface && &choice != &choices->back()) {
-      base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
-                choice.interface->name, address.error().text);
-      continue;
-    }
-    if (!address) return std::unexpected(address.error());
-    r.address = std::move(*address);
-    r.address_text = found->describe(r.address);
-    opened.push_back(std::move(r));
-  }
+  auto opened = open_first_rails(job, *choices);
+  if (!opened) return opened;
+  for (auto& r : *opened)
+    if (!r.interface.empty() && job.who().size > 1)
+      r.wishes = connections ? connection_wishes{.usual = *connections, .of_host = {}}
+                             : connections_wished(r.rail->query().name);
+  open_more(job, *choices, *opened);
   return opened;
 }
 
@@ -129,37 +169,6 @@ nearness_of nearness_for(std::string_view driver) {
   for (const auto& b : builtin_drivers)
     if (b.kind.name == driver) return b.judge;
   return nullptr;
-}
-
-base::result<> publish_rails(launch::job& job, std::span<const opened_rail> rails) {
-  for (const auto& [driver, own] : by_driver(rails))
-    if (auto done = job.publish(driver, pack_addresses(own)); !done) return done;
-  return {};
-}
-
-base::result<std::vector<partner>> find_partners(launch::job& job, int rank,
-                                                 std::span<const opened_rail> rails) {
-  std::map<std::string, std::vector<partner>> found;
-  const bool lower = job.who().rank <= rank;
-  std::size_t turns = 0;
-  for (const auto& [driver, own] : by_driver(rails)) {
-    auto& of_driver = found[driver];
-    of_driver.resize(own.size());
-    // A process without such a rail has published nothing under its name.
-    const auto packed = job.lookup(rank, driver);
-    if (!packed) continue;
-    const auto theirs = unpack_addresses(*packed);
-    if (!theirs) return std::unexpected(theirs.error());
-    const auto pairs = pair_rails(own, *theirs, nearness_for(driver), lower);
-    for (std::size_t i = 0; i < pairs.size(); ++i)
-      if (pairs[i])
-        of_driver[i] = {.address = (*theirs)[*pairs[i]], .turn = turns + (lower ? i : *pairs[i])};
-    turns += std::max(own.size(), theirs->size());
-  }
-  std::vector<partner> of_rails;
-  std::map<std::string, std::size_t> next;
-  for (const auto& r : rails) of_rails.push_back(std::move(found[r.driver][next[r.driver]++]));
-  return of_rails;
 }
 
 }  // namespace headway::engine

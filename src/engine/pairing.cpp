@@ -2,41 +2,7 @@
 
 #include <algorithm>
 
-#include "base/assert.hpp"
-
 namespace headway::engine {
-
-std::vector<std::byte> pack_addresses(std::span<const rail_address> addresses) {
-  HEADWAY_ASSERT(addresses.size() < 256);
-  std::vector<std::byte> packed{static_cast<std::byte>(addresses.size())};
-  for (const auto& a : addresses) {
-    HEADWAY_ASSERT(a.size() < 65536);
-    packed.push_back(static_cast<std::byte>(a.size() & 0xff));
-    packed.push_back(static_cast<std::byte>(a.size() >> 8));
-    packed.insert(packed.end(), a.begin(), a.end());
-  }
-  return packed;
-}
-
-base::result<std::vector<rail_address>> unpack_addresses(std::span<const std::byte> bytes) {
-  const auto nonsense = [] {
-    return base::failed(base::fault_kind::bad_input, "a list of rails' addresses makes no sense");
-  };
-  if (bytes.empty()) return nonsense();
-  std::vector<rail_address> all(static_cast<std::size_t>(bytes[0]));
-  bytes = bytes.subspan(1);
-  for (auto& a : all) {
-    if (bytes.size() < 2) return nonsense();
-    const auto length = static_cast<std::size_t>(bytes[0]) | static_cast<std::size_t>(bytes[1])
-                                                                 << 8;
-    bytes = bytes.subspan(2);
-    if (bytes.size() < length) return nonsense();
-    a.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-    bytes = bytes.subspan(length);
-  }
-  if (!bytes.empty()) return nonsense();
-  return all;
-}
 
 namespace {
 

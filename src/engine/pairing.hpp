@@ -6,18 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "base/result.hpp"
+#include "engine/doors.hpp"
 
 namespace headway::engine {
-
-using rail_address = std::vector<std::byte>;
-
-/// The addresses of all rails of one driver, in one value of the key-value exchange.
-/// Shape:    a count, then a length of two bytes and the address for each.
-[[nodiscard]] std::vector<std::byte> pack_addresses(std::span<const rail_address> addresses);
-/// Errors:   `bad_input`: not what `pack_addresses` wrote.
-[[nodiscard]] base::result<std::vector<rail_address>> unpack_addresses(
-    std::span<const std::byte> bytes);
 
 /// How directly two rails of one driver reach each other, from their addresses; the same seen from
 /// either side. 0: not at all.
@@ -30,8 +21,9 @@ enum class nearness : std::uint8_t {
 };
 using nearness_of = nearness (*)(std::span<const std::byte>, std::span<const std::byte>);
 
-/// Which of their rails each of ours talks to: nearest first, each in one pair at most. Both sides
-/// come to the same pairs: `we_are_lower` says which of the two has the smaller rank.
+/// Which of their doors each of ours talks to, by the addresses of the doors' first rails: nearest
+/// first, each in one pair at most. Both sides come to the same pairs: `we_are_lower` says which of
+/// the two has the smaller rank.
 ///
 /// A second routed pair would leave by the same door as the first, or as a direct one: one is made,
 /// and none beside direct ones. Without a `judge` the rails pair in order.

@@ -7,9 +7,16 @@
 
 #include "base/log.hpp"
 #include "rails/interfaces.hpp"
+#include "rails/selection.hpp"
 #include "sampling/store.hpp"
 
 namespace headway::engine {
+namespace {
+
+/// Of a rail "tcp:eth0#2": "tcp:eth0".
+std::string first_connection(const std::string& rail) { return rail.substr(0, rail.find('#')); }
+
+}  // namespace
 
 std::string own_host() {
   char name[256] = {};
@@ -27,12 +34,27 @@ std::string hardware_of(std::string_view rail) {
 std::optional<sampling::profile> stored_profile(const std::string& there, const std::string& rail) {
   const auto store = sampling::store::of_user();
   if (!store) return std::nullopt;
-  return store->find({.here = own_host(), .there = there, .rail = rail}, hardware_of(rail),
-                     seconds_now());
+  return store->find({.here = own_host(), .there = there, .rail = first_connection(rail)},
+                     hardware_of(rail), seconds_now());
+}
+
+connection_wishes connections_wished(const std::string& rail) {
+  connection_wishes wishes;
+  if (const int wanted = rails::connections_wanted(); wanted > 0) {
+    wishes.usual = wanted;
+    return wishes;
+  }
+  const auto store = sampling::store::of_user();
+  if (!store) return wishes;
+  for (const auto& r : store->several(own_host(), rail, hardware_of(rail), seconds_now()))
+    if (wishes.of_host.size() < connection_wishes::hosts_max)
+      wishes.of_host[number_of_host(r.key.there)] = r.found.connections;
+  return wishes;
 }
 
 void store_profile(const std::string& there, const std::string& rail,
                    const sampling::profile& learnt) {
+  if (first_connection(rail) != rail) return;
   const auto store = sampling::store::of_user();
   if (!store) return;
   const sampling::profile_key key{.here = own_host(), .there = there, .rail = rail};

@@ -11,6 +11,7 @@
 #include "engine/builtin.hpp"
 #include "engine/counted_rail.hpp"
 #include "engine/node.hpp"
+#include "engine/partners.hpp"
 #include "engine/profiles.hpp"
 #include "engine/rail_statistics.hpp"
 #include "packets/peers.hpp"
@@ -28,7 +29,6 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 }
 
 /// What every process publishes beside its rails' addresses.
-constexpr const char* host_name = "host";
 constexpr const char* kernel_name = "kernel";
 constexpr const char* memory_name = "memory";
 constexpr const char* processors_name = "processors";
@@ -67,7 +67,6 @@ base::result<> runtime::parts::publish() {
   if (auto done = job->publish(memory_name, bytes_of(here.memory)); !done) return done;
   const auto processor_count = std::to_string(machine->node_processors());
   if (auto done = job->publish(processors_name, bytes_of(processor_count)); !done) return done;
-  if (auto done = job->publish(host_name, bytes_of(own_host())); !done) return done;
   if (auto done = publish_rails(*job, rails); !done) return done;
   return job->exchange();
 }
@@ -116,9 +115,9 @@ base::result<> runtime::parts::connect_to(int rank) {
 /// not for a polling round.
 base::result<> runtime::parts::recall_profiles(rails::peer_id whom) {
   if (!peers->bundled(whom)) return {};
-  const auto host = job->lookup(static_cast<int>(whom), host_name);
-  if (!host) return std::unexpected(host.error());
-  hosts[whom] = text_of(*host);
+  auto host = host_of(*job, static_cast<int>(whom));
+  if (!host) return std::unexpected(std::move(host).error());
+  hosts[whom] = std::move(*host);
   for (std::size_t i = 0; i < rails.size(); ++i)
     if (const auto known = stored_profile(hosts[whom], peers->rail_at(i).query().name))
       peers->know(whom, i, *known);

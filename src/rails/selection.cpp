@@ -19,11 +19,12 @@ base::text_tunable rails_wanted{
 base::number_tunable connections{
     "HEADWAY_CONNECTIONS",
     "connections",
-    1,
-    1,
+    0,
+    0,
     8,
     "connections to a peer on each interface of a network, each a rail of its own; more than one "
-    "pays where one connection alone does not fill the link"};
+    "pays where one alone does not fill the link. The smaller number of both ends counts. 0: as "
+    "many as `headway sample` found to pay between the two hosts, else one"};
 
 struct word {
   std::string driver;
@@ -212,15 +213,9 @@ base::result<std::vector<rail_choice>> select_rails(std::string_view text,
 base::result<std::vector<rail_choice>> select_rails(std::span<const driver_kind> drivers) {
   auto interfaces = list_interfaces();
   if (!interfaces) return std::unexpected(std::move(interfaces).error());
-  const auto once = select_rails(rails_wanted.get(), *interfaces, drivers);
-  if (!once) return once;
-  std::vector<rail_choice> all;
-  for (const auto& choice : *once)
-    for (int number = 1; number <= (choice.interface ? connections.get() : 1); ++number) {
-      all.push_back(choice);
-      all.back().number = number;
-    }
-  return all;
+  return select_rails(rails_wanted.get(), *interfaces, drivers);
 }
+
+int connections_wanted() { return static_cast<int>(connections.get()); }
 
 }  // namespace headway::rails

@@ -15,7 +15,7 @@ namespace headway::rails {
 struct rail_choice {
   std::string driver;
   std::optional<net_interface> interface = std::nullopt;
-  int number = 1;  ///< with several connections on an interface each is a rail: the first is 1
+  int connection = 1;  ///< of several on the interface, each of which is a rail: the first is 1
 };
 
 /// A driver that can be named.
@@ -46,9 +46,11 @@ struct driver_kind {
     std::string_view text, std::span<const net_interface> interfaces,
     std::span<const driver_kind> drivers);
 
-/// The same for what HEADWAY_RAILS says and for this machine's interfaces, each as often as
-/// HEADWAY_CONNECTIONS says.
+/// The same for what HEADWAY_RAILS says and for this machine's interfaces.
 [[nodiscard]] base::result<std::vector<rail_choice>> select_rails(
     std::span<const driver_kind> drivers);
+
+/// Connections to a peer on an interface as HEADWAY_CONNECTIONS says; 0: as sampling has found.
+[[nodiscard]] int connections_wanted();
 
 }  // namespace headway::rails

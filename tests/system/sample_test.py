@@ -23,7 +23,8 @@ class Sample(unittest.TestCase):
         return jobs.run(command, limit=100, env=self.environment)
 
     def kept(self):
-        return sorted(path.name for path in self.folder.glob("cache/profiles/*"))
+        profiles = self.folder.glob("cache/profiles/*")
+        return sorted(path.name for path in profiles if path.is_file())
 
     def test_measures_each_rail_at_powers_of_two_and_keeps_the_profiles(self):
         job = self.sample("--json", "--plot", self.folder / "rates.svg")
@@ -34,8 +35,13 @@ class Sample(unittest.TestCase):
             self.assertEqual([s["bytes"] for s in rail["samples"]], [2**i for i in range(27)])
             self.assertGreater(rail["samples"][0]["in_ns"], 0)
             self.assertGreater(rail["samples"][0]["packet_ns"], 0)
+            streams = [] if rail["rail"] == "shm" else [1, 2, 4]
+            self.assertEqual([s["connections"] for s in rail["streams_in"]], streams)
+            self.assertEqual([s["connections"] for s in rail["streams_out"]], streams)
+            self.assertIn(rail["connections"], streams or [1])
             self.assertTrue(pathlib.Path(rail["file"]).read_text().startswith("headway profile 2"))
         self.assertEqual(len(self.kept()), len(rails))
+        self.assertNotEqual([rail["rail"] for rail in rails], ["shm"])
         xml.etree.ElementTree.parse(self.folder / "rates.svg")
 
     def test_says_it_in_a_table_under_a_launcher_too(self):

@@ -17,11 +17,14 @@
 
 #include "base/log.hpp"
 #include "engine/builtin.hpp"
+#include "engine/partners.hpp"
 #include "engine/profiles.hpp"
 #include "launch/job.hpp"
+#include "rails/selection.hpp"
 #include "sampling/store.hpp"
 #include "tools/headway/rail_meter.hpp"
 #include "tools/headway/sample_report.hpp"
+#include "tools/headway/stream_meter.hpp"
 
 namespace headway::tool {
 namespace {
@@ -34,11 +37,8 @@ struct choices {
   bool forget = false;
 };
 
-constexpr const char* host_name = "host";
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
+/// On each interface at most, unless HEADWAY_CONNECTIONS says more.
+constexpr int connections_tried = 4;
 
 /// One process is not enough: starts two of us on this machine. Returns only when it could not.
 int start_two(const std::vector<std::string>& words) {
@@ -66,14 +66,21 @@ class session {
  private:
   base::result<> meet();
   [[nodiscard]] bool wants(std::string_view rail) const;
-  base::result<sampled_rail> measure(rails::driver& rail);
+  /// What one interface has, or a driver without interfaces.
+  struct way {
+    std::string driver;
+    std::string interface;
+    std::vector<rails::driver*> connections;
+  };
+  base::result<sampled_rail> measure(const way& w);
+  base::result<> choose_connections(const way& w, sampled_rail& r);
   void keep(sampled_rail& r) const;
   [[nodiscard]] int other() const { return 1 - job_.who().rank; }
 
   launch::job& job_;
   const choices& wanted_;
   std::vector<engine::opened_rail> opened_;
-  std::vector<rails::driver*> meeting_;  // those that reach the other rank, in rank 0's order
+  std::vector<way> ways_;  // that reach the other rank, in an order that both have
   std::string here_, there_;
 };
 
@@ -89,20 +96,20 @@ base::result<> session::meet() {
   const auto& who = job_.who();
   if (who.launcher != "headway")
     if (auto done = job_.exchange(); !done) return done;
-  auto opened = engine::open_rails(job_);
+  const int wanted = rails::connections_wanted();
+  auto opened = engine::open_rails(job_, wanted > 0 ? wanted : connections_tried);
   if (!opened) return std::unexpected(opened.error());
   opened_ = std::move(*opened);
   here_ = engine::own_host();
-  if (auto done = job_.publish(host_name, bytes_of(here_)); !done) return done;
   if (auto done = engine::publish_rails(job_, opened_); !done) return done;
   if (auto done = job_.exchange(); !done) return done;
-  const auto host = job_.lookup(other(), host_name);
-  if (!host) return std::unexpected(host.error());
-  there_.assign(reinterpret_cast<const char*>(host->data()), host->size());
+  auto host = engine::host_of(job_, other());
+  if (!host) return std::unexpected(std::move(host).error());
+  there_ = std::move(*host);
   auto partners = engine::find_partners(job_, other(), opened_);
   if (!partners) return std::unexpected(partners.error());
   // Both measure the same rail at a time.
-  std::vector<std::pair<std::size_t, rails::driver*>> ordered;
+  std::vector<std::pair<std::size_t, std::size_t>> ordered;  // by turn
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     const auto& partner = (*partners)[i];
     if (!partner.address) continue;
@@ -110,15 +117,24 @@ base::result<> session::meet() {
     const auto connected = rail.connect(static_cast<rails::peer_id>(other()), *partner.address);
     if (!connected && connected.error().kind == base::fault_kind::unsupported) continue;
     if (!connected) return std::unexpected(connected.error());
-    ordered.emplace_back(partner.turn, &rail);
+    ordered.emplace_back(partner.turn, i);
   }
   std::ranges::sort(ordered);
-  for (const auto& [turn, rail] : ordered) meeting_.push_back(rail);
+  for (const auto& [turn, i] : ordered) {
+    const auto& o = opened_[i];
+    auto found = std::ranges::find_if(
+        ways_, [&](const way& w) { return w.driver == o.driver && w.interface == o.interface; });
+    if (found == ways_.end())
+      found =
+          ways_.insert(found, {.driver = o.driver, .interface = o.interface, .connections = {}});
+    found->connections.push_back(o.rail.get());
+  }
   return {};
 }
 
-base::result<sampled_rail> session::measure(rails::driver& rail) {
+base::result<sampled_rail> session::measure(const way& w) {
   sampled_rail r;
+  auto& rail = *w.connections.front();
   const auto limits = rail.query();
   r.kept.key = {.here = here_, .there = there_, .rail = limits.name};
   r.eager_bytes_max = limits.eager_bytes_max;
@@ -141,7 +157,38 @@ base::result<sampled_rail> session::measure(rails::driver& rail) {
                   .cost = sampling::curve::from_samples(r.out.cost).value_or(guess.cost)};
   r.kept.hardware = engine::hardware_of(limits.name);
   r.kept.measured_at = engine::seconds_now();
+  if (w.connections.size() == 1) {  // there is nothing to choose from: as it was chosen
+    if (const auto known = engine::stored_profile(there_, limits.name))
+      r.kept.found.connections = known->connections;
+  } else if (const auto chosen = choose_connections(w, r); !chosen) {
+    base::log(base::severity::warning, "{} stays at one connection: {}", limits.name,
+              chosen.error().text);
+  }
   return r;
+}
+
+/// Both sides see both directions, and come to the same number.
+base::result<> session::choose_connections(const way& w, sampled_rail& r) {
+  constexpr double stream_ns = 150e6;
+  constexpr double quick_ns = 50e6;
+  constexpr double longest_ns = 2e9;
+  constexpr double round_trips = 20;  // a window must have opened before the middle of a stream
+  const double windows_ns = round_trips * 2 * r.kept.found.eager.latency_ns();
+  stream_meter::settings how;
+  how.stream_ns = static_cast<std::uint64_t>(
+      std::clamp(windows_ns, wanted_.quick ? quick_ns : stream_ns, longest_ns));
+  if (wanted_.quick) how.memory_bytes_max = 4 << 20;
+  stream_meter meter(w.connections, static_cast<rails::peer_id>(other()), how);
+  // Who has heard the last word of what was measured before begins: nothing is overtaken.
+  auto one = first() ? meter.follow() : meter.lead();
+  if (!one) return std::unexpected(std::move(one).error());
+  auto two = first() ? meter.lead() : meter.follow();
+  if (!two) return std::unexpected(std::move(two).error());
+  r.streams_out = std::move(first() ? *two : *one);
+  r.streams_in = std::move(first() ? *one : *two);
+  r.kept.found.connections =
+      sampling::connections_that_pay(sampling::there_and_back(r.streams_out, r.streams_in));
+  return {};
 }
 
 void session::keep(sampled_rail& r) const {
@@ -158,12 +205,13 @@ void session::keep(sampled_rail& r) const {
 base::result<std::vector<sampled_rail>> session::run() {
   if (auto done = meet(); !done) return std::unexpected(done.error());
   std::vector<sampled_rail> all;
-  for (auto* rail : meeting_) {
-    if (!wants(rail->query().name)) continue;
-    auto r = measure(*rail);
+  for (const auto& w : ways_) {
+    const std::string name = w.connections.front()->query().name;
+    if (!wants(name)) continue;
+    auto r = measure(w);
     if (!r) {
       auto& failed = all.emplace_back();
-      failed.kept.key = {.here = here_, .there = there_, .rail = rail->query().name};
+      failed.kept.key = {.here = here_, .there = there_, .rail = name};
       failed.fault = r.error().text;
       continue;
     }
@@ -217,11 +265,15 @@ void add_sample(CLI::App& app, int& status) {
       app.add_subcommand("sample", "Measures the rails between two ranks and keeps their profiles");
   command->footer(
       "Between two machines start it as a job of two ranks: mpiexec.hydra -hosts a,b -n 2 headway "
-      "sample, or srun -N 2 -n 2 --mpi=pmi2 headway sample. Alone it starts two ranks here.");
+      "sample, or srun -N 2 -n 2 --mpi=pmi2 headway sample. Alone it starts two ranks here. Of "
+      "each "
+      "network interface it also finds how many connections pay: streams over 1, 2 and 4 at once "
+      "(up to HEADWAY_CONNECTIONS, if that is set) are compared, and later jobs between the two "
+      "hosts have as many.");
   command->add_option("--rail", wanted->rails, "only rails of this name or pattern: tcp:eth*");
   command->add_option("--plot", wanted->plot, "draws rate against size into this SVG file");
   command->add_flag("--json", wanted->json, "every sample, as one JSON object");
-  command->add_flag("--quick", wanted->quick, "a second instead of ten, up to 4 MB");
+  command->add_flag("--quick", wanted->quick, "some seconds instead of half a minute, up to 4 MB");
   command->add_flag("--forget", wanted->forget, "keeps nothing");
   command->callback([wanted, &status] {
     std::vector<std::string> words;

@@ -36,6 +36,26 @@ std::string head_of(const sampled_rail& r) {
       size_text(p.rendezvous_bytes(r.eager_bytes_max)));
 }
 
+std::string rates_text(std::span<const sampling::stream_rates> streams) {
+  std::string text;
+  for (const auto& s : streams)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                        s.sensible() ? fmt::format("{:.0f}", s.usual() * 1e3) : "-");
+  return text;
+}
+
+/// "streams over 1, 2, 4 connections: 25, 50, 100 MB/s in, 25, 50, 99 out: 4 pay"
+std::string streams_text(const sampled_rail& r) {
+  if (r.streams_in.empty()) return {};
+  std::string numbers;
+  for (const auto& s : r.streams_in)
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", s.connections);
+  const int pay = r.kept.found.connections;
+  return fmt::format("  streams over {} connections: {} MB/s in, {} out: {}\n", numbers,
+                     rates_text(r.streams_in), rates_text(r.streams_out),
+                     pay == 1 ? "one is enough" : fmt::format("{} pay", pay));
+}
+
 // ---- the picture --------------------------------------------------------------------------------
 
 constexpr double width = 760;
@@ -114,6 +134,14 @@ std::string line_of(const sampled_rail& r, const scale& s, std::size_t number) {
       escaped(r.kept.key.rail));
 }
 
+std::string streams_json(std::span<const sampling::stream_rates> streams) {
+  std::string text;
+  for (const auto& s : streams)
+    text += fmt::format("{}{{\"connections\": {}, \"mb_per_s\": {}}}", text.empty() ? "" : ", ",
+                        s.connections, s.sensible() ? s.usual() * 1e3 : 0.0);
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string sample_table(std::span<const sampled_rail> rails) {
@@ -121,6 +149,7 @@ std::string sample_table(std::span<const sampled_rail> rails) {
   for (const auto& r : rails) {
     text += head_of(r);
     if (!r.fault.empty()) continue;
+    text += streams_text(r);
     text += fmt::format("  {:>8} {:>12} {:>12} {:>12} {:>12} {:>10}\n", "size", "in, us", "out, us",
                         "packet, us", "cost, us", "in, MB/s");
     for (std::size_t i = 0; i < r.in.piece.size(); ++i) {
@@ -148,9 +177,12 @@ std::string sample_json(std::span<const sampled_rail> rails) {
       text += fmt::format("\"fault\": {}}}", quoted(r.fault));
       continue;
     }
-    text += fmt::format("\"hardware\": {}, \"file\": {}, \"rendezvous_bytes\": {}, \"samples\": [",
+    text += fmt::format("\"hardware\": {}, \"file\": {}, \"rendezvous_bytes\": {}, ",
                         quoted(r.kept.hardware), quoted(r.file),
                         r.kept.found.rendezvous_bytes(r.eager_bytes_max));
+    text += fmt::format(
+        "\"connections\": {}, \"streams_in\": {}, \"streams_out\": {}, \"samples\": [",
+        r.kept.found.connections, streams_json(r.streams_in), streams_json(r.streams_out));
     for (std::size_t i = 0; i < r.in.piece.size(); ++i)
       text += fmt::format(
           "{}\n    {{\"bytes\": {}, \"in_ns\": {:.0f}, \"out_ns\": {:.0f}, \"packet_ns\": {:.0f}, "

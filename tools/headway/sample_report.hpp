@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "sampling/connections.hpp"
 #include "sampling/record.hpp"
 #include "tools/headway/rail_meter.hpp"
 
@@ -14,6 +16,8 @@ struct sampled_rail {
   sampling::record kept;
   measured out;  ///< from here to there
   measured in;   ///< from there to here
+  /// Over several connections at once; empty: not looked at.
+  std::vector<sampling::stream_rates> streams_out, streams_in;
   std::uint64_t eager_bytes_max = 0;
   std::string file;   ///< where the profile went; empty: nowhere
   std::string fault;  ///< why it could not be measured; empty: it was

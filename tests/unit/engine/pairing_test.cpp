@@ -82,20 +82,5 @@ TEST(pairing, both_sides_come_to_the_same_pairs) {
   }
 }
 
-TEST(addresses_of_rails, come_back_as_they_were_packed) {
-  const std::vector all{at("1a"), rail_address{}, at("a long one"), rail_address(3000)};
-  const auto back = unpack_addresses(pack_addresses(all));
-  ASSERT_TRUE(back);
-  EXPECT_EQ(*back, all);
-}
-
-TEST(addresses_of_rails, every_truncation_and_extension_is_refused) {
-  auto bytes = pack_addresses(rails{at("1a"), at("22")});
-  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
-    EXPECT_FALSE(unpack_addresses(std::span(bytes).first(cut))) << cut;
-  bytes.push_back(std::byte{0});
-  EXPECT_FALSE(unpack_addresses(bytes));
-}
-
 }  // namespace
 }  // namespace headway::engine

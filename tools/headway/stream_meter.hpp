@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "rails/driver.hpp"
+#include "sampling/connections.hpp"
+
+namespace headway::tool {
+
+/// Measures what streams over one connection, two, four … at once carry, to find how many pay. The
+/// drivers alone are measured: one side leads, the other follows, then they change places.
+///
+/// Shape:    one stream over one connection finds how many bytes take `stream_ns`; then the numbers
+///           of connections take turns, `rounds` times, so that a busy moment hits all alike. The
+///           receiver counts, from the first quarter of a stream's bytes to the third: what buckets
+///           and windows do at its begin, and the connections that end first, are not in it. A
+///           stream of which it has seen no middle does not count.
+/// Progress: polls.
+/// Errors:   `peer_lost`; `timed_out` when the other side is silent for `patience_ns`.
+class stream_meter {
+ public:
+  struct settings {
+    std::uint64_t stream_ns = 100'000'000;
+    int rounds = 7;
+    std::size_t memory_bytes_max = std::size_t{64} << 20;
+    std::uint64_t patience_ns = 20'000'000'000;
+  };
+
+  /// The same connections in the same order at both ends.
+  stream_meter(std::span<rails::driver* const> connections, rails::peer_id other,
+               const settings& how);
+
+  /// From here to there. The other side is inside `follow`.
+  [[nodiscard]] base::result<std::vector<sampling::stream_rates>> lead();
+  /// Serves the other side's `lead`; returns the same table.
+  [[nodiscard]] base::result<std::vector<sampling::stream_rates>> follow();
+
+ private:
+  using table = std::vector<sampling::stream_rates>;
+  enum class word_kind : std::uint32_t { none, stream, ready, rate, over };
+  struct word {
+    word_kind kind = word_kind::none;
+    std::uint32_t connections = 0;
+    std::uint64_t bytes = 0;  ///< of each connection
+    double rate = 0;          ///< bytes per nanosecond; 0: no middle of it was seen
+    bool counts = false;      ///< into the table
+  };
+
+  [[nodiscard]] table unmeasured() const;
+  static void enter(table& into, std::size_t connections, double rate);
+  [[nodiscard]] base::result<> say(const word& w);
+  [[nodiscard]] base::result<word> hear();
+  [[nodiscard]] base::result<word> hear(word_kind wanted);
+  [[nodiscard]] base::result<> wait(const std::function<bool()>& enough);
+  std::size_t pump();
+  [[nodiscard]] base::result<std::uint64_t> enough_bytes();
+  [[nodiscard]] base::result<double> stream(std::size_t connections, std::uint64_t bytes,
+                                            bool counts);
+  [[nodiscard]] base::result<> send_stream(std::size_t connections, std::uint64_t bytes_each);
+  [[nodiscard]] base::result<double> take_stream(std::size_t connections, std::uint64_t bytes_each);
+  [[nodiscard]] std::span<std::byte> part(std::size_t connection);
+
+  std::span<rails::driver* const> connections_;
+  const rails::peer_id other_;
+  const settings how_;
+  std::vector<std::byte> memory_;
+
+  std::vector<word> inbox_;
+  std::uint64_t landed_ = 0;
+  int posted_ = 0;
+  bool lost_ = false;
+  std::uint64_t ticked_ns_ = 0;
+};
+
+}  // namespace headway::tool

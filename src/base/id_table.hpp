@@ -20,6 +20,12 @@ class id_table {
  public:
   /// Never 0.
   [[nodiscard]] std::uint32_t insert(T& object) {
+    return insert(object, [](std::uint32_t) {});
+  }
+
+  /// The same; `note(number)` runs before anybody can find the object by it, and calls nobody.
+  template <class Note>
+  std::uint32_t insert(T& object, Note note) {
     const std::lock_guard guard(lock_);
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(slots_.size()));
@@ -30,7 +36,9 @@ class id_table {
     slot& s = slots_[index];
     s.object = &object;
     s.lap = s.lap % lap_max + 1;
-    return top << 31 | s.lap << index_bits | index;
+    const std::uint32_t id = top << 31 | s.lap << index_bits | index;
+    note(id);
+    return id;
   }
 
   /// The object of this number, or nullptr.

@@ -19,22 +19,25 @@ request& exchange_parts::owner_of(packets::outgoing& item) noexcept {
 }
 
 void exchange_parts::write_offer(request& r) noexcept {
-  r.id_ = sends.insert(r);
   progress::note_begin(sending, &r, r.bytes_);
   r.stage_ = request::stage::offered;
   packets::outgoing& out = r;
-  write_head(out, offer{.match = {.kind = wire_kind::request_to_send,
-                                  .context = r.where_->id,
-                                  .source = static_cast<std::uint32_t>(r.where_->self),
-                                  .tag = r.tag_},
-                        .bytes = r.bytes_,
-                        .send_id = r.id_});
   out.payload = {};
   out.charge = 0;
   out.answered = true;
   out.landing = rails::landing_id::none;
   out.how = r.where_->how.load(std::memory_order_relaxed);
   out.sent = &exchange_parts::offer_sent;
+  // From now on `lost` may end it.
+  sends.insert(r, [&](std::uint32_t given) {
+    r.id_ = given;
+    write_head(out, offer{.match = {.kind = wire_kind::request_to_send,
+                                    .context = r.where_->id,
+                                    .source = static_cast<std::uint32_t>(r.where_->self),
+                                    .tag = r.tag_},
+                          .bytes = r.bytes_,
+                          .send_id = given});
+  });
 }
 
 void exchange_parts::start_offer(packets::peer& to, request& r) noexcept {
@@ -143,11 +146,13 @@ void exchange_parts::open_landing(request& r) noexcept {
                       .send_id = r.send_id_,
                       .owner = &r,
                       .how = r.where_->how.load(std::memory_order_relaxed)});
-  r.id_ = landings.insert(r);
-  const auto zone = static_cast<rails::landing_id>(r.id_);
-  const bool nothing = r.landing_left_ == 0;
-  if (!nothing && !from.rail().land(from.id(), zone, {r.data_, r.landing_left_})) {
-    static_cast<void>(landings.take(r.id_));
+  const std::span<std::byte> room(r.data_, r.landing_left_);
+  const bool nothing = room.empty();
+  // From now on `lost` may end it.
+  const auto id = landings.insert(r, [&](std::uint32_t given) { r.id_ = given; });
+  const auto zone = static_cast<rails::landing_id>(id);
+  if (!nothing && !from.rail().land(from.id(), zone, room)) {
+    if (!landings.take(id)) return;
     r.stage_ = request::stage::awaiting;
     bool submit = false;
     {
@@ -158,7 +163,7 @@ void exchange_parts::open_landing(request& r) noexcept {
     if (submit) engine.submit(landing_retry_);
     return;
   }
-  send_grant(r, nothing ? 0 : r.id_);
+  send_grant(r, nothing ? 0 : id);
 }
 
 progress::ltask_result exchange_parts::retry_landings(progress::ltask& self) noexcept {

@@ -45,6 +45,8 @@ void service_parts::arrived(packets::peer& whom, std::span<const std::byte> byte
       return arrived_region(from, bytes);
     case wire_kind::packed:
       return arrived_packed(from, bytes);
+    case wire_kind::room_opened:
+      return arrived_room(from, bytes);
     case wire_kind::leaving:
       return lose(from);
   }
@@ -205,6 +207,7 @@ void service_parts::lose(std::uint32_t process) noexcept {
   auto& n = neighbours[process];
   if (n.lost.exchange(true, std::memory_order_relaxed)) return;  // one caller goes on
   directory_of_names.lost(process);
+  n.large.forget_there();
   if (auto* all = n.endpoints.load(std::memory_order_acquire))  // (N)
     for (std::uint32_t slot = 0; slot < slots_max; slot += 1) {
       remote_endpoint* at = all->find(slot);

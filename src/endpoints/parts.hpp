@@ -14,6 +14,7 @@
 #include "endpoints/names.hpp"
 #include "endpoints/packing.hpp"
 #include "endpoints/pool.hpp"
+#include "endpoints/rooms.hpp"
 #include "endpoints/service.hpp"
 #include "endpoints/table.hpp"
 #include "endpoints/wire.hpp"
@@ -48,13 +49,13 @@ struct neighbour {
   base::spinlock lock;  // guards `regions`
   std::map<std::uint32_t, answer> regions;
   packing pack;
+  rooms large;
   std::size_t inline_bytes = 0;  ///< payload that its rail never posts; constant from `attach` on
 
   ~neighbour() { delete endpoints.load(std::memory_order_relaxed); }  // nobody else is left
 };
 
 struct outgoing_message;
-struct bulk_receive;
 
 /// What comes as bytes, beside them.
 struct arrival {
@@ -92,7 +93,18 @@ struct service_parts final : packets::receiver, postman {
   void arrived_region(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   /// Into the inbox of `to`; false: there is none, and its sender was told.
   bool put(std::uint32_t to, parcel& p) noexcept;
+  void arrived_in_room(messages::exchange& way, bulk_receive& r, const bulk_head& head) noexcept;
+  void arrived_room(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void announce(bulk_receive& r, const bulk_head& head) noexcept;
   void bulk_ended(bulk_receive& r) noexcept;
+  // Rooms ahead; `rooms` says what they are.
+  void want_room(std::uint32_t for_process, std::uint64_t bytes) noexcept;
+  void open_room(std::uint32_t for_process) noexcept;
+  void open_room_that_is_due() noexcept;
+  void close_room(messages::exchange& way, std::uint32_t for_process, std::uint32_t zone) noexcept;
+  void free_room(bulk_receive* r) noexcept;
+  void count_room(const block& room, int by) noexcept;
+  [[nodiscard]] std::vector<bulk_receive*> close_rooms(messages::exchange& way);
   /// One line in the log, a few times for each process.
   void complain(std::uint32_t of, const char* what) noexcept;
   void lack_memory(std::uint32_t of, std::uint64_t bytes) noexcept;
@@ -184,6 +196,16 @@ struct service_parts final : packets::receiver, postman {
   const std::uint32_t queue_units;
   const std::size_t inline_max;  ///< where the buffer could be handed over
   const bool share;
+  // Rooms opened ahead, of all processes: few of the landing zones that a rail has.
+  static constexpr std::uint32_t nobody = UINT32_MAX;
+  /// The process for which one is to be opened soon. Hazard: who takes it does not see what was
+  /// wished. Edge: (D) release -> (E) acquire, in both of its exchanges.
+  std::atomic<std::uint32_t> room_due{nobody};
+  static constexpr int rooms_count_max = 64;
+  const std::uint64_t rooms_each_max;
+  const std::int64_t rooms_bytes_max;
+  std::atomic<int> rooms_count{0};           // relaxed: numbers
+  std::atomic<std::int64_t> rooms_bytes{0};  // likewise
   std::atomic<messages::exchange*> exchange{nullptr};
   std::atomic<messages::context*> bulk_context{nullptr};
   std::atomic<std::uint32_t> transfers{0};  // relaxed: unique, no more

@@ -114,6 +114,8 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
   local_endpoint* e = s.local(id);
   if (!e) return outcome::gone;
   inbox& box = e->box;
+  if (s.room_due.load(std::memory_order_relaxed) != service_parts::nobody)  // a hint
+    s.open_room_that_is_due();
   waiting_thread me;
   me.wanted = wanted;
   bool near = false;

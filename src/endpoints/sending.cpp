@@ -380,6 +380,8 @@ template void service_parts::tell(std::uint32_t, const message_head&,
                                   std::span<const std::byte>) noexcept;
 template void service_parts::tell(std::uint32_t, const plain_head&,
                                   std::span<const std::byte>) noexcept;
+template void service_parts::tell(std::uint32_t, const room_head&,
+                                  std::span<const std::byte>) noexcept;
 
 void service_parts::deliver(std::uint32_t process, const name_head& head, std::string_view name) {
   if (process == self) return directory_of_names.arrived(self, head, name);

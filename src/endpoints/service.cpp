@@ -23,6 +23,8 @@ thread_local constinit wrong last_mistake = wrong::none;
 bool take_for_handler(service_parts& of, local_endpoint& at, message& out, handler& by) noexcept {
   parcel* p = nullptr;
   std::uint32_t due = 0, id = 0;
+  if (of.room_due.load(std::memory_order_relaxed) != service_parts::nobody)  // a hint
+    of.open_room_that_is_due();
   {
     woken then;
     const std::scoped_lock first(at.box.taking);
@@ -54,6 +56,8 @@ service_parts::service_parts(packets::peers& all, progress::engine& own, service
       queue_units(static_cast<std::uint32_t>(queue_max.get())),
       inline_max(static_cast<std::size_t>(inline_bytes.get())),
       share(options.share && sharing.index() == 0),
+      rooms_each_max(static_cast<std::uint64_t>(ahead_bytes.get())),
+      rooms_bytes_max(memory_bytes.get() / 16),
       neighbours(std::make_unique<neighbour[]>(all.size())),
       directory_of_names(*this, own, self, static_cast<std::uint32_t>(all.size())),
       dispatch(*this, own, &take_for_handler) {
@@ -297,8 +301,12 @@ void service::stop() noexcept {
   for (auto& one : told)
     if (!s.engine.wait_until(*one, deadline)) static_cast<void>(one.release());  // still in use
   if (s.awake.load(std::memory_order_relaxed)) s.engine.pending_ended();
-  if (auto* way = s.exchange.exchange(nullptr, std::memory_order_acquire))  // (X)
-    way->close_context(s.bulk_context.load(std::memory_order_relaxed));     // carried by (X)
+  auto* way = s.exchange.load(std::memory_order_acquire);  // (X)
+  if (!way) return;
+  const auto closed = s.close_rooms(*way);
+  s.exchange.store(nullptr, std::memory_order_relaxed);                // nothing is behind it
+  way->close_context(s.bulk_context.load(std::memory_order_relaxed));  // carried by (X)
+  for (auto* r : closed) s.free_room(r);
 }
 
 }  // namespace headway::endpoints

@@ -40,6 +40,15 @@ base::number_tunable pack_bytes{
     "messages up to here that follow each other within 2 us leave in one packet where a packet is "
     "a system call; 0: each alone"};
 
+base::number_tunable ahead_bytes{
+    "HEADWAY_ENDPOINT_AHEAD",
+    "bytes",
+    4 << 20,
+    0,
+    1 << 30,
+    "who received a message larger than a packet from another machine keeps room for the next one "
+    "like it, up to this size, so that its sender need not ask; 0: never"};
+
 base::number_tunable window{
     "HEADWAY_ENDPOINT_WINDOW",
     "messages",

@@ -15,7 +15,7 @@ namespace headway::endpoints {
 enum class wire_kind : std::uint8_t {
   data = packets::beside_kinds,  ///< message_head, then the message
   shared,                        ///< shared_head: the message lies in memory that both map
-  announced,                     ///< bulk_head: the message comes by `messages`
+  announced,                     ///< bulk_head: the message comes by `messages`, or into a room
   credit,                        ///< message_head: `tag` units of the window at `from` are free
   gone,                          ///< message_head: there is no end-point `to.id` here (any more)
   name_add,                      ///< name_head, then the name: `id` of the sender's has it
@@ -28,6 +28,7 @@ enum class wire_kind : std::uint8_t {
   region_offered,                ///< plain_head, then a region_offer: can you map this?
   region_answer,                 ///< plain_head: `value` 1: I have mapped that of `process`
   packed,                        ///< plain_head, then messages, each behind a packed_entry
+  room_opened,                   ///< room_head: a large message may come there, unasked for
   leaving,                       ///< plain_head: nothing more comes from here
 };
 
@@ -54,8 +55,20 @@ struct bulk_head {
   message_head message;
   std::uint32_t transfer = 0;  ///< its tag in `messages`
   std::uint64_t bytes = 0;
+  std::uint32_t room = 0;  ///< one that the receiver opened; 0: none
+  std::uint32_t uses = 0;  ///< 1: it comes into `room`; 0: by `messages`, and `room` is not wanted
 };
-static_assert(sizeof(bulk_head) == 32);
+static_assert(sizeof(bulk_head) == packets::outgoing::head_bytes_max);
+
+struct room_head {
+  std::uint32_t credit_of_stream = 0;
+  wire_kind kind = wire_kind::room_opened;
+  std::uint8_t zero[3] = {};
+  std::uint32_t room = 0;  ///< its landing zone
+  std::uint32_t zero_too = 0;
+  std::uint64_t bytes = 0;
+};
+static_assert(sizeof(room_head) == 24);
 
 struct name_head {
   std::uint32_t credit_of_stream = 0;

@@ -233,4 +233,35 @@ void exchange::receive_parked(context& where, request& r, parked* message,
   parts_->receive_parked(r, *message);
 }
 
+std::optional<rails::landing_id> exchange::open_zone(context& where, request& r,
+                                                     std::span<std::byte> room,
+                                                     int source) noexcept {
+  const stay inside(*parts_);
+  r.where_ = &where;
+  r.data_ = room.data();
+  r.bytes_ = room.size();
+  r.peer_rank_ = source;
+  r.arrived = {.source = source};
+  return parts_->open_zone(*where.ranks[static_cast<std::size_t>(source)], r);
+}
+
+void exchange::expect(request& r, std::size_t bytes) noexcept { parts_->expect(r, bytes); }
+
+request* exchange::close_zone(context& where, rails::landing_id zone, int source) noexcept {
+  return parts_->close_zone(*where.ranks[static_cast<std::size_t>(source)], zone);
+}
+
+void exchange::send_to_zone(context& where, request& r, std::span<const std::byte> data,
+                            int destination, rails::landing_id zone) noexcept {
+  const stay inside(*parts_);
+  packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
+  r.where_ = &where;
+  r.data_ = const_cast<std::byte*>(data.data());  // only read: the piece that is sent
+  r.bytes_ = data.size();
+  r.peer_rank_ = destination;
+  r.from_ = &to;
+  r.arrived = {.source = destination, .bytes = data.size()};
+  parts_->send_to_zone(to, r, zone);
+}
+
 }  // namespace headway::messages

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,24 @@ class exchange {
   void await_message(context& where, int source, int tag) noexcept;
   void receive_parked(context& where, request& r, parked* message,
                       std::span<std::byte> room) noexcept;
+
+  // Zones opened ahead, for a room above that tells a sender itself where its message may go: then
+  // the message is neither announced nor asked for. `landing_id::none`: not now, or never from a
+  // process that several rails reach, or is lost; nothing: the process was lost meanwhile, and `r`
+  // is complete. The sender is trusted with `room` until the zone is closed.
+  [[nodiscard]] std::optional<rails::landing_id> open_zone(context& where, request& r,
+                                                           std::span<std::byte> room,
+                                                           int source) noexcept;
+  /// The message that comes, or has come, to the zone of `r` has so many bytes (1 to those of the
+  /// room): when they are there, `r` is complete. Once, inside a call of `packets::receiver` that
+  /// brings something from that process.
+  void expect(request& r, std::size_t bytes) noexcept;
+  /// Its request, which is the caller's again; a round may still look at it (`close_context`)
+  /// unless it is one of that process's own. nullptr: the request is complete, or will be soon.
+  [[nodiscard]] request* close_zone(context& where, rails::landing_id zone, int source) noexcept;
+  /// To a zone that the receiver has opened for us; it tells its own room above how much comes.
+  void send_to_zone(context& where, request& r, std::span<const std::byte> data, int destination,
+                    rails::landing_id zone) noexcept;
 
   [[nodiscard]] progress::engine& engine() noexcept;
 

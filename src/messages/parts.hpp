@@ -42,6 +42,9 @@ struct exchange_parts final : packets::receiver {
   void write_offer(request& r) noexcept;
   /// The answer to an offer of ours. [reaper]
   void granted(packets::peer& from, const grant& given) noexcept;
+  void send_piece(packets::peer& to, request& r, rails::landing_id zone,
+                  std::size_t bytes) noexcept;
+  void send_to_zone(packets::peer& to, request& r, rails::landing_id zone) noexcept;
 
   // Receiving.
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
@@ -57,6 +60,12 @@ struct exchange_parts final : packets::receiver {
   /// Tries `open_landing` again for all that found no zone. The body of `landing_retry`.
   static progress::ltask_result retry_landings(progress::ltask& self) noexcept;
   void send_grant(request& r, std::uint32_t zone) noexcept;
+  /// So many bytes more of it are here. [reaper]
+  void landed_in(request& r, std::uint64_t bytes) noexcept;
+  [[nodiscard]] std::optional<rails::landing_id> open_zone(packets::peer& from,
+                                                           request& r) noexcept;
+  void expect(request& r, std::size_t bytes) noexcept;
+  [[nodiscard]] request* close_zone(packets::peer& from, rails::landing_id zone) noexcept;
 
   // Ending.
   void now_pending(request& r) noexcept;

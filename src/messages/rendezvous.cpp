@@ -82,15 +82,20 @@ void exchange_parts::granted(packets::peer& from, const grant& given) noexcept {
     progress::note_end(sending, &r, r.bytes_);
     return complete(r);
   }
+  send_piece(from, r, static_cast<rails::landing_id>(given.zone), wanted);
+}
+
+void exchange_parts::send_piece(packets::peer& to, request& r, rails::landing_id zone,
+                                std::size_t bytes) noexcept {
   r.stage_ = request::stage::sending;
   packets::outgoing& out = r;
   out.head_bytes = 0;
   out.answered = false;
-  out.landing = static_cast<rails::landing_id>(given.zone);
+  out.landing = zone;
   out.offset = 0;
-  out.payload = {r.data_, wanted};
+  out.payload = {r.data_, bytes};
   out.sent = &exchange_parts::payload_sent;
-  switch (from.post(out)) {
+  switch (to.post(out)) {
     case packets::posted::done:
       progress::note_end(sending, &r, r.bytes_);
       return complete(r);
@@ -215,12 +220,56 @@ void exchange_parts::grant_sent(packets::outgoing& item, bool well) noexcept {
 void exchange_parts::landed(rails::landing_id zone, std::uint64_t bytes) noexcept {
   request* r = landings.find(static_cast<std::uint32_t>(zone));
   if (!r) return;
-  r->landing_left_ -= std::min(bytes, r->landing_left_);
-  if (r->landing_left_ != 0) return;
-  if (!landings.take(static_cast<std::uint32_t>(zone))) return;
-  r->from_->rail().unland(zone);
-  progress::note_end(receiving, r, r->arrived.bytes);
-  complete(*r);
+  landed_in(*r, bytes);
+}
+
+void exchange_parts::landed_in(request& r, std::uint64_t bytes) noexcept {
+  r.landing_left_ -= std::min(bytes, r.landing_left_);
+  if (r.landing_left_ != 0) return;
+  if (!landings.take(r.id_)) return;
+  r.from_->rail().unland(static_cast<rails::landing_id>(r.id_));
+  progress::note_end(receiving, &r, r.arrived.bytes);
+  complete(r);
+}
+
+// ---- zones opened ahead ------------------------------------------------------------------------
+
+std::optional<rails::landing_id> exchange_parts::open_zone(packets::peer& from,
+                                                           request& r) noexcept {
+  if (from.bundled() || from.lost()) return rails::landing_id::none;
+  r.from_ = &from;
+  r.landing_left_ = r.bytes_ + 1;  // one more than can come: not complete before `expect`
+  r.stage_ = request::stage::landing;
+  const std::span<std::byte> room(r.data_, r.bytes_);
+  // From now on `lost` may end it.
+  const auto id = landings.insert(r, [&](std::uint32_t given) { r.id_ = given; });
+  const auto zone = static_cast<rails::landing_id>(id);
+  const bool open = from.rail().land(from.id(), zone, room);
+  // Seen not lost: then `lost`, when it comes, finds request and zone.
+  if (open && !from.lost()) return zone;
+  request* mine = landings.take(id);
+  if (open) from.rail().unland(zone);
+  if (!mine) return std::nullopt;
+  return rails::landing_id::none;
+}
+
+void exchange_parts::expect(request& r, std::size_t bytes) noexcept {
+  r.arrived.bytes = bytes;
+  now_pending(r);
+  progress::note_begin(receiving, &r, bytes);
+  landed_in(r, r.bytes_ + 1 - bytes);  // what will not come
+}
+
+request* exchange_parts::close_zone(packets::peer& from, rails::landing_id zone) noexcept {
+  request* r = landings.take(static_cast<std::uint32_t>(zone));
+  if (r) from.rail().unland(zone);
+  return r;
+}
+
+void exchange_parts::send_to_zone(packets::peer& to, request& r, rails::landing_id zone) noexcept {
+  now_pending(r);
+  progress::note_begin(sending, &r, r.bytes_);
+  send_piece(to, r, zone, r.bytes_);
 }
 
 }  // namespace headway::messages

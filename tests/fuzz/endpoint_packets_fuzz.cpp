@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // ever.
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds +
-                                  std::to_integer<unsigned>(kind) % static_cast<unsigned>(15));
+                                  std::to_integer<unsigned>(kind) % static_cast<unsigned>(16));
     all->rail->inbox.push_back(std::move(packet));
     at += bytes + 1;
   }

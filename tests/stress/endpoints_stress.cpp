@@ -315,8 +315,8 @@ TEST(endpoints_stress, handlers_and_waits_on_many_see_every_message_once) {
   EXPECT_EQ(handled.load(std::memory_order_acquire), each);
 }
 
-void die(bool pack_always) {
-  world w(true, 3, pack_always);
+void die(bool share, bool pack_always, std::size_t bytes) {
+  world w(share, 3, pack_always);
   const auto id = open(w.at(1), "victim");
   std::vector<std::thread> threads;
   std::atomic<unsigned> under_way{0};
@@ -325,8 +325,8 @@ void die(bool pack_always) {
       auto& mine = w.at(t);
       auto how = outcome::ok;
       while (how == outcome::ok) {
-        void* data = buffer(mine, 900);
-        how = mine.send({.to = to, .tag = 1, .data = data, .bytes = 900}, in_seconds(30));
+        void* data = buffer(mine, bytes);
+        how = mine.send({.to = to, .tag = 1, .data = data, .bytes = bytes}, in_seconds(30));
         if (how != outcome::ok) {
           EXPECT_EQ(mine.release(data), outcome::ok);
         }
@@ -334,13 +334,60 @@ void die(bool pack_always) {
       }
       EXPECT_EQ(how, outcome::gone);
     });
-  while (under_way.load(std::memory_order_relaxed) < 100) std::this_thread::yield();
+  while (under_way.load(std::memory_order_relaxed) < 100) {
+    endpoints::message got;
+    if (w.at(1).receive(id, {}, endpoints::no_wait, got) == outcome::ok) {
+      EXPECT_EQ(w.at(1).release(got.data), outcome::ok);
+    }
+    std::this_thread::yield();
+  }
   w.kill(1);
   for (auto& t : threads) t.join();
-  static_cast<void>(id);
 }
 
-TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) { die(false); }
-TEST(endpoints_stress, senders_of_packed_messages_to_a_process_that_dies_are_told) { die(true); }
+TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) { die(true, false, 900); }
+TEST(endpoints_stress, senders_of_packed_messages_to_a_process_that_dies_are_told) {
+  die(true, true, 900);
+}
+TEST(endpoints_stress, senders_of_large_messages_to_a_process_that_dies_are_told) {
+  die(false, false, 70'000);
+}
+
+/// Rooms are opened by whoever waits, used and closed by whoever polls, until the processes leave.
+TEST(endpoints_stress, large_messages_go_back_and_forth_between_threads_of_two_processes) {
+  world w(false, 2);
+  constexpr unsigned pairs = 2, each = 300;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 2 * pairs; ++t)
+    threads.emplace_back([&, t] {
+      const bool begins = t % 2 == 0;
+      auto& mine = w.at(t % 2);
+      const auto name = [&](unsigned side) {
+        return "ball/" + std::to_string(t / 2) + "/" + std::to_string(side);
+      };
+      const auto at = open(mine, name(t % 2));
+      const auto to = look_up(mine, name(1 - t % 2));
+      for (unsigned i = 0; i < each; ++i) {
+        const std::size_t bytes = i % 50 < 25 ? 70'000 : 300'000;
+        if (begins) {
+          auto* data = static_cast<std::uint32_t*>(buffer(mine, bytes));
+          data[0] = data[bytes / 4 - 1] = i;
+          ASSERT_EQ(mine.send({.to = to, .tag = 1, .data = data, .bytes = bytes}, in_seconds(30)),
+                    outcome::ok);
+        }
+        endpoints::message got;
+        ASSERT_EQ(mine.receive(at, {}, in_seconds(30), got), outcome::ok);
+        const auto* data = static_cast<const std::uint32_t*>(got.data);
+        ASSERT_EQ(got.bytes, bytes);
+        ASSERT_EQ(data[0], i);
+        ASSERT_EQ(data[bytes / 4 - 1], i);
+        const auto how = begins ? mine.release(got.data)
+                                : mine.send({.to = to, .tag = 1, .data = got.data, .bytes = bytes},
+                                            in_seconds(30));
+        ASSERT_EQ(how, outcome::ok);
+      }
+    });
+  for (auto& t : threads) t.join();
+}
 
 }  // namespace

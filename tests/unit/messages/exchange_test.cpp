@@ -211,6 +211,61 @@ TEST_P(exchange_test, ends_all_that_involves_a_lost_process_and_nothing_else) {
   job.at(0).close_context(collective);
 }
 
+TEST_P(exchange_test, takes_a_message_into_a_zone_that_was_opened_ahead_and_nothing_beside_it) {
+  const auto data = numbers(5000, 3);
+  for (const bool expected_first : {true, false}) {
+    std::vector<int> room(6000, -1);
+    request s, r;
+    auto zone = rails::landing_id::none;
+    for (int i = 0; i < 100 && zone == rails::landing_id::none; ++i)  // this rail refuses some
+      zone = job.at(1).open_zone(*world[1], r, room_of(room), 0).value();
+    ASSERT_NE(zone, rails::landing_id::none);
+    if (expected_first) job.at(1).expect(r, data.size() * sizeof(int));
+    job.at(0).send_to_zone(*world[0], s, bytes_of(data), 1, zone);
+    if (!expected_first) {
+      EXPECT_FALSE(job.poll_until([&] { return r.test(); }));
+      job.at(1).expect(r, data.size() * sizeof(int));
+    }
+    ASSERT_TRUE(until_done({&s, &r}));
+    EXPECT_EQ(r.arrived.how, outcome::ok);
+    EXPECT_EQ(r.arrived.bytes, data.size() * sizeof(int));
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), room.begin()));
+    EXPECT_EQ(room[5000], -1);
+    EXPECT_EQ(job.at(1).close_zone(*world[1], zone, 0), nullptr);
+  }
+}
+
+TEST_P(exchange_test, writes_nothing_into_a_zone_that_was_closed) {
+  const auto data = numbers(500, 3);
+  std::vector<int> room(500, -1);
+  request s, r;
+  auto zone = rails::landing_id::none;
+  for (int i = 0; i < 100 && zone == rails::landing_id::none; ++i)
+    zone = job.at(1).open_zone(*world[1], r, room_of(room), 0).value();
+  ASSERT_EQ(job.at(1).close_zone(*world[1], zone, 0), &r);
+  job.at(0).send_to_zone(*world[0], s, bytes_of(data), 1, zone);
+  ASSERT_TRUE(until_done({&s}));
+  job.poll_until([] { return false; });
+  EXPECT_EQ(room, std::vector<int>(500, -1));
+  EXPECT_FALSE(r.test());
+}
+
+TEST_P(exchange_test, ends_a_zone_whose_sender_is_lost) {
+  std::vector<int> room(500), other(500);
+  request r, expected;
+  for (auto* one : {&r, &expected}) {
+    auto zone = rails::landing_id::none;
+    for (int i = 0; i < 100 && zone == rails::landing_id::none; ++i)
+      zone = job.at(1).open_zone(*world[1], *one, room_of(one == &r ? room : other), 2).value();
+    ASSERT_NE(zone, rails::landing_id::none);
+  }
+  job.at(1).expect(expected, 100);
+  job.kill(2);
+  ASSERT_TRUE(until_done({&r, &expected}));
+  EXPECT_EQ(r.arrived.how, outcome::peer_lost);
+  EXPECT_EQ(expected.arrived.how, outcome::peer_lost);
+}
+
 TEST_P(exchange_test, calls_the_finisher_once_before_completion) {
   struct counted {
     int calls = 0;

@@ -142,7 +142,7 @@ void tcp_driver::read_link(std::uint32_t peer, event_sink& out) noexcept {
     case input::state::broken:
       return end_link(peer, state == input::state::broken);
   }
-  adjust_low_water(l);
+  adjust_low_water(l, out.count() == before);
 }
 
 void tcp_driver::read_ready(event_sink& out) noexcept {
@@ -163,13 +163,15 @@ void tcp_driver::read_hot(event_sink& out) noexcept {
 
 /// While megabytes come in, a sleeper is woken for many of them at once. Never for more than what
 /// is known to follow: the low water is lowered before it could keep the last bytes from being
-/// seen.
-void tcp_driver::adjust_low_water(link& l) noexcept {
+/// seen. It is raised where nothing came, as before every sleep: a reader who is awake needs none,
+/// and each change is a system call.
+void tcp_driver::adjust_low_water(link& l, bool idle) noexcept {
   const auto awaited = l.in->awaited_bytes();
   auto wanted = 1;
-  if (awaited >= low_water_bytes_min)
+  if (idle && awaited >= low_water_bytes_min)
     wanted =
         static_cast<int>(std::min(awaited, static_cast<std::size_t>(settings_.low_water_bytes)));
+  if (!idle && static_cast<std::size_t>(l.low_water) <= awaited) return;
   if (wanted == l.low_water) return;
   l.low_water = wanted;
   set_low_water(l.fd.get(), wanted);

@@ -104,7 +104,7 @@ class tcp_driver final : public driver, private host {
   void read_ready(event_sink& out) noexcept;
   void read_hot(event_sink& out) noexcept;
   void write_link(std::uint32_t peer) noexcept;
-  void adjust_low_water(link& l) noexcept;
+  void adjust_low_water(link& l, bool idle) noexcept;
   void check_health() noexcept;
   void end_link(std::uint32_t peer, bool broken) noexcept;
   void lose(std::uint32_t peer) noexcept;

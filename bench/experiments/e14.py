@@ -73,11 +73,11 @@ def runs_with_a_cut(scene):
 
 def runs_over_connections(scene):
     """One link, of which each connection gets no more than its part; and one that is a whole."""
-    for rate, sizes in ((FLOWS, ("256K", "1M", "4M", "16M", "64M")), (LINK, ("16M",))):
+    for rate, sizes in ((FLOWS, SIZES[2]), (LINK, ("16M",))):
         alone = {"HEADWAY_RAILS": "tcp", "HEADWAY_CONNECTIONS": "1"}
         for series, environment, first in (
             ("one connection", alone, ()),
-            ("as sampled", several(rate), ("sample", "--quick")),
+            ("as sampled", several(rate), ("sample",)),
         ):
             yield Run("pingpong", words(scene, scene.few(sizes)), series=series, first=first,
                       tags={"what": rate}, environment=environment, net="tcp", rate=rate,

@@ -168,8 +168,8 @@ void service_parts::arrived_gone(std::uint32_t from, const message_head& head) n
   directory_of_names.forget({from, head.to});
   woken then;
   const std::scoped_lock guard(at->lock);
-  if (at->id != head.to) return;
-  at->gone = true;
+  if (at->id.load(std::memory_order_relaxed) != head.to) return;
+  at->gone.store(true, std::memory_order_relaxed);
   while (waiting_thread* w = at->senders.pop_front()) then.add(*w);
 }
 
@@ -217,7 +217,7 @@ void service_parts::lose(std::uint32_t process) noexcept {
       }
       woken then;
       const std::scoped_lock guard(at->lock);
-      at->gone = true;
+      at->gone.store(true, std::memory_order_relaxed);
       while (waiting_thread* w = at->senders.pop_front()) then.add(*w);
     }
   if (pool* p = pool_seen.load(std::memory_order_acquire)) p->reclaim(process);  // (B)

@@ -53,6 +53,10 @@ class dispatcher {
   void opened() noexcept;
   void closed() noexcept { endpoints.fetch_sub(1, std::memory_order_relaxed); }
 
+  /// Does anybody ask how many wait? Two atomic additions for each message, else.
+  [[nodiscard]] bool counts_waits() const noexcept {
+    return policy_.load(std::memory_order_relaxed) == policy::pause;  // a setting
+  }
   // How many threads wait for messages, and how many end-points there are: a dispatcher that pauses
   // only yields while most of them wait. Relaxed: a hint.
   std::atomic<std::int32_t> waiting{0};

@@ -54,8 +54,8 @@ struct woken;
 /// Progress: never waits.
 class inbox {
   // What lies aside is older than what waits, and ready, and no waiting receiver admits it: one
-  // joins the receivers under both locks after a look at both lists, and what is moved aside later
-  // was not for him, or he would have been given it.
+  // joins the receivers after a look at both lists, under both locks or while nothing can lie
+  // aside, and what is moved aside later was not for him, or he would have been given it.
  public:
   alignas(64) base::spinlock lock;
   std::uint32_t id = 0;         ///< 0: closed. Written under both locks, read under `lock`
@@ -70,6 +70,7 @@ class inbox {
   // The next line: seldom written.
   base::intrusive_list<waiting_thread> senders_;
   base::intrusive_list<watch> watches_;
+  base::atomic<bool> maybe_aside_{false};
 
  public:
   std::string name;
@@ -80,6 +81,21 @@ class inbox {
   };
   std::vector<debt> owed;
   [[nodiscard]] std::uint32_t& owed_to(std::uint32_t process);
+  /// False under `lock`: nothing lies aside and nothing is `unreturned`, and so it stays while that
+  /// is held. Without it a hint.
+  [[nodiscard]] bool maybe_aside() const noexcept {
+    return maybe_aside_.load(std::memory_order_relaxed);  // the lock carries what it says
+  }
+  /// Under both, with nothing `unreturned`.
+  void note_aside() noexcept {
+    if (maybe_aside() != !aside_.empty())
+      maybe_aside_.store(!aside_.empty(), std::memory_order_relaxed);  // likewise
+  }
+  /// More than one message waits.
+  [[nodiscard]] bool several() noexcept {
+    parcel* first = waiting_.front();
+    return first && waiting_.after(*first);
+  }
 
   alignas(64) base::spinlock taking;
   std::uint32_t taking_id = 0;   ///< `id` for those who hold `taking`
@@ -92,7 +108,7 @@ class inbox {
   }
 
  private:
-  base::intrusive_list<parcel> aside_;  // under `taking`
+  base::intrusive_list<parcel> aside_;  // under `taking`; filled under both
   bool plain_ = true;                   // no descriptor, for those who hold `taking`
 
  public:
@@ -111,6 +127,8 @@ class inbox {
   /// The oldest that `wanted` admits, taken out; nullptr: none, or its bytes are still under way.
   /// Under both.
   [[nodiscard]] parcel* take(const filter& wanted) noexcept;
+  /// The same while nothing lies aside.
+  [[nodiscard]] parcel* take_waiting(const filter& wanted) noexcept;
   /// A message could be taken. Under both.
   [[nodiscard]] bool any() noexcept { return !aside_.empty() || find({}) != nullptr; }
   /// Nothing waits behind those aside.
@@ -145,7 +163,6 @@ class inbox {
 
  private:
   [[nodiscard]] parcel* find(const filter& wanted) noexcept;
-  [[nodiscard]] parcel* take_waiting(const filter& wanted) noexcept;
   void settle(woken& then) noexcept;
   void tell_watchers(woken& then) noexcept;
   void look_at_descriptor() noexcept;

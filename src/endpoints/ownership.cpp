@@ -20,8 +20,9 @@ bool is_lent(std::uint32_t state) noexcept {
 
 }  // namespace
 
-wrong pool::release(const void* data) noexcept {
-  const found f = find(data);
+wrong pool::release(const void* data) noexcept { return release(find(data)); }
+
+wrong pool::release(const found& f) noexcept {
   if (f.trouble != wrong::none) return f.trouble;
   if (f.lent) {
     const auto state = f.header->state.load(std::memory_order_relaxed);  // checked below

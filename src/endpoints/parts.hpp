@@ -26,12 +26,24 @@ namespace headway::endpoints {
 /// What we know of an end-point of another process: how far ahead of it we are.
 struct remote_endpoint {
   base::spinlock lock;  // guards the rest
-  std::uint32_t id = 0;
-  std::uint32_t used = 0;  ///< units of the window
-  bool gone = false;
+  // Relaxed: changed under the lock alone; without it a guess.
+  std::atomic<std::uint32_t> id{0};
+  /// Units of the window. Less than 0 where they are back before they were counted: see `count`.
+  std::atomic<std::int32_t> used{0};
+  std::atomic<bool> gone{false};
   base::intrusive_list<waiting_thread> senders;
 
   [[nodiscard]] bool begin(std::uint32_t use, woken& then) noexcept;
+  /// A message to `use` may be sent at once, and counted when it is gone. As many threads as send
+  /// at the same time may go beyond the window by a message each.
+  [[nodiscard]] bool seems_free(std::uint32_t use, std::int32_t most) const noexcept {
+    return id.load(std::memory_order_relaxed) == use && !gone.load(std::memory_order_relaxed) &&
+           used.load(std::memory_order_relaxed) < most;
+  }
+  void count(std::uint32_t use, std::uint32_t units) noexcept;
+  void add(std::int32_t units) noexcept {
+    used.store(used.load(std::memory_order_relaxed) + units, std::memory_order_relaxed);
+  }
 };
 
 /// Another process. `region` says whether it maps ours; of others', `regions`.
@@ -122,8 +134,9 @@ struct service_parts final : packets::receiver, postman {
   void return_credit(remote_endpoint& at, std::uint32_t id, std::uint32_t units) noexcept;
   [[nodiscard]] outcome post_message(const sending& what, const pool::found& f,
                                      std::uint32_t charge, bool by_place) noexcept;
-  [[nodiscard]] bool post_data_now(const sending& what, const pool::found& f,
-                                   std::uint32_t charge) noexcept;
+  [[nodiscard]] bool send_at_once(const sending& what, const pool::found& f, remote_endpoint& at,
+                                  std::uint32_t charge, outcome& how) noexcept;
+  [[nodiscard]] bool post_data_now(const sending& what, std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_data(const sending& what, const pool::found& f,
                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_shared(const sending& what, const pool::found& f,
@@ -169,6 +182,16 @@ struct service_parts final : packets::receiver, postman {
   /// under `taking` alone. What is to be told comes out in `due`, units for the sender's process.
   [[nodiscard]] parcel* take(inbox& box, const filter& wanted, woken& then,
                              std::uint32_t& due) noexcept;
+  struct taken {
+    std::uint32_t number = 0;  ///< of the end-point
+    bool open = false;         ///< it is open under that
+    std::uint32_t due = 0;
+    parcel* p = nullptr;
+  };
+  /// The same with the locks it needs; `me`, if it is given, waits where there is none.
+  [[nodiscard]] bool take_at_once(inbox& box, const filter& wanted, taken& found,
+                                  waiting_thread* me) noexcept;
+  void take_or_wait(inbox& box, const filter& wanted, taken& found, waiting_thread* me) noexcept;
   [[nodiscard]] parcel* take_aside(inbox& box, const filter& wanted, woken& then,
                                    std::uint32_t& due) noexcept;
   /// `p` is received: what its sender gets back. Under `lock` of the inbox.

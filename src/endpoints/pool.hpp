@@ -61,9 +61,15 @@ class pool {
 
   // What the program does.
   [[nodiscard]] wrong release(const void* data) noexcept;
+  [[nodiscard]] wrong release(const found& f) noexcept;
   [[nodiscard]] wrong release_later(const void* data) noexcept;
   /// `idle`: no send uses it any more.
   [[nodiscard]] wrong probe(const void* data, bool& idle) noexcept;
+
+  /// Its holder has it, and nobody else: a look, which others may outdate.
+  [[nodiscard]] static bool at_rest(const found& f) noexcept {
+    return !f.lent && f.header->state.load(std::memory_order_relaxed) == block::held;
+  }
 
   // What a message does. `sent` and `received` are each other's counterpart.
   /// Sent away (`keep` false) or lent out. On success it is the message's.

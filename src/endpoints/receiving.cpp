@@ -13,15 +13,17 @@ block& block_of(parcel& p) noexcept {
   return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
 }
 
-/// Counts a thread that waits, for the dispatcher.
+/// Counts a thread that waits, for a dispatcher that asks.
 struct counted_wait {
-  explicit counted_wait(dispatcher& of) noexcept : of_(of) {
-    of_.waiting.fetch_add(1, std::memory_order_relaxed);  // a hint
+  explicit counted_wait(dispatcher& of) noexcept : of_(of.counts_waits() ? &of : nullptr) {
+    if (of_) of_->waiting.fetch_add(1, std::memory_order_relaxed);  // a hint
   }
-  ~counted_wait() { of_.waiting.fetch_sub(1, std::memory_order_relaxed); }
+  ~counted_wait() {
+    if (of_) of_->waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
   counted_wait(const counted_wait&) = delete;
   counted_wait& operator=(const counted_wait&) = delete;
-  dispatcher& of_;
+  dispatcher* of_;
 };
 
 }  // namespace
@@ -45,10 +47,44 @@ parcel* service_parts::take(inbox& box, const filter& wanted, woken& then,
                             std::uint32_t& due) noexcept {
   parcel* p = box.take(wanted);
   return_units(box, std::exchange(box.unreturned, 0u), then);
+  box.note_aside();
   if (!p) return nullptr;
   box.note_sender(p->from.process == self);
   account(box, *p, then, due);
   return p;
+}
+
+/// Most often nothing waits, or what was sent last: then one lock will do. False: it will not.
+bool service_parts::take_at_once(inbox& box, const filter& wanted, taken& found,
+                                 waiting_thread* me) noexcept {
+  if (box.maybe_aside()) return false;
+  woken then;
+  const std::scoped_lock guard(box.lock);
+  found.open = box.id == found.number;
+  if (!found.open) return true;
+  if (box.maybe_aside() || box.several()) return false;
+  found.p = box.take_waiting(wanted);
+  if (found.p) {
+    box.note_sender(found.p->from.process == self);
+    account(box, *found.p, then, found.due);
+  } else if (me) {
+    box.add_receiver(*me);
+  }
+  return true;
+}
+
+/// The same in any case.
+void service_parts::take_or_wait(inbox& box, const filter& wanted, taken& found,
+                                 waiting_thread* me) noexcept {
+  woken then;
+  const std::scoped_lock first(box.taking);
+  found.open = box.taking_id == found.number;
+  if (!found.open) return;
+  found.p = take_aside(box, wanted, then, found.due);
+  if (found.p) return;
+  const std::scoped_lock guard(box.lock);
+  found.p = take(box, wanted, then, found.due);
+  if (!found.p && me) box.add_receiver(*me);
 }
 
 parcel* service_parts::take_aside(inbox& box, const filter& wanted, woken& then,
@@ -118,27 +154,17 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     s.open_room_that_is_due();
   waiting_thread me;
   me.wanted = wanted;
-  bool near = false;
+  waiting_thread* const stays = deadline_ns == no_wait ? nullptr : &me;
+  const bool near = box.near.load(std::memory_order_relaxed);  // a hint
   for (bool polled = false;; polled = true) {
-    parcel* p = nullptr;
-    std::uint32_t due = 0;
-    {
-      woken then;
-      const std::scoped_lock first(box.taking);
-      if (box.taking_id != id) return outcome::gone;
-      near = box.near.load(std::memory_order_relaxed);  // a hint
-      p = s.take_aside(box, wanted, then, due);
-      if (!p) {
-        const std::scoped_lock guard(box.lock);
-        p = s.take(box, wanted, then, due);
-        if (!p && deadline_ns != no_wait) box.add_receiver(me);
-      }
+    service_parts::taken found{.number = id};
+    if (!s.take_at_once(box, wanted, found, stays)) s.take_or_wait(box, wanted, found, stays);
+    if (!found.open) return outcome::gone;
+    if (found.p) {
+      s.give_credit(id, found.p->from.process, found.due);
+      return s.finish(*found.p, out);
     }
-    if (p) {
-      s.give_credit(id, p->from.process, due);
-      return s.finish(*p, out);
-    }
-    if (deadline_ns != no_wait) break;
+    if (stays) break;
     if (polled) return outcome::again;
     s.engine.poll();
   }

@@ -136,26 +136,37 @@ remote_endpoint& service_parts::remote(address of) {
 
 /// Another use of the slot there: a later one than we know of (true), or one that is over.
 bool remote_endpoint::begin(std::uint32_t use, woken& then) noexcept {
-  if (id != 0 && !later_lap(use, id)) return false;
-  id = use;
-  used = 0;
-  gone = false;
+  const auto known = id.load(std::memory_order_relaxed);
+  if (known != 0 && !later_lap(use, known)) return false;
+  id.store(use, std::memory_order_relaxed);
+  used.store(0, std::memory_order_relaxed);
+  gone.store(false, std::memory_order_relaxed);
   while (waiting_thread* w = senders.pop_front()) then.add(*w);
   return true;
 }
 
+/// What was sent before it was counted. The units may be back already.
+void remote_endpoint::count(std::uint32_t use, std::uint32_t units) noexcept {
+  const std::scoped_lock guard(lock);
+  if (id.load(std::memory_order_relaxed) == use) add(static_cast<std::int32_t>(units));
+}
+
 outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
                                   std::uint64_t deadline_ns) noexcept {
+  const auto window = static_cast<std::int32_t>(window_units);
+  const auto units = static_cast<std::int32_t>(charge);
   for (bool polled = false, waited = false;; waited = true) {
     waiting_thread me;
     {
       woken then;
       const std::scoped_lock guard(at.lock);
-      if (at.id != what.to.id && !at.begin(what.to.id, then)) return outcome::gone;
-      if (at.gone) return outcome::gone;
+      if (at.id.load(std::memory_order_relaxed) != what.to.id && !at.begin(what.to.id, then))
+        return outcome::gone;
+      if (at.gone.load(std::memory_order_relaxed)) return outcome::gone;
       // A quarter of the window may stay unreturned, so that a large message must not need all.
-      if (at.used < window_units / 2 || at.used + charge <= window_units) {
-        at.used += charge;
+      const auto used = at.used.load(std::memory_order_relaxed);
+      if (used < window / 2 || used + units <= window) {
+        at.add(units);
         if (waited) neighbours[what.to.process].pack.went();  // it was no pause of its own
         return outcome::ok;
       }
@@ -184,11 +195,15 @@ outcome service_parts::get_credit(remote_endpoint& at, const sending& what, std:
 
 void service_parts::return_credit(remote_endpoint& at, std::uint32_t id,
                                   std::uint32_t units) noexcept {
+  const auto window = static_cast<std::int32_t>(window_units);
   woken then;
   const std::scoped_lock guard(at.lock);
-  if (at.id != id) return;
-  at.used -= std::min(at.used, units);
-  if (at.used <= window_units / 2)
+  if (at.id.load(std::memory_order_relaxed) != id) return;
+  // No more can be back than were sent, whatever its process says.
+  at.add(-static_cast<std::int32_t>(std::min(units, window_units)));
+  if (at.used.load(std::memory_order_relaxed) < -window)
+    at.used.store(-window, std::memory_order_relaxed);
+  if (at.used.load(std::memory_order_relaxed) <= window / 2)
     while (waiting_thread* w = at.senders.pop_front()) then.add(*w);
 }
 
@@ -204,8 +219,10 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
       share && f.header && what.bytes > inline_max && maps(what.to.process, f.header->owner);
   const auto charge = charge_of(what.bytes, window_units);
   remote_endpoint& at = remote(what.to);
-  if (const auto how = get_credit(at, what, charge, deadline_ns); how != outcome::ok) return how;
   auto how = outcome::ok;
+  if (!by_place && send_at_once(what, f, at, charge, how)) return how;
+  how = get_credit(at, what, charge, deadline_ns);
+  if (how != outcome::ok) return how;
   if (f.header) {
     if (buffers()->checks()) f.header->checksum = pool::checksum(*f.header, what.bytes);
     if (const auto w = buffers()->sent(f, what.keep); w != wrong::none) how = mistake(w, what.data);
@@ -282,10 +299,23 @@ packets::posted service_parts::post_in_order(std::uint32_t process,
   return answer;
 }
 
+/// A small message that the rail copies at once. The receiver has it before its credit and its
+/// buffer are accounted for: what another processor waits for comes first. False: not so.
+bool service_parts::send_at_once(const sending& what, const pool::found& f, remote_endpoint& at,
+                                 std::uint32_t charge, outcome& how) noexcept {
+  const auto window = static_cast<std::int32_t>(window_units);
+  if (neighbours[what.to.process].pack.pays || !at.seems_free(what.to.id, window / 2) ||
+      (f.header && !pool::at_rest(f)) || !post_data_now(what, charge))
+    return false;
+  at.count(what.to.id, charge);
+  if (f.header && !what.keep)
+    if (const auto w = buffers()->release(f); w != wrong::none) how = mistake(w, what.data);
+  return true;
+}
+
 /// True: it is gone, and the buffer it was sent from is used no more. Without a record that would
 /// have to outlive the call.
-bool service_parts::post_data_now(const sending& what, const pool::found& f,
-                                  std::uint32_t charge) noexcept {
+bool service_parts::post_data_now(const sending& what, std::uint32_t charge) noexcept {
   auto& n = neighbours[what.to.process];
   if (what.bytes > n.inline_bytes || !n.pack.empty()) return false;
   packets::outgoing item;
@@ -294,15 +324,16 @@ bool service_parts::post_data_now(const sending& what, const pool::found& f,
                                 .to = what.to.id,
                                 .from = what.from,
                                 .tag = what.tag});
-  if (f.header) item.payload = {f.header->data(), what.bytes};
-  if (!peers.at(what.to.process).post_now(item)) return false;
-  if (f.header) buffers()->arrived_nowhere(*f.header, what.keep || f.lent);
-  return true;
+  item.payload = {static_cast<const std::byte*>(what.data), what.bytes};
+  return peers.at(what.to.process).post_now(item);
 }
 
 outcome service_parts::post_data(const sending& what, const pool::found& f,
                                  std::uint32_t charge) noexcept {
-  if (post_data_now(what, f, charge)) return outcome::ok;
+  if (post_data_now(what, charge)) {
+    if (f.header) buffers()->arrived_nowhere(*f.header, what.keep || f.lent);
+    return outcome::ok;
+  }
   auto* item = make_record<outgoing_message>();
   if (!item) return outcome::no_memory;
   write_head(*item, message_head{.kind = wire_kind::data,

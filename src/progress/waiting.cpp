@@ -20,6 +20,7 @@ constexpr std::uint64_t us = 1'000;
 constexpr std::uint64_t make_room_ns = 25 * us;  // for the event thread to leave the guard, …
 constexpr int make_room_tries = 8;               // … so many times
 constexpr int yields_in_vain = 4;
+constexpr std::uint64_t worth_asking_ns = 10 * us;  // to ask the kernel and to take it back: 1 us
 constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, without event thread
 constexpr std::uint32_t sweep_period = 64;    // rounds of a thread from one sweep to the next
 constexpr std::uint32_t rounds_before_relax = 100;
@@ -62,8 +63,6 @@ waiting::outcome waiting::look() noexcept {
 
 /// Entered with the lead; left without.
 waiting::outcome waiting::lead() noexcept {
-  // Of slices alone who runs has nothing yet, and asking would cost it its turn.
-  if (core_.options.greatest_weight && preferred::may_be_heavier()) be_preferred();
   auto how = spin(budget_ns(core_.outnumbered.load(std::memory_order_relaxed)));
   if (how != outcome::exhausted) learn(0);
   const bool guards = how == outcome::exhausted && become_guard(how);
@@ -103,6 +102,10 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (now >= deadline_ns_) return outcome::timed_out;
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
+      // Of slices alone who runs has nothing yet, and asking would cost it its turn.
+      if (now - began_ns_ >= worth_asking_ns && core_.options.greatest_weight &&
+          preferred::may_be_heavier())
+        be_preferred();
     }
     const bool in_the_way = roused_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || (yields && round >= first_yield)) sched_yield();

@@ -78,6 +78,7 @@ struct exchange_parts final : packets::receiver {
   static void grant_sent(packets::outgoing& item, bool well) noexcept;
   static void demote(packets::outgoing& item) noexcept;
   [[nodiscard]] static request& owner_of(packets::outgoing& item) noexcept;
+  [[nodiscard]] static exchange_parts& parts_of(const request& r) noexcept;
 
   packets::peers& peers;
   progress::engine& engine;

@@ -54,16 +54,21 @@ void exchange_parts::demote(packets::outgoing& item) noexcept {
   parts.write_offer(r);
 }
 
+/// Not by way of its context: of what a program left under way that may be gone when rails stop.
+exchange_parts& exchange_parts::parts_of(const request& r) noexcept {
+  return static_cast<exchange_parts&>(r.from_->above());
+}
+
 void exchange_parts::offer_sent(packets::outgoing& item, bool well) noexcept {
   if (well) return;
   request& r = owner_of(item);
-  auto& parts = r.where_->parts;
+  auto& parts = parts_of(r);
   if (parts.sends.take(r.id_)) parts.fail(r, outcome::peer_lost);
 }
 
 void exchange_parts::payload_sent(packets::outgoing& item, bool well) noexcept {
   request& r = owner_of(item);
-  auto& parts = r.where_->parts;
+  auto& parts = parts_of(r);
   progress::note_end(sending, &r, r.bytes_);
   if (well) {
     parts.complete(r);
@@ -210,7 +215,7 @@ void exchange_parts::send_grant(request& r, std::uint32_t zone) noexcept {
 
 void exchange_parts::grant_sent(packets::outgoing& item, bool well) noexcept {
   request& r = owner_of(item);
-  auto& parts = r.where_->parts;
+  auto& parts = parts_of(r);
   if (!well && r.landing_left_ != 0) r.from_->rail().unland(static_cast<rails::landing_id>(r.id_));
   if (!parts.landings.take(r.id_)) return;  // `lost` has ended it
   if (well) return parts.complete(r);       // nothing was asked for

@@ -20,6 +20,8 @@ peer::peer(peers& all, rails::peer_id id) noexcept
 
 peer::~peer() = default;
 
+receiver& peer::above() const noexcept { return *all_.above_; }
+
 void peer::pull(const pull_order& order) noexcept { bundle_->pull(order); }
 
 peer::taken peer::transmit(outgoing& item) noexcept {

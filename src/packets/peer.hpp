@@ -22,6 +22,7 @@ enum class posted : std::uint8_t {
 
 class bundle;
 class peers;
+class receiver;
 
 /// A process of the job and the stream of packets to it.
 ///
@@ -50,6 +51,8 @@ class peer : public base::list_hook<> {
   [[nodiscard]] rails::peer_id id() const noexcept { return id_; }
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
   [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }  // (L)
+  /// Who was given to `peers::start`.
+  [[nodiscard]] receiver& above() const noexcept;
   /// Of a peer that is not `bundled`.
   [[nodiscard]] rails::driver& rail() const noexcept { return *rail_; }
   /// Has several rails: large messages come by `pull`, not by a landing zone and a packet that

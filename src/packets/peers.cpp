@@ -168,6 +168,26 @@ void peers::stop() noexcept {
   }
   static_cast<void>(engine_.cancel(nudge_));
   for (auto& r : rails_) r->driver().close();
+  end_posted();
+}
+
+/// The rails are closed, and nobody else is here any more.
+void peers::end_posted() noexcept {
+  for (auto& r : rails_)
+    if (r->peer_count > 0) r->end_posted();
+  for (auto& p : peers_) {
+    p->lost_.store(true, std::memory_order_seq_cst);  // (L), of whoever posts from now on
+    if (p->bundle_) {
+      p->bundle_->fail_all();
+    } else if (p->rail_) {
+      static_cast<void>(p->fail_waiting());
+    }
+  }
+  const std::lock_guard guard(stalled_lock_);
+  while (peer* p = stalled_list_.pop_front()) {
+    p->stalled_ = false;
+    engine_.pending_ended();
+  }
 }
 
 /// What is under way ends before the rails close: the peer may still need our acknowledgement, or

@@ -81,7 +81,8 @@ class peers {
   [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id whom,
                                                         std::size_t rail_index) noexcept;
   void start(receiver& above);
-  /// Closes the rails: what was taken is sent as far as a second allows.
+  /// Closes the rails: what was taken is sent as far as a second allows. Then every item that was
+  /// posted, and every message that was pulled or is being pulled, has had its end.
   void stop() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return peers_.size(); }
@@ -134,6 +135,7 @@ class peers {
       std::span<const std::size_t> turns) const;
   void bundle_up(peer& p, std::span<const std::size_t> in_order);
   void finish_bundles() noexcept;
+  void end_posted() noexcept;
   static void tick(void* self) noexcept;
 
   progress::engine& engine_;

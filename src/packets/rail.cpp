@@ -11,6 +11,9 @@ namespace headway::packets {
 namespace {
 
 constexpr std::uint32_t costly_ns = 100;
+/// Tells the cookie of a bundle's frame from that of an item, which is aligned; see
+/// bundle_frames.cpp.
+constexpr std::uint64_t frame_bit = 1;
 
 }  // namespace
 
@@ -67,18 +70,37 @@ void rail::handle(const rails::event& what) noexcept {
       all_.above_->landed(what.landing, what.count);
       break;
     case rails::event_kind::sent:
-    case rails::event_kind::failed: {
-      auto& item = *reinterpret_cast<outgoing*>(what.cookie);
-      item.sent(item, what.kind == rails::event_kind::sent);
-      all_.engine().pending_ended();
+    case rails::event_kind::failed:
+      end_item(what);
       break;
-    }
     case rails::event_kind::lost:
       all_.lose(all_.at(static_cast<std::uint32_t>(what.peer)));
       break;
     case rails::event_kind::restored:
       break;  // nobody revives the only rail of a peer
   }
+}
+
+void rail::end_item(const rails::event& what) noexcept {
+  auto& item = *reinterpret_cast<outgoing*>(what.cookie);
+  item.sent(item, what.kind == rails::event_kind::sent);
+  all_.engine().pending_ended();
+}
+
+void rail::end_posted() noexcept {
+  auto count = unhandled_.exchange(0, std::memory_order_relaxed);
+  do {
+    for (const auto& e : std::span(events_).first(count)) {
+      if (e.kind == rails::event_kind::received) driver_->release(e);
+      if (e.kind != rails::event_kind::sent && e.kind != rails::event_kind::failed) continue;
+      if ((e.cookie & frame_bit) != 0) {
+        replay_ring::let_go(*reinterpret_cast<replay_ring::frame*>(e.cookie - frame_bit));
+      } else {
+        end_item(e);
+      }
+    }
+    count = driver_->reap(events_);
+  } while (count > 0);
 }
 
 // ---- one of several rails -----------------------------------------------------------------------
@@ -114,8 +136,8 @@ void rail::handle_in_section(const rails::event& what, std::uint64_t now_ns) noe
       piece->of->of->landed(*piece, zone, what.count, now_ns);
     return;
   }
-  if ((what.kind == sent || what.kind == failed) && (what.cookie & 1) != 0)
-    return replay_ring::let_go(*reinterpret_cast<replay_ring::frame*>(what.cookie - 1));
+  if ((what.kind == sent || what.kind == failed) && (what.cookie & frame_bit) != 0)
+    return replay_ring::let_go(*reinterpret_cast<replay_ring::frame*>(what.cookie - frame_bit));
   if (what.kind == received) return handle_packet_in_section(what, now_ns);
   auto* bundled_peer = what.kind == lost || what.kind == restored
                            ? all_.at(static_cast<std::uint32_t>(what.peer)).bundle_.get()

@@ -27,6 +27,8 @@ class rail final : public progress::ltask, public progress::event_source {
   }
 
   [[nodiscard]] rails::driver& driver() noexcept { return *driver_; }
+  /// After the driver's `close`, alone: ends what was posted as the driver says.
+  void end_posted() noexcept;
   int peer_count = 0;   ///< processes reached over this rail
   int other_count = 0;  ///< the same without ourselves
   bool nearer_in_use = false;
@@ -49,6 +51,7 @@ class rail final : public progress::ltask, public progress::event_source {
   void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle(const rails::event& what) noexcept;
+  void end_item(const rails::event& what) noexcept;
   void handle_packet(const rails::event& what) noexcept;
 
   peers& all_;

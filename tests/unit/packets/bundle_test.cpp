@@ -149,6 +149,22 @@ TEST_P(bundle_on, puts_small_packets_that_wait_into_one_frame) {
   EXPECT_LT((one.frames + other.frames) * 3, one.packets + other.packets);
 }
 
+TEST(bundle, ends_what_is_being_pulled_when_its_rails_stop) {
+  processes world(2, 2, 3);
+  traffic there(world, 0, 1, 5);
+  there.add(4'000'000);
+  // More than are under way at a time on two rails: some are in.
+  ASSERT_TRUE(world.poll_until([&] { return world.peers(1).counts().pieces.load() > 4; }));
+  const auto& m = there.all.front();
+  ASSERT_FALSE(m.receive.test() || m.send.test());
+  world.peers(1).stop();
+  EXPECT_TRUE(m.receive.test());
+  EXPECT_NE(m.receive.arrived.how, messages::outcome::ok);
+  world.peers(0).stop();
+  EXPECT_TRUE(m.send.test());
+  EXPECT_NE(m.send.arrived.how, messages::outcome::ok);
+}
+
 TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes) {
   constexpr std::uint32_t count = rails_per_peer_max + 2;
   cables net(1);

@@ -14,23 +14,35 @@ namespace {
 
 constexpr rails::peer_id other{1};
 
-/// A rail that takes everything when `open`, and reports a loss when told to.
+/// A rail that takes everything when `open`, and reports a loss when told to. If it `posts`, it
+/// keeps what it takes, and says only after its `close` how each ended: the first well.
 class gate final : public rails::driver {
  public:
-  explicit gate(std::atomic<bool>& opened, std::atomic<bool>& lost) : open_(opened), lost_(lost) {}
+  explicit gate(std::atomic<bool>& opened, std::atomic<bool>& lost, bool posts)
+      : open_(opened), lost_(lost), posts_(posts) {}
   rails::limits query() const noexcept override {
     return {.name = "gate", .header_bytes_max = 64, .eager_bytes_max = 4096};
   }
   base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return open_.load(std::memory_order_acquire) ? rails::post::done : rails::post::retry;
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    if (!open_.load(std::memory_order_acquire)) return rails::post::retry;
+    if (!posts_) return rails::post::done;
+    kept_.push_back(what.cookie);
+    return rails::post::posted;
   }
   bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
     return true;
   }
   void unland(rails::landing_id) noexcept override {}
   std::size_t reap(std::span<rails::event> out) noexcept override {
+    if (closed_ && !kept_.empty()) {
+      const auto how = failed_ ? rails::event_kind::failed : rails::event_kind::sent;
+      out[0] = {.kind = how, .peer = other, .cookie = kept_.front()};
+      kept_.pop_front();
+      failed_ = true;
+      return 1;
+    }
     if (!lost_.exchange(false, std::memory_order_acq_rel)) return 0;
     out[0] = {.kind = rails::event_kind::lost, .peer = other};
     return 1;
@@ -39,11 +51,15 @@ class gate final : public rails::driver {
   int descriptor() const noexcept override { return -1; }
   bool arm(bool) noexcept override { return true; }
   void tick(std::uint64_t) noexcept override {}
-  void close() noexcept override {}
+  void close() noexcept override { closed_ = true; }
 
  private:
   std::atomic<bool>& open_;
   std::atomic<bool>& lost_;
+  const bool posts_;
+  std::deque<std::uint64_t> kept_;
+  bool closed_ = false;
+  bool failed_ = false;
 };
 
 struct deaf final : receiver {
@@ -68,11 +84,13 @@ struct packet_of final : outgoing {
   void* argument = nullptr;
   deaf* above = nullptr;
   int ends = 0;
+  bool well = false;
 };
 
-void told(outgoing& item, bool) noexcept {
+void told(outgoing& item, bool well) noexcept {
   auto& p = static_cast<packet_of&>(item);
   ++p.ends;
+  p.well = well;
   p.above->untold.fetch_sub(1, std::memory_order_relaxed);
   if (p.then) p.then(p.argument);
 }
@@ -86,8 +104,8 @@ struct nest {
   peers all{*engine, 2, rails::peer_id{0}};
   std::deque<packet_of> packets;
 
-  nest() {
-    all.add_rail(std::make_unique<gate>(opened, lost));
+  explicit nest(bool posts = false) {
+    all.add_rail(std::make_unique<gate>(opened, lost, posts));
     const std::optional<std::vector<std::byte>> address(std::vector<std::byte>(1));
     EXPECT_TRUE(all.connect(other, std::span(&address, 1)));
     all.start(above);
@@ -135,6 +153,32 @@ TEST(peer, a_post_from_inside_sent_does_not_wait_for_its_own_mask_when_the_peer_
   EXPECT_EQ(n.above.untold_at_loss, 0) << "all had their end before the loss was told";
   EXPECT_EQ(n.above.untold.load(), 0);
   for (const auto& p : n.packets) EXPECT_LE(p.ends, 1);
+}
+
+TEST(peer, what_waits_when_the_rails_stop_ends_once_and_not_well) {
+  nest n;
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(n.post(n.made()), posted::pending);  // the gate is shut
+  n.all.stop();
+  for (const auto& p : n.packets) {
+    EXPECT_EQ(p.ends, 1);
+    EXPECT_FALSE(p.well);
+  }
+  EXPECT_EQ(n.post(n.made()), posted::down);
+  EXPECT_EQ(n.above.untold.load(), 0);
+  EXPECT_FALSE(n.above.told.load()) << "stopping is no loss";
+}
+
+TEST(peer, what_a_rail_has_posted_when_it_stops_ends_as_the_rail_says) {
+  nest n(true);
+  n.opened.store(true, std::memory_order_release);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(n.post(n.made()), posted::pending);
+  n.opened.store(false, std::memory_order_release);
+  ASSERT_EQ(n.post(n.made()), posted::pending);
+  n.all.stop();
+  for (const auto& p : n.packets) EXPECT_EQ(p.ends, 1);
+  EXPECT_TRUE(n.packets[0].well);
+  for (std::size_t i = 1; i < n.packets.size(); ++i) EXPECT_FALSE(n.packets[i].well);
+  EXPECT_EQ(n.above.untold.load(), 0);
 }
 
 }  // namespace

@@ -48,9 +48,13 @@ void engine_core::mind_stall(thread_record& me) noexcept {
 /// may be far away in a crowd; if we may, we see to it that it is sooner.
 void engine_core::help(base::mask::ticket holder) noexcept {
   constexpr std::uint64_t longest_ns = 20'000'000;
-  const heavier helped(base::thread_of(holder));
-  if (helped.done()) count(counted.lifts);
-  const auto end = base::now_ns() + (helped.done() ? longest_ns : 0);
+  const auto thread = base::thread_of(holder);
+  auto* const record = record_of(thread);
+  if (!record || !standing::may_have_weight()) return base::nap();
+  preferred helped(record->in_kernel, thread);
+  const bool done = helped.ask(true);
+  if (done) count(counted.lifts);
+  const auto end = base::now_ns() + (done ? longest_ns : 0);
   do base::nap();
   while (queues.root().holder() == holder && base::now_ns() < end);
 }

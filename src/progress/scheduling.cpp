@@ -5,41 +5,19 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 
+#include "progress/scheduling_attributes.hpp"
+
 namespace headway::progress {
 namespace {
-
-constexpr std::uint64_t short_slice_ns = 100'000;  // the least that the kernel takes
-constexpr std::int32_t greatest_weight = -20;      // of nice values
-
-/// The kernel's struct sched_attr, first version; glibc has none before 2.41.
-struct scheduling_attributes {
-  std::uint32_t size = sizeof(scheduling_attributes);
-  std::uint32_t policy = SCHED_OTHER;
-  std::uint64_t flags = 0;
-  std::int32_t nice = 0;
-  std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;
-  std::uint64_t deadline = 0;
-  std::uint64_t period = 0;
-};
-static_assert(sizeof(scheduling_attributes) == 48);
-
-bool set_attributes(pid_t thread, const scheduling_attributes& attributes) noexcept {
-  return syscall(SYS_sched_setattr, thread, &attributes, 0u) == 0;
-}
-
-std::atomic<bool> weight_refused{false};  // a hint: by the kernel, once and for all
 
 std::mutex own_lock;           // cold: start and end of threads of ours
 std::vector<int> own_threads;  // guarded by it
@@ -143,35 +121,6 @@ void run_when_idle() noexcept {
   set_attributes(0, wish);
 }
 
-void preferred::ask(bool weight) noexcept {
-  if (asked_) return;
-  scheduling_attributes now;
-  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u) != 0 || now.policy != SCHED_OTHER) return;
-  asked_ = true;
-  nice_ = now.nice;
-  before_ns_ = now.runtime;
-  if (now.runtime == 0 || now.runtime > short_slice_ns) now.runtime = short_slice_ns;
-  if (weight && may_be_heavier()) {
-    now.nice = greatest_weight;
-    if (set_attributes(0, now)) return;
-    now.nice = nice_;
-    weight_refused.store(true, std::memory_order_relaxed);
-  }
-  set_attributes(0, now);
-}
-
-bool preferred::may_be_heavier() noexcept {
-  return !weight_refused.load(std::memory_order_relaxed);
-}
-
-preferred::~preferred() {
-  if (!asked_) return;
-  scheduling_attributes wish;
-  wish.nice = nice_;
-  wish.runtime = before_ns_;
-  set_attributes(0, wish);
-}
-
 std::optional<thread_times> own_times() noexcept {
   const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -191,24 +140,6 @@ bool lift(pid_t thread) noexcept {
   scheduling_attributes wish;
   wish.runtime = short_slice_ns;
   return set_attributes(thread, wish);
-}
-
-heavier::heavier(pid_t thread) noexcept : thread_(thread) {
-  scheduling_attributes now;
-  if (syscall(SYS_sched_getattr, thread, &now, sizeof now, 0u) != 0 || now.policy != SCHED_OTHER)
-    return;
-  nice_ = now.nice;
-  slice_ns_ = now.runtime;
-  now.nice = greatest_weight;
-  done_ = set_attributes(thread, now);
-}
-
-heavier::~heavier() {
-  if (!done_) return;
-  scheduling_attributes wish;
-  wish.nice = nice_;
-  wish.runtime = slice_ns_;
-  set_attributes(thread_, wish);
 }
 
 }  // namespace headway::progress

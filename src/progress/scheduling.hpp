@@ -39,29 +39,6 @@ void ask_exact_sleeps() noexcept;
 /// every core computes (FIELD.md section 6: 3.3 ms become 0.14). Linux before 6.12 takes no notice.
 void ask_short_slices() noexcept;
 
-/// While it lives, the calling thread is preferred among ordinary ones: woken, it runs soon though
-/// every core computes. It has short slices, and, if `weight` and the kernel allow (CAP_SYS_NICE or
-/// RLIMIT_NICE), the greatest weight there is: with slices alone who has used up its share, one in
-/// N + 1 beside N that compute, waits until they have caught up (docs/experiments/E9.md). For an
-/// application's thread that sleeps in a wait of ours; what it had comes back.
-/// Does nothing to threads that are in any but the ordinary class, and nothing before `ask`.
-/// Progress: `ask` and the end cost a microsecond together.
-class preferred {
- public:
-  preferred() = default;
-  ~preferred();
-  preferred(const preferred&) = delete;
-  preferred& operator=(const preferred&) = delete;
-  void ask(bool weight) noexcept;
-  /// False: the kernel has refused it to this process.
-  [[nodiscard]] static bool may_be_heavier() noexcept;
-
- private:
-  bool asked_ = false;
-  std::int32_t nice_ = 0;
-  std::uint64_t before_ns_ = 0;
-};
-
 /// How long the calling thread has run, and how long it could have run but had no processor.
 struct thread_times {
   std::uint64_t ran_ns = 0;
@@ -82,25 +59,5 @@ void run_when_idle() noexcept;
 /// Takes a thread of ours out of the idle class, so that it gives back what it holds.
 /// False: the kernel forbids it.
 bool lift(pid_t thread) noexcept;
-
-/// While it lives, an ordinary thread of this process has the greatest weight there is, so that it
-/// soon gives back what it holds: behind 16 computing threads after 11 ms instead of 60. A shorter
-/// slice would not do, for a thread that waits for the processor keeps its place in the order.
-/// Needs CAP_SYS_NICE or RLIMIT_NICE; without, and for threads of other classes, it does nothing.
-/// Never real-time: if the caller loses its own processor meanwhile, nobody must starve.
-class heavier {
- public:
-  explicit heavier(pid_t thread) noexcept;
-  ~heavier();
-  heavier(const heavier&) = delete;
-  heavier& operator=(const heavier&) = delete;
-  [[nodiscard]] bool done() const noexcept { return done_; }
-
- private:
-  const pid_t thread_;
-  bool done_ = false;
-  std::int32_t nice_ = 0;
-  std::uint64_t slice_ns_ = 0;
-};
 
 }  // namespace headway::progress

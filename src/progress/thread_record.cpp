@@ -54,8 +54,16 @@ thread_record& detail::adopt_thread() noexcept {
   static_cast<void>(&at_exit);
   current_record = take_record();
   current_record->ticket = base::next_ticket() & 0xffff'ffffu;
+  current_record->thread.store(base::thread_of(current_record->ticket), std::memory_order_relaxed);
   current_record->measured = meter::take();
   return *current_record;
+}
+
+thread_record* record_of(int thread) noexcept {
+  const std::lock_guard hold(free_lock);
+  auto* r = all_records;
+  while (r && r->thread.load(std::memory_order_relaxed) != thread) r = r->next_made;
+  return r;
 }
 
 void rouse(const owed_wake_up& owed) noexcept {

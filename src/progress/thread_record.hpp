@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "base/mask.hpp"
+#include "progress/standing.hpp"
 #include "progress/wake_word.hpp"
 
 namespace headway::progress {
@@ -69,6 +70,8 @@ struct thread_record {
   std::uint32_t favours = 0;           ///< waits that ended awake while others needed a processor
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
   std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first
+  base::atomic<int> thread{0};         ///< the kernel's number. Relaxed: a name, carries nothing
+  standing in_kernel;                  ///< any thread's
   thread_record* next_free = nullptr;
   thread_record* next_made = nullptr;  ///< constant: the list of all
 
@@ -80,6 +83,9 @@ struct thread_record {
     owed_count = 0;
   }
 };
+
+/// The record of a thread of this process; nullptr: it has none. A short lock.
+[[nodiscard]] thread_record* record_of(int thread) noexcept;
 
 namespace detail {
 /// Initial-exec: one load instead of a call. Eight bytes fit in the room that the C library keeps

@@ -87,6 +87,9 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
                                 core_.options.waits != waiting_policy::adaptive);
   const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
+  // Of slices alone who runs has nothing yet, and asking would cost it its turn.
+  const bool wants_weight =
+      core_.options.greatest_weight && standing::may_have_weight() && crowd_of_others();
   std::uint64_t idle_since_ns = 0;
   moved_ = false;
   for (std::uint32_t round = 1;; ++round) {
@@ -97,15 +100,13 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     if (budget == 0 && !o.advanced) return outcome::exhausted;
     moved_ = moved_ || o.advanced;
     if (o.advanced) idle_since_ns = 0;  // what is on its way is worth staying awake for
-    if (round % clock_period == 0) {
+    // A round that moves part of a large message takes as long as many that find nothing.
+    if (round % clock_period == 0 || (wants_weight && o.advanced)) {
       const auto now = look_at_clock();
       if (now >= deadline_ns_) return outcome::timed_out;
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
-      // Of slices alone who runs has nothing yet, and asking would cost it its turn.
-      if (now - began_ns_ >= worth_asking_ns && core_.options.greatest_weight &&
-          preferred::may_be_heavier())
-        be_preferred();
+      if (wants_weight && now - began_ns_ >= worth_asking_ns) be_preferred();
     }
     const bool in_the_way = roused_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || (yields && round >= first_yield)) sched_yield();

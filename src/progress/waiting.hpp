@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "progress/engine_core.hpp"
-#include "progress/scheduling.hpp"
+#include "progress/standing.hpp"
 #include "progress/wait_set.hpp"
 
 namespace headway::progress {
@@ -22,7 +22,11 @@ namespace headway::progress {
 class waiting {
  public:
   waiting(engine_core& core, wait_set& set, std::uint64_t deadline_ns) noexcept
-      : core_(core), set_(set), me_(this_thread()), deadline_ns_(deadline_ns) {}
+      : core_(core),
+        set_(set),
+        me_(this_thread()),
+        deadline_ns_(deadline_ns),
+        preferred_(me_.in_kernel, base::thread_of(me_.ticket)) {}
 
   /// False: the deadline passed.
   [[nodiscard]] bool run() noexcept;

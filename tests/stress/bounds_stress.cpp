@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "progress/scheduling.hpp"
+#include "progress/standing.hpp"
 #include "tests/unit/progress/fixture.hpp"
 #include "tests/unit/progress/mailbox.hpp"
 
@@ -46,7 +46,8 @@ TEST_P(bounds, of_a_ready_ltask_beside_32_computing_threads) {
   std::vector<std::uint64_t> waited;
   {
     // Its own times are not measured: it must run to post, and to see that a letter was taken.
-    preferred soon;
+    standing mine;
+    preferred soon(mine, gettid());
     soon.ask(false);
     for (int i = 0; i < letters; ++i) {
       completion c;

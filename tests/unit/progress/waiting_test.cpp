@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -318,52 +316,6 @@ TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_wan
                                brief),
               2'000u);
   }
-}
-
-struct standing {
-  std::int32_t nice = 0;
-  std::uint64_t slice_ns = 0;
-  bool operator==(const standing&) const = default;
-};
-
-standing of_this_thread() {
-  struct {
-    std::uint32_t size = 48, policy = 0;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 0, deadline = 0, period = 0;
-  } now;
-  EXPECT_EQ(syscall(SYS_sched_getattr, 0, &now, sizeof now, 0u), 0);
-  return {.nice = now.nice, .slice_ns = now.runtime};
-}
-
-TEST(waiting, gives_back_the_slices_that_the_program_had) {
-  {
-    preferred mine;
-    mine.ask(false);
-  }
-  const auto before = of_this_thread();
-  {
-    preferred mine;
-    mine.ask(false);
-    EXPECT_EQ(of_this_thread().nice, before.nice);
-    if (of_this_thread() == before) GTEST_SKIP() << "this kernel knows no slices";
-  }
-  EXPECT_EQ(of_this_thread(), before);
-}
-
-TEST(waiting, gives_back_the_weight_that_the_program_had) {
-  std::jthread([] {
-    if (setpriority(PRIO_PROCESS, 0, 3) != 0) FAIL() << "a thread may always make itself lighter";
-    {
-      preferred mine;
-      mine.ask(true);
-      if (of_this_thread().nice == 3) GTEST_SKIP() << "needs CAP_SYS_NICE or RLIMIT_NICE";
-      EXPECT_EQ(of_this_thread().nice, -20);
-    }
-    EXPECT_EQ(of_this_thread().nice, 3);
-  }).join();
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+#include "progress/standing.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "progress/scheduling_attributes.hpp"
+
+namespace headway::progress {
+namespace {
+
+std::atomic<bool> weight_refused{false};  // a hint: by the kernel, once and for all
+
+}  // namespace
+
+bool standing::may_have_weight() noexcept {
+  return !weight_refused.load(std::memory_order_relaxed);
+}
+
+bool standing::raise(pid_t thread, bool weight) noexcept {
+  weight = weight && may_have_weight();
+  const std::lock_guard hold(lock_);
+  if (thread != std::exchange(thread_, thread)) raised_ = 0;  // another had this record
+  if (raised_ != 0) {
+    if (weight && !weight_) weight_ = apply(thread, true);
+    ++raised_;
+    return true;
+  }
+  scheduling_attributes now;
+  if (!get_attributes(thread, now) || now.policy != SCHED_OTHER) return false;
+  nice_ = now.nice;
+  slice_ns_ = now.runtime;
+  weight_ = weight && apply(thread, true);
+  if (!weight_ && !apply(thread, false)) return false;
+  raised_ = 1;
+  return true;
+}
+
+bool standing::apply(pid_t thread, bool weight) const noexcept {
+  scheduling_attributes wish;
+  wish.nice = weight ? greatest_weight : nice_;
+  wish.runtime = slice_ns_ == 0 ? short_slice_ns : std::min(slice_ns_, short_slice_ns);
+  if (set_attributes(thread, wish)) return true;
+  if (weight && errno == EPERM) weight_refused.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+void standing::lower(pid_t thread) noexcept {
+  const std::lock_guard hold(lock_);
+  if (thread != thread_ || raised_ == 0 || --raised_ != 0) return;
+  scheduling_attributes wish;
+  wish.nice = nice_;
+  wish.runtime = slice_ns_;
+  set_attributes(thread, wish);
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,126 @@
+#include "progress/standing.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "progress/scheduling_attributes.hpp"
+
+namespace headway::progress::testing {
+namespace {
+
+constexpr int own_nice = 3;
+
+scheduling_attributes of_this_thread() {
+  scheduling_attributes now;
+  EXPECT_TRUE(get_attributes(0, now));
+  return now;
+}
+
+/// In a thread that has made itself lighter, which it always may.
+template <class Body>
+void in_a_lighter_thread(Body body) {
+  std::jthread([&] {
+    ASSERT_EQ(setpriority(PRIO_PROCESS, 0, own_nice), 0);
+    body();
+  }).join();
+}
+
+bool may_have_weight() {
+  standing s;
+  bool has = false;
+  in_a_lighter_thread([&] {
+    preferred me(s, gettid());
+    has = me.ask(true) && of_this_thread().nice == greatest_weight;
+  });
+  return has;
+}
+
+TEST(standing, gives_back_the_slices_that_the_program_had) {
+  in_a_lighter_thread([] {
+    standing s;
+    const auto before = of_this_thread();
+    {
+      preferred me(s, gettid());
+      EXPECT_TRUE(me.ask(false));
+      EXPECT_EQ(of_this_thread().nice, own_nice);
+    }
+    EXPECT_EQ(of_this_thread(), before);
+  });
+}
+
+TEST(standing, gives_back_the_weight_that_the_program_had) {
+  if (!may_have_weight()) GTEST_SKIP() << "needs CAP_SYS_NICE or RLIMIT_NICE";
+  in_a_lighter_thread([] {
+    standing s;
+    const auto before = of_this_thread();
+    {
+      preferred me(s, gettid());
+      EXPECT_TRUE(me.ask(true));
+      EXPECT_EQ(of_this_thread().nice, greatest_weight);
+    }
+    EXPECT_EQ(of_this_thread(), before);
+  });
+}
+
+TEST(standing, comes_back_with_the_last_of_those_who_raised_it_whatever_their_order) {
+  if (!may_have_weight()) GTEST_SKIP() << "needs CAP_SYS_NICE or RLIMIT_NICE";
+  in_a_lighter_thread([] {
+    standing s;
+    const auto before = of_this_thread();
+    std::optional<preferred> itself, another;
+    itself.emplace(s, gettid()).ask(false);
+    another.emplace(s, gettid()).ask(true);
+    EXPECT_EQ(of_this_thread().nice, greatest_weight);
+    itself.reset();
+    EXPECT_EQ(of_this_thread().nice, greatest_weight);
+    itself.emplace(s, gettid()).ask(true);
+    another.reset();
+    EXPECT_EQ(of_this_thread().nice, greatest_weight);
+    itself.reset();
+    EXPECT_EQ(of_this_thread(), before);
+  });
+}
+
+TEST(standing, of_a_thread_that_ended_is_not_given_to_the_next_one) {
+  standing s;
+  std::optional<preferred> helper;
+  in_a_lighter_thread([&] {
+    helper.emplace(s, gettid());
+    EXPECT_TRUE(helper->ask(false));
+  });
+  in_a_lighter_thread([&] {
+    const auto before = of_this_thread();
+    {
+      preferred me(s, gettid());
+      EXPECT_TRUE(me.ask(false));
+      helper.reset();  // late, and nobody's business any more
+    }
+    EXPECT_EQ(of_this_thread(), before);
+  });
+}
+
+TEST(standing, is_raised_and_lowered_by_several_threads_at_once) {
+  in_a_lighter_thread([] {
+    standing s;
+    const auto before = of_this_thread();
+    const auto raise_often = [&s, thread = gettid()] {
+      for (int i = 0; i < 2000; ++i) {
+        preferred it(s, thread);
+        it.ask(i % 2 == 0);
+      }
+    };
+    {
+      std::jthread one(raise_often), two(raise_often);
+      raise_often();
+    }
+    EXPECT_EQ(of_this_thread(), before);
+  });
+}
+
+}  // namespace
+}  // namespace headway::progress::testing

@@ -90,6 +90,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   // Of slices alone who runs has nothing yet, and asking would cost it its turn.
   const bool wants_weight =
       core_.options.greatest_weight && standing::may_have_weight() && crowd_of_others();
+  if (wants_weight && recent_ns() >= worth_asking_ns) be_preferred();
   std::uint64_t idle_since_ns = 0;
   moved_ = false;
   for (std::uint32_t round = 1;; ++round) {

@@ -74,6 +74,9 @@ struct engine_core {
   base::atomic<bool> watched{false};
   /// More threads want processors than there are. Relaxed: a hint for how to wait.
   base::atomic<bool> crowded{false};
+  /// Until then several threads of the process wait for messages: the processor that one of them
+  /// would have more of is what the others need. Relaxed: a hint.
+  base::atomic<std::uint64_t> several_wait_until_ns{0};
   /// The ranks of this job alone are more than the processors. Relaxed, likewise.
   base::atomic<bool> outnumbered{false};
 

@@ -36,8 +36,12 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 bool waiting::run() noexcept {
   const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
   for (auto how = look();; how = outcome::relieved) {
-    if (how == outcome::relieved)
-      how = core_.lead.try_lock(me_.next_ticket()) ? lead() : outcome::exhausted;
+    bool others = how == outcome::woke_others;
+    if (how == outcome::relieved) {
+      others = !core_.lead.try_lock(me_.next_ticket());
+      how = others ? outcome::exhausted : lead();
+    }
+    if (others || how == outcome::woke_others) note_company();
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
     be_fair();
@@ -88,9 +92,8 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
   // Of slices alone who runs has nothing yet, and asking would cost it its turn.
-  const bool wants_weight =
-      core_.options.greatest_weight && standing::may_have_weight() && crowd_of_others();
-  if (wants_weight && recent_ns() >= worth_asking_ns) be_preferred();
+  const bool heavy = wants_weight();
+  if (heavy && recent_ns() >= worth_asking_ns) be_preferred();
   std::uint64_t idle_since_ns = 0;
   moved_ = false;
   for (std::uint32_t round = 1;; ++round) {
@@ -102,12 +105,12 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     moved_ = moved_ || o.advanced;
     if (o.advanced) idle_since_ns = 0;  // what is on its way is worth staying awake for
     // A round that moves part of a large message takes as long as many that find nothing.
-    if (round % clock_period == 0 || (wants_weight && o.advanced)) {
+    if (round % clock_period == 0 || (heavy && o.advanced)) {
       const auto now = look_at_clock();
       if (now >= deadline_ns_) return outcome::timed_out;
       if (idle_since_ns == 0) idle_since_ns = now;
       if (now - idle_since_ns >= budget) return outcome::exhausted;
-      if (wants_weight && now - began_ns_ >= worth_asking_ns) be_preferred();
+      if (heavy && now - began_ns_ >= worth_asking_ns) be_preferred();
     }
     const bool in_the_way = roused_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || (yields && round >= first_yield)) sched_yield();
@@ -244,8 +247,22 @@ bool waiting::crowd_of_others() const noexcept {
          !core_.outnumbered.load(std::memory_order_relaxed);
 }
 
+/// Alone among computing threads.
+bool waiting::wants_weight() const noexcept {
+  return core_.options.greatest_weight && standing::may_have_weight() && crowd_of_others() &&
+         base::now_ns() >= core_.several_wait_until_ns.load(std::memory_order_relaxed);
+}
+
 void waiting::be_preferred() noexcept {
-  if (crowd_of_others()) preferred_.ask(core_.options.greatest_weight);
+  if (crowd_of_others()) preferred_.ask(wants_weight());
+}
+
+/// Remembered for a while, and not written by every thread each time.
+void waiting::note_company() noexcept {
+  constexpr std::uint64_t lasts_ns = 300'000'000;
+  const auto now = look_at_clock();
+  if (core_.several_wait_until_ns.load(std::memory_order_relaxed) < now + lasts_ns / 2)
+    core_.several_wait_until_ns.store(now + lasts_ns, std::memory_order_relaxed);
 }
 
 /// A leader whose own messages come one after another never sleeps, and those whom it woke may need

@@ -50,7 +50,9 @@ class waiting {
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
+  [[nodiscard]] bool wants_weight() const noexcept;
   void be_preferred() noexcept;
+  void note_company() noexcept;
   void be_fair() noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
   [[nodiscard]] bool crowd_of_others() const noexcept;

@@ -52,9 +52,9 @@ void engine_core::help(base::mask::ticket holder) noexcept {
   auto* const record = record_of(thread);
   if (!record || !standing::may_have_weight()) return base::nap();
   preferred helped(record->in_kernel, thread);
-  const bool done = helped.ask(true);
-  if (done) count(counted.lifts);
-  const auto end = base::now_ns() + (done ? longest_ns : 0);
+  if (!helped.ask(true)) return base::nap();
+  count(counted.lifts);
+  const auto end = base::now_ns() + longest_ns;
   do base::nap();
   while (queues.root().holder() == holder && base::now_ns() < end);
 }

@@ -36,12 +36,15 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 bool waiting::run() noexcept {
   const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
   for (auto how = look();; how = outcome::relieved) {
-    bool others = how == outcome::woke_others;
     if (how == outcome::relieved) {
-      others = !core_.lead.try_lock(me_.next_ticket());
-      how = others ? outcome::exhausted : lead();
+      if (core_.lead.try_lock(me_.next_ticket())) {
+        how = lead();
+      } else {
+        how = outcome::exhausted;
+        note_company();
+      }
     }
-    if (others || how == outcome::woke_others) note_company();
+    if (how == outcome::woke_others) note_company();
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
     be_fair();
@@ -257,7 +260,9 @@ void waiting::be_preferred() noexcept {
   if (crowd_of_others()) preferred_.ask(wants_weight());
 }
 
-/// Remembered for a while, and not written by every thread each time.
+/// Remembered for a while, and not written by every thread each time. The look begins the wait that
+/// is measured: who had to follow first spins briefly afterwards. By `base::now_ns` instead, one to
+/// 64 threads took 3.2 to 4.7 us where it takes 2.7 to 3.3 (one_to_n, six rounds in turns).
 void waiting::note_company() noexcept {
   constexpr std::uint64_t lasts_ns = 300'000'000;
   const auto now = look_at_clock();

@@ -97,10 +97,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
                        static_cast<std::size_t>(destination) < where.ranks.size());
   const stay inside(*parts_);
   packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
-  r.where_ = &where;
-  r.data_ = const_cast<std::byte*>(data.data());  // only read: the piece that is sent
-  r.bytes_ = data.size();
-  r.peer_rank_ = destination;
+  r.aim(where, data, destination);
   r.tag_ = tag;
   r.from_ = &to;
   r.arrived = {.source = destination, .tag = tag, .bytes = data.size()};
@@ -138,10 +135,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
 void exchange::receive(context& where, request& r, std::span<std::byte> room, int source,
                        int tag) noexcept {
   const stay inside(*parts_);
-  r.where_ = &where;
-  r.data_ = room.data();
-  r.bytes_ = room.size();
-  r.peer_rank_ = source;
+  r.aim(where, room, source);
   r.tag_ = tag;
   const matcher::pattern wanted{source, tag};
   parked* message = nullptr;
@@ -225,10 +219,7 @@ void exchange::await_message(context& where, int source, int tag) noexcept {
 
 void exchange::receive_parked(context& where, request& r, parked* message,
                               std::span<std::byte> room) noexcept {
-  r.where_ = &where;
-  r.data_ = room.data();
-  r.bytes_ = room.size();
-  r.peer_rank_ = message->source;
+  r.aim(where, room, message->source);
   r.tag_ = message->tag;
   parts_->receive_parked(r, *message);
 }
@@ -237,10 +228,7 @@ std::optional<rails::landing_id> exchange::open_zone(context& where, request& r,
                                                      std::span<std::byte> room,
                                                      int source) noexcept {
   const stay inside(*parts_);
-  r.where_ = &where;
-  r.data_ = room.data();
-  r.bytes_ = room.size();
-  r.peer_rank_ = source;
+  r.aim(where, room, source);
   r.arrived = {.source = source};
   return parts_->open_zone(*where.ranks[static_cast<std::size_t>(source)], r);
 }
@@ -255,10 +243,7 @@ void exchange::send_to_zone(context& where, request& r, std::span<const std::byt
                             int destination, rails::landing_id zone) noexcept {
   const stay inside(*parts_);
   packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
-  r.where_ = &where;
-  r.data_ = const_cast<std::byte*>(data.data());  // only read: the piece that is sent
-  r.bytes_ = data.size();
-  r.peer_rank_ = destination;
+  r.aim(where, data, destination);
   r.from_ = &to;
   r.arrived = {.source = destination, .bytes = data.size()};
   parts_->send_to_zone(to, r, zone);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/intrusive_list.hpp"
 #include "base/result.hpp"
@@ -61,6 +62,14 @@ class request : public progress::completion, public base::list_hook<>, private p
     awaiting,  // matched, but no landing zone is free yet; in the list of those
     landing,   // matched, bytes are landing; in the table of landings
   };
+
+  /// `memory`: the message, or the room for it. A send's is only read.
+  void aim(context& where, std::span<const std::byte> memory, int rank) noexcept {
+    where_ = &where;
+    data_ = const_cast<std::byte*>(memory.data());
+    bytes_ = memory.size();
+    peer_rank_ = rank;
+  }
 
   context* where_ = nullptr;
   std::byte* data_ = nullptr;

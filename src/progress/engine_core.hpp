@@ -10,6 +10,7 @@
 #include "base/spinlock.hpp"
 #include "progress/engine.hpp"
 #include "progress/guard.hpp"
+#include "progress/kept_weight.hpp"
 #include "progress/meter.hpp"
 #include "progress/misuse.hpp"
 #include "progress/pending.hpp"
@@ -77,6 +78,7 @@ struct engine_core {
   /// Until then several threads of the process wait for messages: the processor that one of them
   /// would have more of is what the others need. Relaxed: a hint.
   base::atomic<std::uint64_t> several_wait_until_ns{0};
+  kept_weight kept;
   /// The ranks of this job alone are more than the processors. Relaxed, likewise.
   base::atomic<bool> outnumbered{false};
 
@@ -158,10 +160,18 @@ struct engine_core {
   void sleep_quietly(const base::atomic<std::uint32_t>& stop,
                      std::uint64_t deadline_ns = base::no_deadline) noexcept {
     quiet.close();
-    if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
-    count(counted.quiet_sleeps);
-    const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
-    base::futex_wait(quiet.futex_word(), 1, deadline_ns);
+    sleep_at_gate(stop, deadline_ns);
+  }
+  /// The same for the keeper of weight. The time of the next look.
+  std::uint64_t sleep_as_keeper(const base::atomic<std::uint32_t>& stop) noexcept {
+    quiet.close();
+    const auto due = kept.look(base::now_ns());
+    sleep_at_gate(stop, due);
+    return due;
+  }
+  void tell_keeper() noexcept {
+    open_quiet();
+    sentry->kick_sleeper();
   }
 
   /// A taken mask was met: if one tenure lasts long, lets its holder run.
@@ -185,6 +195,12 @@ struct engine_core {
   }
 
  private:
+  void sleep_at_gate(const base::atomic<std::uint32_t>& stop, std::uint64_t deadline_ns) noexcept {
+    if (!nothing_for_background() || stop.load(std::memory_order_seq_cst)) return;
+    count(counted.quiet_sleeps);
+    const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
+    base::futex_wait(quiet.futex_word(), 1, deadline_ns);
+  }
   void help(base::mask::ticket holder) noexcept;
   void look_for_crowd() noexcept;
   void look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept;

@@ -45,12 +45,14 @@ event_thread::~event_thread() {
   core_.sentry->kick();
   core_.rouse_event_thread();
   thread_.join();
+  core_.kept.keeper_goes();
 }
 
 void event_thread::run() noexcept {
   ask_exact_sleeps();
   base::run_beside_computing();
   take_class();
+  core_.kept.keeper_comes();
   auto& me = this_thread();
   while (!stop_.load(std::memory_order_relaxed)) {
     if (!idle_ || !rest()) doze();
@@ -64,7 +66,9 @@ void event_thread::run() noexcept {
 /// the thread that computes.
 bool event_thread::rest() noexcept {
   const auto began = base::now_ns();
-  core_.sleep_quietly(stop_);
+  // Woken because weight is kept now, or was to be given back, it sleeps on.
+  while (core_.sleep_as_keeper(stop_) != core_.kept.look(base::now_ns())) {
+  }
   rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
   if (base::now_ns() - began < long_rest_ns) return false;
@@ -81,6 +85,7 @@ void event_thread::doze() noexcept {
   pause(pause_ns_);
   core_.count(core_.counted.event_looks);
   const auto now = base::now_ns();
+  static_cast<void>(core_.kept.look(now));
   if (now < due) return;
   const auto took = std::min(now - due, longest_sample_ns);
   const auto before = core_.wake_ns.load(std::memory_order_relaxed);
@@ -165,7 +170,8 @@ void event_thread::watch(thread_record& me) noexcept {
     return stop_.load(std::memory_order_seq_cst) != 0 || sentry.wished() || spare_polls();
   };
   for (;;) {
-    const auto until = base::now_ns() + ticks::period_ns;
+    const auto now = base::now_ns();
+    const auto until = std::min(now + ticks::period_ns, core_.kept.look(now));
     core_.count(core_.counted.event_sleeps);
     bool slept = false;
     {

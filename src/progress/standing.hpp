@@ -50,6 +50,7 @@ class preferred {
   }
   preferred(const preferred&) = delete;
   preferred& operator=(const preferred&) = delete;
+  [[nodiscard]] bool asked() const noexcept { return asked_; }
   /// True: it is preferred, from now on or before.
   bool ask(bool weight) noexcept {
     if (!asked_) raised_ = whose_.raise(thread_, weight);

@@ -68,6 +68,7 @@ struct thread_record {
   std::uint32_t inside = 0;            ///< of the library, under coarse locking
   std::uint32_t rounds = 0;            ///< of this thread, to do some things every n-th
   std::uint32_t favours = 0;           ///< waits that ended awake while others needed a processor
+  std::uint64_t had_weight_ns = 0;     ///< when a wait with weight ended last
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
   std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first
   base::atomic<int> thread{0};         ///< the kernel's number. Relaxed: a name, carries nothing

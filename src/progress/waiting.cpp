@@ -47,6 +47,7 @@ bool waiting::run() noexcept {
     if (how == outcome::woke_others) note_company();
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
+    if (has_weight_since_ns_ != 0) keep_weight();
     be_fair();
     return how == outcome::complete;
   }
@@ -257,7 +258,18 @@ bool waiting::wants_weight() const noexcept {
 }
 
 void waiting::be_preferred() noexcept {
-  if (crowd_of_others()) preferred_.ask(wants_weight());
+  if (preferred_.asked() || !crowd_of_others()) return;
+  const bool weight = wants_weight();
+  if (preferred_.ask(weight) && weight) has_weight_since_ns_ = base::now_ns();
+}
+
+/// Soon after the last such wait there was this one, so there may be another one soon.
+void waiting::keep_weight() noexcept {
+  constexpr std::uint64_t soon_ns = 100 * us;
+  const auto now = base::now_ns();
+  const bool soon = has_weight_since_ns_ - me_.had_weight_ns < soon_ns;
+  me_.had_weight_ns = now;
+  if (soon && core_.kept.keep(me_.in_kernel, base::thread_of(me_.ticket), now)) core_.tell_keeper();
 }
 
 /// Remembered for a while, and not written by every thread each time. The look begins the wait that

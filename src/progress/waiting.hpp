@@ -52,6 +52,7 @@ class waiting {
   void learn(std::uint64_t woken_in_ns) noexcept;
   [[nodiscard]] bool wants_weight() const noexcept;
   void be_preferred() noexcept;
+  void keep_weight() noexcept;
   void note_company() noexcept;
   void be_fair() noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
@@ -62,8 +63,9 @@ class waiting {
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
-  bool moved_ = false;          ///< by the last spin
-  preferred preferred_;         ///< in a crowd
+  bool moved_ = false;   ///< by the last spin
+  preferred preferred_;  ///< in a crowd
+  std::uint64_t has_weight_since_ns_ = 0;
   std::uint64_t began_ns_ = 0;  ///< the first look at the clock: short waits never take one
 };
 

@@ -1,44 +1,15 @@
 #include "progress/standing.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <optional>
 #include <thread>
 
-#include "progress/scheduling_attributes.hpp"
+#include "lighter_thread.hpp"
 
 namespace headway::progress::testing {
 namespace {
-
-constexpr int own_nice = 3;
-
-scheduling_attributes of_this_thread() {
-  scheduling_attributes now;
-  EXPECT_TRUE(get_attributes(0, now));
-  return now;
-}
-
-/// In a thread that has made itself lighter, which it always may.
-template <class Body>
-void in_a_lighter_thread(Body body) {
-  std::jthread([&] {
-    ASSERT_EQ(setpriority(PRIO_PROCESS, 0, own_nice), 0);
-    body();
-  }).join();
-}
-
-bool may_have_weight() {
-  standing s;
-  bool has = false;
-  in_a_lighter_thread([&] {
-    preferred me(s, gettid());
-    has = me.ask(true) && of_this_thread().nice == greatest_weight;
-  });
-  return has;
-}
 
 TEST(standing, gives_back_the_slices_that_the_program_had) {
   in_a_lighter_thread([] {
@@ -47,7 +18,7 @@ TEST(standing, gives_back_the_slices_that_the_program_had) {
     {
       preferred me(s, gettid());
       EXPECT_TRUE(me.ask(false));
-      EXPECT_EQ(of_this_thread().nice, own_nice);
+      EXPECT_EQ(of_this_thread().nice, lighter_nice);
     }
     EXPECT_EQ(of_this_thread(), before);
   });

@@ -61,6 +61,7 @@ function(headway_fuzz name)
     return()
   endif()
   add_executable(${name} ${FUZZ_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/x.hpp"
   target_link_libraries(${name} PRIVATE ${FUZZ_LINKS} headway_flags Threads::Threads)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set(found ${CMAKE_BINARY_DIR}/corpus/${name})

@@ -9,7 +9,7 @@
 
 #include "endpoints/service.hpp"
 #include "endpoints/wire.hpp"
-#include "rails/driver.hpp"
+#include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
 namespace {
@@ -17,15 +17,13 @@ namespace {
 using namespace headway;
 
 /// A rail to one peer that takes everything, and delivers what the fuzzer says.
-class talker final : public rails::driver {
+class talker final : public rails::testing::silent_driver {
  public:
   std::vector<std::vector<std::byte>> inbox;
 
   rails::limits query() const noexcept override {
     return {.name = "fuzz", .header_bytes_max = 64, .eager_bytes_max = 4096};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   rails::post send(rails::peer_id, const rails::packet&) noexcept override {
     return rails::post::done;
   }
@@ -39,11 +37,6 @@ class talker final : public rails::driver {
       out[count] = {.peer = static_cast<rails::peer_id>(1), .bytes = inbox[next_]};
     return count;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
-  void close() noexcept override {}
   void clear() {
     inbox.clear();
     next_ = 0;

@@ -11,20 +11,18 @@
 
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
-#include "rails/driver.hpp"
+#include "tests/silent_driver.hpp"
 
 namespace {
 
 using namespace headway;
 
 /// Delivers what it is given; takes everything and sends nothing.
-class mouth final : public rails::driver {
+class mouth final : public rails::testing::silent_driver {
  public:
   rails::limits query() const noexcept override {
     return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 256};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     if (what.landing == rails::landing_id::none) return rails::post::done;
     events.push_back({.kind = rails::event_kind::sent, .cookie = what.cookie});
@@ -42,11 +40,6 @@ class mouth final : public rails::driver {
     }
     return count;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
-  void close() noexcept override {}
 
   std::deque<rails::event> events;
 };

@@ -14,14 +14,14 @@
 
 #include "endpoints/service.hpp"
 #include "endpoints/wire.hpp"
-#include "rails/driver.hpp"
+#include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::endpoints::testing {
 
 /// A rail between two processes in one where each packet is said to cost a system call; keeps what
 /// kinds of packets were sent.
-class costly_rail final : public rails::driver {
+class costly_rail final : public rails::testing::silent_driver {
  public:
   costly_rail* other = nullptr;
   std::vector<wire_kind> sent;
@@ -38,8 +38,6 @@ class costly_rail final : public rails::driver {
             .inline_bytes_max = 4096,
             .poll_cost_ns = 300};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     if (cut) return rails::post::down;
     coming next{.zone = static_cast<std::uint32_t>(what.landing),
@@ -86,11 +84,6 @@ class costly_rail final : public rails::driver {
     }
     return count;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
-  void close() noexcept override {}
   [[nodiscard]] std::size_t zone_count() const noexcept { return zones_.size(); }
 
   rails::peer_id from{};

@@ -10,7 +10,7 @@
 
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
-#include "rails/driver.hpp"
+#include "tests/silent_driver.hpp"
 
 namespace headway::messages::testing {
 
@@ -36,7 +36,7 @@ class mesh {
   std::map<std::uint32_t, driver*> drivers_;
 };
 
-class mesh::driver final : public rails::driver {
+class mesh::driver final : public rails::testing::silent_driver {
  public:
   driver(mesh& net, std::uint32_t self) : net_(net), self_(self) { net_.drivers_[self] = this; }
   ~driver() override { close(); }
@@ -44,8 +44,6 @@ class mesh::driver final : public rails::driver {
   rails::limits query() const noexcept override {
     return {.name = "mesh", .header_bytes_max = 64, .eager_bytes_max = 1024};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
 
   rails::post send(rails::peer_id peer, const rails::packet& what) noexcept override {
     const std::lock_guard guard(net_.lock_);
@@ -95,10 +93,6 @@ class mesh::driver final : public rails::driver {
     }
     return count;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
   void close() noexcept override {
     const std::lock_guard guard(net_.lock_);
     net_.drivers_.erase(self_);

@@ -10,7 +10,7 @@
 
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
-#include "rails/driver.hpp"
+#include "tests/silent_driver.hpp"
 
 namespace headway::packets::testing {
 
@@ -60,24 +60,18 @@ class cables {
   std::map<key, driver*> drivers_;  // by rail and rank
 };
 
-class cables::driver final : public rails::driver {
+class cables::driver final : public rails::testing::silent_driver {
  public:
   driver(cables& net, std::uint32_t rail, std::uint32_t self);
 
   rails::limits query() const noexcept override;
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id peer, std::span<const std::byte>) override;
   rails::post send(rails::peer_id peer, const rails::packet& what) noexcept override;
   bool land(rails::peer_id, rails::landing_id id, std::span<std::byte> target) noexcept override;
   void unland(rails::landing_id id) noexcept override;
   std::size_t reap(std::span<rails::event> out) noexcept override;
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
   void sever(rails::peer_id peer) noexcept override;
   void revive(rails::peer_id peer) noexcept override;
-  void close() noexcept override {}
 
  private:
   friend class cables;

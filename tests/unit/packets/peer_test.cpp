@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "packets/peers.hpp"
+#include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::packets {
@@ -16,15 +17,13 @@ constexpr rails::peer_id other{1};
 
 /// A rail that takes everything when `open`, and reports a loss when told to. If it `posts`, it
 /// keeps what it takes, and says only after its `close` how each ended: the first well.
-class gate final : public rails::driver {
+class gate final : public rails::testing::silent_driver {
  public:
   explicit gate(std::atomic<bool>& opened, std::atomic<bool>& lost, bool posts)
       : open_(opened), lost_(lost), posts_(posts) {}
   rails::limits query() const noexcept override {
     return {.name = "gate", .header_bytes_max = 64, .eager_bytes_max = 4096};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     if (!open_.load(std::memory_order_acquire)) return rails::post::retry;
     if (!posts_) return rails::post::done;
@@ -47,10 +46,6 @@ class gate final : public rails::driver {
     out[0] = {.kind = rails::event_kind::lost, .peer = other};
     return 1;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
   void close() noexcept override { closed_ = true; }
 
  private:

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
+#include "tests/silent_driver.hpp"
 
 namespace headway::packets {
 namespace {
@@ -38,7 +39,7 @@ struct wire {
 };
 
 /// Only the test's thread comes here.
-class paced final : public rails::driver {
+class paced final : public rails::testing::silent_driver {
  public:
   paced(wire& w, std::uint32_t self) : wire_(w), mine_(w.ends[self]), other_(w.ends[1 - self]) {}
 
@@ -49,8 +50,6 @@ class paced final : public rails::driver {
             .latency_ns = 1000,
             .severable = true};
   }
-  base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     wire::parcel p;
     p.bytes.assign(what.header.begin(), what.header.end());
@@ -104,11 +103,6 @@ class paced final : public rails::driver {
     }
     return count;
   }
-  void release(const rails::event&) noexcept override {}
-  int descriptor() const noexcept override { return -1; }
-  bool arm(bool) noexcept override { return true; }
-  void tick(std::uint64_t) noexcept override {}
-  void close() noexcept override {}
   /// A slow rail is no silent one: its peer's kernel is heard.
   std::uint64_t heard_ns(rails::peer_id) noexcept override { return base::now_ns(); }
 

@@ -9,14 +9,12 @@ import json
 import os
 import pathlib
 import re
-import sys
 import tempfile
 import unittest
 
-from jobs import BUILD, MPIEXEC, run, skip
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
-from side_by_side import network  # noqa: E402  (it lives beside what measures)
+import cabled
+from cabled import network
+from jobs import BUILD, MPIEXEC, run
 
 HEADWAY = BUILD + "/bin/headway"
 LARGE_TRANSFER = BUILD + "/bin/large_transfer"
@@ -126,14 +124,4 @@ class Connections(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.geteuid() != 0:
-        skip("network namespaces need root")
-    try:
-        with network.two_namespaces(FLOWS):
-            pass
-    except network.NetworkError as why:
-        skip(f"no network namespaces here: {why}")
-    for needed in (HEADWAY, LARGE_TRANSFER):
-        if not os.path.exists(needed):
-            skip(f"{needed} is not built")
-    unittest.main(verbosity=2)
+    cabled.main(FLOWS, HEADWAY, LARGE_TRANSFER)

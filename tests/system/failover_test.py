@@ -8,14 +8,12 @@ import json
 import os
 import random
 import subprocess
-import sys
 import threading
 import unittest
 
-from jobs import BUILD, MPIEXEC, run, skip
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
-from side_by_side import network  # noqa: E402  (it lives beside what measures)
+import cabled
+from cabled import network
+from jobs import BUILD, MPIEXEC, run
 
 ORACLE = BUILD + "/bin/oracle"
 # A sanitizer makes each message take ten times as long, and the trouble comes by the clock.
@@ -186,13 +184,4 @@ class Failover(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.geteuid() != 0:
-        skip("network namespaces need root")
-    try:
-        with network.two_namespaces("1gbit+600mbit"):
-            pass
-    except network.NetworkError as why:
-        skip(f"no network namespaces here: {why}")
-    if not os.path.exists(ORACLE):
-        skip("the program `oracle` is not built")
-    unittest.main(verbosity=2)
+    cabled.main("1gbit+600mbit", ORACLE)

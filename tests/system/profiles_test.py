@@ -8,15 +8,13 @@ import os
 import pathlib
 import re
 import socket
-import sys
 import tempfile
 import time
 import unittest
 
-from jobs import BUILD, MPIEXEC, run, skip
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
-from side_by_side import network  # noqa: E402  (it lives beside what measures)
+import cabled
+from cabled import network
+from jobs import BUILD, MPIEXEC, run
 
 LARGE_TRANSFER = BUILD + "/bin/large_transfer"
 LINKS = "200mbit+100mbit"
@@ -112,13 +110,4 @@ class Profiles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.geteuid() != 0:
-        skip("network namespaces need root")
-    try:
-        with network.two_namespaces(LINKS):
-            pass
-    except network.NetworkError as why:
-        skip(f"no network namespaces here: {why}")
-    if not os.path.exists(LARGE_TRANSFER):
-        skip(f"{LARGE_TRANSFER} is not built")
-    unittest.main(verbosity=2)
+    cabled.main(LINKS, LARGE_TRANSFER)

@@ -1,8 +1,5 @@
 #include "tools/headway/rail_meter.hpp"
 
-#include <fmt/format.h>
-#include <poll.h>
-
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -13,7 +10,6 @@ namespace headway::tool {
 namespace {
 
 constexpr auto zone = rails::landing_id{1};
-constexpr std::uint64_t tick_ns = 100'000'000;
 constexpr std::size_t repeats_min = 4;
 constexpr std::size_t repeats_usual = 12;  // unless they take far longer than they may
 constexpr std::size_t repeats_max = 200;
@@ -29,132 +25,39 @@ std::uint64_t processor_ns() noexcept {
 }  // namespace
 
 rail_meter::rail_meter(rails::driver& rail, rails::peer_id other, const settings& how)
-    : rail_(rail),
+    : rail_(&rail),
       other_(other),
       how_(how),
+      talk_(std::span(&rail_, 1), other, how.patience_ns),
       limits_(rail.query()),
       memory_(std::max(how.bytes_max, limits_.eager_bytes_max), std::byte{0x55}) {}
 
-// ---- talking ------------------------------------------------------------------------------------
-
-std::size_t rail_meter::pump() {
-  std::array<rails::event, 16> events;
-  const auto count = rail_.reap(events);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& e = events[i];
-    switch (e.kind) {
-      case rails::event_kind::received:
-        if (e.bytes.size() >= sizeof(word)) {
-          word w;
-          std::memcpy(&w, e.bytes.data(), sizeof w);
-          inbox_.push_back(w);
-          if (w.kind == word_kind::result)
-            last_payload_.assign(e.bytes.begin() + sizeof w, e.bytes.end());
-        }
-        rail_.release(e);
-        break;
-      case rails::event_kind::landed:
-        landed_ += e.count;
-        break;
-      case rails::event_kind::sent:
-        --posted_;
-        break;
-      case rails::event_kind::failed:
-      case rails::event_kind::lost:
-        lost_ = true;
-        break;
-      default:
-        break;  // nothing that a measurement waits for
-    }
-  }
-  return count;
-}
-
-void rail_meter::sleep() {
-  if (rail_.descriptor() < 0) return;
-  if (rail_.arm(true)) {
-    pollfd p{.fd = rail_.descriptor(), .events = POLLIN, .revents = 0};
-    static_cast<void>(poll(&p, 1, 100));
-  }
-  static_cast<void>(rail_.arm(false));
-}
-
-base::result<> rail_meter::wait(const std::function<bool()>& enough, bool asleep) {
-  auto heard_ns = base::now_ns();
-  while (!enough()) {
-    const bool idle = pump() == 0;
-    if (lost_)
-      return base::failed(base::fault_kind::peer_lost,
-                          fmt::format("{}: the other side is lost", limits_.name));
-    if (enough()) break;
-    const auto now = base::now_ns();
-    if (now - ticked_ns_ >= tick_ns) rail_.tick(ticked_ns_ = now);
-    if (!idle) heard_ns = now;
-    if (now - heard_ns >= how_.patience_ns)
-      return base::failed(
-          base::fault_kind::timed_out,
-          fmt::format("{}: the other side is not reached, or silent", limits_.name));
-    if (idle && asleep) sleep();
-  }
+base::result<> rail_meter::await(word_kind wanted, bool asleep) {
+  if (const auto w = talk_.hear_only(wanted, asleep); !w) return std::unexpected(w.error());
   return {};
-}
-
-base::result<> rail_meter::send(const rails::packet& what) {
-  auto answer = rails::post::retry;
-  auto taken = wait([&] {
-    answer = rail_.send(other_, what);
-    return answer != rails::post::retry;
-  });
-  if (!taken) return taken;
-  if (answer == rails::post::down)
-    return base::failed(base::fault_kind::peer_lost,
-                        fmt::format("{}: the other side is not reached", limits_.name));
-  if (answer == rails::post::posted) ++posted_;
-  return {};
-}
-
-base::result<> rail_meter::say(word w, std::span<const std::byte> payload) {
-  if (auto done = send({.header = std::as_bytes(std::span(&w, 1)), .payload = payload}); !done)
-    return done;
-  return wait([&] { return posted_ == 0; });
-}
-
-base::result<rail_meter::word> rail_meter::hear(bool asleep) {
-  if (auto done = wait([&] { return !inbox_.empty(); }, asleep); !done)
-    return std::unexpected(done.error());
-  const word w = inbox_.front();
-  inbox_.erase(inbox_.begin());
-  return w;
-}
-
-base::result<> rail_meter::hear(word_kind wanted, bool asleep) {
-  const auto w = hear(asleep);
-  if (!w) return std::unexpected(w.error());
-  if (w->kind == wanted) return {};
-  return base::failed(base::fault_kind::refused,
-                      fmt::format("{}: the other side says what it should not", limits_.name));
 }
 
 // ---- leading ------------------------------------------------------------------------------------
 
 base::result<> rail_meter::one_packet(std::size_t bytes) {
-  if (auto done = say({.kind = word_kind::packet, .bytes = bytes}, std::span(memory_).first(bytes));
+  if (auto done =
+          talk_.say({.kind = word_kind::packet, .bytes = bytes}, std::span(memory_).first(bytes));
       !done)
     return done;
-  return hear(word_kind::arrived);
+  return await(word_kind::arrived);
 }
 
 base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::uint64_t& processor,
                                      bool asleep) {
-  if (auto done = say({.kind = word_kind::expect, .bytes = bytes}); !done) return done;
-  if (auto done = hear(word_kind::ready); !done) return done;
+  if (auto done = talk_.say({.kind = word_kind::expect, .bytes = bytes}); !done) return done;
+  if (auto done = await(word_kind::ready); !done) return done;
   const auto processor_before = processor_ns();
   const auto before = base::now_ns();
-  auto done = send({.payload = std::span(memory_).first(bytes), .landing = zone});
-  if (done) done = hear(word_kind::arrived, asleep);
+  auto done = talk_.send({.payload = std::span(memory_).first(bytes), .landing = zone});
+  if (done) done = await(word_kind::arrived, asleep);
   ns = base::now_ns() - before;
   processor = processor_ns() - processor_before;
-  if (done) done = wait([&] { return posted_ == 0; }, asleep);
+  if (done) done = talk_.wait([&] { return talk_.all_sent(); }, asleep);
   return done;
 }
 
@@ -241,11 +144,11 @@ base::result<measured> rail_meter::lead() {
   if (auto done = measure_packets(found); !done) return std::unexpected(done.error());
   if (auto done = measure_pieces(found); !done) return std::unexpected(done.error());
   static_assert(sizeof(measured) <= 1024 && std::is_trivially_copyable_v<measured>);
-  if (auto done = say({.kind = word_kind::result, .bytes = sizeof found},
-                      std::as_bytes(std::span(&found, 1)));
+  if (auto done = talk_.say({.kind = word_kind::result, .bytes = sizeof found},
+                            std::as_bytes(std::span(&found, 1)));
       !done)
     return std::unexpected(done.error());
-  if (auto done = hear(word_kind::over); !done) return std::unexpected(done.error());
+  if (auto done = await(word_kind::over); !done) return std::unexpected(done.error());
   return found;
 }
 
@@ -253,26 +156,26 @@ base::result<measured> rail_meter::lead() {
 
 base::result<measured> rail_meter::follow() {
   const auto stop = [&](base::result<> how) { return std::unexpected(how.error()); };
-  if (auto done = wait([&] { return rail_.land(other_, zone, memory_); }); !done) return stop(done);
+  if (auto done = talk_.wait([&] { return rail_->land(other_, zone, memory_); }); !done)
+    return stop(done);
   measured found;
   while (true) {
-    const auto w = hear();
+    const auto w = talk_.hear();
     if (!w) return std::unexpected(w.error());
     if (w->kind == word_kind::packet) {
-      if (auto done = say({.kind = word_kind::arrived}); !done) return stop(done);
+      if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
     } else if (w->kind == word_kind::expect) {
-      landed_ = 0;
-      if (auto done = say({.kind = word_kind::ready}); !done) return stop(done);
-      if (auto done = wait([&] { return landed_ >= w->bytes; }); !done) return stop(done);
-      if (auto done = say({.kind = word_kind::arrived}); !done) return stop(done);
+      talk_.forget_landed();
+      if (auto done = talk_.say({.kind = word_kind::ready}); !done) return stop(done);
+      if (auto done = talk_.wait([&] { return talk_.landed() >= w->bytes; }); !done)
+        return stop(done);
+      if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
     } else {
-      if (w->kind != word_kind::result || last_payload_.size() != sizeof found)
-        return base::failed(
-            base::fault_kind::refused,
-            fmt::format("{}: the other side says what it should not", limits_.name));
-      std::memcpy(&found, last_payload_.data(), sizeof found);
-      rail_.unland(zone);
-      if (auto done = say({.kind = word_kind::over}); !done) return stop(done);
+      if (w->kind != word_kind::result || talk_.payload().size() != sizeof found)
+        return talk_.refuse();
+      std::memcpy(&found, talk_.payload().data(), sizeof found);
+      rail_->unland(zone);
+      if (auto done = talk_.say({.kind = word_kind::over}); !done) return stop(done);
       return found;
     }
   }

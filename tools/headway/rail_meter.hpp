@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "rails/driver.hpp"
 #include "sampling/curve.hpp"
+#include "tools/headway/talk.hpp"
 
 namespace headway::tool {
 
@@ -52,16 +53,10 @@ class rail_meter {
     word_kind kind = word_kind::none;
     std::uint32_t reserved = 0;
     std::uint64_t bytes = 0;
+    [[nodiscard]] bool keeps_payload() const noexcept { return kind == word_kind::result; }
   };
 
-  [[nodiscard]] base::result<> say(word w, std::span<const std::byte> payload = {});
-  [[nodiscard]] base::result<word> hear(bool asleep = false);
-  [[nodiscard]] base::result<> hear(word_kind wanted, bool asleep = false);
-  [[nodiscard]] base::result<> wait(const std::function<bool()>& enough, bool asleep = false);
-  [[nodiscard]] base::result<> send(const rails::packet& what);
-  std::size_t pump();
-  void sleep();
-
+  [[nodiscard]] base::result<> await(word_kind wanted, bool asleep = false);
   [[nodiscard]] base::result<> one_packet(std::size_t bytes);
   [[nodiscard]] base::result<> one_piece(std::size_t bytes, std::uint64_t& ns,
                                          std::uint64_t& processor_ns, bool asleep);
@@ -72,19 +67,13 @@ class rail_meter {
   [[nodiscard]] base::result<> measure_packets(measured& into);
   [[nodiscard]] base::result<> measure_pieces(measured& into);
 
-  rails::driver& rail_;
+  rails::driver* const rail_;
   const rails::peer_id other_;
   const settings how_;
+  talk_in<word> talk_;
   const rails::limits limits_;
   std::vector<std::byte> memory_;
   double answer_ns_ = 0;  // one way of an empty packet
-
-  std::vector<word> inbox_;
-  std::vector<std::byte> last_payload_;
-  std::uint64_t landed_ = 0;
-  int posted_ = 0;
-  bool lost_ = false;
-  std::uint64_t ticked_ns_ = 0;
 };
 
 }  // namespace headway::tool

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "base/result.hpp"
 #include "rails/driver.hpp"
 #include "sampling/connections.hpp"
+#include "tools/headway/talk.hpp"
 
 namespace headway::tool {
 
@@ -49,15 +49,11 @@ class stream_meter {
     std::uint64_t bytes = 0;  ///< of each connection
     double rate = 0;          ///< bytes per nanosecond; 0: no middle of it was seen
     bool counts = false;      ///< into the table
+    [[nodiscard]] static bool keeps_payload() noexcept { return false; }
   };
 
   [[nodiscard]] table unmeasured() const;
   static void enter(table& into, std::size_t connections, double rate);
-  [[nodiscard]] base::result<> say(const word& w);
-  [[nodiscard]] base::result<word> hear();
-  [[nodiscard]] base::result<word> hear(word_kind wanted);
-  [[nodiscard]] base::result<> wait(const std::function<bool()>& enough);
-  std::size_t pump();
   [[nodiscard]] base::result<std::uint64_t> enough_bytes();
   [[nodiscard]] base::result<double> stream(std::size_t connections, std::uint64_t bytes,
                                             bool counts);
@@ -68,13 +64,8 @@ class stream_meter {
   std::span<rails::driver* const> connections_;
   const rails::peer_id other_;
   const settings how_;
+  talk_in<word> talk_;
   std::vector<std::byte> memory_;
-
-  std::vector<word> inbox_;
-  std::uint64_t landed_ = 0;
-  int posted_ = 0;
-  bool lost_ = false;
-  std::uint64_t ticked_ns_ = 0;
 };
 
 }  // namespace headway::tool

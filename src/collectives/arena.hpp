@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,11 +12,18 @@
 namespace headway::collectives {
 
 /// Memory that is taken piece by piece and given back all at once.
-/// Shape:    pieces start on cache lines and never move; one chunk stays when it is emptied.
+/// Shape:    pieces start on cache lines and never move. What was taken last time is there in one
+///           piece the next time: touching fresh memory costs more than a transfer through it. More
+///           than 64 KiB is kept only up to 64 MiB of all arenas of the process together.
 /// Threads:  one at a time.
 /// Errors:   throws std::bad_alloc.
 class arena {
  public:
+  arena() = default;
+  ~arena() { keep(0); }
+  arena(const arena&) = delete;
+  arena& operator=(const arena&) = delete;
+
   [[nodiscard]] std::byte* take(std::int64_t bytes) {
     const auto wanted = (static_cast<std::size_t>(bytes) + line - 1) / line * line;
     if (chunks_.empty() || wanted > chunks_.back().bytes - used_) grow(wanted);
@@ -25,17 +34,21 @@ class arena {
 
   void clear() noexcept {
     used_ = 0;
-    while (chunks_.size() > 1) {
-      if (chunks_.back().bytes <= kept_bytes_max) std::swap(chunks_.front(), chunks_.back());
-      chunks_.pop_back();
+    if (chunks_.size() > 1) {
+      last_time_ = 0;
+      for (const chunk& c : chunks_) last_time_ += c.bytes;
+      chunks_.clear();
     }
-    if (!chunks_.empty() && chunks_.front().bytes > kept_bytes_max) chunks_.clear();
+    if (!keep(chunks_.empty() ? 0 : chunks_.front().bytes)) chunks_.clear();
   }
+  /// Bytes of ours that count towards the limit of all.
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
 
  private:
   static constexpr std::size_t line = 64;
   static constexpr std::size_t chunk_bytes = 4096;
-  static constexpr std::size_t kept_bytes_max = 64 * 1024;
+  static constexpr std::size_t always_kept_max = 64 * 1024;
+  static constexpr std::size_t kept_by_all_max = 64 * 1024 * 1024;
 
   struct free_line {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{line}); }
@@ -46,15 +59,33 @@ class arena {
   };
 
   void grow(std::size_t wanted) {
-    const auto bytes = wanted > chunk_bytes ? wanted : chunk_bytes;
+    const auto bytes = std::max({wanted, chunk_bytes, std::exchange(last_time_, 0)});
     chunks_.push_back({std::unique_ptr<std::byte, free_line>(
                            static_cast<std::byte*>(::operator new(bytes, std::align_val_t{line}))),
                        bytes});
     used_ = 0;
   }
 
+  /// Accounts for what is kept from now on. False: all arenas together have enough.
+  bool keep(std::size_t bytes) noexcept {
+    if (kept_ != 0) kept_by_all.fetch_sub(kept_, std::memory_order_relaxed);
+    kept_ = 0;
+    if (bytes <= always_kept_max) return true;
+    if (kept_by_all.fetch_add(bytes, std::memory_order_relaxed) + bytes <= kept_by_all_max) {
+      kept_ = bytes;
+      return true;
+    }
+    kept_by_all.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+
+  /// Relaxed: an account, which carries nothing.
+  static inline std::atomic<std::size_t> kept_by_all{0};
+
   std::vector<chunk> chunks_;
-  std::size_t used_ = 0;  // of the last chunk
+  std::size_t used_ = 0;       // of the last chunk
+  std::size_t last_time_ = 0;  // bytes, if they were in several chunks
+  std::size_t kept_ = 0;       // of ours, in the account
 };
 
 }  // namespace headway::collectives

@@ -80,29 +80,30 @@ void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape) 
   bcast_tree(s, t, {r.receive, r.count, r.type}, 0, shape);
 }
 
-std::byte* reduce_own_part(schedule& s, const team& t, const reduction& r, const partition& part) {
+void reduce_own_part(schedule& s, const team& t, const reduction& r, const partition& part,
+                     std::byte* result) {
   s.set_reducer(r.op);
   values v(s, *r.type);
   const auto mine = part.length(t.rank);
-  std::byte* result = v.room(mine);
-  v.copy(v.at(r.input(), part.begin(t.rank)), result, mine);
-  std::byte* arriving = v.room(mine);
+  const std::byte* own = v.at(r.input(), part.begin(t.rank));
+  if (t.size == 1) v.copy(own, result, mine);
+  std::byte* arriving = own == result || t.size > 2 ? v.room(mine) : nullptr;
   for (int i = 1; i < t.size; ++i) {
     const int from = (t.rank - i + t.size) % t.size, to = (t.rank + i) % t.size;
-    if (mine > 0) v.receive(from, arriving, mine);
+    // The first part comes straight to where the result will be, to be joined by our own.
+    const bool straight = i == 1 && own != result;
+    if (mine > 0) v.receive(from, straight ? result : arriving, mine);
     if (part.length(to) > 0) v.send(to, v.at(r.input(), part.begin(to)), part.length(to));
     v.settle();
-    s.combine(arriving, result, mine);
+    s.combine(straight ? own : arriving, result, mine);
   }
-  return result;
 }
 
 void allreduce_ring(schedule& s, const team& t, const reduction& r) {
   if (r.count == 0 || r.type->size() == 0) return;
   values v(s, *r.type);
   const partition part(r.count, t.size);
-  std::byte* reduced = reduce_own_part(s, t, r, part);
-  v.copy(reduced, v.at(r.receive, part.begin(t.rank)), part.length(t.rank));
+  reduce_own_part(s, t, r, part, v.at(r.receive, part.begin(t.rank)));
   const int next = (t.rank + 1) % t.size, previous = (t.rank + t.size - 1) % t.size;
   for (int i = 0; i + 1 < t.size; ++i) {
     const int in = (t.rank - 1 - i + 2 * t.size) % t.size, out = (t.rank - i + t.size) % t.size;

@@ -32,9 +32,10 @@ class partition {
   std::vector<std::int64_t> begins_;
 };
 
-/// Appends the steps after which this rank's part is reduced, and says where it lies: n - 1 rounds
-/// with a partner each. Commutative operators only; `r.receive` is not written.
-[[nodiscard]] std::byte* reduce_own_part(schedule& s, const team& t, const reduction& r,
-                                         const partition& part);
+/// Appends the steps after which this rank's part is reduced and lies at `result`: n - 1 rounds
+/// with a partner each. Commutative operators only. In place `result` may be this rank's part of
+/// the input; otherwise it is no part of the input at all.
+void reduce_own_part(schedule& s, const team& t, const reduction& r, const partition& part,
+                     std::byte* result);
 
 }  // namespace headway::collectives

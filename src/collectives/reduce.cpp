@@ -112,13 +112,14 @@ void reduce_scatter_gather(schedule& s, const team& t, const reduction& r, int r
   values v(s, *r.type);
   const partition part(r.count, t.size);
   const auto mine = part.length(t.rank);
-  std::byte* reduced = reduce_own_part(s, t, r, part);
-  if (t.rank != root) {
-    if (mine > 0) v.send(root, reduced, mine);
+  const bool collects = t.rank == root;
+  std::byte* result = collects ? v.at(r.receive, part.begin(root)) : v.room(mine);
+  reduce_own_part(s, t, r, part, result);
+  if (!collects) {
+    if (mine > 0) v.send(root, result, mine);
     s.close_round();
     return;
   }
-  v.copy(reduced, v.at(r.receive, part.begin(t.rank)), mine);
   for (int peer = 0; peer < t.size; ++peer) {
     if (peer == root || part.length(peer) == 0) continue;
     v.receive(peer, v.at(r.receive, part.begin(peer)), part.length(peer));

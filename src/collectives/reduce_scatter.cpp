@@ -9,8 +9,12 @@ void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
                              const std::int64_t* counts) {
   const partition part(counts, t.size);
   if (r.count == 0 || r.type->size() == 0) return;
-  const std::byte* reduced = reduce_own_part(s, t, r, part);
-  values(s, *r.type).copy(reduced, r.receive, part.length(t.rank));
+  values v(s, *r.type);
+  const auto mine = part.length(t.rank);
+  // In place the beginning of the input, where the result is due, may be another rank's part.
+  std::byte* result = r.in_place ? v.room(mine) : v.at(r.receive, 0);
+  reduce_own_part(s, t, r, part, result);
+  v.copy(result, r.receive, mine);
 }
 
 void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,

@@ -17,6 +17,12 @@ namespace {
 // Below, waking once for each arrival is no burden.
 constexpr std::size_t low_water_bytes_min = 64 * 1024;
 
+// How long to wait for more of a large payload: about what a wake-up takes, in which a sender on
+// the same machine copies some hundred kilobytes (docs/experiments/E16.md).
+constexpr std::uint64_t linger_ns = 30'000;
+constexpr int relaxes_between_reads = 16;
+constexpr unsigned in_vain_max = 6;  // then one in 63 is tried
+
 }  // namespace
 
 std::size_t tcp_driver::reap(std::span<event> out) noexcept {
@@ -42,6 +48,10 @@ std::size_t tcp_driver::reap(std::span<event> out) noexcept {
            (up_count_ > hot_count_ || asleep_.load(std::memory_order_relaxed));
   }
   if (look) look_at_watch_set(sink);
+  if (sink.count() == 0) {
+    if (std::exchange(more_follows_, false)) linger(sink);
+    if (sink.count() == 0) raise_low_water();
+  }
   leave_word(sink);
   return sink.count();
 }
@@ -130,7 +140,10 @@ void tcp_driver::read_link(std::uint32_t peer, event_sink& out) noexcept {
   if (!l.in || l.now == link::state::early) return;  // `connect` is alone: no lock is needed
   const auto before = out.count();
   const auto state = l.in->read(l.fd.get(), out, budget_bytes);
-  if (out.count() != before) touch(peer);
+  if (out.count() != before) {
+    touch(peer);
+    more_follows_ = l.in->awaited_bytes() != 0;
+  }
   switch (state) {
     case input::state::waiting:
       break;
@@ -142,7 +155,7 @@ void tcp_driver::read_link(std::uint32_t peer, event_sink& out) noexcept {
     case input::state::broken:
       return end_link(peer, state == input::state::broken);
   }
-  adjust_low_water(l, out.count() == before);
+  lower_low_water(l);
 }
 
 void tcp_driver::read_ready(event_sink& out) noexcept {
@@ -161,20 +174,47 @@ void tcp_driver::read_hot(event_sink& out) noexcept {
     if (!links_[hot[i]]->ready) read_link(hot[i], out);
 }
 
-/// While megabytes come in, a sleeper is woken for many of them at once. Never for more than what
-/// is known to follow: the low water is lowered before it could keep the last bytes from being
-/// seen. It is raised where nothing came, as before every sleep: a reader who is awake needs none,
-/// and each change is a system call.
-void tcp_driver::adjust_low_water(link& l, bool idle) noexcept {
-  const auto awaited = l.in->awaited_bytes();
-  auto wanted = 1;
-  if (idle && awaited >= low_water_bytes_min)
-    wanted =
-        static_cast<int>(std::min(awaited, static_cast<std::size_t>(settings_.low_water_bytes)));
-  if (!idle && static_cast<std::size_t>(l.low_water) <= awaited) return;
-  if (wanted == l.low_water) return;
-  l.low_water = wanted;
-  set_low_water(l.fd.get(), wanted);
+/// Whoever sleeps between the parts of a payload that a sender on this machine copies in front of
+/// him is woken too late each time, and copies behind it what he could have copied beside it. Where
+/// parts come slowly it is given up, and tried again from time to time.
+void tcp_driver::linger(event_sink& out) noexcept {
+  if (lingers_left_out_ > 0) {
+    --lingers_left_out_;
+    return;
+  }
+  const auto peer = hot_[0];
+  const auto until_ns = base::now_ns() + linger_ns;
+  do {
+    for (int i = 0; i < relaxes_between_reads; ++i) base::relax();
+    read_link(peer, out);
+  } while (out.count() == 0 && hot_count_ > 0 && hot_[0] == peer && base::now_ns() < until_ns);
+  lingered_in_vain_ = out.count() > 0 ? 0 : std::min(lingered_in_vain_ + 1, in_vain_max);
+  lingers_left_out_ = (1u << lingered_in_vain_) - 1;
+}
+
+/// While megabytes come in, a sleeper is woken for many of them at once, and early enough to copy
+/// most of the last one beside the sender. Never for more than what is known to follow: the low
+/// water is lowered before it could keep the last bytes from being seen. It is raised where nothing
+/// came, as before every sleep: a reader who is awake needs none, and each change is a system call.
+void tcp_driver::raise_low_water() noexcept {
+  for (std::size_t i = 0; i < hot_count_; ++i) {
+    auto& l = *links_[hot_[i]];
+    const auto awaited = l.in->awaited_bytes();
+    if (awaited < low_water_bytes_min) continue;
+    const auto wanted = static_cast<int>(
+        std::min<std::size_t>(std::max(awaited / 4, low_water_bytes_min),
+                              static_cast<std::size_t>(settings_.low_water_bytes)));
+    if (wanted == l.low_water) continue;
+    l.low_water = wanted;
+    set_low_water(l.fd.get(), wanted);
+  }
+}
+
+void tcp_driver::lower_low_water(link& l) noexcept {
+  if (static_cast<std::size_t>(l.low_water) <= std::max<std::size_t>(l.in->awaited_bytes(), 1))
+    return;
+  l.low_water = 1;
+  set_low_water(l.fd.get(), 1);
 }
 
 /// The connections that had something last are read without asking epoll.

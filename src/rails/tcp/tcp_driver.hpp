@@ -41,7 +41,8 @@ struct config {
 /// Progress: every socket is non-blocking. One `reap` moves at most `budget_bytes` for each
 ///           connection and looks at no more than `watch_events_max` of them, so that work
 ///           under the caller's mask stays short. While few connections are busy it reads their
-///           sockets without asking epoll first.
+///           sockets without asking epoll first, and while a large payload comes in it waits some
+///           microseconds for what follows.
 /// Errors:   a reset or an end without good-bye is a loss. Strangers change nothing (see meeting).
 /// Source:   the floor of overlap and the value of few large calls: shared/design/FIELD.md,
 ///           section 6.
@@ -104,7 +105,9 @@ class tcp_driver final : public driver, private host {
   void read_ready(event_sink& out) noexcept;
   void read_hot(event_sink& out) noexcept;
   void write_link(std::uint32_t peer) noexcept;
-  void adjust_low_water(link& l, bool idle) noexcept;
+  void linger(event_sink& out) noexcept;
+  void lower_low_water(link& l) noexcept;
+  void raise_low_water() noexcept;
   void check_health() noexcept;
   void end_link(std::uint32_t peer, bool broken) noexcept;
   void lose(std::uint32_t peer) noexcept;
@@ -160,6 +163,9 @@ class tcp_driver final : public driver, private host {
   std::size_t hot_count_ = 0;
   std::size_t up_count_ = 0;
   unsigned rounds_ = 0;
+  bool more_follows_ = false;      // of a large payload, part of which came last
+  unsigned lingered_in_vain_ = 0;  // times, one after the other
+  unsigned lingers_left_out_ = 0;  // still to be, because of that
 };
 
 }  // namespace headway::rails::tcp

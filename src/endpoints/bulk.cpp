@@ -13,8 +13,13 @@ namespace {
 constexpr std::uint32_t transfer_mask = 0x3fffffff;  // tags are not negative
 constexpr std::uint32_t announced_max = 65536;       // by a process; windows keep it far below
 
-struct bulk_send : messages::request {
-  service_parts* parts = nullptr;
+}  // namespace
+
+struct bulk_send : messages::request, base::list_hook<by_service> {
+  explicit bulk_send(service_parts& of) noexcept : parts(&of) { of.sends_under_way.add(*this); }
+  ~bulk_send() { parts->sends_under_way.remove(*this); }
+
+  service_parts* const parts;
   block* contents = nullptr;
   bool lent = false;
   // Its end, and the return of the call that starts it, which may come later when the peer dies
@@ -33,13 +38,17 @@ struct bulk_send : messages::request {
   }
 };
 
-}  // namespace
+struct bulk_receive : messages::request, base::list_hook<by_service> {
+  bulk_receive(service_parts& of, std::uint32_t process) noexcept : parts(&of), from(process) {
+    finish = &bulk_receive::ended;
+    of.receives_under_way.add(*this);
+  }
+  ~bulk_receive() { parts->receives_under_way.remove(*this); }
 
-struct bulk_receive : messages::request {
-  service_parts* parts = nullptr;
+  service_parts* const parts;
+  const std::uint32_t from;
   block* room = nullptr;
   std::uint32_t to = 0;
-  std::uint32_t from = 0;
   bool announced = false;  ///< else a room that nothing was sent to yet
   bool kept = false;       ///< its parcel waits in the inbox
 
@@ -61,7 +70,7 @@ outcome service_parts::post_bulk(const sending& what, const pool::found& f,
   auto* way = exchange.load(std::memory_order_acquire);  // (X)
   if (!way) return outcome::not_joined;
   auto* item = make_record<outgoing_message>();
-  auto* bulk = new (std::nothrow) bulk_send;
+  auto* bulk = new (std::nothrow) bulk_send(*this);
   if (!item || !bulk) {
     if (item) finish(*item);
     delete bulk;
@@ -84,7 +93,6 @@ outcome service_parts::post_bulk(const sending& what, const pool::found& f,
     delete bulk;
     return outcome::gone;
   }
-  bulk->parts = this;
   bulk->contents = f.header;
   bulk->lent = what.keep || f.lent;
   bulk->finish = &bulk_send::ended;
@@ -117,11 +125,8 @@ void service_parts::arrived_announced(std::uint32_t from,
   }
   if (opened) close_room(*way, from, head.room);
   if (head.uses != 0) return;
-  auto* r = way ? new (std::nothrow) bulk_receive : nullptr;
+  auto* r = way ? new (std::nothrow) bulk_receive(*this, from) : nullptr;
   if (!r) return;
-  r->parts = this;
-  r->from = from;
-  r->finish = &bulk_receive::ended;
   r->room = buffers()->request(head.bytes);
   std::span<std::byte> room;
   if (r->room) room = {r->room->data(), head.bytes};
@@ -173,6 +178,24 @@ void service_parts::bulk_ended(bulk_receive& r) noexcept {
   if (!there) buffers()->arrived_nowhere(*r.room, false);
 }
 
+template <class Transfer>
+void transfers_under_way<Transfer>::add(Transfer& one) noexcept {
+  const std::scoped_lock guard(lock);
+  all.push_back(one);
+}
+
+template <class Transfer>
+void transfers_under_way<Transfer>::remove(Transfer& one) noexcept {
+  const std::scoped_lock guard(lock);
+  all.erase(one);
+}
+
+/// Of those that will have no end: their other process has died, and nobody told us in time.
+void service_parts::forget_transfers() noexcept {
+  while (auto* s = sends_under_way.all.front()) delete s;
+  while (auto* r = receives_under_way.all.front()) delete r;
+}
+
 // ---- rooms opened ahead ------------------------------------------------------------------------
 
 void service_parts::arrived_in_room(messages::exchange& way, bulk_receive& r,
@@ -206,17 +229,14 @@ void service_parts::open_room(std::uint32_t for_process) noexcept {
       rooms_count.load(std::memory_order_relaxed) >= rooms_count_max ||  // numbers
       rooms_bytes.load(std::memory_order_relaxed) >= rooms_bytes_max)
     return;
-  auto* r = new (std::nothrow) bulk_receive;
+  auto* r = new (std::nothrow) bulk_receive(*this, for_process);
   block* room = r ? buffers()->request(bytes) : nullptr;
   if (!room) {
     delete r;
     return;
   }
   count_room(*room, 1);
-  r->parts = this;
-  r->from = for_process;
   r->room = room;
-  r->finish = &bulk_receive::ended;
   const auto room_bytes = room->capacity();
   const auto zone =
       way->open_zone(*bulk_context.load(std::memory_order_relaxed), *r,  // carried by (X)

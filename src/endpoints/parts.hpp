@@ -68,6 +68,19 @@ struct neighbour {
 };
 
 struct outgoing_message;
+struct bulk_send;
+struct by_service;
+
+/// Large messages on their way, so that none is left when the service ends.
+/// Threads:  any.
+template <class Transfer>
+struct transfers_under_way {
+  base::spinlock lock;  // guards the list
+  base::intrusive_list<Transfer, by_service> all;
+
+  void add(Transfer& one) noexcept;
+  void remove(Transfer& one) noexcept;
+};
 
 /// What comes as bytes, beside them.
 struct arrival {
@@ -115,6 +128,7 @@ struct service_parts final : packets::receiver, postman {
   void open_room_that_is_due() noexcept;
   void close_room(messages::exchange& way, std::uint32_t for_process, std::uint32_t zone) noexcept;
   void free_room(bulk_receive* r) noexcept;
+  void forget_transfers() noexcept;  ///< when neither rails nor `exchange` are there any more
   void count_room(const block& room, int by) noexcept;
   [[nodiscard]] std::vector<bulk_receive*> close_rooms(messages::exchange& way);
   /// One line in the log, a few times for each process.
@@ -233,6 +247,8 @@ struct service_parts final : packets::receiver, postman {
   std::atomic<messages::context*> bulk_context{nullptr};
   std::atomic<std::uint32_t> transfers{0};  // relaxed: unique, no more
   std::atomic<std::int64_t> bulk_sends{0};  // relaxed: how many `stop` waits for
+  transfers_under_way<bulk_send> sends_under_way;
+  transfers_under_way<bulk_receive> receives_under_way;
 
   std::mutex pool_making;  // cold
   std::unique_ptr<pool> pool_made;

@@ -64,7 +64,10 @@ service_parts::service_parts(packets::peers& all, progress::engine& own, service
   dispatch.choose(static_cast<policy>(endpoints::dispatch.index()));
 }
 
-service_parts::~service_parts() { dispatch.stop(); }
+service_parts::~service_parts() {
+  dispatch.stop();
+  forget_transfers();
+}
 
 pool* service_parts::make_pool() noexcept {
   const std::scoped_lock held(pool_making);

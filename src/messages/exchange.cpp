@@ -36,7 +36,10 @@ exchange::exchange(packets::peers& peers, progress::engine& engine)
   peers.start(*parts_);
 }
 
-exchange::~exchange() { parts_->peers.stop(); }
+exchange::~exchange() {
+  parts_->peers.stop();
+  static_cast<void>(parts_->engine.cancel(parts_->landing_retry_));  // for those still `awaiting`
+}
 
 progress::engine& exchange::engine() noexcept { return parts_->engine; }
 

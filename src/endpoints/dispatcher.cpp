@@ -38,10 +38,23 @@ bool dispatcher::polls() const noexcept {
   return how == policy::pause || how == policy::yield || how == policy::loop;
 }
 
-void dispatcher::need_thread() { start_thread(); }
+void dispatcher::need_thread() {
+  {
+    const std::scoped_lock guard(lock_);
+    handlers_ = true;
+  }
+  start_thread();
+}
 
+/// A thread that retires decides so under `lock_`: it has seen what was chosen before, or is seen.
 void dispatcher::start_thread() {
   const std::scoped_lock held(lifetime_);
+  bool over = false;
+  {
+    const std::scoped_lock guard(lock_);
+    over = std::exchange(retired_, false);
+  }
+  if (over) thread_.join();
   if (!thread_.joinable() && !stopping_.load(std::memory_order_relaxed))  // under the mutex
     thread_ = std::thread([this] { main(); });
 }
@@ -93,6 +106,7 @@ void dispatcher::main() noexcept {
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (run(SIZE_MAX / 2) != 0) continue;
     if (!polls() || endpoints.load(std::memory_order_relaxed) == 0) {
+      if (retires()) return;
       sleep_until_ready();
       continue;
     }
@@ -122,6 +136,13 @@ void dispatcher::breathe() noexcept {
     default:
       return;
   }
+}
+
+/// Nothing is left for the thread to do: as one more that waits it would be in the others' way.
+bool dispatcher::retires() noexcept {
+  const std::scoped_lock guard(lock_);
+  if (polls() || handlers_) return false;
+  return retired_ = true;
 }
 
 /// Until something is ready, the policy changed, or it is over. Waits at the engine: the thread

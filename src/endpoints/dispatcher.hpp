@@ -29,7 +29,8 @@ enum class policy : int { automatic, pause, yield, loop, event };
 /// Threads:  every function any thread, but `stop`, which is alone.
 /// Progress: a handler runs in the dispatcher's own thread or in one that calls `run`; one at a
 ///           time for each end-point. The thread is made for the first handler, or for the policies
-///           `pause`, `yield` and `loop`; without handlers, the others have none.
+///           `pause`, `yield` and `loop`; without handlers, the others have none, and it ends when
+///           one of them is chosen.
 /// Source:   pcor02 (PAPERS.md mechanism 19).
 class dispatcher {
  public:
@@ -64,6 +65,7 @@ class dispatcher {
 
  private:
   void start_thread();
+  [[nodiscard]] bool retires() noexcept;
   void ring() noexcept;
   void main() noexcept;
   void sleep_until_ready() noexcept;
@@ -80,6 +82,8 @@ class dispatcher {
   base::spinlock lock_;                            // guards the rest
   base::intrusive_list<local_endpoint> ready_;
   progress::completion* bell_ = nullptr;  // of the sleeping thread
+  bool handlers_ = false;                 // there was one: the thread stays
+  bool retired_ = false;                  // the thread ends, or has ended
 };
 
 }  // namespace headway::endpoints

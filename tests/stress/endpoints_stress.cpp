@@ -315,6 +315,33 @@ TEST(endpoints_stress, handlers_and_waits_on_many_see_every_message_once) {
   EXPECT_EQ(handled.load(std::memory_order_acquire), each);
 }
 
+/// The thread that looks for messages comes and goes with the policy.
+TEST(endpoints_stress, policies_change_beside_messages) {
+  world w(true);
+  const auto here = open(w.at(0), "here"), there = open(w.at(1), "there");
+  std::atomic<bool> over{false};
+  std::thread chooser([&] {
+    for (int how = 0; !over.load(std::memory_order_relaxed); how = (how + 1) % 5) {  // enough
+      w.at(0).set_dispatch(how);
+      w.at(1).set_dispatch((how + 2) % 5);
+      std::this_thread::yield();
+    }
+  });
+  void* ball = buffer(w.at(0), 100);
+  for (unsigned i = 0; i < 2'000; ++i) {
+    const bool back = i % 2 != 0;
+    const address to{back ? 0u : 1u, back ? here : there};
+    ASSERT_EQ(w.at(back).send({.to = to, .tag = 1, .data = ball, .bytes = 100}, in_seconds(30)),
+              outcome::ok);
+    endpoints::message got;
+    ASSERT_EQ(w.at(!back).receive(to.id, {}, in_seconds(30), got), outcome::ok);
+    ball = got.data;
+  }
+  EXPECT_EQ(w.at(0).release(ball), outcome::ok);
+  over.store(true, std::memory_order_relaxed);  // enough
+  chooser.join();
+}
+
 void die(bool share, bool pack_always, std::size_t bytes) {
   world w(share, 3, pack_always);
   const auto id = open(w.at(1), "victim");

@@ -1,6 +1,7 @@
 /* Latency and rate of messages between two threads, by end-points, ZeroMQ or NNG.
  *
  *   points --library zmq|nng --place thread|machine|tcp        forks where it needs to
+ *   points --library queue                                     threads, without any library
  *   mpiexec -n 1|2 points --library headway                    the place is the launcher's
  *
  *   [--sizes 64,4096,…] [--seconds S] [--json FILE]
@@ -15,6 +16,7 @@
 #include <nng/protocol/pair0/pair.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,13 +125,65 @@ static void* points_nng_get(size_t* bytes) {
 }
 static void points_nng_drop(void) { nng_msg_free(nng_held); }
 
+/* ---- a pointer through a queue: what there is to reach between threads, both awake ---- */
+
+enum { queue_slots = 16, queue_buffers = 4 * queue_slots };
+
+struct entry {
+  void* data;
+  size_t bytes;
+};
+struct queue {
+  _Alignas(128) atomic_size_t put; /* release: the entry is whole -> acquire: it is read */
+  _Alignas(128) atomic_size_t got; /* release: it was read -> acquire: it is written again */
+  _Alignas(128) struct entry entries[queue_slots];
+};
+static struct queue queues[2];
+static _Thread_local struct entry queue_held;
+static _Thread_local struct queue *queue_in, *queue_out;
+static _Thread_local char* queue_memory;
+static _Thread_local size_t queue_next;
+
+static void queue_open(int side) {
+  queue_in = &queues[side];
+  queue_out = &queues[1 - side];
+  queue_memory = aligned_alloc(4096, (size_t)queue_buffers << 20);
+  if (!queue_memory) die("memory");
+}
+static void* queue_make(size_t bytes) {
+  if (bytes > 1 << 20) die("at most a MiB");
+  queue_held.bytes = bytes;
+  queue_held.data = queue_memory + ((queue_next++ % queue_buffers) << 20);
+  return queue_held.data;
+}
+static void queue_send(void) {
+  struct queue* q = queue_out;
+  const size_t at = atomic_load_explicit(&q->put, memory_order_relaxed);
+  while (at - atomic_load_explicit(&q->got, memory_order_acquire) == queue_slots) sched_yield();
+  q->entries[at % queue_slots] = queue_held;
+  atomic_store_explicit(&q->put, at + 1, memory_order_release);
+}
+static void* queue_get(size_t* bytes) {
+  struct queue* q = queue_in;
+  const size_t at = atomic_load_explicit(&q->got, memory_order_relaxed);
+  for (unsigned looks = 1; atomic_load_explicit(&q->put, memory_order_acquire) == at; ++looks)
+    if (looks % 4096 == 0) sched_yield();
+  queue_held = q->entries[at % queue_slots];
+  atomic_store_explicit(&q->got, at + 1, memory_order_release);
+  *bytes = queue_held.bytes;
+  return queue_held.data;
+}
+static void queue_drop(void) {} /* its maker comes round to it again */
+
 static const struct library libraries[] = {
     {"headway", headway_open, headway_make, headway_send, headway_get, headway_send, headway_drop},
     {"zmq", points_zmq_open, points_zmq_make, points_zmq_send, points_zmq_get, points_zmq_send,
      points_zmq_drop},
     {"nng", points_nng_open, points_nng_make, points_nng_send, points_nng_get, points_nng_send,
      points_nng_drop},
+    {"queue", queue_open, queue_make, queue_send, queue_get, queue_send, queue_drop},
 };
+enum { library_count = sizeof libraries / sizeof *libraries };
 static const struct library* lib = &libraries[0];
 
 /* ---- the measurement ---- */
@@ -251,7 +305,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
     if (strcmp(argv[i], "--place") == 0) place = argv[i + 1];
     if (strcmp(argv[i], "--library") == 0)
-      for (int l = 0; l < 3; ++l)
+      for (int l = 0; l < library_count; ++l)
         if (strcmp(argv[i + 1], libraries[l].name) == 0) lib = &libraries[l];
     if (strcmp(argv[i], "--sizes") == 0) {
       size_count = 0;

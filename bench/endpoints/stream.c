@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
     FILE* file = json ? fopen(json, "w") : NULL;
     if (file) {
       fprintf(file,
-              "{\"values\": [{\"block\": %zu, \"in_place_gbps\": %.4f, \"ring_gbps\": %.4f, "
+              "{\"rows\": [{\"block\": %zu, \"in_place_gbps\": %.4f, \"ring_gbps\": %.4f, "
               "\"bare_gbps\": %.4f}]}\n",
               block, place, ring, bare);
       fclose(file);

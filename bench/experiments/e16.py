@@ -1,45 +1,147 @@
-"""E16: what an end-point costs over the rail: one way between two processes, and MPI beside it."""
+"""E16: what an end-point costs over the rail, beside other libraries, and what no copy gains."""
 
-from .model import Experiment, Panel, Run, at_most
+import statistics
 
-SIZES = ("8", "64", "512")
+from side_by_side.figures import Verdict
+
+from .model import Experiment, Panel, Run, at_least, at_most, spread_words
+from side_by_side.rounds import spread
+
+SIZES = (64, 1024, 16384, 1 << 20)
+BLOCKS = (64 << 10, 256 << 10, 1 << 20)
+OTHERS = {"zmq": "ZeroMQ", "nng": "NNG"}
+# Ours is where the launcher puts it; the others are told.
+PLACES = {
+    "thread": ("threads of a process", 1, {}),
+    "machine": ("processes of a machine", 2, {}),
+    "tcp": ("TCP, loopback", 2, {"HEADWAY_RAILS": "self,tcp"}),
+}
+
+
+def over_the_rail(scene):
+    for series, how in (("awake", ()), ("asleep", ("--asleep",))):
+        batches = ("--batches", "21") if scene.quick else ()
+        yield Run("built:over_rail", ("--bytes", "8", *how, *batches), series=series)
+
+
+def beside_others(scene):
+    """Rows of a tenth of the usual time: many short ones in turns tell more than a long one."""
+    seconds = ("--seconds", str(scene.seconds / 10))
+    sizes = ("--sizes", ",".join(str(size) for size in scene.few(SIZES)))
+    for place, (text, processes, environment) in PLACES.items():
+        tags = {"place": text}
+        yield Run("built:points", ("--library", "headway", *sizes, *seconds), tags=tags,
+                  ranks=processes, series="end-points", environment=environment)  # fmt: skip
+        for library, name in OTHERS.items():
+            words = ("--library", library, "--place", place, *sizes, *seconds)
+            yield Run("built:points", words, tags=tags, ranks=0, series=name)
+    words = ("--library", "queue", *sizes, *seconds)
+    yield Run("built:points", words, tags={"place": PLACES["thread"][0]}, ranks=0,
+              series="a pointer through a queue")  # fmt: skip
+
+
+def streams(scene):
+    size = ("--bytes", str(64 << 20)) if scene.quick else ()
+    for block in scene.few(BLOCKS):
+        yield Run("built:stream", ("--block", str(block), "--rounds", "3", *size), series="stream")
 
 
 def runs(scene):
-    sizes = ",".join(scene.few(SIZES))
-    seconds = ("--seconds", str(scene.seconds))
-    for series, environment in (("busy", {"HEADWAY_WAIT": "busy"}),
-                                ("asleep", {"HEADWAY_WAIT": "block"})):  # fmt: skip
-        how = ("--asleep",) if series == "asleep" else ()
-        yield Run("built:over_rail", ("--bytes", "8", *how), series=f"over the rail, {series}")
-        yield Run("built:points", ("--sizes", sizes, *seconds), series=f"end-points, {series}",
-                  environment=environment)  # fmt: skip
-        yield Run("pingpong", ("--pin", "--sizes", sizes, *seconds), series=f"MPI, {series}",
-                  environment=environment)  # fmt: skip
+    yield from over_the_rail(scene)
+    yield from beside_others(scene)
+    yield from streams(scene)
 
 
 def awake(result):
-    over = result.values("over the rail, busy", "over_ns", bytes=8)
+    over = result.values("awake", "over_ns", bytes=8)
     return at_most("8 bytes, both awake: ≤ 60 ns over the bare rail", over, 60)
 
 
 def asleep(result):
-    bare = result.values("over the rail, asleep", "rail_ns", bytes=8)
-    points = result.values("over the rail, asleep", "points_ns", bytes=8)
+    bare = result.values("asleep", "rail_ns", bytes=8)
+    points = result.values("asleep", "points_ns", bytes=8)
     ratios = [b / a for a, b in zip(bare, points) if a]
     return at_most("8 bytes, asleep: ≤ 1.5 × the bare rail's one wake-up", ratios, 1.5)
 
 
+def by_pointer(bytes_):
+    """Between threads, over the pointer through a queue in the same round."""
+
+    def check(result):
+        place = PLACES["thread"][0]
+        ours = result.values("end-points", "latency_us", place=place, bytes=bytes_)
+        bare = result.values("a pointer through a queue", "latency_us", place=place, bytes=bytes_)
+        claim = f"{bytes_} bytes between threads: ≤ 2 × a pointer through a queue"
+        return at_most(claim, [a / b for a, b in zip(ours, bare) if b], 2)
+
+    return check
+
+
+def ahead(place, bytes_, column, unit, more_is_better):
+    """Of each library in the same round; the verdict is against the best of them."""
+
+    def check(result):
+        text, _, _ = PLACES[place]
+        where = {"place": text, "bytes": bytes_}
+        ours = result.values("end-points", column, **where)
+        found = {name: result.values(name, column, **where) for name in OTHERS.values()}
+        found = {name: values for name, values in found.items() if values}
+        claim = f"{text}, {bytes_} bytes: {unit} ahead of ZeroMQ and NNG"
+        if not ours or not found:
+            return Verdict(claim, None, "not measured")
+        choose = max if more_is_better else min
+        best = choose(found, key=lambda name: statistics.median(found[name]))
+        pairs = [(a / b if more_is_better else b / a) for a, b in zip(ours, found[best])]
+        s = spread(pairs)
+        return Verdict(claim, s.median > 1, f"{spread_words(s)} times {best}")
+
+    return check
+
+
+def in_place(block):
+    def check(result):
+        ratios = [a / b for a, b in zip(result.values("stream", "in_place_gbps", block=block),
+                                        result.values("stream", "ring_gbps", block=block))]
+        bare = [a / b for a, b in zip(result.values("stream", "bare_gbps", block=block),
+                                      result.values("stream", "ring_gbps", block=block))]
+        claim = f"stream of {block >> 10} KiB blocks in place: ≥ 1.5 × through a ring"
+        verdict = at_least(claim, ratios, 1.5)
+        if not bare:
+            return verdict
+        most = f"; without a library {spread_words(spread(bare))}"
+        return Verdict(claim, verdict.reached, verdict.text + most)
+
+    return check
+
+
+def panels():
+    yield Panel("8 bytes one way between two processes, shared memory", "bytes",
+                {"the bare rail": "rail_ns", "end-points": "points_ns", "over it": "over_ns"},
+                "ns")  # fmt: skip
+    for text, _, _ in PLACES.values():
+        yield Panel(f"{text}, one way", "bytes", {"": "latency_us"}, "µs", where={"place": text},
+                    log_x=True, log_y=True, bytes_x=True)  # fmt: skip
+        yield Panel(f"{text}, in one direction", "bytes", {"": "rate"}, "messages/s",
+                    where={"place": text}, log_x=True, log_y=True, bytes_x=True)  # fmt: skip
+    yield Panel("1 GiB computed in one process, read in the other", "block",
+                {"in place": "in_place_gbps", "through a ring": "ring_gbps",
+                 "in place without a library": "bare_gbps"}, "GB/s", log_x=True, bytes_x=True,
+                higher_is_better=True)  # fmt: skip
+
+
 EXPERIMENT = Experiment(
     name="E16",
-    title="latency of end-points over that of the rail",
+    title="end-points over the bare rail, beside ZeroMQ and NNG, and in place",
     source="pcor02, figure 1",
     saw="55 µs more than the network's own layer, all of it two thread wake-ups",
     runs=runs,
-    panels=(
-        Panel("one way, shared memory, median", "bytes",
-              {"end-points": "latency_us", "MPI": "median_us"}, "µs", "message size",
-              log_x=True, bytes_x=True),
+    panels=tuple(panels()),
+    claims=(
+        awake,
+        asleep,
+        *(by_pointer(size) for size in SIZES),
+        *(ahead(place, size, "latency_us", "latency", False) for place in PLACES for size in SIZES),
+        *(ahead(place, size, "rate", "rate", True) for place in PLACES for size in SIZES),
+        *(in_place(block) for block in BLOCKS),
     ),
-    claims=(awake, asleep),
 )  # fmt: skip

@@ -2,12 +2,16 @@
  * where it arrives, and returns to the producer when its time to live is over.
  *
  *   mpiexec -n 1+P tokens [--threads T] [--work W] [--tokens N] [--ttl N] [--policy P] [--polls A]
- *          [--json FILE]
+ *          [--strategies P/A,P/A,… --rounds N] [--json FILE]
  *
  * Process 0 produces; the others hold T threads each. A token's work is W times 10 us (145 us in
  * the paper: processors were slower), cut into A parts with a look for messages after each.
  * P: auto, pause, yield, loop, event. Prints seconds, and communication time as in the paper:
- * seconds minus the work divided by the processors. */
+ * seconds minus the work divided by the processors.
+ *
+ * With --strategies all of them are compared in one run: each for some milliseconds a round, each
+ * round from another start, so that all meet the machine as it is at that moment. TTL is then found
+ * for each, and one that is many times slower than the best takes part in the first round only. */
 #define _GNU_SOURCE
 #include <headway/endpoint.h>
 #include <pthread.h>
@@ -17,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { tag_token = 1, tag_home = 2, tag_end = 3, threads_max = 64, token_bytes = 256 };
+enum { tag_token = 1, tag_home = 2, tag_end = 3, tag_turn = 4 };
+enum { threads_max = 64, token_bytes = 256, strategies_max = 32, rounds_max = 200 };
 
 struct token {
   uint32_t seed;
@@ -25,8 +30,20 @@ struct token {
   char rest[token_bytes - 8];
 };
 
+/* Who looks for messages, and into how many looks a token's work is cut. */
+struct strategy {
+  char name[24];
+  int policy, polls;
+  int ttl;
+  double hop_us[rounds_max];
+  int count; /* rounds it took part in */
+};
+
 static const char* json;
-static int threads = 1, tokens = 32, ttl = 1000, work = 0, polls = 0;
+static int threads = 1, tokens = 32, ttl = 1000, work = 0, rounds = 15;
+static _Atomic int polls; /* read by the threads between two rounds, or while it stays the same */
+static struct strategy strategies[strategies_max];
+static int strategy_count;
 static headway_address all[1024];
 static headway_address producer;
 static int all_count;
@@ -58,12 +75,13 @@ static void compute(double seconds) {
 
 static void be_busy(void) {
   const double whole = work * 10e-6;
-  if (polls == 0) {
+  const int looks = polls;
+  if (looks == 0) {
     if (work) compute(whole);
     return;
   }
-  for (int i = 0; i < polls; ++i) {
-    if (work) compute(whole / polls);
+  for (int i = 0; i < looks; ++i) {
+    if (work) compute(whole / looks);
     headway_endpoint_dispatch(1);
   }
 }
@@ -79,6 +97,13 @@ static void* consume(void* argument) {
     headway_message got;
     check(headway_endpoint_receive(mine, HEADWAY_ANY_TAG, NULL, HEADWAY_FOREVER, &got));
     if (got.tag == tag_end) return NULL;
+    if (got.tag == tag_turn) { /* one thread of each process: what comes now is done so */
+      const struct strategy* next = got.data;
+      check(headway_endpoint_dispatch_policy(next->policy));
+      polls = next->polls;
+      check(headway_endpoint_send(mine, got.from, tag_turn, got.data, got.bytes, HEADWAY_FOREVER));
+      continue;
+    }
     struct token* t = got.data;
     be_busy();
     const int over = --t->ttl == 0;
@@ -87,14 +112,15 @@ static void* consume(void* argument) {
   }
 }
 
-static void produce(headway_endpoint mine) {
+/* Sends them all on their way, and waits until they are back: seconds. */
+static double tokens_travel(headway_endpoint mine, int hops) {
   const double began = now();
   for (int i = 0; i < tokens; ++i) {
     struct token* t;
     check(headway_buffer_request(sizeof *t, (void**)&t));
     memset(t, 0, sizeof *t);
     t->seed = (uint32_t)i * 7919u + 1;
-    t->ttl = (uint32_t)ttl;
+    t->ttl = (uint32_t)hops;
     check(headway_endpoint_send(mine, all[next_of(t)], tag_token, t, sizeof *t, HEADWAY_FOREVER));
   }
   for (int i = 0; i < tokens; ++i) {
@@ -102,9 +128,11 @@ static void produce(headway_endpoint mine) {
     check(headway_endpoint_receive(mine, tag_home, NULL, HEADWAY_FOREVER, &got));
     check(headway_buffer_release(got.data));
   }
-  const double took = now() - began;
-  for (int i = 0; i < all_count; ++i)
-    check(headway_endpoint_send(mine, all[i], tag_end, NULL, 0, HEADWAY_FOREVER));
+  return now() - began;
+}
+
+static void one_run(headway_endpoint mine) {
+  const double took = tokens_travel(mine, ttl);
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const long useful = all_count < processors ? all_count : processors;
   const double computing = tokens * (double)ttl * work * 10e-6 / (double)useful;
@@ -121,12 +149,121 @@ static void produce(headway_endpoint mine) {
          took / tokens / ttl * 1e6);
 }
 
+/* ---- many strategies in turns ---- */
+
+static void change_to(headway_endpoint mine, const struct strategy* next) {
+  check(headway_endpoint_dispatch_policy(next->policy));
+  for (int i = 0; i < all_count; i += threads)
+    check(headway_endpoint_send_copy(mine, all[i], tag_turn, next, sizeof *next, HEADWAY_FOREVER));
+  for (int i = 0; i < all_count; i += threads) {
+    headway_message got;
+    check(headway_endpoint_receive(mine, tag_turn, NULL, HEADWAY_FOREVER, &got));
+    check(headway_buffer_release(got.data));
+  }
+}
+
+static double hop_us(headway_endpoint mine, int hops) {
+  return tokens_travel(mine, hops) / tokens / hops * 1e6;
+}
+
+/* The quickest of some short runs; one run if that is far from the best so far. */
+static double about_hop_us(headway_endpoint mine, double best) {
+  enum { runs = 3, hops = 4, hopeless = 30 };
+  double quickest = hop_us(mine, 1);
+  for (int i = 0; i < runs && quickest < hopeless * best; ++i) {
+    const double next = hop_us(mine, hops);
+    if (next < quickest) quickest = next;
+  }
+  return quickest;
+}
+
+/* TTL of each: so that a turn takes about as long as it should. The best: us a hop. */
+static double find_lengths(headway_endpoint mine, double* each) {
+  const double turn_us = 8000;
+  double best = 1e9;
+  for (int i = 0; i < strategy_count; ++i) {
+    change_to(mine, &strategies[i]);
+    each[i] = about_hop_us(mine, best);
+    if (each[i] < best) best = each[i];
+  }
+  for (int i = 0; i < strategy_count; ++i) {
+    const double hops = turn_us / tokens / (each[i] < 3 * best ? best : each[i]);
+    strategies[i].ttl = hops < 2 ? 2 : hops > 500 ? 500 : (int)hops;
+  }
+  return best;
+}
+
+static void compare(headway_endpoint mine) {
+  enum { far_off = 8 };
+  double each[strategies_max];
+  const double best = find_lengths(mine, each);
+  for (int round = 0; round < rounds; ++round)
+    for (int turn = 0; turn < strategy_count; ++turn) {
+      const int i = (turn + round * 5) % strategy_count;
+      struct strategy* s = &strategies[i];
+      if (round > 0 && each[i] > far_off * best) continue;
+      change_to(mine, s);
+      if (round > 0) (void)hop_us(mine, 1 + s->ttl / 8); /* until it has settled */
+      s->hop_us[s->count++] = hop_us(mine, s->ttl);
+    }
+}
+
+static int by_value(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+/* A row a round, a column a strategy. */
+static void show_all(void) {
+  FILE* file = json ? fopen(json, "w") : NULL;
+  for (int round = 0; file && round < rounds; ++round) {
+    fprintf(file, "%s{\"turn\": %d", round ? "}, " : "{\"rows\": [", round);
+    for (int i = 0; i < strategy_count; ++i)
+      if (round < strategies[i].count)
+        fprintf(file, ", \"%s\": %.4f", strategies[i].name, strategies[i].hop_us[round]);
+  }
+  if (file) {
+    fputs("}]}\n", file);
+    fclose(file);
+  }
+  for (int i = 0; i < strategy_count; ++i) {
+    struct strategy* s = &strategies[i];
+    qsort(s->hop_us, (size_t)s->count, sizeof *s->hop_us, by_value);
+    printf("%-12s %10.3f us a hop (%.3f ... %.3f), %d rounds of %d hops\n", s->name,
+           s->hop_us[s->count / 2], s->hop_us[0], s->hop_us[s->count - 1], s->count,
+           tokens * s->ttl);
+  }
+}
+
+static void produce(headway_endpoint mine) {
+  if (strategy_count == 0) {
+    one_run(mine);
+  } else {
+    compare(mine);
+    show_all();
+  }
+  for (int i = 0; i < all_count; ++i)
+    check(headway_endpoint_send(mine, all[i], tag_end, NULL, 0, HEADWAY_FOREVER));
+}
+
 static int policy_of(const char* name) {
   static const char* const names[] = {"auto", "pause", "yield", "loop", "event"};
   for (int i = 0; i < 5; ++i)
     if (strcmp(name, names[i]) == 0) return i;
   fprintf(stderr, "tokens: no policy %s\n", name);
   exit(2);
+}
+
+static void read_strategies(char* list) {
+  for (char* word = strtok(list, ","); word && strategy_count < strategies_max;
+       word = strtok(NULL, ",")) {
+    struct strategy* s = &strategies[strategy_count++];
+    snprintf(s->name, sizeof s->name, "%s", word);
+    char* looks = strchr(word, '/');
+    if (looks) *looks++ = '\0';
+    s->policy = policy_of(word);
+    s->polls = looks ? atoi(looks) : 0;
+  }
 }
 
 static void look_up_all(int processes) {
@@ -142,18 +279,21 @@ static void look_up_all(int processes) {
 int main(int argc, char** argv) {
   int policy = 0;
   for (int i = 1; i + 1 < argc; i += 2) {
-    const char* value = argv[i + 1];
+    char* value = argv[i + 1];
     if (strcmp(argv[i], "--threads") == 0) threads = atoi(value);
     if (strcmp(argv[i], "--work") == 0) work = atoi(value);
     if (strcmp(argv[i], "--tokens") == 0) tokens = atoi(value);
     if (strcmp(argv[i], "--ttl") == 0) ttl = atoi(value);
     if (strcmp(argv[i], "--polls") == 0) polls = atoi(value);
+    if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(value);
+    if (strcmp(argv[i], "--strategies") == 0) read_strategies(value);
     if (strcmp(argv[i], "--json") == 0) json = value;
     if (strcmp(argv[i], "--policy") == 0) policy = policy_of(value);
   }
   check(headway_join());
   const int me = headway_process(), n = headway_process_count();
   if (threads < 1 || threads > threads_max || (n > 1 ? n - 1 : 1) * threads > 1024) return 2;
+  if (rounds < 1 || rounds > rounds_max || ttl < 1 || tokens < 1) return 2;
   check(headway_endpoint_dispatch_policy(policy));
   headway_endpoint home = 0, own[threads_max];
   pthread_t running[threads_max];

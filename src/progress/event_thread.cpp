@@ -23,9 +23,11 @@ constexpr std::uint64_t taken_pause_ns = 20 * us;
 // What starts so long after everything was over is one phase of communication among computing, not
 // the next message of a sequence.
 constexpr std::uint64_t long_rest_ns = 200 * us;
-// In a crowd a thread that wakes us loses its processor to us, and may be long in getting it back:
-// there we rest when it is quiet for good.
-constexpr int idle_looks_crowded = 3;
+// In a crowd a thread that wakes us loses its processor to us, and may be long in getting it back;
+// and where wake-ups are in vain, all over before we look, each is a loss: we rest there when it is
+// quiet for good.
+constexpr int idle_looks_before_rest = 3;
+constexpr int vain_wake_ups = 2;
 
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // its poller may lose the processor
 constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
@@ -71,7 +73,11 @@ bool event_thread::rest() noexcept {
   }
   rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
-  if (base::now_ns() - began < long_rest_ns) return false;
+  if (base::now_ns() - began < long_rest_ns) {
+    was_woken_ = true;
+    return false;
+  }
+  woken_in_vain_ = 0;
   pause_ns_ = first_pause_ns;
   if (is_crowded()) return false;
   core_.count(core_.counted.event_looks);
@@ -133,7 +139,10 @@ event_thread::finding event_thread::look() noexcept {
   // While messages start one after another, looking costs less than being woken by each.
   const bool nothing = core_.nothing_for_background();
   idle_looks_ = nothing && starts == starts_seen_ ? idle_looks_ + 1 : 0;
-  idle_ = idle_looks_ >= (is_crowded() ? idle_looks_crowded : 1);
+  if (nothing && was_woken_) ++woken_in_vain_;
+  was_woken_ = false;
+  const bool stays_up = is_crowded() || woken_in_vain_ >= vain_wake_ups;
+  idle_ = idle_looks_ >= (stays_up ? idle_looks_before_rest : 1);
   if (nothing) {
     found = finding::nothing;
   } else {
@@ -144,8 +153,12 @@ event_thread::finding event_thread::look() noexcept {
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Left alone for longer and longer while others poll; back soon when they cease.
-  pause_ns_ =
-      found == finding::unattended ? first_pause_ns : std::min(2 * pause_ns_, longest_pause());
+  if (found == finding::unattended) {
+    woken_in_vain_ = 0;
+    pause_ns_ = first_pause_ns;
+  } else {
+    pause_ns_ = std::min(2 * pause_ns_, longest_pause());
+  }
   rounds_seen_ = rounds;
   starts_seen_ = starts;
   return found;
@@ -160,6 +173,7 @@ bool event_thread::spare_polls() const noexcept {
 std::uint64_t event_thread::longest_pause() const noexcept {
   if (core_.spare.polls.load(std::memory_order_relaxed)) return longest_pause_spare_ns;
   if (core_.crowded.load(std::memory_order_relaxed)) return longest_pause_crowded_ns;
+  if (woken_in_vain_ >= vain_wake_ups) return longest_pause_ns;
   return core_.lead.holder() == 0 ? longest_pause_vacant_ns : longest_pause_ns;
 }
 

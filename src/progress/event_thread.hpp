@@ -61,9 +61,11 @@ class event_thread {
   bool real_time_ = false;
   bool demoted_ = false;
   std::uint32_t starts_seen_ = 0;
-  int idle_looks_ = 0;  ///< in a row that found nothing, and nothing that had begun
-  bool idle_ = false;   ///< nothing for us, and it looks as if it stayed so
-  std::thread thread_;  // last: it uses all the others
+  int idle_looks_ = 0;      ///< in a row that found nothing, and nothing that had begun
+  bool was_woken_ = false;  ///< from a short rest, and has not looked since
+  int woken_in_vain_ = 0;   ///< in a row: when we looked, it was over
+  bool idle_ = false;       ///< nothing for us, and it looks as if it stayed so
+  std::thread thread_;      // last: it uses all the others
 };
 
 }  // namespace headway::progress

@@ -183,6 +183,8 @@ struct service_parts final : packets::receiver, postman {
   [[nodiscard]] remote_endpoint& remote(address of);
   /// Of a limit of `most` units.
   [[nodiscard]] static std::uint32_t charge_of(std::size_t bytes, std::uint32_t most) noexcept;
+  [[nodiscard]] static std::uint32_t charge_in_place(std::size_t bytes,
+                                                     std::uint32_t most) noexcept;
 
   // Receiving.
   /// `p` is out of its inbox: what the program gets.

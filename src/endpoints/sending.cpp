@@ -11,6 +11,10 @@ namespace headway::endpoints {
 namespace {
 
 constexpr std::size_t unit_bytes = 64 << 10;  // of the window: what a receiver must keep
+// The same of buffers that two processors share: a mebibyte under way stays in their caches, and
+// who writes to one that comes back does not wait for memory (docs/experiments/E16.md).
+constexpr std::size_t unit_bytes_in_place = 4 << 10;
+constexpr std::uint32_t in_place_min = 8;  // so many may be under way, however large
 
 }  // namespace
 
@@ -120,6 +124,11 @@ std::uint32_t service_parts::charge_of(std::size_t bytes, std::uint32_t most) no
   return static_cast<std::uint32_t>(std::min<std::size_t>(1 + bytes / unit_bytes, most / 2));
 }
 
+std::uint32_t service_parts::charge_in_place(std::size_t bytes, std::uint32_t most) noexcept {
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>(1 + bytes / unit_bytes_in_place, most / in_place_min));
+}
+
 remote_endpoint& service_parts::remote(address of) {
   auto& n = neighbours[of.process];
   auto* all = n.endpoints.load(std::memory_order_acquire);  // (N)
@@ -217,7 +226,8 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
     n.acquainted.store(true, std::memory_order_relaxed);
   const bool by_place =
       share && f.header && what.bytes > inline_max && maps(what.to.process, f.header->owner);
-  const auto charge = charge_of(what.bytes, window_units);
+  const auto charge =
+      by_place ? charge_in_place(what.bytes, window_units) : charge_of(what.bytes, window_units);
   remote_endpoint& at = remote(what.to);
   auto how = outcome::ok;
   if (!by_place && send_at_once(what, f, at, charge, how)) return how;

@@ -56,7 +56,8 @@ base::number_tunable window{
     8,
     16384,
     "how far a process may be ahead of an end-point of another; a message counts once more for "
-    "each 64 KiB"};
+    "each 64 KiB, and for each 4 KiB, up to an eighth of the window, where its buffer is handed "
+    "over in place"};
 
 base::number_tunable queue_max{
     "HEADWAY_ENDPOINT_QUEUE",

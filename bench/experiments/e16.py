@@ -10,6 +10,7 @@ from side_by_side.rounds import spread
 SIZES = (64, 1024, 16384, 1 << 20)
 BLOCKS = (64 << 10, 256 << 10, 1 << 20)
 OTHERS = {"zmq": "ZeroMQ", "nng": "NNG"}
+RAIL = "over the rail"
 # Ours is where the launcher puts it; the others are told.
 PLACES = {
     "thread": ("threads of a process", 1, {}),
@@ -21,7 +22,8 @@ PLACES = {
 def over_the_rail(scene):
     for series, how in (("awake", ()), ("asleep", ("--asleep",))):
         batches = ("--batches", "21") if scene.quick else ()
-        yield Run("built:over_rail", ("--bytes", "8", *how, *batches), series=series)
+        yield Run("built:over_rail", ("--bytes", "8", *how, *batches), series=series,
+                  tags={"place": RAIL})  # fmt: skip
 
 
 def beside_others(scene):
@@ -117,7 +119,7 @@ def in_place(block):
 def panels():
     yield Panel("8 bytes one way between two processes, shared memory", "bytes",
                 {"the bare rail": "rail_ns", "end-points": "points_ns", "over it": "over_ns"},
-                "ns")  # fmt: skip
+                "ns", where={"place": RAIL})  # fmt: skip
     for text, _, _ in PLACES.values():
         yield Panel(f"{text}, one way", "bytes", {"": "latency_us"}, "µs", where={"place": text},
                     log_x=True, log_y=True, bytes_x=True)  # fmt: skip

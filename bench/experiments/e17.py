@@ -13,6 +13,7 @@ WORK = (0, 1, 10)
 POLICIES = ("pause", "yield", "loop")
 POLLS = (0, 5, 10, 100, 1000)
 BOUND = 1.05
+TWINS = ("auto/0", "event/0")  # the same code where there is no handler
 TURNS = 15  # of each strategy in a run, a few milliseconds each
 
 
@@ -44,13 +45,22 @@ def of_case(result, case):
 
 
 def best_of(turns, without=()):
-    """The strategy with the lowest median, of those that took part in most turns."""
+    """The strategy with the lowest median. Those that are many times slower took part once."""
     found = {}
     for name in dict.fromkeys(name for turn in turns for name in turn if name not in without):
         times = [turn[name] for turn in turns if name in turn]
         if 2 * len(times) >= len(turns):
             found[name] = statistics.median(times)
     return min(found, key=found.get, default=None)
+
+
+def far_off(turns):
+    """`auto` over the best other where all others took part once."""
+    once = {name: turns[0][name] for name in turns[0] if name not in TWINS}
+    if not once:
+        return None
+    name = min(once, key=once.get)
+    return statistics.median(turn["auto/0"] for turn in turns) / once[name], name
 
 
 def ratios(turns):
@@ -62,8 +72,7 @@ def ratios(turns):
     halves = turns[::2], turns[1::2]
     found, names = [], []
     for choosing, comparing in (halves, halves[::-1]):
-        # `auto` and `event` are the same code where there is no handler.
-        name = best_of(choosing, without=("auto/0", "event/0"))
+        name = best_of(choosing, without=TWINS)
         if name:
             names.append(name)
             found += [turn["auto/0"] / turn[name] for turn in comparing if name in turn]
@@ -80,8 +89,12 @@ def interval(values):
 
 
 def verdict_of(result, case):
-    found, name = ratios(of_case(result, case))
+    turns = of_case(result, case)
+    found, name = ratios(turns)
     claim = f"{case}: auto ≤ {BOUND} × the best other"
+    alone = far_off(turns) if turns and not found else None
+    if alone:
+        return Verdict(claim, alone[0] <= BOUND, f"{alone[0]:.2f} × {alone[1]}, a single turn")
     if len(found) < 4:
         return Verdict(claim, None, "not measured")
     median, (low, high) = statistics.median(found), interval(found)

@@ -194,7 +194,7 @@ static double find_lengths(headway_endpoint mine, double* each) {
 }
 
 static void compare(headway_endpoint mine) {
-  enum { far_off = 8 };
+  enum { far_off = 20 };
   double each[strategies_max];
   const double best = find_lengths(mine, each);
   for (int round = 0; round < rounds; ++round)

@@ -26,6 +26,8 @@ class mpsc_queue {
   //   half-written member seen   (P) release -> (T) acquire; a later (P) is a read-modify-write,
   //                              so it continues the release sequence of the earlier ones
   //   member taken twice         (T) one exchange takes the whole list
+  //   found empty, what the      (T) release -> (B) acquire: for progress/unrun.hpp
+  //     popper did before unseen
   // Checked by: tests/model/mpsc_queue_model.cpp, tests/stress/base_stress.cpp under TSan.
  public:
   mpsc_queue() = default;
@@ -46,7 +48,7 @@ class mpsc_queue {
 
   /// Nothing was pushed since the last `pop` that answered nullptr.
   [[nodiscard]] bool empty() const noexcept {
-    return newest_.load(std::memory_order_seq_cst) == nullptr;
+    return newest_.load(std::memory_order_seq_cst) == nullptr;  // (B)
   }
   /// The opposite as a hint, for the popper: carries nothing.
   [[nodiscard]] bool fresh() const noexcept {
@@ -67,7 +69,7 @@ class mpsc_queue {
  private:
   void refill() noexcept {
     if (!newest_.load(std::memory_order_relaxed)) return;              // a hint, saves the exchange
-    T* newest = newest_.exchange(nullptr, std::memory_order_acquire);  // (T)
+    T* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);  // (T)
     while (newest) {
       T* older = link(*newest).next;
       link(*newest).next = oldest_;

@@ -108,8 +108,6 @@ void engine::submit_at(topology::place_id place, ltask& task) noexcept {
 
 void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
-  // Counted before it can run: a round may end it before `submit` returns, and free it.
-  if (task.kind_ == ltask_kind::one_shot) core.work.started();
   {
     const engine_core::section alone(core, this_thread());
     queue.submit(task);
@@ -146,18 +144,16 @@ bool engine::cancel(ltask& task) noexcept {
   auto& me = this_thread();
   core.forbid_inside_ltask(me, "cancel");
   for (base::backoff its_way;; its_way.wait()) {
-    auto* home = task.home_.load(std::memory_order_relaxed);
+    auto* home = task.home_.load(std::memory_order_acquire);  // (H) of `task_queue::submit`
     const auto take_back = [&] {
       const engine_core::section alone(core, me);
       return home->take_back(me, task);
     };
-    if (home && take_back()) {
-      if (task.kind_ == ltask_kind::one_shot) core.work.ended();
-      return true;
-    }
-    // acquire: pairs with the exchange in `submit`; what the last run did is ordered by the mask.
-    if (task.state_.load(std::memory_order_acquire) != ltask::state::queued) return false;
-    // Queued: on its way from one queue to another.
+    if (home && take_back()) return true;
+    // Else it went from one queue to another. Relaxed: what a run did is ordered by the mask.
+    if (task.state_.load(std::memory_order_relaxed) != ltask::state::queued &&
+        task.home_.load(std::memory_order_relaxed) == home)
+      return false;
   }
 }
 
@@ -244,7 +240,10 @@ void engine::pending_counted() noexcept { parts_->core.work.started(); }
 void engine::pending_told() noexcept { parts_->core.tell_background(); }
 
 void engine::pending_ended() noexcept { parts_->core.work.ended(); }
-std::uint32_t engine::pending() const noexcept { return parts_->core.work.balance(); }
+std::uint32_t engine::pending() const noexcept {
+  const auto& core = parts_->core;
+  return core.work.balance() + core.queues.unrun();
+}
 
 void engine::add_source(event_source& source) { parts_->core.sentry->add(source); }
 void engine::remove_source(event_source& source) { parts_->core.sentry->remove(source); }

@@ -167,7 +167,8 @@ class engine {
   void pending_counted() noexcept;
   void pending_told() noexcept;
   void pending_ended() noexcept;
-  /// The balance, and sleeping threads.
+  /// The balance, sleeping threads, and ltasks that have not run; those of a queue that no round
+  /// has seen count as one.
   [[nodiscard]] std::uint32_t pending() const noexcept;
 
   /// The guard may sleep on `source` from now on / not any more. Control plane: takes a lock.

@@ -134,17 +134,18 @@ struct engine_core {
     me.in_round = true;
     const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
     me.in_round = false;
-    if (o.one_shots) work.ended(o.one_shots);
+    if (o.one_shots) work.passed(o.one_shots);
     if (o.met_taken_mask) mind_stall(me);
     return o;
   }
 
   /// Either nobody needs our threads, or an application thread guards everything.
   [[nodiscard]] bool nothing_for_background() const noexcept {
-    return work.balance() == 0 || sentry->held_by() == guard::holder::application;
+    return (work.balance() == 0 && !queues.has_unrun()) ||
+           sentry->held_by() == guard::holder::application;
   }
-  /// After work came (`work.started`), or an application thread ceased to guard: wakes our threads
-  /// from their quiet sleep if there is something for them now.
+  /// After work came (`work.started`, a submission), or an application thread ceased to guard:
+  /// wakes our threads from their quiet sleep if there is something for them now.
   void tell_background() noexcept {
     if (quiet.closed()) [[unlikely]]
       wake_background();

@@ -15,8 +15,9 @@ enum class ltask_result : std::uint8_t {
   done,      ///< finished: the engine forgets it and never touches it again
 };
 
-/// A one-shot ltask is finished after its run, whatever it says. It counts as something pending
-/// from `submit` on; a repeat ltask does not: those that look for work say so by `pending_started`.
+/// A one-shot ltask is finished after its run, whatever it says. It is something pending from
+/// `submit` on; a repeat ltask only until it has run once: those that look for work say so by
+/// `pending_started`.
 enum class ltask_kind : std::uint8_t { one_shot, repeat };
 
 /// A small piece of communication work that whoever reaches a polling point runs.
@@ -25,7 +26,8 @@ enum class ltask_kind : std::uint8_t { one_shot, repeat };
 /// Progress: the body never waits, polls or cancels; it is aborted with its name when it does.
 ///           It may submit ltasks, complete completions, and re-submit itself before it returns
 ///           `done`. Whoever it tells that it is done may free or re-submit it at once.
-/// Errors:   submitting an ltask that is submitted already aborts with its name.
+/// Errors:   submitting an ltask that is submitted already aborts with its name. By two threads at
+///           once it is not found out.
 /// Source:   pioman15 (PAPERS.md mechanism 1).
 class ltask : public base::list_hook<> {
  public:
@@ -54,6 +56,7 @@ class ltask : public base::list_hook<> {
   const char* name_;
   std::uint64_t submitted_ns_ = 0;  ///< only where somebody asks: progress/meter.hpp
   ltask_kind kind_;
+  bool unrun_ = false;  ///< of the mask's holder: absorbed, and not run yet
 };
 
 }  // namespace headway::progress

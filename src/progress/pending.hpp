@@ -6,8 +6,10 @@
 
 namespace headway::progress {
 
-/// How much waits for progress: requests, open receives, one-shot ltasks, sleeping threads.
-/// Shape:    one word: the balance below, the number of starts above; at most 2^32 - 1 pending.
+/// How much waits for progress: requests, open receives, sleeping threads. One-shot ltasks wait in
+/// their queues, which say so themselves (unrun.hpp).
+/// Shape:    one word: the balance below, the number of starts above; at most 2^32 - 1 pending; one
+///           of what was not counted here.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
 template <template <class> class Atomic = base::atomic>
@@ -22,14 +24,21 @@ class basic_pending {
   [[nodiscard]] std::uint32_t balance() const noexcept {
     return static_cast<std::uint32_t>(word_.load(std::memory_order_seq_cst));  // (B)
   }
-  /// A count that changes with every start; carries nothing.
+  /// So many things have begun and ended. No read-modify-write: where two say so at once one of
+  /// them is lost, and yet the number has changed.
+  void passed(std::uint32_t count) noexcept {
+    passed_.store(passed_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+  /// A number that changes with every start; a hint, carries nothing.
   [[nodiscard]] std::uint32_t starts() const noexcept {
-    return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) >> 32);
+    return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) >> 32) +
+           passed_.load(std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::uint64_t one_start = std::uint64_t{1} << 32;
   Atomic<std::uint64_t> word_{0};
+  Atomic<std::uint32_t> passed_{0};
 };
 
 /// Where background threads sleep without a time limit while there is nothing for them to do.

@@ -21,23 +21,27 @@ task_queue::~task_queue() {
 }
 
 void task_queue::submit(ltask& task) noexcept {
-  // acq_rel: a later submitter sees what an earlier owner did; the rest is carried by the queue.
-  const auto was = task.state_.exchange(ltask::state::queued, std::memory_order_acq_rel);
-  if (was == ltask::state::queued)
+  // A look and two stores, because it is its submitter's alone. (H): who sees where it is
+  // (`engine::cancel`) sees that it is queued; the rest is carried by the queue.
+  if (task.state_.load(std::memory_order_relaxed) == ltask::state::queued)
     misuse("ltask '{}' is submitted, but it is submitted already", task.name());
-  task.home_.store(this, std::memory_order_relaxed);
+  task.state_.store(ltask::state::queued, std::memory_order_relaxed);
+  task.home_.store(this, std::memory_order_release);  // (H)
   if (meter::on()) [[unlikely]]
     task.submitted_ns_ = base::now_ns();
   submissions_.push(task);
 }
 
 void task_queue::absorb() noexcept {
-  std::uint32_t count = main_count_.load(std::memory_order_relaxed);
+  std::uint32_t count = 0;
+  unrun_.taking();
   while (auto* task = submissions_.pop()) {
+    task->unrun_ = true;
     main_.push_back(*task);
     ++count;
   }
-  set_count(count);
+  unrun_.took(count);
+  set_count(main_count_.load(std::memory_order_relaxed) + count);
 }
 
 task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexcept {
@@ -82,6 +86,7 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
     }
   }
   if (left != count) set_count(left);
+  unrun_.all_ran();  // the whole list has
   bump(runs_, count);
   return result;
 }
@@ -109,6 +114,7 @@ void task_queue::keep(ltask& task) noexcept {
   if (task.state_.load(std::memory_order_relaxed) != ltask::state::running)
     misuse("ltask '{}' was submitted while it ran, but it is not done", task.name());
   task.state_.store(ltask::state::queued, std::memory_order_relaxed);
+  task.unrun_ = false;
   main_.push_back(task);
 }
 
@@ -125,10 +131,11 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
       absorb();
       // Under the mask no body of this queue runs: `running` means that it was the last run.
       const bool here = task.home_.load(std::memory_order_relaxed) == this;
-      const bool queued = task.state_.load(std::memory_order_acquire) == ltask::state::queued;
+      const bool queued = task.state_.load(std::memory_order_relaxed) == ltask::state::queued;
       const bool found_it = here && queued && task.linked();
       if (found_it) {
         main_.erase(task);
+        if (task.unrun_) unrun_.withdrawn();
         set_count(main_count_.load(std::memory_order_relaxed) - 1);
       }
       auto last = found_it ? ltask::state::queued : ltask::state::running;

@@ -9,6 +9,7 @@
 #include "base/mpsc_queue.hpp"
 #include "progress/ltask.hpp"
 #include "progress/thread_record.hpp"
+#include "progress/unrun.hpp"
 
 namespace headway::progress {
 
@@ -55,6 +56,13 @@ class task_queue {
 
   /// Something was submitted that no round has seen. seq_cst: see progress/guard.hpp.
   [[nodiscard]] bool has_submissions() const noexcept { return !submissions_.empty(); }
+  /// The same, or it was seen and has not run yet. seq_cst: see progress/pending.hpp.
+  [[nodiscard]] bool has_unrun() const noexcept { return has_submissions() || unrun_.any(); }
+  /// How many; those that no round has seen count as one.
+  [[nodiscard]] std::uint32_t unrun() const noexcept {
+    const std::uint32_t unseen = has_submissions() ? 1 : 0;  // first: (B) of base/mpsc_queue.hpp
+    return unseen + unrun_.count();
+  }
   [[nodiscard]] base::mask::ticket holder() const noexcept { return mask_.holder(); }
   /// Rounds made by application threads: whoever sees it change knows the queue attended.
   [[nodiscard]] std::uint64_t explicit_rounds() const noexcept {
@@ -88,6 +96,7 @@ class task_queue {
   /// Threads in `take_back`: rounds stay away, or one that follows the other would starve it.
   base::atomic<std::uint32_t> claims_{0};
   base::atomic<std::uint32_t> main_count_{0};
+  basic_unrun<> unrun_;
   base::intrusive_list<ltask> main_;
   counter explicit_rounds_{0}, background_rounds_{0}, hits_{0}, runs_{0};
   counter masked_ns_{0}, longest_wait_ns_{0};  // of metered threads

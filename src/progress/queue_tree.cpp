@@ -58,6 +58,18 @@ bool queue_tree::has_submissions() const noexcept {
   return false;
 }
 
+bool queue_tree::has_unrun() const noexcept {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (nodes_[i].queue.has_unrun()) return true;
+  return false;
+}
+
+std::uint32_t queue_tree::unrun() const noexcept {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < count_; ++i) sum += nodes_[i].queue.unrun();
+  return sum;
+}
+
 task_queue::counters queue_tree::count() const noexcept {
   task_queue::counters sum;
   for (std::size_t i = 0; i < count_; ++i) {

@@ -43,6 +43,9 @@ class queue_tree {
   [[nodiscard]] outcome sweep(thread_record& me, round_kind kind) noexcept;
 
   [[nodiscard]] bool has_submissions() const noexcept;
+  /// Of all queues, see task_queue.
+  [[nodiscard]] bool has_unrun() const noexcept;
+  [[nodiscard]] std::uint32_t unrun() const noexcept;
   [[nodiscard]] task_queue::counters count() const noexcept;
 
  private:

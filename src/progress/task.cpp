@@ -82,7 +82,7 @@ void task::enqueue() noexcept {
 
 task_answer task::submit(task_host& host) noexcept {
   if (busy()) return task_answer::was_busy;
-  // Nobody else knows it as long as it rests; two submitters at once are found out by the queue.
+  // Nobody else knows it as long as it rests.
   if (host_ != &host) host_ = &host;  // late wishes for its last submission may still look
   ended_.reset();
   phase_.begin();

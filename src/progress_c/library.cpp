@@ -97,7 +97,7 @@ int stop() {
       return fail(HEADWAY_PROGRESS_MISUSE, call, "a thread is still inside headway_progress_run");
     if (const auto left = still_submitted(l))
       return fail(HEADWAY_PROGRESS_MISUSE, call,
-                  fmt::format("{} ltasks or waits are still pending", left));
+                  fmt::format("at least {} ltasks or waits are still pending", left));
     the_host.store(nullptr, std::memory_order_relaxed);
     l.watching->finish();
     l.parts.reset();

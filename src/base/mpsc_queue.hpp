@@ -57,17 +57,12 @@ class mpsc_queue {
 
   /// The oldest member, or nullptr.
   [[nodiscard]] T* pop() noexcept {
-    if (!oldest_) refill();
-    T* member = oldest_;
-    if (member) {
-      oldest_ = link(*member).next;
-      link(*member).next = nullptr;
-    }
-    return member;
+    if (!oldest_) take();
+    return next();
   }
-
- private:
-  void refill() noexcept {
+  /// The same in two steps: all that was pushed until now, and one after the other. The first only
+  /// when the second has answered nullptr.
+  void take() noexcept {
     if (!newest_.load(std::memory_order_relaxed)) return;              // a hint, saves the exchange
     T* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);  // (T)
     while (newest) {
@@ -77,7 +72,13 @@ class mpsc_queue {
       newest = older;
     }
   }
+  [[nodiscard]] T* next() noexcept {
+    T* member = oldest_;
+    if (member) oldest_ = link(*member).next;
+    return member;
+  }
 
+ private:
   Atomic<T*> newest_{nullptr};
   T* oldest_ = nullptr;  // of the popping thread
 };

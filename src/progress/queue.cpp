@@ -44,8 +44,7 @@ void task_queue::absorb() noexcept {
   set_count(main_count_.load(std::memory_order_relaxed) + count);
 }
 
-task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexcept {
-  if (main_count_.load(std::memory_order_relaxed) == 0 && submissions_.empty()) return {};
+task_queue::outcome task_queue::visit_some(thread_record& me, round_kind kind) noexcept {
   // Relaxed: the claim is a courtesy between rounds, the mask alone excludes.
   if (claims_.load(std::memory_order_relaxed) != 0 || !try_hold(me)) {
     skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
@@ -53,42 +52,56 @@ task_queue::outcome task_queue::visit(thread_record& me, round_kind kind) noexce
   }
   const auto since_ns = me.measured ? base::now_ns() : 0;
   bump(kind == round_kind::explicit_ ? explicit_rounds_ : background_rounds_);
-  if (submissions_.fresh()) absorb();
   const auto result = run_all(me);
   if (result.what == found::advanced) bump(hits_);
-  if (since_ns != 0) [[unlikely]] {
-    const auto held_ns = base::now_ns() - since_ns;
-    bump(masked_ns_, held_ns);
-    me.measured->under_mask(kind, held_ns);
-  }
+  if (since_ns != 0) [[unlikely]]
+    note_tenure(me, kind, since_ns);
   mask_.unlock();
   return result;
 }
 
+void task_queue::note_tenure(thread_record& me, round_kind kind, std::uint64_t since_ns) noexcept {
+  const auto held_ns = base::now_ns() - since_ns;
+  bump(masked_ns_, held_ns);
+  me.measured->under_mask(kind, held_ns);
+}
+
+/// Those that have run before, then what was submitted until now, straight from its queue: most of
+/// it runs once, and never sees the main list.
 task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
-  outcome result{found::idle, 0};
-  const auto count = main_count_.load(std::memory_order_relaxed);
-  auto left = count;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    // Unlinked and counted out before it runs: when the body says `done`, the ltask may be gone.
-    ltask& task = *main_.pop_front();
-    const bool repeats = task.kind_ == ltask_kind::repeat;
-    task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
-    me.running = &task;
-    const auto said = me.measured ? run_measured(me, task) : task.run_(task);
-    me.running = nullptr;
-    if (said != ltask_result::idle || !repeats) result.what = found::advanced;
-    if (repeats && said != ltask_result::done) {
-      keep(task);
-    } else {
-      --left;
-      result.one_shots += repeats ? 0 : 1;
-    }
+  outcome sum{found::idle, 0};
+  if (submissions_.fresh()) {
+    unrun_.taking();
+    submissions_.take();
   }
-  if (left != count) set_count(left);
-  unrun_.all_ran();  // the whole list has
-  bump(runs_, count);
-  return result;
+  const auto before = main_count_.load(std::memory_order_relaxed);
+  std::uint32_t runs = 0, kept = 0;
+  // Unlinked before it runs: when the body says `done`, the ltask may be gone.
+  const auto next = [&] { return runs < before ? main_.pop_front() : submissions_.next(); };
+  for (ltask* task = next(); task; task = next()) {
+    ++runs;
+    kept += run_one(me, *task, sum) ? 1 : 0;
+  }
+  if (kept != before) set_count(kept);
+  if (unrun_.any()) unrun_.all_ran();
+  bump(runs_, runs);
+  return sum;
+}
+
+/// True: it will run again, and is in the main list.
+bool task_queue::run_one(thread_record& me, ltask& task, outcome& sum) noexcept {
+  const bool repeats = task.kind_ == ltask_kind::repeat;
+  task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
+  me.running = &task;
+  const auto said = me.measured ? run_measured(me, task) : task.run_(task);
+  me.running = nullptr;
+  if (said != ltask_result::idle || !repeats) sum.what = found::advanced;
+  if (repeats && said != ltask_result::done) {
+    keep(task);
+    return true;
+  }
+  sum.one_shots += repeats ? 0 : 1;
+  return false;
 }
 
 ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {

@@ -50,7 +50,10 @@ class task_queue {
   void excluded_by_others(bool yes) noexcept { masked_ = !yes; }
 
   void submit(ltask& task) noexcept;
-  [[nodiscard]] outcome visit(thread_record& me, round_kind kind) noexcept;
+  [[nodiscard]] outcome visit(thread_record& me, round_kind kind) noexcept {
+    if (main_count_.load(std::memory_order_relaxed) == 0 && !has_unrun()) return {};
+    return visit_some(me, kind);
+  }
   /// True if this queue had it, and it was not run to its end: the caller's alone now.
   [[nodiscard]] bool take_back(thread_record& me, ltask& task) noexcept;
 
@@ -78,9 +81,13 @@ class task_queue {
 
   [[nodiscard]] bool search(thread_record& me, ltask& task) noexcept;
   void absorb() noexcept;
+  [[nodiscard]] outcome visit_some(thread_record& me, round_kind kind) noexcept;
   [[nodiscard]] outcome run_all(thread_record& me) noexcept;
+  [[nodiscard]] bool run_one(thread_record& me, ltask& task, outcome& sum) noexcept;
   void keep(ltask& task) noexcept;
-  [[nodiscard]] ltask_result run_measured(thread_record& me, ltask& task) noexcept;
+  [[gnu::noinline]] void note_tenure(thread_record& me, round_kind kind,
+                                     std::uint64_t since_ns) noexcept;
+  [[nodiscard, gnu::noinline]] ltask_result run_measured(thread_record& me, ltask& task) noexcept;
   void set_count(std::uint32_t count) noexcept {
     main_count_.store(count, std::memory_order_relaxed);
   }

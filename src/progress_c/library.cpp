@@ -136,17 +136,10 @@ int not_started(const char* call) noexcept {
   return fail(HEADWAY_PROGRESS_MISUSE, call, "called before headway_progress_start");
 }
 
-const char* inside_ltask() noexcept {
-  const auto* running = progress::this_thread().running;
-  return running ? running->name() : nullptr;
-}
-
-int forbid_inside(const char* call) noexcept {
-  const char* name = inside_ltask();
-  if (!name) [[likely]]
-    return HEADWAY_PROGRESS_OK;
+int is_inside(const char* call) noexcept {
   return fail(HEADWAY_PROGRESS_MISUSE, call,
-              fmt::format("called from the body of ltask '{}', which may not wait or poll", name));
+              fmt::format("called from the body of ltask '{}', which may not wait or poll",
+                          progress::this_thread().running->name()));
 }
 
 }  // namespace headway::progress_c

@@ -11,6 +11,7 @@
 #include "headway/progress.h"
 #include "progress/engine.hpp"
 #include "progress/task_host.hpp"
+#include "progress/thread_record.hpp"
 #include "topology/machine.hpp"
 #include "watch/observer.hpp"
 
@@ -51,9 +52,12 @@ extern constinit base::atomic<progress::task_host*> the_host;
 /// Why there is no host: never started, stopped, or forked. MISUSE.
 [[gnu::cold]] int not_started(const char* call) noexcept;
 
-/// The name of the ltask in whose body the calling thread is, or nullptr.
-[[nodiscard]] const char* inside_ltask() noexcept;
-/// OK, or MISUSE with both names when called from a body.
-int forbid_inside(const char* call) noexcept;
+/// The calling thread is in the body of an ltask.
+[[nodiscard]] inline bool inside_ltask() noexcept { return progress::this_thread().running; }
+/// It is: MISUSE, with both names.
+[[gnu::cold]] int is_inside(const char* call) noexcept;
+inline int forbid_inside(const char* call) noexcept {
+  return inside_ltask() ? is_inside(call) : HEADWAY_PROGRESS_OK;
+}
 
 }  // namespace headway::progress_c

@@ -20,7 +20,9 @@ using progress::task;
 using progress::task_answer;
 using progress::task_host;
 
-thread_local const headway_progress_scheduler* scheduler = nullptr;
+// Initial-exec: one load instead of a call, as `current_record` of progress/thread_record.hpp.
+constinit thread_local const headway_progress_scheduler* scheduler
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 
 std::uint64_t deadline_after(std::uint64_t limit_ns) noexcept {
   const auto now = base::now_ns();
@@ -45,14 +47,17 @@ int bad_attributes(const headway_ltask_attributes* a) {
   return HEADWAY_PROGRESS_OK;
 }
 
+[[gnu::cold]] int not_ready(const task_host* user, const char* call) noexcept {
+  if (!user) return not_started(call);
+  return fail(HEADWAY_PROGRESS_MISUSE, call,
+              "not an ltask: headway_ltask_init was not called, or it was destroyed");
+}
+
 /// The library's and the task's state make sense for `call`; `user` is set then.
-int ready(const headway_ltask* storage, const char* call, task_host*& user) noexcept {
+inline int ready(const headway_ltask* storage, const char* call, task_host*& user) noexcept {
   user = host();
-  if (!user) [[unlikely]]
-    return not_started(call);
-  if (!storage || !task::of(storage).alive()) [[unlikely]]
-    return fail(HEADWAY_PROGRESS_MISUSE, call,
-                "not an ltask: headway_ltask_init was not called, or it was destroyed");
+  if (!user || !storage || !task::of(storage).alive()) [[unlikely]]
+    return not_ready(user, call);
   return HEADWAY_PROGRESS_OK;
 }
 
@@ -110,8 +115,8 @@ int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std
 }
 
 /// At least one of them; all are alive.
-int wait_any(std::span<completion* const> any, std::uint64_t limit_ns, const char* call,
-             std::size_t& index) noexcept {
+[[gnu::noinline]] int wait_any(std::span<completion* const> any, std::uint64_t limit_ns,
+                               const char* call, std::size_t& index) noexcept {
   if (first_done(any, index)) return HEADWAY_PROGRESS_OK;
   auto* const user = host();
   if (!user) return not_started(call);
@@ -129,7 +134,14 @@ int wait_any(std::span<completion* const> any, std::uint64_t limit_ns, const cha
 int wait_one(headway_ltask* storage, std::uint64_t limit_ns, const char* call) noexcept {
   task_host* user;
   if (const int status = ready(storage, call, user)) return status;
-  completion* const one[] = {&task::of(storage).ended()};
+  auto& ended = task::of(storage).ended();
+  if (limit_ns == HEADWAY_PROGRESS_FOREVER && !scheduler) [[likely]] {  // the usual one, in short
+    if (ended.test()) return HEADWAY_PROGRESS_OK;
+    if (const int status = forbid_inside(call)) return status;
+    user->home().wait(ended);
+    return HEADWAY_PROGRESS_OK;
+  }
+  completion* const one[] = {&ended};
   std::size_t index;
   return wait_any(one, limit_ns, call, index);
 }

@@ -52,6 +52,7 @@ class ltask : public base::list_hook<> {
   base::mpsc_link<ltask> submitted_;
   base::atomic<state> state_{state::idle};
   base::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
+  base::atomic<task_queue*> listed_{nullptr};      ///< in whose main list it is; of its holder
   body run_;
   const char* name_;
   std::uint64_t submitted_ns_ = 0;  ///< only where somebody asks: progress/meter.hpp

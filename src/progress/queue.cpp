@@ -16,7 +16,7 @@ namespace headway::progress {
 
 task_queue::~task_queue() {
   absorb();
-  while (auto* task = main_.pop_front())
+  while (auto* task = pop_listed())
     task->state_.store(ltask::state::idle, std::memory_order_relaxed);  // nobody else is left
 }
 
@@ -36,8 +36,7 @@ void task_queue::absorb() noexcept {
   std::uint32_t count = 0;
   unrun_.taking();
   while (auto* task = submissions_.pop()) {
-    task->unrun_ = true;
-    main_.push_back(*task);
+    list(*task, true);
     ++count;
   }
   unrun_.took(count);
@@ -69,39 +68,39 @@ void task_queue::note_tenure(thread_record& me, round_kind kind, std::uint64_t s
 /// Those that have run before, then what was submitted until now, straight from its queue: most of
 /// it runs once, and never sees the main list.
 task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
-  outcome sum{found::idle, 0};
   if (submissions_.fresh()) {
     unrun_.taking();
     submissions_.take();
   }
   const auto before = main_count_.load(std::memory_order_relaxed);
-  std::uint32_t runs = 0, kept = 0;
+  std::uint32_t runs = 0, kept = 0, one_shots = 0;
+  bool advanced = false;
   // Unlinked before it runs: when the body says `done`, the ltask may be gone.
-  const auto next = [&] { return runs < before ? main_.pop_front() : submissions_.next(); };
+  const auto next = [&] { return runs < before ? pop_listed() : submissions_.next(); };
   for (ltask* task = next(); task; task = next()) {
     ++runs;
-    kept += run_one(me, *task, sum) ? 1 : 0;
+    const bool repeats = task->kind_ == ltask_kind::repeat;
+    const auto said = run_one(me, *task);
+    advanced |= said != ltask_result::idle || !repeats;
+    if (repeats && said != ltask_result::done) {
+      keep(*task);
+      ++kept;
+    } else {
+      one_shots += repeats ? 0 : 1;
+    }
   }
   if (kept != before) set_count(kept);
   if (unrun_.any()) unrun_.all_ran();
   bump(runs_, runs);
-  return sum;
+  return {advanced ? found::advanced : found::idle, one_shots};
 }
 
-/// True: it will run again, and is in the main list.
-bool task_queue::run_one(thread_record& me, ltask& task, outcome& sum) noexcept {
-  const bool repeats = task.kind_ == ltask_kind::repeat;
+ltask_result task_queue::run_one(thread_record& me, ltask& task) noexcept {
   task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
   me.running = &task;
   const auto said = me.measured ? run_measured(me, task) : task.run_(task);
   me.running = nullptr;
-  if (said != ltask_result::idle || !repeats) sum.what = found::advanced;
-  if (repeats && said != ltask_result::done) {
-    keep(task);
-    return true;
-  }
-  sum.one_shots += repeats ? 0 : 1;
-  return false;
+  return said;
 }
 
 ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
@@ -127,8 +126,19 @@ void task_queue::keep(ltask& task) noexcept {
   if (task.state_.load(std::memory_order_relaxed) != ltask::state::running)
     misuse("ltask '{}' was submitted while it ran, but it is not done", task.name());
   task.state_.store(ltask::state::queued, std::memory_order_relaxed);
-  task.unrun_ = false;
+  list(task, false);
+}
+
+void task_queue::list(ltask& task, bool unrun) noexcept {
+  task.unrun_ = unrun;
+  task.listed_.store(this, std::memory_order_relaxed);
   main_.push_back(task);
+}
+
+ltask* task_queue::pop_listed() noexcept {
+  auto* const task = main_.pop_front();
+  if (task) task->listed_.store(nullptr, std::memory_order_relaxed);
+  return task;
 }
 
 bool task_queue::take_back(thread_record& me, ltask& task) noexcept {
@@ -142,20 +152,20 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
   for (base::backoff its_submitter;; its_submitter.wait()) {
     if (try_hold(me)) {
       absorb();
-      // Under the mask no body of this queue runs: `running` means that it was the last run.
+      // Under the mask no body of this queue runs: `running` means that it was the last run. But it
+      // may have gone to another queue by now, and be that queue's: nothing of it is changed.
       const bool here = task.home_.load(std::memory_order_relaxed) == this;
       const bool queued = task.state_.load(std::memory_order_relaxed) == ltask::state::queued;
-      const bool found_it = here && queued && task.linked();
+      // Its links are those of whoever has it listed. Relaxed: only a holder of this mask writes
+      // `this`, and takes it away again; what others write is another value.
+      const bool found_it = task.listed_.load(std::memory_order_relaxed) == this;
       if (found_it) {
         main_.erase(task);
+        task.listed_.store(nullptr, std::memory_order_relaxed);
         if (task.unrun_) unrun_.withdrawn();
         set_count(main_count_.load(std::memory_order_relaxed) - 1);
+        task.state_.store(ltask::state::idle, std::memory_order_relaxed);  // the caller's now
       }
-      auto last = found_it ? ltask::state::queued : ltask::state::running;
-      // Not when it is being submitted again just now.
-      if (here && (found_it || !queued))
-        task.state_.compare_exchange_strong(last, ltask::state::idle, std::memory_order_relaxed,
-                                            std::memory_order_relaxed);
       mask_.unlock();
       if (found_it || !here || !queued) return found_it;
     }  // else: queued, but its submitter is between its two steps; it will be here soon

@@ -83,8 +83,10 @@ class task_queue {
   void absorb() noexcept;
   [[nodiscard]] outcome visit_some(thread_record& me, round_kind kind) noexcept;
   [[nodiscard]] outcome run_all(thread_record& me) noexcept;
-  [[nodiscard]] bool run_one(thread_record& me, ltask& task, outcome& sum) noexcept;
+  [[nodiscard]] ltask_result run_one(thread_record& me, ltask& task) noexcept;
   void keep(ltask& task) noexcept;
+  void list(ltask& task, bool unrun) noexcept;
+  [[nodiscard]] ltask* pop_listed() noexcept;
   [[gnu::noinline]] void note_tenure(thread_record& me, round_kind kind,
                                      std::uint64_t since_ns) noexcept;
   [[nodiscard, gnu::noinline]] ltask_result run_measured(thread_record& me, ltask& task) noexcept;

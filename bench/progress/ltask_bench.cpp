@@ -1,9 +1,11 @@
 // What headway/progress.h costs: an ltask from submission to completion, alone and with several
-// submitters whose ltasks must run in the order of each. Built once for each flavour.
+// submitters whose ltasks must run in the order of each; and beside it what as many locked
+// instructions take on this machine as are on that way. Built once for each flavour.
 
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 
@@ -40,6 +42,19 @@ void submit_run_wait(benchmark::State& state, headway_ltask_kind kind) {
 }
 BENCHMARK_CAPTURE(submit_run_wait, one_shot, HEADWAY_LTASK_ONE_SHOT);
 BENCHMARK_CAPTURE(submit_run_wait, repeat, HEADWAY_LTASK_REPEAT);
+
+/// Push, mask, taking what was pushed, completion: each on a cache line of its own, that is here.
+void four_locked_instructions(benchmark::State& state) {
+  struct alignas(64) line {
+    std::atomic<std::uint64_t> word{0};
+  };
+  std::array<line, 4> lines;
+  std::uint64_t value = 0;
+  for (auto _ : state)
+    for (auto& one : lines) value += one.word.exchange(value, std::memory_order_seq_cst);
+  benchmark::DoNotOptimize(value);
+}
+BENCHMARK(four_locked_instructions);
 
 /// One submitter's ltasks, each with its number; `next` is what must run now.
 struct stream {

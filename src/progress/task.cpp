@@ -74,9 +74,14 @@ void task::take_up() noexcept {
 }
 
 void task::enqueue() noexcept {
+  if (place_ != HEADWAY_LTASK_PLACE_MACHINE) [[unlikely]]
+    return enqueue_at_place();
+  host_->home().submit(*this);
+}
+
+void task::enqueue_at_place() noexcept {
   auto& e = host_->home();
-  if (place_ == HEADWAY_LTASK_PLACE_MACHINE) e.submit(*this);
-  else if (place_ == HEADWAY_LTASK_PLACE_SUBMITTER) e.submit_here(*this);
+  if (place_ == HEADWAY_LTASK_PLACE_SUBMITTER) e.submit_here(*this);
   else e.submit_at(static_cast<topology::place_id>(place_), *this);
 }
 

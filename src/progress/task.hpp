@@ -92,6 +92,7 @@ class task final : private ltask {
   [[nodiscard]] ltask_result park() noexcept;
   void end(headway_ltask_outcome how) noexcept;
   void enqueue() noexcept;
+  [[gnu::noinline]] void enqueue_at_place() noexcept;
   void begin_watch() noexcept;
   void begin_blind() noexcept;
   void end_watch() noexcept;

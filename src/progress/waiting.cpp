@@ -295,11 +295,15 @@ void waiting::be_fair() noexcept {
 /// may be many times as long where many wait. The way out of a sleep would be no part of it. One
 /// long wait must not be remembered for hundreds of short ones, so a sample is bounded.
 void waiting::learn(std::uint64_t woken_in_ns) noexcept {
+  auto& recent = recent_ns();
+  if (began_ns_ == 0) {  // it ended before the first look at the clock
+    recent -= recent / 8;
+    return;
+  }
   const auto longest =
       tunable_ns(core_.outnumbered.load(std::memory_order_relaxed) ? yield_us : spin_us);
-  auto took = began_ns_ == 0 ? 0 : base::now_ns() - began_ns_;
+  auto took = base::now_ns() - began_ns_;
   took = std::min(took - std::min(took, woken_in_ns), 8 * longest);
-  auto& recent = recent_ns();
   recent = recent - recent / 8 + took / 8;
   began_ns_ = 0;
 }

@@ -104,7 +104,13 @@ std::vector<place_id> machine::places_at(level which) const {
 // pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
 // the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
 // 2 ns: cheaper than looking whether a cache is stale, and never stale.
-place_id machine::here() const noexcept { return leaf_of(processor_here()); }
+place_id machine::here() const noexcept {
+  const int processor = processor_here();
+  const auto& table = parts_->leaf_of_processor;
+  if (static_cast<std::size_t>(processor) < table.size()) [[likely]]
+    return table[static_cast<std::size_t>(processor)];
+  return leaf_of(processor);
+}
 
 place_id machine::leaf_of(int processor) const noexcept {
   const auto& table = parts_->leaf_of_processor;

@@ -20,6 +20,7 @@ EXPERIMENT = Experiment(
     source="thread-or-not08, overhead by size",
     saw="a progress thread pays with a spare core; without one it is scheduled too late, unless at "
     "real-time priority",
+    minutes=nbc.MINUTES,
     runs=runs,
     panels=nbc.panels("overhead_us", "µs", "time added to the computation", log_y=False),
     claims=(small_overhead,),

@@ -20,6 +20,7 @@ EXPERIMENT = Experiment(
     title="non-blocking allreduce beside a computation of fixed work",
     source="thread-or-not08, work-based overhead",
     saw="what interrupts cost shows at last: 3.4 µs each, 1016 of them in a pipelined collective",
+    minutes=nbc.MINUTES,
     runs=nbc.runs,
     panels=nbc.panels("ratio", "T(both) / max", "T(both) over the longer of both",
                       level={1: "all hidden", 2: "nothing hidden"}),

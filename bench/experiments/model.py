@@ -88,6 +88,7 @@ class Experiment:
     """`runs(scene)` lists the runs. `claims`: functions from a Result to a Verdict.
 
     `source`: short name of the paper (docs/papers.md) and its figure. `saw`: what it found.
+    `minutes`: what it takes with the usual rounds and no peers, where it is long.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Experiment:
     runs: Callable
     panels: tuple
     claims: tuple = ()
+    minutes: int = 0
 
 
 @dataclass

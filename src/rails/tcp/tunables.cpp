@@ -40,8 +40,9 @@ number_tunable low_water{"HEADWAY_TCP_LOW_WATER",
                          mega,
                          1,
                          16 * mega,
-                         "while a large payload comes in, a sleeper is woken once for so many "
-                         "bytes (SO_RCVLOWAT) instead of once for each segment of the network"};
+                         "while a large payload comes in, a sleeper is woken for each quarter of "
+                         "what is missing, so many bytes at most (SO_RCVLOWAT), instead of for "
+                         "each segment of the network"};
 number_tunable send_buffer{"HEADWAY_TCP_SNDBUF",
                            "bytes",
                            0,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/backoff.hpp"
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "progress/spin_length.hpp"
@@ -34,6 +35,7 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 }  // namespace
 
 bool waiting::run() noexcept {
+  const base::thread_waits_here has_time;
   const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
   for (auto how = look();; how = outcome::relieved) {
     if (how == outcome::relieved) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "rails/shm/pieces.hpp"
@@ -109,24 +110,29 @@ void incoming::take_notice(std::span<const std::byte> record) noexcept {
   t = {.notice = notice, .missing = notice.bytes};
   if (notice.places != 0) lend(t);
   ++announced_;
+  look_at_oldest();
   transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);
   may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
 }
 
-/// Tells the sender where it may write.
+/// Tells the sender where it may write. What comes from a thread that waits, and has time, is left
+/// to the sender, if this one works beside a computation.
 void incoming::lend(transfer& t) noexcept {
   slot_control& control = *c_.slot.control;
   if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
-  auto& target = control.transfers[t.notice.number % transfers_max].target;
-  const auto said = c_.zones->lend(c_.back->peer(), landing_id{t.notice.landing}, t.notice.offset,
-                                   t.notice.bytes, [&](std::span<std::byte> part) {
-                                     const auto address =
-                                         reinterpret_cast<std::uint64_t>(part.data());
-                                     target.store(lent_target(address, lap_of(t.notice.number)),
-                                                  std::memory_order_release);  // (G)
-                                   });
+  transfer_line& shared = control.transfers[t.notice.number % transfers_max];
+  t.left = t.notice.attends != 0 && base::runs_beside_computing();
+  const auto said =
+      c_.zones->lend(c_.back->peer(), landing_id{t.notice.landing}, t.notice.offset, t.notice.bytes,
+                     [&](std::span<std::byte> part) {
+                       const auto address = reinterpret_cast<std::uint64_t>(part.data());
+                       shared.alone.store(t.left, std::memory_order_relaxed);
+                       shared.target.store(lent_target(address, lap_of(t.notice.number)),
+                                           std::memory_order_release);  // (G)
+                     });
   t.lent = said == landing_zones::answer::written;
+  t.left = t.left && t.lent;
 }
 
 /// A record was used up at once. The writer gets lines back in order, so while older records are
@@ -238,12 +244,25 @@ void incoming::arrived(transfer& t, std::size_t bytes) noexcept {
   transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
                           std::memory_order_relaxed);
   while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
+  look_at_oldest();
+}
+
+void incoming::look_at_oldest() noexcept {
+  const bool left = oldest_ != announced_ && table_[oldest_ % table_size].left;
+  oldest_left_.store(left ? oldest_ % transfers_max + 1 : 0, std::memory_order_relaxed);
 }
 
 // --- pieces that this end reads out of the sender's memory
 
+/// The sender copies it all: beside a computation of ours. What comes behind it has time.
+bool incoming::leaves_copying() const noexcept {
+  const auto line = oldest_left_.load(std::memory_order_relaxed);
+  return line != 0 && base::runs_beside_computing() &&
+         c_.slot.control->transfers[line - 1].alone.load(std::memory_order_relaxed) != 0;
+}
+
 bool incoming::pull_is_due() noexcept {
-  if (!may_pull_.load(std::memory_order_relaxed)) return false;
+  if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
   if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half to us
   const std::uint64_t now = base::now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
@@ -309,7 +328,7 @@ std::size_t incoming::pull(event& e) noexcept {
 bool incoming::waiting() noexcept {
   if (reader_.waiting()) return true;
   if (transfers_active_.load(std::memory_order_relaxed) == 0) return false;
-  if (may_pull_.load(std::memory_order_relaxed)) return true;
+  if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
   const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
   if (piece_ready()) return true;
   // (B) `take` moved on, and the buffer that we looked at is not the one to look at.

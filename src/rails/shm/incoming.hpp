@@ -59,7 +59,8 @@ class incoming {
   struct transfer {
     transfer_notice notice{};
     std::uint64_t missing = 0;  // bytes; 0: not active
-    bool lent = false;          // the peer may write at the target
+    bool lent = false;          // the peer may write at the target …
+    bool left = false;          // … and we leave all of it to the peer, while we compute
   };
 
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
@@ -77,9 +78,11 @@ class incoming {
   [[nodiscard]] std::size_t take_piece(event& e) noexcept;
   [[nodiscard]] std::size_t pull(event& e) noexcept;
   [[nodiscard]] bool pull_is_due() noexcept;
+  [[nodiscard]] bool leaves_copying() const noexcept;
   [[nodiscard]] transfer* claim_some(std::uint32_t& first, std::uint32_t& count) noexcept;
   [[nodiscard]] event landed(const transfer& t, std::size_t bytes) const noexcept;
   void arrived(transfer& t, std::size_t bytes) noexcept;
+  void look_at_oldest() noexcept;
   void break_off(const char* why) noexcept;
 
   // Every message:
@@ -93,6 +96,7 @@ class incoming {
   // Transfers:
   std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`
   std::atomic<bool> may_pull_{false};            // at the last look there was a piece to pull
+  std::atomic<std::uint32_t> oldest_left_{0};    // 1 + the line of the oldest transfer, if left
   std::uint32_t oldest_ = 0;                     // no transfer before it is active
   std::uint32_t announced_ = 0;                  // number of the next notice
   std::uint64_t silent_since_ns_ = 0;            // 0: not silent

@@ -64,6 +64,8 @@ struct alignas(line_bytes) transfer_line {
   std::atomic<std::uint64_t> target;    // receiver; where the sender may write it, with lap_of
   std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read out of the sender
   std::atomic<std::uint64_t> returned;  // receiver; 1 + the piece that it could not read
+  std::atomic<std::uint64_t> alone;  // receiver, before `target`; 1: it leaves all to the sender,
+                                     // who says 0 if it cannot write there
 };
 
 /// How often its line was used before transfer `number`; 16 bits, as a receiver lags by 2 at most.
@@ -124,7 +126,8 @@ struct transfer_notice {
   std::uint64_t bytes;
   std::uint64_t offset;   // in the zone
   std::uint64_t address;  // of the payload in the sender's memory
-  std::uint64_t places;   // 1: the sender would write at a target
+  std::uint32_t places;   // 1: the sender would write at a target
+  std::uint32_t attends;  // 1: it comes from a thread that waits
 };
 
 /// Lines that a record of `bytes` behind its word takes.

@@ -121,12 +121,14 @@ post outgoing::send_transfer(const packet& what) noexcept {
                                .bytes = what.payload.size(),
                                .offset = what.offset,
                                .address = reinterpret_cast<std::uint64_t>(what.payload.data()),
-                               .places = places};
+                               .places = places,
+                               .attends = base::thread_waits()};
   // The peer looks at this line only between the notice and the end of the transfer.
   transfer_line& shared = way_->slot().control->transfers[number % transfers_max];
   shared.target.store(0, std::memory_order_relaxed);
   shared.pulled.store(0, std::memory_order_relaxed);
   shared.returned.store(0, std::memory_order_relaxed);
+  shared.alone.store(0, std::memory_order_relaxed);
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
   postings_[number % transfers_max] = {.payload = what.payload,
                                        .cookie = what.cookie,
@@ -151,7 +153,7 @@ bool outgoing::buffer_free() const noexcept {
 
 bool outgoing::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept {
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
-  for (number = done_.load(std::memory_order_relaxed); number != next_push_; ++number) {
+  for (number = done_.load(std::memory_order_relaxed); number != begun(posted); ++number) {
     posting& p = postings_[number % transfers_max];
     if (p.returned_count == 0 && !take_returned(number)) continue;
     piece = p.returned_first++;
@@ -183,6 +185,12 @@ bool outgoing::has_buffers() const noexcept { return push_ || !is_pulled(); }
 /// The peer can read everything itself: beside a computation of ours it does.
 bool outgoing::leaves_copying() const noexcept {
   return is_pulled() && base::runs_beside_computing();
+}
+
+/// The peer, which computes, leaves all of it to us: whoever of us comes along.
+bool outgoing::copies_alone(std::uint32_t number) const noexcept {
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  return target_of(number) != 0 && shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
 }
 
 bool outgoing::may_place(std::uint32_t number) const noexcept {
@@ -233,25 +241,29 @@ void outgoing::announce(const piece_told& what) noexcept {
 
 /// Copies some pieces straight to their target; 0: there is nothing that may go that way now.
 std::size_t outgoing::place_some() noexcept {
-  if (leaves_copying()) return 0;
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
   const std::size_t piece_bytes = way_->shape().piece_bytes;
   for (; next_push_ != posted; ++next_push_) {
     const std::uint64_t target = target_of(next_push_);
-    if (target == 0) return 0;
+    const bool alone = copies_alone(next_push_);
+    if (target == 0 || (leaves_copying() && !alone)) return 0;
     posting& p = postings_[next_push_ % transfers_max];
     auto& claim = way_->slot().control->transfers[next_push_ % transfers_max].claim;
     std::uint32_t first = 0;
     const std::uint32_t count =
         claim_pieces(claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
-                     placed_pieces, first);
+                     alone ? static_cast<std::uint32_t>(alone_bytes / piece_bytes) : placed_pieces,
+                     first, alone);
     if (count == 0) continue;
     const std::size_t offset = first * piece_bytes;
     const auto bytes =
         p.payload.subspan(offset, std::min(count * piece_bytes, p.payload.size() - offset));
     if (!place(target + offset, bytes)) {
-      // These, and all from now on, go through buffers.
+      // These, and all from now on, go through buffers, or are read by the peer.
       writable_pid_.store(0, std::memory_order_relaxed);
+      way_->slot().control->transfers[next_push_ % transfers_max].alone.store(
+          0, std::memory_order_relaxed);
+      notify();
       p.returned_first = first;
       p.returned_count = count;
       return 0;
@@ -299,7 +311,8 @@ std::size_t outgoing::report(std::span<event> out) noexcept {
   for (; number != posted && count < out.size(); ++number, ++count) {
     const bool whole = finished(number);
     if (!whole && !down) break;
-    if (const posting& p = postings_[number % transfers_max]; whole && p.begun_ns != 0)
+    if (const posting& p = postings_[number % transfers_max];
+        whole && p.begun_ns != 0 && !copies_alone(number))
       choice_.learn(p.payload.size(),
                     p.places ? way_choice::way::placing : way_choice::way::buffers,
                     base::now_ns() - p.begun_ns);
@@ -336,9 +349,10 @@ bool outgoing::could_advance() noexcept {
   const std::uint32_t oldest = done_.load(std::memory_order_relaxed);
   bool something = finished(oldest) || bell_.is_closed() || lost_.load(std::memory_order_relaxed);
   if (!something && buffer_free()) {
-    for (std::uint32_t n = oldest; n != next_push_ && !something; ++n)
+    const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+    for (std::uint32_t n = oldest; n != begun(posted) && !something; ++n)
       something = postings_[n % transfers_max].returned_count != 0 || take_returned(n);
-    if (next_push_ != posted_.load(std::memory_order_acquire) && !leaves_copying())  // (T)
+    if (next_push_ != posted && (!leaves_copying() || copies_alone(next_push_)))
       something = something || has_buffers() || target_of(next_push_) != 0;
   }
   pushing_.unlock();

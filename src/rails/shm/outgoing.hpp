@@ -93,6 +93,8 @@ class outgoing {
   };
   static constexpr std::size_t placed_bytes_min = 128 * 1024;  // below, system calls cost more
   static constexpr std::uint32_t placed_pieces = 4;            // at once, for the same reason
+  /// At once where the peer only waits for the end: each time wakes it.
+  static constexpr std::size_t alone_bytes = 1024 * 1024;
 
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
   [[nodiscard]] post put(record_kind kind, std::span<const std::byte> first,
@@ -101,6 +103,10 @@ class outgoing {
   [[nodiscard]] post send_landing(const packet& what) noexcept;
   [[nodiscard]] post send_transfer(const packet& what) noexcept;
   void push() noexcept;
+  /// Behind the last transfer of which pieces may have come back: the one at hand included.
+  [[nodiscard]] std::uint32_t begun(std::uint32_t posted) const noexcept {
+    return next_push_ == posted ? posted : next_push_ + 1;
+  }
   [[nodiscard]] bool next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept;
   [[nodiscard]] bool buffer_free() const noexcept;
   void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept;
@@ -108,6 +114,7 @@ class outgoing {
   [[nodiscard]] bool is_pulled() const noexcept;
   [[nodiscard]] bool has_buffers() const noexcept;
   [[nodiscard]] bool leaves_copying() const noexcept;
+  [[nodiscard]] bool copies_alone(std::uint32_t number) const noexcept;
   [[nodiscard]] bool may_place(std::uint32_t number) const noexcept;
   [[nodiscard]] std::uint64_t target_of(std::uint32_t number) const noexcept;
   [[nodiscard]] bool place(std::uint64_t target, std::span<const std::byte> bytes) noexcept;

@@ -47,16 +47,17 @@ void free_piece(Turn& turn, std::uint64_t lap) noexcept {
 }
 
 /// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that nobody
-/// took, and no more than half of those that are left, so that both ends finish together.
-/// How many; 0: all are taken, or the claim is already another transfer's.
+/// took, and, unless one end copies alone, no more than half of those that are left, so that both
+/// ends finish together. How many; 0: all are taken, or the claim is already another transfer's.
 template <class Claim>
 [[nodiscard]] std::uint32_t claim_pieces(Claim& claim, std::uint32_t number, std::uint64_t count,
-                                         std::uint32_t wanted, std::uint32_t& first) noexcept {
+                                         std::uint32_t wanted, std::uint32_t& first,
+                                         bool alone = false) noexcept {
   std::uint64_t seen = claim.load(std::memory_order_relaxed);
   while (seen >> 32 == number && (seen & 0xffff'ffff) < count) {
     first = static_cast<std::uint32_t>(seen);
-    const std::uint64_t half = (count - first + 1) / 2;
-    const auto taken = static_cast<std::uint32_t>(half < wanted ? half : wanted);
+    const std::uint64_t share = alone ? count - first : (count - first + 1) / 2;
+    const auto taken = static_cast<std::uint32_t>(share < wanted ? share : wanted);
     if (claim.compare_exchange_weak(seen, seen + taken, std::memory_order_relaxed,  // (K)
                                     std::memory_order_relaxed))
       return taken;

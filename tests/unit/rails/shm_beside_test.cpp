@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -37,8 +39,8 @@ struct ends {
       if (events[i].kind == event_kind::landed) bytes += events[i].count;
     return bytes;
   }
-  [[nodiscard]] bool rang() const {
-    pollfd bell{.fd = sender.descriptor(), .events = POLLIN, .revents = 0};
+  [[nodiscard]] static bool rang(const shm_driver& end) {
+    pollfd bell{.fd = end.descriptor(), .events = POLLIN, .revents = 0};
     return poll(&bell, 1, 0) == 1;
   }
 
@@ -59,10 +61,10 @@ TEST(shm_beside_a_computation, the_sender_sleeps_until_the_peer_has_read_everyth
     EXPECT_TRUE(both.sender.arm(true));
   }).join();
   for (std::size_t arrived = 0; arrived < payload_bytes;) {
-    EXPECT_FALSE(both.rang()) << "it would find nothing to do";
+    EXPECT_FALSE(ends::rang(both.sender)) << "it would find nothing to do";
     arrived += both.reaped_bytes();
   }
-  EXPECT_TRUE(both.rang());
+  EXPECT_TRUE(ends::rang(both.sender));
   EXPECT_EQ(both.target, both.payload);
   std::array<event, 4> events;
   ASSERT_EQ(both.sender.reap(events), 1u);
@@ -80,6 +82,82 @@ TEST(shm_beside_a_computation, a_sender_that_waits_helps) {
     sent += both.sender.reap(events);
   }
   EXPECT_EQ(both.target, both.payload);
+}
+
+/// A thread of the receiver that works in the background sees the announcement, and goes to sleep.
+/// The bytes that it took: what the sender had put into buffers before it knew the target.
+std::size_t look_in_the_background(ends& both) {
+  std::size_t taken = 0;
+  std::jthread([&] {
+    base::run_beside_computing();
+    taken = both.reaped_bytes();
+    EXPECT_LT(taken, payload_bytes / 2) << "who sends has time";
+    EXPECT_EQ(both.reaped_bytes(), 0u);
+    EXPECT_TRUE(both.receiver.arm(true));
+  }).join();
+  return taken;
+}
+
+TEST(shm_beside_a_computation, the_receiver_sleeps_until_who_sends_has_written_it_all) {
+  ends both;
+  const base::thread_waits_here has_time;
+  ASSERT_EQ(both.sender.send(peer_id{1}, {.payload = both.payload, .landing = zone}), post::posted);
+  std::size_t arrived = look_in_the_background(both);
+  EXPECT_FALSE(ends::rang(both.receiver));
+  std::array<event, 4> events;
+  ASSERT_EQ(both.sender.reap(events), 1u);
+  EXPECT_EQ(events[0].kind, event_kind::sent);
+  EXPECT_TRUE(ends::rang(both.receiver));
+  arrived += both.reaped_bytes();
+  EXPECT_EQ(arrived, payload_bytes);
+  EXPECT_EQ(both.target, both.payload);
+}
+
+TEST(shm_beside_a_computation, a_receiver_that_waits_after_all_helps) {
+  ends both;
+  const base::thread_waits_here has_time;
+  ASSERT_EQ(both.sender.send(peer_id{1}, {.payload = both.payload, .landing = zone}), post::posted);
+  std::size_t arrived = look_in_the_background(both);
+  const std::size_t read = both.reaped_bytes();
+  EXPECT_GT(read, 0u) << "by itself";
+  arrived += read;
+  std::array<event, 4> events;
+  for (std::size_t sent = 0; arrived < payload_bytes || sent == 0;) {
+    sent += both.sender.reap(events);
+    arrived += both.reaped_bytes();
+  }
+  EXPECT_EQ(both.target, both.payload);
+}
+
+TEST(shm_beside_a_computation, the_receiver_reads_what_the_sender_may_not_write) {
+  constexpr landing_id guarded_zone{8};
+  ends both;
+  const base::thread_waits_here has_time;
+  void* const memory =
+      mmap(nullptr, payload_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::span guarded(static_cast<std::byte*>(memory), payload_bytes);
+  const auto guard_end = [end = guarded.last(payload_bytes / 4)](int protection) {
+    ASSERT_EQ(mprotect(end.data(), end.size(), protection), 0);
+  };
+  guard_end(PROT_READ);
+  EXPECT_TRUE(both.receiver.land(peer_id{0}, guarded_zone, guarded));
+  ASSERT_EQ(both.sender.send(peer_id{1}, {.payload = both.payload, .landing = guarded_zone}),
+            post::posted);
+  std::size_t arrived = look_in_the_background(both);
+  std::array<event, 4> events;
+  EXPECT_EQ(both.sender.reap(events), 0u);
+  EXPECT_TRUE(ends::rang(both.receiver)) << "nobody would copy";
+  guard_end(PROT_READ | PROT_WRITE);
+  std::jthread([&] {
+    base::run_beside_computing();
+    for (std::size_t sent = 0; arrived < payload_bytes || sent == 0;) {
+      arrived += both.reaped_bytes();
+      sent += both.sender.reap(events);
+    }
+  }).join();
+  EXPECT_TRUE(std::ranges::equal(guarded, both.payload));
+  munmap(memory, payload_bytes);
 }
 
 }  // namespace

@@ -35,5 +35,13 @@ TEST(shm_pieces, a_claim_takes_half_of_what_is_left_at_most) {
   EXPECT_EQ(claim_pieces(claim, 8, 10, 4, first), 0u) << "another transfer's";
 }
 
+TEST(shm_pieces, who_copies_alone_claims_all_that_it_wants) {
+  std::atomic<std::uint64_t> claim{std::uint64_t{9} << 32};
+  std::uint32_t first = 0;
+  EXPECT_EQ(claim_pieces(claim, 9, 10, 8, first, true), 8u);
+  EXPECT_EQ(claim_pieces(claim, 9, 10, 8, first, true), 2u);
+  EXPECT_EQ(first, 8u);
+}
+
 }  // namespace
 }  // namespace headway::rails::shm

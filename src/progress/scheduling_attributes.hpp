@@ -11,6 +11,9 @@ namespace headway::progress {
 
 constexpr std::uint64_t short_slice_ns = 100'000;  // the least that the kernel takes
 constexpr std::int32_t greatest_weight = -20;      // of nice values
+/// Threads and processes that this thread makes do not inherit its weight and slices. To take the
+/// flag back needs CAP_SYS_NICE.
+constexpr std::uint64_t not_inherited = 1;
 
 /// The kernel's struct sched_attr, first version; glibc has none before 2.41.
 struct scheduling_attributes {

@@ -31,6 +31,7 @@ bool standing::raise(pid_t thread, bool weight) noexcept {
   scheduling_attributes now;
   if (!get_attributes(thread, now) || now.policy != SCHED_OTHER) return false;
   nice_ = now.nice;
+  flags_ = now.flags;
   slice_ns_ = now.runtime;
   weight_ = weight && apply(thread, true);
   if (!weight_ && !apply(thread, false)) return false;
@@ -41,6 +42,7 @@ bool standing::raise(pid_t thread, bool weight) noexcept {
 bool standing::apply(pid_t thread, bool weight) const noexcept {
   scheduling_attributes wish;
   wish.nice = weight ? greatest_weight : nice_;
+  wish.flags = weight ? flags_ | not_inherited : flags_;
   wish.runtime = slice_ns_ == 0 ? short_slice_ns : std::min(slice_ns_, short_slice_ns);
   if (set_attributes(thread, wish)) return true;
   if (weight && errno == EPERM) weight_refused.store(true, std::memory_order_relaxed);
@@ -52,7 +54,10 @@ void standing::lower(pid_t thread) noexcept {
   if (thread != thread_ || raised_ == 0 || --raised_ != 0) return;
   scheduling_attributes wish;
   wish.nice = nice_;
+  wish.flags = flags_;
   wish.runtime = slice_ns_;
+  if (set_attributes(thread, wish) || errno != EPERM) return;
+  wish.flags = flags_ | not_inherited;
   set_attributes(thread, wish);
 }
 

@@ -17,6 +17,8 @@ namespace headway::progress {
 /// slices alone who has used up its share, one in N + 1 beside N that compute, waits until the
 /// others have caught up (docs/experiments/E9.md), and one that lost its processor keeps its place
 /// in the order: behind 16 computing threads it is back after 60 ms, with weight after 11.
+/// A thread that is made meanwhile has ordinary weight, as the program may make its computing
+/// threads while weight is kept between waits (kept_weight.hpp).
 /// Never real-time: if who raises it loses the processor meanwhile, nobody must starve.
 ///
 /// Threads:  every function any thread.
@@ -39,6 +41,7 @@ class standing {
   bool weight_ = false;
   std::int32_t nice_ = 0;  // what it had, and so below
   std::uint64_t slice_ns_ = 0;
+  std::uint64_t flags_ = 0;
 };
 
 /// Raises a standing from `ask` on, until its own end.

@@ -73,6 +73,19 @@ TEST_F(kept_weight_test, needs_a_keeper_who_leaves_nothing_behind) {
   });
 }
 
+// A program makes its computing threads between two waits.
+TEST_F(kept_weight_test, is_not_inherited_by_threads_made_meanwhile) {
+  kept.keeper_comes();
+  std::jthread([this] {
+    const auto before = of_this_thread();
+    EXPECT_TRUE(wait_until(1000));
+    EXPECT_EQ(of_this_thread().nice, greatest_weight);
+    std::jthread([&before] { EXPECT_EQ(of_this_thread(), before); }).join();
+    kept.keeper_goes();
+    EXPECT_EQ(of_this_thread(), before);
+  }).join();
+}
+
 TEST_F(kept_weight_test, is_one_threads_at_a_time) {
   kept.keeper_comes();
   in_a_lighter_thread([this] {

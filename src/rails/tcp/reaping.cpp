@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "rails/tcp/tcp_driver.hpp"
@@ -176,8 +177,10 @@ void tcp_driver::read_hot(event_sink& out) noexcept {
 
 /// Whoever sleeps between the parts of a payload that a sender on this machine copies in front of
 /// him is woken too late each time, and copies behind it what he could have copied beside it. Where
-/// parts come slowly it is given up, and tried again from time to time.
+/// parts come slowly it is given up, and tried again from time to time. Not beside a computation,
+/// whose processor it would take.
 void tcp_driver::linger(event_sink& out) noexcept {
+  if (base::runs_beside_computing()) return;
   if (lingers_left_out_ > 0) {
     --lingers_left_out_;
     return;

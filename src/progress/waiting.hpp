@@ -63,9 +63,9 @@ class waiting {
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
-  bool moved_ = false;   ///< by the last spin
-  preferred preferred_;  ///< in a crowd
-  std::uint64_t has_weight_since_ns_ = 0;
+  bool moved_ = false;                     ///< by the last spin
+  preferred preferred_;                    ///< in a crowd
+  std::uint64_t has_weight_since_ns_ = 0;  ///< 0: it has none
   std::uint64_t began_ns_ = 0;  ///< the first look at the clock: short waits never take one
 };
 

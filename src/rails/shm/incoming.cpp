@@ -122,17 +122,17 @@ void incoming::lend(transfer& t) noexcept {
   slot_control& control = *c_.slot.control;
   if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
   transfer_line& shared = control.transfers[t.notice.number % transfers_max];
-  t.left = t.notice.attends != 0 && base::runs_beside_computing();
+  const bool leaves = t.notice.attends != 0 && base::runs_beside_computing();
   const auto said =
       c_.zones->lend(c_.back->peer(), landing_id{t.notice.landing}, t.notice.offset, t.notice.bytes,
                      [&](std::span<std::byte> part) {
                        const auto address = reinterpret_cast<std::uint64_t>(part.data());
-                       shared.alone.store(t.left, std::memory_order_relaxed);
+                       shared.alone.store(leaves, std::memory_order_relaxed);
                        shared.target.store(lent_target(address, lap_of(t.notice.number)),
                                            std::memory_order_release);  // (G)
                      });
   t.lent = said == landing_zones::answer::written;
-  t.left = t.left && t.lent;
+  t.left = leaves && t.lent;
 }
 
 /// A record was used up at once. The writer gets lines back in order, so while older records are

@@ -245,13 +245,13 @@ std::size_t outgoing::place_some() noexcept {
   const std::size_t piece_bytes = way_->shape().piece_bytes;
   for (; next_push_ != posted; ++next_push_) {
     const std::uint64_t target = target_of(next_push_);
-    const bool alone = copies_alone(next_push_);
-    if (target == 0 || (leaves_copying() && !alone)) return 0;
     posting& p = postings_[next_push_ % transfers_max];
-    auto& claim = way_->slot().control->transfers[next_push_ % transfers_max].claim;
+    transfer_line& shared = way_->slot().control->transfers[next_push_ % transfers_max];
+    const bool alone = shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
+    if (target == 0 || (leaves_copying() && !alone)) return 0;
     std::uint32_t first = 0;
     const std::uint32_t count =
-        claim_pieces(claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
+        claim_pieces(shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
                      alone ? static_cast<std::uint32_t>(alone_bytes / piece_bytes) : placed_pieces,
                      first, alone);
     if (count == 0) continue;
@@ -261,8 +261,7 @@ std::size_t outgoing::place_some() noexcept {
     if (!place(target + offset, bytes)) {
       // These, and all from now on, go through buffers, or are read by the peer.
       writable_pid_.store(0, std::memory_order_relaxed);
-      way_->slot().control->transfers[next_push_ % transfers_max].alone.store(
-          0, std::memory_order_relaxed);
+      shared.alone.store(0, std::memory_order_relaxed);
       notify();
       p.returned_first = first;
       p.returned_count = count;

@@ -47,9 +47,9 @@ class ltask : public base::list_hook<> {
   /// Who owns the ltask: nobody, a queue, or the round that runs it. `running` stays after the last
   /// run, because the engine does not touch a finished ltask.
   enum class state : std::uint8_t { idle, queued, running };
-  static base::mpsc_link<ltask>& link_of(ltask& t) noexcept { return t.submitted_; }
+  static base::mpsc_link& link_of(ltask& t) noexcept { return t.submitted_; }
 
-  base::mpsc_link<ltask> submitted_;
+  base::mpsc_link submitted_;
   base::atomic<state> state_{state::idle};
   base::atomic<class task_queue*> home_{nullptr};  ///< where it was submitted last
   base::atomic<task_queue*> listed_{nullptr};      ///< in whose main list it is; of its holder

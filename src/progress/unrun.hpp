@@ -15,8 +15,8 @@ namespace headway::progress {
 template <template <class> class Atomic = base::atomic>
 class basic_unrun {
   // Hazard, and the edge that removes it:
-  //   a member leaves the queue, and   `taking` comes before (T) of base/mpsc_queue.hpp, which
-  //     is not yet counted here        releases it to (B), the load that found the queue empty
+  //   a member leaves the queue, and   `taking` comes before (T') of base/mpsc_queue.hpp, which
+  //     is not yet counted here        releases it to (B'), by which the queue was found empty
   // So a member that was pushed is seen in the queue or here until it has run. It may be seen a
   // little longer.
   // Checked by: tests/model/unrun_model.cpp.
@@ -28,7 +28,7 @@ class basic_unrun {
   void withdrawn() noexcept { set(count() - 1); }
   void all_ran() noexcept { set(0); }
 
-  /// Relaxed: (B) has made it visible; what a run did is none of its business.
+  /// Relaxed: (B') has made it visible; what a run did is none of its business.
   [[nodiscard]] std::uint32_t count() const noexcept {
     return word_.load(std::memory_order_relaxed);
   }

@@ -10,8 +10,8 @@
 namespace {
 
 struct item {
-  headway::base::mpsc_link<item> hook;
-  static headway::base::mpsc_link<item>& link(item& i) { return i.hook; }
+  headway::base::mpsc_link hook;
+  static headway::base::mpsc_link& link(item& i) { return i.hook; }
 };
 
 struct guard_model : rl::test_suite<guard_model, 3> {

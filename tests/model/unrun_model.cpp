@@ -2,7 +2,7 @@
 //         a time limit while nothing waits for a round is woken for it, although another thread may
 //         take it out of the queue meanwhile and leave it there, as who looks for another one does.
 // Method: Relacy, random interleavings and weak memory; a forgotten ltask is a deadlock.
-// Mutations that fail here: no `taking`, or after (T); (T) acquire; (P), (B), (C), (O) relaxed.
+// Mutations that fail here: no `taking`, or after (T'); (T'), (B'), (P), (B), (C), (O) relaxed.
 
 #include "futex.hpp"
 // After it, because they name the memory orders.
@@ -14,9 +14,9 @@
 namespace {
 
 struct item {
-  headway::base::mpsc_link<item> hook;
+  headway::base::mpsc_link hook;
   rl::var<int> runs;
-  static headway::base::mpsc_link<item>& link(item& i) { return i.hook; }
+  static headway::base::mpsc_link& link(item& i) { return i.hook; }
 };
 
 struct unrun_model : rl::test_suite<unrun_model, 3> {

@@ -6,9 +6,9 @@ namespace headway::base {
 namespace {
 
 struct member {
-  mpsc_link<member> hook = {};
+  mpsc_link hook = {};
   int value = 0;
-  static mpsc_link<member>& link(member& m) { return m.hook; }
+  static mpsc_link& link(member& m) { return m.hook; }
 };
 using queue = mpsc_queue<member, &member::link>;
 
@@ -16,8 +16,8 @@ TEST(mpsc_queue, pops_in_the_order_of_the_pushes) {
   queue q;
   member a{.value = 1}, b{.value = 2}, c{.value = 3};
   EXPECT_TRUE(q.empty());
-  EXPECT_TRUE(q.push(a));
-  EXPECT_FALSE(q.push(b));
+  q.push(a);
+  q.push(b);
   EXPECT_FALSE(q.empty());
   EXPECT_EQ(q.pop(), &a);
   q.push(c);
@@ -33,6 +33,37 @@ TEST(mpsc_queue, takes_a_member_again_once_it_was_popped) {
   for (int i = 0; i < 3; ++i) {
     q.push(a);
     EXPECT_TRUE(q.fresh());
+    EXPECT_FALSE(q.empty());
+    EXPECT_EQ(q.pop(), &a);
+    EXPECT_EQ(q.pop(), nullptr);
+    EXPECT_TRUE(q.empty());
+  }
+}
+
+TEST(mpsc_queue, knows_a_member_that_comes_again_from_its_push_before) {
+  queue q;
+  member a, b;
+  for (int i = 0; i < 3; ++i) {
+    q.push(a);
+    EXPECT_EQ(q.pop(), &a);
+    q.push(b);
+    q.push(a);  // not what was taken last, though it is the same
+    EXPECT_FALSE(q.empty());
+    EXPECT_EQ(q.pop(), &b);
+    q.push(b);  // while `a` is popped, but not out
+    EXPECT_EQ(q.pop(), &a);
+    EXPECT_EQ(q.pop(), &b);
+    EXPECT_EQ(q.pop(), nullptr);
+    EXPECT_TRUE(q.empty());
+  }
+}
+
+TEST(mpsc_queue, knows_another_member_at_the_address_of_the_last_one) {
+  queue q;
+  for (int i = 0; i < 3; ++i) {
+    member a{.value = i};
+    q.push(a);
+    EXPECT_FALSE(q.empty());
     EXPECT_EQ(q.pop(), &a);
     EXPECT_EQ(q.pop(), nullptr);
   }

@@ -23,6 +23,10 @@ void signal(waiter& sleeper) noexcept {
 void completion::complete() noexcept {
   // Often the thread that polls finds its own message. It is awake, so there is nobody to signal.
   if (this_thread().spins_for == this) return word_.finish_own();
+  tell_all();
+}
+
+void completion::tell_all() noexcept {
   const auto whom = word_.finish();  // from here on `this` may be gone
   if (whom.seated) signal(*whom.seated);
   if (whom.crowd) [[unlikely]]

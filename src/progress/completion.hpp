@@ -36,6 +36,7 @@ class completion {
  private:
   friend class wait_set;
   friend class shared_completion;
+  void tell_all() noexcept;
   basic_completion_word<waiter> word_;
 };
 
@@ -45,6 +46,8 @@ class shared_completion : public completion {
  public:
   shared_completion() noexcept { reset(); }
   void reset() noexcept { word_.reset_shared(); }
+  /// No look who spins for it, as that says nothing of others.
+  void complete() noexcept { tell_all(); }
 };
 
 }  // namespace headway::progress

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/backoff.hpp"
+#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "progress/background.hpp"
@@ -54,6 +55,23 @@ std::optional<polling_point> point_of(polling points) {
       return polling_point::idle;
   }
   return std::nullopt;
+}
+
+/// A wait is under way: for whom it concerns, and for the meter.
+class wait_account {
+ public:
+  explicit wait_account(thread_record& me) noexcept
+      : timed_(me.measured, "wait", &meter::waits, &meter::waited_ns) {}
+
+ private:
+  base::thread_waits_here has_time_;
+  stretch timed_;
+};
+
+[[gnu::noinline]] void wait_on(engine_core& core, completion& what, waiting::outcome how) noexcept {
+  completion* const one[] = {&what};
+  wait_set set(one);
+  static_cast<void>(waiting(core, set, base::no_deadline).run(how));
 }
 
 }  // namespace
@@ -108,8 +126,10 @@ void engine::submit_at(topology::place_id place, ltask& task) noexcept {
 
 void engine::submit_to(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
-  {
+  if (core.options.locks == locking::coarse) [[unlikely]] {
     const engine_core::section alone(core, this_thread());
+    queue.submit(task);
+  } else {
     queue.submit(task);
   }
   core.tell_background();
@@ -180,9 +200,13 @@ bool engine::poll_everywhere() noexcept {
 }
 
 void engine::wait(completion& what) noexcept {
-  completion* const one[] = {&what};
-  wait_set set(one);
-  static_cast<void>(wait_for(set, base::no_deadline));
+  auto& me = this_thread();
+  engine_core::forbid_inside_ltask(me, "wait");
+  if (what.test()) return;
+  const wait_account open(me);
+  const auto how =
+      waiting::look(parts_->core, me, what.shared() ? nullptr : &what, [&] { return what.test(); });
+  if (how != waiting::outcome::complete) wait_on(parts_->core, what, how);
 }
 
 bool engine::wait_until(completion& what, std::uint64_t deadline_ns) noexcept {
@@ -228,8 +252,13 @@ void engine::end_lending(base::atomic<std::uint32_t>& give_back) noexcept {
 }
 
 bool engine::wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept {
-  engine_core::forbid_inside_ltask(this_thread(), "wait");
-  return set.done() || waiting(parts_->core, set, deadline_ns).run();
+  auto& core = parts_->core;
+  auto& me = this_thread();
+  engine_core::forbid_inside_ltask(me, "wait");
+  if (set.done()) return true;
+  const wait_account open(me);
+  const auto how = waiting::look(core, me, set.only(), [&] { return set.done(); });
+  return how == waiting::outcome::complete || waiting(core, set, deadline_ns).run(how);
 }
 
 void engine::pending_started() noexcept {

@@ -214,11 +214,12 @@ void note_now(happening::sort what, const char* name, const void* id,
   mine->note(what, name, now, now, reinterpret_cast<std::uintptr_t>(id), bytes);
 }
 
-void stretch::end() noexcept {
+void stretch::end(meter& of, const char* name, meter::counter meter::* times,
+                  meter::counter meter::* total, std::uint64_t began_ns) noexcept {
   const auto now = base::now_ns();
-  meter::bump(of_->*times_);
-  meter::bump(of_->*total_, now - began_ns_);
-  of_->note(happening::sort::stretch, name_, began_ns_, now);
+  meter::bump(of.*times);
+  meter::bump(of.*total, now - began_ns);
+  of.note(happening::sort::stretch, name, began_ns, now);
 }
 
 }  // namespace headway::progress

@@ -73,26 +73,31 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
     submissions_.take();
   }
   const auto before = main_count_.load(std::memory_order_relaxed);
-  std::uint32_t runs = 0, kept = 0, one_shots = 0;
-  bool advanced = false;
-  // Unlinked before it runs: when the body says `done`, the ltask may be gone.
-  const auto next = [&] { return runs < before ? pop_listed() : submissions_.next(); };
-  for (ltask* task = next(); task; task = next()) {
-    ++runs;
-    const bool repeats = task->kind_ == ltask_kind::repeat;
-    const auto said = run_one(me, *task);
-    advanced |= said != ltask_result::idle || !repeats;
-    if (repeats && said != ltask_result::done) {
-      keep(*task);
-      ++kept;
-    } else {
-      one_shots += repeats ? 0 : 1;
-    }
-  }
-  if (kept != before) set_count(kept);
+  tally sum;
+  if (before != 0) run_listed(me, before, sum);
+  while (auto* task = submissions_.next()) run_and_keep(me, *task, sum);
+  if (sum.kept != before) set_count(sum.kept);
   if (unrun_.any()) unrun_.all_ran();
-  bump(runs_, runs);
-  return {advanced ? found::advanced : found::idle, one_shots};
+  bump(runs_, sum.runs);
+  return {sum.advanced ? found::advanced : found::idle, sum.one_shots};
+}
+
+void task_queue::run_listed(thread_record& me, std::uint32_t count, tally& sum) noexcept {
+  while (count-- > 0) run_and_keep(me, *pop_listed(), sum);
+}
+
+/// Unlinked before it runs: when the body says `done`, the ltask may be gone.
+inline void task_queue::run_and_keep(thread_record& me, ltask& task, tally& sum) noexcept {
+  ++sum.runs;
+  const bool repeats = task.kind_ == ltask_kind::repeat;
+  const auto said = run_one(me, task);
+  sum.advanced |= said != ltask_result::idle || !repeats;
+  if (repeats && said != ltask_result::done) {
+    keep(task);
+    ++sum.kept;
+  } else {
+    sum.one_shots += repeats ? 0 : 1;
+  }
 }
 
 ltask_result task_queue::run_one(thread_record& me, ltask& task) noexcept {

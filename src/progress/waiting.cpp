@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/backoff.hpp"
-#include "base/beside.hpp"
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "progress/spin_length.hpp"
@@ -23,7 +22,6 @@ constexpr int make_room_tries = 8;               // … so many times
 constexpr int yields_in_vain = 4;
 constexpr std::uint64_t worth_asking_ns = 10 * us;  // to ask the kernel and to take it back: 1 us
 constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, without event thread
-constexpr std::uint32_t sweep_period = 64;    // rounds of a thread from one sweep to the next
 constexpr std::uint32_t rounds_before_relax = 100;
 constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
@@ -34,10 +32,8 @@ std::uint64_t tunable_ns(const base::number_tunable& t) {
 
 }  // namespace
 
-bool waiting::run() noexcept {
-  const base::thread_waits_here has_time;
-  const stretch timed(me_.measured, "wait", &meter::waits, &meter::waited_ns);
-  for (auto how = look();; how = outcome::relieved) {
+bool waiting::run(outcome first) noexcept {
+  for (auto how = first;; how = outcome::relieved) {
     if (how == outcome::relieved) {
       if (core_.lead.try_lock(me_.next_ticket())) {
         how = lead();
@@ -50,25 +46,9 @@ bool waiting::run() noexcept {
     if (how == outcome::exhausted || how == outcome::woke_others) how = follow(how);
     if (how == outcome::relieved) continue;
     if (has_weight_since_ns_ != 0) keep_weight();
-    be_fair();
+    be_fair(me_);
     return how == outcome::complete;
   }
-}
-
-/// What needs one round needs no lead, which is for those who stay.
-waiting::outcome waiting::look() noexcept {
-  if (core_.lead.holder() != 0) return outcome::relieved;  // who has it looks
-  me_.spins_for = set_.only();
-  static_cast<void>(
-      core_.round(me_, round_kind::explicit_, me_.rounds++ % sweep_period == sweep_period - 1));
-  me_.spins_for = nullptr;
-  const bool woke_others = me_.owed_count != 0;
-  me_.pay_wake_ups();
-  if (set_.done()) {
-    learn(0);
-    return outcome::complete;
-  }
-  return woke_others ? outcome::woke_others : outcome::relieved;
 }
 
 /// Entered with the lead; left without.
@@ -286,10 +266,10 @@ void waiting::note_company() noexcept {
 
 /// A leader whose own messages come one after another never sleeps, and those whom it woke may need
 /// its processor all the while, a whole turn of the scheduler.
-void waiting::be_fair() noexcept {
+void waiting::be_fair(thread_record& me) noexcept {
   constexpr std::uint32_t favours_max = 16;
-  if (roused_threads.load(std::memory_order_relaxed) <= 0 || ++me_.favours < favours_max) return;
-  me_.favours = 0;
+  if (roused_threads.load(std::memory_order_relaxed) <= 0 || ++me.favours < favours_max) return;
+  me.favours = 0;
   sched_yield();
 }
 

@@ -28,10 +28,6 @@ class waiting {
         deadline_ns_(deadline_ns),
         preferred_(me_.in_kernel, base::thread_of(me_.ticket)) {}
 
-  /// False: the deadline passed.
-  [[nodiscard]] bool run() noexcept;
-
- private:
   enum class outcome : std::uint8_t {
     complete,
     timed_out,
@@ -40,7 +36,31 @@ class waiting {
     relieved,     ///< somebody else does what we did, or the lead is vacant: begin again
   };
 
-  [[nodiscard]] outcome look() noexcept;
+  /// The first round of a wait, and of most the last one: it needs no lead, which is for those who
+  /// stay, and no object of this class. `only`: as `wait_set::only`.
+  template <class Done>
+  [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
+                                    Done done) noexcept {
+    if (core.lead.holder() != 0) return outcome::relieved;  // who has it looks
+    me.spins_for = only;
+    static_cast<void>(
+        core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
+    me.spins_for = nullptr;
+    const bool woke_others = me.owed_count != 0;
+    if (woke_others) me.pay_wake_ups();
+    if (!done()) return woke_others ? outcome::woke_others : outcome::relieved;
+    auto& recent = me.recent_wait_ns[only ? 0 : 1];
+    recent -= recent / 8;  // as `learn` does where it ends before the first look at the clock
+    if (roused_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
+      be_fair(me);
+    return outcome::complete;
+  }
+  /// What is left of the wait, after `look` came to `first`. False: the deadline passed.
+  [[nodiscard]] bool run(outcome first) noexcept;
+
+ private:
+  static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
+
   [[nodiscard]] outcome lead() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] outcome poll_for(std::uint64_t budget_ns) noexcept;
@@ -54,7 +74,7 @@ class waiting {
   void be_preferred() noexcept;
   void keep_weight() noexcept;
   void note_company() noexcept;
-  void be_fair() noexcept;
+  static void be_fair(thread_record& me) noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
   [[nodiscard]] bool crowd_of_others() const noexcept;
   [[nodiscard]] bool must_nap() const noexcept;

@@ -66,15 +66,16 @@ void task_queue::note_tenure(thread_record& me, round_kind kind, std::uint64_t s
 }
 
 /// Those that have run before, then what was submitted until now, straight from its queue: most of
-/// it runs once, and never sees the main list.
+/// it runs once, and never sees the main list. That includes what the former have submitted: who
+/// waits for a message and for what follows from it needs one round.
 task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
+  const auto before = main_count_.load(std::memory_order_relaxed);
+  tally sum;
+  if (before != 0) run_listed(me, before, sum);
   if (submissions_.fresh()) {
     unrun_.taking();
     submissions_.take();
   }
-  const auto before = main_count_.load(std::memory_order_relaxed);
-  tally sum;
-  if (before != 0) run_listed(me, before, sum);
   while (auto* task = submissions_.next()) run_and_keep(me, *task, sum);
   if (sum.kept != before) set_count(sum.kept);
   if (unrun_.any()) unrun_.all_ran();

@@ -49,6 +49,32 @@ TEST(ltask, runs_from_a_leaf_of_an_imagined_machine) {
   }));
 }
 
+/// As a rail does with what follows from a message.
+struct submitting : ltask {
+  submitting(engine& e, ltask& what)
+      : ltask("submitting", &run, ltask_kind::repeat), where(e), follows(what) {}
+  static ltask_result run(ltask& self) noexcept {
+    auto& me = static_cast<submitting&>(self);
+    if (!me.message_there) return ltask_result::idle;
+    me.where.submit(me.follows);
+    return ltask_result::done;
+  }
+  engine& where;
+  ltask& follows;
+  bool message_there = false;
+};
+
+TEST(ltask, runs_in_the_round_in_which_one_that_has_run_before_submits_it) {
+  running e(polling::off);
+  counting follows(ltask_kind::one_shot);
+  submitting rail(*e, follows);
+  e->submit(rail);
+  EXPECT_FALSE(e->poll());
+  rail.message_there = true;
+  EXPECT_TRUE(e->poll());
+  EXPECT_EQ(follows.runs, 1);
+}
+
 TEST(ltask, may_be_submitted_again_when_it_is_done) {
   running e(polling::off);
   counting task(ltask_kind::one_shot);

@@ -45,6 +45,10 @@ void allreduce_doubling(schedule& s, const team& t, const reduction& r);
 void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
 /// Reduces a part on each rank, then passes the parts round. Commutative operators only.
 void allreduce_ring(schedule& s, const team& t, const reduction& r);
+/// Each rank reduces a part where it lies, in the memory of all, and writes it there: two rounds of
+/// small messages. Asks for team::direct and a type whose elements are alike on all ranks and lie
+/// without gaps; keeps the order.
+void allreduce_direct(schedule& s, const team& t, const reduction& r);
 
 // From here on `mine` or `from` is null where the standard's "in place" is meant.
 

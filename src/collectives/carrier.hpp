@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "messages/request.hpp"
@@ -34,6 +35,17 @@ class carrier {
                        int tag) noexcept = 0;
   /// Has `ready.take_turn()` called soon, by its ltask, at some polling point.
   virtual void submit(schedule& ready) noexcept = 0;
+  /// Copies out of or into the memory of that rank's process, which has said where. False: it
+  /// cannot be touched. See team::direct.
+  [[nodiscard]] virtual bool read(int rank, std::uint64_t from, std::span<std::byte> to) noexcept {
+    (void)rank, (void)from, (void)to;
+    return false;
+  }
+  [[nodiscard]] virtual bool write(int rank, std::uint64_t to,
+                                   std::span<const std::byte> from) noexcept {
+    (void)rank, (void)to, (void)from;
+    return false;
+  }
   /// That rank's process is gone.
   [[nodiscard]] virtual bool lost(int rank) const noexcept {
     (void)rank;

@@ -15,6 +15,7 @@ constexpr auto any_bytes = std::numeric_limits<std::int64_t>::max();
 constexpr int any_ranks = std::numeric_limits<int>::max();
 constexpr auto always = rule::crowd::any;
 constexpr auto crowded = rule::crowd::yes;
+constexpr auto room = rule::crowd::no;
 constexpr std::int64_t kb = 1024;
 
 using enum algorithm;
@@ -38,6 +39,8 @@ constexpr rule table[] = {
     {collective::allreduce, flat, 4 * kb, 64, crowded, false,
      "2 cores, by bench/mpi/allreduce.c: 8 ranks 0.55, 16 ranks 0.49 of doubling"},
     {collective::allreduce, doubling, 8 * kb, any_ranks, always, false, "least rounds"},
+    {collective::allreduce, direct, any_bytes, 8, room, false,
+     "2 ranks, by bench/mpi/allreduce.c: 16 KB 0.77, 256 KB 0.55, 1 MB 0.45 of ring"},
     {collective::allreduce, ring, any_bytes, any_ranks, always, true, "least bytes per link"},
     {collective::allreduce, doubling, any_bytes, any_ranks, always, false, "keeps the order"},
 
@@ -69,8 +72,8 @@ constexpr rule table[] = {
 };
 
 constexpr std::array algorithm_names = {
-    "automatic",    "dissemination", "doubling", "binomial", "flat",     "chain",  "pipeline",
-    "scatter_ring", "ring",          "bruck",    "linear",   "pairwise", "ordered"};
+    "automatic",    "dissemination", "doubling", "binomial", "flat",     "chain",   "pipeline",
+    "scatter_ring", "ring",          "bruck",    "linear",   "pairwise", "ordered", "direct"};
 constexpr std::array collective_names = {"barrier",  "bcast",     "reduce",    "allreduce",
                                          "gather",   "scatter",   "allgather", "allgatherv",
                                          "alltoall", "alltoallv", "scan",      "reduce_scatter"};
@@ -113,13 +116,15 @@ struct overrides {
 bool fits(const rule& r, const question& q) noexcept {
   return r.what == q.what && q.bytes <= r.bytes_max && q.ranks <= r.ranks_max &&
          (r.where == rule::crowd::any || (r.where == rule::crowd::yes) == q.crowded) &&
-         (!r.any_order || q.commutative);
+         (!r.any_order || q.commutative) && (r.use != direct || q.direct);
 }
 
-/// Some rule uses it for this collective, and it does not ask for an operator that commutes.
+/// Some rule uses it for this collective, and what it asks for is there.
 bool allowed(algorithm a, const question& q) noexcept {
   for (const rule& r : table) {
-    if (r.what == q.what && r.use == a && (!r.any_order || q.commutative)) return true;
+    if (r.what == q.what && r.use == a && (!r.any_order || q.commutative) &&
+        (a != direct || q.direct))
+      return true;
   }
   return false;
 }

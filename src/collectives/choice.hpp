@@ -34,6 +34,7 @@ enum class algorithm : std::uint8_t {
   linear,
   pairwise,
   ordered,
+  direct,  ///< in the memory of the others
 };
 
 /// What the choice of an algorithm depends on. All ranks ask the same question.
@@ -43,6 +44,7 @@ struct question {
   int ranks = 1;
   bool crowded = false;  ///< more ranks than processors on some node
   bool commutative = true;
+  bool direct = false;  ///< the ranks can touch each other's memory, and the data there as it is
 };
 
 /// One row of the table: it serves when every bound holds.

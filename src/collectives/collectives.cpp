@@ -62,7 +62,17 @@ void reduce(schedule& s, const team& t, const reduction& r, int root) {
 }
 
 void allreduce(schedule& s, const team& t, const reduction& r) {
-  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), r.op.commutative)) {
+  // A user's operator could be given types of other gaps on other ranks.
+  const bool direct = t.direct && r.type->is_contiguous() && r.op.type == nullptr;
+  const auto use = choose({.what = collective::allreduce,
+                           .bytes = r.bytes(),
+                           .ranks = t.size,
+                           .crowded = t.crowded,
+                           .commutative = r.op.commutative,
+                           .direct = direct});
+  switch (use) {
+    case algorithm::direct:
+      return allreduce_direct(s, t, r);
     case algorithm::doubling:
       return allreduce_doubling(s, t, r);
     case algorithm::ring:

@@ -8,10 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/fence.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/operators.hpp"
-#include "collectives/schedule_cache.hpp"
-#include "datatypes/layout.hpp"
+#include "collectives/agreement.hpp"
 
 namespace headway::collectives {
 namespace {
@@ -21,23 +18,6 @@ namespace {
 // look 30 times before each yield takes 1.4 times as long, 1 to 50 yields make no difference.
 constexpr int looks_spinning = 40;
 constexpr int looks_yielding = 10;
-
-/// The slots that all ranks have free. None where a message failed: then a rank is lost, and those
-/// that have been told of a slot will wait for it in vain on the board as they would elsewhere.
-std::uint32_t common(team& ranks, std::uint32_t mine) {
-  const auto steps = new_schedule();
-  std::uint64_t all = 0;
-  const std::uint64_t own = mine;
-  const auto& type = datatypes::layout::of(datatypes::number::uint64);
-  allreduce_doubling(*steps, ranks,
-                     {.send = &own,
-                      .receive = &all,
-                      .count = 1,
-                      .type = &type,
-                      .op = *predefined(operation::band, datatypes::number::uint64)});
-  steps->bind(ranks);
-  return steps->run() == messages::outcome::ok ? static_cast<std::uint32_t>(all) : 0;
-}
 
 }  // namespace
 
@@ -63,7 +43,7 @@ std::unique_ptr<notice_board> notice_board::open(team& ranks, rails::board* memo
   const bool all_seen = reserved && std::ranges::all_of(processes, [&](std::uint32_t process) {
                           return memory->lines_of(rails::peer_id{process}, 0) != nullptr;
                         });
-  const std::uint32_t free = common(ranks, all_seen ? memory->unused() : 0);
+  const std::uint64_t free = agree(ranks, all_seen ? memory->unused() : 0);
   const auto slot = static_cast<std::uint32_t>(std::countr_zero(free));
   if (free != 0) memory->use(slot);
   if (reserved) memory->end_reservation();

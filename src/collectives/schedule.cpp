@@ -73,6 +73,8 @@ void schedule::combine(const void* left, void* right, std::int64_t count) {
   if (count > 0) add({kind::combine, 0, count, left, right, nullptr});
 }
 
+void schedule::perform(own_step& what) { add({kind::own, 0, 0, nullptr, &what, nullptr}); }
+
 void schedule::clear() noexcept {
   steps_.clear();
   kept_.clear();
@@ -130,6 +132,10 @@ void schedule::local(const step& s) noexcept {
       break;
     case kind::combine:
       reducer_.apply(reducer_, s.from, s.to, s.amount);
+      break;
+    case kind::own:
+      if (const int rank = static_cast<own_step*>(s.to)->act(*via_); rank >= 0)
+        fail(via_->lost(rank) ? outcome::peer_lost : outcome::failed, rank);
       break;
     default:
       break;

@@ -32,6 +32,16 @@ namespace headway::collectives {
 ///           and performance analysis of non-blocking collective operations for MPI", SC 2007.
 class schedule final : public progress::completion {
  public:
+  /// What an algorithm does beside messages and copies.
+  class own_step {
+   public:
+    /// The rank that it could not reach, or -1.
+    [[nodiscard]] virtual int act(carrier& via) noexcept = 0;
+
+   protected:
+    ~own_step() = default;
+  };
+
   schedule();
   ~schedule();
 
@@ -45,6 +55,7 @@ class schedule final : public progress::completion {
   void unpack(const datatypes::layout& type, const std::byte* from, void* to, std::int64_t count);
   /// right = left ∘ right, element by element.
   void combine(const void* left, void* right, std::int64_t count);
+  void perform(own_step& what);
   void set_reducer(const reducer& op) noexcept { reducer_ = op; }
   /// Memory until the schedule is recycled, aligned to a cache line, never moved.
   [[nodiscard]] std::byte* scratch(std::int64_t bytes) { return scratch_.take(bytes); }
@@ -77,7 +88,7 @@ class schedule final : public progress::completion {
  private:
   friend class schedule_cache;
 
-  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine };
+  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine, own };
   struct step {
     kind what;
     int number;           ///< peer; of `open`: messages in the round

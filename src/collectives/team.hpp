@@ -15,6 +15,9 @@ struct team {
   int size = 1;
   /// More ranks than processors on some node: a rank that waits should be woken once, not often.
   bool crowded = false;
+  /// Each rank can touch the memory of every other (carrier::read, write), and all know it. Set
+  /// between two operations, on all ranks alike.
+  bool direct = false;
 
   /// Keeps operations under way apart: all ranks draw the same number for the same operation.
   [[nodiscard]] int next_tag() noexcept {

@@ -59,6 +59,25 @@ std::size_t counted_rail::reap(std::span<rails::event> out) noexcept {
   return count;
 }
 
+bool counted_rail::reaches(rails::peer_id peer) noexcept {
+  return inner_->memory_nearby()->reaches(peer);
+}
+
+bool counted_rail::read(rails::peer_id peer, std::uint64_t from, std::span<std::byte> to) noexcept {
+  if (!inner_->memory_nearby()->read(peer, from, to)) return false;
+  bytes_in_.fetch_add(to.size(), std::memory_order_relaxed);
+  if (in_background()) bytes_overlap_.fetch_add(to.size(), std::memory_order_relaxed);
+  return true;
+}
+
+bool counted_rail::write(rails::peer_id peer, std::uint64_t to,
+                         std::span<const std::byte> from) noexcept {
+  if (!inner_->memory_nearby()->write(peer, to, from)) return false;
+  bytes_out_.fetch_add(from.size(), std::memory_order_relaxed);
+  if (in_background()) bytes_overlap_.fetch_add(from.size(), std::memory_order_relaxed);
+  return true;
+}
+
 rail_count counted_rail::count() const noexcept {
   return {.packets_out = packets_out_.load(std::memory_order_relaxed),
           .bytes_out = bytes_out_.load(std::memory_order_relaxed),

@@ -8,6 +8,7 @@
 
 #include "base/spinlock.hpp"
 #include "rails/driver.hpp"
+#include "rails/neighbours.hpp"
 
 namespace headway::engine {
 
@@ -20,7 +21,7 @@ struct rail_count {
 /// Counts what goes through another driver, where HEADWAY_STATS asks: no rail counts by itself.
 /// Threads:  as any driver; `count` any thread. Counters are relaxed: they carry nothing.
 /// Progress: as the driver within.
-class counted_rail final : public rails::driver {
+class counted_rail final : public rails::driver, private rails::neighbours {
  public:
   explicit counted_rail(std::unique_ptr<driver> inner) noexcept
       : inner_(std::move(inner)), always_done_max_(inner_->query().inline_bytes_max) {}
@@ -50,9 +51,18 @@ class counted_rail final : public rails::driver {
     return inner_->heard_ns(peer);
   }
   [[nodiscard]] rails::board* shared_board() noexcept override { return inner_->shared_board(); }
+  [[nodiscard]] rails::neighbours* memory_nearby() noexcept override {
+    return inner_->memory_nearby() ? this : nullptr;
+  }
   void close() noexcept override { inner_->close(); }
 
  private:
+  [[nodiscard]] bool reaches(rails::peer_id peer) noexcept override;
+  [[nodiscard]] bool read(rails::peer_id peer, std::uint64_t from,
+                          std::span<std::byte> to) noexcept override;
+  [[nodiscard]] bool write(rails::peer_id peer, std::uint64_t to,
+                           std::span<const std::byte> from) noexcept override;
+
   void count_out(std::uint64_t bytes) noexcept;
   /// A posted payload has been sent. Its bytes; 0 for one that is not among the posted.
   [[nodiscard]] std::uint64_t take_posted(std::uint64_t cookie) noexcept;

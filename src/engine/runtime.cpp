@@ -251,4 +251,10 @@ rails::board* runtime::board() noexcept {
   return nullptr;
 }
 
+rails::neighbours* runtime::memory_nearby() noexcept {
+  for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i)
+    if (auto* found = parts_->peers->rail_at(i).memory_nearby()) return found;
+  return nullptr;
+}
+
 }  // namespace headway::engine

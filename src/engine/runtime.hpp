@@ -15,7 +15,8 @@
 
 namespace headway::rails {
 class board;
-}
+class neighbours;
+}  // namespace headway::rails
 
 namespace headway::engine {
 
@@ -54,6 +55,8 @@ class runtime {
   [[nodiscard]] endpoints::service& endpoints() noexcept;
   /// Where the processes of this node show each other small values; null: not on these rails.
   [[nodiscard]] rails::board* board() noexcept;
+  /// The memory of this node's processes; null: not on these rails.
+  [[nodiscard]] rails::neighbours* memory_nearby() noexcept;
 
  private:
   struct parts;

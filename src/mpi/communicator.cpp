@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/assert.hpp"
+#include "collectives/agreement.hpp"
 #include "mpi/context_ids.hpp"
 #include "mpi/library.hpp"
 #include "mpi/message_request.hpp"
@@ -66,7 +67,7 @@ void communicator::open(std::uint32_t id) {
   id_ = id;
   messages_ = exchange().open_context(2 * id, rank_, *members_, false);
   collective_ = exchange().open_context(2 * id + 1, rank_, *members_, true);
-  carrier_.emplace(exchange(), *collective_);
+  carrier_.emplace(exchange(), *collective_, the_library.runtime->memory_nearby(), *members_);
   team_.emplace(*carrier_, rank_, size_, the_library.runtime->outnumber_processors(*members_));
   if (!can_share_board(*members_)) board_requests_ = board_requests_max;
   open_ = true;
@@ -85,9 +86,11 @@ void communicator::follow_hints() {
 /// Not at once: many communicators live for a handful of calls, and a process has few slots.
 collectives::notice_board* communicator::seek_board() {
   ++board_requests_;
-  if (board_requests_ == board_patience || board_requests_ == board_requests_max)
-    board_ =
-        collectives::notice_board::open(*team_, the_library.runtime->board(), engine(), *members_);
+  if (board_requests_ != board_patience && board_requests_ != board_requests_max) return nullptr;
+  team_->direct = collectives::agree(*team_, carrier_->reaches_all()) != 0;
+  recent.forget();  // schedules that some ranks still have, and others would make anew, directly
+  board_ =
+      collectives::notice_board::open(*team_, the_library.runtime->board(), engine(), *members_);
   return board_.get();
 }
 

@@ -76,7 +76,8 @@ class communicator final : public object {
 
   /// Where the members show each other small values; null where they do not share memory, and
   /// before it pays. Asked for once by each blocking collective that could use it, on all members
-  /// alike: now and then it is collective itself.
+  /// alike: now and then it is collective itself, and finds out too whether the members can touch
+  /// each other's memory (team::direct).
   [[nodiscard]] collectives::notice_board* board() {
     if (board_ || board_requests_ == board_requests_max) [[likely]]
       return board_.get();

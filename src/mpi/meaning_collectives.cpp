@@ -87,10 +87,10 @@ int reduce(const void* send, void* receive, MPI_Count count, datatype& type, ope
 
 int allreduce(const void* send, void* receive, MPI_Count count, datatype& type, operation& op,
               communicator& comm) {
-  if (is_showable(count, type, op)) {
+  if (auto* board = comm.board(); board && is_showable(count, type, op)) {
     collectives::reduction r;
     if (const int code = operands_of(send, receive, count, type, op, r)) return code;
-    if (auto* board = comm.board()) return allreduce_on(*board, r, comm);
+    return allreduce_on(*board, r, comm);
   }
   const auto add = [&](collective_steps& s) { return s.allreduce(send, receive, count, type, op); };
   if (!is_kept(count, type, &op)) return run_collective(comm, add);

@@ -46,6 +46,9 @@ class recent_collectives {
     return slots_[mixed % slot_count];
   }
 
+  /// What equal keys mean has changed.
+  void forget() noexcept { slots_ = {}; }
+
  private:
   static constexpr std::size_t slot_count = 4;
   std::array<slot, slot_count> slots_;

@@ -12,6 +12,7 @@
 namespace headway::rails {
 
 class board;
+class neighbours;
 
 /// A process of the job: its rank in MPI_COMM_WORLD's numbering.
 enum class peer_id : std::uint32_t {};
@@ -135,6 +136,8 @@ class driver {
   }
   /// The lines of memory that processes of a node show each other, or null. While open.
   [[nodiscard]] virtual board* shared_board() noexcept { return nullptr; }
+  /// Those whose memory can be touched from here, or null. While open.
+  [[nodiscard]] virtual neighbours* memory_nearby() noexcept { return nullptr; }
   /// Sends what was taken as far as a second allows, then shuts down: no payload is read and no
   /// zone written any more. `reap` then still reports how each posted packet ended, and nothing
   /// else. Idempotent.

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "base/clock.hpp"
+#include "rails/neighbours.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
@@ -125,6 +126,31 @@ TEST_P(contract_processes, packets_and_large_payloads_cross_between_processes) {
   ASSERT_NE(both.push({.header = bytes_of("bye")}), post::down);
   EXPECT_EQ(payload, back);
   EXPECT_EQ(both.end_of_child(), 0);
+}
+
+TEST_P(contract_processes, memory_nearby_is_copied_both_ways_until_its_process_dies) {
+  std::vector<std::byte> shared = pattern(300'000, 1);  // the child's is at the same address
+  const auto address = reinterpret_cast<std::uint64_t>(shared.data());
+  const auto before = shared, after = pattern(shared.size(), 2);
+  two_processes both(GetParam(), [&](station& s) {
+    return live_until(s, [&] { return s.received.size() == 1; }) && shared == after;
+  });
+  auto* memory = (*both.me)->memory_nearby();
+  if (!memory || !memory->reaches(peer_id{1})) {
+    ASSERT_FALSE(memory && memory->write(peer_id{1}, address, after));
+    ASSERT_NE(both.push({.header = bytes_of("end")}), post::down);
+    GTEST_SKIP() << "this rail, or this kernel, lets nobody touch another process's memory";
+  }
+  EXPECT_FALSE(memory->reaches(peer_id{0}));
+  ASSERT_TRUE(memory->write(peer_id{1}, address, after));
+  EXPECT_EQ(shared, before);
+  std::vector<std::byte> back(shared.size());
+  EXPECT_TRUE(memory->read(peer_id{1}, address, back));
+  EXPECT_EQ(back, after);
+  EXPECT_FALSE(memory->read(peer_id{1}, 16, back));
+  ASSERT_NE(both.push({.header = bytes_of("end")}), post::down);
+  EXPECT_EQ(both.end_of_child(), 0);
+  EXPECT_FALSE(memory->read(peer_id{1}, address, back));
 }
 
 TEST_P(contract_processes, a_killed_peer_is_lost_once_after_what_it_sent_before) {

@@ -63,7 +63,7 @@ TEST(notice_stress, every_rank_sees_all_values_of_each_exchange) {
       std::vector<std::jthread> threads;
       for (std::uint32_t i = 0; i < ranks; ++i) {
         threads.emplace_back([&, i] {
-          exchange_carrier carrier(job.at(i), *contexts[i]);
+          exchange_carrier carrier(job.at(i), *contexts[i], nullptr, {});
           team all(carrier, static_cast<int>(i), ranks, crowded);
           plain_board lines(memory);
           const std::array<std::uint32_t, ranks> processes{0, 1, 2};

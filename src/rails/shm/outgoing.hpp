@@ -60,6 +60,7 @@ class outgoing {
   }
   /// The peer's board.
   [[nodiscard]] std::byte* board() const noexcept { return way_->board(); }
+  [[nodiscard]] bool process_runs() const noexcept { return way_->process_runs(); }
   /// Finds out whether the peer closed or died.
   void look_after() noexcept;
   /// It died, or breaks the format. Once true, `lost` is to be reported when `report_lost` says so.

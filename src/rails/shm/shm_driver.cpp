@@ -329,6 +329,23 @@ bool shm_driver::watcher_ready() noexcept {
   return std::ranges::any_of(watchers_, [](const watcher* w) { return w->ready(); });
 }
 
+// --- memory nearby
+
+bool shm_driver::reaches(peer_id peer) noexcept {
+  return way_to(peer) && ways_[static_cast<std::size_t>(peer)].readable_pid != 0;
+}
+
+// Of a process that has ended its number may be another one's: hence the look before each.
+bool shm_driver::read(peer_id peer, std::uint64_t from, std::span<std::byte> to) noexcept {
+  return reaches(peer) && way_to(peer)->process_runs() &&
+         read_remote(ways_[static_cast<std::size_t>(peer)].readable_pid, from, to);
+}
+
+bool shm_driver::write(peer_id peer, std::uint64_t to, std::span<const std::byte> from) noexcept {
+  return reaches(peer) && way_to(peer)->process_runs() &&
+         write_remote(ways_[static_cast<std::size_t>(peer)].readable_pid, to, from);
+}
+
 // --- health and end
 
 void shm_driver::tick(std::uint64_t) noexcept {

@@ -13,6 +13,7 @@
 #include "rails/driver.hpp"
 #include "rails/landing_zones.hpp"
 #include "rails/last_events.hpp"
+#include "rails/neighbours.hpp"
 #include "rails/shm/incoming.hpp"
 #include "rails/shm/outgoing.hpp"
 #include "rails/shm/segment.hpp"
@@ -42,7 +43,7 @@ struct config {
 /// Errors:   a peer's death is seen by its lock on its segment file and by its pidfd. What peers
 ///           write is never trusted.
 /// Source:   the record ring is our own (ring.hpp); piece buffers as D. Vyukov's bounded queue.
-class shm_driver final : public driver, private board {
+class shm_driver final : public driver, private board, private neighbours {
  public:
   explicit shm_driver(config given);
   ~shm_driver() override { close(); }
@@ -62,6 +63,7 @@ class shm_driver final : public driver, private board {
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override;
   [[nodiscard]] board* shared_board() noexcept override { return mine_ ? this : nullptr; }
+  [[nodiscard]] neighbours* memory_nearby() noexcept override { return mine_ ? this : nullptr; }
   void close() noexcept override;
 
   /// Sizes of a segment for so many processes, tunables applied.
@@ -92,6 +94,12 @@ class shm_driver final : public driver, private board {
   void watch(watcher& w) override;
   void unwatch(watcher& w) noexcept override;
   [[nodiscard]] bool watcher_ready() noexcept;
+
+  [[nodiscard]] bool reaches(peer_id peer) noexcept override;
+  [[nodiscard]] bool read(peer_id peer, std::uint64_t from,
+                          std::span<std::byte> to) noexcept override;
+  [[nodiscard]] bool write(peer_id peer, std::uint64_t to,
+                           std::span<const std::byte> from) noexcept override;
 
   struct link {
     std::unique_ptr<outgoing> out;

@@ -33,6 +33,16 @@ TEST(choice, never_reorders_an_operator_that_does_not_commute) {
   }
 }
 
+TEST(choice, touches_memory_only_where_it_may) {
+  const question large{.what = collective::allreduce, .bytes = 1 << 20, .ranks = 2};
+  EXPECT_NE(choose(large), algorithm::direct);
+  question permitted = large;
+  permitted.direct = true;
+  EXPECT_EQ(choose(permitted), algorithm::direct);
+  permitted.commutative = false;
+  EXPECT_EQ(choose(permitted), algorithm::direct);
+}
+
 TEST(choice, takes_few_wake_ups_where_ranks_outnumber_processors) {
   EXPECT_EQ(choose({.what = collective::allreduce, .bytes = 8, .ranks = 16, .crowded = true}),
             algorithm::flat);

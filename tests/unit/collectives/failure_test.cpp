@@ -3,6 +3,8 @@
 // Method: each algorithm, several sizes; the death comes after every possible number of events.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "collectives/collectives.hpp"
 #include "collectives/operators.hpp"
 #include "harness.hpp"
@@ -53,6 +55,8 @@ const scenario scenarios[] = {
      [](schedule& s, team& t, buffers& b) { allreduce_doubling(s, t, sum_of(b, t, 3)); }},
     {"allreduce, ring",
      [](schedule& s, team& t, buffers& b) { allreduce_ring(s, t, sum_of(b, t, 10)); }},
+    {"allreduce, direct",
+     [](schedule& s, team& t, buffers& b) { allreduce_direct(s, t, sum_of(b, t, 10)); }},
     {"allreduce, flat",
      [](schedule& s, team& t, buffers& b) { allreduce_tree(s, t, sum_of(b, t, 3), tree::flat); }},
     {"gather",
@@ -149,6 +153,31 @@ TEST(failure, never_leaves_a_wrong_sum_without_an_error) {
           ASSERT_EQ(s.data[n]->receive[0], ranks * (ranks + 1) / 2) << "on rank " << i;
         }
       }
+    }
+  }
+}
+
+TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
+  const auto& direct = *std::ranges::find(scenarios, std::string_view("allreduce, direct"),
+                                          [](const scenario& s) { return s.name; });
+  for (const int ranks : {3, 5}) {
+    for (int after = 0; after < 60; ++after) {
+      SCOPED_TRACE(testing::Message() << ranks << " ranks, " << after);
+      stage s(direct, ranks, static_cast<std::uint64_t>(after) * 17 + 3);
+      s.world.settle(after);
+      s.world.kill(after % ranks);
+      std::vector<bool> gone(static_cast<std::size_t>(ranks));
+      for (int events = 0; events < 1000; ++events) {
+        for (std::size_t i = 0; i < gone.size(); ++i) {
+          if (gone[i] || !s.schedules[i]->test()) continue;
+          gone[i] = true;
+          std::ranges::fill(s.data[i]->receive, -1);  // the program's again
+        }
+        s.world.settle(1);
+      }
+      for (std::size_t i = 0; i < gone.size(); ++i)
+        EXPECT_TRUE(!gone[i] ||
+                    std::ranges::count(s.data[i]->receive, -1) == std::ssize(s.data[i]->receive));
     }
   }
 }

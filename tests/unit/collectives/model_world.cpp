@@ -19,6 +19,19 @@ struct model_world::node final : carrier {
                int tag) noexcept override {
     world.receive(rank, r, room, source, tag);
   }
+  [[nodiscard]] bool read(int from_rank, std::uint64_t from,
+                          std::span<std::byte> to) noexcept override {
+    if (world.dead(from_rank)) return false;
+    std::memcpy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
+    return true;
+  }
+  [[nodiscard]] bool write(int to_rank, std::uint64_t to,
+                           std::span<const std::byte> from) noexcept override {
+    if (world.dead(to_rank)) return false;
+    std::memcpy(reinterpret_cast<std::byte*>(to), from.data(), from.size());
+    return true;
+  }
+  [[nodiscard]] bool lost(int other) const noexcept override { return world.dead(other); }
   void submit(schedule& ready) noexcept override {
     world.events_.push_back([this, &ready] {
       if (!dead) ready.take_turn();

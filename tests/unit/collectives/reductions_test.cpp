@@ -183,6 +183,19 @@ TEST(allreduce, goes_round_a_ring_where_the_operator_commutes) {
   for_all_settings(true, [](const setting& x) { check_allreduce(x, allreduce_ring); });
 }
 
+TEST(allreduce, combines_directly_in_the_memory_of_all_in_the_order_of_ranks) {
+  for_all_settings(false, [](const setting& x) {
+    if (x.type.layout->is_contiguous()) check_allreduce(x, allreduce_direct);
+  });
+}
+
+TEST(allreduce, combines_parts_of_many_slices_directly) {
+  for (const int mode : {0, 1, 2, 3}) {
+    const setting x{3, 123457, pair_types().front(), {mode < 2}, mode % 2 == 1, 5};
+    check_allreduce(x, allreduce_direct);
+  }
+}
+
 void check_scan(const setting& x, bool exclusive,
                 void (*steps)(schedule&, const team&, const reduction&, bool)) {
   model_world world(x.ranks, x.seed);

@@ -10,20 +10,24 @@ MODES = {
     "events, real-time": {"HEADWAY_PROGRESS": "event", "HEADWAY_EVENT_CLASS": "fifo"},
     "auto": {"HEADWAY_PROGRESS": "auto"},
 }
-MINUTES = 10  # twenty runs a round; at 1 Gbit/s each spends 5 s on 16 MB alone
-TESTS = 20  # of the manual mode, within the computation
-NETS = {"shared memory": ("shm", None), "TCP at 1 Gbit/s": ("tcp", "1gbit")}
+FLOOR = "bare sockets"
+BARE = {FLOOR: {"HEADWAY_PROGRESS": "off"}}  # no library at all in what is measured
+MINUTES = 11  # 22 runs a round; at 1 Gbit/s each spends 5 s on 16 MB alone
+WORDS = {"manual": ("--tests", "20"), FLOOR: ("--sockets",)}  # tests within the computation
+SHARED_MEMORY = "shared memory"
+NETS = {SHARED_MEMORY: ("shm", None), "TCP at 1 Gbit/s": ("tcp", "1gbit")}
 SCENES = {"both cores compute": "0", "one core spare": "1"}
 
 
 def runs(scene, *extra):
     for net, (kind, rate) in NETS.items():
         sizes = ",".join(scene.few(SIZES[:-1] if kind == "shm" else SIZES, 3))
+        modes = MODES | BARE if kind == "tcp" else MODES
         for cores, computing in SCENES.items():
-            for mode, environment in MODES.items():
-                tests = ("--tests", str(TESTS)) if mode == "manual" else ()
+            for mode, environment in modes.items():
                 words = ("--pin", "--sizes", sizes, "--factor", "1", "--computing", computing,
-                         "--seconds", str(scene.seconds / 2), *tests, *extra)  # fmt: skip
+                         "--seconds", str(scene.seconds / 2), *WORDS.get(mode, ()),
+                         *extra)  # fmt: skip
                 yield Run("nbc_work", words, mode, {"net": net, "cores": cores}, environment,
                           net=kind, rate=rate, peers=mode == "auto")  # fmt: skip
 

@@ -40,5 +40,9 @@ int usable_cores(void);
 /// Errors: false where the system refuses; the thread then stays where it was.
 bool pin_to_core(int index);
 
+/// Asks the kernel for short time slices for the calling thread, so that it runs soon when it is
+/// woken (Linux 6.12; without effect before). Complains where that is refused.
+void ask_short_slices(void);
+
 /// Processor seconds, user and system, that all threads of this process have used.
 double processor_seconds(void);

@@ -3,10 +3,13 @@
 /// A fixed amount of arithmetic, not a fixed time: what interrupts, progress threads and copies
 /// cost the computation lengthens it and shows as overhead = T(both) - T(work). --by-time computes
 /// until a clock says stop instead, the metric that hides all this, for comparison. --tests N calls
-/// MPI_Test N times within the work, the paper's manual progression.
+/// MPI_Test N times within the work, the paper's manual progression. --sockets moves the bytes that
+/// the collective of two ranks moves without any library: a floor for what TCP can hide.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
+#include "sockets.h"
 
 struct quantum {
   uint64_t units;
@@ -32,7 +35,18 @@ static void compute(const struct quantum* q, MPI_Request* request) {
 struct vectors {
   double *from, *into;
   int count;
+  bool sockets;
 };
+
+static void begin(const struct vectors* v, MPI_Request* request) {
+  if (v->sockets) sockets_start(v->from, v->into, (size_t)v->count * sizeof *v->from);
+  else MPI_Iallreduce(v->from, v->into, v->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
+static void end(const struct vectors* v, MPI_Request* request) {
+  if (v->sockets) sockets_wait();
+  else MPI_Wait(request, MPI_STATUS_IGNORE);
+}
 
 /// Microseconds of the slowest rank, for the collective, the work, or both.
 static double round_us(const struct bench* b, const struct vectors* v, const struct quantum* q,
@@ -40,16 +54,15 @@ static double round_us(const struct bench* b, const struct vectors* v, const str
   MPI_Request request = MPI_REQUEST_NULL;
   starting_line(b);
   const uint64_t start = now_ns();
-  if (reduce)
-    MPI_Iallreduce(v->from, v->into, v->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (reduce) begin(v, &request);
   if (q != NULL) compute(q, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (reduce) end(v, &request);
   return largest((double)(now_ns() - start) / 1000);
 }
 
 struct asked {
   double work_us, factor, tests, computing;
-  bool by_time;
+  bool by_time, sockets;
 };
 
 /// The quantum for a collective that takes `once_us`; NULL for a rank that does not compute.
@@ -86,7 +99,7 @@ static void report(struct bench* b, const struct vectors* v, const struct summar
 }
 
 static void measure(struct bench* b, size_t bytes, const struct asked* a, double units_per_us) {
-  struct vectors v = {.count = bytes < 8 ? 1 : (int)(bytes / 8)};
+  struct vectors v = {.count = bytes < 8 ? 1 : (int)(bytes / 8), .sockets = a->sockets};
   v.from = buffer((size_t)v.count * 8);
   v.into = buffer((size_t)v.count * 8);
   const double once_us = alone_us(b, &v);
@@ -129,8 +142,14 @@ int main(int argc, char** argv) {
       {"--computing", option_number, &a.computing, "only so many ranks compute; 0: all"},
       {"--by-time", option_flag, &a.by_time, "compute until a clock says stop"},
       {"--tests", option_number, &a.tests, "calls of MPI_Test within the quantum"},
+      {"--sockets", option_flag, &a.sockets, "the bytes alone, over a connection; two ranks"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
+  if (a.sockets && b.size != 2) {
+    if (b.rank == 0) fprintf(stderr, "nbc_work: --sockets is between two ranks\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  if (a.sockets) sockets_open(b.rank);
   double units_per_us = work_units_per_us();
   MPI_Bcast(&units_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   const struct column columns[] = {{"bytes", 0},   {"allreduce_us", 1}, {"work_us", 1},

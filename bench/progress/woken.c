@@ -4,13 +4,11 @@
 /// --helpers K the work is done by K threads in turn, and the one that asks only wakes and sleeps.
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +16,7 @@
 #include "mpi/options.h"
 #include "mpi/table.h"
 
-enum { helpers_max = 16, slice_ns = 100000 };
+enum { helpers_max = 16 };
 
 /// One process. Descriptors are made before the fork, so both know all of them.
 struct side {
@@ -42,18 +40,6 @@ static void sleep_on(int descriptor) {
   if (read(descriptor, &rings, sizeof rings) < 0) perror("sleep");
 }
 
-/// The kernel's struct sched_attr; the slice of an ordinary thread is its runtime (Linux 6.12).
-static void ask_short_slices(void) {
-  struct {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-  } wish = {.size = 48, .policy = SCHED_OTHER, .runtime = slice_ns};
-  if (short_slices && syscall(SYS_sched_setattr, 0, &wish, 0u) != 0) perror("sched_setattr");
-}
-
 static void* compute(void* unused) {
   (void)unused;
   for (;;) work(100);
@@ -67,7 +53,7 @@ struct helper {
 
 static void* help(void* argument) {
   const struct helper* me = argument;
-  ask_short_slices();
+  if (short_slices) ask_short_slices();
   for (;;) {
     sleep_on(me->of->helper[me->number]);
     work(units);
@@ -99,7 +85,7 @@ static void crowd(struct side* me, int threads) {
     all[i] = (struct helper){me, i};
     if (pthread_create(&unused, NULL, help, &all[i]) != 0) abort();
   }
-  ask_short_slices();
+  if (short_slices) ask_short_slices();
 }
 
 static void answer(int threads) {

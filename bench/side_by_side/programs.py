@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "mpi"
 SHARED = ("bench", "options", "table", "measure")
-ALONE = {"hello": (), "cache_line": ("options", "table", "measure")}
+PARTS = {
+    "hello": (),
+    "cache_line": ("options", "table", "measure"),
+    "nbc_work": (*SHARED, "sockets"),
+}  # others take SHARED
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread")
 
 
@@ -61,7 +65,7 @@ def compile_benchmark(name, mpicc, environment, folder, links=()):
 
     `name`: bench/mpi/NAME.c, or bench/FOLDER/NAME.c where it has a folder in front.
     """
-    shared = [SOURCES / f"{part}.c" for part in ALONE.get(name, SHARED)]
+    shared = [SOURCES / f"{part}.c" for part in PARTS.get(name, SHARED)]
     own = (SOURCES.parent if "/" in name else SOURCES) / f"{name}.c"
     program = folder / own.stem
     watched = [*SOURCES.iterdir(), *own.parent.iterdir(), pathlib.Path(mpicc)]

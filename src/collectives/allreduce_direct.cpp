@@ -2,6 +2,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/log.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/partition.hpp"
 
@@ -81,8 +82,15 @@ int direct_part::act(carrier& via) noexcept {
         .offset = at * element_, .bytes = 0, .count = std::min(at_once, end_ - at), .sum = sum_};
     s.bytes = s.count * element_;
     if (!s.sum) s.sum = result_ + s.offset;
-    if (const int missed = combine(via, s); missed >= 0) return missed;
-    if (const int missed = hand_out(via, s); missed >= 0) return missed;
+    int missed = combine(via, s);
+    if (missed < 0) missed = hand_out(via, s);
+    if (missed < 0) continue;
+    if (!via.lost(missed))
+      base::log(base::severity::warning,
+                "allreduce: the memory of rank {} cannot be touched; if it lives, "
+                "HEADWAY_COLLECTIVES=allreduce:ring sends messages instead",
+                missed);
+    return missed;
   }
   return -1;
 }

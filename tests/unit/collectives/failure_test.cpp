@@ -182,6 +182,20 @@ TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
   }
 }
 
+TEST(failure, to_touch_a_rank_is_an_error_on_all) {
+  const auto& direct = *std::ranges::find(scenarios, std::string_view("allreduce, direct"),
+                                          [](const scenario& s) { return s.name; });
+  for (const int ranks : {2, 3, 5}) {
+    stage s(direct, ranks, static_cast<std::uint64_t>(ranks));
+    s.world.shield(1);
+    s.world.settle();
+    for (const auto& each : s.schedules) {
+      EXPECT_TRUE(each->test());
+      EXPECT_EQ(each->how(), messages::outcome::failed);
+    }
+  }
+}
+
 TEST(failure, of_all_but_two_leaves_no_barrier_open) {
   model_world world(6, 3);
   operation op;

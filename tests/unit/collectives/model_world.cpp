@@ -21,13 +21,13 @@ struct model_world::node final : carrier {
   }
   [[nodiscard]] bool read(int from_rank, std::uint64_t from,
                           std::span<std::byte> to) noexcept override {
-    if (world.dead(from_rank)) return false;
+    if (world.dead(from_rank) || world.shielded_ == from_rank) return false;
     std::memcpy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
     return true;
   }
   [[nodiscard]] bool write(int to_rank, std::uint64_t to,
                            std::span<const std::byte> from) noexcept override {
-    if (world.dead(to_rank)) return false;
+    if (world.dead(to_rank) || world.shielded_ == to_rank) return false;
     std::memcpy(reinterpret_cast<std::byte*>(to), from.data(), from.size());
     return true;
   }
@@ -56,6 +56,8 @@ model_world::~model_world() = default;
 int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
 team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
 bool model_world::dead(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->dead; }
+
+void model_world::shield(int rank) { shielded_ = rank; }
 
 int model_world::pending() const {
   int sum = 0;

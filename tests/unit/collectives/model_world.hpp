@@ -27,6 +27,8 @@ class model_world {
   void settle(int limit = 1 << 30);
   /// Kills a rank: its messages are lost, those with it end as `peer_lost`, its turns never come.
   void kill(int rank);
+  /// Nobody can touch that rank's memory any more.
+  void shield(int rank);
   /// Schedules begun and not ended, over all ranks that live.
   [[nodiscard]] int pending() const;
   [[nodiscard]] std::int64_t messages_sent() const noexcept { return sent_; }
@@ -61,6 +63,7 @@ class model_world {
   std::map<key, line> lines_;
   std::vector<std::function<void()>> events_;
   std::int64_t sent_ = 0;
+  int shielded_ = -1;
 };
 
 }  // namespace headway::collectives::test

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ struct side {
 static struct side sides[2];
 static int helpers;
 static uint64_t units;
-static bool short_slices;
+static bool short_slices, greatest_weight;
 static atomic_bool* over;  ///< shared by the processes; carries no data
 
 static void ring(int descriptor) {
@@ -86,6 +87,7 @@ static void crowd(struct side* me, int threads) {
     if (pthread_create(&unused, NULL, help, &all[i]) != 0) abort();
   }
   if (short_slices) ask_short_slices();
+  if (greatest_weight && setpriority(PRIO_PROCESS, (id_t)gettid(), -20) != 0) perror("setpriority");
 }
 
 static void answer(int threads) {
@@ -153,6 +155,7 @@ int main(int argc, char** argv) {
       {"--threads", option_list, &threads, "computing threads a side"},
       {"--work", option_number, &work_us, "microseconds of work for each message"},
       {"--helpers", option_number, &wanted_helpers, "threads that do it in turn; 0: who waits"},
+      {"--weight", option_flag, &greatest_weight, "who waits has the greatest weight (nice -20)"},
       {"--ordinary", option_flag, &ordinary, "without asking for short slices"},
       {"--seconds", option_number, &seconds, "of each row"},
       {"--json", option_text, &json, "file for the rows"},

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -43,7 +44,14 @@ int fail(outcome how, std::string text) {
 
 int leave();
 
+/// The service is the parent's. Relaxed: a child has one thread.
+void in_child() noexcept { the_service.store(nullptr, std::memory_order_relaxed); }
+
 service* join_job(bool again) {
+  if (engine::in_forked_child()) {
+    error() = engine::forked_child_text;
+    return nullptr;
+  }
   const std::scoped_lock held(lifetime);
   if (service* s = the_service.load(std::memory_order_relaxed)) return s;  // under the lock
   if (left) {
@@ -61,7 +69,9 @@ service* join_job(bool again) {
     return nullptr;
   }
   static const bool asked = std::atexit([] { static_cast<void>(leave()); }) == 0;
+  static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
   static_cast<void>(asked);
+  static_cast<void>(registered);
   the_service.store(&(*runtime)->endpoints(), std::memory_order_release);  // (J)
   return &(*runtime)->endpoints();
 }
@@ -74,6 +84,7 @@ service* joined() {
 int join() { return join_job(true) ? HEADWAY_OK : HEADWAY_NOT_JOINED; }
 
 int leave() {
+  if (engine::in_forked_child()) return fail(outcome::not_joined, engine::forked_child_text);
   const std::scoped_lock held(lifetime);
   service* s = the_service.exchange(nullptr, std::memory_order_acquire);  // (J)
   left = true;

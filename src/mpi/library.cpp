@@ -84,6 +84,17 @@ communicator* everyone_else_too() {
   return made;
 }
 
+/// To a child MPI is over: what it asks is refused, and its end does not concern the job.
+void in_child() noexcept {
+  if (the_library.runtime == nullptr) return;
+  the_library.runtime = nullptr;
+  the_library.messages = nullptr;
+  the_library.progress = nullptr;
+  the_library.sessions = 0;
+  the_library.up.store(false, std::memory_order_relaxed);  // a child has one thread
+  the_library.world_is.store(library::phase::over, std::memory_order_relaxed);
+}
+
 int start_runtime() {
   if (the_library.runtime != nullptr) return MPI_SUCCESS;
   if (stopped_for_good) {
@@ -95,6 +106,8 @@ int start_runtime() {
                 "another folder than this MPI library; load MPI first");
   auto started = engine::hold();
   if (!started) return fail_as(started.error());
+  static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
+  (void)registered;
   the_library.runtime = *started;
   the_library.messages = &the_library.runtime->messages();
   the_library.progress = &the_library.runtime->progress();

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "engine/sharing.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/error_codes.hpp"
 #include "mpi/failure.hpp"
@@ -103,6 +104,8 @@ int raise(const call_site& site, const object* where, int code) {
 }
 
 int refuse_state(const call_site& site) {
+  if (engine::in_forked_child())
+    return hand_over(site, nullptr, MPI_ERR_OTHER, engine::forked_child_text);
   const bool over = the_library.world_is.load(std::memory_order_relaxed) == library::phase::over;
   return hand_over(site, nullptr, MPI_ERR_OTHER,
                    over ? "called after MPI_Finalize" : "called before MPI_Init");

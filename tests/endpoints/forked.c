@@ -1,0 +1,42 @@
+/* A child that is forked and does not call exec is told that it may not use the library, and its
+ * end is not its parent's: the others go on talking with him. */
+#define _POSIX_C_SOURCE 200809L
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { tag_meet = 1, rounds = 3 };
+
+static int is_told(headway_endpoint at) {
+  void* buffer;
+  headway_endpoint made;
+  headway_message got;
+  const int answers[] = {
+      headway_buffer_request(100, &buffer),
+      headway_endpoint_open("a child's", &made),
+      headway_endpoint_send(0, headway_endpoint_address(at), 0, NULL, 0, HEADWAY_FOREVER),
+      headway_endpoint_receive(at, HEADWAY_ANY_TAG, NULL, HEADWAY_FOREVER, &got),
+      headway_join(),
+      headway_leave(),
+  };
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i)
+    if (answers[i] != HEADWAY_NOT_JOINED || !strstr(headway_error_text(), "was forked")) return 0;
+  return headway_process() == -1;
+}
+
+int main(void) {
+  const headway_endpoint at = open_own("main");
+  meet(at, "main", tag_meet);
+  for (int i = 0; i < rounds; ++i) {
+    int status = -1;
+    const pid_t child = fork();
+    /* Ends as programs end, with all that is called at exit. */
+    if (child == 0) exit(is_told(at) ? 0 : 1);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    meet(at, "main", tag_meet);
+  }
+  WELL(headway_endpoint_close(at));
+  return 0;
+}

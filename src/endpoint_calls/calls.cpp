@@ -26,6 +26,7 @@ static_assert(endpoints::any_tag == HEADWAY_ANY_TAG);
 
 constexpr std::uint64_t open_limit_ns = 60'000'000'000;  // for the name's keeper to answer
 
+std::mutex leaving;   // cold; before the other
 std::mutex lifetime;  // cold: joining and leaving. Guards the two below
 bool left = false;
 std::string why_not;  // it could not be joined; only headway_join tries again
@@ -42,7 +43,7 @@ int fail(outcome how, std::string text) {
   return static_cast<int>(how);
 }
 
-int leave();
+base::result<> leave_job();
 
 /// The service is the parent's. Relaxed: a child has one thread.
 void in_child() noexcept { the_service.store(nullptr, std::memory_order_relaxed); }
@@ -68,7 +69,8 @@ service* join_job(bool again) {
     error() = why_not;
     return nullptr;
   }
-  static const bool asked = std::atexit([] { static_cast<void>(leave()); }) == 0;
+  // By then the main thread's error text is destroyed: `leave_job` says nothing.
+  static const bool asked = std::atexit([] { static_cast<void>(leave_job()); }) == 0;
   static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
   static_cast<void>(asked);
   static_cast<void>(registered);
@@ -83,14 +85,23 @@ service* joined() {
 
 int join() { return join_job(true) ? HEADWAY_OK : HEADWAY_NOT_JOINED; }
 
+base::result<> leave_job() {
+  if (engine::in_forked_child()) return {};
+  const std::scoped_lock one_at_a_time(leaving);
+  {
+    const std::scoped_lock held(lifetime);
+    left = true;
+  }
+  service* s = the_service.load(std::memory_order_acquire);  // (J)
+  if (!s) return {};
+  s->stop();  // without `lifetime`: handlers that are at work call us, and must find the service
+  the_service.store(nullptr, std::memory_order_relaxed);  // takes away, carries nothing
+  return engine::let_go();
+}
+
 int leave() {
   if (engine::in_forked_child()) return fail(outcome::not_joined, engine::forked_child_text);
-  const std::scoped_lock held(lifetime);
-  service* s = the_service.exchange(nullptr, std::memory_order_acquire);  // (J)
-  left = true;
-  if (!s) return HEADWAY_OK;
-  s->stop();
-  auto stopped = engine::let_go();
+  auto stopped = leave_job();
   return stopped ? HEADWAY_OK : fail(outcome::not_joined, stopped.error().text);
 }
 

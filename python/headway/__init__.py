@@ -9,12 +9,15 @@
 
 A buffer is `headway.buffer(bytes)`: `.data` is a writable memoryview of memory that is sent from
 directly. Sending gives it away; a message received is such a buffer, given back by `release()` or
-at the end of `with`. docs/endpoints.md tells the rest: the calls are the same.
+at the end of `with`. `at.handle(function)` has every message given to a function instead.
+docs/endpoints.md tells the rest: the calls are the same.
 
 The binding is cffi's, in its ABI mode: nothing is compiled. HEADWAY_LIBRARY names libheadway.so
 where it does not lie beside this package or on the loader's path.
 """
 
+import atexit
+import functools
 import os
 import pathlib
 import re
@@ -22,8 +25,8 @@ import re
 import cffi
 
 __all__ = ["AGAIN", "Buffer", "EndPoint", "Error", "Gone", "Message", "TimedOut", "address",
-           "buffer", "count", "dispatch", "join", "leave", "lookup", "open", "process", "send",
-           "wait_any"]
+           "buffer", "count", "dispatch", "dispatch_policy", "join", "leave", "lookup", "memory",
+           "open", "process", "send", "wait_any"]
 
 _HERE = pathlib.Path(__file__).resolve().parent
 
@@ -99,6 +102,12 @@ def leave():
     _check(_lib.headway_leave())
 
 
+@functools.cache
+def _leave_before_python():
+    """No handler may be called when there is no interpreter any more."""
+    atexit.register(_lib.headway_leave)
+
+
 def process():
     return _lib.headway_process()
 
@@ -108,7 +117,19 @@ def count():
 
 
 def dispatch(rounds=1):
+    """Looks for messages and runs the handlers that are ready; how many messages were handled."""
     return _lib.headway_endpoint_dispatch(rounds)
+
+
+def dispatch_policy(how):
+    """"auto", "pause", "yield", "loop" or "event": as HEADWAY_DISPATCH, at run time."""
+    _check(_lib.headway_endpoint_dispatch_policy(
+        getattr(_lib, f"HEADWAY_DISPATCH_{how.upper()}")))
+
+
+def memory():
+    """Bytes that this process's buffers take, free ones included."""
+    return _lib.headway_buffer_memory()
 
 
 class Buffer:
@@ -136,12 +157,17 @@ class Buffer:
 
     def release(self):
         """Gives the memory back. Arrays that look at it must not be used any more."""
-        _check(_lib.headway_buffer_release(self._pointer))
+        if self._pointer != _ffi.NULL or self.data is None:  # an empty message has none
+            _check(_lib.headway_buffer_release(self._pointer))
         self._give_away()
 
     def release_later(self):
         _check(_lib.headway_buffer_release_later(self._pointer))
         self._give_away()
+
+    @property
+    def capacity(self):
+        return _lib.headway_buffer_capacity(self._pointer)
 
     @property
     def idle(self):
@@ -199,6 +225,20 @@ def lookup(name, limit=None):
     return found.process, found.id
 
 
+_handlers = {}  # functions, by the number of their end-point
+
+
+# One for all, and for ever: a call may still be under way when a handler is taken away.
+@_ffi.callback("void(void*, const headway_message*)")
+def _on_message(which, what):
+    message = Message(what)
+    function = _handlers.get(int(_ffi.cast("uintptr_t", which)))
+    if function is not None:
+        function(message)
+    else:
+        message.release()
+
+
 class EndPoint:
     """An end-point of this process; closed at the end of `with`, or by close()."""
 
@@ -220,6 +260,18 @@ class EndPoint:
 
     def close(self):
         _check(_lib.headway_endpoint_close(self._id))
+        _handlers.pop(self._id, None)
+
+    def handle(self, function):
+        """Has `function(message)` called for each message, one at a time, in a thread that
+        dispatches; the message is the function's to release. None: they wait for receivers again.
+        """
+        if function is None:
+            _check(_lib.headway_endpoint_handle(self._id, _ffi.NULL, _ffi.NULL))
+            return
+        _leave_before_python()
+        _handlers[self._id] = function
+        _check(_lib.headway_endpoint_handle(self._id, _on_message, _ffi.cast("void*", self._id)))
 
     def fileno(self):
         """For select and asyncio: readable while a message waits."""

@@ -50,6 +50,66 @@ def mistakes_are_exceptions():
             pass
 
 
+def a_kept_buffer_is_idle_when_its_receivers_have_released_it():
+    with headway.open() as at:
+        made = headway.buffer(5000)
+        made.data[:5] = b"again"
+        for _ in range(2):
+            headway.send(at, made, keep=True)
+            with at.receive(limit=5) as got:
+                assert bytes(got.data[:5]) == b"again" and not made.idle
+            assert made.idle
+        assert made.capacity >= 5000 and headway.memory() >= made.capacity
+        made.release_later()
+        assert made.data is None
+
+
+def an_empty_message_is_released_as_any_other():
+    with headway.open() as at:
+        headway.send(at, b"", tag=5)
+        got = at.receive(limit=5)
+        assert got.tag == 5 and len(got.data) == 0
+        got.release()
+
+
+def one_waits_for_many_and_is_told_of_a_closed_one():
+    first, second = headway.open(), headway.open()
+    headway.send(second, b"x")
+    assert headway.wait_any([first, second], limit=5) is second
+    second.receive().release()
+    second.close()
+    try:
+        headway.send(second, b"x")
+        raise AssertionError("it was closed")
+    except headway.Gone:
+        first.close()
+
+
+def a_handler_gets_every_message_under_every_policy():
+    with headway.open() as server, headway.open() as client:
+        def double(question):
+            with question:
+                server.send(question.source, bytes(question.data) * 2, tag=question.tag, limit=0)
+
+        server.handle(double)
+        for how in ("pause", "yield", "event", "auto"):
+            headway.dispatch_policy(how)
+            for number in range(20):
+                client.send(server, str(number).encode(), tag=number)
+                with client.receive(tag=number, limit=20) as answer:
+                    assert bytes(answer.data) == str(number).encode() * 2
+        server.handle(None)
+        client.send(server, b"to be received", tag=99)
+        server.receive(tag=99, limit=5).release()
+
+
+def handlers_may_be_at_work_when_the_program_ends():
+    at = headway.open()
+    at.handle(lambda message: message.release())
+    for _ in range(100):
+        headway.send(at, b"one more")
+
+
 def threads_and_select_work():
     with headway.open("python/select" + str(headway.process())) as at:
         thread = threading.Thread(target=lambda: headway.send(at, b"hello", tag=1))
@@ -81,8 +141,13 @@ def main():
     numpy = numpy_or_skip()
     buffers_are_numpy_arrays_without_a_copy(numpy)
     mistakes_are_exceptions()
+    a_kept_buffer_is_idle_when_its_receivers_have_released_it()
+    an_empty_message_is_released_as_any_other()
+    one_waits_for_many_and_is_told_of_a_closed_one()
+    a_handler_gets_every_message_under_every_policy()
     threads_and_select_work()
     processes_talk(numpy)
+    handlers_may_be_at_work_when_the_program_ends()
 
 
 main()

@@ -13,8 +13,10 @@ import sys
 import tempfile
 
 PROGRAM = re.compile(r"```c\n(/\* (?P<name>\w+)\.c \*/\n.*?)```", re.S)
+SCRIPT = re.compile(r"```python\n(# (?P<name>\w+)\.py\n.*?)```", re.S)
 CONSOLE = re.compile(r"```console\n(?P<commands>(?:\$ [^\n]*\n)+)(?P<said>.*?)```", re.S)
 MEETING = "127.0.0.1:4711"
+INSTALLED = "PREFIX/lib/headway/python"  # where the page finds the binding
 
 
 def run(command, folder, environment):
@@ -31,9 +33,17 @@ def free_address():
         return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
+def speaks_python():
+    """Debian's own Python has Debian's cffi and NumPy; another one first on the path may not."""
+    asked = subprocess.run(["/usr/bin/python3", "-c", "import cffi, numpy"], capture_output=True,
+                           check=False)  # fmt: skip
+    return asked.returncode == 0
+
+
 def main():
     page, include, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
-    environment = dict(os.environ, PATH=f"{build / 'bin'}:{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{build / 'bin'}:/usr/bin:{os.environ['PATH']}",
+                       HEADWAY_LIBRARY=str(build / "lib/libheadway.so"))  # fmt: skip
     text = page.read_text(encoding="utf-8")
     programs, consoles = list(PROGRAM.finditer(text)), list(CONSOLE.finditer(text))
     if not programs or len(programs) != text.count("```c\n"):
@@ -48,8 +58,15 @@ def main():
             run(["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(source), "-o",
                  name, f"-I{include}", f"-L{build / 'lib'}", f"-Wl,-rpath,{build / 'lib'}",
                  "-lheadway", "-pthread"], folder, environment)
+        for one in SCRIPT.finditer(text):
+            script = pathlib.Path(folder) / f"{one['name']}.py"
+            script.write_text(one[1], encoding="utf-8")
         for one in consoles:
             commands = one["commands"].replace("$ ", "", 1).replace("\n$ ", "\n")
+            if "python3" in commands and not speaks_python():
+                print(f"{commands}skipped: needs cffi and NumPy for Python")
+                continue
+            commands = commands.replace(INSTALLED, str(include.parent / "python"))
             said = run(["sh", "-c", commands.replace(MEETING, free_address())], folder, environment)
             if said != one["said"]:
                 sys.exit(f"{commands}the page says\n{one['said']}and it says\n{said}")

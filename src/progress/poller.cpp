@@ -17,7 +17,10 @@ constexpr std::uint32_t sweep_period = 16;  // rounds of an idle poller
 
 }  // namespace
 
-poller::poller(engine_core& core, plan how) : core_(core), plan_(std::move(how)) {
+poller::poller(engine_core& core, plan how)
+    : core_(core),
+      plan_(std::move(how)),
+      pace_({.longest_ns = plan_.calm_period_ns, .slowdown = plan_.slowdown}) {
   at_ = plan_.thread.processors;
   thread_ = start_thread(plan_.thread, [this] { run(); });
 }
@@ -78,27 +81,13 @@ void poller::rest() noexcept {
     base::futex_wait(resting_, 1);
 }
 
-/// Nothing is urgent while nothing moves and nothing begins: then the period grows.
+/// Nothing is urgent while nothing moves and nothing begins.
 std::uint64_t poller::next_period_ns(bool moved) noexcept {
-  constexpr std::uint64_t calm_after_ns = 1'000'000;
   const auto shortest = std::max(plan_.period_ns, core_.sentry->shortest_period_ns());
   const auto starts = core_.work.starts();
-  if (moved || starts != starts_seen_ || period_ns_ < shortest) {
-    starts_seen_ = starts;
-    slower_at_ns_ = 0;
-    return period_ns_ = shortest;
-  }
-  const auto longest = std::max(shortest, plan_.calm_period_ns);
-  if (plan_.slowdown <= 1 || period_ns_ >= longest) return period_ns_;
-  const auto now = base::now_ns();
-  if (slower_at_ns_ == 0) {
-    slower_at_ns_ = now + calm_after_ns;
-  } else if (now >= slower_at_ns_) {
-    slower_at_ns_ = now + calm_after_ns;
-    const auto grown = std::max<std::uint64_t>(period_ns_, 1'000) * plan_.slowdown;
-    period_ns_ = std::min(grown, longest);
-  }
-  return period_ns_;
+  const bool urgent = moved || starts != starts_seen_;
+  starts_seen_ = starts;
+  return pace_.next_ns(urgent, shortest, base::now_ns);
 }
 
 void poller::keep_off(const std::vector<int>& bound) noexcept {

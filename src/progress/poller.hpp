@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "progress/engine_core.hpp"
+#include "progress/pace.hpp"
 #include "progress/scheduling.hpp"
 
 namespace headway::progress {
@@ -47,8 +48,7 @@ class poller {
   std::vector<int> at_;                     // where it runs now; of who calls `keep_off`
   // What follows is the thread's own.
   std::uint64_t lifts_seen_ = 0;
-  std::uint64_t period_ns_ = 0;
-  std::uint64_t slower_at_ns_ = 0;  ///< when the period grows next
+  pace pace_;
   std::uint32_t starts_seen_ = 0;
   std::thread thread_;  // last: it uses all the others
 };

@@ -118,6 +118,7 @@ class town {
     void deliver(std::uint32_t to, const endpoints::name_head& head,
                  std::string_view name) override {
       if (to == self) return service.arrived(self, head, name);
+      ++of.posted;
       of.letters_.push_back({self, to, head, std::string(name)});
       if (!of.slow) of.carry();
     }
@@ -133,6 +134,7 @@ class town {
 
  public:
   bool slow = false;
+  int posted = 0;  ///< letters that left a house
 };
 
 std::uint64_t soon() { return base::now_ns() + 20'000'000; }
@@ -179,6 +181,24 @@ TEST(names, nobody_is_believed_who_was_not_asked) {
                   "forged");
   address who;
   EXPECT_EQ(t.at(0).find("forged", 0, who), outcome::not_found);
+}
+
+TEST(names, are_asked_for_once_and_then_remembered) {
+  town t(3);
+  address who;
+  const auto find_all = [&] {
+    for (std::uint32_t i = 0; i < 20; ++i)
+      for (std::uint32_t p = 0; p < 3; ++p)
+        ASSERT_EQ(t.at(p).find("n/" + std::to_string(i), 0, who), outcome::ok);
+  };
+  for (std::uint32_t i = 0; i < 20; ++i)
+    ASSERT_EQ(t.at(0).claim("n/" + std::to_string(i), i + 1, soon()), outcome::ok);
+  const int claimed = t.posted;
+  find_all();
+  const int found = t.posted;
+  EXPECT_GT(found, claimed);
+  find_all();
+  EXPECT_EQ(t.posted, found);
 }
 
 TEST(names, that_are_given_up_are_forgotten_where_they_were_cached) {

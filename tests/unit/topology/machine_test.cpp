@@ -55,6 +55,21 @@ TEST(machine, of_this_computer_is_a_sound_tree) {
   EXPECT_EQ((*m)->places()[static_cast<std::size_t>(here)].children, 0);
 }
 
+TEST(machine, knows_a_thread_where_it_moved_to) {
+  auto m = machine::read();
+  ASSERT_TRUE(m) << m.error().text;
+  std::jthread([&] {
+    for (int round = 0; round < 3; ++round)
+      for (const int processor : (*m)->places()[0].processors) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+        EXPECT_EQ((*m)->here(), (*m)->leaf_of(processor));
+      }
+  }).join();
+}
+
 TEST(machine, of_one_core_is_the_root_alone) {
   const auto m = imagined("core:1 pu:1");
   EXPECT_EQ(m->places().size(), 1u);

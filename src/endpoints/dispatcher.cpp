@@ -120,9 +120,8 @@ void dispatcher::main() noexcept {
 void dispatcher::breathe() noexcept {
   switch (policy_.load(std::memory_order_relaxed)) {
     case policy::pause: {
-      // Most threads wait: they have nothing to do with the processor that we would leave them.
-      if (2 * waiting.load(std::memory_order_relaxed) >=
-          endpoints.load(std::memory_order_relaxed)) {
+      if (most_wait(waiting.load(std::memory_order_relaxed),
+                    endpoints.load(std::memory_order_relaxed))) {
         sched_yield();
         return;
       }

@@ -24,6 +24,12 @@ struct local_endpoint : base::list_hook<> {
 /// How HEADWAY_DISPATCH looks for messages while no thread waits; positions as in the tunable.
 enum class policy : int { automatic, pause, yield, loop, event };
 
+/// Most threads wait: they have nothing to do with the processor that a pause would leave them, so
+/// that a dispatcher that pauses only yields. Each thread is taken to have an end-point.
+[[nodiscard]] constexpr bool most_wait(std::int32_t waiting, std::int32_t endpoints) noexcept {
+  return 2 * waiting >= endpoints;
+}
+
 /// Runs the handlers of end-points, and looks for messages as the policy says.
 ///
 /// Threads:  every function any thread, but `stop`, which is alone.

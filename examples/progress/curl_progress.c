@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { connections = 4, events_max = 8, turns_max = 99 };
+enum { connections = 4, events_max = 8 };
 
 typedef struct download {
   headway_ltask task;
@@ -140,14 +140,6 @@ static void begin(download* d, const char* url, int files) {
   if (headway_ltask_init(&d->task, &a) || headway_ltask_submit(&d->task)) exit(2);
 }
 
-static void end(download* d) {
-  headway_ltask_wait(&d->task);
-  headway_ltask_destroy(&d->task);
-  curl_multi_cleanup(d->multi);
-  close(d->timer);
-  close(d->epoll);
-}
-
 static volatile double sink;
 static void compute(long steps) {
   double x = 0.5;
@@ -161,23 +153,18 @@ static double turn(download* d, const char* url, int files, long steps, int back
   const double began = now_ms();
   begin(d, url, files);
   compute(steps);
-  end(d);
+  headway_ltask_wait(&d->task);
+  headway_ltask_destroy(&d->task);
+  curl_multi_cleanup(d->multi);
+  close(d->timer);
+  close(d->epoll);
   return now_ms() - began;
-}
-
-static int by_size(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-static double median(double* all, int count) {
-  qsort(all, (size_t)count, sizeof *all, by_size);
-  return all[count / 2];
 }
 
 int main(int argc, char** argv) {
   if (argc < 3) return fprintf(stderr, "usage: %s URL FILES [TURNS]\n", argv[0]), 2;
-  const int files = atoi(argv[2]), turns = argc > 3 ? atoi(argv[3]) % (turns_max + 1) : 5;
-  static double without[turns_max], with[turns_max];
+  const int files = atoi(argv[2]), turns = argc > 3 ? atoi(argv[3]) : 5;
+  double without = 0, with = 0;
   download d;
   curl_global_init(CURL_GLOBAL_ALL);
   if (headway_progress_start(NULL)) return fprintf(stderr, "%s\n", headway_progress_error()), 2;
@@ -188,12 +175,11 @@ int main(int argc, char** argv) {
   const long steps = (long)(1e7 * download_ms / (now_ms() - began));
   printf("download alone %.0f ms, as long as %ld steps of computation\n", download_ms, steps);
   for (int i = 0; i < turns; ++i) {
-    without[i] = turn(&d, argv[1], files, steps, 0);
-    with[i] = turn(&d, argv[1], files, steps, 1);
-    printf("turn %d: %.0f ms without progression, %.0f ms with\n", i + 1, without[i], with[i]);
+    without += turn(&d, argv[1], files, steps, 0) / turns;
+    with += turn(&d, argv[1], files, steps, 1) / turns;
   }
-  const double slow = median(without, turns), fast = median(with, turns);
-  printf("time saved: %.0f %% (medians %.0f and %.0f ms)\n", 100 * (1 - fast / slow), slow, fast);
+  printf("time saved: %.0f %% (%d turns, %.0f ms without progression, %.0f with)\n",
+         100 * (1 - with / without), turns, without, with);
   printf("last download: %lld bytes, checksum %016llx, %d failed\n", d.bytes,
          (unsigned long long)d.checksum, d.failed);
   headway_progress_stop();

@@ -46,13 +46,20 @@ void poller::run() noexcept {
   if (plan_.when_idle) me.ticket |= base::low_priority_bit;
   std::uint64_t rounds_seen = 0, attended_pause = least_pause_attended_ns;
   for (std::uint32_t round = 0; !stop_.load(std::memory_order_relaxed); ++round) {
-    if (core_.nothing_for_background()) core_.sleep_quietly(stop_);
-    if (resting_.load(std::memory_order_relaxed) != 0) rest();
+    if (core_.nothing_for_background()) {
+      core_.sleep_quietly(stop_);
+      way_.did_something_else();
+    }
+    if (resting_.load(std::memory_order_relaxed) != 0) {
+      rest();
+      way_.did_something_else();
+    }
     const auto rounds = core_.queues.root().explicit_rounds();
     if (rounds != rounds_seen) {
       rounds_seen = rounds;
       core_.count(core_.counted.attended_looks);
       pause(attended_pause);
+      way_.did_something_else();
       attended_pause = std::min(2 * attended_pause, longest_pause_attended_ns);
       continue;
     }
@@ -62,11 +69,20 @@ void poller::run() noexcept {
     me.pay_wake_ups();
     if (plan_.when_idle) core_.regain_low_priority(lifts_seen_);
     const auto period = next_period_ns(o.advanced);
-    if (!o.advanced) {
-      pause(period);
-      core_.every_100_ms.run_if_due(base::now_ns());
+    if (o.advanced) {
+      way_.did_something_else();
+      continue;
     }
+    pause_after_round(period);
   }
+}
+
+void poller::pause_after_round(std::uint64_t period_ns) noexcept {
+  const auto for_ns = plan_.when_idle ? way_.pause_ns(period_ns) : period_ns;
+  pause(for_ns);
+  const auto now = base::now_ns();
+  way_.paused(for_ns, now);
+  core_.every_100_ms.run_if_due(now);
 }
 
 void poller::pause(std::uint64_t for_ns) noexcept {

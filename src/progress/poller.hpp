@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "progress/engine_core.hpp"
+#include "progress/giving_way.hpp"
 #include "progress/pace.hpp"
 #include "progress/scheduling.hpp"
 
@@ -37,6 +38,7 @@ class poller {
  private:
   void run() noexcept;
   void pause(std::uint64_t for_ns) noexcept;
+  void pause_after_round(std::uint64_t period_ns) noexcept;
   void rest() noexcept;
   [[nodiscard]] std::uint64_t next_period_ns(bool moved) noexcept;
 
@@ -50,6 +52,7 @@ class poller {
   std::uint64_t lifts_seen_ = 0;
   pace pace_;
   std::uint32_t starts_seen_ = 0;
+  giving_way way_;
   std::thread thread_;  // last: it uses all the others
 };
 

@@ -13,7 +13,7 @@ def runs(scene):
     threads = ",".join(str(n) for n in scene.few(THREADS))
     words = ("--pin", "--threads", threads, "--seconds", str(2 * scene.seconds))
     yield Run("n_load", words, peers=True)
-    yield Run("built:woken", ("--weight", *words[1:]), FLOOR, ranks=0)
+    yield Run("progress/woken", ("--weight", *words[1:]), FLOOR, ranks=0)
 
 
 def flat_mean(threads):

@@ -73,7 +73,8 @@ def compile_benchmark(name, mpicc, environment, folder, links=()):
     if program.exists() and program.stat().st_mtime >= newest:
         return program
     folder.mkdir(parents=True, exist_ok=True)
-    command = [str(mpicc), *FLAGS, f"-I{SOURCES}", str(own), *map(str, shared),
+    command = [str(mpicc), *FLAGS, f"-I{SOURCES}", f"-I{SOURCES.parent}", str(own),
+               *map(str, shared),
                "-o", str(program), *links, "-lm"]  # fmt: skip
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:

@@ -24,6 +24,11 @@ class Command(unittest.TestCase):
         wanted = [*range(1, 4), *range(5, 21)]
         self.assertEqual(re.findall(r"(?m)^E(\d+) ", said), list(map(str, wanted)))
 
+    def test_the_list_says_which_need_a_build_folder(self):
+        said = bench("list").stdout
+        found = re.findall(r"(?m)^(E\d+) .*\n.*\n +runs from a build folder", said)
+        self.assertEqual(found, ["E12", "E16", "E17", "E18"])
+
     def test_a_run_gives_a_table_verdicts_a_file_and_a_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             result, picture = pathlib.Path(folder, "r.json"), pathlib.Path(folder, "p.svg")

@@ -1,5 +1,6 @@
 #include "packets/peer.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "base/assert.hpp"
@@ -12,6 +13,19 @@ namespace {
 
 /// Its address names the thread.
 thread_local const char this_thread = 0;
+
+/// As one whole word, because that is how the rail copies it: see `copy_header` of rails/shm.
+void put_credit(outgoing& item, std::uint32_t credit) noexcept {
+  static_assert(sizeof(stream_head) == sizeof(std::uint64_t));
+  std::uint64_t word = 0;
+  std::memcpy(&word, item.head.data(), sizeof word);
+  if constexpr (std::endian::native == std::endian::little) {
+    word = (word & ~std::uint64_t{UINT32_MAX}) | credit;
+  } else {
+    word = (word & UINT32_MAX) | std::uint64_t{credit} << 32;
+  }
+  std::memcpy(item.head.data(), &word, sizeof word);
+}
 
 }  // namespace
 
@@ -33,7 +47,7 @@ peer::taken peer::transmit(outgoing& item) noexcept {
   const bool answered = item.answered;
   const bool telling = item.head_bytes != 0;
   const std::uint32_t credit = consumed_total();
-  if (telling) std::memcpy(item.head.data(), &credit, sizeof credit);
+  if (telling) put_credit(item, credit);
   const auto answer = rail_->send(id_, {.header = {item.head.data(), item.head_bytes},
                                         .payload = item.payload,
                                         .landing = item.landing,

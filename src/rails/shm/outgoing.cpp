@@ -7,8 +7,8 @@
 #include "base/assert.hpp"
 #include "base/beside.hpp"
 #include "base/clock.hpp"
+#include "base/copy_small.hpp"
 #include "base/log.hpp"
-#include "rails/shm/copy.hpp"
 #include "rails/shm/pieces.hpp"
 
 namespace headway::rails::shm {
@@ -16,6 +16,15 @@ namespace {
 
 constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) noexcept {
   return std::uint64_t{transfer} << 32 | piece;
+}
+
+/// Its first word was written just now, in `packets`: a load that covers more than what one store
+/// wrote waits until that store is through.
+void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (header.size() < word) return base::copy_small(to, header.data(), header.size());
+  std::memcpy(to, header.data(), word);
+  base::copy_small(to + word, header.data() + word, header.size() - word);
 }
 
 template <class T>
@@ -85,8 +94,8 @@ post outgoing::put(record_kind kind, std::span<const std::byte> first,
   if (!reserve(lines)) [[unlikely]]
     return post::retry;
   std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
-  copy_small(at, first.data(), first.size());
-  copy_small(at + first.size(), second.data(), second.size());
+  copy_header(at, first);
+  base::copy_small(at + first.size(), second.data(), second.size());
   ring_.publish(lines, record_word(kind, bytes), record_word(record_kind::skip, 0));
   notify();
   return post::done;

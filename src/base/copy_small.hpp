@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace headway::rails::shm {
+namespace headway::base {
 
 namespace detail {
 template <std::size_t bytes>
@@ -37,4 +37,4 @@ inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) n
   }
 }
 
-}  // namespace headway::rails::shm
+}  // namespace headway::base

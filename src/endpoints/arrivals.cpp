@@ -1,7 +1,9 @@
 // What comes from other processes, and their end. In the reaper's rounds: nothing here waits.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "base/copy_small.hpp"
 #include "base/log.hpp"
 #include "endpoints/parts.hpp"
 
@@ -78,12 +80,10 @@ bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
     const std::scoped_lock guard(e->box.lock);
     found = e->box.id == to;
     if (found) {
-      static_cast<void>(e->box.owed_to(sender));
+      std::uint32_t& owed = e->box.owed_to(sender);  // who sends here is told when it closes
       const bool kept = e->box.put(p, then);
-      if (!kept) {  // a receiver has it: it need not take the lock for that once more
-        account(e->box, p, then, due);
-        p.charge = 0;
-      }
+      // A receiver has it: it need not take the lock for that once more.
+      if (!kept) due = owe(owed, std::exchange(p.charge, std::uint16_t{0}));
       run = kept && p.ready && e->by.call && !e->runnable;
       if (run) e->runnable = true;
     }
@@ -119,7 +119,7 @@ void service_parts::arrived_message(const arrival& what,
     lack_memory(what.from.process, payload.size());
     return;
   }
-  if (!payload.empty()) std::memcpy(b->data(), payload.data(), payload.size());
+  base::copy_small(b->data(), payload.data(), payload.size());
   if (buffers()->checks()) b->checksum = pool::checksum(*b, payload.size());
   parcel& p = b->waits;
   p.contents = b;

@@ -139,9 +139,7 @@ void inbox::look_at_descriptor() noexcept {
                                                : read(descriptor_, &count, sizeof count);
 }
 
-std::uint32_t& inbox::owed_to(std::uint32_t process) {
-  for (debt& d : owed)
-    if (d.process == process) return d.units;
+std::uint32_t& inbox::first_debt(std::uint32_t process) {
   return owed.emplace_back(process, 0u).units;
 }
 

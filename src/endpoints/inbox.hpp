@@ -80,7 +80,11 @@ class inbox {
     std::uint32_t units;
   };
   std::vector<debt> owed;
-  [[nodiscard]] std::uint32_t& owed_to(std::uint32_t process);
+  [[nodiscard]] std::uint32_t& owed_to(std::uint32_t process) {
+    for (debt& d : owed)
+      if (d.process == process) return d.units;
+    return first_debt(process);
+  }
   /// False under `lock`: nothing lies aside and nothing is `unreturned`, and so it stays while that
   /// is held. Without it a hint.
   [[nodiscard]] bool maybe_aside() const noexcept {
@@ -162,6 +166,7 @@ class inbox {
   }
 
  private:
+  [[nodiscard, gnu::noinline]] std::uint32_t& first_debt(std::uint32_t process);
   [[nodiscard]] parcel* find(const filter& wanted) noexcept;
   void settle(woken& then) noexcept;
   void tell_watchers(woken& then) noexcept;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/spinlock.hpp"
@@ -212,6 +213,11 @@ struct service_parts final : packets::receiver, postman {
                                    std::uint32_t& due) noexcept;
   /// `p` is received: what its sender gets back. Under `lock` of the inbox.
   void account(inbox& box, const parcel& p, woken& then, std::uint32_t& due) noexcept;
+  /// So many more: how many are to be told now.
+  [[nodiscard]] std::uint32_t owe(std::uint32_t& owed, std::uint32_t units) const noexcept {
+    owed += units;
+    return owed < window_units / 4 ? 0 : std::exchange(owed, 0u);
+  }
   void return_units(inbox& box, std::uint32_t units, woken& then) noexcept;
   void give_credit(std::uint32_t id, std::uint32_t process, std::uint32_t due) noexcept;
   [[nodiscard]] local_endpoint* local(std::uint32_t id) noexcept {

@@ -103,7 +103,12 @@ pool::~pool() {
 }
 
 pool::cache& pool::own_cache() noexcept {
-  if (current.pool_serial == serial_) return *static_cast<cache*>(current.cache);
+  if (current.pool_serial == serial_) [[likely]]
+    return *static_cast<cache*>(current.cache);
+  return adopt_cache();
+}
+
+pool::cache& pool::adopt_cache() noexcept {
   static thread_local leaving at_the_end;
   (void)at_the_end;
   if (thread_number == 0)
@@ -128,15 +133,20 @@ void pool::push(list& to, block& b) noexcept {
 bool pool::damaged(const block* b, list& of) noexcept {
   if (b && b->state.load(std::memory_order_relaxed) == block::free_state) [[likely]]
     return false;
-  base::log(base::severity::error,
-            "a released buffer's header was overwritten; {} free buffers are given up", of.count);
-  of = {};
+  give_up(of);
   return true;
+}
+
+void pool::give_up(list& damaged) noexcept {
+  base::log(base::severity::error,
+            "a released buffer's header was overwritten; {} free buffers are given up",
+            damaged.count);
+  damaged = {};
 }
 
 block* pool::pop(list& from) noexcept {
   if (from.first == 0) return nullptr;
-  block* b = own_->checked(from.first, 0);
+  block* b = own_->intact(from.first);
   if (damaged(b, from)) return nullptr;
   from.first = b->next;
   --from.count;
@@ -193,17 +203,20 @@ block* pool::request(std::size_t bytes) noexcept {
   list& mine = own_cache().free[size_class];
   block* b = pop(mine);
   if (!b) [[unlikely]] {
-    refill(mine, size_class);
-    b = pop(mine);
+    b = request_after_refill(mine, size_class);
     if (!b) return nullptr;
   }
-  if (options_.checks && !poison_intact(*b))
-    base::log(base::severity::error, "a buffer of {} bytes was written after its release",
-              b->capacity());
+  if (options_.checks) [[unlikely]]
+    look_at_poison(*b);
   b->state.store(block::held, std::memory_order_relaxed);  // nobody else knows it
   b->holder.store(options_.process, std::memory_order_relaxed);
   b->lent_to.store(block::nobody, std::memory_order_relaxed);
   return b;
+}
+
+block* pool::request_after_refill(list& mine, unsigned size_class) noexcept {
+  refill(mine, size_class);
+  return pop(mine);
 }
 
 void pool::destined(block& b, bool lent, std::uint32_t process) noexcept {
@@ -275,21 +288,25 @@ void pool::make_blocks(list& into, unsigned size_class) noexcept {
 
 /// `b` is free, and nobody else knows it.
 void pool::give_back(block& b) noexcept {
-  if (b.owner != options_.process) {
-    region* home = region_of(b.owner);
-    if (!home) return;
-    poison(b);
-    home->returned().push(b.place, [&](std::uint64_t at) -> auto& { return home->at(at)->next; });
-    return;
-  }
+  if (b.owner != options_.process) return give_back_elsewhere(b);
   poison(b);
   list& mine = own_cache().free[b.size_class];
   push(mine, b);
-  const auto most = cached_max(b.size_class);
-  if (mine.count <= most) return;
-  const list surplus = cut(mine, mine.count - most / 2);
+  if (mine.count > cached_max(b.size_class)) [[unlikely]]
+    give_up_surplus(mine, b.size_class);
+}
+
+void pool::give_back_elsewhere(block& b) noexcept {
+  region* home = region_of(b.owner);
+  if (!home) return;
+  poison(b);
+  home->returned().push(b.place, [&](std::uint64_t at) -> auto& { return home->at(at)->next; });
+}
+
+void pool::give_up_surplus(list& mine, unsigned size_class) noexcept {
+  const list surplus = cut(mine, mine.count - cached_max(size_class) / 2);
   const std::scoped_lock guard(lock_);
-  put_list(spare_[b.size_class], surplus);
+  put_list(spare_[size_class], surplus);
 }
 
 region* pool::region_at(const void* data) noexcept {
@@ -328,16 +345,19 @@ base::result<> pool::map(const region_offer& offer) {
 
 pool::found pool::find(const void* data) noexcept {
   region* where = region_at(data);
-  if (!where) {
-    const std::scoped_lock held(all_lock);
-    for (pool* p : all_pools())
-      if (p != this && p->own_->contains(data)) return {.trouble = wrong::other_job};
-    return {.trouble = wrong::not_a_buffer};
-  }
+  if (!where) return {.trouble = nowhere(data)};
   block* b = where->header_of(data);
   if (!b) return {.trouble = where->damaged(data) ? wrong::damaged : wrong::not_a_buffer};
   if (b->job != options_.job) return {.trouble = wrong::other_job};
   return {.header = b, .lent = where->in_lent_view(data)};
+}
+
+/// What lies in no region that we map.
+wrong pool::nowhere(const void* data) noexcept {
+  const std::scoped_lock held(all_lock);
+  for (pool* p : all_pools())
+    if (p != this && p->own_->contains(data)) return wrong::other_job;
+  return wrong::not_a_buffer;
 }
 
 void* pool::address_of(block& b, bool lent) noexcept {
@@ -393,6 +413,12 @@ std::uint32_t pool::checksum(const block& b, std::size_t bytes) noexcept {
 
 void pool::poison(block& b) noexcept {
   if (options_.checks) std::memset(b.data(), static_cast<int>(poison_value), b.capacity());
+}
+
+void pool::look_at_poison(block& b) noexcept {
+  if (poison_intact(b)) return;
+  base::log(base::severity::error, "a buffer of {} bytes was written after its release",
+            b.capacity());
 }
 
 bool pool::poison_intact(block& b) noexcept {

@@ -121,6 +121,13 @@ class pool {
 
   explicit pool(const pool_options& options) noexcept;
   [[nodiscard]] cache& own_cache() noexcept;
+  [[nodiscard, gnu::noinline]] cache& adopt_cache() noexcept;
+  [[nodiscard, gnu::noinline]] block* request_after_refill(list& mine,
+                                                           unsigned size_class) noexcept;
+  [[gnu::noinline]] void give_back_elsewhere(block& b) noexcept;
+  [[gnu::noinline]] void give_up_surplus(list& mine, unsigned size_class) noexcept;
+  [[nodiscard, gnu::noinline]] wrong nowhere(const void* data) noexcept;
+  [[gnu::noinline]] void look_at_poison(block& b) noexcept;
   void refill(list& into, unsigned size_class) noexcept;
   void take_returned() noexcept;
   void make_blocks(list& into, unsigned size_class) noexcept;
@@ -129,6 +136,7 @@ class pool {
   void put_list(spares& to, const list& what) noexcept;
   [[nodiscard]] list take_list(spares& from) noexcept;
   [[nodiscard]] bool damaged(const block* b, list& of) noexcept;
+  [[gnu::noinline]] void give_up(list& damaged) noexcept;
   void push(list& to, block& b) noexcept;
   [[nodiscard]] block* pop(list& from) noexcept;
   [[nodiscard]] region* region_at(const void* data) noexcept;

@@ -32,10 +32,7 @@ void service_parts::account(inbox& box, const parcel& p, woken& then, std::uint3
   due = 0;
   if (p.charge == 0) return;
   if (p.from.process == self) return return_units(box, p.charge, then);
-  std::uint32_t& owed = box.owed_to(p.from.process);
-  owed += p.charge;
-  if (owed < window_units / 4) return;
-  due = std::exchange(owed, 0u);
+  due = owe(box.owed_to(p.from.process), p.charge);
 }
 
 void service_parts::return_units(inbox& box, std::uint32_t units, woken& then) noexcept {

@@ -63,6 +63,13 @@ class region {
   [[nodiscard]] void* address_of(block& b, bool lent) const noexcept {
     return b.data() + (lent ? bytes() : 0);
   }
+  /// The same if a header is there that says so: `place` lay in memory that the program can reach.
+  [[nodiscard]] block* intact(std::uint64_t place) const noexcept {
+    if (place - first_place >= bytes() - first_place - sizeof(block) || place % 64 != 0)
+      return nullptr;
+    block* b = at(place);
+    return b->mark == block::mark_value && b->place == place ? b : nullptr;
+  }
   /// The same with a check of what a peer says: nullptr if there is no such block.
   [[nodiscard]] block* checked(std::uint64_t place, std::size_t message_bytes) const noexcept;
 

@@ -41,6 +41,7 @@ parcel* inbox::take_aside(const filter& wanted) noexcept {
     parcel* following = aside_.after(*p);
     aside_.erase(*p);
     if (following) fetch(*following);
+    note_drained();
     return p;
   }
   return nullptr;

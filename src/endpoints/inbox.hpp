@@ -9,6 +9,7 @@
 #include "base/intrusive_list.hpp"
 #include "base/spinlock.hpp"
 #include "endpoints/block.hpp"
+#include "endpoints/trial.hpp"
 #include "progress/completion.hpp"
 
 namespace headway::endpoints {
@@ -106,6 +107,15 @@ class inbox {
   std::uint32_t unreturned = 0;  ///< of `from_here`: received, not taken off yet. Under `taking`
   /// The last message received came from this process. Relaxed: a hint.
   base::atomic<bool> near{false};
+  /// A receive would have to look at the senders' line. Relaxed: a hint.
+  base::atomic<bool> drained{true};
+  /// Whether a receiver that has taken all there was looks away for a moment before it looks again.
+  /// In a stream between two processors it would meet its sender at every message otherwise, and
+  /// each would wait for lines that the other has: where several gather, and are taken at once,
+  /// they do not. It pays where several did.
+  trial<8, 4096> gathers;
+  /// Whether it spins before it waits at the engine.
+  trial<1, 64> spins;
   void note_sender(bool is_near) noexcept {
     if (near.load(std::memory_order_relaxed) != is_near)
       near.store(is_near, std::memory_order_relaxed);
@@ -167,6 +177,10 @@ class inbox {
 
  private:
   [[nodiscard, gnu::noinline]] std::uint32_t& first_debt(std::uint32_t process);
+  void note_drained() noexcept {
+    if (drained.load(std::memory_order_relaxed) != aside_.empty())
+      drained.store(aside_.empty(), std::memory_order_relaxed);
+  }
   [[nodiscard]] parcel* find(const filter& wanted) noexcept;
   void settle(woken& then) noexcept;
   void tell_watchers(woken& then) noexcept;

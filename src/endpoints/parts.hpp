@@ -193,6 +193,7 @@ struct service_parts final : packets::receiver, postman {
   /// Before a wait for a message that is likely to come from a thread of this process: its sender
   /// needs no poll of ours, and only one thread of a process polls anyway.
   static void spin(const waiting_thread& me) noexcept;
+  static void look_away() noexcept;  ///< see `inbox::gathers`
   /// Frees what nobody will receive.
   void drop(parcel& p) noexcept;
   /// The oldest that `wanted` admits, received: under both locks of the inbox; of those aside,
@@ -204,6 +205,7 @@ struct service_parts final : packets::receiver, postman {
     bool open = false;         ///< it is open under that
     std::uint32_t due = 0;
     parcel* p = nullptr;
+    std::uint32_t more = 0;  ///< units of this process's threads that wait behind it
   };
   /// The same with the locks it needs; `me`, if it is given, waits where there is none.
   [[nodiscard]] bool take_at_once(inbox& box, const filter& wanted, taken& found,

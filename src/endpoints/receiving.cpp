@@ -13,6 +13,8 @@ block& block_of(parcel& p) noexcept {
   return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
 }
 
+constexpr std::uint32_t gathered_min = 4;  // messages, for which to look away pays
+
 /// Counts a thread that waits, for a dispatcher that asks.
 struct counted_wait {
   explicit counted_wait(dispatcher& of) noexcept : of_(of.counts_waits() ? &of : nullptr) {
@@ -64,6 +66,7 @@ bool service_parts::take_at_once(inbox& box, const filter& wanted, taken& found,
   if (found.p) {
     box.note_sender(found.p->from.process == self);
     account(box, *found.p, then, found.due);
+    found.more = box.from_here;
   } else if (me) {
     box.add_receiver(*me);
   }
@@ -81,6 +84,7 @@ void service_parts::take_or_wait(inbox& box, const filter& wanted, taken& found,
   if (found.p) return;
   const std::scoped_lock guard(box.lock);
   found.p = take(box, wanted, then, found.due);
+  found.more = box.from_here;
   if (!found.p && me) box.add_receiver(*me);
 }
 
@@ -132,6 +136,12 @@ void service_parts::spin(const waiting_thread& me) noexcept {
   for (int i = 0; i < looks && !me.test(); ++i) base::relax();
 }
 
+void service_parts::look_away() noexcept {
+  constexpr std::uint64_t away_ns = 1'000;
+  const auto until = base::now_ns() + away_ns;
+  while (base::now_ns() < until) base::relax();
+}
+
 void service_parts::drop(parcel& p) noexcept {
   pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
   block& own = block_of(p);
@@ -152,10 +162,14 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
   waiting_thread me;
   me.wanted = wanted;
   waiting_thread* const stays = deadline_ns == no_wait ? nullptr : &me;
-  const bool near = box.near.load(std::memory_order_relaxed);  // a hint
+  const bool near = box.near.load(std::memory_order_relaxed);                           // a hint
+  const bool gathers = near && stays && box.drained.load(std::memory_order_relaxed) &&  // hints
+                       box.gathers.due();
+  if (gathers) service_parts::look_away();
   for (bool polled = false;; polled = true) {
     service_parts::taken found{.number = id};
     if (!s.take_at_once(box, wanted, found, stays)) s.take_or_wait(box, wanted, found, stays);
+    if (gathers) box.gathers.learn(found.p && found.more >= gathered_min - 1);
     if (!found.open) return outcome::gone;
     if (found.p) {
       s.give_credit(id, found.p->from.process, found.due);
@@ -165,7 +179,10 @@ outcome service::receive(std::uint32_t id, const filter& wanted, std::uint64_t d
     if (polled) return outcome::again;
     s.engine.poll();
   }
-  if (near) service_parts::spin(me);
+  if (near && box.spins.due()) {
+    service_parts::spin(me);
+    box.spins.learn(me.test());
+  }
   if (!me.test()) {
     const counted_wait counted(s.dispatch);
     if (deadline_ns == for_ever) {

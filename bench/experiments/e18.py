@@ -11,6 +11,14 @@ def runs(scene):
         yield Run("built:events", ("--consumers", str(consumers), "--events", events), ranks=0)
 
 
+def over_the_floor(result):
+    """By the median of rounds: what the kernel takes to wake one of so many is in both."""
+    ours = result.values("headway", "handling_us", consumers=64)
+    floor = result.values("headway", "floor_us", consumers=64)
+    ratios = [a / b for a, b in zip(ours, floor) if b]
+    return at_most("handling delay, 64 consumers ≤ 2 × that by a bare futex for each", ratios, 2)
+
+
 def flat(result):
     few = result.values("headway", "handling_us", consumers=2)
     many = result.values("headway", "handling_us", consumers=64)
@@ -27,8 +35,9 @@ EXPERIMENT = Experiment(
     panels=(
         Panel("an event every 10 µs", "consumers",
               {"handling": "handling_us", "99 % of handling": "handling_99_us",
-               "production": "production_us"},
+               "production": "production_us", "a bare futex for each": "floor_us",
+               "99 % of a bare futex": "floor_99_us"},
               "µs", "consumers", log_x=True, log_y=True),
     ),
-    claims=(flat,),
+    claims=(flat, over_the_floor),
 )  # fmt: skip

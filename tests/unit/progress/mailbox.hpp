@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "progress/engine.hpp"
 
 namespace headway::progress::testing {
@@ -52,6 +53,7 @@ class mailbox final : public event_source {
   std::atomic<int> waiting_letters{0};
   std::atomic<int> doorbells{0};
   std::atomic<int> reaped{0};
+  std::atomic<std::uint64_t> reaped_at_ns{0};  ///< of the last ones; told before they complete
 
  private:
   struct reap_task : ltask {
@@ -73,6 +75,7 @@ class mailbox final : public event_source {
       taken.swap(box.letters_);
     }
     box.waiting_letters.fetch_sub(static_cast<int>(taken.size()));
+    box.reaped_at_ns.store(base::now_ns(), std::memory_order_relaxed);
     for (auto* letter : taken) letter->complete();
     box.reaped += static_cast<int>(taken.size());
     return ltask_result::advanced;

@@ -113,18 +113,20 @@ struct overrides {
   }
 };
 
+/// What the rule's algorithm asks for is there.
+bool serves(const rule& r, const question& q) noexcept {
+  return r.what == q.what && (!r.any_order || q.commutative) && (r.use != direct || q.direct);
+}
+
 bool fits(const rule& r, const question& q) noexcept {
-  return r.what == q.what && q.bytes <= r.bytes_max && q.ranks <= r.ranks_max &&
-         (r.where == rule::crowd::any || (r.where == rule::crowd::yes) == q.crowded) &&
-         (!r.any_order || q.commutative) && (r.use != direct || q.direct);
+  return serves(r, q) && q.bytes <= r.bytes_max && q.ranks <= r.ranks_max &&
+         (r.where == rule::crowd::any || (r.where == rule::crowd::yes) == q.crowded);
 }
 
 /// Some rule uses it for this collective, and what it asks for is there.
 bool allowed(algorithm a, const question& q) noexcept {
   for (const rule& r : table) {
-    if (r.what == q.what && r.use == a && (!r.any_order || q.commutative) &&
-        (a != direct || q.direct))
-      return true;
+    if (r.use == a && serves(r, q)) return true;
   }
   return false;
 }

@@ -9,12 +9,14 @@ namespace {
 /// that the last rank waits for the first.
 constexpr std::int64_t segment_bytes = 128 * 1024;
 
-algorithm chosen(const team& t, collective what, std::int64_t bytes, bool commutative = true) {
+algorithm chosen(const team& t, collective what, std::int64_t bytes, bool commutative = true,
+                 bool direct = false) {
   return choose({.what = what,
                  .bytes = bytes,
                  .ranks = t.size,
                  .crowded = t.crowded,
-                 .commutative = commutative});
+                 .commutative = commutative,
+                 .direct = direct});
 }
 
 tree shape_of(algorithm a) noexcept {
@@ -64,13 +66,7 @@ void reduce(schedule& s, const team& t, const reduction& r, int root) {
 void allreduce(schedule& s, const team& t, const reduction& r) {
   // A user's operator could be given types of other gaps on other ranks.
   const bool direct = t.direct && r.type->is_contiguous() && r.op.type == nullptr;
-  const auto use = choose({.what = collective::allreduce,
-                           .bytes = r.bytes(),
-                           .ranks = t.size,
-                           .crowded = t.crowded,
-                           .commutative = r.op.commutative,
-                           .direct = direct});
-  switch (use) {
+  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), r.op.commutative, direct)) {
     case algorithm::direct:
       return allreduce_direct(s, t, r);
     case algorithm::doubling:

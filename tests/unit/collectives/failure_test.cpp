@@ -92,6 +92,10 @@ const scenario scenarios[] = {
     {"scan", [](schedule& s, team& t, buffers& b) { scan_doubling(s, t, sum_of(b, t, 3), false); }},
 };
 
+const scenario& direct() {
+  return *std::ranges::find(scenarios, std::string_view("allreduce, direct"), &scenario::name);
+}
+
 /// Ranks of a world with a buffer each, in the middle of a scenario.
 struct stage {
   stage(const scenario& what, int ranks, std::uint64_t seed) : world(ranks, seed) {
@@ -158,12 +162,10 @@ TEST(failure, never_leaves_a_wrong_sum_without_an_error) {
 }
 
 TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
-  const auto& direct = *std::ranges::find(scenarios, std::string_view("allreduce, direct"),
-                                          [](const scenario& s) { return s.name; });
   for (const int ranks : {3, 5}) {
     for (int after = 0; after < 60; ++after) {
       SCOPED_TRACE(testing::Message() << ranks << " ranks, " << after);
-      stage s(direct, ranks, static_cast<std::uint64_t>(after) * 17 + 3);
+      stage s(direct(), ranks, static_cast<std::uint64_t>(after) * 17 + 3);
       s.world.settle(after);
       s.world.kill(after % ranks);
       std::vector<bool> gone(static_cast<std::size_t>(ranks));
@@ -183,10 +185,8 @@ TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
 }
 
 TEST(failure, to_touch_a_rank_is_an_error_on_all) {
-  const auto& direct = *std::ranges::find(scenarios, std::string_view("allreduce, direct"),
-                                          [](const scenario& s) { return s.name; });
   for (const int ranks : {2, 3, 5}) {
-    stage s(direct, ranks, static_cast<std::uint64_t>(ranks));
+    stage s(direct(), ranks, static_cast<std::uint64_t>(ranks));
     s.world.shield(1);
     s.world.settle();
     for (const auto& each : s.schedules) {

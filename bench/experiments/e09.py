@@ -1,9 +1,6 @@
 """E9: how long a large message takes beside threads that compute, at worst too."""
 
-from side_by_side.figures import Verdict
-from side_by_side.rounds import spread
-
-from .model import Experiment, Panel, Run, at_most, spread_words
+from .model import Experiment, Panel, Run, at_most, with_floor
 
 THREADS = (0, 1, 4, 16)
 FLOOR = "bare wake-ups"  # a thread of the greatest weight, woken and working 35 µs: the kernel's
@@ -30,10 +27,7 @@ def never_long(result):
     worst = result.values("headway", "worst_us")
     verdict = at_most("maximum < 20 ms at every N", [max(worst)] if worst else [], 20000)
     bare = result.values(FLOOR, "worst_us", threads=max(THREADS))
-    if not bare:
-        return verdict
-    text = f"{verdict.text}; bare wake-ups {spread_words(spread(bare))}"
-    return Verdict(verdict.claim, verdict.reached, text)
+    return with_floor(verdict, FLOOR, bare)
 
 
 EXPERIMENT = Experiment(

@@ -4,7 +4,7 @@ import statistics
 
 from side_by_side.figures import Verdict
 
-from .model import Experiment, Panel, Run, at_least, at_most, spread_words
+from .model import Experiment, Panel, Run, at_least, at_most, spread_words, with_floor
 from side_by_side.rounds import spread
 
 SIZES = (64, 1024, 16384, 1 << 20)
@@ -107,11 +107,7 @@ def in_place(block):
         bare = [a / b for a, b in zip(result.values("stream", "bare_gbps", block=block),
                                       result.values("stream", "ring_gbps", block=block))]
         claim = f"stream of {block >> 10} KiB blocks in place: ≥ 1.5 × through a ring"
-        verdict = at_least(claim, ratios, 1.5)
-        if not bare:
-            return verdict
-        most = f"; without a library {spread_words(spread(bare))}"
-        return Verdict(claim, verdict.reached, verdict.text + most)
+        return with_floor(at_least(claim, ratios, 1.5), "without a library", bare)
 
     return check
 

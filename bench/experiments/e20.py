@@ -1,10 +1,7 @@
 """E20: the non-blocking allreduce beside a computation of a fixed amount of work."""
 
-from side_by_side.figures import Verdict
-from side_by_side.rounds import spread
-
 from . import nbc
-from .model import Experiment, at_most, spread_words
+from .model import Experiment, at_most, with_floor
 
 MiB = 1 << 20
 
@@ -14,14 +11,9 @@ def total(net, cores, bytes_, bound):
         where = {"bytes": bytes_, "net": net, "cores": cores}
         verdict = at_most(f"{net}, {cores}, {bytes_ / MiB:g} MB: T(both) ≤ {bound} × the longer",
                           result.values("auto", "ratio", **where), bound)  # fmt: skip
-        bare = result.values(nbc.FLOOR, "ratio", **where)
+        verdict = with_floor(verdict, nbc.FLOOR, result.values(nbc.FLOOR, "ratio", **where))
         busy = busy_cores(result, where) if net == nbc.SHARED_MEMORY else []
-        text = verdict.text
-        if bare:
-            text += f"; bare sockets {spread_words(spread(bare))}"
-        if busy:
-            text += f"; both cores busy throughout {spread_words(spread(busy))}"
-        return Verdict(verdict.claim, verdict.reached, text)
+        return with_floor(verdict, "both cores busy throughout", busy)
 
     return check
 

@@ -190,5 +190,13 @@ def at_least(claim, values, bound):
     return Verdict(claim, statistics.median(values) >= bound, verdict.text)
 
 
+def with_floor(verdict, name, values):
+    """The same verdict, with what something takes beside which it was measured."""
+    if not values:
+        return verdict
+    text = f"{verdict.text}; {name} {spread_words(spread(values))}"
+    return Verdict(verdict.claim, verdict.reached, text)
+
+
 def spread_words(s):
     return f"{s.median:.3g} ({s.low:.3g} … {s.high:.3g})"

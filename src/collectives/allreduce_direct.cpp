@@ -78,10 +78,11 @@ int direct_part::act(carrier& via) noexcept {
     if (cards_[rank].bytes != cards_[rank_].bytes) return rank;
   const std::int64_t at_once = std::max<std::int64_t>(slice_bytes / element_, 1);
   for (std::int64_t at = begin_; at < end_; at += at_once) {
-    slice s{
-        .offset = at * element_, .bytes = 0, .count = std::min(at_once, end_ - at), .sum = sum_};
-    s.bytes = s.count * element_;
-    if (!s.sum) s.sum = result_ + s.offset;
+    const std::int64_t count = std::min(at_once, end_ - at), offset = at * element_;
+    const slice s{.offset = offset,
+                  .bytes = count * element_,
+                  .count = count,
+                  .sum = sum_ ? sum_ : result_ + offset};
     int missed = combine(via, s);
     if (missed < 0) missed = hand_out(via, s);
     if (missed < 0) continue;

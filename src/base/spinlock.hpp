@@ -19,11 +19,16 @@ class basic_spinlock {
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
   void lock() noexcept {
-    for (backoff until_free; !try_lock();) until_free.wait();
+    if (!try_lock()) [[unlikely]]
+      lock_after_others();
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // (U)
 
  private:
+  /// Apart, so that callers have no more than the quick way in line.
+  [[gnu::noinline]] void lock_after_others() noexcept {
+    for (backoff until_free; !try_lock();) until_free.wait();
+  }
   Atomic<bool> taken_{false};
 };
 

@@ -4,14 +4,6 @@
 namespace headway::endpoints {
 namespace {
 
-/// Why a holder cannot do what it asks for, in this state of a buffer that it calls its own.
-wrong trouble_in(std::uint32_t state) noexcept {
-  if (state == block::free_state) return wrong::released;
-  if (state == block::flying || state == block::landed) return wrong::in_flight;
-  // Its hold is gone, and what is left is receivers'; or it has it and messages use it.
-  return (state & block::held) != 0 ? wrong::in_use : wrong::released;
-}
-
 /// Has anybody borrowed a buffer in this state?
 bool is_lent(std::uint32_t state) noexcept {
   constexpr auto others = block::held | block::free_state | block::flying | block::landed;
@@ -20,22 +12,16 @@ bool is_lent(std::uint32_t state) noexcept {
 
 }  // namespace
 
-wrong pool::release(const void* data) noexcept { return release(find(data)); }
+wrong pool::trouble_in(std::uint32_t state) noexcept {
+  if (state == block::free_state) return wrong::released;
+  if (state == block::flying || state == block::landed) return wrong::in_flight;
+  // Its hold is gone, and what is left is receivers'; or it has it and messages use it.
+  return (state & block::held) != 0 ? wrong::in_use : wrong::released;
+}
 
-wrong pool::release(const found& f) noexcept {
-  if (f.trouble != wrong::none) return f.trouble;
-  if (f.lent) {
-    const auto state = f.header->state.load(std::memory_order_relaxed);  // checked below
-    if (!is_lent(state)) return wrong::released;
-    arrived_nowhere(*f.header, true);
-    return wrong::none;
-  }
-  std::uint32_t expected = block::held;
-  if (!f.header->state.compare_exchange_strong(expected, block::free_state,
-                                               std::memory_order_acq_rel,  // (R), (A)
-                                               std::memory_order_relaxed))
-    return trouble_in(expected);
-  give_back(*f.header);
+wrong pool::release_lent(block& b) noexcept {
+  if (!is_lent(b.state.load(std::memory_order_relaxed))) return wrong::released;  // a check
+  arrived_nowhere(b, true);
   return wrong::none;
 }
 

@@ -17,10 +17,6 @@ constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t pair_bytes = 128;
 constexpr std::byte poison_value{0xdb};
 
-/// How many free blocks a thread keeps to itself, and how many are made at once.
-constexpr std::uint32_t cached_max(unsigned size_class) noexcept {
-  return size_class <= 12 ? 64 : size_class <= 16 ? 16 : size_class <= 20 ? 8 : 2;
-}
 constexpr std::uint32_t made_at_once(unsigned size_class) noexcept {
   return size_class <= 9 ? 32 : size_class <= 12 ? 16 : size_class <= 15 ? 8 : 1;
 }
@@ -34,19 +30,9 @@ std::vector<pool*>& all_pools() {
 std::uint64_t serials = 0;  // under all_lock
 base::atomic<std::uint64_t> thread_numbers{0};
 
-struct current_cache {
-  std::uint64_t pool_serial = 0;
-  void* cache = nullptr;
-};
-thread_local constinit current_cache current;
 thread_local constinit std::uint64_t thread_number = 0;
 
 }  // namespace
-
-struct pool::cache {
-  std::uint64_t thread = 0;  // 0: left by its thread; under pool::lock_
-  std::array<list, class_max + 1> free;
-};
 
 /// Made in each thread that uses a pool; leaves the thread's caches to others when it ends.
 struct pool::leaving {
@@ -102,12 +88,6 @@ pool::~pool() {
   std::erase(all_pools(), this);
 }
 
-pool::cache& pool::own_cache() noexcept {
-  if (current.pool_serial == serial_) [[likely]]
-    return *static_cast<cache*>(current.cache);
-  return adopt_cache();
-}
-
 pool::cache& pool::adopt_cache() noexcept {
   static thread_local leaving at_the_end;
   (void)at_the_end;
@@ -123,40 +103,11 @@ pool::cache& pool::adopt_cache() noexcept {
   return **mine;
 }
 
-void pool::push(list& to, block& b) noexcept {
-  b.next = to.first;
-  to.first = b.place;
-  ++to.count;
-}
-
-/// What should be a free block of `of` is none: then all of them are given up.
-bool pool::damaged(const block* b, list& of) noexcept {
-  if (b && b->state.load(std::memory_order_relaxed) == block::free_state) [[likely]]
-    return false;
-  give_up(of);
-  return true;
-}
-
 void pool::give_up(list& damaged) noexcept {
   base::log(base::severity::error,
             "a released buffer's header was overwritten; {} free buffers are given up",
             damaged.count);
   damaged = {};
-}
-
-block* pool::pop(list& from) noexcept {
-  if (from.first == 0) return nullptr;
-  block* b = own_->intact(from.first);
-  if (damaged(b, from)) return nullptr;
-  from.first = b->next;
-  --from.count;
-  if (from.first == 0) return b;
-  // What is asked for next may lie in the cache of the processor that released it.
-  const auto* following = reinterpret_cast<const std::byte*>(own_->at(from.first));
-  __builtin_prefetch(following, 1);
-  __builtin_prefetch(following + block::waits_offset, 1);
-  __builtin_prefetch(following + sizeof(block), 1);
-  return b;
 }
 
 /// The first `count` of `from`, which has more.
@@ -194,24 +145,6 @@ pool::list pool::take_list(spares& from) noexcept {
   taken.count = first->waits.charge;
   from.lists = first->waits.bytes;
   return taken;
-}
-
-block* pool::request(std::size_t bytes) noexcept {
-  const auto size_class =
-      std::max<unsigned>(class_min, static_cast<unsigned>(std::bit_width(bytes ? bytes - 1 : 0)));
-  if (size_class > class_max) return nullptr;
-  list& mine = own_cache().free[size_class];
-  block* b = pop(mine);
-  if (!b) [[unlikely]] {
-    b = request_after_refill(mine, size_class);
-    if (!b) return nullptr;
-  }
-  if (options_.checks) [[unlikely]]
-    look_at_poison(*b);
-  b->state.store(block::held, std::memory_order_relaxed);  // nobody else knows it
-  b->holder.store(options_.process, std::memory_order_relaxed);
-  b->lent_to.store(block::nobody, std::memory_order_relaxed);
-  return b;
 }
 
 block* pool::request_after_refill(list& mine, unsigned size_class) noexcept {
@@ -286,16 +219,6 @@ void pool::make_blocks(list& into, unsigned size_class) noexcept {
   }
 }
 
-/// `b` is free, and nobody else knows it.
-void pool::give_back(block& b) noexcept {
-  if (b.owner != options_.process) return give_back_elsewhere(b);
-  poison(b);
-  list& mine = own_cache().free[b.size_class];
-  push(mine, b);
-  if (mine.count > cached_max(b.size_class)) [[unlikely]]
-    give_up_surplus(mine, b.size_class);
-}
-
 void pool::give_back_elsewhere(block& b) noexcept {
   region* home = region_of(b.owner);
   if (!home) return;
@@ -343,7 +266,7 @@ base::result<> pool::map(const region_offer& offer) {
   return {};
 }
 
-pool::found pool::find(const void* data) noexcept {
+pool::found pool::find_elsewhere(const void* data) noexcept {
   region* where = region_at(data);
   if (!where) return {.trouble = nowhere(data)};
   block* b = where->header_of(data);
@@ -411,8 +334,8 @@ std::uint32_t pool::checksum(const block& b, std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>(sum ^ sum >> 32);
 }
 
-void pool::poison(block& b) noexcept {
-  if (options_.checks) std::memset(b.data(), static_cast<int>(poison_value), b.capacity());
+void pool::fill_with_poison(block& b) noexcept {
+  std::memset(b.data(), static_cast<int>(poison_value), b.capacity());
 }
 
 void pool::look_at_poison(block& b) noexcept {

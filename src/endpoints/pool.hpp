@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,11 +57,15 @@ class pool {
     bool lent = false;
     wrong trouble = wrong::none;
   };
-  [[nodiscard]] found find(const void* data) noexcept;
+  [[nodiscard]] found find(const void* data) noexcept {
+    block* b = own_->header_of(data);
+    if (!b || b->job != options_.job) return find_elsewhere(data);
+    return {.header = b, .lent = own_->in_lent_view(data)};
+  }
   [[nodiscard]] void* address_of(block& b, bool lent) noexcept;
 
   // What the program does.
-  [[nodiscard]] wrong release(const void* data) noexcept;
+  [[nodiscard]] wrong release(const void* data) noexcept { return release(find(data)); }
   [[nodiscard]] wrong release(const found& f) noexcept;
   [[nodiscard]] wrong release_later(const void* data) noexcept;
   /// `idle`: no send uses it any more.
@@ -101,6 +106,10 @@ class pool {
   static constexpr unsigned class_min = 6, class_max = 36;
 
  private:
+  /// How many free blocks a thread keeps to itself.
+  static constexpr std::uint32_t cached_max(unsigned size_class) noexcept {
+    return size_class <= 12 ? 64 : size_class <= 16 ? 16 : size_class <= 20 ? 8 : 2;
+  }
   struct list {  // of free blocks, linked by `next`
     std::uint64_t first = 0;
     std::uint32_t count = 0;
@@ -111,7 +120,16 @@ class pool {
     std::uint64_t lists = 0;  // place of the first block of the list given up last
     list single;
   };
-  struct cache;
+  struct cache {
+    std::uint64_t thread = 0;  // 0: left by its thread; under pool::lock_
+    std::array<list, class_max + 1> free;
+  };
+  /// The thread's own, in the pool that it used last.
+  struct current_cache {
+    std::uint64_t pool_serial;  // 0: none
+    cache* own;
+  };
+  static inline thread_local constinit current_cache current{};
   struct run {  // of blocks that were made together
     std::uint64_t place;
     std::uint64_t stride;
@@ -120,12 +138,19 @@ class pool {
   struct leaving;
 
   explicit pool(const pool_options& options) noexcept;
-  [[nodiscard]] cache& own_cache() noexcept;
+  [[nodiscard]] cache& own_cache() noexcept {
+    return current.pool_serial == serial_ ? *current.own : adopt_cache();
+  }
   [[nodiscard, gnu::noinline]] cache& adopt_cache() noexcept;
+  /// In a region of another's, or with something wrong.
+  [[nodiscard, gnu::noinline]] found find_elsewhere(const void* data) noexcept;
   [[nodiscard, gnu::noinline]] block* request_after_refill(list& mine,
                                                            unsigned size_class) noexcept;
   [[gnu::noinline]] void give_back_elsewhere(block& b) noexcept;
   [[gnu::noinline]] void give_up_surplus(list& mine, unsigned size_class) noexcept;
+  [[nodiscard, gnu::noinline]] wrong release_lent(block& b) noexcept;
+  /// Why a holder cannot do what it asks for, in this state of a buffer that it calls its own.
+  [[nodiscard, gnu::noinline]] static wrong trouble_in(std::uint32_t state) noexcept;
   [[nodiscard, gnu::noinline]] wrong nowhere(const void* data) noexcept;
   [[gnu::noinline]] void look_at_poison(block& b) noexcept;
   void refill(list& into, unsigned size_class) noexcept;
@@ -135,13 +160,27 @@ class pool {
   [[nodiscard]] list cut(list& from, std::uint32_t count) noexcept;
   void put_list(spares& to, const list& what) noexcept;
   [[nodiscard]] list take_list(spares& from) noexcept;
-  [[nodiscard]] bool damaged(const block* b, list& of) noexcept;
+  /// What should be a free block of `of` is none: then all of them are given up.
+  [[nodiscard]] bool damaged(const block* b, list& of) noexcept {
+    if (b && b->state.load(std::memory_order_relaxed) == block::free_state) [[likely]]
+      return false;
+    give_up(of);
+    return true;
+  }
   [[gnu::noinline]] void give_up(list& damaged) noexcept;
-  void push(list& to, block& b) noexcept;
+  static void push(list& to, block& b) noexcept {
+    b.next = to.first;
+    to.first = b.place;
+    ++to.count;
+  }
   [[nodiscard]] block* pop(list& from) noexcept;
   [[nodiscard]] region* region_at(const void* data) noexcept;
   [[nodiscard]] bool take_from(block& b, std::uint32_t process) noexcept;
-  void poison(block& b) noexcept;
+  void poison(block& b) noexcept {
+    if (options_.checks) [[unlikely]]
+      fill_with_poison(b);
+  }
+  [[gnu::noinline]] static void fill_with_poison(block& b) noexcept;
   [[nodiscard]] bool poison_intact(block& b) noexcept;
 
   const pool_options options_;
@@ -161,5 +200,64 @@ class pool {
   std::array<base::atomic<region*>, regions_max> mapped_{};
   base::atomic<std::uint32_t> mapped_count_{0};
 };
+
+// In line, because every message makes this way four times: what a thread has is its own to take
+// and to give back, and a check or a call more would be a tenth of it.
+
+inline block* pool::pop(list& from) noexcept {
+  if (from.first == 0) return nullptr;
+  block* b = own_->intact(from.first);
+  if (damaged(b, from)) return nullptr;
+  from.first = b->next;
+  --from.count;
+  if (from.first == 0) return b;
+  // What is asked for next may lie in the cache of the processor that released it.
+  const auto* following = reinterpret_cast<const std::byte*>(own_->at(from.first));
+  __builtin_prefetch(following, 1);
+  __builtin_prefetch(following + block::waits_offset, 1);
+  __builtin_prefetch(following + sizeof(block), 1);
+  return b;
+}
+
+inline block* pool::request(std::size_t bytes) noexcept {
+  const auto size_class = bytes <= std::size_t{1} << class_min
+                              ? class_min
+                              : static_cast<unsigned>(std::bit_width(bytes - 1));
+  if (size_class > class_max) return nullptr;
+  list& mine = own_cache().free[size_class];
+  block* b = pop(mine);
+  if (!b) [[unlikely]] {
+    b = request_after_refill(mine, size_class);
+    if (!b) return nullptr;
+  }
+  if (options_.checks) [[unlikely]]
+    look_at_poison(*b);
+  b->state.store(block::held, std::memory_order_relaxed);  // nobody else knows it
+  b->holder.store(options_.process, std::memory_order_relaxed);
+  b->lent_to.store(block::nobody, std::memory_order_relaxed);
+  return b;
+}
+
+/// `b` is free, and nobody else knows it.
+inline void pool::give_back(block& b) noexcept {
+  if (b.owner != options_.process) return give_back_elsewhere(b);
+  poison(b);
+  list& mine = own_cache().free[b.size_class];
+  push(mine, b);
+  if (mine.count > cached_max(b.size_class)) [[unlikely]]
+    give_up_surplus(mine, b.size_class);
+}
+
+inline wrong pool::release(const found& f) noexcept {
+  if (f.trouble != wrong::none) return f.trouble;
+  if (f.lent) return release_lent(*f.header);
+  std::uint32_t expected = block::held;
+  if (!f.header->state.compare_exchange_strong(expected, block::free_state,
+                                               std::memory_order_acq_rel,  // (R), (A)
+                                               std::memory_order_relaxed)) [[unlikely]]
+    return trouble_in(expected);
+  give_back(*f.header);
+  return wrong::none;
+}
 
 }  // namespace headway::endpoints

@@ -74,20 +74,6 @@ region::~region() {
   if (own_descriptor_ >= 0) close(own_descriptor_);
 }
 
-std::uint64_t region::place_of(const void* data) const noexcept {
-  auto place = static_cast<std::size_t>(static_cast<const std::byte*>(data) - base_);
-  if (place >= bytes()) place -= bytes();
-  const bool possible = place >= first_place + sizeof(block) && place % 64 == 0;
-  return possible ? place - sizeof(block) : 0;
-}
-
-block* region::header_of(const void* data) const noexcept {
-  const auto place = place_of(data);
-  if (place == 0) return nullptr;
-  auto* found = at(place);
-  return found->mark == block::mark_value && found->place == place ? found : nullptr;
-}
-
 bool region::damaged(const void* data) const noexcept {
   const auto place = place_of(data);
   return place != 0 && (at(place)->mark == block::mark_value || at(place)->place == place);

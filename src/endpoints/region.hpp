@@ -52,8 +52,14 @@ class region {
   [[nodiscard]] bool in_lent_view(const void* p) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(p) - base_) >= bytes();
   }
-  /// The header of the buffer at `data`, in the first view whichever view `data` is in.
-  [[nodiscard]] block* header_of(const void* data) const noexcept;
+  /// The header of the buffer at `data`, in the first view whichever view `data` is in; nullptr: it
+  /// is elsewhere, or there is none.
+  [[nodiscard]] block* header_of(const void* data) const noexcept {
+    const auto place = place_of(data);
+    if (place == 0) return nullptr;
+    block* found = at(place);
+    return found->mark == block::mark_value && found->place == place ? found : nullptr;
+  }
   /// After `header_of` found none: one seems to have been there.
   [[nodiscard]] bool damaged(const void* data) const noexcept;
   [[nodiscard]] block* at(std::uint64_t place) const noexcept {
@@ -87,7 +93,13 @@ class region {
   explicit region(const region_offer& offer) noexcept : offer_(offer) {}
   [[nodiscard]] base::result<> map_views(int descriptor);
   /// Of the header before `data`; 0: nothing can begin there.
-  [[nodiscard]] std::uint64_t place_of(const void* data) const noexcept;
+  [[nodiscard]] std::uint64_t place_of(const void* data) const noexcept {
+    auto place = static_cast<std::size_t>(static_cast<const std::byte*>(data) - base_);
+    if (place >= bytes()) place -= bytes();
+    constexpr auto first_data = first_place + sizeof(block);
+    const bool possible = place - first_data < bytes() - first_data && place % 64 == 0;
+    return possible ? place - sizeof(block) : 0;
+  }
   [[nodiscard]] header& head() const noexcept { return *reinterpret_cast<header*>(base_); }
 
   region_offer offer_;

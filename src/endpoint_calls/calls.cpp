@@ -110,12 +110,15 @@ std::uint64_t deadline_of(std::int64_t limit) noexcept {
   return limit < 0 ? endpoints::for_ever : base::now_ns() + static_cast<std::uint64_t>(limit);
 }
 
-int answer(outcome how, const char* call) {
-  if (how == outcome::ok || how == outcome::again || how == outcome::timed_out) [[likely]]
-    return static_cast<int>(how);
+[[gnu::noinline]] int answer_otherwise(outcome how, const char* call) {
+  if (how == outcome::again || how == outcome::timed_out) return static_cast<int>(how);
   if (how == outcome::misuse)
     return fail(how, fmt::format("{}: {}", call, text_of(service::last_wrong())));
   return fail(how, fmt::format("{}: {}", call, headway_status_text(static_cast<int>(how))));
+}
+
+int answer(outcome how, const char* call) {
+  return how == outcome::ok ? HEADWAY_OK : answer_otherwise(how, call);
 }
 
 int bad(const char* call, const char* what) {
@@ -180,13 +183,14 @@ int lookup(const char* name, std::int64_t limit, headway_address* found) {
   return answer(how, "endpoint_lookup");
 }
 
+template <bool keep>
 int send(headway_endpoint from, headway_address to, std::int32_t tag, void* buffer,
-         std::size_t bytes, std::int64_t limit, bool keep) {
+         std::size_t bytes, std::int64_t limit) {
   service* s = joined();
   if (!s) return HEADWAY_NOT_JOINED;
   return answer(s->send({.to = {to.process, to.id},
-                         .from = from,
                          .tag = tag,
+                         .from = from,
                          .data = buffer,
                          .bytes = bytes,
                          .keep = keep},
@@ -198,7 +202,7 @@ int send_by_name(headway_endpoint from, const char* to, std::int32_t tag, void* 
                  std::size_t bytes, std::int64_t limit) {
   headway_address found;
   const int status = lookup(to, limit, &found);
-  return status == HEADWAY_OK ? send(from, found, tag, buffer, bytes, limit, false) : status;
+  return status == HEADWAY_OK ? send<false>(from, found, tag, buffer, bytes, limit) : status;
 }
 
 int send_copy(headway_endpoint from, headway_address to, std::int32_t tag, const void* data,
@@ -209,7 +213,7 @@ int send_copy(headway_endpoint from, headway_address to, std::int32_t tag, const
     if (const int status = request(bytes, &buffer); status != HEADWAY_OK) return status;
     std::memcpy(buffer, data, bytes);
   }
-  const int status = send(from, to, tag, buffer, bytes, limit, false);
+  const int status = send<false>(from, to, tag, buffer, bytes, limit);
   if (status != HEADWAY_OK && buffer) static_cast<void>(release(buffer));
   return status;
 }
@@ -219,8 +223,9 @@ int receive(headway_endpoint endpoint, std::int32_t tag, const headway_address* 
   if (!message) return bad("endpoint_receive", "message is NULL");
   service* s = joined();
   if (!s) return HEADWAY_NOT_JOINED;
-  endpoints::filter wanted{.tag = tag, .from = {}};
-  if (from) wanted.from = {from->process, from->id};
+  const endpoints::filter wanted{
+      .from = from ? endpoints::address{from->process, from->id} : endpoints::address{},
+      .tag = tag};
   endpoints::message got;
   const auto how = s->receive(endpoint, wanted, deadline_of(limit), got);
   if (how == outcome::ok || how == outcome::misuse)
@@ -272,7 +277,8 @@ constexpr table calls{
     .close = &close,
     .address = &address,
     .lookup = &lookup,
-    .send = &send,
+    .send = &send<false>,
+    .send_kept = &send<true>,
     .send_by_name = &send_by_name,
     .send_copy = &send_copy,
     .receive = &receive,

@@ -10,7 +10,7 @@ namespace headway::endpoint_calls {
 /// libheadway, or libmpi_abi where that is in the process too, so that both use one engine.
 /// Shape:    `version` first; it changes with any other member.
 struct table {
-  static constexpr std::uint32_t version_now = 1;
+  static constexpr std::uint32_t version_now = 2;
 
   std::uint32_t version = version_now;
   int (*join)();
@@ -29,7 +29,9 @@ struct table {
   headway_address (*address)(headway_endpoint endpoint);
   int (*lookup)(const char* name, int64_t limit, headway_address* found);
   int (*send)(headway_endpoint from, headway_address to, int32_t tag, void* buffer, size_t bytes,
-              int64_t limit, bool keep);
+              int64_t limit);
+  int (*send_kept)(headway_endpoint from, headway_address to, int32_t tag, void* buffer,
+                   size_t bytes, int64_t limit);
   int (*send_by_name)(headway_endpoint from, const char* to, int32_t tag, void* buffer,
                       size_t bytes, int64_t limit);
   int (*send_copy)(headway_endpoint from, headway_address to, int32_t tag, const void* data,

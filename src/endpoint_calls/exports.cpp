@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string>
 
@@ -48,9 +49,19 @@ const table& find_table() noexcept {
   return found ? *found : own_table();
 }
 
-const table& calls() noexcept {
+// (F): release in `find_calls` -> acquire in `calls`: another library's table is seen relocated.
+std::atomic<const table*> found_table{nullptr};
+
+[[gnu::cold, gnu::noinline]] const table& find_calls() noexcept {
   static const table& found = find_table();
+  found_table.store(&found, std::memory_order_release);  // (F)
   return found;
+}
+
+/// On the way of every call: a load and a jump.
+const table& calls() noexcept {
+  const table* found = found_table.load(std::memory_order_acquire);  // (F)
+  return found ? *found : find_calls();
 }
 
 }  // namespace
@@ -82,11 +93,11 @@ int headway_endpoint_lookup(const char* name, int64_t limit, headway_address* fo
 }
 int headway_endpoint_send(headway_endpoint from, headway_address to, int32_t tag, void* buffer,
                           size_t bytes, int64_t limit) {
-  return calls().send(from, to, tag, buffer, bytes, limit, false);
+  return calls().send(from, to, tag, buffer, bytes, limit);
 }
 int headway_endpoint_send_kept(headway_endpoint from, headway_address to, int32_t tag, void* buffer,
                                size_t bytes, int64_t limit) {
-  return calls().send(from, to, tag, buffer, bytes, limit, true);
+  return calls().send_kept(from, to, tag, buffer, bytes, limit);
 }
 int headway_endpoint_send_by_name(headway_endpoint from, const char* to, int32_t tag, void* buffer,
                                   size_t bytes, int64_t limit) {

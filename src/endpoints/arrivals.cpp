@@ -16,10 +16,18 @@ void service_parts::arrived(packets::peer& whom, std::span<const std::byte> byte
   if (!neighbours[from].acquainted.load(std::memory_order_relaxed))  // facts, see neighbour
     neighbours[from].acquainted.store(true, std::memory_order_relaxed);
   const auto kind = static_cast<wire_kind>(bytes[offsetof(message_head, kind)]);
+  if (kind == wire_kind::data) [[likely]]
+    return arrived_data(from, bytes);
+  arrived_other(from, kind, bytes);
+}
+
+/// Apart from the messages, which come ten thousand times as often.
+void service_parts::arrived_other(std::uint32_t from, wire_kind kind,
+                                  std::span<const std::byte> bytes) noexcept {
   message_head head;
   switch (kind) {
-    case wire_kind::data:
-      return arrived_data(from, bytes);
+    case wire_kind::data:  // above
+      return;
     case wire_kind::shared:
       return arrived_shared(from, bytes);
     case wire_kind::announced:

@@ -68,4 +68,9 @@ struct alignas(64) block {
 };
 static_assert(sizeof(block) == 128);
 
+/// Whose header `p` lies in.
+[[nodiscard]] inline block& block_of(parcel& p) noexcept {
+  return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
+}
+
 }  // namespace headway::endpoints

@@ -18,8 +18,8 @@ inline constexpr std::int32_t any_tag = std::numeric_limits<std::int32_t>::min()
 
 /// Which messages a receiver takes.
 struct filter {
-  std::int32_t tag = any_tag;
   address from;  ///< id 0: anyone
+  std::int32_t tag = any_tag;
 
   [[nodiscard]] bool admits(const parcel& p) const noexcept {
     return (tag == any_tag || tag == p.tag) && (from.id == 0 || from == p.from);

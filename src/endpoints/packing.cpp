@@ -21,8 +21,12 @@ void service_parts::learn_rails(std::size_t packed_bytes_max) noexcept {
     if (p == self || to.bundled()) continue;
     const auto limits = to.rail().query();
     neighbours[p].inline_bytes = limits.inline_bytes_max;
-    if (packed_bytes_max == 0) continue;
-    if (limits.poll_cost_ns < costly_ns && !options.pack_always) continue;
+    if (packed_bytes_max == 0 || (limits.poll_cost_ns < costly_ns && !options.pack_always)) {
+      const auto copied =
+          share ? std::min(inline_max, limits.inline_bytes_max) : limits.inline_bytes_max;
+      neighbours[p].at_once_bytes_end = copied + 1;
+      continue;
+    }
     k.parts = this;
     k.process = p;
     k.room = std::min(packed_message::room, to.eager_bytes_max());

@@ -63,7 +63,9 @@ struct neighbour {
   std::map<std::uint32_t, answer> regions;
   packing pack;
   rooms large;
-  std::size_t inline_bytes = 0;  ///< payload that its rail never posts; constant from `attach` on
+  // Constant from `attach` on.
+  std::size_t inline_bytes = 0;       ///< payload that its rail never posts
+  std::size_t at_once_bytes_end = 0;  ///< shorter messages go that way, each in a packet of its own
 
   ~neighbour() { delete endpoints.load(std::memory_order_relaxed); }  // nobody else is left
 };
@@ -109,6 +111,8 @@ struct service_parts final : packets::receiver, postman {
   void deliver(std::uint32_t process, const name_head& head, std::string_view name) override;
 
   // What arrives.
+  [[gnu::noinline]] void arrived_other(std::uint32_t from, wire_kind kind,
+                                       std::span<const std::byte> bytes) noexcept;
   void arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_message(const arrival& what, std::span<const std::byte> payload) noexcept;
@@ -149,9 +153,9 @@ struct service_parts final : packets::receiver, postman {
   void return_credit(remote_endpoint& at, std::uint32_t id, std::uint32_t units) noexcept;
   [[nodiscard]] outcome post_message(const sending& what, const pool::found& f,
                                      std::uint32_t charge, bool by_place) noexcept;
-  [[nodiscard]] bool send_at_once(const sending& what, const pool::found& f, remote_endpoint& at,
-                                  std::uint32_t charge, outcome& how) noexcept;
-  [[nodiscard]] bool post_data_now(const sending& what, std::uint32_t charge) noexcept;
+  [[nodiscard]] bool post_data_now(address to, std::int32_t tag, std::uint32_t from,
+                                   const void* data, std::size_t bytes,
+                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_data(const sending& what, const pool::found& f,
                                   std::uint32_t charge) noexcept;
   [[nodiscard]] outcome post_shared(const sending& what, const pool::found& f,
@@ -239,6 +243,7 @@ struct service_parts final : packets::receiver, postman {
   progress::engine& engine;
   const service_options options;
   const std::uint32_t self;
+  const std::uint32_t process_count;
   const std::uint32_t window_units;
   const std::uint32_t queue_units;
   const std::size_t inline_max;  ///< where the buffer could be handed over
@@ -273,6 +278,26 @@ struct service_parts final : packets::receiver, postman {
   std::atomic<bool> stopped{false};
   std::atomic<std::uint32_t> open_count{0};  // relaxed: a number to show
 };
+
+/// In line, so that what a receiver gets needs not be written and read again on its way to the
+/// program.
+[[gnu::always_inline]] inline outcome service_parts::finish(parcel& p, message& out) noexcept {
+  pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
+  block& own = block_of(p);
+  block* const contents = p.contents;  // before `p`, which may lie in it, is the program's
+  const bool lent = p.lent;
+  out.data = nullptr;
+  out.bytes = p.bytes;
+  out.tag = p.tag;
+  out.from = p.from;
+  if (&own != contents) buffers.arrived_nowhere(own, false);
+  if (!contents) return outcome::ok;
+  out.data = lent ? buffers.address_of(*contents, true) : contents->data();
+  const bool written =
+      buffers.checks() && contents->checksum != pool::checksum(*contents, out.bytes);
+  buffers.received(*contents, lent);
+  return written ? mistake(wrong::written, out.data) : outcome::ok;
+}
 
 /// A packet on its way. Lies in the data of a block of its own.
 struct outgoing_message : packets::outgoing {

@@ -9,10 +9,6 @@
 namespace headway::endpoints {
 namespace {
 
-block& block_of(parcel& p) noexcept {
-  return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
-}
-
 constexpr std::uint32_t gathered_min = 4;  // messages, for which to look away pays
 
 /// Counts a thread that waits, for a dispatcher that asks.
@@ -112,23 +108,6 @@ void service_parts::give_credit(std::uint32_t id, std::uint32_t process,
   if (due == 0) return;
   tell(process,
        message_head{.kind = wire_kind::credit, .from = id, .tag = static_cast<std::int32_t>(due)});
-}
-
-outcome service_parts::finish(parcel& p, message& out) noexcept {
-  pool& buffers = *pool_seen.load(std::memory_order_acquire);  // (B)
-  const parcel copy = p;  // it may lie in what we give to the program now
-  block& own = block_of(p);
-  out = {.bytes = copy.bytes, .tag = copy.tag, .from = copy.from};
-  if (!copy.contents) {
-    buffers.arrived_nowhere(own, false);
-    return outcome::ok;
-  }
-  block& b = *copy.contents;
-  if (&own != &b) buffers.arrived_nowhere(own, false);
-  out.data = buffers.address_of(b, copy.lent);
-  const bool written = buffers.checks() && b.checksum != pool::checksum(b, copy.bytes);
-  buffers.received(b, copy.lent);
-  return written ? mistake(wrong::written, out.data) : outcome::ok;
 }
 
 void service_parts::spin(const waiting_thread& me) noexcept {

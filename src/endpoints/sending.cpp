@@ -18,11 +18,11 @@ constexpr std::uint32_t in_place_min = 8;  // so many may be under way, however 
 
 }  // namespace
 
-outcome service::send(const sending& what, std::uint64_t deadline_ns) noexcept {
+outcome service::send_otherwise(const sending& what, std::uint64_t deadline_ns) noexcept {
   auto& s = *parts_;
   pool* buffers = s.buffers();
   if (!buffers) return outcome::no_memory;
-  if (what.to.id == 0 || what.to.process >= s.peers.size() || what.tag == any_tag)
+  if (what.to.id == 0 || what.to.process >= s.process_count || what.tag == any_tag)
     return outcome::bad_argument;
   pool::found f;
   if (what.data) {
@@ -34,6 +34,47 @@ outcome service::send(const sending& what, std::uint64_t deadline_ns) noexcept {
   }
   return what.to.process == s.self ? s.send_here(what, f, deadline_ns)
                                    : s.send_there(what, f, deadline_ns);
+}
+
+/// True: it is gone, and the buffer it was sent from is used no more. Without a record that would
+/// have to outlive the call, so the rail must be one that posts nothing of this size.
+inline bool service_parts::post_data_now(address to, std::int32_t tag, std::uint32_t from,
+                                         const void* data, std::size_t bytes,
+                                         std::uint32_t charge) noexcept {
+  head_in_words head({.kind = wire_kind::data,
+                      .charge = static_cast<std::uint16_t>(charge),
+                      .to = to.id,
+                      .from = from,
+                      .tag = tag});
+  return peers.at(to.process).post_now(head.bytes(), {static_cast<const std::byte*>(data), bytes});
+}
+
+/// The receiver has it before its credit and its buffer are accounted for: what another processor
+/// waits for comes first.
+outcome service::send_at_once(address to, std::int32_t tag, std::uint32_t from, const void* data,
+                              std::size_t bytes, bool keep) noexcept {
+  auto& s = *parts_;
+  if (to.process >= s.process_count || to.id == 0 || tag == any_tag) return outcome::again;
+  auto& n = s.neighbours[to.process];  // nothing goes this way to ourselves: `at_once_bytes_end`
+  // Facts about the process: see neighbour.
+  if (bytes >= n.at_once_bytes_end || n.lost.load(std::memory_order_relaxed) ||
+      !n.acquainted.load(std::memory_order_relaxed) || s.stopped.load(std::memory_order_relaxed))
+    return outcome::again;
+  auto* all = n.endpoints.load(std::memory_order_acquire);  // (N)
+  remote_endpoint* at = all ? all->find(slot_of(to.id)) : nullptr;
+  if (!at || !at->seems_free(to.id, static_cast<std::int32_t>(s.window_units / 2)))
+    return outcome::again;
+  pool* buffers = s.pool_seen.load(std::memory_order_acquire);  // (B)
+  if (!data || !buffers) return outcome::again;
+  const auto f = buffers->find(data);
+  if (f.trouble != wrong::none || !pool::at_rest(f) || bytes > f.header->capacity())
+    return outcome::again;
+  const auto charge = s.charge_of(bytes, s.window_units);
+  if (!s.post_data_now(to, tag, from, data, bytes, charge)) return outcome::again;
+  at->count(to.id, charge);
+  if (keep) return outcome::ok;
+  const auto w = buffers->release(f);  // none, unless another thread was quicker
+  return w == wrong::none ? outcome::ok : s.mistake(w, data);
 }
 
 /// Takes the buffer from the program. The parcel for it lies in its own header if nobody else uses
@@ -229,9 +270,7 @@ outcome service_parts::send_there(const sending& what, const pool::found& f,
   const auto charge =
       by_place ? charge_in_place(what.bytes, window_units) : charge_of(what.bytes, window_units);
   remote_endpoint& at = remote(what.to);
-  auto how = outcome::ok;
-  if (!by_place && send_at_once(what, f, at, charge, how)) return how;
-  how = get_credit(at, what, charge, deadline_ns);
+  auto how = get_credit(at, what, charge, deadline_ns);
   if (how != outcome::ok) return how;
   if (f.header) {
     if (buffers()->checks()) f.header->checksum = pool::checksum(*f.header, what.bytes);
@@ -309,38 +348,11 @@ packets::posted service_parts::post_in_order(std::uint32_t process,
   return answer;
 }
 
-/// A small message that the rail copies at once. The receiver has it before its credit and its
-/// buffer are accounted for: what another processor waits for comes first. False: not so.
-bool service_parts::send_at_once(const sending& what, const pool::found& f, remote_endpoint& at,
-                                 std::uint32_t charge, outcome& how) noexcept {
-  const auto window = static_cast<std::int32_t>(window_units);
-  if (neighbours[what.to.process].pack.pays || !at.seems_free(what.to.id, window / 2) ||
-      (f.header && !pool::at_rest(f)) || !post_data_now(what, charge))
-    return false;
-  at.count(what.to.id, charge);
-  if (f.header && !what.keep)
-    if (const auto w = buffers()->release(f); w != wrong::none) how = mistake(w, what.data);
-  return true;
-}
-
-/// True: it is gone, and the buffer it was sent from is used no more. Without a record that would
-/// have to outlive the call.
-bool service_parts::post_data_now(const sending& what, std::uint32_t charge) noexcept {
-  auto& n = neighbours[what.to.process];
-  if (what.bytes > n.inline_bytes || !n.pack.empty()) return false;
-  packets::outgoing item;
-  write_head(item, message_head{.kind = wire_kind::data,
-                                .charge = static_cast<std::uint16_t>(charge),
-                                .to = what.to.id,
-                                .from = what.from,
-                                .tag = what.tag});
-  item.payload = {static_cast<const std::byte*>(what.data), what.bytes};
-  return peers.at(what.to.process).post_now(item);
-}
-
 outcome service_parts::post_data(const sending& what, const pool::found& f,
                                  std::uint32_t charge) noexcept {
-  if (post_data_now(what, charge)) {
+  const auto& n = neighbours[what.to.process];
+  if (what.bytes <= n.inline_bytes && n.pack.empty() &&
+      post_data_now(what.to, what.tag, what.from, what.data, what.bytes, charge)) {
     if (f.header) buffers()->arrived_nowhere(*f.header, what.keep || f.lent);
     return outcome::ok;
   }

@@ -52,6 +52,7 @@ service_parts::service_parts(packets::peers& all, progress::engine& own, service
       engine(own),
       options(std::move(chosen)),
       self(options.process),
+      process_count(static_cast<std::uint32_t>(all.size())),
       window_units(static_cast<std::uint32_t>(window.get())),
       queue_units(static_cast<std::uint32_t>(queue_max.get())),
       inline_max(static_cast<std::size_t>(inline_bytes.get())),

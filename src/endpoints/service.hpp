@@ -42,9 +42,9 @@ struct message {
 /// What to send, and how.
 struct sending {
   address to;
-  std::uint32_t from = 0;  ///< id of an own end-point, or 0
   std::int32_t tag = 0;
-  void* data = nullptr;  ///< a buffer; nullptr: an empty message
+  std::uint32_t from = 0;  ///< id of an own end-point, or 0
+  void* data = nullptr;    ///< a buffer; nullptr: an empty message
   std::size_t bytes = 0;
   bool keep = false;  ///< the buffer stays the sender's, who may probe and release it
 };
@@ -82,7 +82,10 @@ class service {
   outcome close(std::uint32_t id) noexcept;
   [[nodiscard]] outcome lookup(std::string_view name, std::uint64_t deadline_ns, address& who);
 
-  [[nodiscard]] outcome send(const sending& what, std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] outcome send(const sending& what, std::uint64_t deadline_ns) noexcept {
+    const auto how = send_at_once(what.to, what.tag, what.from, what.data, what.bytes, what.keep);
+    return how != outcome::again ? how : send_otherwise(what, deadline_ns);
+  }
   [[nodiscard]] outcome receive(std::uint32_t id, const filter& wanted, std::uint64_t deadline_ns,
                                 message& out) noexcept;
   /// Waits until one of them has a message, and says which.
@@ -112,6 +115,11 @@ class service {
   [[nodiscard]] std::size_t open_count() noexcept;
 
  private:
+  /// A small message that the rail copies at once, in registers all the way. `again`: it is none,
+  /// or something is unusual; nothing was done.
+  [[nodiscard]] outcome send_at_once(address to, std::int32_t tag, std::uint32_t from,
+                                     const void* data, std::size_t bytes, bool keep) noexcept;
+  [[nodiscard]] outcome send_otherwise(const sending& what, std::uint64_t deadline_ns) noexcept;
   std::unique_ptr<service_parts> parts_;
 };
 

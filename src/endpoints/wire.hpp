@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -42,6 +44,27 @@ struct message_head {
   std::int32_t tag = 0;
 };
 static_assert(sizeof(message_head) == 20);
+
+/// A message_head that is written in whole words, as a rail copies it right behind that: see
+/// base::hide.
+class head_in_words {
+ public:
+  explicit head_in_words(const message_head& of) noexcept {
+    if constexpr (std::endian::native == std::endian::little) {
+      words_ = {static_cast<std::uint64_t>(of.charge) << 48 |
+                    static_cast<std::uint64_t>(of.kind) << 32 | of.credit_of_stream,
+                std::uint64_t{of.from} << 32 | of.to, static_cast<std::uint32_t>(of.tag)};
+    } else {
+      std::memcpy(words_.data(), &of, sizeof of);
+    }
+  }
+  [[nodiscard]] std::span<std::byte> bytes() noexcept {
+    return std::as_writable_bytes(std::span(words_)).first(sizeof(message_head));
+  }
+
+ private:
+  std::array<std::uint64_t, 3> words_;
+};
 
 struct shared_head {
   message_head message;

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/backoff.hpp"
+#include "base/hide.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peers.hpp"
 
@@ -15,16 +16,17 @@ namespace {
 thread_local const char this_thread = 0;
 
 /// As one whole word, because that is how the rail copies it: see `copy_header` of rails/shm.
-void put_credit(outgoing& item, std::uint32_t credit) noexcept {
+void put_credit(std::byte* head, std::uint32_t credit) noexcept {
   static_assert(sizeof(stream_head) == sizeof(std::uint64_t));
   std::uint64_t word = 0;
-  std::memcpy(&word, item.head.data(), sizeof word);
+  std::memcpy(&word, head, sizeof word);
   if constexpr (std::endian::native == std::endian::little) {
     word = (word & ~std::uint64_t{UINT32_MAX}) | credit;
   } else {
     word = (word & UINT32_MAX) | std::uint64_t{credit} << 32;
   }
-  std::memcpy(item.head.data(), &word, sizeof word);
+  base::hide(word);  // else the half that changed would be written alone
+  std::memcpy(head, &word, sizeof word);
 }
 
 }  // namespace
@@ -47,9 +49,11 @@ peer::taken peer::transmit(outgoing& item) noexcept {
   const bool answered = item.answered;
   const bool telling = item.head_bytes != 0;
   const std::uint32_t credit = consumed_total();
-  if (telling) put_credit(item, credit);
+  if (telling) put_credit(item.head.data(), credit);
+  const auto* payload = item.payload.data();
+  base::hide(payload);  // and with it, that its size lies behind it
   const auto answer = rail_->send(id_, {.header = {item.head.data(), item.head_bytes},
-                                        .payload = item.payload,
+                                        .payload = {payload, item.payload.size()},
                                         .landing = item.landing,
                                         .offset = item.offset,
                                         .cookie = reinterpret_cast<std::uintptr_t>(&item)});
@@ -117,14 +121,19 @@ posted peer::post_later(outgoing& item) noexcept {
   return posted::pending;
 }
 
-bool peer::post_now(outgoing& item) noexcept {
+bool peer::post_now(std::span<std::byte> head, std::span<const std::byte> payload) noexcept {
   if (bundle_ || lost() || !mask_.try_hold()) return false;
-  const bool waits = first_ != nullptr || mask_.any_submitted();
-  const auto how = waits ? taken::not_yet : transmit(item);
-  HEADWAY_DEBUG_ASSERT(how != taken::in_part);
+  auto answer = rails::post::retry;
+  if (first_ == nullptr && !mask_.any_submitted()) {
+    const std::uint32_t credit = consumed_total();
+    put_credit(head.data(), credit);
+    answer = rail_->send(id_, {.header = head, .payload = payload});
+    if (answer == rails::post::done) advertised_.store(credit, std::memory_order_relaxed);
+  }
+  HEADWAY_DEBUG_ASSERT(answer != rails::post::posted);
   mask_.let_go();
   if (mask_.any_submitted()) flush();
-  return how == taken::whole;
+  return answer == rails::post::done;
 }
 
 void peer::send_lined_up() noexcept {

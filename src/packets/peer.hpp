@@ -77,9 +77,11 @@ class peer : public base::list_hook<> {
   /// as `post`, and never `done`. A bundled peer: as `post`.
   [[nodiscard]] posted post_later(outgoing& item) noexcept;
 
-  /// Sends `item` now, or not at all (false), for one who would not keep it: its payload must be
-  /// one that the rail never posts, and it has no `charge`. False of a bundled peer.
-  [[nodiscard]] bool post_now(outgoing& item) noexcept;
+  /// Sends a packet now, or not at all (false), for one who would keep no item for it: `head` is as
+  /// an item's, the payload one that the rail never posts, and there is no charge. False of a
+  /// bundled peer.
+  [[nodiscard]] bool post_now(std::span<std::byte> head,
+                              std::span<const std::byte> payload) noexcept;
 
   /// `post_later` in two steps, for one who keeps packets in order by a lock of his own: `line_up`
   /// under it, which sends nothing and calls nobody, then `send_lined_up` without it. Not of a

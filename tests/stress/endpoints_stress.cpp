@@ -131,8 +131,8 @@ void stream(bool share, bool pack_always = false) {
         data[bytes / 4 - 1] = i;
         const bool keep = i % 8 == 3;
         ASSERT_EQ(mine.send({.to = to,
-                             .from = from,
                              .tag = static_cast<std::int32_t>(s),
+                             .from = from,
                              .data = data,
                              .bytes = bytes,
                              .keep = keep},
@@ -221,7 +221,7 @@ TEST(endpoints_stress, threads_of_a_process_hand_over_every_message_once) {
     threads.emplace_back([&, s] {
       for (unsigned i = 0; i < each; ++i) {
         endpoints::message got;
-        const endpoints::filter wanted{.tag = static_cast<std::int32_t>(s), .from = {}};
+        const endpoints::filter wanted{.from = {}, .tag = static_cast<std::int32_t>(s)};
         ASSERT_EQ(w.at(0).receive(id, wanted, in_seconds(30), got), outcome::ok);
         ASSERT_EQ(*static_cast<std::uint32_t*>(got.data), i);
         sum.fetch_add(i, std::memory_order_relaxed);  // the join carries it

@@ -18,13 +18,14 @@ constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) 
   return std::uint64_t{transfer} << 32 | piece;
 }
 
-/// Its first word was written just now, in `packets`: a load that covers more than what one store
-/// wrote waits until that store is through.
+/// It was written just now, word by word: a load that covers more than what one store wrote waits
+/// until that store is through.
 void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
-  if (header.size() < word) return base::copy_small(to, header.data(), header.size());
-  std::memcpy(to, header.data(), word);
-  base::copy_small(to + word, header.data() + word, header.size() - word);
+  const auto* from = header.data();
+  auto left = header.size();
+  for (; left >= word; left -= word, to += word, from += word) std::memcpy(to, from, word);
+  base::copy_small(to, from, left);
 }
 
 template <class T>

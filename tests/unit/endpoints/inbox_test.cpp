@@ -61,12 +61,12 @@ TEST_F(box_test, finds_the_oldest_with_a_tag_or_a_sender_wherever_it_lies) {
   put(7);
   put(8, there);
   put(7, there);
-  EXPECT_EQ(take({.tag = 8, .from = {}}), 8);  // the others lie aside now
+  EXPECT_EQ(take({.from = {}, .tag = 8}), 8);  // the others lie aside now
   put(8);
   put(9);
-  EXPECT_EQ(take({.tag = any_tag, .from = there}), 7);
-  EXPECT_EQ(take({.tag = 9, .from = {}}), 9);
-  EXPECT_EQ(take({.tag = 9, .from = {}}), -1);
+  EXPECT_EQ(take({.from = there, .tag = any_tag}), 7);
+  EXPECT_EQ(take({.from = {}, .tag = 9}), 9);
+  EXPECT_EQ(take({.from = {}, .tag = 9}), -1);
   EXPECT_EQ(take(), 7);
   EXPECT_EQ(take(), 8);
 }
@@ -99,7 +99,7 @@ TEST_F(box_test, nothing_overtakes_a_message_whose_bytes_are_under_way) {
     EXPECT_TRUE(box.put(large, then));
     EXPECT_TRUE(box.put(message(4, there), then));
   }
-  EXPECT_EQ(take({.tag = any_tag, .from = there}), -1);
+  EXPECT_EQ(take({.from = there, .tag = any_tag}), -1);
   EXPECT_EQ(take(), 2);
   EXPECT_EQ(take(), -1);
   {

@@ -82,7 +82,8 @@ void engine_core::look_around() noexcept {
 void engine_core::look_at_delay(thread_record& me, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t period_ns = 50'000'000, lasts_ns = 300'000'000;
   constexpr std::uint64_t least_demand_ns = 2'000'000;
-  constexpr std::uint64_t least_turn_ns = 20'000;  // threads that wake each other lose less a turn
+  // Threads that wake each other lose less a turn, 30 us where a processor has to be woken for it.
+  constexpr std::uint64_t least_turn_ns = 100'000;
   const bool first = me.delay_due_ns == 0;
   me.delay_due_ns = now_ns + period_ns;
   const auto times = own_times();

@@ -89,13 +89,16 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     if (me_.owed_count) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::exhausted;
     moved_ = moved_ || o.advanced;
-    if (o.advanced) idle_since_ns = 0;  // what is on its way is worth staying awake for
+    if (o.advanced) {  // what is on its way is worth staying awake for
+      idle_since_ns = 0;
+      end_idle_stretch();
+    }
     // A round that moves part of a large message takes as long as many that find nothing.
     if (round % clock_period == 0 || (heavy && o.advanced)) {
       const auto now = look_at_clock();
       if (now >= deadline_ns_) return outcome::timed_out;
       if (idle_since_ns == 0) idle_since_ns = now;
-      if (now - idle_since_ns >= budget) return outcome::exhausted;
+      if (!o.advanced && now - idle_since_ns >= budget) return outcome::exhausted;
       if (heavy && now - began_ns_ >= worth_asking_ns) be_preferred();
     }
     const bool in_the_way = roused_threads.load(std::memory_order_relaxed) > 0;
@@ -274,19 +277,22 @@ void waiting::be_fair(thread_record& me) noexcept {
 }
 
 /// How long the leader spun, or would have had to, until something came for anybody: its own wait
-/// may be many times as long where many wait. The way out of a sleep would be no part of it. One
-/// long wait must not be remembered for hundreds of short ones, so a sample is bounded.
+/// may be many times as long where many wait, or where a large message comes in parts. The way out
+/// of a sleep would be no part of it. One long wait must not be remembered for hundreds of short
+/// ones, so a sample is bounded.
 void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   auto& recent = recent_ns();
-  if (began_ns_ == 0) {  // it ended before the first look at the clock
-    recent -= recent / 8;
-    return;
-  }
+  end_idle_stretch(woken_in_ns);
   const auto longest =
       tunable_ns(core_.outnumbered.load(std::memory_order_relaxed) ? yield_us : spin_us);
-  auto took = base::now_ns() - began_ns_;
-  took = std::min(took - std::min(took, woken_in_ns), 8 * longest);
-  recent = recent - recent / 8 + took / 8;
+  const auto took = std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest);
+  recent = recent - recent / 8 + took / 8;  // nothing: it ended before the first look at the clock
+}
+
+void waiting::end_idle_stretch(std::uint64_t woken_in_ns) noexcept {
+  if (began_ns_ == 0) return;
+  const auto took = base::now_ns() - began_ns_;
+  longest_idle_ns_ = std::max(longest_idle_ns_, took - std::min(took, woken_in_ns));
   began_ns_ = 0;
 }
 

@@ -70,6 +70,7 @@ class waiting {
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
+  void end_idle_stretch(std::uint64_t woken_in_ns = 0) noexcept;
   [[nodiscard]] bool wants_weight() const noexcept;
   void be_preferred() noexcept;
   void keep_weight() noexcept;
@@ -86,7 +87,8 @@ class waiting {
   bool moved_ = false;                     ///< by the last spin
   preferred preferred_;                    ///< in a crowd
   std::uint64_t has_weight_since_ns_ = 0;  ///< 0: it has none
-  std::uint64_t began_ns_ = 0;  ///< the first look at the clock: short waits never take one
+  std::uint64_t began_ns_ = 0;         ///< the first look at the clock: short waits never take one
+  std::uint64_t longest_idle_ns_ = 0;  ///< of this wait so far, between things that moved
 };
 
 }  // namespace headway::progress

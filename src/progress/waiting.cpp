@@ -282,11 +282,12 @@ void waiting::be_fair(thread_record& me) noexcept {
 /// ones, so a sample is bounded.
 void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   auto& recent = recent_ns();
+  recent -= recent / 8;
   end_idle_stretch(woken_in_ns);
+  if (longest_idle_ns_ == 0) return;  // it ended before the first look at the clock
   const auto longest =
       tunable_ns(core_.outnumbered.load(std::memory_order_relaxed) ? yield_us : spin_us);
-  const auto took = std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest);
-  recent = recent - recent / 8 + took / 8;  // nothing: it ended before the first look at the clock
+  recent += std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest) / 8;
 }
 
 void waiting::end_idle_stretch(std::uint64_t woken_in_ns) noexcept {

@@ -125,7 +125,7 @@ int bad(const char* call, const char* what) {
   return fail(outcome::bad_argument, fmt::format("{}: {}", call, what));
 }
 
-int request(std::size_t bytes, void** buffer) {
+[[gnu::hot]] int request(std::size_t bytes, void** buffer) {
   if (!buffer) return bad("buffer_request", "buffer is NULL");
   service* s = joined();
   return s ? answer(s->request(bytes, buffer), "buffer_request") : HEADWAY_NOT_JOINED;
@@ -137,7 +137,7 @@ std::size_t capacity(const void* buffer) {
   return s && answer(s->capacity(buffer, bytes), "buffer_capacity") == HEADWAY_OK ? bytes : 0;
 }
 
-int release(void* buffer) {
+[[gnu::hot]] int release(void* buffer) {
   service* s = joined();
   return s ? answer(s->release(buffer), "buffer_release") : HEADWAY_NOT_JOINED;
 }
@@ -184,8 +184,8 @@ int lookup(const char* name, std::int64_t limit, headway_address* found) {
 }
 
 template <bool keep>
-int send(headway_endpoint from, headway_address to, std::int32_t tag, void* buffer,
-         std::size_t bytes, std::int64_t limit) {
+[[gnu::hot]] int send(headway_endpoint from, headway_address to, std::int32_t tag, void* buffer,
+                      std::size_t bytes, std::int64_t limit) {
   service* s = joined();
   if (!s) return HEADWAY_NOT_JOINED;
   return answer(s->send({.to = {to.process, to.id},
@@ -218,8 +218,8 @@ int send_copy(headway_endpoint from, headway_address to, std::int32_t tag, const
   return status;
 }
 
-int receive(headway_endpoint endpoint, std::int32_t tag, const headway_address* from,
-            std::int64_t limit, headway_message* message) {
+[[gnu::hot]] int receive(headway_endpoint endpoint, std::int32_t tag, const headway_address* from,
+                         std::int64_t limit, headway_message* message) {
   if (!message) return bad("endpoint_receive", "message is NULL");
   service* s = joined();
   if (!s) return HEADWAY_NOT_JOINED;

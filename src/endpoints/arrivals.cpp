@@ -9,15 +9,72 @@
 
 namespace headway::endpoints {
 
+// A message makes this way alone: its functions are one, so that none saves what the others use.
+
+[[gnu::always_inline]] inline bool service_parts::hand_in(std::uint32_t to, parcel& p) noexcept {
+  local_endpoint* e = local(to);
+  const auto sender = p.from.process;  // `p` may be received when the lock is free
+  bool found = false, run = false;
+  std::uint32_t due = 0;
+  if (e) {
+    woken then;
+    const std::scoped_lock guard(e->box.lock);
+    found = e->box.id == to;
+    if (found) {
+      std::uint32_t& owed = e->box.owed_to(sender);  // who sends here is told when it closes
+      const bool kept = e->box.put(p, then);
+      // A receiver has it: it need not take the lock for that once more.
+      if (!kept) due = owe(owed, std::exchange(p.charge, std::uint16_t{0}));
+      run = kept && p.ready && e->by.call && !e->runnable;
+      if (run) e->runnable = true;
+    }
+  }
+  if (run) dispatch.ready(*e);
+  give_credit(to, sender, due);
+  if (!found) tell(sender, message_head{.kind = wire_kind::gone, .to = to});
+  return found;
+}
+
+[[gnu::always_inline]] inline void service_parts::arrived_message(
+    pool& own, const arrival& what, std::span<const std::byte> payload) noexcept {
+  block* b = own.request(payload.size());
+  if (!b) {
+    lack_memory(what.from.process, payload.size());
+    return;
+  }
+  base::copy_small(b->data(), payload.data(), payload.size());
+  if (own.checks()) b->checksum = pool::checksum(*b, payload.size());
+  parcel& p = b->waits;
+  p.contents = b;
+  p.bytes = payload.size();
+  p.from = what.from;
+  p.tag = what.tag;
+  p.charge = what.charge;
+  p.lent = false;
+  p.ready = true;
+  if (!hand_in(what.to, p)) drop(p);
+}
+
+[[gnu::always_inline]] inline void service_parts::arrived_data(
+    pool& own, std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  message_head head;
+  if (!read_head(bytes, head)) return;
+  arrived_message(own, {{from, head.from}, head.to, head.tag, head.charge},
+                  bytes.subspan(sizeof head));
+}
+
+bool service_parts::put(std::uint32_t to, parcel& p) noexcept { return hand_in(to, p); }
+
 void service_parts::arrived(packets::peer& whom, std::span<const std::byte> bytes) noexcept {
   const auto from = static_cast<std::uint32_t>(whom.id());
   wake_up();
-  if (!buffers()) return;
+  pool* own = buffers();
+  if (!own) return;
   if (!neighbours[from].acquainted.load(std::memory_order_relaxed))  // facts, see neighbour
     neighbours[from].acquainted.store(true, std::memory_order_relaxed);
   const auto kind = static_cast<wire_kind>(bytes[offsetof(message_head, kind)]);
   if (kind == wire_kind::data) [[likely]]
-    return arrived_data(from, bytes);
+    return arrived_data(*own, from, bytes);
   arrived_other(from, kind, bytes);
 }
 
@@ -78,66 +135,17 @@ void service_parts::lack_memory(std::uint32_t of, std::uint64_t bytes) noexcept 
               "end-points: no memory, a message of {} bytes from rank {} is lost", bytes, of);
 }
 
-bool service_parts::put(std::uint32_t to, parcel& p) noexcept {
-  local_endpoint* e = local(to);
-  const auto sender = p.from.process;  // `p` may be received when the lock is free
-  bool found = false, run = false;
-  std::uint32_t due = 0;
-  if (e) {
-    woken then;
-    const std::scoped_lock guard(e->box.lock);
-    found = e->box.id == to;
-    if (found) {
-      std::uint32_t& owed = e->box.owed_to(sender);  // who sends here is told when it closes
-      const bool kept = e->box.put(p, then);
-      // A receiver has it: it need not take the lock for that once more.
-      if (!kept) due = owe(owed, std::exchange(p.charge, std::uint16_t{0}));
-      run = kept && p.ready && e->by.call && !e->runnable;
-      if (run) e->runnable = true;
-    }
-  }
-  if (run) dispatch.ready(*e);
-  give_credit(to, sender, due);
-  if (!found) tell(sender, message_head{.kind = wire_kind::gone, .to = to});
-  return found;
-}
-
-void service_parts::arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
-  message_head head;
-  if (!read_head(bytes, head)) return;
-  arrived_message({{from, head.from}, head.to, head.tag, head.charge}, bytes.subspan(sizeof head));
-}
-
 void service_parts::arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
   auto rest = bytes.subspan(std::min(bytes.size(), sizeof(plain_head)));
   packed_entry head;
   while (read_head(rest, head)) {
     rest = rest.subspan(sizeof head);
     if (head.bytes > rest.size()) break;
-    arrived_message({{from, head.from}, head.to, head.tag, head.charge}, rest.first(head.bytes));
+    arrived_message(*buffers(), {{from, head.from}, head.to, head.tag, head.charge},
+                    rest.first(head.bytes));
     rest = rest.subspan(head.bytes);
   }
   if (!rest.empty()) complain(from, "messages that do not fill their packet");
-}
-
-void service_parts::arrived_message(const arrival& what,
-                                    std::span<const std::byte> payload) noexcept {
-  block* b = buffers()->request(payload.size());
-  if (!b) {
-    lack_memory(what.from.process, payload.size());
-    return;
-  }
-  base::copy_small(b->data(), payload.data(), payload.size());
-  if (buffers()->checks()) b->checksum = pool::checksum(*b, payload.size());
-  parcel& p = b->waits;
-  p.contents = b;
-  p.bytes = payload.size();
-  p.from = what.from;
-  p.tag = what.tag;
-  p.charge = what.charge;
-  p.lent = false;
-  p.ready = true;
-  if (!put(what.to, p)) drop(p);
 }
 
 void service_parts::arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept {

@@ -133,7 +133,7 @@ class inbox {
   [[nodiscard]] parcel* take_aside(const filter& wanted) noexcept;
 
   /// Gives `p` to the receiver that waits for it, or keeps it: true.
-  [[nodiscard]] bool put(parcel& p, woken& then) noexcept;
+  [[nodiscard, gnu::hot]] bool put(parcel& p, woken& then) noexcept;
   /// The bytes of an announced message have come.
   void now_ready(parcel& p, woken& then) noexcept;
   /// The announced message will not come.
@@ -181,7 +181,7 @@ class inbox {
     if (drained.load(std::memory_order_relaxed) != aside_.empty())
       drained.store(aside_.empty(), std::memory_order_relaxed);
   }
-  [[nodiscard]] parcel* find(const filter& wanted) noexcept;
+  [[nodiscard, gnu::hot]] parcel* find(const filter& wanted) noexcept;
   void settle(woken& then) noexcept;
   void tell_watchers(woken& then) noexcept;
   void look_at_descriptor() noexcept;

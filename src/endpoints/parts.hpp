@@ -104,7 +104,8 @@ struct service_parts final : packets::receiver, postman {
   ~service_parts();
 
   // packets::receiver
-  void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
+  [[gnu::hot]] void arrived(packets::peer& from,
+                            std::span<const std::byte> bytes) noexcept override;
   void landed(rails::landing_id, std::uint64_t) noexcept override {}
   void lost(packets::peer& whom) noexcept override;
   // postman
@@ -113,9 +114,9 @@ struct service_parts final : packets::receiver, postman {
   // What arrives.
   [[gnu::noinline]] void arrived_other(std::uint32_t from, wire_kind kind,
                                        std::span<const std::byte> bytes) noexcept;
-  void arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
+  void arrived_data(pool& own, std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
-  void arrived_message(const arrival& what, std::span<const std::byte> payload) noexcept;
+  void arrived_message(pool& own, const arrival& what, std::span<const std::byte> payload) noexcept;
   void arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_announced(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_credit(std::uint32_t from, const message_head& head) noexcept;
@@ -123,6 +124,7 @@ struct service_parts final : packets::receiver, postman {
   void arrived_region(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   /// Into the inbox of `to`; false: there is none, and its sender was told.
   bool put(std::uint32_t to, parcel& p) noexcept;
+  bool hand_in(std::uint32_t to, parcel& p) noexcept;  ///< the same, in line
   void arrived_in_room(messages::exchange& way, bulk_receive& r, const bulk_head& head) noexcept;
   void arrived_room(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void announce(bulk_receive& r, const bulk_head& head) noexcept;

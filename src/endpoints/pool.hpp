@@ -50,7 +50,7 @@ class pool {
   pool& operator=(const pool&) = delete;
 
   /// A block of at least `bytes`, held; nullptr: the memory is used up, or too little for that.
-  [[nodiscard]] block* request(std::size_t bytes) noexcept;
+  [[nodiscard, gnu::hot]] block* request(std::size_t bytes) noexcept;
   /// What the program calls a buffer, checked: its block, and whether it was only lent to it.
   struct found {
     block* header = nullptr;

@@ -86,8 +86,8 @@ class service {
     const auto how = send_at_once(what.to, what.tag, what.from, what.data, what.bytes, what.keep);
     return how != outcome::again ? how : send_otherwise(what, deadline_ns);
   }
-  [[nodiscard]] outcome receive(std::uint32_t id, const filter& wanted, std::uint64_t deadline_ns,
-                                message& out) noexcept;
+  [[nodiscard, gnu::hot]] outcome receive(std::uint32_t id, const filter& wanted,
+                                          std::uint64_t deadline_ns, message& out) noexcept;
   /// Waits until one of them has a message, and says which.
   [[nodiscard]] outcome wait_any(std::span<const std::uint32_t> ids, std::uint64_t deadline_ns,
                                  std::size_t& which);
@@ -117,8 +117,9 @@ class service {
  private:
   /// A small message that the rail copies at once, in registers all the way. `again`: it is none,
   /// or something is unusual; nothing was done.
-  [[nodiscard]] outcome send_at_once(address to, std::int32_t tag, std::uint32_t from,
-                                     const void* data, std::size_t bytes, bool keep) noexcept;
+  [[nodiscard, gnu::hot]] outcome send_at_once(address to, std::int32_t tag, std::uint32_t from,
+                                               const void* data, std::size_t bytes,
+                                               bool keep) noexcept;
   [[nodiscard]] outcome send_otherwise(const sending& what, std::uint64_t deadline_ns) noexcept;
   std::unique_ptr<service_parts> parts_;
 };

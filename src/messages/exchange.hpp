@@ -65,10 +65,11 @@ class exchange {
   [[nodiscard]] static std::vector<std::string_view> strategy_names();
 
   /// `data` must stay as it is until the request is complete.
-  void send(context& where, request& r, std::span<const std::byte> data, int destination, int tag,
-            send_mode mode = send_mode::standard) noexcept;
+  [[gnu::hot]] void send(context& where, request& r, std::span<const std::byte> data,
+                         int destination, int tag, send_mode mode = send_mode::standard) noexcept;
   /// Writes at most `room.size()` bytes; a longer message is cut and ends as `truncated`.
-  void receive(context& where, request& r, std::span<std::byte> room, int source, int tag) noexcept;
+  [[gnu::hot]] void receive(context& where, request& r, std::span<std::byte> room, int source,
+                            int tag) noexcept;
   /// A receive that has not matched ends as `cancelled`, at once. Others are left alone.
   void cancel(request& r) noexcept;
 

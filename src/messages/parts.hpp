@@ -24,7 +24,8 @@ struct exchange_parts final : packets::receiver {
       : peers(all), engine(own), coarse(own.locks() == progress::locking::coarse) {}
   ~exchange_parts();
 
-  void arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept override;
+  [[gnu::hot]] void arrived(packets::peer& from,
+                            std::span<const std::byte> bytes) noexcept override;
   void landed(rails::landing_id zone, std::uint64_t bytes) noexcept override;
   void lost(packets::peer& whom) noexcept override;
   std::span<const std::byte> offered(packets::peer& to, std::uint32_t send_id,
@@ -69,7 +70,7 @@ struct exchange_parts final : packets::receiver {
 
   // Ending.
   void now_pending(request& r) noexcept;
-  void complete(request& r) noexcept;
+  [[gnu::hot]] void complete(request& r) noexcept;
   /// The same for a request that nobody else knows yet: no atomic exchange.
   void complete_at_once(request& r) noexcept;
   void fail(request& r, outcome how) noexcept;

@@ -82,8 +82,8 @@ class message_request final : public request {
 };
 
 /// MPI_Send and MPI_Recv: the request is on the stack, nothing is allocated for data in one block.
-[[nodiscard]] int send_and_wait(const message_call& call);
-[[nodiscard]] int receive_and_wait(const message_call& call, MPI_Status* status);
+[[nodiscard, gnu::hot]] int send_and_wait(const message_call& call);
+[[nodiscard, gnu::hot]] int receive_and_wait(const message_call& call, MPI_Status* status);
 /// The same for a message that a matched probe took.
 [[nodiscard]] int receive_parked_and_wait(const message_call& call, messages::parked* parked,
                                           MPI_Status* status);

@@ -71,7 +71,7 @@ class peer : public base::list_hook<> {
 
   /// Sends `item` behind all that was posted before it by this thread. When the peer is lost
   /// meanwhile, `sent(false)` has been called before this returns or before `receiver::lost`.
-  [[nodiscard]] posted post(outgoing& item) noexcept;
+  [[nodiscard, gnu::hot]] posted post(outgoing& item) noexcept;
 
   /// Leaves `item` to whoever polls next, behind all that was posted before it by this thread; else
   /// as `post`, and never `done`. A bundled peer: as `post`.
@@ -80,8 +80,8 @@ class peer : public base::list_hook<> {
   /// Sends a packet now, or not at all (false), for one who would keep no item for it: `head` is as
   /// an item's, the payload one that the rail never posts, and there is no charge. False of a
   /// bundled peer.
-  [[nodiscard]] bool post_now(std::span<std::byte> head,
-                              std::span<const std::byte> payload) noexcept;
+  [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
+                                        std::span<const std::byte> payload) noexcept;
 
   /// `post_later` in two steps, for one who keeps packets in order by a lock of his own: `line_up`
   /// under it, which sends nothing and calls nobody, then `send_lined_up` without it. Not of a
@@ -103,7 +103,7 @@ class peer : public base::list_hook<> {
 
   enum class taken : std::uint8_t { whole, in_part, not_yet, never };
   /// `in_part`: an event or an answer ends it, do not touch it again.
-  [[nodiscard]] taken transmit(outgoing& item) noexcept;
+  [[nodiscard, gnu::hot]] taken transmit(outgoing& item) noexcept;
   void adopt_submitted() noexcept;
   void append(outgoing& item) noexcept;
   /// Sends what is submitted, unless somebody else holds the mask and will.
@@ -119,7 +119,7 @@ class peer : public base::list_hook<> {
     return consumed_.load(std::memory_order_relaxed) +
            consumed_late_.load(std::memory_order_relaxed);
   }
-  void return_credit_if_due() noexcept;
+  [[gnu::hot]] void return_credit_if_due() noexcept;
   static void credit_sent(outgoing& item, bool well) noexcept;
   struct credit_return : outgoing {
     peer* self = nullptr;

@@ -122,7 +122,7 @@ class peers {
   }
   /// [reaper]
   void lose(peer& whom) noexcept;
-  void deliver(peer& from, std::span<const std::byte> packet) noexcept;
+  [[gnu::hot]] void deliver(peer& from, std::span<const std::byte> packet) noexcept;
   // Of bundled peers; they are `messages`' alone.
   [[nodiscard]] std::span<const std::byte> offered(peer& to, std::uint32_t send_id,
                                                    void*& owner) noexcept {

@@ -42,7 +42,7 @@ class rail final : public progress::ltask, public progress::event_source {
   static constexpr std::uint32_t skip_bundled_max = 8;  ///< of several rails to the same peers
   static constexpr std::uint32_t looks_a_clock = 16;
 
-  static progress::ltask_result run(progress::ltask& self) noexcept;
+  [[gnu::hot]] static progress::ltask_result run(progress::ltask& self) noexcept;
   [[nodiscard]] progress::ltask_result reap() noexcept;
   [[nodiscard]] bool reap_alone() noexcept;
   /// The same for a rail of a bundle: events are handled in the keeper's section; while another
@@ -50,9 +50,9 @@ class rail final : public progress::ltask, public progress::event_source {
   [[nodiscard]] bool reap_bundled() noexcept;
   void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
-  void handle(const rails::event& what) noexcept;
+  [[gnu::hot]] void handle(const rails::event& what) noexcept;
   void end_item(const rails::event& what) noexcept;
-  void handle_packet(const rails::event& what) noexcept;
+  [[gnu::hot]] void handle_packet(const rails::event& what) noexcept;
 
   peers& all_;
   const std::size_t index_;

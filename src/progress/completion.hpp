@@ -27,7 +27,7 @@ class completion {
   [[nodiscard]] bool test_in_crowd() const noexcept { return word_.done_meanwhile(); }
   /// Any number of threads may wait for it.
   [[nodiscard]] bool shared() const noexcept { return word_.shared(); }
-  void complete() noexcept;
+  [[gnu::hot]] void complete() noexcept;
   /// Done at the start: only while nobody else knows this object yet.
   void begin_done() noexcept { word_.begin_done(); }
   /// Ready to be used again. Only while nobody waits and nobody may complete.

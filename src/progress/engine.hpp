@@ -145,7 +145,7 @@ class engine {
   bool poll_everywhere() noexcept;
 
   /// Returns when `what` is complete: spins with polling, then sleeps, as HEADWAY_WAIT says.
-  void wait(completion& what) noexcept;
+  [[gnu::hot]] void wait(completion& what) noexcept;
   /// The same, at most until `deadline_ns` (base::now_ns). False: not complete by then.
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
   /// Returns when at least one is complete, with its index. Null entries are passed over.

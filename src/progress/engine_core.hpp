@@ -129,7 +129,8 @@ struct engine_core {
   }
 
   /// A round whose wake-ups are still owed: `me.pay_wake_ups()` is the caller's.
-  queue_tree::outcome round(thread_record& me, round_kind kind, bool everywhere) noexcept {
+  [[gnu::hot]] queue_tree::outcome round(thread_record& me, round_kind kind,
+                                         bool everywhere) noexcept {
     const section alone(*this, me);
     me.in_round = true;
     const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);

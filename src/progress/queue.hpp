@@ -81,13 +81,14 @@ class task_queue {
 
   [[nodiscard]] bool search(thread_record& me, ltask& task) noexcept;
   void absorb() noexcept;
-  [[nodiscard]] outcome visit_some(thread_record& me, round_kind kind) noexcept;
+  [[nodiscard, gnu::hot]] outcome visit_some(thread_record& me, round_kind kind) noexcept;
   struct tally {
     std::uint32_t runs = 0, kept = 0, one_shots = 0;
     bool advanced = false;
   };
   [[nodiscard]] outcome run_all(thread_record& me) noexcept;
-  [[gnu::noinline]] void run_listed(thread_record& me, std::uint32_t count, tally& sum) noexcept;
+  [[gnu::noinline, gnu::hot]] void run_listed(thread_record& me, std::uint32_t count,
+                                              tally& sum) noexcept;
   void run_and_keep(thread_record& me, ltask& task, tally& sum) noexcept;
   [[nodiscard]] ltask_result run_one(thread_record& me, ltask& task) noexcept;
   void keep(ltask& task) noexcept;

@@ -37,8 +37,8 @@ class queue_tree {
   [[nodiscard]] outcome climb(thread_record& me, round_kind kind) noexcept {
     return climb_from(machine_.here(), me, kind);
   }
-  [[nodiscard]] outcome climb_from(topology::place_id leaf, thread_record& me,
-                                   round_kind kind) noexcept;
+  [[nodiscard, gnu::hot]] outcome climb_from(topology::place_id leaf, thread_record& me,
+                                             round_kind kind) noexcept;
   /// Over every queue, the root last: so that no ltask waits because nobody polls at its place.
   [[nodiscard]] outcome sweep(thread_record& me, round_kind kind) noexcept;
 

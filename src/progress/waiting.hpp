@@ -56,14 +56,14 @@ class waiting {
     return outcome::complete;
   }
   /// What is left of the wait, after `look` came to `first`. False: the deadline passed.
-  [[nodiscard]] bool run(outcome first) noexcept;
+  [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
 
  private:
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
 
   [[nodiscard]] outcome lead() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
-  [[nodiscard]] outcome poll_for(std::uint64_t budget_ns) noexcept;
+  [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] bool become_guard(outcome& how) noexcept;
   [[nodiscard]] outcome stand_guard() noexcept;
   [[nodiscard]] outcome follow(outcome why) noexcept;

@@ -46,7 +46,7 @@ class machine {
 
   [[nodiscard]] const std::vector<place>& places() const noexcept;
   /// The leaf that the calling thread runs on; the root when its processor is not below any.
-  [[nodiscard]] place_id here() const noexcept;
+  [[nodiscard, gnu::hot]] place_id here() const noexcept;
   /// The leaf above a processor (the kernel's number); the root if there is none.
   [[nodiscard]] place_id leaf_of(int processor) const noexcept;
   /// The places that stand for a level, in order; together they cover every processor once.

@@ -41,7 +41,7 @@ class self_driver final : public driver {
   [[nodiscard]] bool land(peer_id peer, landing_id id,
                           std::span<std::byte> target) noexcept override;
   void unland(landing_id id) noexcept override;
-  [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
+  [[nodiscard, gnu::hot]] std::size_t reap(std::span<event> out) noexcept override;
   void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return bell_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;

@@ -46,7 +46,7 @@ class outgoing {
   };
   explicit outgoing(context made) noexcept;
 
-  [[nodiscard]] post send(const packet& what) noexcept;
+  [[nodiscard, gnu::hot]] post send(const packet& what) noexcept;
   /// Pushes pieces and reports what is finished: sent, failed.
   [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
   /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
@@ -98,8 +98,8 @@ class outgoing {
   static constexpr std::size_t alone_bytes = 1024 * 1024;
 
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
-  [[nodiscard]] post put(record_kind kind, std::span<const std::byte> first,
-                         std::span<const std::byte> second) noexcept;
+  [[nodiscard, gnu::hot]] post put(record_kind kind, std::span<const std::byte> first,
+                                   std::span<const std::byte> second) noexcept;
   [[nodiscard]] post send_fresh(const packet& what) noexcept;
   [[nodiscard]] post send_landing(const packet& what) noexcept;
   [[nodiscard]] post send_transfer(const packet& what) noexcept;

@@ -53,12 +53,12 @@ class shm_driver final : public driver, private board, private neighbours {
   [[nodiscard]] limits query() const noexcept override;
   [[nodiscard]] base::result<std::vector<std::byte>> open() override;
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
-  [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
+  [[nodiscard, gnu::hot]] post send(peer_id peer, const packet& what) noexcept override;
   [[nodiscard]] bool land(peer_id peer, landing_id id,
                           std::span<std::byte> target) noexcept override;
   void unland(landing_id id) noexcept override;
-  [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
-  void release(const event& received) noexcept override;
+  [[nodiscard, gnu::hot]] std::size_t reap(std::span<event> out) noexcept override;
+  [[gnu::hot]] void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override;
@@ -77,10 +77,10 @@ class shm_driver final : public driver, private board, private neighbours {
   [[nodiscard]] base::result<> attach(peer_id peer, std::span<const std::byte> address);
   [[nodiscard]] outgoing* way_to(peer_id peer) const noexcept;
   [[nodiscard]] outgoing* owner_of(std::uint32_t slot) const noexcept;
-  [[nodiscard]] bool new_senders() const noexcept;
+  [[nodiscard, gnu::hot]] bool new_senders() const noexcept;
   void admit_senders() noexcept;
   void admit(std::uint32_t slot, outgoing& back) noexcept;
-  [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
+  [[nodiscard, gnu::hot]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t advance_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t report_losses(std::span<event> out) noexcept;
   void note_traffic(std::size_t count) noexcept;

@@ -14,7 +14,8 @@ POLICIES = ("pause", "yield", "loop")
 POLLS = (0, 5, 10, 100, 1000)
 BOUND = 1.05
 TWINS = ("auto/0", "event/0")  # the same code where there is no handler
-TURNS = 15  # of each strategy in a run, a few milliseconds each
+TURNS = 15  # of each strategy in a run, …
+TURN_MS = 30  # … so long each: in 8 ms threads stay where they began, well or badly
 
 
 def strategies(scene):
@@ -28,7 +29,8 @@ def case_name(processes, threads, work):
 
 def runs(scene):
     """One start a case: its strategies take turns inside."""
-    turns = ("--rounds", "2" if scene.quick else str(TURNS))
+    turns = ("--rounds", "2" if scene.quick else str(TURNS),
+             "--turn-ms", "8" if scene.quick else str(TURN_MS))  # fmt: skip
     for processes in scene.few(PROCESSES):
         for threads in scene.few(THREADS):
             for work in scene.few(WORK):

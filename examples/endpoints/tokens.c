@@ -2,15 +2,15 @@
  * where it arrives, and returns to the producer when its time to live is over.
  *
  *   mpiexec -n 1+P tokens [--threads T] [--work W] [--tokens N] [--ttl N] [--policy P] [--polls A]
- *          [--strategies P/A,P/A,… --rounds N] [--json FILE]
+ *          [--strategies P/A,P/A,… --rounds N --turn-ms MS] [--json FILE]
  *
  * Process 0 produces; the others hold T threads each. A token's work is W times 10 us (145 us in
  * the paper: processors were slower), cut into A parts with a look for messages after each.
  * P: auto, pause, yield, loop, event. Prints seconds, and communication time as in the paper:
  * seconds minus the work divided by the processors.
  *
- * With --strategies all of them are compared in one run: each for some milliseconds a round, each
- * round from another start, so that all meet the machine as it is at that moment. TTL is then found
+ * With --strategies all of them are compared in one run: each for MS milliseconds a round, each
+ * round in another order, so that all meet the machine as it is at that moment. TTL is then found
  * for each, and one that is many times slower than the best takes part in the first round only. */
 #define _GNU_SOURCE
 #include <headway/endpoint.h>
@@ -40,7 +40,7 @@ struct strategy {
 };
 
 static const char* json;
-static int threads = 1, tokens = 32, ttl = 1000, work = 0, rounds = 15;
+static int threads = 1, tokens = 32, ttl = 1000, work = 0, rounds = 15, turn_ms = 8;
 static _Atomic int polls; /* read by the threads between two rounds, or while it stays the same */
 static struct strategy strategies[strategies_max];
 static int strategy_count;
@@ -179,7 +179,7 @@ static double about_hop_us(headway_endpoint mine, double best) {
 
 /* TTL of each: so that a turn takes about as long as it should. The best: us a hop. */
 static double find_lengths(headway_endpoint mine, double* each) {
-  const double turn_us = 8000;
+  const double turn_us = turn_ms * 1e3;
   double best = 1e9;
   for (int i = 0; i < strategy_count; ++i) {
     change_to(mine, &strategies[i]);
@@ -188,24 +188,39 @@ static double find_lengths(headway_endpoint mine, double* each) {
   }
   for (int i = 0; i < strategy_count; ++i) {
     const double hops = turn_us / tokens / (each[i] < 3 * best ? best : each[i]);
-    strategies[i].ttl = hops < 2 ? 2 : hops > 500 ? 500 : (int)hops;
+    strategies[i].ttl = hops < 2 ? 2 : hops > 60.0 * turn_ms ? 60 * turn_ms : (int)hops;
   }
   return best;
+}
+
+/* Each strategy behind every other one now and then: what a turn leaves behind is in the next. */
+static void shuffle(int* order, int count) {
+  static uint64_t seed = 1;
+  for (int i = count - 1; i > 0; --i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const int other = (int)((seed >> 33) % (uint64_t)(i + 1)), kept = order[i];
+    order[i] = order[other];
+    order[other] = kept;
+  }
 }
 
 static void compare(headway_endpoint mine) {
   enum { far_off = 20 };
   double each[strategies_max];
+  int order[strategies_max];
+  for (int i = 0; i < strategy_count; ++i) order[i] = i;
   const double best = find_lengths(mine, each);
-  for (int round = 0; round < rounds; ++round)
+  for (int round = 0; round < rounds; ++round) {
+    shuffle(order, strategy_count);
     for (int turn = 0; turn < strategy_count; ++turn) {
-      const int i = (turn + round * 5) % strategy_count;
+      const int i = order[turn];
       struct strategy* s = &strategies[i];
       if (round > 0 && each[i] > far_off * best) continue;
       change_to(mine, s);
       if (round > 0) (void)hop_us(mine, 1 + s->ttl / 8); /* until it has settled */
       s->hop_us[s->count++] = hop_us(mine, s->ttl);
     }
+  }
 }
 
 static int by_value(const void* a, const void* b) {
@@ -286,6 +301,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--ttl") == 0) ttl = atoi(value);
     if (strcmp(argv[i], "--polls") == 0) polls = atoi(value);
     if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(value);
+    if (strcmp(argv[i], "--turn-ms") == 0) turn_ms = atoi(value);
     if (strcmp(argv[i], "--strategies") == 0) read_strategies(value);
     if (strcmp(argv[i], "--json") == 0) json = value;
     if (strcmp(argv[i], "--policy") == 0) policy = policy_of(value);
@@ -293,7 +309,7 @@ int main(int argc, char** argv) {
   check(headway_join());
   const int me = headway_process(), n = headway_process_count();
   if (threads < 1 || threads > threads_max || (n > 1 ? n - 1 : 1) * threads > 1024) return 2;
-  if (rounds < 1 || rounds > rounds_max || ttl < 1 || tokens < 1) return 2;
+  if (rounds < 1 || rounds > rounds_max || turn_ms < 1 || ttl < 1 || tokens < 1) return 2;
   check(headway_endpoint_dispatch_policy(policy));
   headway_endpoint home = 0, own[threads_max];
   pthread_t running[threads_max];

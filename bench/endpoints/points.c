@@ -2,6 +2,7 @@
  *
  *   points --library zmq|nng --place thread|machine|tcp        forks where it needs to
  *   points --library queue                                     threads, without any library
+ *   points --library socket --place tcp                        processes, likewise, never asleep
  *   mpiexec -n 1|2 points --library headway                    the place is the launcher's
  *
  *   [--sizes 64,4096,…] [--seconds S] [--json FILE]
@@ -10,17 +11,22 @@
  * side returns what it received, so none copies more than it must. Latency: half a round trip,
  * median of batches. Rate: messages in one direction, an answer every few megabytes. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <headway/endpoint.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <nng/nng.h>
 #include <nng/protocol/pair0/pair.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -175,6 +181,64 @@ static void* queue_get(size_t* bytes) {
 }
 static void queue_drop(void) {} /* its maker comes round to it again */
 
+/* ---- a TCP socket: what there is to reach between processes by TCP, both awake ---- */
+
+enum { socket_bytes_max = 1 << 20 };
+struct socket_message {
+  uint64_t bytes;
+  char data[socket_bytes_max];
+};
+static int socket_own = -1;
+static struct socket_message* socket_held;
+
+static void socket_open(int side) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  at.sin_port = htons((uint16_t)atoi(strrchr(where, ':') + 1));
+  const int one = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (side == 0) {
+    if (bind(fd, (struct sockaddr*)&at, sizeof at) || listen(fd, 1)) die(strerror(errno));
+    socket_own = accept(fd, NULL, NULL);
+    close(fd);
+  } else {
+    socket_own = fd;
+    for (int i = 0; connect(fd, (struct sockaddr*)&at, sizeof at); ++i)
+      if (i == 200) die(strerror(errno));
+      else usleep(10000);
+  }
+  setsockopt(socket_own, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  socket_held = malloc(sizeof *socket_held);
+  if (!socket_held) die("memory");
+}
+static void* socket_make(size_t bytes) {
+  if (bytes > socket_bytes_max) die("at most a MiB");
+  socket_held->bytes = bytes;
+  return socket_held->data;
+}
+static void socket_send(void) {
+  const char* from = (const char*)socket_held;
+  size_t left = offsetof(struct socket_message, data) + socket_held->bytes;
+  while (left > 0) {
+    const ssize_t sent = send(socket_own, from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno != EAGAIN) die(strerror(errno));
+    if (sent > 0) from += sent, left -= (size_t)sent;
+  }
+}
+static void socket_read(void* to, size_t bytes) {
+  for (size_t got = 0; got < bytes;) {
+    const ssize_t more = recv(socket_own, (char*)to + got, bytes - got, MSG_DONTWAIT);
+    if (more == 0 || (more < 0 && errno != EAGAIN)) die("the other side has ended");
+    if (more > 0) got += (size_t)more;
+  }
+}
+static void* socket_get(size_t* bytes) {
+  socket_read(&socket_held->bytes, sizeof socket_held->bytes);
+  socket_read(socket_held->data, socket_held->bytes);
+  *bytes = socket_held->bytes;
+  return socket_held->data;
+}
+static void socket_drop(void) {} /* there is one buffer, used again */
+
 static const struct library libraries[] = {
     {"headway", headway_open, headway_make, headway_send, headway_get, headway_send, headway_drop},
     {"zmq", points_zmq_open, points_zmq_make, points_zmq_send, points_zmq_get, points_zmq_send,
@@ -182,6 +246,7 @@ static const struct library libraries[] = {
     {"nng", points_nng_open, points_nng_make, points_nng_send, points_nng_get, points_nng_send,
      points_nng_drop},
     {"queue", queue_open, queue_make, queue_send, queue_get, queue_send, queue_drop},
+    {"socket", socket_open, socket_make, socket_send, socket_get, socket_send, socket_drop},
 };
 enum { library_count = sizeof libraries / sizeof *libraries };
 static const struct library* lib = &libraries[0];

@@ -11,6 +11,7 @@ SIZES = (64, 1024, 16384, 1 << 20)
 BLOCKS = (64 << 10, 256 << 10, 1 << 20)
 OTHERS = {"zmq": "ZeroMQ", "nng": "NNG"}
 RAIL = "over the rail"
+SOCKET = "a socket, never asleep"  # one connection, one thread a side, no library
 # Ours is where the launcher puts it; the others are told.
 PLACES = {
     "thread": ("threads of a process", 1, {}),
@@ -37,6 +38,8 @@ def beside_others(scene):
         for library, name in OTHERS.items():
             words = ("--library", library, "--place", place, *sizes, *seconds)
             yield Run("built:points", words, tags=tags, ranks=0, series=name)
+    words = ("--library", "socket", "--place", "tcp", *sizes, *seconds)
+    yield Run("built:points", words, tags={"place": PLACES["tcp"][0]}, ranks=0, series=SOCKET)
     words = ("--library", "queue", *sizes, *seconds)
     yield Run("built:points", words, tags={"place": PLACES["thread"][0]}, ranks=0,
               series="a pointer through a queue")  # fmt: skip
@@ -95,7 +98,10 @@ def ahead(place, bytes_, column, unit, more_is_better):
         best = choose(found, key=lambda name: statistics.median(found[name]))
         pairs = [(a / b if more_is_better else b / a) for a, b in zip(ours, found[best])]
         s = spread(pairs)
-        return Verdict(claim, s.median > 1, f"{spread_words(s)} times {best}")
+        verdict = Verdict(claim, s.median > 1, f"{spread_words(s)} times {best}")
+        bare = result.values(SOCKET, column, **where)
+        floor = [(a / b if more_is_better else b / a) for a, b in zip(bare, found[best])]
+        return with_floor(verdict, SOCKET, floor)
 
     return check
 

@@ -78,7 +78,7 @@ void service_parts::arrived(packets::peer& whom, std::span<const std::byte> byte
   arrived_other(from, kind, bytes);
 }
 
-/// Apart from the messages, which come ten thousand times as often.
+/// Apart from messages, which are nearly all that comes.
 void service_parts::arrived_other(std::uint32_t from, wire_kind kind,
                                   std::span<const std::byte> bytes) noexcept {
   message_head head;

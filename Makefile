@@ -1,4 +1,4 @@
-# The commands of the README, and the few beside them. CMake does the work (CMakePresets.json).
+# The commands of the README and a few more. CMake does the work (CMakePresets.json).
 #
 #   make demo              install what is missing, build, run the heat equation, draw the overlap
 #   make test              install what is missing, build, run every test
@@ -8,7 +8,7 @@
 
 PREFIX ?= /usr/local
 PRESET ?= release
-# Tests that need the machine for themselves say so (RUN_SERIAL); the others share it.
+# How many tests run at the same time; tests that need the whole machine are marked RUN_SERIAL.
 JOBS ?= $(shell nproc)
 CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILER_LAUNCHER=ccache))
 

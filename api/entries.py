@@ -1,6 +1,6 @@
 """Writes the checked entry points: PMPI_X strong, MPI_X a weak alias of it, for every function.
 
-What a meaning (src/mpi/meaning_*.hpp) receives for a parameter, by its kind:
+What the implementation of a call (src/mpi/*/*_calls.hpp) receives for a parameter, by its kind:
 
     comm type op group errhandler win file session message   a reference to the object
     request, "... or null"             a pointer to the object, null for MPI_X_NULL
@@ -13,7 +13,8 @@ What a meaning (src/mpi/meaning_*.hpp) receives for a parameter, by its kind:
                                        as in C
 
 Checked, unless HEADWAY_CHECKS=off: handles always; counts, sizes and lengths not negative; ranks,
-roots and tags in range; no null where something is written or read. See `_Entry.check`.
+roots and tags in range; no null where something is written or read; datatypes committed where data
+is sent or received. See `_Entry.check`.
 """
 import textwrap
 
@@ -30,20 +31,23 @@ HANDLE_KINDS = {"comm", "type", "op", "group", "info", "info_needed", "errhandle
 OWNERS = ("comm", "win", "file", "session")  # have an error handler
 OWNER_HANDLES = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
 COMM_SIZED = {"collectives", "nonblocking_collectives", "persistent_collectives"}
+NEIGHBOR_SIZED = {"neighborhood"}  # arrays have an entry for each neighbour
 SCOPES = {"io": "file", "tools": "tool"}
 NUMBER_CHECKS = {"count": ("MPI_ERR_COUNT", "< 0"), "size": ("MPI_ERR_ARG", "< 0"),
                  "length": ("MPI_ERR_ARG", "< 0")}
 
 
-def implemented(function, meanings):
-    return not function.no_meaning and function.meaning() in meanings
+def implemented(function, calls):
+    return not function.name_only and function.implementation() in calls
 
 
 class _Entry:
     """One C function: collects the lines of its body."""
 
-    def __init__(self, function, suffix, large, known):
-        self.function, self.suffix, self.large, self.known = function, suffix, large, known
+    def __init__(self, function, suffix, large, calls):
+        self.function, self.suffix, self.large = function, suffix, large
+        self.known = implemented(function, calls)
+        self.form = calls.get(function.implementation())
         self.parameters = function.parameters
         self.lines = []
         self.owner = self._owner()
@@ -111,12 +115,18 @@ class _Entry:
             self.resolve_handle(p)
 
     def element_count(self, p):
-        """How many entries an array argument has, or None where only the meaning knows."""
+        """How many entries an array argument has, or None where only the implementation knows."""
         if p.length():
             return p.length()
         if p.length() == "" and self.function.chapter in COMM_SIZED:
             return "comm_->size()"
+        if p.length() == "" and self.function.chapter in NEIGHBOR_SIZED:
+            return self.neighbors(p)
         return None
+
+    def neighbors(self, p):
+        """How many neighbours an argument of a neighbourhood collective is about."""
+        return f"comm_->{'destination' if p.name.startswith('s') else 'source'}_count()"
 
     def check(self, p):
         n, where, name = self.number(p), self.where(), p.name
@@ -137,11 +147,19 @@ class _Entry:
                         f"refuse_tag(site, {where}, {n}, {name})")
         elif p.kind == "buffer":
             self.check_buffer(p)
+        elif p.kind == "type" and self.communicates():
+            self.refuse(self.only_where_significant(p, f"!{name}_->committed"),
+                        f"refuse_uncommitted(site, {where}, {n})")
         elif p.kind in ("out", "in", "text", "text_out", "pointer_out") or (
                 p.kind == "inout" and p.base() not in OBJECTS):
             self.refuse(f"{name} == nullptr", f"refuse_null(site, {where}, {n})")
         elif p.kind in ("counts", "types", "requests", "array"):
             self.check_array(p)
+
+    def communicates(self):
+        """Data is sent or received: datatypes have to be committed. Packing does without."""
+        return self.function.chapter != "datatypes" and any(
+            p.kind == "buffer" for p in self.parameters)
 
     def check_buffer(self, p):
         behind = self.parameters[self.number(p):]
@@ -150,6 +168,8 @@ class _Entry:
         if count is None or count.kind != "count" or kind is None:
             return
         test = f"{p.name} == nullptr && {count.name} > 0 && !{kind.name}_->is_absolute()"
+        if self.function.chapter in NEIGHBOR_SIZED:
+            test += f" && {self.neighbors(p)} > 0"
         self.refuse(self.only_where_significant(p, test),
                     f"refuse_buffer(site, {self.where()}, {self.number(p)}, {count.name})")
 
@@ -161,7 +181,8 @@ class _Entry:
                     f"refuse_null(site, {where}, {n})")
         call = {
             "counts": f"refuse_counts(site, {where}, {n}, integers({p.name}), {count})",
-            "types": f"refuse_types(site, {where}, {n}, {p.name}, {count})",
+            "types": f"refuse_types(site, {where}, {n}, {p.name}, {count}, "
+                     f"{str(self.communicates()).lower()})",
             "requests": f"refuse_requests(site, {where}, {n}, {p.name}, {count})",
         }.get(p.kind)
         if call:
@@ -202,6 +223,16 @@ class _Entry:
             value = f"narrowed({p.name}_)" if narrow else f"{p.name}_"
             self.put(f"*{p.name} = {value};")
 
+    def call(self):
+        if not self.form:
+            inner = ", ".join(self.argument(p) for p in self.parameters)
+            return f"calls::{self.function.implementation()}({inner})"
+        form, name = self.form  # of a collective, whose info argument has no meaning yet
+        inner = ", ".join(self.argument(p) for p in self.parameters
+                          if p.kind not in ("comm", "info", "out"))
+        made = "" if form == "run" else ", request_"
+        return f"{form}_collective(*comm_, calls::{name}{{{inner}}}{made})"
+
     # -- whole bodies ----------------------------------------------------------------------------
 
     def unsupported(self):
@@ -217,7 +248,7 @@ class _Entry:
     def plain(self):
         """A function that returns no error code, or whose handles stay as they are."""
         inner = ", ".join(p.name for p in self.parameters if p.name != "...")
-        self.put(f"return meaning::{self.function.meaning()}({inner});")
+        self.put(f"return calls::{self.function.implementation()}({inner});")
 
     def checked(self):
         if not self.function.anytime:
@@ -240,8 +271,7 @@ class _Entry:
             self.put("}")
         for p in self.parameters:
             self.prepare(p)
-        inner = ", ".join(self.argument(p) for p in self.parameters)
-        self.put(f"const int code = meaning::{self.function.meaning()}({inner});")
+        self.put(f"const int code = {self.call()};")
         for p in self.parameters:
             self.finish(p)
         # The object may be gone after a call that takes its handle: its errors are SELF's then.
@@ -281,7 +311,7 @@ HEAD = """// Generated by api/generate.py: the entry points of chapter {chapter}
 #include <mpi.h>
 #pragma GCC visibility pop
 
-#include "mpi/entry.hpp"
+#include "mpi/abi/entry.hpp"
 {includes}
 #define HEADWAY_PROFILED(name) \\
   __typeof__(P##name) name __attribute__((weak, alias("P" #name), visibility("default")));
@@ -293,13 +323,12 @@ extern "C" {{
 """
 
 
-def write_entries(chapter, functions, meanings, headers):
-    """One source file; `meanings` are the names that exist, declared in `headers`."""
+def write_entries(chapter, functions, calls, headers):
+    """One source file; `calls` are the names that exist, with their form, declared in `headers`."""
     parts = []
     for function in functions:
         for suffix, large in function.forms():
-            known = implemented(function, meanings)
-            parts.append(_Entry(function, suffix, large, known).text())
+            parts.append(_Entry(function, suffix, large, calls).text())
     includes = "".join(f'#include "mpi/{header}"\n' for header in headers)
     head = HEAD.format(chapter=textwrap.shorten(chapter, 60), includes=includes)
     return head + "\n".join(parts) + '\n}  // extern "C"\n'

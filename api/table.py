@@ -6,7 +6,7 @@ A function is written as a C declaration without `MPI_`, each parameter with its
 
 N, A and D are types that differ between the two forms of a procedure (see LARGE). Marks behind the
 parameters: `+c` has a form with large counts; `anytime` may be called before initialisation and
-after finalisation; `means X` is another name for the meaning of X; `no_meaning` is a name only.
+after finalisation; `same_as X` is another name for X; `name_only` is a name only.
 The kinds, and what is checked for each, are in entries.py. A kind may be followed by `at root` or
 `unless BUFFER` (significant only there, or only when BUFFER is not MPI_IN_PLACE), or by `or null`.
 """
@@ -64,8 +64,8 @@ class Function:
     has_large: bool = False
     anytime: bool = False
     deprecated: bool = False
-    no_meaning: bool = False
-    means: str = ""
+    name_only: bool = False
+    same_as: str = ""
 
     def forms(self):
         """(suffix, is_large) of each C function that this procedure has."""
@@ -76,8 +76,8 @@ class Function:
         gap = "" if self.result.endswith("*") else " "
         return f"{self.result}{gap}{prefix}MPI_{self.name}{suffix}({inner})"
 
-    def meaning(self):
-        return (self.means or self.name).lower()
+    def implementation(self):
+        return (self.same_as or self.name).lower()
 
 
 @dataclasses.dataclass
@@ -110,9 +110,9 @@ def _function(line, chapter):
     made.has_large = "+c" in words
     made.anytime = "anytime" in words
     made.deprecated = "deprecated" in words
-    made.no_meaning = "no_meaning" in words
-    if "means" in words:
-        made.means = words[words.index("means") + 1]
+    made.name_only = "name_only" in words
+    if "same_as" in words:
+        made.same_as = words[words.index("same_as") + 1]
     return made
 
 

@@ -8,10 +8,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-# Our few dozen bytes of thread-local storage fit what the loader keeps free for libraries that are
-# loaded late (Python's), and each access is a load instead of a call.
+# Each access to thread-local storage is a load instead of a call. Our few dozen bytes fit into the
+# static storage that the loader reserves for libraries loaded by dlopen, as Python loads them.
 add_compile_options(-ftls-model=initial-exec)
-# Programs and libraries find their neighbours from where they lie, so that a prefix may be moved.
+# Programs find the libraries by a path relative to themselves, so that a prefix may be moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -25,17 +25,18 @@ target_compile_options(headway_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # libstdc++ 12 uses its own deprecated get_temporary_buffer in stable_sort, and Clang complains of
-  # it; GCC keeps watch over what we use.
+  # Clang warns of the deprecated get_temporary_buffer that stable_sort of libstdc++ 12 uses. GCC
+  # still warns of deprecated functions that our own code uses.
   target_compile_options(headway_flags INTERFACE -Wthread-safety -Wno-deprecated-declarations)
 endif()
 
-# A message passes eight rooms. Optimised across them at the link of the library, it takes a tenth
-# less time on its way (8 bytes over shared memory; bench/mpi/pingpong.c). The objects carry
-# ordinary code as well, and what need not be fast links that, told by -fno-lto, in no time.
-# Functions begin on cache lines: where they happen to lie otherwise decides over a third of the
-# shortest ways, an ltask 67 … 89 or 48 … 68 ns (bench/ltask_shared, in turns). What a short message
-# runs through is [[gnu::hot]] and lies together: 31 pages of code became 16.
+# A message passes through eight modules. Link-time optimisation across them makes it a tenth faster
+# (8 bytes over shared memory; bench/mpi/pingpong.c). -ffat-lto-objects: the objects hold ordinary
+# code as well; programs that need not be fast link that, with -fno-lto, which is quick.
+# -falign-functions: functions begin on cache lines. Without it their accidental position changes
+# the shortest times by a third: an ltask takes 67 … 89 or 48 … 68 ns
+# (bench/progress/ltask_bench.cpp, in turns). Functions on a short message's path are [[gnu::hot]],
+# which places them together: 16 pages of code instead of 31.
 add_library(headway_lto INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT HEADWAY_SANITIZE)
   target_compile_options(headway_lto INTERFACE -flto=auto -ffat-lto-objects -falign-functions=64)
@@ -43,15 +44,15 @@ endif()
 
 if(HEADWAY_SANITIZE)
   add_compile_options(-fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g)
+                      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
   if(HEADWAY_SANITIZE MATCHES "undefined")
-    # The check of dynamic types needs C++'s runtime, which a C program that links us has not.
+    # The check of dynamic types needs the C++ runtime, which a C program does not link.
     add_compile_options(-fno-sanitize=vptr)
   endif()
 endif()
 if(HEADWAY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g)
+                      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -1,8 +1,8 @@
-# What a user gets, in the build tree as much as after `cmake --install`: both have the same folders
-# bin, lib and include, and everything finds its neighbours from where it lies itself.
+# Compiler wrappers, pkg-config files and the rules of installation. The build tree and an installed
+# prefix have the same folders bin, lib and include, and use relative paths between them.
 
 # headway_wrapper(NAME LANGUAGE OPTION VARIABLE "compilers" ALIASES name…)
-# A compiler wrapper in the build tree, and the same one with the installed folders.
+# Makes a compiler wrapper for the build tree, and one for the folders of the installed prefix.
 function(headway_wrapper name language option variable compilers)
   cmake_parse_arguments(WRAPPER "" "" "ALIASES" ${ARGN})
   set(WRAPPER_NAME ${name})
@@ -19,7 +19,7 @@ function(headway_wrapper name language option variable compilers)
                                  ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
   configure_file(${template} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} @ONLY ${mode})
 
-  set(root /x)  # any: only the way from one folder to the other is wanted
+  set(root /x)  # any prefix: only the relative path between the folders matters
   file(RELATIVE_PATH WRAPPER_INCLUDE ${root}/${CMAKE_INSTALL_BINDIR}
                                      ${root}/${CMAKE_INSTALL_INCLUDEDIR})
   file(RELATIVE_PATH WRAPPER_LIB ${root}/${CMAKE_INSTALL_BINDIR} ${root}/${CMAKE_INSTALL_LIBDIR})
@@ -28,7 +28,7 @@ function(headway_wrapper name language option variable compilers)
   headway_aliases(${name} ${WRAPPER_ALIASES})
 endfunction()
 
-# headway_aliases(NAME alias…): other names of a program in bin, as links beside it.
+# headway_aliases(NAME alias…): symbolic links in bin that are further names of the program NAME.
 function(headway_aliases name)
   foreach(alias IN LISTS ARGN)
     file(CREATE_LINK ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${alias} SYMBOLIC)
@@ -52,21 +52,15 @@ install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
 include(${PROJECT_SOURCE_DIR}/cmake/install_progress.cmake)
 include(${PROJECT_SOURCE_DIR}/cmake/install_endpoints.cmake)
 
-foreach(target mpi_abi mpiexec headway)
-  if(TARGET ${target})
-    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-                              LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endif()
-endforeach()
-if(TARGET mpiexec)
-  headway_aliases(mpiexec mpirun)
-endif()
-install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
+install(TARGETS mpi_abi mpiexec headway RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+                                        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+headway_aliases(mpiexec mpirun)
+install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN
-"*.svg")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
-# What `headway bench` runs: Python, and the C sources that it compiles with each library's mpicc.
+# `headway bench` runs these Python files, and compiles these C sources with each library's mpicc.
 set(shared ${CMAKE_INSTALL_DATADIR}/headway)
 install(PROGRAMS bench/experiment DESTINATION ${shared}/bench)
 install(DIRECTORY bench DESTINATION ${shared}

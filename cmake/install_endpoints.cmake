@@ -1,12 +1,10 @@
 # libheadway.so with end-points: `pkg-config headway`.
-if(TARGET headway_shared)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/headway.pc.in
-                 ${CMAKE_BINARY_DIR}/installed/headway.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/installed/headway.pc
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  install(TARGETS headway_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/include/headway/endpoint.h
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/headway
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway/python FILES_MATCHING PATTERN "*.py")
-endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/headway.pc.in
+               ${CMAKE_BINARY_DIR}/installed/headway.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/installed/headway.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(TARGETS headway_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/headway/endpoint.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/headway
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway/python FILES_MATCHING PATTERN "*.py")

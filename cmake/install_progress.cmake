@@ -1,5 +1,5 @@
-# The progression engine for other libraries: header, both flavours, pkg-config, CMake package. All
-# of it is the component `progress`, which can be installed without the rest.
+# The progression engine for other libraries: header, both flavours, pkg-config and CMake packages.
+# They are the component `progress`, which can be installed without the rest.
 include(CMakePackageConfigHelpers)
 
 function(headway_progress_pkg_config name library kind)

@@ -2,17 +2,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
-#include "rails/driver.hpp"
+#include "rails/health.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::rails::testing {
 
-/// What most drivers in memory have nothing to say to: an address of one byte, everybody reached,
-/// no memory to give back, nothing to sleep on.
-class silent_driver : public rails::driver {
+/// A rail with one end, for tests that play the other end themselves: bytes from outside (fuzzing),
+/// or what a rail answers and reports to a call (scripts). What two ends say to each other is for
+/// the simulation (docs/simulation.md). Here is what such rails have nothing to say to: an
+/// address of one byte, every peer reached, no memory to give back, nothing to sleep on; a table of
+/// what is exposed.
+class silent_driver : public rails::driver, public rails::memory {
  public:
+  struct shown {
+    std::span<std::byte> bytes;
+    std::uint64_t token = 0;
+  };
+
   base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   void release(const rails::event&) noexcept override {}
@@ -20,6 +30,34 @@ class silent_driver : public rails::driver {
   bool arm(bool) noexcept override { return true; }
   void tick(std::uint64_t) noexcept override {}
   void close() noexcept override {}
+
+  rails::memory* memory() noexcept override { return this; }
+  rails::memory_limits limits_to(rails::peer_id) const noexcept override {
+    return {.put = true, .notifies = true};
+  }
+  base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
+    shown_[++last_id_] = {what.bytes, what.token};
+    return rails::ticket{.id = last_id_, .bytes = what.bytes.size()};
+  }
+  void withdraw(const rails::ticket& exposed) noexcept override { shown_.erase(exposed.id); }
+  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
+                  std::uint64_t) noexcept override {
+    return rails::post::done;
+  }
+
+ protected:
+  [[nodiscard]] base::result<rails::ticket> refuse_to_expose() const {
+    return base::failed(base::fault_kind::no_memory, "no");
+  }
+  /// Null: withdrawn.
+  [[nodiscard]] const shown* exposed_as(std::uint64_t id) const {
+    const auto found = shown_.find(id);
+    return found == shown_.end() ? nullptr : &found->second;
+  }
+  std::map<std::uint64_t, shown> shown_;
+
+ private:
+  std::uint64_t last_id_ = 0;
 };
 
 }  // namespace headway::rails::testing

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """House rules that a machine can check: one line per breach, exit status 1 if there is any.
 
-    tools/tidy.py layers    which room of src/ includes which, against tools/layers.txt
+    tools/tidy.py layers    which module of src/ includes which, against tools/layers.txt
     tools/tidy.py text      sizes, marks, paths, getenv, atomics' memory orders, header habits
+    tools/tidy.py language  words that were replaced, the glossary's terms, files that are cited
     tools/tidy.py format    clang-format 19, nothing rewritten (make format rewrites)
     tools/tidy.py           all of them
 
@@ -19,6 +20,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tidy_language as language  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 COLUMNS_MAX = 100
@@ -31,13 +36,21 @@ CODE = CXX | {".py", ".sh", ".cmake"}
 # Where the environment may be read, and why there.
 GETENV_ALLOWED = {
     "src/base/tunable.cpp": "the one place where HEADWAY_… settings are read",
-    "src/base/folders.cpp": "XDG_CACHE_HOME, HOME: the desktop's variables, not settings of ours",
+    "src/sampling/tunables.cpp": "XDG_CACHE_HOME, HOME: the desktop's variables",
     "src/launch/": "PMI_…, SLURM_…: the launcher's variables, not settings of ours",
     "tools/mpiexec/": "the environment that it hands to the programs that it starts",
 }
 
+# What builds the parts of a library out of the environment. All other files get settings as values.
+COMPOSITIONS = (
+    "src/runtime/settings.cpp",
+    "src/runtime/shared_instance.cpp",
+    "src/mpi/environment/library.cpp",
+    "src/c_api/progress/library.cpp",
+)
+
 # Files that speak of a rule and therefore hold what it forbids.
-SPEAKS_OF_RULES = {"tools/tidy.py", "tests/house/tidy_test.py"}
+SPEAKS_OF_RULES = {"tools/tidy.py", "tools/tidy_language.py", "tests/house/tidy_test.py"}
 
 
 @dataclass(frozen=True)
@@ -64,10 +77,12 @@ class File:
     def is_cxx(self):
         return self.suffix in CXX
 
-    @property
-    def room(self):
-        parts = self.path.split("/")
-        return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+    def module(self, table):
+        """The row of tools/layers.txt that this file belongs to. None: outside src/'s folders."""
+        inside = self.path.removeprefix("src/")
+        if inside == self.path or "/" not in inside:
+            return None
+        return module_of(inside, table) or inside.split("/")[0]
 
     def lines(self):
         return self.text.splitlines()
@@ -108,13 +123,30 @@ def line_of(text, position):
 
 
 def parse_layers(text):
-    """room -> the rooms that it may include, itself among them."""
+    """module -> the modules that it may include, itself among them. A module is a folder of src/,
+    or a folder in one, as `c_api/progress`."""
     table = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
-            room, _, below = line.partition(":")
-            table[room.strip()] = set(below.split()) | {room.strip()}
+            module, _, below = line.partition(":")
+            table[module.strip()] = set(below.split()) | {module.strip()}
     return table
+
+
+def module_of(path, table):
+    """The module that a path below src/ lies in: the longest name in the table that it begins with.
+    None: no name of the table is one of its folders."""
+    folders = path.split("/")[:-1]
+    for depth in range(len(folders), 0, -1):
+        name = "/".join(folders[:depth])
+        if name in table:
+            return name
+    return None
+
+
+def roots_of(table):
+    """The folders that lie in src/ itself."""
+    return {module.split("/")[0] for module in table}
 
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
@@ -126,6 +158,10 @@ def includes(file):
     return [(line_of(text, m.start()), m[1]) for m in INCLUDE.finditer(text)]
 
 
+# The module that lists all drivers.
+NAMES_DRIVERS = {"runtime"}
+
+
 def driver_of(path):
     """The driver whose folder this is: "shm" of src/rails/shm/ring.hpp or rails/shm/ring.hpp."""
     match = re.match(r"(?:src/)?rails/([a-z0-9_]+)/", path)
@@ -133,27 +169,30 @@ def driver_of(path):
 
 
 def check_layers(file, table):
-    if file.room is None or not file.is_cxx:
+    module = file.module(table)
+    if module is None or not file.is_cxx:
         return
-    if file.room not in table:
-        yield Breach(file.path, 1, f"room '{file.room}' has no line in tools/layers.txt")
+    if module not in table:
+        yield Breach(file.path, 1, f"module '{module}' has no line in tools/layers.txt")
         return
     for line, path in includes(file):
-        room = path.split("/")[0]
-        if room in table and room not in table[file.room]:
-            yield Breach(file.path, line, f"room '{file.room}' may not enter room '{room}'")
-        theirs = driver_of(path)
-        ours = driver_of(file.path)
-        if theirs and ours != theirs and file.room != "engine":
-            yield Breach(file.path, line, f"driver '{theirs}' is named outside its folder")
+        theirs = module_of(path, table)
+        if theirs is None and path.split("/")[0] in roots_of(table):
+            yield Breach(file.path, line, f'"{path}" lies in no module of tools/layers.txt')
+        elif theirs is not None and theirs not in table[module]:
+            what = f"module '{module}' may not include module '{theirs}'"
+            yield Breach(file.path, line, what)
+        driver = driver_of(path)
+        if driver and driver_of(file.path) != driver and module not in NAMES_DRIVERS:
+            yield Breach(file.path, line, f"driver '{driver}' is named outside its folder")
 
 
 def check_rooted_includes(file, table):
     if not file.is_cxx or not file.path.startswith(("src/", "tools/", "tests/")):
         return
     for line, path in includes(file):
-        first = path.split("/")[0]
-        rooted = "/" in path and (first in table or first in {"headway", "tests", "tools"})
+        roots = roots_of(table) | {"headway", "tests", "tools"}
+        rooted = "/" in path and path.split("/")[0] in roots
         beside = "/" not in path and not file.path.startswith("src/")
         if not rooted and not beside and path != "mpi.h":
             yield Breach(file.path, line, f'include "{path}" is not rooted at src/')
@@ -264,6 +303,21 @@ def check_getenv(file):
         yield Breach(file.path, line, "the environment is read in base/tunable.cpp only")
 
 
+def check_settings(file):
+    """Tunables are known to a module's tunables.cpp, and read by what composes the modules."""
+    if not file.is_cxx or not file.path.startswith("src/") or file.path.endswith("/tunables.cpp"):
+        return
+    text = without_comments(file.text, strings=False)
+    if not file.path.startswith("src/base/"):
+        for match in re.finditer(r'#include "base/tunable\.hpp"', text):
+            yield Breach(file.path, line_of(text, match.start()),
+                         "tunables belong into the module's tunables.cpp")
+    if file.path not in COMPOSITIONS:
+        for match in re.finditer(r"\w::from_environment\(", text):
+            yield Breach(file.path, line_of(text, match.start()),
+                         "settings are values: only a composition reads the environment")
+
+
 def call_arguments(text, opening):
     """What stands between the parenthesis at `opening` and its partner."""
     depth = 0
@@ -338,6 +392,7 @@ TEXT_RULES = (
     check_functions,
     check_words,
     check_getenv,
+    check_settings,
     check_atomics,
     check_header_habits,
 )
@@ -379,6 +434,21 @@ def text_breaches(files):
             yield from rule(file)
 
 
+def language_breaches(files):
+    files = [file for file in files if file.path not in SPEAKS_OF_RULES]
+    repository = language.Repository(repository_paths())
+    for file in files:
+        if language.is_checked(file.path):
+            for line, what in language.replaced_words(file.path, file.text):
+                yield Breach(file.path, line, what)
+            for line, what in language.missing_files(file.path, file.text, repository):
+                yield Breach(file.path, line, what)
+    texts = [file.text for file in files if file.path.startswith(("src/", "include/"))]
+    for glossary in (file for file in files if file.path == "docs/glossary.md"):
+        for line, what in language.unused_terms(glossary.text, texts):
+            yield Breach(glossary.path, line, what)
+
+
 def find_clang_format():
     for name in ("clang-format-19", "clang-format"):
         path = shutil.which(name)
@@ -404,7 +474,12 @@ def format_breaches(files):
         yield Breach("tools/tidy.py", 1, f"clang-format: {done.stderr.strip()}")
 
 
-CHECKS = {"layers": layer_breaches, "text": text_breaches, "format": format_breaches}
+CHECKS = {
+    "layers": layer_breaches,
+    "text": text_breaches,
+    "language": language_breaches,
+    "format": format_breaches,
+}
 
 
 def main(arguments):

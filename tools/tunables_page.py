@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/tunables.md, out of what `headway info --json` says.
+"""Writes docs/tunables.md from the output of `headway info --json`.
 
     tools/tunables_page.py build/release            write it
-    tools/tunables_page.py build/release --check    exit status 1, with the differences
+    tools/tunables_page.py build/release --check    only print the differences, with exit status 1
 """
 
 import difflib
@@ -38,8 +38,8 @@ def row(one):
 def page(build):
     environment = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
     command = [pathlib.Path(build, "bin", "headway"), "info", "--json"]
-    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return HEAD + "".join(row(one) for one in json.loads(said.stdout)["tunables"])
+    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return HEAD + "".join(row(one) for one in json.loads(output.stdout)["tunables"])
 
 
 def main(build, check=False):

@@ -1,4 +1,4 @@
-"""E1: what polling in the background does to latency, by its period."""
+"""E1: latency against the period of idle polling."""
 
 from .model import Experiment, Panel, Run, at_most
 

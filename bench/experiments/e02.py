@@ -1,4 +1,4 @@
-"""E2: what the library takes from a program that computes, by the period of its polling."""
+"""E2: processor time that the library takes from a computing program, by its polling period."""
 
 from .model import Experiment, Panel, Run, at_most
 
@@ -7,7 +7,7 @@ TIMER_MS = (1, 10, 100)
 
 
 def run(scene, points, text, **settings):
-    # Some polling points have no period: one name serves the axis for all of them.
+    # Some polling points have no period, so the axis has names instead of numbers.
     environment = {f"HEADWAY_{name}": str(value) for name, value in settings.items()}
     environment["HEADWAY_PROGRESS"] = points
     words = ("--pin", "--seconds", str(2 * scene.seconds))

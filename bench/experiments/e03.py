@@ -1,4 +1,4 @@
-"""E3: what the engine costs a small message: without locks, without threads, with threads."""
+"""E3: latency of a small message without locks, without threads, and with threads."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,4 +1,4 @@
-"""E5: how much of a 4 MB message hides, by how long the program computes meanwhile."""
+"""E5: overlap of a 4 MB message with computation, by the length of the computation."""
 
 from .model import Experiment, Panel, Run, at_most
 

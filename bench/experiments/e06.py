@@ -1,4 +1,4 @@
-"""E6: the time to send beside a fixed computation, by size: the longer of both, or the sum."""
+"""E6: time to send during a fixed computation, by size: the longer of both, or their sum."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,4 +1,4 @@
-"""E7: one thread talks to N threads of the other process in turn."""
+"""E7: ping-pong of one thread with N threads of the other process in turn."""
 
 from .model import Experiment, Panel, Run, at_most
 

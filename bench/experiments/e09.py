@@ -1,9 +1,9 @@
-"""E9: how long a large message takes beside threads that compute, at worst too."""
+"""E9: mean and worst time of a large message while N threads compute."""
 
 from .model import Experiment, Panel, Run, at_most, with_floor
 
 THREADS = (0, 1, 4, 16)
-FLOOR = "bare wake-ups"  # a thread of the greatest weight, woken and working 35 µs: the kernel's
+FLOOR = "bare wake-ups"  # the kernel's bound: a thread of the greatest weight wakes, works 35 µs
 
 
 def runs(scene):

@@ -1,4 +1,4 @@
-"""E10: what locking costs a message, alone and with two threads at it at once."""
+"""E10: latency by kind of locking, with one thread and with two threads at the same time."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,4 +1,4 @@
-"""E11: what the engine, sleeping and a fixed spin do to the latency of small messages."""
+"""E11: latency of small messages with busy, sleeping, fixed-spin and adaptive waits."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,4 +1,4 @@
-"""E12: what it costs that another core polls."""
+"""E12: time of an ltask if the submitting core polls, and if another core polls."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,4 +1,4 @@
-"""E13: submission of a message beside a short computation: inline, or left to an idle core."""
+"""E13: a message and a short computation: submission inline, or on an idle core."""
 
 from .model import Experiment, Panel, Run, at_most
 

@@ -1,8 +1,8 @@
 """E14: a large message over several unequal rails: each alone, equal parts, parts by profile; and
-over several connections on one interface where sampling has found that they pay.
+over several connections on one interface if sampling has found that they are faster.
 
-The rails are links between two namespaces, shaped with a token bucket. Nothing tells Headway what
-they are worth: `sampled` is what it does by itself.
+The rails are links between two namespaces, shaped with a token bucket. Headway is not told their
+rates: `sampled` is its default.
 """
 
 import atexit
@@ -26,7 +26,7 @@ LINK = "1gbit"
 
 @functools.cache
 def cache_of(rails):
-    """These links are not those that an earlier run left a profile of under the same names."""
+    """A new cache: an earlier run may have left profiles of other links of the same names."""
     folder = tempfile.TemporaryDirectory(prefix="headway-e14-")
     atexit.register(folder.cleanup)
     return folder.name
@@ -72,7 +72,7 @@ def runs_with_a_cut(scene):
 
 
 def runs_over_connections(scene):
-    """One link, of which each connection gets no more than its part; and one that is a whole."""
+    """A link that limits the rate of each connection, and a link that limits only the sum."""
     for rate, sizes in ((FLOWS, SIZES[2]), (LINK, ("16M",))):
         alone = {"HEADWAY_RAILS": "tcp", "HEADWAY_CONNECTIONS": "1"}
         for series, environment, first in (
@@ -95,7 +95,7 @@ def sampled_against_one(rate, bound):
 
 
 def share_of_sum(rails, bytes_, bound):
-    """What `sampled` reaches of what the rails give one by one, added up, in the same round."""
+    """The rate of `sampled` over the sum of the single rails' rates, in the same round."""
 
     def check(result):
         together = result.values("sampled", "mb_per_s", rails=rails, bytes=bytes_)
@@ -117,7 +117,8 @@ def better_than_equal(result):
 
 
 def cut_costs(result):
-    """What went until the cut, then the rest at the pace of the rail that is left."""
+    """The time, without the detection of the cut, over the time that is expected: that until the
+    cut, and that of the remaining rail for the rest."""
     alone = result.median("first rail alone", "sound_ms")
     times = [result.values("second rail cut", name) for name in ("sound_ms", "cut_at_ms", "cut_ms")]
     shares = [(cut - DETECTION_MS) / (at + (1 - at / sound) * alone)

@@ -1,9 +1,9 @@
-"""E15: messages of a middle size cut over two rails, against one rail alone; small ones while both
-rails are busy; and what the care for several rails costs one that has no other.
+"""E15: messages of medium size divided over two rails, against one rail; small ones while both
+rails are busy; and what the failover layer costs if there is only one rail.
 
-The paper cuts packets that a processor copies, and pays for waking a second core. Over TCP the
-kernel copies at memory's speed and the network takes the time, so what is measured is what cutting
-gains at all, from which size on, and that it costs nothing below.
+The paper divides packets that a processor copies, and pays for waking a second core. Over TCP the
+kernel copies at memory's speed and the network takes the time. So this measures from which size on
+division gains, and that it costs nothing below.
 """
 
 from .e14 import several
@@ -12,7 +12,7 @@ from .model import Experiment, Panel, Run, at_least, at_most
 RATE = "1gbit+1gbit"
 SIZES = ("1", "8", "1K", "4K", "16K", "32K", "64K", "128K", "256K")
 STRATEGIES = ("fifo", "aggregate", "sampled")
-# A peer that one interface reaches: with all that several would need, and without.
+# A peer that one interface reaches: with the failover layer, and without.
 ONE_RAIL = {
     "failover on": {"HEADWAY_RAILS": "tcp"},
     "failover off": {"HEADWAY_RAILS": "tcp", "HEADWAY_RAILS_PER_PEER": "1"},
@@ -61,14 +61,14 @@ def against_one(bytes_, bound):
     return check
 
 
-def together(result):
+def aggregated(result):
     rates = [result.values("small beside large", "thousand_per_s", strategy=strategy)
              for strategy in ("sampled", "fifo")]  # fmt: skip
     claim = "small messages while both rails are busy: as by default, together, ≥ 3 × first-come"
     return at_least(claim, [one / other for one, other in zip(*rates)], 3)
 
 
-def care_costs(figure, **where):
+def failover_costs(figure, **where):
     def check(result):
         on, off = (result.values(series, "median_us", **where) for series in ONE_RAIL)
         claim = f"one rail, failover on against off, {figure}: ≤ 1.03"
@@ -97,9 +97,9 @@ EXPERIMENT = Experiment(
         against_one(1 << 10, 1.03),
         against_one(128 << 10, 0.7),
         against_one(256 << 10, 0.7),
-        together,
-        care_costs("1 B", what="alone", bytes=1),
-        care_costs("8 B", what="alone", bytes=8),
-        care_costs("a message of a window of 64, 8 B", what="rate", bytes=8),
+        aggregated,
+        failover_costs("1 B", what="alone", bytes=1),
+        failover_costs("8 B", what="alone", bytes=8),
+        failover_costs("a message of a window of 64, 8 B", what="rate", bytes=8),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""E16: what an end-point costs over the rail, beside other libraries, and what no copy gains."""
+"""E16: end-points against the bare rail and other libraries, and the gain of avoiding a copy."""
 
 import statistics
 
@@ -12,7 +12,7 @@ BLOCKS = (64 << 10, 256 << 10, 1 << 20)
 OTHERS = {"zmq": "ZeroMQ", "nng": "NNG"}
 RAIL = "over the rail"
 SOCKET = "a socket, never asleep"  # one connection, one thread a side, no library
-# Ours is where the launcher puts it; the others are told.
+# The launcher places our processes; the other libraries' programs have an option for the place.
 PLACES = {
     "thread": ("threads of a process", 1, {}),
     "machine": ("processes of a machine", 2, {}),
@@ -28,7 +28,7 @@ def over_the_rail(scene):
 
 
 def beside_others(scene):
-    """Rows of a tenth of the usual time: many short ones in turns tell more than a long one."""
+    """Short rows, a tenth of the usual time: many in turns are more exact than one long one."""
     seconds = ("--seconds", str(scene.seconds / 10))
     sizes = ("--sizes", ",".join(str(size) for size in scene.few(SIZES)))
     for place, (text, processes, environment) in PLACES.items():
@@ -70,7 +70,7 @@ def asleep(result):
 
 
 def by_pointer(bytes_):
-    """Between threads, over the pointer through a queue in the same round."""
+    """Latency between threads, against a pointer through a queue in the same round."""
 
     def check(result):
         place = PLACES["thread"][0]
@@ -83,7 +83,7 @@ def by_pointer(bytes_):
 
 
 def ahead(place, bytes_, column, unit, more_is_better):
-    """Of each library in the same round; the verdict is against the best of them."""
+    """Ours against each library in the same round; the verdict is against the best of them."""
 
     def check(result):
         text, _, _ = PLACES[place]

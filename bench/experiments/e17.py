@@ -1,4 +1,4 @@
-"""E17: the token benchmark: who looks for messages, and how often working threads help."""
+"""E17: the token benchmark: which threads poll for messages, and how often working threads do."""
 
 import math
 import statistics
@@ -13,9 +13,9 @@ WORK = (0, 1, 10)
 POLICIES = ("pause", "yield", "loop")
 POLLS = (0, 5, 10, 100, 1000)
 BOUND = 1.05
-TWINS = ("auto/0", "event/0")  # the same code where there is no handler
-TURNS = 15  # of each strategy in a run, …
-TURN_MS = 30  # … so long each: in 8 ms threads stay where they began, well or badly
+TWINS = ("auto/0", "event/0")  # the same code if there is no handler
+TURNS = 15  # of each strategy in a run
+TURN_MS = 30  # length of a turn: within 8 ms threads stay on the cores where they start
 
 
 def strategies(scene):
@@ -28,7 +28,7 @@ def case_name(processes, threads, work):
 
 
 def runs(scene):
-    """One start a case: its strategies take turns inside."""
+    """One start for each case; within it the strategies take turns."""
     turns = ("--rounds", "2" if scene.quick else str(TURNS),
              "--turn-ms", "8" if scene.quick else str(TURN_MS))  # fmt: skip
     for processes in scene.few(PROCESSES):
@@ -47,7 +47,7 @@ def of_case(result, case):
 
 
 def best_of(turns, without=()):
-    """The strategy with the lowest median. Those that are many times slower took part once."""
+    """The strategy with the lowest median. Strategies that are many times slower run only once."""
     found = {}
     for name in dict.fromkeys(name for turn in turns for name in turn if name not in without):
         times = [turn[name] for turn in turns if name in turn]
@@ -57,7 +57,7 @@ def best_of(turns, without=()):
 
 
 def far_off(turns):
-    """`auto` over the best other where all others took part once."""
+    """`auto` over the best other strategy, if all others ran only once."""
     once = {name: turns[0][name] for name in turns[0] if name not in TWINS}
     if not once:
         return None
@@ -68,8 +68,8 @@ def far_off(turns):
 def ratios(turns):
     """`auto` over the best strategy, turn by turn, and that strategy's name.
 
-    The best of sixteen is best by luck too. So it is chosen by one half of the turns, and compared
-    in the other half, and the other way round.
+    Which of sixteen strategies is best is partly chance. So it is chosen in one half of the turns
+    and compared in the other half, and the other way round.
     """
     halves = turns[::2], turns[1::2]
     found, names = [], []
@@ -82,7 +82,7 @@ def ratios(turns):
 
 
 def interval(values):
-    """Where the median lies with 95 %: two of the sorted values, by the sign test."""
+    """The 95 % confidence interval of the median, by the sign test: two of the sorted values."""
     ordered = sorted(values)
     away = math.ceil(0.98 * math.sqrt(len(ordered)))
     middle = (len(ordered) - 1) / 2
@@ -113,19 +113,21 @@ def one_case(processes, threads, work):
 
 
 def every_case(result):
-    """Of the cases that were measured."""
+    """One verdict on all cases that were measured."""
     cases = dict.fromkeys(row["case"] for _, row in result.rows.get(OWN, []))
-    said = [verdict_of(result, case).reached for case in cases]
-    text = (f"{said.count(True)} of {len(said)} cases; {said.count(None)} within the noise, "
-            f"{said.count(False)} beyond it")  # fmt: skip
+    reached = [verdict_of(result, case).reached for case in cases]
+    text = (
+        f"{reached.count(True)} of {len(reached)} cases; "
+        f"{reached.count(None)} within the noise, {reached.count(False)} beyond it"
+    )
     claim = f"auto ≤ {BOUND} × the best other, every case"
-    if not said:
+    if not reached:
         return Verdict(claim, None, "not measured")
-    return Verdict(claim, False if False in said else None if None in said else True, text)
+    return Verdict(claim, False if False in reached else None if None in reached else True, text)
 
 
 def noise(result):
-    """`event` over `auto`: two names of the same thing."""
+    """`event` over `auto`, which run the same code: the noise of the measurement."""
     found = [turn["event/0"] / turn["auto/0"] for _, turn in result.rows.get(OWN, [])
              if "event/0" in turn]  # fmt: skip
     claim = "event over auto, the same code, turn by turn"

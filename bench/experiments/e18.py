@@ -12,7 +12,7 @@ def runs(scene):
 
 
 def over_the_floor(result):
-    """By the median of rounds: what the kernel takes to wake one of so many is in both."""
+    """Median of the rounds' ratios; both terms contain the kernel's time to wake one of many."""
     ours = result.values("headway", "handling_us", consumers=64)
     floor = result.values("headway", "floor_us", consumers=64)
     ratios = [a / b for a, b in zip(ours, floor) if b]

@@ -1,4 +1,4 @@
-"""E19: the non-blocking allreduce beside a computation that ends by the clock."""
+"""E19: the non-blocking allreduce during a computation of a fixed time."""
 
 from . import nbc
 from .model import Experiment, at_most

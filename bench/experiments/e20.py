@@ -1,4 +1,4 @@
-"""E20: the non-blocking allreduce beside a computation of a fixed amount of work."""
+"""E20: the non-blocking allreduce during a computation of a fixed amount of work."""
 
 from . import nbc
 from .model import Experiment, at_most, with_floor
@@ -19,8 +19,8 @@ def total(net, cores, bytes_, bound):
 
 
 def busy_cores(result, where):
-    """The ratio, were all that both ranks do for the collective, when they do nothing else, and
-    the work of the one that computes, dealt out to two cores without a gap."""
+    """The ratio if two cores shared, without idle time, both ranks' time for the collective alone
+    and the work of the rank that computes."""
     rows = zip(result.values("auto", "allreduce_us", **where),
                result.values("auto", "work_us", **where))  # fmt: skip
     return [(2 * alone + work) / 2 / max(alone, work) for alone, work in rows if alone]

@@ -1,8 +1,7 @@
-"""What an experiment is: runs to make, panels to show of their rows, claims to check.
+"""An experiment: runs to make, panels that show their rows, claims to check.
 
 A run is one start of a benchmark program in one setting. Every row of its JSON file becomes a row
-of the result, together with the run's tags; a panel is one table and one picture of these rows. So
-an experiment is data, and its file says only what is particular to it.
+of the result, together with the run's tags; a panel is one table and one picture of these rows.
 """
 
 import statistics
@@ -17,10 +16,10 @@ OWN = "headway"
 
 @dataclass(frozen=True)
 class Scene:
-    """What is asked for, and where: handed to an experiment that lists its runs."""
+    """The options of the command line from which an experiment makes its list of runs."""
 
-    seconds: float = 0.5  # the aim for one row of a benchmark
-    quick: bool = False  # only to see that it works: few points, no meaning
+    seconds: float = 0.5  # time to aim at for one row of a benchmark
+    quick: bool = False  # a test of the program: few points, times that mean nothing
     net: str = "shm"
     rate: str | None = None
 
@@ -36,10 +35,10 @@ class Run:
     """`program`: bench/mpi/NAME.c, `FOLDER/NAME` for another folder of bench, or `built:NAME` for a
     program that only a build folder has. `ranks` 0: started without a launcher.
 
-    `series` names the curve; a peer's curve has the peer's name in front. `peers`: the calls are
-    MPI's alone, so peers make this run too. `environment`: for ours only. `links`: what the program
-    is linked with beside MPI. `first`: words of our command `headway` that are run once, at the
-    same place and by as many ranks, before all rounds.
+    `series`: the curve's name; a peer's curve has the peer's name in front. `peers`: the program
+    uses MPI alone, so peers make this run too. `environment`: for ours only. `links`: libraries
+    that the program needs besides MPI. `first`: arguments of our command `headway`, which is run
+    once before all rounds, at the same place and with as many ranks.
     """
 
     program: str
@@ -64,9 +63,9 @@ class Run:
 class Panel:
     """A table and a picture: column `x` of the rows against the columns `values`.
 
-    `values`: {name of the curve: column}; the name is left out of legends where it is alone.
-    `where`: {column: value}, the rows that belong here. `kind`: "line", or "bar" where x has names
-    instead of numbers. `level`: {y: text}, lines to compare with.
+    `values`: {name of the curve: column}; legends omit the name if it is the only one.
+    `where`: {column: value}, the rows to take. `kind`: "line", or "bar" if x has names instead of
+    numbers. `level`: {y: text}, horizontal lines for comparison.
     """
 
     title: str
@@ -87,8 +86,8 @@ class Panel:
 class Experiment:
     """`runs(scene)` lists the runs. `claims`: functions from a Result to a Verdict.
 
-    `source`: short name of the paper (docs/papers.md) and its figure. `saw`: what it found.
-    `minutes`: what it takes with the usual rounds and no peers, where it is long.
+    `source`: short name of the paper (docs/papers.md) and its figure. `saw`: what the paper found.
+    `minutes`: duration with the usual rounds and no peers, if it is long.
     """
 
     name: str
@@ -111,7 +110,7 @@ class Result:
     failed: dict = field(default_factory=dict)
     places: list = field(default_factory=list)
     probes_ns: list = field(default_factory=list)
-    own: set = field(default_factory=set)  # series that are ours
+    own: set = field(default_factory=set)  # names of our library's series
 
     def add(self, series, number, rows, own):
         self.rows.setdefault(series, []).extend((number, row) for row in rows)
@@ -131,12 +130,12 @@ class Result:
         return statistics.median(found) if found else None
 
     def ratio(self, above, below):
-        """Spread of one list of values over another, round by round; None without a common one."""
+        """Spread of the ratios of two lists, round by round; None without a common round."""
         pairs = [a / b for a, b in zip(above, below) if b]
         return spread(pairs) if pairs else None
 
     def xs(self, panel):
-        """Where the panel has points, in order of appearance or of size."""
+        """The panel's values of x, by size for lines, in order of appearance for bars."""
         found = {}
         for rows in self.rows.values():
             for _, row in rows:
@@ -191,7 +190,7 @@ def at_least(claim, values, bound):
 
 
 def with_floor(verdict, name, values):
-    """The same verdict, with what something takes beside which it was measured."""
+    """The same verdict; its text also has a reference, `name`, measured in the same rounds."""
     if not values:
         return verdict
     text = f"{verdict.text}; {name} {spread_words(spread(values))}"

@@ -1,4 +1,4 @@
-"""What E19 and E20 share: the non-blocking allreduce, each way of progression, two scenes."""
+"""Shared by E19 and E20: the non-blocking allreduce, each kind of progression, two scenes."""
 
 from .model import Panel, Run
 
@@ -11,7 +11,7 @@ MODES = {
     "auto": {"HEADWAY_PROGRESS": "auto"},
 }
 FLOOR = "bare sockets"
-BARE = {FLOOR: {"HEADWAY_PROGRESS": "off"}}  # no library at all in what is measured
+BARE = {FLOOR: {"HEADWAY_PROGRESS": "off"}}  # the measured part uses no library
 MINUTES = 11  # 22 runs a round; at 1 Gbit/s each spends 5 s on 16 MB alone
 WORDS = {"manual": ("--tests", "20"), FLOOR: ("--sockets",)}  # tests within the computation
 SHARED_MEMORY = "shared memory"

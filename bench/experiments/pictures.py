@@ -41,7 +41,7 @@ def draw_bars(axes, curves, colors, xs):
 
 def scale_x(axes, panel, xs):
     if panel.log_x:
-        # From 0 on where 0 is a point, as the papers' figures of periods.
+        # A symmetric logarithm if 0 is a point, as in the papers' figures of periods.
         positive = [x for x in xs if x > 0]
         if min(xs) <= 0 and positive:
             axes.set_xscale("symlog", linthresh=min(positive))

@@ -34,7 +34,7 @@ def x_text(x):
 
 
 def best_peer_lines(panel, result, curves, xs):
-    """For each x: ours over the best peer, round by round. Nothing without peers."""
+    """For each x the ratio of ours to the best peer, round by round; no lines without peers."""
     ours = [label for label in curves if label.split(" ")[0] in result.own or label in result.own]
     peers = [label for label in curves if label not in ours]
     if not ours or not peers:
@@ -54,7 +54,7 @@ def best_peer_lines(panel, result, curves, xs):
 def print_result(result):
     experiment = result.experiment
     print(f"\n{experiment.name}: {experiment.title} ({experiment.source})")
-    print(f"the paper saw: {experiment.saw}")
+    print(f"the paper found: {experiment.saw}")
     line = f"median (lowest…highest) of {result.rounds} rounds; {', '.join(result.places)}"
     if result.probes_ns:
         s = spread(result.probes_ns)

@@ -11,12 +11,12 @@ from side_by_side import libraries, network, programs, rounds
 
 from .model import OWN, Result, Run
 
-NOT_UNDERSTOOD = "is not understood"  # what our library says of a setting, and then does another
+NOT_UNDERSTOOD = "is not understood"  # printed by our library for a value that it then ignores
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run with one library. `fault`: why it cannot start, known from the beginning."""
+    """One run with one library."""
 
     run: Run
     contender: libraries.Contender
@@ -45,17 +45,16 @@ class Job:
             words = [str(self.program), *self.run.arguments, "--json", str(result)]
             if self.run.ranks:
                 words = self.contender.library.launch(words, self.run.ranks, self.place)
-            said = programs.run_command(words, self.environment(), self.run.timeout_s)[1]
-            complaint = next((line for line in said.splitlines() if NOT_UNDERSTOOD in line), None)
-            if self.own and complaint:
-                raise programs.RunError(complaint)
+            output = programs.run_command(words, self.environment(), self.run.timeout_s)[1]
+            warning = next((line for line in output.splitlines() if NOT_UNDERSTOOD in line), None)
+            if self.own and warning:
+                raise programs.RunError(warning)
             rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
         return [{name: programs.plain(v) for name, v in row.items()} | self.run.tags
                 for row in rows]  # fmt: skip
 
-
     def run_first(self):
-        """What is to be run before all rounds. Errors: programs.RunError."""
+        """Runs the command `first` of the run. Errors: programs.RunError."""
         library = self.contender.library
         words = [str(library.root / "bin/headway"), *self.run.first]
         words = library.launch(words, self.run.ranks, self.place)
@@ -69,12 +68,13 @@ def series_of(run, contender):
 
 
 def label_of(series, run):
-    """What tells this run from the others of the experiment."""
+    """The series and the tags, which distinguish the runs of an experiment."""
     return " ".join([series, *(f"{name}={value}" for name, value in run.tags.items())])
 
 
-def who_runs(run, contenders, place):
-    """Ours at its defaults (a run brings its own settings), and each peer in each that serves."""
+def contenders_of(run, contenders, place):
+    """Those that make the run: ours at its defaults, because a run has its own settings, and each
+    peer with each setting that suits the benchmark."""
     for contender in contenders:
         if contender.own:
             if not contender.setting.name:
@@ -84,7 +84,7 @@ def who_runs(run, contenders, place):
 
 
 def program_of(run, contender, place, folder):
-    """Compiled where it has to be. Errors: programs.RunError."""
+    """The path of the run's program, compiled if necessary. Errors: programs.RunError."""
     library = contender.library
     if run.program.startswith("built:"):
         built = library.root / "bench" / run.program.removeprefix("built:")
@@ -98,19 +98,19 @@ def program_of(run, contender, place, folder):
 
 
 def unknown_setting(run, tunables):
-    """A setting that this build does not have; measuring without it would measure another thing."""
+    """A setting of the run that this build lacks, without which the result would be wrong."""
     return next((name for name in run.environment if name not in tunables), None)
 
 
 def own_tunables(contenders):
-    """The names of all settings of our library, as its `headway info` says them."""
+    """The names of all settings of our library, from its `headway info`."""
     root = next(c.library.root for c in contenders if c.own)
     done = subprocess.run([root / "bin/headway", "info", "--json"], capture_output=True, timeout=60)
     return {tunable["name"] for tunable in json.loads(done.stdout)["tunables"]}
 
 
 def prepare(wanted, contenders, places, folder, result):
-    """The jobs of a round. What cannot be compiled is in result.failed."""
+    """The jobs of a round. Runs that cannot be compiled are in result.failed."""
     jobs = []
     tunables = own_tunables(contenders)
     for run in wanted:
@@ -119,7 +119,7 @@ def prepare(wanted, contenders, places, folder, result):
             result.failed[label_of(run.series or OWN, run)] = f"this build has no setting {unknown}"
             continue
         place = places[run.net, run.rate]
-        for contender in who_runs(run, contenders, place):
+        for contender in contenders_of(run, contenders, place):
             try:
                 program = program_of(run, contender, place, folder)
             except programs.RunError as fault:
@@ -148,7 +148,7 @@ def probe_program(folder):
             "cache_line", rounds.compiler_of_system(), None, folder / "programs"
         )
     except programs.RunError:
-        return None  # the figures are what counts; they are then shown without it
+        return None  # the probe only accompanies the figures, which are then shown without it
 
 
 def run_experiment(experiment, scene, contenders, folder, count):
@@ -168,10 +168,10 @@ def run_experiment(experiment, scene, contenders, folder, count):
             nanoseconds = programs.probe_ns(probe) if probe else None
             result.probes_ns += [] if nanoseconds is None else [nanoseconds]
             for index, job in enumerate(jobs[turn:] + jobs[:turn], 1):
-                said = f"{experiment.name} round {number + 1}/{count}, {index}/{len(jobs)}"
-                rounds.say(f"{said}: {job.label} …")
+                turn_name = f"{experiment.name} round {number + 1}/{count}, {index}/{len(jobs)}"
+                rounds.show_status(f"{turn_name}: {job.label} …")
                 if job.label not in result.failed:
                     one_job(job, number, result)
-        rounds.say("")
+        rounds.show_status("")
     return result
 

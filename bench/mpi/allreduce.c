@@ -1,5 +1,5 @@
 /// Time of MPI_Allreduce (sum of doubles) by size, on any number of ranks.
-/// The time of one call is the slowest rank's only in the mean column: medians are rank 0's.
+/// `mean_us` is the slowest rank's; the other columns are rank 0's.
 #include <stdlib.h>
 
 #include "bench.h"

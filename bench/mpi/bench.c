@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The rank as the launcher says it, before MPI starts; -1 if none that we know did.
+/// The rank from the launcher's environment, before MPI starts; -1: no variable that we know.
 static int launched_rank(void) {
   static const char* const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                       "SLURM_PROCID"};
@@ -48,7 +48,7 @@ void bench_start(struct bench* b, const struct option* own, int argc, char** arg
       {"--multiple", option_flag, &b->multiple, "start MPI with MPI_THREAD_MULTIPLE"},
       {NULL, option_flag, NULL, NULL}};
   options_read(b->about, common, own, argc, argv);
-  // Before MPI starts, so that threads of the library are bound as a launcher would bind them.
+  // Before MPI starts, so that the library's threads inherit the binding, as with a launcher's.
   const int early = launched_rank();
   if (b->pin && early >= 0) pin_to_core(early);
   if (b->multiple) b->thread_level = MPI_THREAD_MULTIPLE;

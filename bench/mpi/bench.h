@@ -1,4 +1,4 @@
-/// What the MPI benchmarks share: start and end, agreement between ranks, a common starting line.
+/// Shared by the MPI benchmarks: start and end, agreement between ranks, a common starting line.
 #pragma once
 
 #include <mpi.h>
@@ -15,9 +15,9 @@ struct bench {
   const char* name;
   const char* about;
   int thread_level;   ///< what MPI_Init_thread must grant
-  int ranks;          ///< exactly so many; 0: any number
-  double iterations;  ///< --iterations; 0: as many as fit into `seconds`
-  double seconds;     ///< --seconds: the aim for one row
+  int ranks;          ///< the number that is required; 0: any number
+  double iterations;  ///< --iterations of each row; 0: as many as fit into `seconds`
+  double seconds;     ///< --seconds: time to aim at for one row
   const char* json;   ///< --json FILE
   bool pin;           ///< --pin: rank i to usable core i
   bool multiple;      ///< --multiple: MPI_THREAD_MULTIPLE whatever the benchmark needs
@@ -39,18 +39,18 @@ int bench_finish(struct bench* b);
 /// --iterations, or what fits into --seconds, within `least` … `most`. Collective.
 long bench_repeat(const struct bench* b, double one_ns, long least, long most);
 
-/// Whether a row that has `done` repetitions of at most `count` goes on: it ends early when the
-/// machine is so busy that it takes many times longer than --seconds. Collective.
+/// Whether a row continues after `done` of at most `count` repetitions: it ends early if the
+/// machine is so busy that the row takes many times longer than --seconds. Collective.
 bool bench_goes_on(const struct bench* b, long done, long count, uint64_t start_ns);
 
-/// Returns at about the same moment on every rank: barrier, then, where all read one clock, a
-/// rendezvous in time. Collective.
+/// Returns at about the same moment on every rank: after a barrier and, if all ranks read the same
+/// clock, at a time that they agree on. Collective.
 void starting_line(const struct bench* b);
 
 /// The largest of the ranks' values. Collective.
 double largest(double value);
 
-/// `bytes` of touched memory, page-aligned, filled by a pattern. Never NULL.
+/// Allocates `bytes`, page-aligned and filled with a pattern. Never NULL.
 void* buffer(size_t bytes);
 
 /// Runs `count` threads of `body(argument + i * stride)` and waits for all.

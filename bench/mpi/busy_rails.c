@@ -1,5 +1,5 @@
-/// Small messages per second, one way, while large ones keep all rails busy: a stream of which a
-/// window is always under way, and four large messages, each begun anew when it is through.
+/// Small messages per second, one way, while large ones keep all rails busy. A window of small
+/// messages and four large ones are always in flight; each that completes is started again.
 #include <stdlib.h>
 
 #include "bench.h"
@@ -46,8 +46,9 @@ static void start_small(struct stream* s, int slot, char last) {
   }
 }
 
-/// Until the sender's clock says so, in the first byte of the last one; then a window more, so that
-/// every receive that is open ends. Returns how many came before.
+/// Runs until the sender's clock reaches the end; the first byte of the last message marks it for
+/// the receiver. Then sends one window more, so that every posted receive completes. Returns how
+/// many messages came before.
 static double run(struct stream* s) {
   for (int i = 0; i < s->window; ++i) start_small(s, i, 0);
   double count = 0;
@@ -77,7 +78,7 @@ static void measure(struct bench* b, struct stream* s) {
   s->end_ns = start + (uint64_t)(b->seconds * 1e9);
   const double count = largest(run(s));
   const double seconds = largest((double)(now_ns() - start) * 1e-9);
-  // Each end has started as many as it saw ending: the one that is behind catches up.
+  // Each rank has restarted as many as it saw complete: the rank that saw fewer restarts the rest.
   const double most = largest(s->bulk_done);
   for (int i = 0; s->bulk_done < most; i = (i + 1) % bulks) {
     MPI_Wait(&s->bulk_requests[i], MPI_STATUS_IGNORE);

@@ -1,6 +1,6 @@
-/// The probe: how long one cache line takes between two cores. Needs no MPI and no launcher.
-/// Two pinned threads pass a number to and fro in shared memory, spinning. Small-message times on a
-/// virtual machine follow this figure as the host moves its cores, so print it beside them.
+/// Time of one cache line between two cores. Needs no MPI and no launcher.
+/// Two pinned threads pass a number to and fro in shared memory, spinning. On a virtual machine the
+/// host moves the cores, and times of small messages change with this figure: print it with them.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "options.h"
 #include "table.h"
 
-/// The line that moves. Even: the asker's turn. Odd: the answerer's. Relaxed: it carries no data.
+/// The cache line. Even: turn of the first thread; odd: of the second. Relaxed: carries no data.
 static _Alignas(128) atomic_ulong line;
 
 struct player {
@@ -54,8 +54,8 @@ static double bounce(const struct player* answerer) {
 int main(int argc, char** argv) {
   double first = 0, second = 1, iterations = 20;
   const char* json = NULL;
-  const struct option own[] = {{"--first", option_number, &first, "usable core of the asker"},
-                               {"--second", option_number, &second, "usable core of the answerer"},
+  const struct option own[] = {{"--first", option_number, &first, "usable core of one thread"},
+                               {"--second", option_number, &second, "usable core of the other one"},
                                {"--iterations", option_number, &iterations, "bursts to measure"},
                                {"--json", option_text, &json, "also write the table to this file"},
                                {NULL, option_flag, NULL, NULL}};

@@ -1,4 +1,4 @@
-/// The shortest MPI program: its time from start to end is the time of starting up.
+/// The shortest MPI program, to measure the time of starting up.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -58,7 +58,7 @@ void work(uint64_t units) {
   static _Thread_local volatile uint64_t sink;
   uint64_t x = sink | 1;
   for (uint64_t u = 0; u < units; ++u) {
-    // A chain: each step needs the one before, so the time depends on the core's clock alone.
+    // Each step needs the one before, so the time depends on the core's frequency alone.
     for (int step = 0; step < 32; ++step) {
       x ^= x << 13;
       x ^= x >> 7;
@@ -80,8 +80,8 @@ double work_units_per_us(void) {
   return (double)units * 1000.0 / (double)best;
 }
 
-/// The cores of the cpuset: asking for all and reading back what the kernel granted undoes a
-/// launcher's binding for a moment, and sees the cores that it hid.
+/// The cores of the cpuset, also those that a launcher's binding excludes: asks for all cores,
+/// reads back which the kernel granted, and restores the binding.
 static cpu_set_t allowed_cores(void) {
   cpu_set_t before, all, allowed;
   sched_getaffinity(0, sizeof before, &before);
@@ -112,14 +112,14 @@ bool pin_to_core(int index) {
 }
 
 void ask_short_slices(void) {
-  struct {  // the kernel's struct sched_attr; an ordinary thread's slice is its runtime
+  struct {  // the kernel's struct sched_attr; `runtime` is the slice of an ordinary thread
     uint32_t size, policy;
     uint64_t flags;
     int32_t nice;
     uint32_t priority;
     uint64_t runtime, deadline, period;
-  } wish = {.size = 48, .policy = SCHED_OTHER, .runtime = 100000};
-  if (syscall(SYS_sched_setattr, 0, &wish, 0u) != 0) perror("sched_setattr");
+  } attributes = {.size = 48, .policy = SCHED_OTHER, .runtime = 100000};
+  if (syscall(SYS_sched_setattr, 0, &attributes, 0u) != 0) perror("sched_setattr");
 }
 
 double processor_seconds(void) {

@@ -1,5 +1,5 @@
-/// What a measurement needs and MPI does not give: time, statistics, honest work, pinning.
-/// No file of this pair includes mpi.h, so that the cache-line probe runs without any library.
+/// What a measurement needs besides MPI: time, statistics, a computation, pinning.
+/// Neither this header nor measure.c includes mpi.h, so that cache_line.c builds without MPI.
 #pragma once
 
 #include <stdbool.h>
@@ -25,12 +25,12 @@ struct summary {
 /// Sorts the samples in place. All fields are 0 when there are none.
 struct summary summarise(struct samples* s);
 
-/// Spends the processor on `units` quanta of arithmetic that the compiler cannot remove. Registers
-/// only: no memory traffic, no system call, no clock, so that an interrupt or a stolen time slice
-/// lengthens it instead of hiding in it (thread-or-not08).
+/// Computes `units` quanta of arithmetic that the compiler cannot remove. Registers only: no memory
+/// traffic, no system call, no clock, so that interrupts and time slices of other threads make it
+/// longer and are thus measured (thread-or-not08).
 void work(uint64_t units);
 
-/// How many units of `work` fill one microsecond of an undisturbed core, by the best of many tries.
+/// How many units of `work` an undisturbed core does in a microsecond: the best of many trials.
 double work_units_per_us(void);
 
 /// How many cores this process may use, whatever core it is bound to at the moment.
@@ -41,7 +41,7 @@ int usable_cores(void);
 bool pin_to_core(int index);
 
 /// Asks the kernel for short time slices for the calling thread, so that it runs soon when it is
-/// woken (Linux 6.12; without effect before). Complains where that is refused.
+/// woken (Linux 6.12; without effect before). Prints an error if the kernel refuses.
 void ask_short_slices(void);
 
 /// Processor seconds, user and system, that all threads of this process have used.

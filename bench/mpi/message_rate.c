@@ -1,5 +1,6 @@
 /// Small messages per second: T threads a rank, each pair with its own tag, windows of Isend and
-/// Irecv, one way; one short answer after each window keeps the two sides together.
+/// Irecv, one way. The receiver answers after each window, so that the sender is at most one window
+/// ahead.
 #include <stdlib.h>
 
 #include "bench.h"
@@ -30,7 +31,7 @@ static void* stream(void* argument) {
     }
     MPI_Waitall(p->window, requests, MPI_STATUSES_IGNORE);
     p->windows += 1;
-    // The receiver holds the clock: it has seen every message that it counts.
+    // The receiver decides when to end, because it has received every message that it counts.
     if (p->rank == 1) {
       end = now_ns() > p->end_ns || p->windows >= p->windows_most ? last_window : 0;
       MPI_Send(&end, 1, MPI_BYTE, peer, data + 1, p->comm);
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
   struct bench b = {.name = "message_rate",
                     .about =
                         "message_rate: small messages per second, 1 to T threads a rank.\n"
-                        "fairness: the slowest thread's share of an equal share.",
+                        "fairness: the slowest thread's rate over the mean rate.",
                     .thread_level = MPI_THREAD_MULTIPLE,
                     .ranks = 2,
                     .seconds = 0.5};

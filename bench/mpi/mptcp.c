@@ -1,8 +1,8 @@
 /// The ping-pong of E14 over one socket of the kernel's own multipath TCP, which spreads bytes over
-/// interfaces as their windows allow. MPI only brings the two ranks together.
+/// interfaces as their windows allow. MPI only exchanges the address.
 ///
-/// Runs in two network namespaces as root: it allows subflows on every further interface, and what
-/// it allows lasts as long as the namespaces.
+/// Runs in two network namespaces as root: it allows subflows on every further interface, until the
+/// namespaces are deleted.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -25,8 +25,8 @@ static void give_up(const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// The first address of an interface that is up is what the other end calls; with `subflows`, each
-/// further one may carry a part.
+/// The first address of an interface other than the loopback, to which the other rank connects.
+/// With `subflows`, each further address may carry a subflow.
 static struct sockaddr_in own_address(bool subflows) {
   struct sockaddr_in first = {.sin_family = AF_UNSPEC};
   struct ifaddrs* all = NULL;
@@ -56,7 +56,7 @@ static int socket_or_die(int protocol) {
 }
 
 /// A connected socket between ranks 0 and 1.
-static int meet(int rank, bool multipath) {
+static int connect_ranks(int rank, bool multipath) {
   const int protocol = multipath ? IPPROTO_MPTCP : IPPROTO_TCP;
   struct sockaddr_in at = own_address(multipath);
   socklen_t length = sizeof at;
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   bench_start(&b, own, argc, argv);
   const struct column columns[] = {{"bytes", 0}, {"median_us", 3}, {"mb_per_s", 1}};
   bench_table(&b, NULL, columns, 3);
-  const int fd = meet(b.rank, !single);
+  const int fd = connect_ranks(b.rank, !single);
   for (int i = 0; i < sizes.count; ++i) {
     const size_t bytes = sizes.value[i];
     char* memory = buffer(bytes);

@@ -1,7 +1,7 @@
 /// Ping-pong of a large message beside N computing threads on each side (pioman15, figure 12).
-/// The worst time says how long a message may starve; with --pin the computing
-/// threads share the core of their rank. The first moments, when the threads are new to the kernel
-/// and to the library, are not counted, unless the number of messages is given.
+/// The worst time says how long a message may starve; with --pin the computing threads share the
+/// core of their rank. The first 0.3 s, in which the kernel and the library adapt to the threads,
+/// are not counted, unless the number of messages is given.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { last_message = 1 };  ///< in the first byte of the message that ends the row
 
-static const double settling = 0.3;  ///< seconds after the threads began that are not counted
+static const double settling = 0.3;  ///< seconds after the threads' start that are not counted
 
 static atomic_bool stop;  ///< set by the main thread, read by the computing ones; carries no data
 

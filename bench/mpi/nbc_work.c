@@ -1,10 +1,10 @@
-/// Non-blocking allreduce beside computation (thread-or-not08).
+/// Non-blocking allreduce during a computation (thread-or-not08).
 ///
-/// A fixed amount of arithmetic, not a fixed time: what interrupts, progress threads and copies
-/// cost the computation lengthens it and shows as overhead = T(both) - T(work). --by-time computes
-/// until a clock says stop instead, the metric that hides all this, for comparison. --tests N calls
-/// MPI_Test N times within the work, the paper's manual progression. --sockets moves the bytes that
-/// the collective of two ranks moves without any library: a floor for what TCP can hide.
+/// The computation is a fixed amount of arithmetic, not a fixed time, so that interrupts, progress
+/// threads and copies make it longer: overhead = T(both) - T(work). For comparison, --by-time
+/// computes until a time is reached, which hides these costs. --tests N calls MPI_Test N times
+/// within the work, the paper's manual progression. --sockets moves the bytes that the collective
+/// of two ranks moves, without any library: a lower bound of the overhead over TCP.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 struct quantum {
   uint64_t units;
-  uint64_t ns;  ///< the same as a time; where it is not 0, a clock ends the computation
+  uint64_t ns;  ///< not 0: the computation ends after this time instead
   long tests;
 };
 
@@ -126,7 +126,7 @@ static void measure(struct bench* b, size_t bytes, const struct asked* a, double
 int main(int argc, char** argv) {
   struct bench b = {.name = "nbc_work",
                     .about =
-                        "nbc_work: Iallreduce beside a fixed quantum of work.\n"
+                        "nbc_work: Iallreduce during a fixed quantum of work.\n"
                         "overhead_us: what the collective adds to the work; overhead_pct: as a\n"
                         "share of the collective alone (0: hidden, 100: not at all); ratio: both\n"
                         "over the longer of the two.",
@@ -139,10 +139,10 @@ int main(int argc, char** argv) {
       {"--sizes", option_list, &sizes, "bytes of the vector"},
       {"--work", option_number, &a.work_us, "the quantum: microseconds on an undisturbed core"},
       {"--factor", option_number, &a.factor, "the quantum as a multiple of the collective"},
-      {"--computing", option_number, &a.computing, "only so many ranks compute; 0: all"},
-      {"--by-time", option_flag, &a.by_time, "compute until a clock says stop"},
+      {"--computing", option_number, &a.computing, "how many ranks compute; 0: all"},
+      {"--by-time", option_flag, &a.by_time, "compute for a time, not an amount"},
       {"--tests", option_number, &a.tests, "calls of MPI_Test within the quantum"},
-      {"--sockets", option_flag, &a.sockets, "the bytes alone, over a connection; two ranks"},
+      {"--sockets", option_flag, &a.sockets, "only move the bytes, by TCP; two ranks"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   if (a.sockets && b.size != 2) {

@@ -1,7 +1,7 @@
-/// What it costs, or saves, to leave the submission of a message to another core (thread09, figure
-/// 9): ping-pong by Isend, a short computation, Wait. The two computations of a round trip overlap
-/// but for the first message's way, so `extra_us`, what it takes beyond one computation, holds the
-/// costs of sending that were not hidden, and of handing over.
+/// What it costs or saves if another core submits a message (thread09, figure 9): ping-pong by
+/// Isend, a short computation, Wait. The two computations of a round trip overlap, except for the
+/// time of the first message, so `extra_us`, the round trip minus one computation, is the part of
+/// sending that is not hidden and the cost of handing the message over.
 #include <stdlib.h>
 
 #include "bench.h"
@@ -33,7 +33,7 @@ static double there_and_back_us(const struct exchange* x) {
   return (double)(now_ns() - start) / 1000;
 }
 
-/// The computation alone, as it comes out here.
+/// Microseconds of the computation alone: the slower rank's median.
 static double work_alone_us(uint64_t units) {
   struct samples samples = {0};
   for (int i = 0; i < 2000; ++i) {

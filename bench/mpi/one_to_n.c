@@ -31,9 +31,9 @@ static void ask(char* memory, size_t bytes, int tag) {
 static void send_in_turn(struct bench* b, int threads, size_t bytes) {
   char* memory = buffer(bytes);
   struct samples samples = {0};
-  for (int tag = 0; tag < threads; ++tag) ask(memory, bytes, tag);  // All threads run now.
+  for (int tag = 0; tag < threads; ++tag) ask(memory, bytes, tag);  // Now all threads run.
   const uint64_t end = now_ns() + (uint64_t)(b->seconds * 1e9);
-  const long least = threads < 16 ? threads : 16;  // A slow library must not pass by luck.
+  const long least = threads < 16 ? threads : 16;  // Fewer could all be good by chance.
   const long most = b->iterations > 0 ? (long)b->iterations : samples_max;
   for (int tag = 0; (long)samples.count < most; tag = (tag + 1) % threads) {
     const uint64_t start = now_ns();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A size such as `64`, `64K`, `4M`; `end` is set behind it. False where no number stands.
+/// Reads a size such as `64`, `64K`, `4M`; sets `end` to the text after it. False: no number.
 static bool size_read(const char* text, const char** end, size_t* value) {
   char* stop = NULL;
   const unsigned long long number = strtoull(text, &stop, 10);

@@ -16,7 +16,7 @@ enum option_kind { option_flag, option_number, option_list, option_text };
 struct option {
   const char* name;       ///< with its dashes: "--sizes"
   enum option_kind kind;  ///< flag: bool; number: double; list: struct list; text: const char*
-  void* value;            ///< the variable; holds the default until the option is met
+  void* value;            ///< the variable, which holds the default
   const char* help;       ///< one line, without the default: that is printed from `value`
 };
 

@@ -5,7 +5,7 @@
 ///     T(computation + communication) / max(T(computation), T(communication))
 /// is 1 when the transfer is hidden and 2 when nothing is; `of_comp`, the paper's ratio, divides by
 /// T(computation). T is the longer of the two ranks' times from a common starting line. The three
-/// times are taken in turns, so that drift hits all alike.
+/// times are measured in turns, so that drift affects all equally.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +32,8 @@ static double round_us(const struct transfer* t, bool communicate, uint64_t unit
   return largest((double)(now_ns() - start) / 1000);
 }
 
-/// Units of work that take `wanted_us` here and now: first by the core's speed, then corrected by
-/// what they really took beside whatever else runs on the machine.
+/// Units of work that take `wanted_us`: an estimate by the core's speed, corrected by how long that
+/// takes now, because other programs may run on the machine.
 static uint64_t units_for(const struct transfer* t, double wanted_us, double units_per_us) {
   const double first = wanted_us * units_per_us;
   const int trials = wanted_us > 10000 ? 1 : 20;
@@ -51,7 +51,7 @@ struct times {
 
 /// How long the transfer takes by itself, the same answer on both ranks.
 static double transfer_alone_us(const struct transfer* t) {
-  const double first_us = round_us(t, true, 0);  // Connects, and registers what the library wants.
+  const double first_us = round_us(t, true, 0);  // Opens connections, registers memory.
   const long trials = first_us > 10000 ? 3 : 50;
   struct samples samples = {0};
   for (long i = 0; i < trials; ++i) samples_add(&samples, round_us(t, true, 0));
@@ -61,7 +61,7 @@ static double transfer_alone_us(const struct transfer* t) {
   return alone_us;
 }
 
-/// How much computation: so many microseconds, or where that is 0, a multiple of the transfer.
+/// Length of the computation: `work_us`, or if that is 0, `factor` times the transfer's time.
 struct computation {
   double work_us, factor;
 };
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   struct computation computation = {.factor = 1};
   const struct option own[] = {
       {"--sizes", option_list, &sizes, "bytes of a message"},
-      {"--side", option_text, &side, "who computes: both, sender, receiver, or all (in turn)"},
+      {"--side", option_text, &side, "computing side: both, sender, receiver, or all (in turn)"},
       {"--factor", option_number, &computation.factor, "computation as a multiple of the transfer"},
       {"--work", option_number, &computation.work_us, "computation in us; 0: by --factor"},
       {NULL, option_flag, NULL, NULL}};

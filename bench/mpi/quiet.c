@@ -1,9 +1,9 @@
 /// What the library costs a program that computes and does not communicate (pioman15, figure 4).
 ///
-/// Each rank works a fixed quantum, again and again, first with nothing pending, then with a
-/// receive pending whose message comes only at the end. `taken_pct` is the processor time of the
-/// process's other threads as a share of the time that went by, the worst rank's: what the library
-/// took, known better than any time on a shared machine. `work_us` is what became of the quantum.
+/// Each rank repeats a fixed quantum of work, first with nothing pending, then with a receive
+/// pending whose message comes only at the end. `taken_pct` is the processor time of the process's
+/// other threads as a share of the elapsed time, of the worst rank: what the library takes. On a
+/// shared machine it is more exact than an elapsed time. `work_us` is the time of a quantum.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-/// A large message in the middle of which one of the rails is cut: how long it takes, beside the
-/// same message over sound rails. The cut is what rank 0 can do in its own network namespace:
-/// `ip link set DEVICE down`, and up again before the next message. Needs root.
+/// Time of a large message during which one rail is cut, and of the same message without a cut.
+/// Rank 0 cuts the rail in its network namespace by `ip link set DEVICE down`, and sets it up again
+/// before the next message. Needs root.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   const char* device = NULL;
   double bytes = 64 << 20, times = 3;
   const struct option own[] = {
-      {"--device", option_text, &device, "the interface that is cut; without, nothing is"},
+      {"--device", option_text, &device, "the interface to cut; without it nothing is cut"},
       {"--bytes", option_number, &bytes, "bytes of the message"},
       {"--times", option_number, &times, "messages, each with a cut"},
       {NULL, option_flag, NULL, NULL}};
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       {"message_bytes", 0}, {"sound_ms", 1}, {"cut_at_ms", 1}, {"cut_ms", 1}};
   bench_table(&b, NULL, columns, 4);
   char* memory = buffer((size_t)bytes);
-  once(&b, memory, (size_t)bytes);  // connections, and what the rails are worth
+  once(&b, memory, (size_t)bytes);  // opens connections, measures the rails
   for (int i = 0; i < (int)times; ++i) {
     const double sound = largest(once(&b, memory, (size_t)bytes));
     struct cut c = {.device = device, .after_ms = sound / 2};
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
       pthread_join(puller, NULL);
       set_device(device, "up");
     }
-    if (device != NULL) nap(pause_ms);  // until it is taken back
+    if (device != NULL) nap(pause_ms);  // until the rail is in use again
     table_row(&b.table, NULL, (double[]){bytes, sound, c.after_ms, cut});
   }
   free(memory);

@@ -1,5 +1,5 @@
-/// What a rank costs while it is blocked in MPI_Recv: processor seconds of the whole process.
-/// Rank 0 sleeps in the kernel, then sends one byte; rank 1 has waited all the time.
+/// Processor seconds of a process that is blocked in MPI_Recv. Rank 0 sleeps in the kernel and then
+/// sends one byte, for which rank 1 waits meanwhile.
 #define _GNU_SOURCE
 #include <time.h>
 

@@ -18,8 +18,8 @@
 
 #include "measure.h"
 
-/// The thread is woken for so many bytes, not for each segment. From 1 KB to 2 MB it makes little
-/// difference.
+/// The thread is woken after so many bytes, not after each segment. Values from 1 KB to 2 MB make
+/// little difference.
 enum { wake_bytes = 512 << 10 };
 
 struct way {
@@ -30,7 +30,7 @@ struct way {
 
 static int line;
 static struct way asked;
-static pthread_barrier_t turn;  ///< begins and ends each exchange; carries `asked`
+static pthread_barrier_t turn;  ///< begins and ends each exchange; orders accesses to `asked`
 
 static void fail(const char* what) {
   fprintf(stderr, "nbc_work --sockets: %s: %s\n", what, strerror(errno));

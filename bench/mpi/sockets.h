@@ -1,12 +1,12 @@
-/// Bytes both ways over one TCP connection between two ranks, by a thread of its own and no
-/// library: what the network and the kernel alone take of a computation beside it.
+/// Moves bytes both ways over one TCP connection between two ranks, in a separate thread and
+/// without a library: how much the network and the kernel alone slow down a concurrent computation.
 #pragma once
 
 #include <stddef.h>
 
-/// Connects ranks 0 and 1 over the first interface that is no loopback. Collective; errors end the
-/// program with a message.
+/// Connects ranks 0 and 1 over the first interface that is not the loopback. Collective; errors end
+/// the program with a message.
 void sockets_open(int rank);
-/// Has the thread send `bytes` and take as many in. One at a time; both ranks.
+/// Makes the thread send `bytes` and receive as many. One transfer at a time; both ranks call it.
 void sockets_start(const void* from, void* into, size_t bytes);
 void sockets_wait(void);

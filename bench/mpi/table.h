@@ -1,4 +1,4 @@
-/// The result of a benchmark: rows of numbers, printed as they come and kept for JSON.
+/// The result of a benchmark: rows of numbers, which are printed at once and kept for JSON.
 #pragma once
 
 #include <stdbool.h>
@@ -16,12 +16,12 @@ struct table {
   const char* label;
   const struct column* columns;
   int count;
-  bool silent;  ///< true on ranks that report nothing: every call is then empty
+  bool silent;  ///< true on ranks that report nothing: the calls then do nothing
   char* json;   ///< the rows so far, as the inside of a JSON array
   size_t json_bytes;
 };
 
-/// Prints the head. `columns` must outlive the table.
+/// Prints the names of the columns. `columns` must outlive the table.
 void table_open(struct table* t, const char* label, const struct column* columns, int count,
                 bool silent);
 void table_row(struct table* t, const char* label, const double* values);

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 #include "topology/machine.hpp"
 
 extern "C" {

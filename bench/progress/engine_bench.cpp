@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 #include "topology/machine.hpp"
 
 namespace {

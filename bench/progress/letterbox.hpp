@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 
 namespace headway::bench {
 

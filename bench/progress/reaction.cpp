@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/tunable.hpp"
 #include "letterbox.hpp"
-#include "progress/tunables.hpp"
 
 namespace {
 
@@ -39,11 +39,10 @@ struct row {
 
 struct running {
   running() {
-    auto read = topology::machine::read();
+    auto read = topology::machine::read(topology::settings::from_environment());
     if (!read) std::abort();
     machine = std::move(*read);
-    auto started =
-        progress::engine::start(*machine, {.points = progress::polling_from_environment()});
+    auto started = progress::engine::start(*machine, progress::settings::from_environment());
     if (!started) std::abort();
     the = std::move(*started);
   }
@@ -136,8 +135,11 @@ int main(int count, char** words) {
   running e;
   const int cores = e.machine->usable_processors();
   if (!chosen.json) {
-    fmt::print("{} processors; HEADWAY_PROGRESS={} HEADWAY_EVENT_CLASS={}\n", cores,
-               progress::progress_points.value_text(), progress::event_class.value_text());
+    fmt::print("{} processors", cores);
+    for (const auto* one : base::tunable::all())
+      if (one->origin() == std::string_view("environment"))
+        fmt::print(" {}={}", one->name(), one->value_text());
+    fmt::print("\n");
     print_head();
   }
   if (chosen.phases > 0) {

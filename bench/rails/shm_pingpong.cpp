@@ -22,7 +22,6 @@ namespace {
 using namespace headway;
 using rails::event;
 using rails::event_kind;
-using rails::landing_id;
 using rails::peer_id;
 using rails::post;
 
@@ -35,6 +34,7 @@ struct end_point {
   std::size_t landed = 0;
   int received = 0;
   int sent = 0;
+  rails::ticket shown = {};  // what the last packet began with
 
   void step() {
     std::array<event, 16> events;
@@ -42,6 +42,7 @@ struct end_point {
     for (std::size_t i = 0; i < count; ++i) {
       if (events[i].kind == event_kind::received) {
         ++received;
+        std::memcpy(&shown, events[i].bytes.data(), std::min(events[i].bytes.size(), sizeof shown));
         driver.release(events[i]);
       } else if (events[i].kind == event_kind::landed) {
         landed += events[i].count;
@@ -55,6 +56,12 @@ struct end_point {
   post push(const rails::packet& p) {
     post said;
     while ((said = driver.send(other, p)) == post::retry) step();
+    if (said == post::down) std::_Exit(1);
+    return said;
+  }
+  post put(const rails::ticket& to, std::span<const std::byte> from) {
+    post said;
+    while ((said = driver.memory()->put(other, {.exposed = to}, from, 0)) == post::retry) step();
     if (said == post::down) std::_Exit(1);
     return said;
   }
@@ -120,18 +127,17 @@ void stream(end_point& e, bool first, std::size_t bytes) {
 
 void large_messages(end_point& e, bool first, std::size_t bytes) {
   std::vector<std::byte> payload(bytes, std::byte{1}), target(bytes);
-  static std::uint32_t next = 1;
-  const landing_id zone{next++};
-  if (!e.driver.land(e.other, zone, target)) std::_Exit(1);
-  const auto send = [&] {
-    if (e.push({.payload = payload, .landing = zone}) == post::posted) --e.sent;
-  };
+  const auto mine = e.driver.memory()->expose({.bytes = target}).value();
   const auto await = [&] {
     while (e.landed < bytes || e.sent < 0) e.step();
     e.landed -= bytes;
   };
-  e.push({.header = std::span(payload).first(8)});  // both zones are open
+  e.push({.header = std::as_bytes(std::span(&mine, 1))});
   e.await_packet();
+  const auto theirs = e.shown;
+  const auto send = [&] {
+    if (e.put(theirs, payload) == post::posted) --e.sent;
+  };
   const auto round = [&] {
     if (!first) await();
     send();
@@ -141,7 +147,7 @@ void large_messages(end_point& e, bool first, std::size_t bytes) {
   while (e.sent < 0) e.step();
   e.push({.header = std::span(payload).first(8)});
   e.await_packet();
-  e.driver.unland(zone);
+  e.driver.memory()->withdraw(mine);
 }
 
 void run(std::uint32_t rank, int line, int processor) {

@@ -1,5 +1,5 @@
-// How long the division of a message over rails takes: it is done for each large message, so it
-// must be small against sending one (issue 4: below 2 us for four rails).
+// How long the division of a message over rails takes. It is done for each large message, so it
+// must be short compared with sending one: the aim is below 2 us for four rails.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 using headway::sampling::curve;
 
-/// A rail with the steps that real ones have: its protocol changes at 64 KB, its cache at 1 MB.
+/// A rail with steps as real ones have: its protocol changes at 64 KB, cache effects at 1 MB.
 curve rail(double latency_ns, double rate) {
   std::array<double, curve::sample_count> ns{};
   for (std::size_t i = 0; i < ns.size(); ++i) {

@@ -1,1 +1,1 @@
-"""Runs one benchmark with several MPI libraries in turns, and says how they compare."""
+"""Runs one benchmark with several MPI libraries in turns, and compares them."""

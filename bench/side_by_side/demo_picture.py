@@ -1,4 +1,4 @@
-"""The picture of make demo: what a time step is made of, for each kind of exchange."""
+"""The picture of `make demo`: the parts of a time step's duration, for each kind of exchange."""
 
 from .plots import style
 

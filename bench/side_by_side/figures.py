@@ -1,10 +1,11 @@
-"""The figures to reach, each as one command: what is run, and which sentences must then be true."""
+"""The figures to reach: for each the benchmarks to run, and the claims that must then be true."""
 
 from dataclasses import dataclass
 
 from .rounds import Case, spread
 
 PIN = "--pin"
+MATCHING_CASES = ("posted", "posted-rev", "posted-any", "late", "late-rev", "late-any")
 
 
 @dataclass(frozen=True)
@@ -15,14 +16,14 @@ class Verdict:
 
 
 def against_best_peer(key, bound, among=None, case=0):
-    """Ours at defaults / best peer: at most `bound`, or at least where higher is better."""
+    """Ours at defaults over the best peer: at most `bound`, or at least if higher is better."""
 
     def check(results):
         result = results[case]
         metric = result.metric
-        whom = f"best of {', '.join(among)}" if among else "best peer"
+        peers = f"best of {', '.join(among)}" if among else "best peer"
         sign = "≥" if metric.higher_is_better else "≤"
-        claim = f"{row_name(metric, key)} {sign} {bound:g} × {whom}"
+        claim = f"{row_name(metric, key)} {sign} {bound:g} × {peers}"
         other = result.best_peer(key, among)
         ratio = result.ratio(result.own, other, key) if other else None
         return ratio_verdict(claim, ratio, bound, metric, f"of {other}" if other else "")
@@ -137,6 +138,18 @@ FIGURES = {
             against_best_peer((2,), 1.0),
             against_best_peer((4,), 1.0),
             against_own_row((4,), (1,), 0.9),
+        ),
+    ),
+    "matching": Figure(
+        "a message beside 10, 1 000 and 100 000 that wait",
+        (Case("matching", (PIN, "--depths", "10,1000,100000")),),
+        tuple(
+            claim
+            for case in MATCHING_CASES
+            for claim in (
+                against_best_peer((case, 100_000), 1.0),
+                against_own_row((case, 100_000), (case, 10), 2.0),
+            )
         ),
     ),
     "allreduce": Figure(

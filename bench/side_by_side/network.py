@@ -1,8 +1,8 @@
-"""Where the ranks of a run live: one machine's memory, or two ends of a network link.
+"""Where the ranks of a run are: one machine with shared memory, or two ends of a network link.
 
-A `Place` is what the launch of a library needs to know: how to prefix the command of each group of
-ranks, and over which interface they may talk. Places that change the machine are context managers,
-and undo everything also when the program is interrupted or told to terminate.
+A `Place` is what the launch of a library needs: a prefix for the command of each group of ranks,
+and the interfaces that they may use. Places that change the machine are context managers, and undo
+everything, also if the program is interrupted or terminated.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """`prefixes`: one per group of ranks. `interfaces`: none where shared memory is meant."""
+    """`prefixes`: one for each group of ranks. `interfaces`: none for shared memory."""
 
     name: str
     prefixes: tuple = ((),)
@@ -25,7 +25,7 @@ class Place:
 
     @property
     def interface(self):
-        """The first, for what takes one only."""
+        """The first, for libraries that use only one."""
         return self.interfaces[0] if self.interfaces else None
 
     @property
@@ -44,7 +44,7 @@ LOOPBACK = Place("loopback TCP, not shaped (two namespaces need root)", interfac
 
 
 def interface(link):
-    """Of the link of this number: the same name at both ends, so that one setting serves all."""
+    """The name of a link's interface: equal at both ends, so that all ranks have one setting."""
     return f"hw{link}"
 
 
@@ -63,7 +63,7 @@ def shape(namespace, device, rate, burst="256k"):
 
     The burst must hold a whole segmentation-offload packet (64 KB) several times, or the bucket
     never fills and the rate is missed; 256 KB is 2 ms at 1 Gbit/s. 50 ms of queue lets a sender
-    keep the link busy; what is beyond is dropped, as a switch would.
+    keep the link busy; further packets are dropped, as in a switch.
     """
     run_ip("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf",
            "rate", rate, "burst", burst, "latency", "50ms")  # fmt: skip
@@ -73,11 +73,11 @@ FLOW = "/flow"  # ends a rate that each connection has for itself
 
 
 def shape_flows(namespace, device, rate):
-    """No connection gets more than `rate`, however little the others use: as where each goes its
-    own way through a wide network, or where a provider limits each.
+    """No connection gets more than `rate`, even if the others use less: as in a wide network in
+    which each connection takes another path, or if a provider limits each connection.
 
-    A class for each value of the low byte of the source port. Connections with equal bytes share
-    one: of four, that happens to two of them once in twenty times.
+    There is a class for each value of the low byte of the source port. Connections with equal bytes
+    share a class: of four connections, two do so in one of twenty runs.
     """
     classes = range(256)
     table = f"filter add dev {device} parent 1: protocol ip prio 1"
@@ -113,8 +113,8 @@ def wait_for_carrier(name, device):
 
 
 def make_link(names, link, rate, exact):
-    """`exact`: a small bucket, so that a message of some hundred KB sees the rate and not the
-    bucket; its packets are then smaller too."""
+    """`exact`: a small bucket and smaller packets, so that the rate, and not the bucket, determines
+    the time of a message of some hundred KB."""
     first, second = names
     device = interface(link)
     run_ip("ip", "link", "add", device, "netns", first, "type", "veth",
@@ -143,7 +143,7 @@ def make_pair(names, rates):
 
 
 def remove(names):
-    """Takes the interfaces with them. Nothing to say if one was never made."""
+    """Deletes the namespaces and with them the interfaces. Ignores those that do not exist."""
     for name in names:
         subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
@@ -165,7 +165,7 @@ def termination_as_exit():
 
 
 def rate_text(rate):
-    """`1gbit` as one writes it: 1 Gbit/s."""
+    """`1gbit` as text: 1 Gbit/s."""
     if rate is None:
         return "not shaped"
     if "+" in rate:
@@ -176,15 +176,15 @@ def rate_text(rate):
     return f"{found[1]} {found[2].upper()}bit/s" if found else rate
 
 
-_numbers = itertools.count()  # an experiment has several places at a time: each its own names
+_numbers = itertools.count()  # an experiment has several places at a time, with different names
 
 
 @contextlib.contextmanager
 def two_namespaces(rate=None):
-    """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction;
-    by one for each rate of `1gbit+600mbit`. `250mbit/flow`: for each connection.
+    """Two network namespaces joined by a veth pair, at most `rate` (as `1gbit`) in each direction.
+    `1gbit+600mbit`: a pair for each rate. `250mbit/flow`: that rate for each connection.
 
-    Errors: NetworkError with the command that failed; what was made until then is removed.
+    Errors: NetworkError with the command that failed, after everything was removed.
     """
     number = next(_numbers)
     names = [f"headway-{os.getpid()}-{number}{end}" for end in "ab"]
@@ -201,7 +201,7 @@ def two_namespaces(rate=None):
 
 @contextlib.contextmanager
 def tcp_place(rate=None):
-    """Two namespaces where the system lets us, else the loopback, whose name says so."""
+    """Two namespaces if the system allows it, else the loopback; the place's name says which."""
     with contextlib.ExitStack() as stack:
         try:
             place = stack.enter_context(two_namespaces(rate))

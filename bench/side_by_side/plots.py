@@ -36,7 +36,7 @@ def draw_series(axes, points, label, color, own):
 
 
 def draw(result, path, side="both"):
-    """One line a contender by message size, median and range over the rounds.
+    """A line for each contender by message size: median and range over the rounds.
 
     Errors: ImportError without matplotlib (scripts/install-deps installs it).
     """

@@ -28,7 +28,7 @@ class RunError(Exception):
 class Metric:
     """What to compare of a benchmark's rows: `key` columns name a row, `value` is the figure.
 
-    `also`: a column to print beside it, without which the figure could mislead.
+    `also`: a column to print beside it, because the figure alone could mislead.
     """
 
     key: tuple
@@ -38,7 +38,7 @@ class Metric:
     also: str | None = None
 
 
-# A library that is slow at the transfer alone hides it easily: hence the transfer's time beside it.
+# A slow transfer is easy to hide, so the transfer's own time is printed beside the ratio.
 METRICS = {
     "pingpong": Metric(("bytes",), "median_us", "µs one way, median"),
     "overlap": Metric(("side", "bytes"), "ratio", "T(both)/max, 1 = all hidden",
@@ -47,8 +47,9 @@ METRICS = {
     "n_to_n": Metric(("threads",), "exchanges_per_s", "ping-pongs/s", True),
     "n_load": Metric(("threads",), "mean_us", "µs one way, mean"),
     "message_rate": Metric(("threads",), "million_per_s", "million messages/s", True),
-    # Where ranks take turns on a core a call is short for some and long for others: rank 0's median
-    # says little.
+    "matching": Metric(("case", "depth"), "median_ns", "ns a message, median"),
+    # If ranks share a core, a call is short on some ranks and long on others, so rank 0's median is
+    # not enough.
     "allreduce": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),
     "nbc_work": Metric(("bytes",), "overhead_us", "µs that the collective adds to the work"),
     "recv_cpu": Metric((), "processor_s", "processor s while blocked"),
@@ -61,9 +62,9 @@ def benchmarks():
 
 
 def compile_benchmark(name, mpicc, environment, folder, links=()):
-    """Returns the program's path; compiles only what is older than its sources.
+    """Returns the program's path; compiles it only if it is older than its sources.
 
-    `name`: bench/mpi/NAME.c, or bench/FOLDER/NAME.c where it has a folder in front.
+    `name`: bench/mpi/NAME.c, or bench/FOLDER/NAME.c if it begins with a folder.
     """
     shared = [SOURCES / f"{part}.c" for part in PARTS.get(name, SHARED)]
     own = (SOURCES.parent if "/" in name else SOURCES) / f"{name}.c"
@@ -83,7 +84,7 @@ def compile_benchmark(name, mpicc, environment, folder, links=()):
 
 
 def end_group(process):
-    """The whole session that `process` leads: a launcher that hangs must not leave ranks."""
+    """Ends the session that `process` leads, so that a launcher that hangs leaves no ranks."""
     for number, grace_s in ((signal.SIGTERM, 2), (signal.SIGKILL, 2)):
         try:
             os.killpg(process.pid, number)
@@ -93,14 +94,14 @@ def end_group(process):
 
 
 class Deadline:
-    """Ends `process` and its session after `seconds`, unless the block is left before."""
+    """Ends the session of `process` after `seconds`, unless the `with` block ends before."""
 
     def __init__(self, process, seconds):
         self.passed = False
         self.process = process
-        self.timer = threading.Timer(seconds, self.strike)
+        self.timer = threading.Timer(seconds, self.expire)
 
-    def strike(self):
+    def expire(self):
         self.passed = True
         end_group(self.process)
 
@@ -113,7 +114,7 @@ class Deadline:
 
 
 def run_command(command, environment, timeout_s):
-    """Runs to the end: (seconds, what it said). Errors: RunError with its last words."""
+    """Runs a command: (seconds, its output). Errors: RunError with the last lines of output."""
     start = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -166,7 +167,7 @@ def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeou
 
 
 def probe_ns(program):
-    """One-way time of a cache line between the first two cores; None where there is one core."""
+    """One-way time of a cache line between the first two cores; None if there is one core."""
     with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
         result = pathlib.Path(folder) / "result.json"
         try:

@@ -1,4 +1,4 @@
-"""Results as text: one table a case, and the verdicts of a figure."""
+"""Results as text: a table for each case, and the verdicts of a figure."""
 
 from .rounds import spread
 
@@ -20,7 +20,7 @@ def spread_text(s):
 
 
 def cells(words, labels):
-    """Right-aligned, each as wide as its column's label needs."""
+    """The words right-aligned, in columns that are wide enough for their labels."""
     widths = [max(CELL_WIDTH, len(label) + 2) for label in labels]
     return "".join(f"{word:>{width}}" for word, width in zip(words, widths))
 

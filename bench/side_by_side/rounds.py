@@ -1,8 +1,8 @@
-"""Rounds: every contender once, in turns, with the cache-line probe beside each; then statistics.
+"""Rounds: each runs every contender once, and the cache-line probe before each; then statistics.
 
-Times on a shared machine drift by the minute. So libraries are never measured one after the other
-but in rounds, each round starts with another contender, and a comparison is the median over the
-rounds of the ratio within one round.
+Times on a shared machine drift by the minute. So libraries are not measured one after the other but
+in rounds; each round starts with another contender, and a comparison is the median over the rounds
+of the ratio within one round.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from . import network, programs
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark in one setting of the scene. `net`: "shm" or "tcp"; `rate`: None = unshaped."""
+    """One benchmark with arguments and a network. `net`: "shm", "tcp"; `rate`: None = unshaped."""
 
     benchmark: str
     arguments: tuple = ()
@@ -32,7 +32,7 @@ class Case:
 
 @dataclass
 class Result:
-    """values[label][key], also[label][key]: a number a round. failed[label]: why there is none."""
+    """values[label][key], also[label][key]: a number for each round. failed[label]: the error."""
 
     case: Case
     place: str
@@ -110,14 +110,14 @@ def place_of(case):
     return contextlib.nullcontext(network.SHARED_MEMORY)
 
 
-def say(text):
-    """A live line on a terminal, nothing in a log: the tables say it all there."""
+def show_status(text):
+    """Shows a live line on a terminal; a log gets only the tables."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def run_case(case, contenders, folder, rounds):
-    """Runs `case` with all contenders that have a setting for it. Errors: in Result.failed."""
+    """Runs `case` with all contenders that suit it. Errors are in Result.failed."""
     with place_of(case) as place:
         chosen = [c for c in contenders if c.setting.serves(case.benchmark, place)]
         result = Result(case, place.name)
@@ -129,11 +129,11 @@ def run_case(case, contenders, folder, rounds):
             for contender in built[turn:] + built[:turn]:
                 if contender.label in result.failed:
                     continue
-                say(f"round {number + 1}/{rounds}: {case.title}: {contender.label} …")
+                show_status(f"round {number + 1}/{rounds}: {case.title}: {contender.label} …")
                 nanoseconds = programs.probe_ns(probe)
                 result.probes_ns += [] if nanoseconds is None else [nanoseconds]
                 one_run(case, contender, place, folder, result)
-        say("")
+        show_status("")
         return result
 
 
@@ -142,7 +142,7 @@ def compiler_of_system():
 
 
 def build(case, chosen, place, folder, result):
-    """Compiles; returns the contenders whose compiler did its part, and the probe."""
+    """Compiles; returns the contenders for which that succeeded, and the probe."""
     built, probe = [], None
     own_folder = folder / "programs"
     for contender in chosen:

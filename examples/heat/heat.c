@@ -1,11 +1,12 @@
-/// Heat in a plate on several ranks: strips of rows, a halo of one row to either neighbour a step.
+/// Heat in a plate on several ranks. Each rank has a strip of rows, and exchanges a halo of one row
+/// with each neighbour in every step.
 ///
 ///     mpiexec -n 4 ./heat --exchange nonblocking
 ///
 /// --exchange blocking: MPI_Sendrecv with each neighbour, then compute all rows.
 /// --exchange nonblocking: start the exchange, compute the rows that need no halo, wait, compute
-/// the two rows that do. The same arithmetic in another order of rows, so every bit of the result
-/// is as one process computes it; --check shows it.
+/// the two rows that do. The arithmetic is the same, only the order of rows differs, so every bit
+/// of the result is the same as with one process; --check verifies it.
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -20,7 +21,7 @@ enum { tag_halo = 1 };
 
 enum exchange { exchange_alone, exchange_in_turn, exchange_beside };
 
-/// As the command line names them.
+/// Their names on the command line.
 static const char* const exchange_names[] = {"alone", "blocking", "nonblocking"};
 
 struct settings {
@@ -95,7 +96,7 @@ static void step_nonblocking(struct strip* s, struct times* t) {
   t->computing += (inside_done - started) + (MPI_Wtime() - exchanged);
 }
 
-/// No computation: what the exchange takes by itself.
+/// No computation: the time of the exchange alone.
 static void step_alone(struct strip* s, struct times* t) {
   MPI_Request requests[4];
   const double start = MPI_Wtime();
@@ -121,7 +122,7 @@ static void step(struct strip* s, enum exchange kind, struct times* t) {
 
 // ---- progress on the screen ---------------------------------------------------------------------
 
-/// A line that is rewritten on a terminal; elsewhere a line for each tenth of the way.
+/// On a terminal one line that is rewritten; elsewhere a line after each tenth of the steps.
 static void show_progress(const struct settings* settings, int step, double start) {
   static double last;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -151,7 +152,7 @@ static struct strip strip_of(const struct settings* settings) {
 
 static struct times run(struct strip* s, const struct settings* settings) {
   struct times t = {0};
-  exchange_blocking(s);  // Connects; what it brings is what the first step would bring.
+  exchange_blocking(s);  // Opens the connections; it sends the same rows as the first step.
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   for (int number = 1; number <= settings->steps; ++number) {
@@ -162,7 +163,7 @@ static struct times run(struct strip* s, const struct settings* settings) {
   return t;
 }
 
-/// What one process gets: rank 0 computes the whole plate by itself and compares every bit.
+/// Whether rank 0, computing the whole plate alone, gets the same in every bit.
 static bool as_serial(const struct settings* settings, uint64_t fingerprint) {
   struct plate p = plate_cut(settings->shape, 0, settings->shape.rows);
   for (int step = 0; step < settings->steps; ++step) {
@@ -213,11 +214,11 @@ static void usage(void) {
       "  --columns N, --rows N, --layers N   the plate [4096, 96, 64]; every rank needs 2 rows\n"
       "  --steps N                           time steps [50]\n"
       "  --exchange KIND                     how halos are exchanged [nonblocking]:\n"
-      "      blocking      first the halos, then the computation\n"
-      "      nonblocking   the computation of all inner rows meanwhile\n"
-      "      alone         no computation: what the exchange takes by itself\n"
+      "      blocking      the halos first, then the computation\n"
+      "      nonblocking   the halos during the computation of the inner rows\n"
+      "      alone         the halos without a computation\n"
       "  --check                             compare every bit with the serial result\n"
-      "  --json FILE                         write the times a step\n\n"
+      "  --json FILE                         write the times of a step to this file\n\n"
       "A halo is columns * layers * 8 bytes (2 MB), a plate needs twice rows times that.\n");
 }
 
@@ -230,7 +231,7 @@ static bool exchange_read(enum exchange* kind, const char* text) {
   return false;
 }
 
-/// Errors: false, after a message, for what it does not understand.
+/// Errors: false, after a message, for an unknown option or value.
 static bool read_settings(struct settings* s, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char* value = i + 1 < argc ? argv[i + 1] : "";

@@ -19,7 +19,7 @@ static void* zeroed(size_t count) {
   return memory;
 }
 
-/// Doubles from one row to the next: a cell of the rim stands at both ends.
+/// Doubles from one row to the next: a row has one cell of the rim at each end.
 static size_t stride(const struct plate* p) {
   return (size_t)(p->whole.columns + 2) * (size_t)p->whole.layers;
 }
@@ -73,9 +73,9 @@ void plate_free(struct plate* p) {
   *p = (struct plate){.rows = 0};
 }
 
-/// Heat through the face between a cell and one beside it, before the layer's conductivity.
-static inline double flux(double cell, double beside) {
-  return (1 + beta * 0.5 * (cell + beside)) * (beside - cell);
+/// Heat through the face between two cells, without the factor of the layer's conductivity.
+static inline double flux(double cell, double next) {
+  return (1 + beta * 0.5 * (cell + next)) * (next - cell);
 }
 
 /// One point of the grid, all its layers. `row`: doubles to the same cell of the next row.
@@ -89,7 +89,7 @@ static inline void advance_point(const struct plate* p, const double* restrict n
     const double cell = now[k];
     const double along = flux(cell, now[k - layers]) + flux(cell, now[k + layers]) +
                          flux(cell, now[k - (ptrdiff_t)row]) + flux(cell, now[k + row]);
-    // Beyond the outer layers stands another column's cell; the factor there is 0.
+    // Beyond the outermost layers lies another column's cell; its factor is 0.
     const double across = above[k] * (now[k + 1] - cell) + below[k] * (now[k - 1] - cell);
     next[k] = cell + time_step * (c[k] * along + across);
   }

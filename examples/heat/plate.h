@@ -1,8 +1,9 @@
 /// The physics: heat in a laminated plate, a field of `layers` temperatures at each point of a 2-D
-/// grid. Knows nothing of MPI.
+/// grid. Uses no MPI.
 ///
-/// Each layer conducts along the plate, with a conductivity that grows with temperature, and hands
-/// heat to the layers above and below it. Explicit Euler steps, fluxes through the faces of cells:
+/// Each layer conducts along the plate, with a conductivity that grows with temperature, and
+/// exchanges heat with the layers above and below it. Explicit Euler steps, fluxes through the
+/// faces of cells:
 ///     dT/dt = div((1 + beta T) c_layer grad T) + h (T_above - 2 T + T_below)
 /// The rim of the plate is kept at temperature 0; top and bottom are insulated.
 #pragma once
@@ -23,7 +24,7 @@ struct plate {
   double *conductivity, *above, *below;  ///< by layer
 };
 
-/// Cuts rows [first_row, first_row + rows) out of the plate and heats them as it starts.
+/// Makes rows [first_row, first_row + rows) of the plate, with the temperatures at the start.
 /// Errors: ends the program when there is no memory.
 struct plate plate_cut(struct shape whole, int first_row, int rows);
 void plate_free(struct plate* p);
@@ -40,5 +41,5 @@ void plate_swap(struct plate* p);
 /// A sum over all own cells of a hash of place and exact value: the parts of a cut plate add up,
 /// modulo 2^64, to the sum of the whole if and only if (but for chance) every bit is the same.
 uint64_t plate_fingerprint(const struct plate* p);
-/// Heat in the own rows: for people to look at.
+/// The sum of temperatures in the own rows, to be printed.
 double plate_heat(const struct plate* p);

@@ -1,4 +1,4 @@
-/* The first program: every rank says who it is, and rank 0 that it has heard of all. */
+/* The first program: every rank prints its number, and rank 0 prints the sum of all numbers. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// A token goes round: each rank adds itself and passes it on.
+// Passes a token round all ranks: each rank adds its number and sends it to the next.
 #include <mpi.h>
 
 #include <iostream>

@@ -100,7 +100,7 @@ static void take_the_finished(download* d) {
   }
 }
 
-/* The ltask: whoever comes to a polling point calls libcurl for what is ready, and goes on. */
+/* The ltask: a thread that reaches a polling point calls libcurl for what is ready. */
 static headway_ltask_result drive(headway_ltask* self, void* argument) {
   download* d = argument;
   struct epoll_event ready[events_max];

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "packets/outgoing.hpp"
+#include "packets/send_item.hpp"
 #include "packets/strategy.hpp"
 #include "sampling/profile.hpp"
 
@@ -15,7 +15,7 @@ class strongest final : public packets::strategy {
   [[nodiscard]] std::size_t choose(
       const packets::backlog& waiting, std::uint32_t rail,
       std::span<const packets::rail_state> rails, const packets::frame_room&,
-      std::span<const packets::outgoing*> frame) const noexcept override {
+      std::span<const packets::send_item*> frame) const noexcept override {
     if (waiting.count == 0) return 0;
     const auto best = strongest_of(rails);
     // To leave a packet waiting is allowed only for a rail that is busy: it will ask again.

@@ -1,20 +1,20 @@
-/* Background progress for any communication library: light tasks (ltasks) that are run by whoever
- * comes to a polling point. docs/progress.md teaches it in one page.
+/* Background progress for any communication library: small functions (ltasks) that any thread runs
+ * when it reaches a polling point. docs/progress.md explains the use on one page.
  *
  * Language:  C11, and C++ (extern "C").
  * Units:     every time is in nanoseconds, every limit counts from the call;
- *            HEADWAY_PROGRESS_FOREVER is no limit, 0 is "look once".
+ *            HEADWAY_PROGRESS_FOREVER is no limit, 0 polls once and does not wait.
  * Threads:   every function may be called by any thread, unless it says otherwise. In the flavour
- *            "none" (libheadway_progress_nothread) one thread only may use the library.
- * Progress:  while an ltask is submitted, somebody runs it: a thread inside a wait or a poll, a
- *            background thread, a lent thread or a thread scheduler's hook. In the flavour "none",
- *            and where all polling points are off, only waits, polls and hooks do.
- * Errors:    functions return a headway_progress_status. A promise that the caller breaks is
- *            answered with HEADWAY_PROGRESS_MISUSE, changes nothing, and is told in one line on
+ *            "none" (libheadway_progress_nothread) only one thread may use the library.
+ * Progress:  a submitted ltask is run by a thread inside a wait or a poll, a background thread, a
+ *            lent thread or a thread scheduler's hook. In the flavour "none", and while all
+ *            polling points are off, only by waits, polls and hooks.
+ * Errors:    functions return a headway_progress_status. A call that breaks a rule of this header
+ *            returns HEADWAY_PROGRESS_MISUSE, changes nothing, and is reported in one line on
  *            standard error; `headway_progress_error` has the text of the calling thread's last
- *            failure. After fork, the child may not use the library: every call says so.
- * Storage:   an ltask lies where its user puts it, usually inside a request; the library allocates
- *            nothing for it. It must not move or be freed while it is submitted.
+ *            failure. After fork, the child may not use the library: every call reports that.
+ * Storage:   the user provides an ltask's memory, usually inside a request; the library allocates
+ *            nothing for it. It must not move or be freed while the ltask is submitted.
  */
 #ifndef HEADWAY_PROGRESS_H
 #define HEADWAY_PROGRESS_H
@@ -33,7 +33,7 @@ typedef enum headway_progress_status {
   HEADWAY_PROGRESS_OK = 0,
   HEADWAY_PROGRESS_TIMEOUT = 1,      /* the limit passed first */
   HEADWAY_PROGRESS_ENDED = 2,        /* the ltask had ended already: nothing to do */
-  HEADWAY_PROGRESS_MISUSE = -1,      /* a broken promise; nothing was changed */
+  HEADWAY_PROGRESS_MISUSE = -1,      /* a rule was broken; nothing was changed */
   HEADWAY_PROGRESS_SYSTEM = -2,      /* the kernel refused: memory, descriptors, threads */
   HEADWAY_PROGRESS_UNSUPPORTED = -3, /* this flavour cannot do that */
 } headway_progress_status;
@@ -48,15 +48,16 @@ typedef enum headway_progress_point {
 
 typedef struct headway_progress_options {
   size_t size;                /* sizeof(headway_progress_options) */
-  unsigned points;            /* headway_progress_point, added up; 0: none */
-  unsigned points_from_user;  /* not 0: the environment's HEADWAY_PROGRESS instead of `points` */
+  unsigned points;            /* a sum of headway_progress_point; 0: none */
+  unsigned points_from_user;  /* not 0: HEADWAY_PROGRESS of the environment, not `points` */
   unsigned processes_on_node; /* of this job on this machine, this one included */
-  unsigned measured;          /* not 0: headway_progress_counts tells all, as with HEADWAY_STATS */
+  unsigned measured;          /* not 0: headway_progress_counts has all, as with HEADWAY_STATS */
 } headway_progress_options;
 #define HEADWAY_PROGRESS_OPTIONS {sizeof(headway_progress_options), 0, 1, 1, 0}
 
-/* The engine is one for the process, and counted: each library that starts it stops it once. The
- * first start chooses; NULL: HEADWAY_PROGRESS_OPTIONS. Takes about 3 ms the first time. */
+/* A process has one engine, which counts its starts: each library that starts it stops it once. The
+ * options of the first start apply; NULL: HEADWAY_PROGRESS_OPTIONS. The first start takes about
+ * 3 ms. */
 int headway_progress_start(const headway_progress_options* options);
 /* The last stop joins the background threads. Refused while an ltask is submitted or suspended. */
 int headway_progress_stop(void);
@@ -65,7 +66,7 @@ int headway_progress_stop(void);
 const char* headway_progress_error(void);
 /* "threads" or "none". */
 const char* headway_progress_flavour(void);
-/* "0.1" */
+/* The library's version: three numbers with dots between them. */
 const char* headway_progress_version(void);
 
 /* ---- ltasks -------------------------------------------------------------------------------- */
@@ -75,10 +76,10 @@ typedef struct headway_ltask {
 } headway_ltask;
 
 typedef enum headway_ltask_result {
-  HEADWAY_LTASK_IDLE = 0,     /* nothing to do now; run me again at the next round */
-  HEADWAY_LTASK_ADVANCED = 1, /* something moved; run me again soon */
-  HEADWAY_LTASK_DONE = 2,     /* ended: the library touches it no more */
-  HEADWAY_LTASK_SUSPEND = 3,  /* do not run me until `headway_ltask_resume` */
+  HEADWAY_LTASK_IDLE = 0,     /* nothing to do now; run again in the next round */
+  HEADWAY_LTASK_ADVANCED = 1, /* something advanced; run again soon */
+  HEADWAY_LTASK_DONE = 2,     /* ended; the library does not access it any more */
+  HEADWAY_LTASK_SUSPEND = 3,  /* do not run until `headway_ltask_resume` */
 } headway_ltask_result;
 
 typedef enum headway_ltask_kind {
@@ -93,17 +94,17 @@ typedef enum headway_ltask_outcome {
   HEADWAY_LTASK_CANCELLED = 3, /* ended by `headway_ltask_cancel` */
 } headway_ltask_outcome;
 
-/* Runs on any thread, never on two at once, and sees what earlier runs did. It must be short (a
- * few microseconds; nobody is stopped from longer runs, others wait for them), never waits, polls,
- * cancels or suspends; it may submit other ltasks, resume and ask. */
+/* Runs on any thread, never on two at once; each run sees what earlier runs wrote. It must be
+ * short, a few microseconds: longer runs are not stopped, but delay other ltasks. It must not wait,
+ * poll, cancel or suspend; it may submit other ltasks, resume and ask. */
 typedef headway_ltask_result (*headway_ltask_run)(headway_ltask* self, void* argument);
 /* Waits in the kernel for what `run` polls for, and then answers like `run`. Must return after at
- * most `limit_ns`; that is how soon a cancel or suspend comes through. */
+ * most `limit_ns`, which is also the longest delay of a cancel or suspend. */
 typedef headway_ltask_result (*headway_ltask_block)(headway_ltask* self, void* argument,
                                                     uint64_t limit_ns);
 
 enum {
-  HEADWAY_LTASK_PLACE_MACHINE = -1,   /* anyone may run it */
+  HEADWAY_LTASK_PLACE_MACHINE = -1,   /* any thread may run it */
   HEADWAY_LTASK_PLACE_SUBMITTER = -2, /* the core of the thread that submits it, preferably */
 };
 
@@ -115,15 +116,16 @@ typedef struct headway_ltask_attributes {
   headway_ltask_kind kind;
   int place;      /* HEADWAY_LTASK_PLACE_…, or an index below headway_progress_place_count() */
   int descriptor; /* of a repeat ltask: readable while there is something to do; -1: none. One
-                     ltask for each descriptor. Without, it is polled at HEADWAY_TIMER_US at least
-                     once nobody spins any more */
-  int patient;    /* not 0: being submitted is not "something pending": background threads may be
-                     quiet. For permanent pollers, with headway_progress_pending_started/ended */
+                     ltask for each descriptor. Without one, the ltask is polled at least every
+                     HEADWAY_TIMER_US once no thread spins any more */
+  int patient;    /* not 0: a submitted ltask alone does not count as pending, so that background
+                     threads may rest. For permanent pollers, which then call
+                     headway_progress_pending_started and headway_progress_pending_ended */
   headway_ltask_block block;     /* or NULL; the engine may call it from a thread of its own … */
   uint64_t block_delay_ns;       /* … once `run` has answered IDLE for so long */
   void (*ended)(void* argument); /* or NULL; called last, once for each submission that ends, on
                                     any thread, under the rules of `run`: the ltask may be freed
-                                    here, if nobody waits for it */
+                                    here, if no thread waits for it */
 } headway_ltask_attributes;
 #define HEADWAY_LTASK_ATTRIBUTES     \
   {sizeof(headway_ltask_attributes), \
@@ -145,46 +147,47 @@ int headway_ltask_destroy(headway_ltask* task);
 
 /* Never waits. May be submitted again when it has ended. */
 int headway_ltask_submit(headway_ltask* task);
-/* At once: returns when it neither runs nor will. ENDED: it had ended before. */
+/* Cancels now: returns when the ltask does not run and will not run. ENDED: it had ended before. */
 int headway_ltask_cancel(headway_ltask* task);
-/* By handshake: the ltask is told, in its next run, by `headway_ltask_asked`, and ends when it has
- * put its affairs in order; wait for it. A suspended one is resumed. Never waits. */
+/* Cancels by handshake: in its next run the ltask learns it by `headway_ltask_asked`, and ends when
+ * it has cleaned up; wait for it. A suspended ltask is resumed. Never waits. */
 int headway_ltask_ask(headway_ltask* task);
-/* For `run`: not 0 when somebody asked the ltask to end. */
+/* For `run`: not 0 after `headway_ltask_ask` for this ltask. */
 int headway_ltask_asked(const headway_ltask* task);
-/* Returns when it does not run, and it will not until it is resumed. Who waits for it goes on
- * waiting. ENDED: it had ended before. */
+/* Returns when the ltask does not run; it will not run until it is resumed. Threads that wait for
+ * it continue to wait. ENDED: it had ended before. */
 int headway_ltask_suspend(headway_ltask* task);
-/* Never waits. One that is not suspended now will not be by its next answer SUSPEND: so an event
- * that comes between the decision and the answer is not lost. */
+/* Never waits. If the ltask is not suspended now, its next answer SUSPEND does not suspend it: so
+ * an event between the decision to suspend and the answer is not lost. */
 int headway_ltask_resume(headway_ltask* task);
 
-/* Without progress: 1 if it is not submitted (any more), else 0. One load. */
+/* 1 if the ltask is not submitted (any more), else 0. One load, which makes no progress. */
 int headway_ltask_test(const headway_ltask* task);
 headway_ltask_outcome headway_ltask_get_outcome(const headway_ltask* task);
 
-/* Any number of threads may wait for one ltask. Waiting polls, then sleeps. One that was never
- * submitted is not waited for. */
+/* Any number of threads may wait for one ltask. A wait polls, then sleeps. It returns at once for
+ * an ltask that was never submitted. */
 int headway_ltask_wait(headway_ltask* task);
 int headway_ltask_wait_for(headway_ltask* task, uint64_t limit_ns);
-/* NULL entries are passed over; `index` says which one ended (the first, if several). */
+/* NULL entries are skipped; `index` is that of the ltask that ended (the first, if several). */
 int headway_ltask_wait_any(headway_ltask* const* tasks, size_t count, uint64_t limit_ns,
                            size_t* index);
 int headway_ltask_wait_all(headway_ltask* const* tasks, size_t count, uint64_t limit_ns);
 
 /* ---- polling points ------------------------------------------------------------------------ */
 
-/* One round over everything that is pending: 1 if something advanced, 0 if not. */
+/* Runs one round over everything that is pending: 1 if something advanced, 0 if not. */
 int headway_progress_poll(void);
-/* Each background polling point on or off, while all is running. Not from inside an ltask. */
+/* Turns a background polling point on or off, also while ltasks run. Not from inside an ltask. */
 int headway_progress_turn(int point, int on); /* a headway_progress_point */
 int headway_progress_is_on(int point);
-/* Something that patient ltasks work for began or ended. */
+/* An operation that patient ltasks work for began or ended. */
 int headway_progress_pending_started(void);
 int headway_progress_pending_ended(void);
 
-/* Lends the calling thread: it polls for everybody and sleeps while nothing is pending, until the
- * limit or `headway_progress_run_end` (OK either way), which sends all lent threads back. */
+/* Lends the calling thread to the engine: it polls all ltasks and sleeps while nothing is pending,
+ * until the limit or `headway_progress_run_end` (OK either way), which ends the calls of all lent
+ * threads. */
 int headway_progress_run(uint64_t limit_ns);
 int headway_progress_run_end(void);
 
@@ -196,23 +199,24 @@ const char* headway_progress_place_name(int place); /* "machine", "L3 0", "core 
 
 typedef enum headway_progress_count_kind {
   HEADWAY_PROGRESS_COUNT_QUEUE = 0,  /* of a place: "machine", "core 3" */
-  HEADWAY_PROGRESS_COUNT_POINT = 1,  /* who polls: "explicit", "event", "timer", "idle", "spare"
-                                        (a thread on a spare processor), "lent" */
-  HEADWAY_PROGRESS_COUNT_THREAD = 2, /* its name and number; "ended": those that have, together */
+  HEADWAY_PROGRESS_COUNT_POINT = 1,  /* a polling point: "explicit", "event", "timer", "idle",
+                                        "spare" (a thread on a spare processor), "lent" */
+  HEADWAY_PROGRESS_COUNT_THREAD = 2, /* its name and number; "ended": all that ended, together */
 } headway_progress_count_kind;
 
-/* What something has done: a queue since the start, points and threads since the first of all
- * starts. The queues' rounds, hits, skips and runs are always counted. All else, points and threads
- * too, only where headway_progress_options.measured or HEADWAY_STATS asked before the start: a
- * round then reads the clock some times. What a kind does not have is 0. */
+/* What a queue has done since the start, or a point or thread since the process's first start.
+ * Rounds, hits, skips and runs of queues are always counted. Everything else, points and threads
+ * included, is counted only if headway_progress_options.measured or HEADWAY_STATS asked for it
+ * before the start, because a round then reads the clock several times. A field that a kind does
+ * not have is 0. */
 typedef struct headway_progress_count {
   headway_progress_count_kind kind;
   char name[28];
-  uint64_t rounds;          /* looks at a queue with something in it; rounds of a point or thread */
-  uint64_t hits;            /* those in which something advanced */
-  uint64_t skips;           /* those that met a mask that another thread had, and went on */
+  uint64_t rounds;          /* visits of a queue that is not empty; rounds of a point or thread */
+  uint64_t hits;            /* rounds in which something advanced */
+  uint64_t skips;           /* rounds that left a queue out because another thread had its mask */
   uint64_t runs;            /* of ltasks; queues only */
-  uint64_t masked_ns;       /* time under a mask */
+  uint64_t masked_ns;       /* time for which masks were held */
   uint64_t longest_wait_ns; /* of a ready ltask: from its submission to its first run */
   uint64_t waits;           /* of threads: calls that had to wait … */
   uint64_t waited_ns;       /* … and for how long */
@@ -221,28 +225,29 @@ typedef struct headway_progress_count {
 } headway_progress_count;
 
 /* Copies at most `room` counts, those that are not all 0: queues first, the root's before others,
- * then points, then threads. Answers how many there are, which may be more than `room`; or a status
+ * then points, then threads. Returns how many there are, which may be more than `room`; or a status
  * below 0. `size` is sizeof(headway_progress_count). Takes tens of microseconds. `headway top`
  * shows the same of a running program, where HEADWAY_STATS is set. */
 int headway_progress_counts(headway_progress_count* into, size_t room, size_t size);
 
 /* ---- thread schedulers --------------------------------------------------------------------- */
 
-/* For a user-level scheduler to call; never from a signal handler. They never wait.
- * idle: it has nothing to run. 1: something is pending, call again soon; 0: sleep, if you like.
- * switch: it changes from one thread to another; cheap when nothing is pending.
- * tick: its clock ticked. */
+/* A user-level thread scheduler calls these; never from a signal handler. They never wait.
+ * on_idle: it has nothing to run. 1: something is pending, call again soon; 0: it may sleep.
+ * on_switch: it changes from one thread to another; cheap when nothing is pending.
+ * on_tick: its clock ticked. */
 int headway_progress_on_idle(void);
 int headway_progress_on_switch(void);
 int headway_progress_on_tick(void);
 
-/* How user-level threads wait, so that the kernel's thread goes on with others meanwhile. */
+/* How a user-level thread waits, so that its kernel thread can run others meanwhile. */
 typedef struct headway_progress_scheduler {
-  /* The running user-level thread; NULL: the caller is none, it waits as kernel threads do. */
+  /* The running user-level thread; NULL: the caller is not one and waits as kernel threads do. */
   void* (*current)(void);
-  /* Sleeps until `wake` was called for it, before or during the call, or for `limit_ns`. */
+  /* Sleeps until `wake` is called for `thread`, also if it was before; at most `limit_ns`. */
   void (*block)(void* thread, uint64_t limit_ns);
-  /* From any kernel thread, under a lock of ours: wakes and returns, calls nothing of ours. */
+  /* On any kernel thread, under a lock of this library: wakes the thread and returns. It must not
+     call this library. */
   void (*wake)(void* thread);
 } headway_progress_scheduler;
 /* For the calling kernel thread; NULL: none. The structure must outlive its use. */

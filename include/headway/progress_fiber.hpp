@@ -1,10 +1,11 @@
 // Ready-made hooks of headway/progress.h for Boost.Fiber: a scheduler that polls ltasks while no
-// fiber is ready, and otherwise once a round; and under which waits let other fibers run.
+// fiber is ready, and otherwise once a round, and that runs other fibers while one waits.
 //
 //   boost::fibers::use_scheduling_algorithm<headway::fiber_scheduler>();  // once, in each thread
 //
-// Ltasks may notify, lock and fulfil what Boost.Fiber offers, as long as nothing waits in them.
-// Header only; whoever includes it links Boost.Fiber. Fibers stay on the thread that made them.
+// Ltasks may use condition variables, mutexes and promises of Boost.Fiber, if that does not wait.
+// Header only; a program that includes it links Boost.Fiber. Fibers stay on the thread that made
+// them.
 #pragma once
 
 #include <boost/fiber/algo/round_robin.hpp>
@@ -36,8 +37,9 @@ class fiber_scheduler final : public boost::fibers::algo::round_robin {
     of_thread() = nullptr;
   }
 
-  /// A switch. Polls in the dispatcher's turns only, of which each round over the ready fibers has
-  /// one: where a fiber suspends itself, it may hold a lock of Boost's that a body wants.
+  /// Boost.Fiber calls this at every switch. Polls only in the dispatcher's turn, one per round
+  /// over the ready fibers: a fiber that suspends itself may hold a lock of Boost.Fiber's that an
+  /// ltask needs.
   boost::fibers::context* pick_next() noexcept override {
     if (boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context)) {
       headway_progress_on_switch();
@@ -60,7 +62,7 @@ class fiber_scheduler final : public boost::fibers::algo::round_robin {
     }
   }
 
-  /// From any thread: something became ready, here or in the list of those to be woken.
+  /// From any thread: a fiber became ready, or is in the list of those to be woken.
   void notify() noexcept override {
     notified_.store(true, std::memory_order_release);  // (N)
     base::notify();
@@ -70,12 +72,12 @@ class fiber_scheduler final : public boost::fibers::algo::round_robin {
   static constexpr int spins_max = 200;
   static constexpr std::chrono::microseconds nap{50};
 
-  /// Where a fiber waits. Belongs to its fiber; the list of the scheduler holds it between the wake
-  /// and the next switch. `woken` and what is below are the scheduler's thread's own.
+  /// How a fiber waits. Its fiber owns it; the scheduler's list has it between the wake and the
+  /// next switch. Only the scheduler's thread accesses `woken` and the members below it.
   struct parking {
     explicit parking(fiber_scheduler& s) noexcept : owner(&s) {}
     ~parking() {
-      if (owner == of_thread() && owner) owner->wake_parked();  // it may be in the list still
+      if (owner == of_thread() && owner) owner->wake_parked();  // it may still be in the list
     }
     fiber_scheduler* owner;
     std::atomic<bool> listed{false};
@@ -108,10 +110,11 @@ class fiber_scheduler final : public boost::fibers::algo::round_robin {
     else me.changed.wait_for(hold, std::chrono::nanoseconds(limit_ns), is_woken);
     me.woken = false;
   }
-  /// Any thread. Leaves the rest to the scheduler's own thread, for Boost's objects are its own.
+  /// Any thread. Only puts it in the list: Boost's objects may be used by the scheduler's thread
+  /// alone.
   static void wake(void* thread) {
     auto& it = *static_cast<parking*>(thread);
-    if (it.listed.exchange(true, std::memory_order_acq_rel)) return;  // and not looked at yet
+    if (it.listed.exchange(true, std::memory_order_acq_rel)) return;  // already in the list
     auto& list = it.owner->to_wake_;
     it.next = list.load(std::memory_order_relaxed);
     while (!list.compare_exchange_weak(it.next, &it, std::memory_order_release,  // (W)

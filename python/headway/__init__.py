@@ -1,4 +1,4 @@
-"""End-points for Python: every thread an address, and buffers without copies.
+"""End-points for Python: an address for each thread, and buffers without copies.
 
     import headway
 
@@ -9,11 +9,11 @@
 
 A buffer is `headway.buffer(bytes)`: `.data` is a writable memoryview of memory that is sent from
 directly. Sending gives it away; a message received is such a buffer, given back by `release()` or
-at the end of `with`. `at.handle(function)` has every message given to a function instead.
-docs/endpoints.md tells the rest: the calls are the same.
+at the end of `with`. `at.handle(function)` calls a function for every message instead.
+docs/endpoints.md explains the rest: the calls are the same.
 
-The binding is cffi's, in its ABI mode: nothing is compiled. HEADWAY_LIBRARY names libheadway.so
-where it does not lie beside this package or on the loader's path.
+The binding uses cffi in its ABI mode: nothing is compiled. HEADWAY_LIBRARY is the path of
+libheadway.so if that is neither in this package's prefix nor on the loader's path.
 """
 
 import atexit
@@ -32,7 +32,7 @@ _HERE = pathlib.Path(__file__).resolve().parent
 
 
 def _header():
-    """headway/endpoint.h as cffi reads it: the declarations alone."""
+    """The declarations of headway/endpoint.h, in the form that cffi parses."""
     for folder in (_HERE, *(up / "include" / "headway" for up in _HERE.parents)):
         if (folder / "endpoint.h").is_file():
             text = (folder / "endpoint.h").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ _ANY_TAG = -(2**31)
 
 
 class Error(RuntimeError):
-    """A call did not do what it was asked for; `status` is the C interface's."""
+    """A call failed; `status` is the status of the C interface."""
 
     def __init__(self, status):
         detail = _ffi.string(_lib.headway_error_text()).decode()
@@ -75,7 +75,7 @@ class Error(RuntimeError):
 
 
 class TimedOut(Error):
-    """The limit passed, or nothing was there and the limit was 0."""
+    """The limit passed, or the call would have had to wait and the limit was 0."""
 
 
 class Gone(Error):
@@ -104,7 +104,7 @@ def leave():
 
 @functools.cache
 def _leave_before_python():
-    """No handler may be called when there is no interpreter any more."""
+    """Leaves the job before the interpreter ends, because handlers need the interpreter."""
     atexit.register(_lib.headway_leave)
 
 
@@ -117,7 +117,7 @@ def count():
 
 
 def dispatch(rounds=1):
-    """Looks for messages and runs the handlers that are ready; how many messages were handled."""
+    """Polls for messages and runs the handlers that are ready. How many messages were handled."""
     return _lib.headway_endpoint_dispatch(rounds)
 
 
@@ -133,7 +133,7 @@ def memory():
 
 
 class Buffer:
-    """Memory that messages are sent from. `data` is a memoryview; it ends when the hold ends."""
+    """Memory that messages are sent from. `data` is a memoryview, until it is sent or released."""
 
     def __init__(self, pointer, size):
         self._pointer = pointer
@@ -147,16 +147,16 @@ class Buffer:
             self.release()
 
     def _give_away(self):
-        """Ends every view that this object gave out, if none is in use elsewhere."""
+        """Releases `data`, unless another object such as an array still uses the view."""
         self._pointer = _ffi.NULL
         try:
             self.data.release()
         except BufferError:
-            pass  # an array still looks at it: the holder's own mistake to use it now
+            pass  # an array still refers to it; to use that array now is a bug of the program
         self.data = None
 
     def release(self):
-        """Gives the memory back. Arrays that look at it must not be used any more."""
+        """Gives the memory back. Arrays that refer to it must not be used any more."""
         if self._pointer != _ffi.NULL or self.data is None:  # an empty message has none
             _check(_lib.headway_buffer_release(self._pointer))
         self._give_away()
@@ -171,7 +171,7 @@ class Buffer:
 
     @property
     def idle(self):
-        """After a send with keep=True: may it be written again?"""
+        """After a send with keep=True: whether it may be written again."""
         found = _ffi.new("int*")
         _check(_lib.headway_buffer_probe(self._pointer, found))
         return bool(found[0])
@@ -228,7 +228,7 @@ def lookup(name, limit=None):
 _handlers = {}  # functions, by the number of their end-point
 
 
-# One for all, and for ever: a call may still be under way when a handler is taken away.
+# One callback for all handlers, never freed: a call may still run when a handler is removed.
 @_ffi.callback("void(void*, const headway_message*)")
 def _on_message(which, what):
     message = Message(what)
@@ -263,8 +263,8 @@ class EndPoint:
         _handlers.pop(self._id, None)
 
     def handle(self, function):
-        """Has `function(message)` called for each message, one at a time, in a thread that
-        dispatches; the message is the function's to release. None: they wait for receivers again.
+        """Calls `function(message)` for each message, one at a time, in a thread that dispatches.
+        The function releases the message. None: messages wait for receives again.
         """
         if function is None:
             _check(_lib.headway_endpoint_handle(self._id, _ffi.NULL, _ffi.NULL))
@@ -274,7 +274,7 @@ class EndPoint:
         _check(_lib.headway_endpoint_handle(self._id, _on_message, _ffi.cast("void*", self._id)))
 
     def fileno(self):
-        """For select and asyncio: readable while a message waits."""
+        """A descriptor for select and asyncio, readable while a message waits."""
         found = _ffi.new("int*")
         _check(_lib.headway_endpoint_descriptor(self._id, found))
         return found[0]
@@ -299,7 +299,7 @@ def address(of):
 
 
 def wait_any(endpoints, limit=None):
-    """The first of `endpoints` that has a message."""
+    """Waits until one of `endpoints` has a message, and returns it."""
     ids = _ffi.new("headway_endpoint[]", [e._id for e in endpoints])
     which = _ffi.new("size_t*")
     _check(_lib.headway_endpoint_wait_any(ids, len(endpoints), _limit(limit), which))

@@ -8,18 +8,19 @@
 
 namespace headway::base {
 
-/// Leaves the processor to the others without paying for it: from Linux 6.18 on `sched_yield` gives
-/// up the rest of the slice and is remembered: one who yields in a loop while sixteen others
-/// compute waits for most of a second afterwards.
+/// Sleeps for 50 us, so that other threads get the processor. Not `sched_yield`: from Linux 6.18 on
+/// that gives up the rest of the slice, and a thread that yields in a loop while sixteen others
+/// compute then waits for most of a second.
 inline void nap() noexcept {
   constexpr timespec a_while{.tv_sec = 0, .tv_nsec = 50'000};
   nanosleep(&a_while, nullptr);
 }
 
-/// For a loop that waits for somebody who is inside a bounded section: `wait` once a round.
-/// Shape:    one word. Threads: its own.
-/// Progress: the first waits spin, a few leave the processor, because who is waited for may need
-///           it, and all others sleep 50 us, because then it was lost to a third.
+/// For a loop that waits for a thread inside a bounded section: `wait` once a round.
+/// Shape:    one word.
+/// Threads:  one.
+/// Progress: the first calls spin; a few yield, because the other thread may need this processor;
+///           all further ones sleep 50 us, because a third thread has taken it.
 class backoff {
  public:
   void wait() noexcept {

@@ -2,13 +2,15 @@
 
 #include <atomic>
 
+#include "base/thread_annotations.hpp"
+
 namespace headway::base {
 
-/// A try-lock whose holder does the work that others submit meanwhile: nobody waits, nothing is
-/// left behind.
+/// A try-lock whose holder does the work that others submit meanwhile: no thread waits, and no
+/// member is left behind.
 /// Shape:    two words; members bring a `Next` of their own.
 /// Threads:  `submit` and `try_hold` any thread; the rest by the holder.
-/// Progress: lock-free. The pattern that makes it so, for poster and holder alike, is
+/// Progress: lock-free. The pattern that makes it so, for every thread, is
 ///
 ///             if (try_hold()) { work; let_go(); } else { submit(member); }
 ///             while (any_submitted() && try_hold()) { for (all of take_all()) work; let_go(); }
@@ -17,8 +19,8 @@ namespace headway::base {
 /// Source:   flat combining (Hendler et al., SPAA 2010) on Treiber's stack (IBM RJ 5118, 1986),
 ///           which is taken whole, so that there is no ABA.
 template <class T, template <class> class Atomic, Atomic<T*> T::* Next>
-class combining_mask {
-  // Ownership: a member is its submitter's until (P), then nobody's until (T), then the holder's.
+class HEADWAY_CAPABILITY("mask") combining_mask {
+  // Ownership: a member is its submitter's until (P), then the list's until (T), then the holder's.
   // Hazards, and the edge that removes each:
   //   the holder sees a half-written member     (P) release -> (T) acquire
   //   a holder sees half of an earlier's work   (B) release -> (A) acquire
@@ -28,10 +30,12 @@ class combining_mask {
   //   free.
   // Checked by: tests/model/combining_mask_model.cpp (each edge weakened fails there).
  public:
-  [[nodiscard]] bool try_hold() noexcept {
+  [[nodiscard]] bool try_hold() noexcept HEADWAY_TRY_ACQUIRE(true) {
     return !held_.exchange(true, std::memory_order_seq_cst);  // (A)
   }
-  void let_go() noexcept { held_.store(false, std::memory_order_seq_cst); }  // (B)
+  void let_go() noexcept HEADWAY_RELEASE() {
+    held_.store(false, std::memory_order_seq_cst);  // (B)
+  }
 
   void submit(T& member) noexcept {
     T* head = newest_.load(std::memory_order_relaxed);  // a guess; the exchange checks it

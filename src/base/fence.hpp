@@ -12,15 +12,16 @@
 
 namespace headway::base {
 
-/// Orders the stores before it against the loads behind it: the one standalone fence of the house.
+/// Orders the stores before it against the loads behind it: the only standalone fence of the
+/// source.
 /// Use:      two threads that each store one word, call this, then load the other's: at least one
 ///           sees the other's store (Dekker). Name both sides where it is used.
 /// Shape:    about 20 cycles. Under TSan, which is blind to fences, an exchange on one word of
 ///           the process, through which every pair of callers synchronises.
 inline void store_load_fence() noexcept {
 #ifdef HEADWAY_UNDER_TSAN
-  static std::atomic<int> meeting_point{0};
-  meeting_point.exchange(0, std::memory_order_seq_cst);
+  static std::atomic<int> common_word{0};
+  common_word.exchange(0, std::memory_order_seq_cst);
 #else
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif

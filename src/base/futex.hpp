@@ -6,7 +6,7 @@
 
 namespace headway::base {
 
-/// Who may share a futex word: threads of this process, or other processes through shared memory.
+/// Which threads share a futex word: those of this process, or of several, in shared memory.
 enum class futex_scope : std::uint8_t { within_process, between_processes };
 
 enum class futex_outcome : std::uint8_t {
@@ -18,14 +18,15 @@ enum class futex_outcome : std::uint8_t {
 inline constexpr std::uint64_t no_deadline = UINT64_MAX;
 
 /// Sleeps while `word` holds `expected`, until woken or `deadline_ns` (as base::now_ns).
-/// Threads:  any. The kernel compares and falls asleep as one step against `futex_wake`, but a
-///           wake-up carries no data: the word's own memory orders must.
+/// Threads:  any. Comparing and falling asleep are one step with respect to `futex_wake`. A wake-up
+///           orders no memory: the accesses of the word must.
 futex_outcome futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
                          std::uint64_t deadline_ns = no_deadline,
                          futex_scope scope = futex_scope::within_process) noexcept;
 
-/// Wakes at most `count` sleepers; how many it were. The word itself is not read: within a process
-/// its memory may be gone by now, then a stranger's sleep ends early, which every sleeper bears.
+/// Wakes at most `count` sleepers and returns how many it were. The word itself is not read: within
+/// a process its memory may be in other use by now, and then an unrelated sleep ends early, for
+/// which every sleeper is prepared.
 int futex_wake(const atomic<std::uint32_t>& word, int count,
                futex_scope scope = futex_scope::within_process) noexcept;
 

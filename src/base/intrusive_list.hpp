@@ -14,9 +14,9 @@ struct list_hook {
   [[nodiscard]] bool linked() const noexcept { return next != nullptr; }
 };
 
-/// A doubly linked list through hooks that its members bring: constant-time push, pop, erase.
+/// A doubly linked list through hooks inside its members: constant-time push, pop, erase.
 /// Shape:    no memory of its own; the members must outlive their membership.
-/// Threads:  none; whoever owns the list locks it.
+/// Threads:  one at a time; the owner of the list locks it.
 template <class T, class Tag = void>
 class intrusive_list {
   using hook = list_hook<Tag>;
@@ -45,7 +45,7 @@ class intrusive_list {
     h.previous = h.next = nullptr;
   }
 
-  /// All members of `other` behind ours, in their order; it is empty then. At once.
+  /// Moves all members of `other` behind ours, in their order. Constant time.
   void append(intrusive_list& other) noexcept {
     if (other.empty()) return;
     hook &first = *other.head_.next, &last = *other.head_.previous;

@@ -2,34 +2,48 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 
-#include "base/tunable.hpp"
+#include "base/mutex.hpp"
 
 namespace headway::base {
 namespace {
 
-choice_tunable log_level{"HEADWAY_LOG",
-                         {"error", "warning", "info", "debug"},
-                         "warning",
-                         "least severe kind of line that is printed on standard error"};
+constinit std::atomic<severity> least{severity::warning};  // relaxed: carries no data
 
-std::string& own_name() {
-  static std::string name;
-  return name;
+struct process_name {
+  mutex lock;
+  std::string text HEADWAY_GUARDED_BY(lock);
+};
+
+process_name& own_name() {
+  static auto* one = new process_name;  // never destroyed: destructors of statics may log
+  return *one;
+}
+
+std::string name_prefix() {
+  auto& name = own_name();
+  const lock_guard guard(name.lock);
+  return name.text.empty() ? std::string() : name.text + ": ";
 }
 
 }  // namespace
 
-void log_name(std::string_view name) { own_name() = name; }
+void log_as(const log_settings& how) noexcept { least.store(how.least, std::memory_order_relaxed); }
 
-bool log_admits(severity level) noexcept { return static_cast<int>(level) <= log_level.index(); }
+void log_name(std::string_view name) {
+  auto& own = own_name();
+  const lock_guard guard(own.lock);
+  own.text = name;
+}
+
+bool log_admits(severity level) noexcept { return level <= least.load(std::memory_order_relaxed); }
 
 void log_line(severity level, std::string_view text) noexcept {
   if (!log_admits(level)) return;
-  const auto line = own_name().empty() ? fmt::format("headway: {}\n", text)
-                                       : fmt::format("headway: {}: {}\n", own_name(), text);
-  // A line that cannot be written is lost: there is nowhere else to say so.
+  const auto line = fmt::format("headway: {}{}\n", name_prefix(), text);
+  // A line that cannot be written is lost.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -8,7 +8,7 @@ namespace headway::base {
 
 /// The link that a member of an `mpsc_queue` brings; a member is in one queue at a time.
 struct mpsc_link {
-  std::uintptr_t next = 0;  ///< written by who owns the member: first the pusher, then the popper
+  std::uintptr_t next = 0;  ///< written by the member's owner: first the pusher, then the popper
 };
 
 /// Hands objects from any thread to one thread, in the order of their pushes.
@@ -17,10 +17,10 @@ struct mpsc_link {
 /// Threads:  `push`, `empty` any thread; `pop` one thread at a time, whose hand-over synchronises
 ///           (a mask, say).
 /// Progress: never waits. `push` repeats only while others push. Unlike queues that link behind
-///           a swapped tail, a pusher that loses the processor hides nobody else's member.
+///           a swapped tail, a pusher that loses the processor hides no other pusher's member.
 /// Errors:   none; empty is an ordinary answer. Pushing a queued member is the caller's bug.
-/// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole and turned round. It is taken
-///           by remembering how far, so that who takes changes no word that pushers change.
+/// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole and reversed. The popper takes
+///           it by remembering how far it has taken, and so changes no word that pushers change.
 template <class T, auto link, template <class> class Atomic = atomic>
 class mpsc_queue {
   // A push gets a name, its member's address and a bit, and is linked to the name of the one
@@ -30,21 +30,21 @@ class mpsc_queue {
   // (T) to the popper, which keeps it in `oldest_` in order. Hazards and what removes them:
   //   half-written member seen   (P) release -> (T) acquire; `newest_` is changed by (P) alone, a
   //                              read-modify-write, which continues the earlier ones' sequences
-  //   found empty, what the      (T') release -> (B') acquire: for progress/unrun.hpp
+  //   found empty, what the      (T') release -> (B') acquire: for progress/core/taken_count.hpp
   //     popper did before unseen
   //   the name of a push that    The bit makes a push's name differ from `taken_` as its pusher
-  //     is not taken is that in  reads it (N). He owns the member, so he reads what its last taking
-  //     `taken_`: never found    left there, or something later; and a later one is this member's
-  //                              name only once this very push is taken. Who looks whether it is
-  //                              empty reads the name (B) before `taken_`, and so no older one.
+  //     is not taken is that in  reads it (N). The pusher owns the member, so it reads the value
+  //     `taken_`: never found    that the member's last taking left, or a later one; and a later
+  //                              one is this member's name only once this very push is taken.
+  //                              `empty` reads the name (B) before `taken_`, and so no older one.
   // Checked by: tests/model/mpsc_queue_model.cpp, tests/progress/task_stress.cpp under TSan.
  public:
   mpsc_queue() = default;
   mpsc_queue(const mpsc_queue&) = delete;
   mpsc_queue& operator=(const mpsc_queue&) = delete;
 
-  /// seq_cst: pairs with `empty` in threads that first say that they go to sleep, then look (the
-  /// store-load pair of progress/guard.hpp).
+  /// seq_cst: pairs with `empty` in threads that first publish that they go to sleep and then look
+  /// (the store-load pair of progress/background/kernel_sleeper.hpp).
   void push(T& member) noexcept {
     const auto address = reinterpret_cast<name>(&member);
     const auto mine = address | (taken_.load(std::memory_order_relaxed) == address ? 1 : 0);  // (N)

@@ -2,31 +2,35 @@
 
 #include "base/atomic.hpp"
 #include "base/backoff.hpp"
+#include "base/lock_guard.hpp"
+#include "base/thread_annotations.hpp"
 
 namespace headway::base {
 
 /// Guards a few loads and stores: for sections of well under a microsecond that never wait.
 /// Shape:    one byte.
 /// Threads:  any; not recursive. Meets BasicLockable.
-/// Progress: spins, then leaves the processor, as `backoff` does: with more threads than cores the
-///           holder may need the core on which we spin.
+/// Progress: spins, then yields and sleeps, as `backoff` does: with more threads than cores the
+///           holder may need the core on which this thread spins.
 template <template <class> class Atomic = atomic>
-class basic_spinlock {
+class HEADWAY_CAPABILITY("spinlock") basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
  public:
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool try_lock() noexcept HEADWAY_TRY_ACQUIRE(true) {
     return !taken_.load(std::memory_order_relaxed) &&          // a hint, carries nothing
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
-  void lock() noexcept {
+  void lock() noexcept HEADWAY_ACQUIRE() {
     if (!try_lock()) [[unlikely]]
       lock_after_others();
   }
-  void unlock() noexcept { taken_.store(false, std::memory_order_release); }  // (U)
+  void unlock() noexcept HEADWAY_RELEASE() {
+    taken_.store(false, std::memory_order_release);  // (U)
+  }
 
  private:
-  /// Apart, so that callers have no more than the quick way in line.
-  [[gnu::noinline]] void lock_after_others() noexcept {
+  /// Out of line, so that callers inline no more than the fast path.
+  [[gnu::noinline]] void lock_after_others() noexcept HEADWAY_ACQUIRE() {
     for (backoff until_free; !try_lock();) until_free.wait();
   }
   Atomic<bool> taken_{false};

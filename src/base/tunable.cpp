@@ -7,15 +7,16 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
+
+#include "base/mutex.hpp"
 
 namespace headway::base {
 namespace {
 
 struct registry {
-  std::mutex lock;  // cold: taken when a tunable is built and when all are listed
-  std::vector<const tunable*> entries;
+  mutex lock;  // cold: taken when a tunable is built and when all are listed
+  std::vector<const tunable*> entries HEADWAY_GUARDED_BY(lock);
 };
 
 registry& all_tunables() {
@@ -43,19 +44,19 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 tunable::tunable(const char* name, const char* unit, const char* why)
     : name_(name), unit_(unit), why_(why) {
   auto& r = all_tunables();
-  const std::lock_guard guard(r.lock);
+  const lock_guard guard(r.lock);
   r.entries.push_back(this);
 }
 
 tunable::~tunable() {
   auto& r = all_tunables();
-  const std::lock_guard guard(r.lock);
+  const lock_guard guard(r.lock);
   std::erase(r.entries, this);
 }
 
 std::vector<const tunable*> tunable::all() {
   auto& r = all_tunables();
-  const std::lock_guard guard(r.lock);
+  const lock_guard guard(r.lock);
   auto sorted = r.entries;
   std::ranges::sort(sorted, [](auto* a, auto* b) { return std::strcmp(a->name(), b->name()) < 0; });
   return sorted;

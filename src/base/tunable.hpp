@@ -10,7 +10,9 @@
 
 namespace headway::base {
 
-/// A setting of the user's: one object of static storage per setting, in its room's tunables.hpp.
+/// Describes one environment variable, for `headway info`, and reads it: one object of static
+/// storage in its module's tunables.cpp. Only the module's `settings::from_environment` asks for
+/// its value.
 /// Shape:    name HEADWAY_…; the unit is part of the entry, sizes accept k, M, G (powers of 1024).
 /// Threads:  read from the environment once, on first use; any thread after that.
 /// Errors:   a value that makes no sense or is out of bounds is reported in one line on standard
@@ -36,7 +38,7 @@ class tunable {
 
  protected:
   ~tunable();
-  /// The environment's text, or nullptr. The only `getenv` of the house.
+  /// The environment's text, or nullptr. The only `getenv` for settings.
   [[nodiscard]] const char* environment_text() const;
   void complain(std::string_view text, std::string_view accepted) const;
   static const char* origin_text(bool from_environment) noexcept;
@@ -65,7 +67,7 @@ class number_tunable final : public tunable {
   std::int64_t read_environment() const;
 
   std::int64_t fallback_, min_, max_;
-  mutable std::once_flag read_;  // guards the writing of the three below
+  mutable std::once_flag read_;  // excludes writers of the three below
   mutable std::int64_t value_;
   mutable bool from_environment_ = false;
   mutable atomic<bool> known_{false};  // release (K): the two above are what they stay
@@ -86,12 +88,12 @@ class choice_tunable final : public tunable {
  private:
   std::vector<const char*> choices_;
   int fallback_ = 0;
-  mutable std::once_flag read_;  // guards the two below
+  mutable std::once_flag read_;  // excludes writers of the two below
   mutable int value_ = 0;
   mutable bool from_environment_ = false;
 };
 
-/// Free text; whoever uses it checks it.
+/// Free text, which its user checks.
 class text_tunable final : public tunable {
  public:
   text_tunable(const char* name, const char* fallback, const char* shape, const char* why);
@@ -104,7 +106,7 @@ class text_tunable final : public tunable {
  private:
   const char* fallback_;
   const char* shape_;
-  mutable std::once_flag read_;  // guards the two below
+  mutable std::once_flag read_;  // excludes writers of the two below
   mutable std::string value_;
   mutable bool from_environment_ = false;
 };

@@ -10,7 +10,7 @@
 
 namespace headway::collectives {
 
-/// The operands of a reduction. `in_place`: what is sent is what lies in `receive`.
+/// The operands of a reduction. `in_place`: the input is in `receive`.
 struct reduction {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -23,18 +23,18 @@ struct reduction {
   [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size(); }
 };
 
-// Each function appends its steps for `t.rank` to `s`. Which one serves when: choice.cpp.
-// Ranks call the same one with matching arguments, or wait for messages that never come.
+// Each function appends its steps for `t.rank` to `s`. Which one is used when: choice.cpp. All
+// ranks call the same one with matching arguments, or they wait for messages that never come.
 
 void barrier_dissemination(schedule& s, const team& t);
-/// Everyone reports to rank 0 and is released: two messages per rank instead of log2 n rounds.
+/// Each rank reports to rank 0, which releases it: two messages a rank, not log2 n rounds.
 void barrier_tree(schedule& s, const team& t, tree shape);
 
 void bcast_tree(schedule& s, const team& t, const block& data, int root, tree shape);
-/// In segments down a chain, each rank passing on one while it receives the next.
+/// In segments down a chain; each rank passes on one while it receives the next.
 void bcast_pipeline(schedule& s, const team& t, const block& data, int root,
                     std::int64_t segment_bytes);
-/// Each rank gets a part, then all pass the parts round (van de Geijn).
+/// Each rank gets a part, then the parts go round a ring (van de Geijn).
 void bcast_scatter_ring(schedule& s, const team& t, const block& data, int root);
 
 void reduce_tree(schedule& s, const team& t, const reduction& r, int root, tree shape);
@@ -43,11 +43,11 @@ void reduce_scatter_gather(schedule& s, const team& t, const reduction& r, int r
 
 void allreduce_doubling(schedule& s, const team& t, const reduction& r);
 void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
-/// Reduces a part on each rank, then passes the parts round. Commutative operators only.
+/// Each rank reduces a part, then the parts go round a ring. Commutative operators only.
 void allreduce_ring(schedule& s, const team& t, const reduction& r);
-/// Each rank reduces a part where it lies, in the memory of all, and writes it there: two rounds of
-/// small messages. Asks for team::direct and a type whose elements are alike on all ranks and lie
-/// without gaps; keeps the order.
+/// Each rank reduces a part, which it reads from the memory of all, and writes the result into
+/// the memory of all: two rounds of small messages. Needs team::memory.copies and a type whose
+/// elements are the same bytes on all ranks, without gaps; keeps the order.
 void allreduce_direct(schedule& s, const team& t, const reduction& r);
 
 // From here on `mine` or `from` is null where the standard's "in place" is meant.
@@ -65,7 +65,7 @@ void allgather_bruck(schedule& s, const team& t, const block* mine, const blocks
 /// Equal blocks only: rank 0 collects and hands out.
 void allgather_tree(schedule& s, const team& t, const block* mine, const blocks& all);
 
-/// All messages at once.
+/// All messages at once; not in place.
 void alltoall_linear(schedule& s, const team& t, const blocks* from, const blocks& to);
 /// One partner at a time.
 void alltoall_pairwise(schedule& s, const team& t, const blocks* from, const blocks& to);
@@ -80,7 +80,7 @@ void scan_chain(schedule& s, const team& t, const reduction& r, bool exclusive);
 /// in `r.receive` and the result at its beginning.
 void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
                              const std::int64_t* counts);
-/// Keeps the order of ranks: everyone gets all contributions to its part.
+/// Keeps the order of ranks: each rank receives all contributions to its part.
 void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,
                             const std::int64_t* counts);
 

@@ -6,7 +6,7 @@
 namespace headway::collectives {
 
 void allgather_ring(schedule& s, const team& t, const block* mine, const blocks& all) {
-  wires w(s);
+  wire_buffers w(s);
   std::vector<std::byte*> wire(static_cast<std::size_t>(t.size));
   const auto at = [&](int rank) -> std::byte*& { return wire[static_cast<std::size_t>(rank)]; };
   for (int i = 0; i < t.size; ++i) {

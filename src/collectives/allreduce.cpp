@@ -7,14 +7,17 @@
 namespace headway::collectives {
 namespace {
 
-/// A power of two of the ranks that double; the others hand their value to a neighbour first.
-struct doublers {
-  explicit doublers(int size) noexcept
+/// Recursive doubling works on a power of two of the ranks, the active ones; each of the others
+/// first sends its value to an active neighbour, and receives the result from it in the end.
+struct active_ranks {
+  explicit active_ranks(int size) noexcept
       : count(static_cast<int>(std::bit_floor(static_cast<unsigned>(size)))), extra(size - count) {}
 
-  /// Ranks 2i and 2i+1 below `2 * extra` are one doubler, of which the odd one acts.
-  [[nodiscard]] bool rests(int rank) const noexcept { return rank < 2 * extra && rank % 2 == 0; }
-  [[nodiscard]] bool has_neighbour(int rank) const noexcept { return rank < 2 * extra; }
+  /// Of each pair of ranks 2i and 2i+1 below `2 * extra` the odd one is active.
+  [[nodiscard]] bool is_passive(int rank) const noexcept {
+    return rank < 2 * extra && rank % 2 == 0;
+  }
+  [[nodiscard]] bool has_passive_neighbour(int rank) const noexcept { return rank < 2 * extra; }
   [[nodiscard]] int number_of(int rank) const noexcept {
     return rank < 2 * extra ? rank / 2 : rank - extra;
   }
@@ -35,16 +38,16 @@ void allreduce_doubling(schedule& s, const team& t, const reduction& r) {
   auto* now = static_cast<std::byte*>(r.receive);
   if (!r.in_place) v.copy(r.send, now, r.count);
   if (t.size == 1) return;
-  const doublers all(t.size);
-  if (all.rests(t.rank)) {
+  const active_ranks all(t.size);
+  if (all.is_passive(t.rank)) {
     v.send(t.rank + 1, now, r.count);
     s.close_round();
     v.receive(t.rank + 1, now, r.count);
     v.settle();
     return;
   }
-  std::byte* other = v.room(r.count);
-  if (all.has_neighbour(t.rank)) {
+  std::byte* other = v.scratch(r.count);
+  if (all.has_passive_neighbour(t.rank)) {
     v.receive(t.rank - 1, other, r.count);
     v.settle();
     s.combine(other, now, r.count);
@@ -57,12 +60,12 @@ void allreduce_doubling(schedule& s, const team& t, const reduction& r) {
     v.settle();
     if (peer < t.rank) {
       s.combine(other, now, r.count);
-    } else {  // mine is the left one; both sides compute the very same expression
+    } else {  // this rank's value is the left one; both partners compute the same expression
       s.combine(now, other, r.count);
       std::swap(now, other);
     }
   }
-  if (all.has_neighbour(t.rank)) {
+  if (all.has_passive_neighbour(t.rank)) {
     v.send(t.rank - 1, now, r.count);
     s.close_round();
   }
@@ -87,10 +90,10 @@ void reduce_own_part(schedule& s, const team& t, const reduction& r, const parti
   const auto mine = part.length(t.rank);
   const std::byte* own = v.at(r.input(), part.begin(t.rank));
   if (t.size == 1) v.copy(own, result, mine);
-  std::byte* arriving = own == result || t.size > 2 ? v.room(mine) : nullptr;
+  std::byte* arriving = own == result || t.size > 2 ? v.scratch(mine) : nullptr;
   for (int i = 1; i < t.size; ++i) {
     const int from = (t.rank - i + t.size) % t.size, to = (t.rank + i) % t.size;
-    // The first part comes straight to where the result will be, to be joined by our own.
+    // The first part is received where the result will be, and combined with this rank's own.
     const bool straight = i == 1 && own != result;
     if (mine > 0) v.receive(from, straight ? result : arriving, mine);
     if (part.length(to) > 0) v.send(to, v.at(r.input(), part.begin(to)), part.length(to));

@@ -1,21 +1,23 @@
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "collectives/algorithms.hpp"
 
 namespace headway::collectives {
 namespace {
 
-/// My block for each partner leaves through scratch memory while theirs takes its place.
+/// One partner at a time: the block for it is packed into scratch memory, and its block received in
+/// that place.
 void exchange_in_place(schedule& s, const team& t, const blocks& all) {
   std::int64_t longest = 0;
   for (int i = 0; i < t.size; ++i) longest = std::max(longest, all.of(i).bytes());
   if (longest == 0) return;
   std::byte* leaving = s.scratch(longest);
   for (int i = 0; i < t.size; ++i) {
-    const int partner = (i - t.rank + t.size) % t.size;  // and I am his in the same round
+    const int partner = (i - t.rank + t.size) % t.size;  // its partner in round i is this rank
     const block b = all.of(partner);
     if (partner == t.rank || b.bytes() == 0) continue;
-    wires w(s);
+    wire_buffers w(s);
     s.pack(*b.type, b.data, b.count, leaving);
     s.receive(partner, w.in(b), b.bytes());
     s.send(partner, leaving, b.bytes());
@@ -27,8 +29,8 @@ void exchange_in_place(schedule& s, const team& t, const blocks& all) {
 }  // namespace
 
 void alltoall_linear(schedule& s, const team& t, const blocks* from, const blocks& to) {
-  if (!from) return exchange_in_place(s, t, to);
-  wires in(s), out(s);
+  HEADWAY_ASSERT(from != nullptr);
+  wire_buffers in(s), out(s);
   for (int i = 1; i < t.size; ++i) {
     const int peer = (t.rank - i + t.size) % t.size;
     const block b = to.of(peer);
@@ -46,7 +48,7 @@ void alltoall_linear(schedule& s, const team& t, const blocks* from, const block
 
 void alltoall_pairwise(schedule& s, const team& t, const blocks* from, const blocks& to) {
   if (!from) return exchange_in_place(s, t, to);
-  wires w(s);
+  wire_buffers w(s);
   w.move(from->of(t.rank), to.of(t.rank));
   for (int i = 1; i < t.size; ++i) {
     const int source = (t.rank - i + t.size) % t.size, target = (t.rank + i) % t.size;

@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace headway::collectives {
 
 /// Memory that is taken piece by piece and given back all at once.
 /// Shape:    pieces start on cache lines and never move. What was taken last time is there in one
-///           piece the next time: touching fresh memory costs more than a transfer through it. More
-///           than 64 KiB is kept only up to 64 MiB of all arenas of the process together.
+///           piece the next time, because page faults in new memory cost more than a transfer
+///           through it. An arena keeps up to 64 KiB, and more only while all arenas of the process
+///           together keep at most 64 MiB.
 /// Threads:  one at a time.
 /// Errors:   throws std::bad_alloc.
 class arena {
@@ -25,6 +28,7 @@ class arena {
   arena& operator=(const arena&) = delete;
 
   [[nodiscard]] std::byte* take(std::int64_t bytes) {
+    HEADWAY_DEBUG_ASSERT(bytes >= 0);
     const auto wanted = (static_cast<std::size_t>(bytes) + line - 1) / line * line;
     if (chunks_.empty() || wanted > chunks_.back().bytes - used_) grow(wanted);
     std::byte* piece = chunks_.back().memory.get() + used_;
@@ -41,7 +45,7 @@ class arena {
     }
     if (!keep(chunks_.empty() ? 0 : chunks_.front().bytes)) chunks_.clear();
   }
-  /// Bytes of ours that count towards the limit of all.
+  /// Bytes of this arena that count towards the limit of all.
   [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
 
  private:
@@ -66,7 +70,7 @@ class arena {
     used_ = 0;
   }
 
-  /// Accounts for what is kept from now on. False: all arenas together have enough.
+  /// Counts what is kept from now on. False: all arenas together keep too much.
   bool keep(std::size_t bytes) noexcept {
     if (kept_ != 0) kept_by_all.fetch_sub(kept_, std::memory_order_relaxed);
     kept_ = 0;
@@ -79,13 +83,13 @@ class arena {
     return false;
   }
 
-  /// Relaxed: an account, which carries nothing.
+  /// Relaxed: a counter, which publishes nothing.
   static inline std::atomic<std::size_t> kept_by_all{0};
 
   std::vector<chunk> chunks_;
   std::size_t used_ = 0;       // of the last chunk
   std::size_t last_time_ = 0;  // bytes, if they were in several chunks
-  std::size_t kept_ = 0;       // of ours, in the account
+  std::size_t kept_ = 0;       // bytes of this arena in `kept_by_all`
 };
 
 }  // namespace headway::collectives

@@ -13,7 +13,7 @@ struct rotation {
   [[nodiscard]] int real_of(int v) const noexcept { return (v + root) % size; }
 };
 
-/// The parts of a message that is dealt out to all ranks.
+/// The parts of a message, one for each rank.
 struct parts {
   std::int64_t bytes;
   int ranks;
@@ -23,7 +23,7 @@ struct parts {
   }
 };
 
-std::byte* wire_of(wires& w, const block& data, bool is_root) {
+std::byte* wire_of(wire_buffers& w, const block& data, bool is_root) {
   return is_root ? const_cast<std::byte*>(w.out(data)) : w.in(data);
 }
 
@@ -34,7 +34,7 @@ void bcast_tree(schedule& s, const team& t, const block& data, int root, tree sh
   if (bytes == 0 || t.size == 1) return;
   const rotation turn{root, t.size};
   const int me = turn.virtual_of(t.rank);
-  wires w(s);
+  wire_buffers w(s);
   std::byte* wire = wire_of(w, data, me == 0);
   if (me != 0) {
     s.receive(turn.real_of(parent_of(shape, me)), wire, bytes);
@@ -52,7 +52,7 @@ void bcast_pipeline(schedule& s, const team& t, const block& data, int root,
   if (bytes == 0 || t.size == 1) return;
   const rotation turn{root, t.size};
   const int me = turn.virtual_of(t.rank);
-  wires w(s);
+  wire_buffers w(s);
   std::byte* wire = wire_of(w, data, me == 0);
   const auto segments = (bytes + segment_bytes - 1) / segment_bytes;
   const auto length = [&](std::int64_t i) {
@@ -77,9 +77,9 @@ void bcast_scatter_ring(schedule& s, const team& t, const block& data, int root)
   const rotation turn{root, t.size};
   const int me = turn.virtual_of(t.rank);
   const parts part{bytes, t.size};
-  wires w(s);
+  wire_buffers w(s);
   std::byte* wire = wire_of(w, data, me == 0);
-  // Down the binomial tree everyone gets the parts of all ranks below it.
+  // Down the binomial tree each rank receives the parts of all ranks below it.
   const int below = me == 0 ? t.size : std::min(me & -me, t.size - me);
   if (me != 0) {
     const auto mine = part.begin(me + below) - part.begin(me);

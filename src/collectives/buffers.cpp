@@ -9,28 +9,28 @@ std::byte* first_byte(const block& b) noexcept {
 
 }  // namespace
 
-const std::byte* wires::out(const block& b) {
+const std::byte* wire_buffers::out(const block& b) {
   if (b.type->is_one_block(b.count)) return first_byte(b);
   std::byte* packed = schedule_.scratch(b.bytes());
   schedule_.pack(*b.type, b.data, b.count, packed);
   return packed;
 }
 
-std::byte* wires::in(const block& b) {
+std::byte* wire_buffers::in(const block& b) {
   if (b.type->is_one_block(b.count)) return first_byte(b);
   std::byte* packed = schedule_.scratch(b.bytes());
-  landings_.push_back({b, packed});
+  to_unpack_.push_back({b, packed});
   return packed;
 }
 
-void wires::settle() {
-  for (const auto& l : landings_) {
+void wire_buffers::settle() {
+  for (const auto& l : to_unpack_) {
     schedule_.unpack(*l.to.type, l.packed, l.to.data, l.to.count);
   }
-  landings_.clear();
+  to_unpack_.clear();
 }
 
-void wires::move(const block& from, const block& to) {
+void wire_buffers::move(const block& from, const block& to) {
   if (from.bytes() == 0 || (from.data == to.data && from.type == to.type)) return;
   if (to.type->is_one_block(to.count)) {
     if (from.type->is_one_block(from.count)) {
@@ -43,7 +43,7 @@ void wires::move(const block& from, const block& to) {
   }
 }
 
-std::byte* values::room(std::int64_t count) {
+std::byte* values::scratch(std::int64_t count) {
   return schedule_.scratch(type_.footprint(count)) - type_.first_byte(count);
 }
 

@@ -18,8 +18,8 @@ struct block {
   [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size(); }
 };
 
-/// A block per rank within one buffer: equally long and adjacent (`count`), or as the v forms say
-/// it (`counts` and `places` in extents), or the w forms (`types` and `places` in bytes).
+/// A block per rank within one buffer: equally long and adjacent (`count`), or as in the v forms
+/// (`counts`, and `places` in extents), or as in the w forms (`types`, and `places` in bytes).
 /// Shape:    the arrays have an entry per rank and are not needed after the schedule is built.
 struct blocks {
   void* data = nullptr;
@@ -41,38 +41,39 @@ struct blocks {
   [[nodiscard]] bool plain() const noexcept { return !counts && type->is_contiguous(); }
 };
 
-/// Where the bytes of blocks are when they travel: in the user's buffer if they lie there in one
-/// piece, otherwise packed in scratch memory.
-class wires {
+/// Where the bytes of blocks are sent from and received into: the user's buffer if they are
+/// contiguous there, otherwise scratch memory in packed form.
+class wire_buffers {
  public:
-  explicit wires(schedule& s) noexcept : schedule_(s) {}
+  explicit wire_buffers(schedule& s) noexcept : schedule_(s) {}
 
   /// The packed bytes of `b`, from the present step on.
   [[nodiscard]] const std::byte* out(const block& b);
-  /// Room for the packed bytes of `b`, which `settle` will put in their place.
+  /// Memory to receive the packed bytes of `b` into, which `settle` unpacks.
   [[nodiscard]] std::byte* in(const block& b);
-  /// Behind the last message: unpacks what `in` has made room for.
+  /// After the round of the last message: unpacks what was received through `in`.
   void settle();
-  /// The same data with another type; sizes are equal.
+  /// Copies data to a place with another type; sizes are equal.
   void move(const block& from, const block& to);
 
  private:
-  struct landing {
+  struct packed_block {
     block to;
     const std::byte* packed;
   };
   schedule& schedule_;
-  std::vector<landing> landings_;
+  std::vector<packed_block> to_unpack_;
 };
 
-/// The operands of a reduction: elements in the form that the operator reads, wherever they travel.
+/// Sends, receives and copies the operands of a reduction: elements of one type, laid out as the
+/// operator reads them, packed on the wire where that is needed.
 class values {
  public:
   values(schedule& s, const datatypes::layout& type) noexcept
       : schedule_(s), type_(type), wires_(s) {}
 
-  /// Scratch room for `count` elements, as an address that the type's offsets are relative to.
-  [[nodiscard]] std::byte* room(std::int64_t count);
+  /// Scratch memory for `count` elements: the address that the type's offsets are relative to.
+  [[nodiscard]] std::byte* scratch(std::int64_t count);
   [[nodiscard]] std::int64_t bytes(std::int64_t count) const noexcept {
     return count * type_.size();
   }
@@ -82,7 +83,7 @@ class values {
   [[nodiscard]] const std::byte* at(const void* first, std::int64_t element) const noexcept {
     return static_cast<const std::byte*>(first) + element * type_.extent();
   }
-  /// The value to send, packed if need be: one `out` serves any number of sends.
+  /// The value to send, packed if needed: one `out` serves any number of sends.
   [[nodiscard]] const std::byte* out(const void* value, std::int64_t count);
   void send(int peer, const void* value, std::int64_t count);
   void receive(int peer, void* value, std::int64_t count);
@@ -93,7 +94,7 @@ class values {
  private:
   schedule& schedule_;
   const datatypes::layout& type_;
-  wires wires_;
+  wire_buffers wires_;
 };
 
 }  // namespace headway::collectives

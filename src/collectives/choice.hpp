@@ -3,38 +3,17 @@
 #include <cstdint>
 #include <span>
 
+#include "collectives/settings.hpp"
+
 namespace headway::collectives {
 
-enum class collective : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  gather,
-  scatter,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  scan,
-  reduce_scatter,
-};
-
-enum class algorithm : std::uint8_t {
-  automatic,  ///< in a rule: never
-  dissemination,
-  doubling,
-  binomial,
-  flat,  ///< all with rank 0 or the root
-  chain,
-  pipeline,
-  scatter_ring,
-  ring,
-  bruck,
-  linear,
-  pairwise,
-  ordered,
-  direct,  ///< in the memory of the others
+/// What a call has, that some algorithms need: a set of bits.
+enum feature : unsigned {
+  no_needs = 0,
+  any_order = 1,    ///< the operator commutes
+  two_buffers = 2,  ///< not MPI_IN_PLACE
+  peer_memory = 4,  ///< team::memory.copies, and elements that are the same bytes on all ranks
+  shared_slots = 8  ///< the call is blocking, and its value fits into team::memory.slots
 };
 
 /// What the choice of an algorithm depends on. All ranks ask the same question.
@@ -42,25 +21,31 @@ struct question {
   collective what;
   std::int64_t bytes = 0;  ///< of the whole message, or of one block where each rank has one
   int ranks = 1;
-  bool crowded = false;  ///< more ranks than processors on some node
-  bool commutative = true;
-  bool direct = false;  ///< the ranks can touch each other's memory, and the data there as it is
+  bool oversubscribed = false;  ///< more ranks than processors on some node
+  unsigned has = no_needs;      ///< features
 };
 
-/// One row of the table: it serves when every bound holds.
+/// One row of the table: it is chosen when the call has what it needs, and every bound holds.
 struct rule {
   collective what;
   algorithm use;
-  std::int64_t bytes_max;
+  std::int64_t bytes_max;  ///< `only_forced`: only where the user asks for it
   int ranks_max;
-  enum class crowd : std::uint8_t { any, yes, no } where;
-  bool any_order;        ///< serves commutative operators only
+  enum class load : std::uint8_t { any, yes, no } where;
+  unsigned needs;        ///< features
   const char* measured;  ///< where, or why it is a guess
+
+  static constexpr std::int64_t only_forced = -1;
+  [[nodiscard]] constexpr bool serves(const question& q) const noexcept {
+    return (needs & ~q.has) == 0;
+  }
 };
 
-/// The first rule that fits. Every collective has a last rule that always does.
-[[nodiscard]] algorithm choose(const question& q) noexcept;
-[[nodiscard]] std::span<const rule> rules() noexcept;
+/// The one place where an algorithm is chosen: what the user's settings name, if it serves this
+/// call, else the first row that fits. The last row of a collective always fits.
+[[nodiscard]] algorithm choose(const question& q, const settings& user = {}) noexcept;
+/// The table's rows for a collective, in order: every algorithm that there is for it.
+[[nodiscard]] std::span<const rule> rules(collective c) noexcept;
 [[nodiscard]] const char* name_of(algorithm a) noexcept;
 [[nodiscard]] const char* name_of(collective c) noexcept;
 

@@ -1,6 +1,7 @@
 #include "collectives/collectives.hpp"
 
 #include "collectives/choice.hpp"
+#include "collectives/shm_collective.hpp"
 
 namespace headway::collectives {
 namespace {
@@ -9,14 +10,23 @@ namespace {
 /// that the last rank waits for the first.
 constexpr std::int64_t segment_bytes = 128 * 1024;
 
-algorithm chosen(const team& t, collective what, std::int64_t bytes, bool commutative = true,
-                 bool direct = false) {
+algorithm chosen(const team& t, collective what, std::int64_t bytes,
+                 unsigned features = no_needs) noexcept {
   return choose({.what = what,
                  .bytes = bytes,
                  .ranks = t.size,
-                 .crowded = t.crowded,
-                 .commutative = commutative,
-                 .direct = direct});
+                 .oversubscribed = t.oversubscribed,
+                 .has = features},
+                t.chosen_by_user);
+}
+
+/// A user's operator could be given types with other gaps on other ranks.
+bool same_bytes_on_all_ranks(const reduction& r) noexcept {
+  return r.type->is_contiguous() && r.op.type == nullptr;
+}
+
+unsigned features_of(const reduction& r) noexcept {
+  return r.op.commutative ? any_order : no_needs;
 }
 
 tree shape_of(algorithm a) noexcept {
@@ -30,15 +40,18 @@ tree shape_of(algorithm a) noexcept {
   }
 }
 
-void any_scan(schedule& s, const team& t, const reduction& r, bool exclusive) {
-  if (chosen(t, collective::scan, r.bytes()) == algorithm::chain) {
-    scan_chain(s, t, r, exclusive);
-  } else {
-    scan_doubling(s, t, r, exclusive);
-  }
+}  // namespace
+
+bool barrier_uses_slots(const team& t) noexcept {
+  return t.memory.slots && chosen(t, collective::barrier, 0, shared_slots) == algorithm::slots;
 }
 
-}  // namespace
+bool allreduce_uses_slots(const team& t, const reduction& r) noexcept {
+  constexpr auto bytes_max = static_cast<std::int64_t>(shm_collective::value_bytes_max);
+  return t.memory.slots && r.bytes() <= bytes_max && same_bytes_on_all_ranks(r) &&
+         chosen(t, collective::allreduce, r.bytes(), features_of(r) | shared_slots) ==
+             algorithm::slots;
+}
 
 void barrier(schedule& s, const team& t) {
   const auto use = chosen(t, collective::barrier, 0);
@@ -58,15 +71,15 @@ void bcast(schedule& s, const team& t, const block& data, int root) {
 }
 
 void reduce(schedule& s, const team& t, const reduction& r, int root) {
-  const auto use = chosen(t, collective::reduce, r.bytes(), r.op.commutative);
+  const auto use = chosen(t, collective::reduce, r.bytes(), features_of(r));
   if (use == algorithm::ring) return reduce_scatter_gather(s, t, r, root);
   reduce_tree(s, t, r, root, shape_of(use));
 }
 
 void allreduce(schedule& s, const team& t, const reduction& r) {
-  // A user's operator could be given types of other gaps on other ranks.
-  const bool direct = t.direct && r.type->is_contiguous() && r.op.type == nullptr;
-  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), r.op.commutative, direct)) {
+  auto features = features_of(r);
+  if (t.memory.copies && same_bytes_on_all_ranks(r)) features |= peer_memory;
+  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), features)) {
     case algorithm::direct:
       return allreduce_direct(s, t, r);
     case algorithm::doubling:
@@ -116,21 +129,29 @@ void allgather(schedule& s, const team& t, const block* mine, const blocks& all)
 
 void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) {
   const auto what = to.counts || to.types ? collective::alltoallv : collective::alltoall;
-  switch (chosen(t, what, what == collective::alltoallv ? 0 : to.of(0).bytes())) {
+  const auto bytes = what == collective::alltoallv ? 0 : to.of(0).bytes();
+  switch (chosen(t, what, bytes, from ? two_buffers : no_needs)) {
     case algorithm::bruck:
       return alltoall_bruck(s, t, from, to);
-    case algorithm::pairwise:
-      return alltoall_pairwise(s, t, from, to);
-    default:
+    case algorithm::linear:
       return alltoall_linear(s, t, from, to);
+    default:
+      return alltoall_pairwise(s, t, from, to);
   }
 }
 
-void scan(schedule& s, const team& t, const reduction& r) { any_scan(s, t, r, false); }
-void exscan(schedule& s, const team& t, const reduction& r) { any_scan(s, t, r, true); }
+void scan(schedule& s, const team& t, const reduction& r) {
+  const auto use = chosen(t, collective::scan, r.bytes());
+  (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, false);
+}
+
+void exscan(schedule& s, const team& t, const reduction& r) {
+  const auto use = chosen(t, collective::exscan, r.bytes());
+  (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, true);
+}
 
 void reduce_scatter(schedule& s, const team& t, const reduction& r, const std::int64_t* counts) {
-  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), r.op.commutative);
+  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), features_of(r));
   if (use == algorithm::ordered) return reduce_scatter_ordered(s, t, r, counts);
   reduce_scatter_pairwise(s, t, r, counts);
 }

@@ -6,10 +6,15 @@
 
 namespace headway::collectives {
 
-// The collective operations of MPI-5.0 chapter 6, each with the algorithm that choice.cpp names.
-// They append the steps of `t.rank`; `bind`, then `run` or `start` the schedule. Buffers, types and
-// what the operator needs must live until it is complete; arrays of counts and places need not.
+// The collective operations of MPI-5.0 chapter 6, each with the algorithm that `choose` answers.
+// Each appends the steps of `t.rank`; `bind`, then `run` or `start` the schedule. Buffers, types
+// and what the operator needs must live until it is complete; arrays of counts and places need not.
 // Null in place of `mine`, `from` (and `in_place` in a reduction) is MPI_IN_PLACE.
+
+/// A blocking call has no schedule where `algorithm::slots` is chosen: t.memory.slots does it all.
+/// To be asked before the schedule is built.
+[[nodiscard]] bool barrier_uses_slots(const team& t) noexcept;
+[[nodiscard]] bool allreduce_uses_slots(const team& t, const reduction& r) noexcept;
 
 void barrier(schedule& s, const team& t);
 void bcast(schedule& s, const team& t, const block& data, int root);
@@ -21,7 +26,7 @@ void gather(schedule& s, const team& t, const block* mine, const blocks& all, in
 void gatherv(schedule& s, const team& t, const block* mine, const blocks& all, int root);
 void scatter(schedule& s, const team& t, const blocks& all, const block* mine, int root);
 void scatterv(schedule& s, const team& t, const blocks& all, const block* mine, int root);
-/// Also the v form, which is told by `all.counts`; so in `alltoall`, where `to.types` tells w.
+/// Also the v form, if `all.counts` is not null; `alltoall` likewise, and w if `to.types` is not.
 void allgather(schedule& s, const team& t, const block* mine, const blocks& all);
 void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to);
 void scan(schedule& s, const team& t, const reduction& r);

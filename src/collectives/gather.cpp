@@ -8,13 +8,13 @@ namespace {
 /// The ranks below `v` in a binomial tree of `size`, `v` included.
 int ranks_below(int v, int size) noexcept { return v == 0 ? size : std::min(v & -v, size - v); }
 
-/// Packed blocks in the order of virtual ranks, between them and their places at the root.
+/// Moves blocks between their places at the root and packed memory in the order of virtual ranks.
 class rotated {
  public:
   rotated(schedule& s, const team& t, const blocks& all, int root, std::byte* packed)
       : schedule_(s), team_(t), all_(all), root_(root), packed_(packed) {}
 
-  /// Everything but the root's own block goes out to its place.
+  /// Each block but the root's own to its place.
   void unpack() const {
     for (int v = 1; v < team_.size; ++v) {
       const block b = of(v);
@@ -42,7 +42,7 @@ class rotated {
 }  // namespace
 
 void gather_linear(schedule& s, const team& t, const block* mine, const blocks& all, int root) {
-  wires w(s);
+  wire_buffers w(s);
   if (t.rank != root) {
     if (mine->bytes() == 0) return;
     s.send(root, w.out(*mine), mine->bytes());
@@ -64,7 +64,7 @@ void gather_binomial(schedule& s, const team& t, const block* mine, const blocks
   if (bytes == 0) return;
   const int v = (t.rank - root + t.size) % t.size;
   const int below = ranks_below(v, t.size);
-  wires w(s);
+  wire_buffers w(s);
   const std::byte* up = nullptr;
   if (is_root || below > 1) {
     std::byte* packed = s.scratch(below * bytes);
@@ -88,7 +88,7 @@ void gather_binomial(schedule& s, const team& t, const block* mine, const blocks
 }
 
 void scatter_linear(schedule& s, const team& t, const blocks& all, const block* mine, int root) {
-  wires w(s);
+  wire_buffers w(s);
   if (t.rank != root) {
     if (mine->bytes() == 0) return;
     s.receive(root, w.in(*mine), mine->bytes());
@@ -110,7 +110,7 @@ void scatter_binomial(schedule& s, const team& t, const blocks& all, const block
   if (bytes == 0) return;
   const int v = (t.rank - root + t.size) % t.size;
   const int below = ranks_below(v, t.size);
-  wires w(s);
+  wire_buffers w(s);
   std::byte* packed = nullptr;
   if (is_root) {
     packed = s.scratch(below * bytes);

@@ -117,6 +117,8 @@ reducer::function on_integer(number kind) noexcept {
   switch (kind) {
     case number::int8:
       return apply<Op, std::int8_t>;
+    case number::text8:  // not in the standard, but programs do it: see operators.hpp
+      return apply<Op, std::conditional_t<std::is_signed_v<char>, std::int8_t, std::uint8_t>>;
     case number::int16:
       return apply<Op, std::int16_t>;
     case number::int32:

@@ -9,7 +9,7 @@
 
 namespace headway::collectives {
 
-/// The elements of a vector dealt out to ranks, in their order.
+/// Divides the elements of a vector among ranks, in their order.
 class partition {
  public:
   /// As evenly as whole elements allow.
@@ -32,9 +32,9 @@ class partition {
   std::vector<std::int64_t> begins_;
 };
 
-/// Appends the steps after which this rank's part is reduced and lies at `result`: n - 1 rounds
-/// with a partner each. Commutative operators only. In place `result` may be this rank's part of
-/// the input; otherwise it is no part of the input at all.
+/// Appends the steps that reduce this rank's part into `result`: n - 1 rounds with one partner
+/// each. Commutative operators only. In place `result` may be this rank's part of the input;
+/// otherwise it does not overlap the input.
 void reduce_own_part(schedule& s, const team& t, const reduction& r, const partition& part,
                      std::byte* result);
 

@@ -7,27 +7,27 @@
 namespace headway::collectives {
 namespace {
 
-/// Up to here a rank receives from all its children at once, each into room of its own.
+/// Up to so many bytes a rank receives from all its children at once, each into its own memory.
 constexpr std::int64_t at_once_bytes_max = 32 * 1024;
 
-/// The value of a reduction on its way up: which buffer holds it now.
-class climbing_value {
+/// The partial result of a rank in a reduction up a tree: which buffer holds it now.
+class partial_result {
  public:
-  climbing_value(schedule& s, const reduction& r, void* result)
+  partial_result(schedule& s, const reduction& r, void* result)
       : schedule_(s),
         values_(s, *r.type),
         reduction_(r),
         result_(static_cast<std::byte*>(result)) {}
 
-  /// Takes in the values of `children`, which cover the ranks behind mine in this order.
-  void take_in(const std::vector<int>& children) {
+  /// Combines it with the values of `children`, which cover the ranks after this one, in order.
+  void add(const std::vector<int>& children) {
     if (children.empty()) return;
-    own();
+    copy_input();
     const auto all = reduction_.bytes() * static_cast<std::int64_t>(children.size());
     if (all <= at_once_bytes_max) {
-      take_in_at_once(children);
+      add_at_once(children);
     } else {
-      take_in_singly(children);
+      add_one_by_one(children);
     }
   }
 
@@ -37,29 +37,29 @@ class climbing_value {
   values& all() noexcept { return values_; }
 
  private:
-  /// Makes a copy of my own contribution that may be written.
-  void own() {
-    now_ = result_ ? result_ : values_.room(reduction_.count);
+  /// Makes a copy of this rank's contribution that may be written.
+  void copy_input() {
+    now_ = result_ ? result_ : values_.scratch(reduction_.count);
     values_.copy(reduction_.input(), now_, reduction_.count);
   }
-  void take_in_at_once(const std::vector<int>& children) {
-    std::vector<std::byte*> rooms;
+  void add_at_once(const std::vector<int>& children) {
+    std::vector<std::byte*> received;
     for (const int child : children) {
-      rooms.push_back(values_.room(reduction_.count));
-      values_.receive(child, rooms.back(), reduction_.count);
+      received.push_back(values_.scratch(reduction_.count));
+      values_.receive(child, received.back(), reduction_.count);
     }
     values_.settle();
-    for (std::byte*& right : rooms) fold(right);
+    for (std::byte*& right : received) fold(right);
   }
-  void take_in_singly(const std::vector<int>& children) {
-    std::byte* right = values_.room(reduction_.count);
+  void add_one_by_one(const std::vector<int>& children) {
+    std::byte* right = values_.scratch(reduction_.count);
     for (const int child : children) {
       values_.receive(child, right, reduction_.count);
       values_.settle();
       fold(right);
     }
   }
-  /// Adds the value behind mine. After it `right` is the buffer that is free.
+  /// Combines it with the next value to the right. After it `right` is the buffer that is free.
   void fold(std::byte*& right) {
     if (reduction_.op.commutative) {
       schedule_.combine(right, now_, reduction_.count);
@@ -87,11 +87,11 @@ std::vector<int> children_of(tree shape, int v, const team& t, int root) {
 void reduce_tree(schedule& s, const team& t, const reduction& r, int root, tree shape) {
   if (r.count == 0 || r.type->size() == 0) return;
   s.set_reducer(r.op);
-  // Order of ranks or not: without it the tree may hang from the root itself.
+  // An operator that commutes lets the root be the top of the tree; otherwise that is rank 0.
   const int top = r.op.commutative ? root : 0;
   const int v = (t.rank - top + t.size) % t.size;
-  climbing_value value(s, r, t.rank == root && v == 0 ? r.receive : nullptr);
-  value.take_in(children_of(shape, v, t, top));
+  partial_result value(s, r, t.rank == root && v == 0 ? r.receive : nullptr);
+  value.add(children_of(shape, v, t, top));
   if (v != 0) {
     value.send((parent_of(shape, v) + top) % t.size);
     s.close_round();
@@ -113,7 +113,7 @@ void reduce_scatter_gather(schedule& s, const team& t, const reduction& r, int r
   const partition part(r.count, t.size);
   const auto mine = part.length(t.rank);
   const bool collects = t.rank == root;
-  std::byte* result = collects ? v.at(r.receive, part.begin(root)) : v.room(mine);
+  std::byte* result = collects ? v.at(r.receive, part.begin(root)) : v.scratch(mine);
   reduce_own_part(s, t, r, part, result);
   if (!collects) {
     if (mine > 0) v.send(root, result, mine);

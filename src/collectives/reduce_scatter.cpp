@@ -12,7 +12,7 @@ void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
   values v(s, *r.type);
   const auto mine = part.length(t.rank);
   // In place the beginning of the input, where the result is due, may be another rank's part.
-  std::byte* result = r.in_place ? v.room(mine) : v.at(r.receive, 0);
+  std::byte* result = r.in_place ? v.scratch(mine) : v.at(r.receive, 0);
   reduce_own_part(s, t, r, part, result);
   v.copy(result, r.receive, mine);
 }
@@ -26,7 +26,7 @@ void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,
   const auto mine = part.length(t.rank);
   std::vector<std::byte*> contributions;
   for (int peer = 0; mine > 0 && peer < t.size; ++peer) {
-    contributions.push_back(v.room(mine));
+    contributions.push_back(v.scratch(mine));
     if (peer == t.rank) {
       v.copy(v.at(r.input(), part.begin(peer)), contributions.back(), mine);
     } else {

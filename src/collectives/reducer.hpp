@@ -4,10 +4,10 @@
 
 namespace headway::collectives {
 
-/// An operator on the elements of one type: right[i] = left[i] ∘ right[i]. "Left" holds what comes
-/// first in rank order, which is all that operators that do not commute ask for.
+/// An operator on the elements of one type: right[i] = left[i] ∘ right[i]. "Left" holds what is
+/// first in the order of ranks, which matters to operators that do not commute.
 /// Shape:    elements lie `extent` apart, as the type says; left and right do not overlap.
-/// Threads:  any; a user's function is called by whoever advances the collective.
+/// Threads:  any; a user's function is called by the thread that advances the collective.
 /// Source:   MPI-5.0 section 6.9.5 (the arguments of a user function, in its order).
 struct reducer {
   using function = void (*)(const reducer& self, const void* left, void* right,

@@ -8,10 +8,10 @@ void scan_doubling(schedule& s, const team& t, const reduction& r, bool exclusiv
   values v(s, *r.type);
   // `now` covers the ranks (rank - distance, rank]; the result leaves out mine if exclusive.
   auto* result = static_cast<std::byte*>(r.receive);
-  std::byte* now = exclusive ? v.room(r.count) : result;
+  std::byte* now = exclusive ? v.scratch(r.count) : result;
   v.copy(r.input(), now, r.count);
-  std::byte* left = v.room(r.count);
-  bool empty = true;  // nothing is in an exclusive result yet
+  std::byte* left = v.scratch(r.count);
+  bool empty = true;  // an exclusive result holds no value yet
   for (int distance = 1; distance < t.size; distance <<= 1) {
     const bool has_left = t.rank >= distance;
     if (has_left) v.receive(t.rank - distance, left, r.count);
@@ -30,10 +30,10 @@ void scan_chain(schedule& s, const team& t, const reduction& r, bool exclusive) 
   s.set_reducer(r.op);
   values v(s, *r.type);
   auto* result = static_cast<std::byte*>(r.receive);
-  std::byte* now = exclusive ? v.room(r.count) : result;
+  std::byte* now = exclusive ? v.scratch(r.count) : result;
   v.copy(r.input(), now, r.count);
   if (t.rank > 0) {
-    std::byte* left = exclusive ? result : v.room(r.count);
+    std::byte* left = exclusive ? result : v.scratch(r.count);
     v.receive(t.rank - 1, left, r.count);
     v.settle();
     s.combine(left, now, r.count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/assert.hpp"
 
@@ -10,8 +11,14 @@ namespace {
 
 using messages::outcome;
 
-/// Up to here a blocking round waits for each message, beyond it once for all of them.
+/// A blocking round of so many messages waits for each; a larger one once for all of them.
 constexpr int messages_waited_singly_max = 2;
+
+[[maybe_unused]] bool apart(const void* a, const void* b, std::int64_t bytes) noexcept {
+  const auto* one = static_cast<const std::byte*>(a);
+  const auto* other = static_cast<const std::byte*>(b);
+  return std::less_equal<>()(one + bytes, other) || std::less_equal<>()(other + bytes, one);
+}
 
 }  // namespace
 
@@ -33,12 +40,14 @@ void schedule::open_round() {
 }
 
 void schedule::send(int peer, const void* from, std::int64_t bytes) {
+  HEADWAY_DEBUG_ASSERT(peer >= 0 && bytes >= 0);
   open_round();
   ++steps_[open_].number;
   add({kind::send, peer, bytes, from, nullptr, nullptr});
 }
 
 void schedule::receive(int peer, void* to, std::int64_t bytes) {
+  HEADWAY_DEBUG_ASSERT(peer >= 0 && bytes >= 0);
   open_round();
   ++steps_[open_].number;
   add({kind::receive, peer, bytes, nullptr, to, nullptr});
@@ -56,20 +65,24 @@ void schedule::close_round() {
 }
 
 void schedule::copy(const void* from, void* to, std::int64_t bytes) {
+  HEADWAY_DEBUG_ASSERT(bytes >= 0 && (from == to || apart(from, to, bytes)));
   if (bytes > 0 && from != to) add({kind::copy, 0, bytes, from, to, nullptr});
 }
 
 void schedule::pack(const datatypes::layout& type, const void* from, std::int64_t count,
                     std::byte* to) {
+  HEADWAY_DEBUG_ASSERT(count >= 0);
   if (count > 0) add({kind::pack, 0, count, from, to, &type});
 }
 
 void schedule::unpack(const datatypes::layout& type, const std::byte* from, void* to,
                       std::int64_t count) {
+  HEADWAY_DEBUG_ASSERT(count >= 0);
   if (count > 0) add({kind::unpack, 0, count, from, to, &type});
 }
 
 void schedule::combine(const void* left, void* right, std::int64_t count) {
+  HEADWAY_DEBUG_ASSERT(count >= 0);
   if (count > 0) add({kind::combine, 0, count, left, right, nullptr});
 }
 
@@ -97,24 +110,24 @@ void schedule::begin_round(const step& open, messages::request::finisher finish)
   round_ = next_;
   posted_ = 0;
   finish_ = finish;
-  // Relaxed: the requests that are posted next carry it to whoever completes them.
+  // Relaxed: posting the requests publishes it to the threads that complete them.
   if (finish) outstanding_.store(open.number + 1, std::memory_order_relaxed);
 }
 
 void schedule::post(const step& s) noexcept {
+  HEADWAY_DEBUG_ASSERT(posted_ < steps_[round_ - 1].number);  // as the round's `open` says
   auto& r = requests_[static_cast<std::size_t>(posted_++)];
   r.reset();
   r.finish = finish_;
   r.owner = this;
-  r.background = false;  // the schedule as a whole is counted, or waited for
+  r.background = false;  // the schedule is counted as a whole, or a thread waits for it
   if (s.what == kind::receive) {
     via_->receive(r, {static_cast<std::byte*>(s.to), static_cast<std::size_t>(s.amount)}, s.number,
                   tag_);
     return;
   }
   const auto bytes = static_cast<std::size_t>(s.amount);
-  if (how_ == outcome::peer_lost) return via_->give_up(r, bytes, s.number, tag_);
-  if (how_ != outcome::ok) return via_->send_undue(r, bytes, s.number, tag_);
+  if (how_ != outcome::ok) return via_->send_failure(r, how_, bytes, s.number, tag_);
   via_->send(r, {static_cast<const std::byte*>(s.from), bytes}, s.number, tag_);
 }
 
@@ -131,10 +144,11 @@ void schedule::local(const step& s) noexcept {
       s.type->unpack(static_cast<const std::byte*>(s.from), s.to, s.amount);
       break;
     case kind::combine:
+      HEADWAY_DEBUG_ASSERT(reducer_.apply != nullptr);
       reducer_.apply(reducer_, s.from, s.to, s.amount);
       break;
     case kind::own:
-      if (const int rank = static_cast<own_step*>(s.to)->act(*via_); rank >= 0)
+      if (const int rank = static_cast<own_step*>(s.to)->act(); rank >= 0)
         fail(via_->lost(rank) ? outcome::peer_lost : outcome::failed, rank);
       break;
     default:
@@ -213,8 +227,8 @@ void schedule::take_turn() noexcept {
   advance();
 }
 
-/// Runs steps until messages are due that have not come. After that, or after `end`, another thread
-/// may own the schedule: nothing of it is touched then.
+/// Runs steps until a round's messages are outstanding, or to the end. After that another thread
+/// may own the schedule, so that no member of it may be accessed any more.
 void schedule::advance() noexcept {
   while (next_ < steps_.size()) {
     const step& s = steps_[next_++];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collectives/arena.hpp"
@@ -11,8 +12,8 @@
 #include "collectives/team.hpp"
 #include "datatypes/layout.hpp"
 #include "messages/request.hpp"
-#include "progress/completion.hpp"
-#include "progress/ltask.hpp"
+#include "progress/completion/completion.hpp"
+#include "progress/core/ltask.hpp"
 
 namespace headway::collectives {
 
@@ -22,24 +23,35 @@ namespace headway::collectives {
 /// Shape:    steps, requests and scratch memory are kept for the next operation when it is
 ///           recycled (schedule_cache.hpp), so that most operations allocate nothing.
 /// Threads:  built and started by one thread; after `start` any thread advances it, one at a time.
-/// Progress: after `start` it advances by itself: whoever completes the last message of a round
-///           submits the ltask that runs the next one. `run` instead waits between the rounds.
-/// Errors:   when a message fails or has not the size that is due, the steps still run to the end
-///           with empty messages in place of data, so that no rank waits for one that has given
-///           up; `how` says what was first. Every rank whose result would have been wrong has an
+/// Progress: after `start` it advances by itself: the thread that completes the last message of a
+///           round submits the ltask that runs the next one. `run` waits between the rounds
+///           instead.
+/// Errors:   when a message fails or has another size than is due, the remaining rounds still run,
+///           with failure messages in place of data, so that no rank waits for one that has
+///           failed. `how` says what failed first. Every rank whose result would be wrong has an
 ///           error.
-/// Source:   thread-or-not08 (PAPERS.md mechanism 23); Hoefler, Lumsdaine, Rehm, "Implementation
-///           and performance analysis of non-blocking collective operations for MPI", SC 2007.
+/// Source:   thread-or-not08 (docs/papers.md); Hoefler, Lumsdaine, Rehm, "Implementation and
+///           performance analysis of non-blocking collective operations for MPI", SC 2007.
 class schedule final : public progress::completion {
  public:
-  /// What an algorithm does beside messages and copies.
+  /// A step of an algorithm's own, beside messages and copies.
   class own_step {
    public:
     /// The rank that it could not reach, or -1.
-    [[nodiscard]] virtual int act(carrier& via) noexcept = 0;
+    [[nodiscard]] virtual int act() noexcept = 0;
 
    protected:
     ~own_step() = default;
+  };
+
+  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine, own };
+  struct step {
+    kind what;
+    int number;           ///< peer; of `open`: messages in the round
+    std::int64_t amount;  ///< bytes or elements
+    const void* from;
+    void* to;
+    const datatypes::layout* type;
   };
 
   schedule();
@@ -48,7 +60,7 @@ class schedule final : public progress::completion {
   // Building. What is passed must live until the schedule is complete; see also `keep`.
   void send(int peer, const void* from, std::int64_t bytes);
   void receive(int peer, void* to, std::int64_t bytes);
-  /// All messages since the last one are over before the next step begins.
+  /// Waits, when run, until all messages since the last `close_round` are complete.
   void close_round();
   void copy(const void* from, void* to, std::int64_t bytes);
   void pack(const datatypes::layout& type, const void* from, std::int64_t count, std::byte* to);
@@ -66,15 +78,15 @@ class schedule final : public progress::completion {
   void when_cleared(void (*let_go)(void*), void* what) { held_.push_back({let_go, what}); }
 
   // Running. A schedule may be run or started again when it is complete.
-  /// Draws the operation's tag. Once, before the first `run` or `start`.
+  /// Draws the operation's tag, on all ranks in the same order. Before the first `run` or `start`.
   void bind(team& ranks) noexcept {
     via_ = &ranks.via;
     tag_ = ranks.next_tag();
   }
-  /// From start to end, waiting.
+  /// Runs all steps and waits for their end.
   messages::outcome run() noexcept;
   void start() noexcept;
-  /// What the carrier calls, through the ltask, after it was given the schedule by `submit`.
+  /// Called by the ltask that transport::submit was given.
   void take_turn() noexcept;
   [[nodiscard]] progress::ltask& task() noexcept { return turn_; }
   /// Valid once complete.
@@ -82,21 +94,14 @@ class schedule final : public progress::completion {
   /// The rank whose message failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
+  /// As they were built: for tests.
+  [[nodiscard]] std::span<const step> steps() const noexcept { return steps_; }
   /// Forgets the steps and keeps the memory. Not while it runs.
   void clear() noexcept;
 
  private:
   friend class schedule_cache;
 
-  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine, own };
-  struct step {
-    kind what;
-    int number;           ///< peer; of `open`: messages in the round
-    std::int64_t amount;  ///< bytes or elements
-    const void* from;
-    void* to;
-    const datatypes::layout* type;
-  };
   static bool on_message(messages::request& r) noexcept;
   static bool on_counted(messages::request& r) noexcept;
   static progress::ltask_result on_turn(progress::ltask& task) noexcept;
@@ -120,7 +125,7 @@ class schedule final : public progress::completion {
     schedule& owner;
   };
 
-  // Between rounds these belong to whoever advances; `outstanding_` hands them on.
+  // Between rounds these belong to the thread that advances; `outstanding_` hands them on.
   std::vector<step> steps_;
   std::vector<datatypes::layout_ptr> kept_;
   struct held {
@@ -132,11 +137,11 @@ class schedule final : public progress::completion {
   reducer reducer_;
   std::unique_ptr<messages::request[]> requests_;
   int requests_held_ = 0;
-  std::size_t open_ = none;  ///< the round being built
-  std::size_t next_ = 0;     ///< the step to run
-  std::size_t round_ = 0;    ///< the step behind this round's `open`
+  std::size_t open_ = none;  ///< while building: the step that opened the round
+  std::size_t next_ = 0;     ///< the step to run next
+  std::size_t round_ = 0;    ///< the first step of this round
   int posted_ = 0;           ///< messages of this round so far
-  carrier* via_ = nullptr;
+  transport* via_ = nullptr;
   int tag_ = 0;
   messages::outcome how_ = messages::outcome::ok;
   int failed_rank_ = -1;
@@ -146,7 +151,7 @@ class schedule final : public progress::completion {
   std::atomic<int> outstanding_{0};
   progress::completion round_over_;  ///< of `run`, in rounds of many messages
   turn turn_;
-  schedule* cached_next_ = nullptr;  ///< schedule_cache's
+  schedule* cached_next_ = nullptr;  ///< owned by schedule_cache
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };

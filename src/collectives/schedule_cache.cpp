@@ -3,16 +3,16 @@
 namespace headway::collectives {
 
 /// Trivial, so that it can be used before and after the thread's destructors run.
-struct schedule_cache::shelf {
+struct schedule_cache::spare_list {
   schedule* first;
   int held;
   bool closed;
 };
 
-schedule_cache::shelf& schedule_cache::mine() noexcept {
-  static thread_local shelf own;  // all zero
-  struct sweeper {
-    ~sweeper() {
+schedule_cache::spare_list& schedule_cache::of_thread() noexcept {
+  static thread_local spare_list own;  // all zero
+  struct at_thread_exit {
+    ~at_thread_exit() {
       own.closed = true;
       while (schedule* s = own.first) {
         own.first = s->cached_next_;
@@ -20,13 +20,13 @@ schedule_cache::shelf& schedule_cache::mine() noexcept {
       }
     }
   };
-  static thread_local sweeper at_exit;
+  static thread_local at_thread_exit at_exit;
   (void)at_exit;
   return own;
 }
 
 schedule* schedule_cache::take() {
-  shelf& own = mine();
+  spare_list& own = of_thread();
   schedule* s = own.first;
   if (!s) return new schedule;
   own.first = s->cached_next_;
@@ -36,7 +36,7 @@ schedule* schedule_cache::take() {
 
 void schedule_cache::give(schedule* ended) noexcept {
   ended->clear();
-  shelf& own = mine();
+  spare_list& own = of_thread();
   if (own.closed || own.held >= kept_max) {
     delete ended;
     return;

@@ -6,7 +6,7 @@
 
 namespace headway::collectives {
 
-/// Schedules that have ended, kept for the next operation with their memory.
+/// Schedules that are not in use, kept for the next operation with their memory.
 /// Shape:    at most `kept_max` per thread.
 /// Threads:  each thread has its own; a schedule may be given back on another than it came from.
 /// Errors:   `take` throws std::bad_alloc.
@@ -17,15 +17,16 @@ class schedule_cache {
 
  private:
   static constexpr int kept_max = 8;
-  struct shelf;
-  static shelf& mine() noexcept;
+  struct spare_list;
+  static spare_list& of_thread() noexcept;
 };
 
 struct give_back {
   void operator()(schedule* s) const noexcept { schedule_cache::give(s); }
 };
 
-/// A schedule that goes back to the cache. Let go only what is complete or was never started.
+/// A schedule that goes back to the cache when it is destroyed: it must be complete, or never have
+/// been started.
 using schedule_ptr = std::unique_ptr<schedule, give_back>;
 
 [[nodiscard]] inline schedule_ptr new_schedule() { return schedule_ptr(schedule_cache::take()); }

@@ -2,7 +2,11 @@
 
 #include <atomic>
 
-#include "collectives/carrier.hpp"
+#include "base/assert.hpp"
+#include "collectives/settings.hpp"
+#include "collectives/shared_memory.hpp"
+#include "collectives/transport.hpp"
+#include "messages/numbers.hpp"
 
 namespace headway::collectives {
 
@@ -10,28 +14,33 @@ namespace headway::collectives {
 /// Threads:  any; calls on one communicator are made in the same order on all its ranks, which
 ///           the standard demands of the program.
 struct team {
-  carrier& via;
-  int rank = 0;
-  int size = 1;
+  team(transport& over, int my_rank, int ranks, bool more_ranks_than_processors = false,
+       const settings& values = {}) noexcept
+      : via(over),
+        rank(my_rank),
+        size(ranks),
+        oversubscribed(more_ranks_than_processors),
+        chosen_by_user(values) {
+    HEADWAY_ASSERT(0 <= my_rank && my_rank < ranks);
+  }
+
+  transport& via;
+  const int rank;
+  const int size;
   /// More ranks than processors on some node: a rank that waits should be woken once, not often.
-  bool crowded = false;
-  /// Each rank can touch the memory of every other (carrier::read, write), and all know it. Set
-  /// between two operations, on all ranks alike.
-  bool direct = false;
+  const bool oversubscribed;
+  const settings chosen_by_user;
+  /// Changes only between two operations, on all ranks alike.
+  shared_memory memory = {};
 
   /// Keeps operations under way apart: all ranks draw the same number for the same operation.
   [[nodiscard]] int next_tag() noexcept {
     // Relaxed: the number is the only thing that is shared.
-    return static_cast<int>(drawn_.fetch_add(1, std::memory_order_relaxed) & tag_mask);
+    return messages::operation_tags.of(drawn_.fetch_add(1, std::memory_order_relaxed));
   }
 
  private:
-  static constexpr unsigned tag_mask = 0x1fffffff;  // above it the layers over us have their own
   std::atomic<unsigned> drawn_{0};
-
- public:
-  team(carrier& over, int my_rank, int ranks, bool more_ranks_than_cores = false) noexcept
-      : via(over), rank(my_rank), size(ranks), crowded(more_ranks_than_cores) {}
 };
 
 }  // namespace headway::collectives

@@ -4,8 +4,8 @@
 
 namespace headway::collectives {
 
-/// How ranks hang together below rank 0. In each, the ranks below a child are a row of neighbours
-/// that begins with the child, so that a reduction towards rank 0 keeps the order of ranks.
+/// Trees of ranks with rank 0 at the top. In each, a child and all ranks below it are consecutive
+/// and begin with the child, so that a reduction towards rank 0 keeps the order of ranks.
 enum class tree : std::uint8_t {
   binomial,  ///< depth log2 n
   flat,      ///< all are children of rank 0
@@ -40,7 +40,7 @@ void each_child(tree shape, int rank, int size, const Visit& visit) {
   }
 }
 
-/// The same in descending order: the child with most below it comes first.
+/// The same in descending order: the child with the largest subtree comes first.
 template <class Visit>
 void each_child_downwards(tree shape, int rank, int size, const Visit& visit) {
   if (shape != tree::binomial) return each_child(shape, rank, size, visit);

@@ -1,10 +1,16 @@
-#include "collectives/tunables.hpp"
+#include "base/tunable.hpp"
+#include "collectives/settings.hpp"
 
 namespace headway::collectives {
+namespace {
 
 base::text_tunable forced_algorithms{
     "HEADWAY_COLLECTIVES", "", "allreduce:ring,bcast:chain",
     "algorithm per collective in place of the table's choice, the same on all ranks; one that does "
     "not fit the call is passed over"};
+
+}  // namespace
+
+settings settings::from_environment() { return from_text(forced_algorithms.get()); }
 
 }  // namespace headway::collectives

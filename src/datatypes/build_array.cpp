@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "datatypes/build.hpp"
 #include "datatypes/facts.hpp"
 
@@ -24,7 +25,7 @@ class array_part {
     close(size);
   }
 
-  /// Adds the dimension of `size` of which process `mine` of `processes` owns every so-manieth
+  /// Adds the dimension of `size` of which process `mine` of `processes` owns every `processes`-th
   /// block of `block` indices.
   void cyclic(std::int64_t size, std::int64_t block, std::int64_t mine, std::int64_t processes) {
     const auto first = mine * block;
@@ -109,7 +110,9 @@ built build_subarray(span64 sizes, span64 subsizes, span64 starts, storage_order
 built build_darray(std::int64_t rank, std::span<const darray_dimension> dimensions,
                    storage_order order, const layout& old) {
   std::vector<std::int64_t> place(dimensions.size());  // of `rank` in the process grid
+  HEADWAY_ASSERT(rank >= 0);
   for (std::size_t d = dimensions.size(); d-- > 0;) {
+    HEADWAY_ASSERT(dimensions[d].processes > 0);
     place[d] = rank % dimensions[d].processes;
     rank /= dimensions[d].processes;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
 namespace headway::datatypes {
 namespace {
 
@@ -46,6 +48,7 @@ layout_facts layout_facts::of(const layout& l) {
 }
 
 layout_facts layout_facts::repeated(std::int64_t rounds, std::int64_t stride) const {
+  HEADWAY_ASSERT(rounds >= 0);
   if (overflow) return *this;
   if (rounds == 0) return {};
   layout_facts made = *this;
@@ -60,7 +63,7 @@ layout_facts layout_facts::repeated(std::int64_t rounds, std::int64_t stride) co
   made.true_ub = sum.plus(true_ub, up);
   made.set_lb = sum.plus(set_lb, down);
   made.set_ub = sum.plus(set_ub, up);
-  (void)sum.times(rounds, stride);  // the folding of loops computes this
+  (void)sum.times(rounds, stride);  // plan.cpp computes this when it folds loops: check it here
   if (made.overflow) return made;
   made.plan = datatypes::repeat(plan, rounds, stride);
   made.elements = datatypes::repeat(elements, rounds);

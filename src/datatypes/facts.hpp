@@ -8,8 +8,8 @@
 
 namespace headway::datatypes {
 
-/// A layout in the making. The bounds that a `resized` has set are kept apart from where the bytes
-/// are, because they rule alone wherever there are any (MPI-5.0 section 5.1.6).
+/// A layout under construction. Bounds that a `resized` has set are kept apart from the bounds of
+/// the bytes: wherever there are any, they alone count (MPI-5.0 section 5.1.6).
 struct layout_facts {
   std::int64_t size = 0;
   std::int64_t true_lb = 0, true_ub = 0;  ///< only if size > 0
@@ -18,7 +18,8 @@ struct layout_facts {
   number kind = number::none;
   number element_kind = number::none;
   bool bounds_set = false;
-  bool overflow = false;  ///< something did not fit into 64 bits; the rest means nothing
+  bool overflow =
+      false;  ///< a size or place did not fit into 64 bits; the other members are invalid
   placed_plan plan = {};
   signature_ptr elements = {};
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "datatypes/plan.hpp"
 #include "datatypes/signature.hpp"
 
@@ -23,6 +24,7 @@ std::int64_t layout::first_byte(std::int64_t count) const noexcept {
 
 void layout::pack(const void* from, std::int64_t count, std::int64_t begin, std::int64_t end,
                   std::byte* to) const noexcept {
+  HEADWAY_DEBUG_ASSERT(count >= 0 && begin >= 0 && end <= count * size_);
   if (plan_) {
     copy_out(*plan_, count, extent(), static_cast<const std::byte*>(from) + origin_, begin, end,
              to);
@@ -31,6 +33,7 @@ void layout::pack(const void* from, std::int64_t count, std::int64_t begin, std:
 
 void layout::unpack(const std::byte* from, std::int64_t begin, std::int64_t end, void* to,
                     std::int64_t count) const noexcept {
+  HEADWAY_DEBUG_ASSERT(count >= 0 && begin >= 0 && end <= count * size_);
   if (plan_) {
     copy_in(*plan_, count, extent(), static_cast<std::byte*>(to) + origin_, begin, end, from);
   }

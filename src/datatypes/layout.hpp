@@ -46,9 +46,9 @@ class layout {
   [[nodiscard]] std::int64_t true_extent() const noexcept { return true_ub_ - true_lb_; }
   [[nodiscard]] std::int64_t alignment() const noexcept { return alignment_; }
 
-  /// Any number of elements is one block: `count * size()` bytes from `true_lb()` on.
+  /// Elements in a row are one block of memory: `count * size()` bytes from `true_lb()` on.
   [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
-  /// `count` elements are one block (a single element may be, though a row of them is not).
+  /// `count` elements are one block: any number if `is_contiguous`, else perhaps a single one.
   [[nodiscard]] bool is_one_block(std::int64_t count) const noexcept {
     return contiguous_ || (one_block_ && count == 1) || count == 0 || size_ == 0;
   }
@@ -73,7 +73,7 @@ class layout {
   [[nodiscard]] std::int64_t elements() const noexcept;
   /// Basic elements in the first `bytes` of the packed form; -1 if they end inside one.
   [[nodiscard]] std::int64_t elements_in(std::int64_t bytes) const noexcept;
-  /// For whoever walks the elements (external32, signatures).
+  /// For functions that visit the elements (external32, signatures).
   [[nodiscard]] const signature& elements_tree() const noexcept { return *signature_; }
 
  private:
@@ -91,14 +91,15 @@ class layout {
   number element_kind_ = number::none;
   bool contiguous_ = false;
   bool one_block_ = false;
-  bool bounds_set_ = false;  ///< a `resized` is inside: its bounds rule
+  bool bounds_set_ = false;  ///< a `resized` is inside: its bounds count
   bool immortal_ = false;    ///< predefined: never counted
   mutable std::atomic<std::uint32_t> users_{0};
   std::shared_ptr<const plan> plan_;
   std::shared_ptr<const signature> signature_;
 };
 
-/// Shares a layout; the last one to go deletes it. Predefined layouts are not counted.
+/// A pointer that counts the users of its layout; the last one deletes it. Predefined layouts are
+/// not counted.
 class layout_ptr {
   // Hazard: a user's last read after the deletion by another. Edge: (G) release -> (D) acquire.
  public:

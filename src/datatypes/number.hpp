@@ -34,7 +34,7 @@ enum class number : std::uint8_t {
   logical64,
   logical128,
   byte,    ///< MPI_BYTE: uninterpreted; bitwise operators only
-  text8,   ///< MPI_CHAR, MPI_CHARACTER: no operator
+  text8,   ///< MPI_CHAR, MPI_CHARACTER: computed with like a small integer
   text32,  ///< MPI_WCHAR: no operator
   packed,  ///< MPI_PACKED: no operator
   half,    ///< MPI_REAL2: moved, never computed with

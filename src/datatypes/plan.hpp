@@ -60,11 +60,12 @@ class plan_list {
  private:
   struct item {
     std::int64_t offset;
-    std::int64_t length;  ///< of a block; its plan is made when it is complete
-    plan_ptr child;       ///< null: a block
+    std::int64_t
+        length;      ///< of a block, which may still grow: its plan is made when it is complete
+    plan_ptr child;  ///< null: a block
   };
   void add_block(std::int64_t offset, std::int64_t length);
-  /// All alike and equally far apart. At least two.
+  /// Whether all parts are alike and equally far apart. There are at least two.
   [[nodiscard]] static bool regular(const std::vector<item>& items) noexcept;
   [[nodiscard]] static plan_ptr child_of(const item& i);
 

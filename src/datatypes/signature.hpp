@@ -32,7 +32,7 @@ struct signature {
 [[nodiscard]] signature_ptr run_signature(number kind, std::int64_t count);
 /// A null signature is empty.
 [[nodiscard]] signature_ptr repeat(const signature_ptr& what, std::int64_t count);
-/// What is put one behind the other; neighbours that are runs of one kind become one run.
+/// Signatures one behind the other; neighbouring runs of one kind become one run.
 [[nodiscard]] signature_ptr join(const std::vector<signature_ptr>& parts);
 
 /// Elements that end within the first `bytes`; -1 if the bytes end inside one.

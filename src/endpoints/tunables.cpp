@@ -1,6 +1,9 @@
-#include "endpoints/tunables.hpp"
+// What a user may set; settings.hpp has the same as values.
+#include "base/tunable.hpp"
+#include "endpoints/settings.hpp"
 
 namespace headway::endpoints {
+namespace {
 
 base::number_tunable memory_bytes{
     "HEADWAY_ENDPOINT_MEMORY",
@@ -28,8 +31,8 @@ base::number_tunable inline_bytes{
     1024,
     0,
     1 << 20,
-    "messages up to here are copied through the rail even where the buffer could be handed over: "
-    "a reference has to go back for that"};
+    "messages up to here are copied through the rail even where the buffer could be handed over, "
+    "for which a reference has to come back"};
 
 base::number_tunable pack_bytes{
     "HEADWAY_ENDPOINT_PACK",
@@ -46,8 +49,8 @@ base::number_tunable ahead_bytes{
     4 << 20,
     0,
     1 << 30,
-    "who received a message larger than a packet from another machine keeps room for the next one "
-    "like it, up to this size, so that its sender need not ask; 0: never"};
+    "a process that received a message larger than a packet from another machine opens memory for "
+    "the next one like it, up to this size, so that its sender need not ask; 0: never"};
 
 base::number_tunable window{
     "HEADWAY_ENDPOINT_WINDOW",
@@ -72,7 +75,21 @@ base::choice_tunable dispatch{
     "HEADWAY_DISPATCH",
     {"auto", "pause", "yield", "loop", "event"},
     "auto",
-    "who looks for messages to end-points while no thread waits for one: a thread of ours that "
+    "what looks for messages to end-points while no thread waits for one: a background thread that "
     "pauses 20 us, yields, or does nothing else; or the kernel's events alone"};
+
+}  // namespace
+
+settings settings::from_environment() {
+  return {.memory_bytes = static_cast<std::size_t>(endpoints::memory_bytes.get()),
+          .share = sharing.index() == 0,
+          .checks = endpoints::checks.index() == 1,
+          .inline_bytes = static_cast<std::size_t>(endpoints::inline_bytes.get()),
+          .pack_bytes = static_cast<std::size_t>(endpoints::pack_bytes.get()),
+          .ahead_bytes = static_cast<std::size_t>(endpoints::ahead_bytes.get()),
+          .window = static_cast<std::uint32_t>(endpoints::window.get()),
+          .queue = static_cast<std::uint32_t>(queue_max.get()),
+          .dispatch = static_cast<policy>(endpoints::dispatch.index())};
+}
 
 }  // namespace headway::endpoints

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "launch/pmi_line.hpp"
+#include "launch/pmi1/pmi_line.hpp"
 
 namespace headway::launch {
 

@@ -6,9 +6,9 @@
 
 namespace headway::launch {
 
-/// What a launcher tells a process through its environment. These are the launcher's words, not
-/// settings of the user's, so they are no tunables.
-/// Threads:  reads the array it was given; nobody may change it meanwhile.
+/// What a launcher tells a process through its environment. These variables belong to the launcher,
+/// they are no settings of the user's, so they are no tunables.
+/// Threads:  reads the array that it was given; no thread may change that array meanwhile.
 class environment {
  public:
   /// `entries` ends with a null pointer, as `environ` does.

@@ -1,82 +1,112 @@
 #include "launch/job.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <sodium.h>
 
-#include "base/log.hpp"
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/lock_guard.hpp"
 #include "launch/join.hpp"
-#include "launch/pmi_job.hpp"
-#include "launch/rendezvous_job.hpp"
-#include "launch/single_job.hpp"
-#include "launch/tunables.hpp"
+#include "launch/wire_text.hpp"
 
 namespace headway::launch {
-namespace {
 
-struct sign {
-  const char* variable;
-  const char* launcher;
-  bool counts;  ///< the value is a number of processes: one alone needs nobody
-};
+using base::failed;
+using base::fault_kind;
 
-// In this order: Open MPI and Slurm also set PMIX_ variables. Intel's and MPICH's launchers need no
-// line, they set PMI_FD.
-constexpr sign signs[] = {
-    {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
-    {"SLURM_STEP_NUM_TASKS", "Slurm's srun without --mpi=pmi2", true},
-    {"PMIX_NAMESPACE", "a PMIx launcher", false},
-    {"PMIX_RANK", "a PMIx launcher", false},
-    {"SLURM_NTASKS", "Slurm's srun without --mpi=pmi2", true},
-    {"PALS_RANKID", "Cray's PALS", false},
-    {"JSM_NAMESPACE_SIZE", "IBM's jsrun", true},
-};
-
-bool is_socket(std::int64_t descriptor) {
-  struct stat found;
-  return descriptor >= 0 && descriptor < INT32_MAX &&
-         fstat(static_cast<int>(descriptor), &found) == 0 && S_ISSOCK(found.st_mode);
+base::result<std::unique_ptr<job>> job::join(const settings& how) {
+  auto found = find_launcher(environment::of_this_process(), how);
+  if (!found) return std::unexpected(found.error());
+  return join(std::move(*found));
 }
 
-}  // namespace
+base::result<std::unique_ptr<job>> job::join(std::unique_ptr<launcher> found) {
+  HEADWAY_ASSERT(found && is_place(found->who().rank, found->who().size));
+  std::unique_ptr<job> made(new job(std::move(found)));
+  if (auto done = made->agree_on_secret(); !done) return std::unexpected(done.error());
+  if (made->who().size > 1) made->on_node_.emplace(made->who(), made->secret_);
+  return made;
+}
 
-std::optional<std::string> foreign_launcher(const environment& told) {
-  for (const auto& s : signs) {
-    const auto value = told.find(s.variable);
-    if (!value) continue;
-    const bool alone = s.counts && told.number(s.variable).value_or(1) <= 1;
-    // The step's own count is the truth about us; the allocation's count says nothing then.
-    if (alone && s.variable == std::string_view("SLURM_STEP_NUM_TASKS")) return std::nullopt;
-    if (!alone) return fmt::format("{} ({}={})", s.launcher, s.variable, *value);
+/// Rank 0 makes the secret and the others ask for it, where the launcher has made none.
+base::result<> job::agree_on_secret() {
+  if (const auto given = launcher_->secret()) {
+    secret_ = *given;
+    return {};
   }
-  return std::nullopt;
+  if (sodium_init() < 0) return failed(fault_kind::system, "libsodium does not start");
+  const bool maker = who().rank == 0;
+  if (maker) randombytes_buf(secret_.data(), secret_.size());
+  if (who().size == 1) return {};
+  if (auto done = trade(maker ? std::span<const std::byte>(secret_) : std::span<std::byte>());
+      !done || maker)
+    return done;
+  const auto value = look_up(0);
+  if (!value) return std::unexpected(value.error());
+  if (value->size() != secret_.size())
+    return failed(fault_kind::bad_input, "rank 0 has published no secret for the job");
+  std::ranges::copy(*value, secret_.begin());
+  return {};
 }
 
-base::result<std::unique_ptr<job>> join_from(const environment& told) {
-  if (const auto text = told.find("PMI_FD")) {
-    const auto descriptor = told.number("PMI_FD");
-    if (descriptor && is_socket(*descriptor))
-      return pmi_job::inherited(told, static_cast<int>(*descriptor));
-    base::log(base::severity::warning,
-              "PMI_FD={} is not an open socket (started by a rank, or by a wrapper that closes "
-              "descriptors?): running as a single process",
-              *text);
-  } else if (told.has("PMI_PORT") && told.has("PMI_ID")) {
-    return pmi_job::dialled(told);
-  } else if (const auto launcher = foreign_launcher(told)) {
-    base::log(base::severity::warning,
-              "started by {}, which this library does not understand: running as a single process",
-              *launcher);
-  }
-  return std::make_unique<single_job>();
+base::result<> job::trade(std::span<const std::byte> value) {
+  const base::lock_guard held(lock_);
+  auto done = launcher_->publish(value);
+  if (!done)
+    return failed(done.error().kind,
+                  fmt::format("exchange among {} processes: {}", who().size, done.error().text));
+  return done;
 }
 
-base::result<std::unique_ptr<job>> job::join() {
-  const auto told = environment::of_this_process();
-  if (rendezvous.get().empty()) return join_from(told);
-  const auto where = rendezvous_from(rendezvous.get(), told.find("HEADWAY_RENDEZVOUS_SECRET"),
-                                     static_cast<int>(rendezvous_processes.get()));
-  if (!where) return std::unexpected(where.error());
-  return rendezvous_job::meet(*where);
+base::result<std::vector<std::byte>> job::look_up(int rank) {
+  const base::lock_guard held(lock_);
+  look_ups_.fetch_add(1, std::memory_order_relaxed);  // a number for people
+  return launcher_->value_of(rank);
+}
+
+std::vector<std::byte> job::once_a_node(const std::function<std::vector<std::byte>()>& make) {
+  if (!on_node_) return make();
+  const int node = on_node_->node_itself();
+  if (!on_node_->claim(node)) return on_node_->find(node).value_or(std::vector<std::byte>{});
+  auto made = make();
+  if (made.empty()) on_node_->abandon(node);
+  else on_node_->put(node, made);
+  return made;
+}
+
+base::result<> job::publish(std::span<const std::byte> record) {
+  HEADWAY_ASSERT(own_.empty() && !record.empty());
+  if (record.size() > record_bytes_max)
+    return failed(fault_kind::bad_input,
+                  fmt::format("{} bytes are more than a process may publish ({})", record.size(),
+                              record_bytes_max));
+  own_.assign(record.begin(), record.end());
+  if (!on_node_) return trade(own_);
+  on_node_->put(who().rank, own_);  // found by the others when the exchange has returned there
+  auto done = trade(own_);
+  on_node_->unlink_name();
+  return done;
+}
+
+base::result<std::vector<std::byte>> job::record_of(int rank) {
+  HEADWAY_ASSERT(!own_.empty());
+  if (rank < 0 || rank >= who().size)
+    return failed(fault_kind::bad_input,
+                  fmt::format("there is no rank {} of {}", rank, who().size));
+  if (rank == who().rank) return own_;
+  HEADWAY_ASSERT(on_node_);
+  if (auto known = on_node_->find(rank)) return *std::move(known);
+  const bool claimed = on_node_->claim(rank);
+  auto found = look_up(rank);
+  if (claimed && found) on_node_->put(rank, *found);
+  else if (claimed) on_node_->abandon(rank);
+  return found;
+}
+
+base::result<> job::barrier() {
+  const base::lock_guard held(lock_);
+  return launcher_->barrier();
 }
 
 }  // namespace headway::launch

@@ -1,56 +1,75 @@
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "launch/identity.hpp"
+#include "launch/launcher.hpp"
+#include "launch/node_records.hpp"
+#include "launch/settings.hpp"
 
 namespace headway::launch {
 
-using job_secret = std::array<std::byte, 32>;
-
-/// What this process is told by whoever started it.
-struct identity {
-  int rank = 0;
-  int size = 1;
-  std::string job_id = {};    ///< the same on every rank, unlike that of any other job here
-  std::string launcher = {};  ///< "none", "headway", "pmi-1", "rendezvous": for messages
-  int app_number = 0;         ///< MPI_APPNUM; -1 unknown
-  int universe_size = -1;     ///< MPI_UNIVERSE_SIZE; -1 unknown
-};
-
-/// The job that this process is a member of: who am I, and a key-value exchange with the others.
-/// Threads:  one thread at a time; `abort` any thread.
+/// The job that this process is a member of: its place in it, the secret that its processes share,
+/// and one record of each process, which the processes of a node look up once for all.
+/// Threads:  `record_of` and `abort` any thread; the rest one.
 /// Progress: every call has a deadline (HEADWAY_START_TIMEOUT) and names what it waited for.
-/// Errors:   `bad_input` when the launcher talks nonsense, `peer_lost` when it goes away.
-/// Source:   PMI-1 as in data/mpi5/launch_facts.md, sections 2 and 6.
+/// Errors:   `bad_input` when the launcher breaks its protocol, `peer_lost` when it goes away.
 class job {
  public:
-  /// Finds out by the environment: HEADWAY_RENDEZVOUS → a rendezvous, whoever started us; PMI_FD or
-  /// PMI_PORT → PMI-1, else a single process. Says in one line on standard error when the
-  /// environment is that of a launcher that we do not understand.
-  [[nodiscard]] static base::result<std::unique_ptr<job>> join();
-  virtual ~job() = default;
+  /// Finds the launcher by the environment: HEADWAY_RENDEZVOUS → a rendezvous, whatever started us;
+  /// PMI_FD or PMI_PORT → PMI-1, PMIX_SERVER_URI… → PMIx, else a single process. Writes one line to
+  /// the log when the environment is that of a launcher whose protocol is not known here.
+  /// Collective, where the processes have to agree on a secret.
+  [[nodiscard]] static base::result<std::unique_ptr<job>> join(const settings& how);
+  /// The same with a launcher that was found.
+  [[nodiscard]] static base::result<std::unique_ptr<job>> join(std::unique_ptr<launcher> found);
 
-  [[nodiscard]] virtual const identity& who() const noexcept = 0;
-  /// Known to the processes of this job only (after the first `exchange`).
-  [[nodiscard]] virtual const job_secret& secret() const noexcept = 0;
-  /// Any bytes under a short name (≤ 32 letters, digits, '-', '_'). Visible after `exchange`.
-  [[nodiscard]] virtual base::result<> publish(std::string_view name,
-                                               std::span<const std::byte> value) = 0;
-  /// Collective: returns when every rank has come here.
-  [[nodiscard]] virtual base::result<> exchange() = 0;
-  [[nodiscard]] virtual base::result<std::vector<std::byte>> lookup(int rank,
-                                                                    std::string_view name) = 0;
+  [[nodiscard]] const identity& who() const noexcept { return launcher_->who(); }
+  [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
+
+  /// Bytes that are the same for all processes of a node: `make` is called by one of them, and the
+  /// others wait for it, up to a second. Empty: this one has to make its own.
+  [[nodiscard]] std::vector<std::byte> once_a_node(
+      const std::function<std::vector<std::byte>()>& make);
+  /// Gives this process's record to the others. Collective, once: returns when every process has
+  /// given its record.
+  [[nodiscard]] base::result<> publish(std::span<const std::byte> record);
+  /// The record that `rank` gave.
+  [[nodiscard]] base::result<std::vector<std::byte>> record_of(int rank);
+  /// How many values this process has asked its launcher for.
+  [[nodiscard]] std::uint64_t look_ups() const noexcept {
+    return look_ups_.load(std::memory_order_relaxed);  // a number for people
+  }
+  /// Collective: returns when every process has come here. After `publish`.
+  [[nodiscard]] base::result<> barrier();
   /// Ends the whole job with this exit code. Returns only if the launcher could not be reached.
-  virtual void abort(int exit_code, std::string_view why) noexcept = 0;
-  /// Says good-bye; nothing may be called after it. Leaving without it counts as dying.
-  [[nodiscard]] virtual base::result<> finish() = 0;
+  void abort(int exit_code, std::string_view why) noexcept { launcher_->abort(exit_code, why); }
+  /// Leaves the job; nothing may be called after it. A process that ends without it counts as
+  /// failed.
+  [[nodiscard]] base::result<> finish() { return launcher_->finish(); }
+
+ private:
+  explicit job(std::unique_ptr<launcher> found) : launcher_(std::move(found)) {}
+  [[nodiscard]] base::result<> agree_on_secret();
+  [[nodiscard]] base::result<> trade(std::span<const std::byte> value);
+  [[nodiscard]] base::result<std::vector<std::byte>> look_up(int rank);
+
+  base::mutex lock_;  // cold: one request to the launcher at a time; `abort` needs no lock
+  const std::unique_ptr<launcher> launcher_;
+  job_secret secret_{};
+  std::optional<node_records> on_node_;  ///< of a job of several processes
+  std::vector<std::byte> own_;           ///< from `publish` on
+  std::atomic<std::uint64_t> look_ups_{0};
 };
 
 }  // namespace headway::launch

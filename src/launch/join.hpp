@@ -5,15 +5,18 @@
 #include <string>
 
 #include "launch/environment.hpp"
-#include "launch/job.hpp"
+#include "launch/launcher.hpp"
+#include "launch/settings.hpp"
 
 namespace headway::launch {
 
-/// `job::join` for a given environment.
-[[nodiscard]] base::result<std::unique_ptr<job>> join_from(const environment& told);
+/// The launcher that this environment is of: see `job::join`.
+/// Errors:   also `unsupported`: a PMIx server started us, and its library cannot be loaded.
+[[nodiscard]] base::result<std::unique_ptr<launcher>> find_launcher(const environment& told,
+                                                                    const settings& how);
 
-/// The launcher that started this process and that we cannot talk to, with the variable that
-/// betrays it: "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4)". Nothing if there is no sign of one.
+/// A launcher that started this process and whose protocol is not known here, with the variable
+/// that shows it: "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4)". Nothing: no such variable is set.
 [[nodiscard]] std::optional<std::string> foreign_launcher(const environment& told);
 
 }  // namespace headway::launch

@@ -1,6 +1,9 @@
-#include "launch/tunables.hpp"
+#include "base/clock.hpp"
+#include "base/tunable.hpp"
+#include "launch/settings.hpp"
 
 namespace headway::launch {
+namespace {
 
 // 60 s: long enough for a cold start of hundreds of ranks from a slow file system, short enough
 // that a person still waits for the message.
@@ -25,5 +28,16 @@ base::number_tunable rendezvous_processes{
     0,
     4096,
     "how many processes meet at HEADWAY_RENDEZVOUS; 0: as its file says, else 2"};
+
+}  // namespace
+
+settings settings::from_environment() {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  return {.start_timeout_ns = static_cast<std::uint64_t>(start_timeout.get()) * second_ns,
+          .rendezvous = launch::rendezvous.get(),
+          .rendezvous_processes = static_cast<int>(launch::rendezvous_processes.get())};
+}
+
+std::uint64_t settings::deadline_ns() const noexcept { return base::now_ns() + start_timeout_ns; }
 
 }  // namespace headway::launch

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <new>
 
+#include "base/lock_guard.hpp"
 #include "base/log.hpp"
 #include "messages/parts.hpp"
 
 namespace headway::messages {
 
 exchange_parts::~exchange_parts() {
-  while (parked* message = early.pop_front()) unpark(message);
+  while (unexpected_message* message = early.pop_front()) free_unexpected(message);
   for (auto& slot : pages) delete slot.load(std::memory_order_relaxed);  // nobody else is left
 }
 
@@ -27,12 +28,13 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
                                       std::memory_order_relaxed))
       delete fresh;
   }
-  const std::lock_guard guard(early_lock);
-  for (parked* message = early.front(); where && message;) {
-    parked* following = early.after(*message);
+  const base::lock_guard guard(early_lock);
+  for (unexpected_message* message = early.front(); where && message;) {
+    unexpected_message* following = early.after(*message);
     if (message->context == id) {
       early.erase(*message);
-      where->waiting.add_parked(*message);  // nobody else knows `where` yet
+      const base::lock_guard its(where->lock);
+      where->waiting.add_unexpected(*message);
     }
     message = following;
   }
@@ -40,28 +42,49 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
                                                                    std::memory_order_release);
 }
 
-void exchange_parts::keep_early(parked& message) noexcept {
+void exchange_parts::keep_early(unexpected_message& message) noexcept {
   context* where = nullptr;
   {
-    const std::lock_guard guard(early_lock);
+    const base::lock_guard guard(early_lock);
     where = find(message.context);  // it may have been opened meanwhile
     if (!where) {
       early.push_back(message);
       return;
     }
   }
-  // Opened meanwhile; a receive may have been posted there already, so match as on arrival.
+  match(*where, message);  // a receive may have been posted there already
+}
+
+/// Discards a message whose receive has ended, or will end, as `peer_lost`: its sender would wait
+/// for ever. Deletes itself.
+struct discarding_receive final : request {
+  explicit discarding_receive(context& where) noexcept {
+    aim(where, {}, any_source);
+    finish = [](request& self) noexcept {
+      delete static_cast<discarding_receive*>(&self);
+      return false;
+    };
+  }
+};
+
+void exchange_parts::match(context& where, unexpected_message& message) noexcept {
   request* r = nullptr;
+  bool unwanted = false, bins_short = false;
   {
-    const std::lock_guard guard(where->lock);
-    r = where->waiting.take_posted(message.source, message.tag);
+    const base::lock_guard guard(where.lock);
+    r = where.waiting.take_posted(message.source, message.tag);
+    unwanted = !r && message.is_rts && where.collective && where.has_lost;
     if (r) {
-      r->stage_ = request::stage::landing;
-    } else {
-      where->keep(message);
+      r->posted_ = false;
+    } else if (!unwanted) {
+      where.keep(message);
+      bins_short = where.waiting.bins_wanted() != 0;
     }
   }
-  if (r) receive_parked(*r, message);
+  if (bins_short) where.widen();
+  if (unwanted) r = new (std::nothrow) discarding_receive(where);
+  if (r) return receive_unexpected(*r, message);
+  if (unwanted) free_unexpected(&message);  // no memory: its sender waits, for a lost communicator
 }
 
 void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept {
@@ -69,87 +92,67 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
     case wire_kind::eager:
       return arrived_eager(from, bytes);
     case wire_kind::request_to_send:
-      return arrived_offer(from, bytes);
-    case wire_kind::clear_to_send: {
-      grant given;
-      if (read_head(bytes, given)) return granted(from, given);
-      break;
-    }
-    case wire_kind::credit_only:
-      break;
+      return arrived_rts(from, bytes);
   }
   base::log(base::severity::error, "rank {} sent a packet that is not understood ({} bytes)",
             static_cast<std::uint32_t>(from.id()), bytes.size());
 }
 
 void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept {
-  envelope match;
-  if (!read_head(bytes, match)) return;
-  const auto payload = bytes.subspan(sizeof match);
-  const int source = static_cast<int>(match.source);
-  context* where = find(match.context);
-  if (!where) {
-    if (parked* message = park(from, match, payload)) keep_early(*message);
-    return;
-  }
+  envelope head;
+  if (!read_head(bytes, head)) return;
+  const auto payload = bytes.subspan(sizeof head);
+  const int source = static_cast<int>(head.source);
+  context* where = find(head.context);
   request* r = nullptr;
-  {
-    const std::lock_guard guard(where->lock);
-    r = where->waiting.take_posted(source, match.tag);
-    if (r) {
-      r->stage_ = request::stage::landing;
-    } else if (parked* message = park(from, match, payload)) {
-      where->keep(*message);
-      return;
-    }
+  if (where) {
+    const base::lock_guard guard(where->lock);
+    r = where->waiting.take_posted(source, head.tag);
+    if (r) r->posted_ = false;
   }
-  if (!r) {
+  if (r) {
+    from.consumed(eager_charge(payload.size()));
+    return deliver(*r, source, head.tag, payload, head.given_up != 0);
+  }
+  // Copied without the lock: a receive that is posted meanwhile is found below.
+  unexpected_message* message = make_unexpected(from, head, payload);
+  if (!message) {
     base::log(base::severity::error, "out of memory: a message of {} bytes from rank {} is lost",
               payload.size(), static_cast<std::uint32_t>(from.id()));
     return;
   }
-  from.consumed(eager_charge(payload.size()));
-  deliver(*r, source, match.tag, payload, match.given_up != 0);
+  if (where) return match(*where, *message);
+  keep_early(*message);
 }
 
-void exchange_parts::arrived_offer(packets::peer& from, std::span<const std::byte> bytes) noexcept {
-  offer offered;
-  if (!read_head(bytes, offered)) return;
-  parked* message = park(from, offered);
+void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte> bytes) noexcept {
+  rts announced;
+  if (!read_head(bytes, announced)) return;
+  unexpected_message* message = make_unexpected(from, announced);
   if (!message) {
-    base::log(base::severity::error, "out of memory: an offer from rank {} is lost",
+    base::log(base::severity::error, "out of memory: a request to send from rank {} is lost",
               static_cast<std::uint32_t>(from.id()));
     return;
   }
-  context* where = find(offered.match.context);
-  if (!where) return keep_early(*message);
-  request* r = nullptr;
-  {
-    const std::lock_guard guard(where->lock);
-    r = where->waiting.take_posted(message->source, message->tag);
-    if (!r) {
-      where->keep(*message);
-      return;
-    }
-    r->stage_ = request::stage::landing;
-  }
-  receive_parked(*r, *message);
+  context* where = find(announced.match.context);
+  if (where) return match(*where, *message);
+  keep_early(*message);
 }
 
-void exchange_parts::receive_parked(request& r, parked& message) noexcept {
-  if (message.is_offer) {
+void exchange_parts::receive_unexpected(request& r, unexpected_message& message) noexcept {
+  if (message.is_rts) {
     accept(*message.from, r, message);
   } else {
     message.from->consumed_late(message.charge);
     deliver(r, message.source, message.tag, {message.data(), message.bytes}, message.given_up);
   }
-  unpark(&message);
+  free_unexpected(&message);
 }
 
 void exchange_parts::deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                              bool given_up) noexcept {
-  const std::size_t fits = std::min(payload.size(), r.bytes_);
-  if (fits != 0) std::memcpy(r.data_, payload.data(), fits);
+  const std::size_t fits = std::min(payload.size(), r.memory.size());
+  if (fits != 0) std::memcpy(r.memory.data(), payload.data(), fits);
   const auto how = fits < payload.size() ? outcome::truncated : outcome::ok;
   r.arrived = {
       .source = source, .tag = tag, .bytes = fits, .how = given_up ? outcome::peer_lost : how};
@@ -165,14 +168,12 @@ void exchange_parts::now_pending(request& r) noexcept {
 void exchange_parts::complete(request& r) noexcept {
   const bool counted = r.counted_;
   r.counted_ = false;
-  r.stage_ = request::stage::fresh;
   if (!r.finish || r.finish(r)) static_cast<progress::completion&>(r).complete();
   // `r` may be gone.
   if (counted) engine.pending_ended();
 }
 
 void exchange_parts::complete_at_once(request& r) noexcept {
-  r.stage_ = request::stage::fresh;
   if (!r.finish || r.finish(r)) r.begin_done();
 }
 
@@ -182,12 +183,6 @@ void exchange_parts::fail(request& r, outcome how) noexcept {
 }
 
 void exchange_parts::lost(packets::peer& whom) noexcept {
-  const auto involved = [&](const request& r) { return r.from_ == &whom; };
-  while (request* r = sends.take_if(involved)) fail(*r, outcome::peer_lost);
-  while (request* r = landings.take_if(involved)) {
-    whom.rail().unland(static_cast<rails::landing_id>(r->id_));
-    fail(*r, outcome::peer_lost);
-  }
   for (auto& slot : pages) {
     page* entries = slot.load(std::memory_order_acquire);  // (E)
     if (!entries) continue;
@@ -196,6 +191,34 @@ void exchange_parts::lost(packets::peer& whom) noexcept {
       if (where) lost_in(*where, whom);
     }
   }
+}
+
+packets::peer& context::look_up(std::size_t rank) noexcept {
+  packets::peer& found = parts.peers.at((*members)[static_cast<int>(rank)]);
+  if (rank < used_.size()) used_[rank].store(&found, std::memory_order_release);  // (U)
+  return found;
+}
+
+void context::widen() noexcept {
+  std::size_t wanted = 0;
+  {
+    const base::lock_guard guard(lock);
+    wanted = waiting.bins_wanted();
+  }
+  if (wanted == 0) return;
+  auto bins = matcher::bins::make(wanted);  // freed, or the old ones, after the lock
+  const base::lock_guard guard(lock);
+  waiting.widen(bins);
+}
+
+bool context::hopeless(int source) const noexcept {
+  if (!has_lost) return false;
+  return collective || source == any_source || lost(source);
+}
+
+bool context::lost(int rank) const noexcept {
+  const packets::peer* used = parts.peers.find((*members)[rank]);
+  return used && used->lost();
 }
 
 void context::wake_watches(int source, int tag) noexcept {
@@ -214,25 +237,24 @@ void context::wake_all_watches() noexcept {
 }
 
 void exchange_parts::lost_in(context& where, packets::peer& whom) noexcept {
-  const auto rank = std::ranges::find(where.ranks, &whom);
-  if (rank == where.ranks.end()) return;
-  const int lost_rank = static_cast<int>(rank - where.ranks.begin());
-  bool counted = false;
+  const auto lost_rank = where.members->rank_of(whom.id());
+  if (!lost_rank) return;
+  bool noted = false;
   while (true) {
     request* r = nullptr;
     {
-      const std::lock_guard guard(where.lock);
-      if (!counted) {
-        ++where.lost_ranks;
+      const base::lock_guard guard(where.lock);
+      if (!noted) {
+        where.has_lost = true;
         where.wake_all_watches();
       }
-      counted = true;
+      noted = true;
       r = where.waiting.take_posted_if([&](const request& posted) {
         return where.collective || posted.peer_rank_ == any_source ||
-               posted.peer_rank_ == lost_rank;
+               posted.peer_rank_ == *lost_rank;
       });
       if (!r) return;
-      r->stage_ = request::stage::landing;
+      r->posted_ = false;
     }
     r->arrived = {.source = r->peer_rank_, .tag = r->tag_};
     fail(*r, outcome::peer_lost);

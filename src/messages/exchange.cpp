@@ -1,58 +1,35 @@
 #include "messages/exchange.hpp"
 
-#include <mutex>
-
 #include "base/assert.hpp"
+#include "base/lock_guard.hpp"
 #include "messages/parts.hpp"
-#include "packets/tunables.hpp"
 
 namespace headway::messages {
-
-namespace {
-
-/// A call's stay in the library, where there is one lock for all of it.
-class stay {
- public:
-  explicit stay(const exchange_parts& parts) noexcept
-      : engine_(parts.coarse ? &parts.engine : nullptr) {
-    if (engine_) [[unlikely]]
-      engine_->enter();
-  }
-  ~stay() {
-    if (engine_) [[unlikely]]
-      engine_->leave();
-  }
-  stay(const stay&) = delete;
-  stay& operator=(const stay&) = delete;
-
- private:
-  progress::engine* const engine_;
-};
-
-}  // namespace
 
 exchange::exchange(packets::peers& peers, progress::engine& engine)
     : parts_(std::make_unique<exchange_parts>(peers, engine)) {
   peers.start(*parts_);
+  parts_->sources_.start();
 }
 
 exchange::~exchange() {
+  parts_->sources_.stop();
   parts_->peers.stop();
-  static_cast<void>(parts_->engine.cancel(parts_->landing_retry_));  // for those still `awaiting`
 }
 
 progress::engine& exchange::engine() noexcept { return parts_->engine; }
 
-context* exchange::open_context(std::uint32_t id, int self, std::vector<std::uint32_t> world_ranks,
+context* exchange::open_context(std::uint32_t id, int self, processes::membership_ref members,
                                 bool collective) {
-  HEADWAY_ASSERT(id < context_ids);
-  std::vector<packets::peer*> ranks;
-  ranks.reserve(world_ranks.size());
-  for (const auto world_rank : world_ranks) ranks.push_back(&parts_->peers.at(world_rank));
+  HEADWAY_ASSERT(id < contexts_max && members && self >= 0 && self < members->size());
   auto* where =
-      new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(ranks), collective);
-  for (const auto* p : where->ranks) where->lost_ranks += p->lost();
+      new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(members), collective);
   parts_->enter(where->id, where);
+  // After `enter`: a member that is lost from now on is reported to the context.
+  bool has_lost = false;
+  for (int rank = 0; rank < where->members->size(); ++rank) has_lost |= where->lost(rank);
+  const base::lock_guard guard(where->lock);
+  where->has_lost |= has_lost;
   return where;
 }
 
@@ -74,6 +51,10 @@ void exchange::close_context(context* where) noexcept {
   delete where;
 }
 
+void exchange::use_members(context& where) noexcept {
+  for (int rank = 0; rank < where.members->size(); ++rank) static_cast<void>(where.peer_of(rank));
+}
+
 bool exchange::use_strategy(context& where, std::string_view name) noexcept {
   const auto* found = packets::find_strategy(name);
   if (found) where.how.store(found, std::memory_order_relaxed);
@@ -82,7 +63,7 @@ bool exchange::use_strategy(context& where, std::string_view name) noexcept {
 
 std::string_view exchange::strategy_of(const context& where) noexcept {
   const auto* chosen = where.how.load(std::memory_order_relaxed);
-  const auto* how = chosen ? chosen : &packets::default_strategy();
+  const auto* how = chosen ? chosen : where.parts.peers.chosen().how;
   for (const auto& known : packets::known_strategies())
     if (known.how == how) return known.name;
   return {};
@@ -96,19 +77,18 @@ std::vector<std::string_view> exchange::strategy_names() {
 
 void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
                     int tag, send_mode mode) noexcept {
-  HEADWAY_DEBUG_ASSERT(destination >= 0 &&
-                       static_cast<std::size_t>(destination) < where.ranks.size());
-  const stay inside(*parts_);
-  packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
+  HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
+  const coarse_lock held(*parts_);
+  packets::peer& to = where.peer_of(destination);
   r.aim(where, data, destination);
   r.tag_ = tag;
-  r.from_ = &to;
+  r.with = &to;
   r.arrived = {.source = destination, .tag = tag, .bytes = data.size()};
   if (mode == send_mode::synchronous || data.size() > to.eager_bytes_max()) {
-    parts_->start_offer(to, r);
+    parts_->start_rts(to, r);
     return;
   }
-  packets::outgoing& out = r;
+  packets::send_item& out = r;
   write_head(out, envelope{.kind = wire_kind::eager,
                            .given_up = mode == send_mode::give_up,
                            .context = where.id,
@@ -117,11 +97,9 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.payload = data;
   out.charge = eager_charge(data.size());
   out.answered = false;
-  out.landing = rails::landing_id::none;
   out.how = where.how.load(std::memory_order_relaxed);
   out.sent = &exchange_parts::payload_sent;
-  out.demote = &exchange_parts::demote;
-  r.stage_ = request::stage::sending;
+  out.fall_back_to_rts = &exchange_parts::fall_back_to_rts;
   const bool later = parts_->offloads && r.background;  // a blocking call gains nothing by it
   switch (later ? to.post_later(out) : to.post(out)) {
     case packets::posted::done:
@@ -137,29 +115,32 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
 
 void exchange::receive(context& where, request& r, std::span<std::byte> room, int source,
                        int tag) noexcept {
-  const stay inside(*parts_);
+  const coarse_lock held(*parts_);
   r.aim(where, room, source);
   r.tag_ = tag;
   const matcher::pattern wanted{source, tag};
-  parked* message = nullptr;
-  bool hopeless = false, counted = false;
+  unexpected_message* message = nullptr;
+  bool hopeless = false, counted = false, bins_short = false;
   {
-    const std::lock_guard guard(where.lock);
-    message = where.waiting.find_parked(wanted);
+    const base::lock_guard guard(where.lock);
+    message = where.waiting.find_unexpected(wanted);
     if (message) {
-      where.waiting.remove_parked(*message);
+      where.waiting.remove_unexpected(*message);
     } else if (where.hopeless(source)) {
       hopeless = true;
     } else {
       counted = r.counted_ = r.background;
       if (counted) parts_->engine.pending_counted();
-      r.stage_ = request::stage::posted;
+      r.posted_ = true;
       where.waiting.post(r, wanted);
+      bins_short = where.waiting.bins_wanted() != 0;
     }
   }
+  if (bins_short) [[unlikely]]
+    where.widen();
   if (counted) parts_->engine.pending_told();  // `r` may be gone
   if (message) {
-    parts_->receive_parked(r, *message);
+    parts_->receive_unexpected(r, *message);
   } else if (hopeless) {
     r.arrived = {.source = source, .tag = tag};
     parts_->fail(r, outcome::peer_lost);
@@ -168,13 +149,13 @@ void exchange::receive(context& where, request& r, std::span<std::byte> room, in
 
 void exchange::cancel(request& r) noexcept {
   if (r.test()) return;
-  const stay inside(*parts_);
+  const coarse_lock held(*parts_);
   context& where = *r.where_;
   {
-    const std::lock_guard guard(where.lock);
-    if (r.stage_ != request::stage::posted) return;
-    where.waiting.withdraw(r, {r.peer_rank_, r.tag_});
-    r.stage_ = request::stage::fresh;
+    const base::lock_guard guard(where.lock);
+    if (!r.posted_) return;
+    where.waiting.withdraw(r);
+    r.posted_ = false;
   }
   r.arrived = {.source = r.peer_rank_, .tag = r.tag_};
   parts_->fail(r, outcome::cancelled);
@@ -183,8 +164,8 @@ void exchange::cancel(request& r) noexcept {
 bool exchange::probe(context& where, int source, int tag, arrival& found) noexcept {
   for (int attempt = 0; attempt < 2; ++attempt) {
     {
-      const std::lock_guard guard(where.lock);
-      if (const parked* message = where.waiting.find_parked({source, tag})) {
+      const base::lock_guard guard(where.lock);
+      if (const unexpected_message* message = where.waiting.find_unexpected({source, tag})) {
         found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
         return true;
       }
@@ -198,12 +179,13 @@ bool exchange::probe(context& where, int source, int tag, arrival& found) noexce
   return false;
 }
 
-parked* exchange::probe_matched(context& where, int source, int tag, arrival& found) noexcept {
+unexpected_message* exchange::probe_matched(context& where, int source, int tag,
+                                            arrival& found) noexcept {
   while (probe(where, source, tag, found) && found.how == outcome::ok) {
-    const std::lock_guard guard(where.lock);
-    parked* message = where.waiting.find_parked({source, tag});
+    const base::lock_guard guard(where.lock);
+    unexpected_message* message = where.waiting.find_unexpected({source, tag});
     if (!message) continue;  // another thread was faster
-    where.waiting.remove_parked(*message);
+    where.waiting.remove_unexpected(*message);
     found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
     return message;
   }
@@ -213,43 +195,18 @@ parked* exchange::probe_matched(context& where, int source, int tag, arrival& fo
 void exchange::await_message(context& where, int source, int tag) noexcept {
   context::watch watch({source, tag});
   {
-    const std::lock_guard guard(where.lock);
-    if (where.waiting.find_parked(watch.wanted) || where.hopeless(source)) return;
+    const base::lock_guard guard(where.lock);
+    if (where.waiting.find_unexpected(watch.wanted) || where.hopeless(source)) return;
     where.watches.push_back(watch);
   }
   parts_->engine.wait(watch);
 }
 
-void exchange::receive_parked(context& where, request& r, parked* message,
-                              std::span<std::byte> room) noexcept {
+void exchange::receive_unexpected(context& where, request& r, unexpected_message* message,
+                                  std::span<std::byte> room) noexcept {
   r.aim(where, room, message->source);
   r.tag_ = message->tag;
-  parts_->receive_parked(r, *message);
-}
-
-std::optional<rails::landing_id> exchange::open_zone(context& where, request& r,
-                                                     std::span<std::byte> room,
-                                                     int source) noexcept {
-  const stay inside(*parts_);
-  r.aim(where, room, source);
-  r.arrived = {.source = source};
-  return parts_->open_zone(*where.ranks[static_cast<std::size_t>(source)], r);
-}
-
-void exchange::expect(request& r, std::size_t bytes) noexcept { parts_->expect(r, bytes); }
-
-request* exchange::close_zone(context& where, rails::landing_id zone, int source) noexcept {
-  return parts_->close_zone(*where.ranks[static_cast<std::size_t>(source)], zone);
-}
-
-void exchange::send_to_zone(context& where, request& r, std::span<const std::byte> data,
-                            int destination, rails::landing_id zone) noexcept {
-  const stay inside(*parts_);
-  packets::peer& to = *where.ranks[static_cast<std::size_t>(destination)];
-  r.aim(where, data, destination);
-  r.from_ = &to;
-  r.arrived = {.source = destination, .bytes = data.size()};
-  parts_->send_to_zone(to, r, zone);
+  parts_->receive_unexpected(r, *message);
 }
 
 }  // namespace headway::messages

@@ -3,15 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "messages/numbers.hpp"
 #include "messages/request.hpp"
 #include "packets/peers.hpp"
-#include "progress/engine.hpp"
+#include "processes/membership.hpp"
+#include "progress/core/engine.hpp"
 
 namespace headway::messages {
 
@@ -23,7 +24,7 @@ enum class send_mode : std::uint8_t {
 };
 
 /// A message that arrived before its receive, taken out of the matching by a matched probe.
-struct parked;
+struct unexpected_message;
 
 /// A matching space with a rank order: one side (point-to-point or collective) of a communicator.
 /// Threads:  every function any thread; the table of ranks is immutable. Made by
@@ -47,16 +48,17 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// `world_ranks[i]` is the process that is rank i; `self` my own rank. `id` (< `context_ids`)
-  /// must be the same on all of them and in no other use. Local; earlier messages are kept.
+  /// `self` is this process's rank among `members`. `id` (see numbers.hpp) must be the same on all
+  /// of them and in no other use. Local; messages that came before are kept and found.
   /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
   /// context all of them do, because the others wait for the lost one in turn.
-  [[nodiscard]] context* open_context(std::uint32_t id, int self,
-                                      std::vector<std::uint32_t> world_ranks,
+  [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,
                                       bool collective = false);
   /// After its last request: forgets the context and what still waits in it. Waits, for a round.
   void close_context(context* where) noexcept;
-  static constexpr std::uint32_t context_ids = 1u << 16;
+
+  /// Makes peers of all members: for what reaches them past this module, as shared memory does.
+  static void use_members(context& where) noexcept;
 
   /// How messages of this context are given to the rails of peers that have several, from now on;
   /// until then as HEADWAY_STRATEGY says. False: there is none of that name, nothing has changed.
@@ -76,31 +78,32 @@ class exchange {
   /// Is a message there that such a receive would match? Polls once when not. Also true, with
   /// `found.how == outcome::peer_lost`, when its sender is gone.
   [[nodiscard]] bool probe(context& where, int source, int tag, arrival& found) noexcept;
-  /// The same, and takes it: only `receive_parked` can have it then. nullptr: none is there, or
+  /// The same, and takes it: only `receive_unexpected` can have it then. nullptr: none is there, or
   /// `found.how` says that none will be.
-  [[nodiscard]] parked* probe_matched(context& where, int source, int tag, arrival& found) noexcept;
+  [[nodiscard]] unexpected_message* probe_matched(context& where, int source, int tag,
+                                                  arrival& found) noexcept;
   /// Waits until `probe` would say true, though another thread may take the message first.
   void await_message(context& where, int source, int tag) noexcept;
-  void receive_parked(context& where, request& r, parked* message,
-                      std::span<std::byte> room) noexcept;
+  void receive_unexpected(context& where, request& r, unexpected_message* message,
+                          std::span<std::byte> room) noexcept;
 
-  // Zones opened ahead, for a room above that tells a sender itself where its message may go: then
-  // the message is neither announced nor asked for. `landing_id::none`: not now, or never from a
-  // process that several rails reach, or is lost; nothing: the process was lost meanwhile, and `r`
-  // is complete. The sender is trusted with `room` until the zone is closed.
-  [[nodiscard]] std::optional<rails::landing_id> open_zone(context& where, request& r,
-                                                           std::span<std::byte> room,
-                                                           int source) noexcept;
-  /// The message that comes, or has come, to the zone of `r` has so many bytes (1 to those of the
-  /// room): when they are there, `r` is complete. Once, inside a call of `packets::receiver` that
-  /// brings something from that process.
+  // Preposted memory, for a module above that tells a sender itself where its message may go: the
+  // message is then neither announced nor asked for. See packets::rendezvous.
+  /// Number 0: not now, or never from this process. The sender is trusted with the memory until it
+  /// is withdrawn.
+  [[nodiscard]] packets::preposted prepost(context& where, request& r, std::span<std::byte> memory,
+                                           int source) noexcept;
+  /// The message that comes, or has come, into the memory of `r` has so many bytes (1 to those of
+  /// the memory): when they are there, `r` is complete. Once, inside a call of `packets::receiver`
+  /// that brings something from that process.
   void expect(request& r, std::size_t bytes) noexcept;
   /// Its request, which is the caller's again; a round may still look at it (`close_context`)
   /// unless it is one of that process's own. nullptr: the request is complete, or will be soon.
-  [[nodiscard]] request* close_zone(context& where, rails::landing_id zone, int source) noexcept;
-  /// To a zone that the receiver has opened for us; it tells its own room above how much comes.
-  void send_to_zone(context& where, request& r, std::span<const std::byte> data, int destination,
-                    rails::landing_id zone) noexcept;
+  [[nodiscard]] request* withdraw(std::uint32_t preposted_number) noexcept;
+  /// Into memory that the receiver has preposted for us; it tells its own module above how much
+  /// comes.
+  void put(context& where, request& r, std::span<const std::byte> data, int destination,
+           const packets::preposted& into) noexcept;
 
   [[nodiscard]] progress::engine& engine() noexcept;
 

@@ -3,20 +3,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace headway::messages {
 namespace {
 
-parked* allocate(std::size_t payload_bytes) noexcept {
-  void* memory = std::malloc(sizeof(parked) + payload_bytes);
-  return memory ? new (memory) parked : nullptr;
+unexpected_message* allocate(std::size_t payload_bytes) noexcept {
+  void* memory = std::malloc(sizeof(unexpected_message) + payload_bytes);
+  return memory ? new (memory) unexpected_message : nullptr;
 }
 
 }  // namespace
 
-parked* park(packets::peer& from, const envelope& match,
-             std::span<const std::byte> payload) noexcept {
-  parked* message = allocate(payload.size());
+unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
+                                    std::span<const std::byte> payload) noexcept {
+  unexpected_message* message = allocate(payload.size());
   if (!message) return nullptr;
   message->from = &from;
   message->context = match.context;
@@ -29,80 +30,126 @@ parked* park(packets::peer& from, const envelope& match,
   return message;
 }
 
-parked* park(packets::peer& from, const offer& offered) noexcept {
-  parked* message = park(from, offered.match, {});
+unexpected_message* make_unexpected(packets::peer& from, const rts& announced) noexcept {
+  unexpected_message* message = make_unexpected(from, announced.match, {});
   if (!message) return nullptr;
-  message->is_offer = true;
+  message->is_rts = true;
   message->charge = 0;
-  message->bytes = offered.bytes;
-  message->send_id = offered.send_id;
+  message->bytes = announced.bytes;
+  message->send_id = announced.send_id;
   return message;
 }
 
-void unpark(parked* message) noexcept {
-  message->~parked();
+void free_unexpected(unexpected_message* message) noexcept {
+  message->~unexpected_message();
   std::free(message);
 }
 
-matcher::~matcher() {
-  while (parked* message = arrivals_.pop_front()) unpark(message);
+matcher::matcher() noexcept {
+  posted_.move_to(first_posted_);
+  by_envelope_.move_to(first_by_envelope_);
+  by_source_.move_to(first_by_source_);
+  by_tag_.move_to(first_by_tag_);
 }
 
+matcher::~matcher() {
+  while (unexpected_message* message = arrivals_.pop_front()) free_unexpected(message);
+}
+
+matcher::bins matcher::bins::make(std::size_t count) noexcept {
+  bins made;
+  made.posted.reset(new (std::nothrow) posted_index::bin[count]());
+  made.envelopes.reset(new (std::nothrow) envelope_index::bin[count]());
+  made.sources.reset(new (std::nothrow) source_index::bin[count]());
+  made.tags.reset(new (std::nothrow) tag_index::bin[count]());
+  if (made.posted && made.envelopes && made.sources && made.tags) made.count = count;
+  return made;
+}
+
+void matcher::widen(bins& with) noexcept {
+  if (with.count <= posted_.bins()) return;  // no memory, or another thread was faster
+  posted_.move_to({with.posted.get(), with.count});
+  by_envelope_.move_to({with.envelopes.get(), with.count});
+  by_source_.move_to({with.sources.get(), with.count});
+  by_tag_.move_to({with.tags.get(), with.count});
+  std::swap(wider_, with);
+}
+
+// ---- posted receives ----------------------------------------------------------------------------
+
 request* matcher::take_posted(int source, int tag) noexcept {
-  auto& bin = posted_[bin_of(source, tag)];
-  request* exact = bin.front();
-  while (exact && !(exact->peer_rank_ == source && exact->tag_ == tag)) exact = bin.after(*exact);
-  if (!wild_.empty()) {
-    request* wild = wild_.front();
-    while (wild && !pattern{wild->peer_rank_, wild->tag_}.admits(source, tag))
-      wild = wild_.after(*wild);
-    if (wild && (!exact || wild->order_ < exact->order_)) {
-      wild_.erase(*wild);
-      return wild;
-    }
+  const auto exact = key_of(source, tag);
+  if (wildcards_ == 0) [[likely]]
+    return posted_.take_oldest(exact);
+  request* first = posted_.oldest(exact);
+  for (const auto key :
+       {key_of(any_source, tag), key_of(source, any_tag), key_of(any_source, any_tag)}) {
+    if (posted_of_kind_[kind_of(key)] == 0) continue;
+    request* const one = posted_.oldest(key);
+    if (one && (!first || one->order_ < first->order_)) first = one;
   }
-  if (exact) bin.erase(*exact);
-  return exact;
+  if (first) withdraw(*first);
+  return first;
 }
 
 void matcher::post(request& r, pattern wanted) noexcept {
+  const auto key = key_of(wanted.source, wanted.tag);
   r.order_ = ++posted_so_far_;
-  if (wanted.wild()) {
-    wild_.push_back(r);
-  } else {
-    posted_[bin_of(wanted.source, wanted.tag)].push_back(r);
+  if (const auto kind = kind_of(key); kind != 0) [[unlikely]] {
+    ++posted_of_kind_[kind];
+    ++wildcards_;
   }
+  posted_.push(r, key);
 }
 
-void matcher::withdraw(request& r, pattern wanted) noexcept {
-  if (wanted.wild()) {
-    wild_.erase(r);
-  } else {
-    posted_[bin_of(wanted.source, wanted.tag)].erase(r);
+void matcher::withdraw(request& r) noexcept {
+  if (const auto kind = kind_of(r.key); kind != 0) [[unlikely]] {
+    --posted_of_kind_[kind];
+    --wildcards_;
   }
+  posted_.erase(r);
 }
 
-parked* matcher::find_parked(pattern wanted) noexcept {
-  if (wanted.wild()) {
-    parked* message = arrivals_.front();
-    while (message && !wanted.admits(message->source, message->tag))
-      message = arrivals_.after(*message);
-    return message;
+// ---- unexpected messages ------------------------------------------------------------------------
+
+unexpected_message* matcher::find_unexpected(pattern wanted) noexcept {
+  unexpected_message* const first = arrivals_.front();
+  if (!first || wanted.admits(first->source, first->tag)) return first;
+  const auto key = key_of(wanted.source, wanted.tag);
+  if (kind_of(key) == 0) return by_envelope_.oldest(key);
+  if (wanted.tag == any_tag) {
+    index_by_source();
+    return by_source_.oldest(key);
   }
-  auto& bin = parked_[bin_of(wanted.source, wanted.tag)];
-  parked* message = bin.front();
-  while (message && !wanted.admits(message->source, message->tag)) message = bin.after(*message);
-  return message;
+  index_by_tag();
+  return by_tag_.oldest(key);
 }
 
-void matcher::add_parked(parked& message) noexcept {
-  parked_[bin_of(message.source, message.tag)].push_back(message);
+void matcher::index_by_source() noexcept {
+  if (std::exchange(has_by_source_, true)) return;
+  for (auto* m = arrivals_.front(); m; m = arrivals_.after(*m))
+    by_source_.push(*m, key_of(m->source, any_tag));
+}
+
+void matcher::index_by_tag() noexcept {
+  if (std::exchange(has_by_tag_, true)) return;
+  for (auto* m = arrivals_.front(); m; m = arrivals_.after(*m))
+    by_tag_.push(*m, key_of(any_source, m->tag));
+}
+
+void matcher::add_unexpected(unexpected_message& message) noexcept {
+  by_envelope_.push(message, key_of(message.source, message.tag));
   arrivals_.push_back(message);
+  if (has_by_source_) by_source_.push(message, key_of(message.source, any_tag));
+  if (has_by_tag_) by_tag_.push(message, key_of(any_source, message.tag));
 }
 
-void matcher::remove_parked(parked& message) noexcept {
-  parked_[bin_of(message.source, message.tag)].erase(message);
+void matcher::remove_unexpected(unexpected_message& message) noexcept {
+  by_envelope_.erase(message);
   arrivals_.erase(message);
+  if (has_by_source_) by_source_.erase(message);
+  if (has_by_tag_) by_tag_.erase(message);
+  if (arrivals_.empty()) has_by_source_ = has_by_tag_ = false;
 }
 
 }  // namespace headway::messages

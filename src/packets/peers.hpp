@@ -3,154 +3,154 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/spinlock.hpp"
-#include "packets/bundle/keeper.hpp"
+#include "packets/bundle/bundle_set.hpp"
+#include "packets/nudger.hpp"
 #include "packets/peer.hpp"
-#include "progress/engine.hpp"
+#include "packets/peer_state.hpp"
+#include "packets/peer_table.hpp"
+#include "packets/rail.hpp"
+#include "packets/rail_host.hpp"
+#include "packets/receiver.hpp"
+#include "packets/settings.hpp"
+#include "packets/stalled_list.hpp"
+#include "packets/transfer/rendezvous.hpp"
+#include "progress/core/engine.hpp"
 #include "rails/driver.hpp"
 #include "sampling/profile.hpp"
 
 namespace headway::packets {
 
-class rail;
+class peers;
 
-/// Where arrived packets go: the room above. Called inside polling rounds, one call at a time per
-/// rail; must not wait or poll.
-class receiver {
+/// Finds the rails to a peer when it is used for the first time.
+class router {
  public:
-  /// A packet that is not this room's own: head, then payload. Readable during the call only.
-  virtual void arrived(peer& from, std::span<const std::byte> bytes) noexcept = 0;
-  virtual void landed(rails::landing_id zone, std::uint64_t bytes) noexcept = 0;
-  /// A bundled peer asks for what we offered it under this number: the whole message, and in
-  /// `owner` what `pushed` is to be called with. Once per number. `owner` stays null: no such
-  /// offer.
-  [[nodiscard]] virtual std::span<const std::byte> offered(peer& to, std::uint32_t send_id,
-                                                           void*& owner) noexcept {
-    static_cast<void>(to), static_cast<void>(send_id), static_cast<void>(owner);
-    return {};
-  }
-  /// The peer has all it wants of that message; or it is lost, and our memory is left alone.
-  virtual void pushed(void* owner, bool well) noexcept {
-    static_cast<void>(owner), static_cast<void>(well);
-  }
-  /// What was pulled is here, or will not come. From any thread.
-  virtual void pulled(void* owner, bool well) noexcept {
-    static_cast<void>(owner), static_cast<void>(well);
-  }
-  /// Nothing will come from this process any more, and nothing reach it. Once per peer.
-  virtual void lost(peer& whom) noexcept = 0;
+  /// Calls `all.connect(whom, …)` once, and `all.know` for what is known of those rails. One call
+  /// at a time, from any thread, also from inside a polling round when the peer has sent first.
+  /// A fault: the peer counts as lost; the text says why.
+  [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id whom) = 0;
+  /// Whether some rail would notice by itself that the process has ended, once it is a peer. Any
+  /// thread.
+  [[nodiscard]] virtual bool end_is_seen(rails::peer_id) const noexcept { return false; }
 
  protected:
-  ~receiver() = default;
+  ~router() = default;
 };
 
-/// All processes of the job, and the rails to them.
+/// The processes that this one exchanges packets with, and the rails to them. A peer is made, and
+/// its rails are looked up, when it is used for the first time, by either side.
 ///
-/// Threads:  `add_rail`, `connect`, `start`, `stop` alone; the rest any thread.
-/// Progress: rails are reaped by ltasks at the root of the engine's queues.
-class peers {
+/// Shape:    a process that was never used costs at most 32 bytes.
+/// Threads:  `add_rail`, `share`, `start`, `stop` alone; `connect` and `know` inside
+///           `router::route`; the rest any thread.
+/// Progress: rails are reaped by ltasks at the root of the engine's queues. `at` and `use` wait,
+///           for a router, when the peer is new.
+/// Errors:   a peer that no rail reaches is lost from the start: `post` answers `down`.
+class peers final : private peer_finder {
  public:
-  peers(progress::engine& engine, std::size_t count, rails::peer_id self);
+  /// `routes` serves until `stop`.
+  peers(progress::engine& engine, rails::peer_id self, router& routes, const settings& chosen = {});
   ~peers();
   peers(const peers&) = delete;
   peers& operator=(const peers&) = delete;
 
   /// Nearer rails first: `connect` takes the first that reaches the peer, and when that one may be
   /// cut, the others like it too.
-  void add_rail(std::unique_ptr<rails::driver> driver);
+  void add_rail(std::unique_ptr<rails::driver> driver, rail_use when = rail_use::on_first_use);
+  /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It is told of losses
+  /// like the first, after it.
+  void share(receiver& beside) noexcept { above_.second = &beside; }
+  void start(receiver& above);
+  /// Closes the rails: what was taken is sent as far as a second allows. Then every item that was
+  /// posted, and every transfer of which several rails carry something, has had its end.
+  void stop() noexcept;
+
   /// `addresses[i]` is what rail i of that process published, if it has such a rail.
   /// `turns[i]` is the place of rail i among the rails of a bundle, the same number at both ends;
-  /// without them, the order of the rails.
-  [[nodiscard]] base::result<> connect(
+  /// without them, the order of the rails. Returns how many of them reach the process.
+  [[nodiscard]] base::result<std::size_t> connect(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns = {});
-  /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It opens no landing
-  /// zones, and is told of losses like the first, after it.
-  void share(receiver& beside) noexcept { beside_ = &beside; }
-  [[nodiscard]] bool bundled(rails::peer_id whom) const noexcept {
-    return peers_[static_cast<std::uint32_t>(whom)]->bundle_ != nullptr;
-  }
-  /// What is known of a rail to a peer that has several, from earlier jobs; before `start`.
+  /// What is known from earlier jobs of a rail to a peer that has several.
   void know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known);
   /// What transfers over it have taught; nothing: too few of them. When no more come.
   [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id whom,
-                                                        std::size_t rail_index) noexcept;
-  void start(receiver& above);
-  /// Closes the rails: what was taken is sent as far as a second allows. Then every item that was
-  /// posted, and every message that was pulled or is being pulled, has had its end.
-  void stop() noexcept;
+                                                        std::size_t rail_index) const noexcept;
 
-  [[nodiscard]] std::size_t size() const noexcept { return peers_.size(); }
-  [[nodiscard]] peer& at(std::uint32_t world_rank) noexcept { return *peers_[world_rank]; }
+  /// Of the job at its start; a peer's number may be larger.
+  [[nodiscard]] std::size_t size() const noexcept { return settings_.processes; }
+  [[nodiscard]] peer& at(rails::peer_id whom) noexcept { return state_of(whom); }
+  [[nodiscard]] peer& at(std::uint32_t whom) noexcept { return state_of(rails::peer_id{whom}); }
+  /// The peer if it was used already, else null.
+  [[nodiscard]] peer* find(rails::peer_id whom) const noexcept {
+    return table_.find(static_cast<std::uint32_t>(whom));
+  }
+  /// It was never used, and a thread that waits for it would not learn of its end: `at` helps.
+  [[nodiscard]] bool unwatched(rails::peer_id whom) const noexcept {
+    return !find(whom) && router_.end_is_seen(whom);
+  }
+  /// As `at`; says why no rail reaches the peer.
+  [[nodiscard]] base::result<> use(rails::peer_id whom);
+
   [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
   [[nodiscard]] rails::driver& rail_at(std::size_t index) const noexcept;
   [[nodiscard]] int peers_on(std::size_t rail_index) const noexcept;
   [[nodiscard]] progress::engine& engine() noexcept { return engine_; }
+  [[nodiscard]] packets::rendezvous& rendezvous() noexcept { return large_; }
+  [[nodiscard]] const settings& chosen() const noexcept { return settings_; }
   /// Of the peers with several rails.
-  [[nodiscard]] const statistics& counts() const noexcept { return keeper_.counts; }
+  [[nodiscard]] const statistics& counts() const noexcept { return set_.counts; }
   /// Nothing: no peer has this rail beside another. [any thread]
-  [[nodiscard]] std::optional<rail_use> use_of(std::size_t rail_index) const noexcept;
+  [[nodiscard]] std::optional<lane_use> use_of(std::size_t rail_index) const noexcept;
 
  private:
-  friend class bundle;
-  friend class peer;
-  friend class rail;
-  void stalled(peer& whom) noexcept;
-  /// Something was left to others: tells a thread of ours, unless an idle poller is to find it.
-  void nudge() noexcept;
-  struct nudge_task : progress::ltask {
-    nudge_task() noexcept : ltask("send what was left", &nudge_task::run, one_shot) {}
-    static progress::ltask_result run(progress::ltask& self) noexcept {
-      // Release: the next submitter finds our last use of it over. The rails' ltasks, in the round
-      // that follows, do the work.
-      static_cast<nudge_task&>(self).queued.store(false, std::memory_order_release);
-      return progress::ltask_result::done;
-    }
-    static constexpr auto one_shot = progress::ltask_kind::one_shot;
-    std::atomic<bool> queued{false};
-  };
-  /// Tries again what waits for this rail. [reaper]
-  bool retry_stalled(std::size_t rail_index) noexcept;
-  bool retry(peer& p) noexcept;
-  [[nodiscard]] bool any_stalled() const noexcept {
-    return stalled_count_.load(std::memory_order_relaxed) != 0;  // a hint; the list has the lock
+  [[nodiscard]] peer_state& state_of(rails::peer_id whom) noexcept override {
+    peer_state* known = table_.find(static_cast<std::uint32_t>(whom));
+    return known ? *known : first_use(whom);
   }
-  /// [reaper]
-  void lose(peer& whom) noexcept;
-  [[gnu::hot]] void deliver(peer& from, std::span<const std::byte> packet) noexcept;
-  // Of bundled peers; they are `messages`' alone.
-  [[nodiscard]] std::span<const std::byte> offered(peer& to, std::uint32_t send_id,
-                                                   void*& owner) noexcept {
-    return above_->offered(to, send_id, owner);
-  }
-  void pushed(void* owner, bool well) noexcept { above_->pushed(owner, well); }
-  void pulled(void* owner, bool well) noexcept { above_->pulled(owner, well); }
+  [[nodiscard]] peer_state& first_use(rails::peer_id whom) noexcept;
+  // Under creation_lock_:
+  /// The peer is routed, or lost, and found by others from now on.
+  [[nodiscard]] base::result<> make(rails::peer_id whom);
+  [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
+      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+      std::span<const std::size_t> turns);
   [[nodiscard]] std::vector<std::size_t> in_turn(
       std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns) const;
-  void bundle_up(peer& p, std::span<const std::size_t> in_order);
+  void bundle_up(peer_state& p, std::span<const std::size_t> in_order);
+  /// Polls the rail from now on, if any process may use it.
+  void put_to_work(rail& r);
+  void order_rails() noexcept;
+
   void finish_bundles() noexcept;
   void end_posted() noexcept;
   static void tick(void* self) noexcept;
 
   progress::engine& engine_;
   const rails::peer_id self_;
-  receiver* above_ = nullptr;
-  receiver* beside_ = nullptr;
-  bundle_keeper keeper_;
-  std::vector<std::unique_ptr<peer>> peers_;
+  const settings settings_;
+  router& router_;
+  receivers above_;
+  packets::rendezvous large_;
+  bundle_set set_;
+  stalled_list stalled_;
+  nudger nudge_;
+  peer_table table_;
   std::vector<std::unique_ptr<rail>> rails_;
-  base::spinlock stalled_lock_;
-  base::intrusive_list<peer> stalled_list_;
-  std::atomic<int> stalled_count_{0};
-  const bool nudges_ = progress::offloading_from_environment() == progress::offloading::notify;
-  nudge_task nudge_;
+  mutable std::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
+  // Under creation_lock_, and alone in `start` and `stop`:
+  std::vector<std::unique_ptr<peer_state>> made_;
+  peer_state* in_the_making_ = nullptr;
   bool started_ = false;
+  bool stopped_ = false;
+  bool set_watched_ = false;
 };
 
 }  // namespace headway::packets

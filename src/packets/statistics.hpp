@@ -6,7 +6,7 @@
 namespace headway::packets {
 
 /// What peers with several rails have seen so far. Each count is exact, of no common moment.
-/// Threads:  written by whoever does it, read by any; relaxed, they carry nothing.
+/// Threads:  any; relaxed, they carry nothing.
 struct statistics {
   using count = std::atomic<std::uint64_t>;
   count cut{0};               ///< packets that left in parts, over several rails at once
@@ -31,7 +31,7 @@ struct statistics {
 };
 
 /// The same of one rail, over all peers that have it beside others.
-struct rail_use {
+struct lane_use {
   std::uint64_t frames = 0;   ///< of data sent, the repeated ones not counted
   std::uint64_t packets = 0;  ///< in them: packets / frames is what aggregation gains
   std::uint64_t losses = 0;

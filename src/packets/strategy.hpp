@@ -11,7 +11,7 @@ struct profile;  // sampling/profile.hpp: what a rail takes for so many bytes
 
 namespace headway::packets {
 
-struct outgoing;
+struct send_item;
 
 constexpr std::size_t rails_per_peer_max = 8;
 
@@ -26,12 +26,12 @@ struct rail_state {
   std::uint32_t latency_ns = 0;     ///< the driver's own guess, one way: what there is to go by
                                     ///< without a profile
   std::uint64_t busy_until_ns = 0;  ///< predicted, on base::now_ns's clock; in the past when idle
-  const sampling::profile* profile = nullptr;  ///< null: nobody has measured it yet
+  const sampling::profile* profile = nullptr;  ///< null: it was not measured yet
 };
 
-/// What waits for a peer, oldest first: follow `outgoing::next`.
+/// What waits for a peer, oldest first: follow `send_item::next`.
 struct backlog {
-  const outgoing* first = nullptr;
+  const send_item* first = nullptr;
   std::size_t count = 0;
 };
 
@@ -57,7 +57,7 @@ struct piece {
 
 /// Threads that could give a part of a packet to its rail, beside the one that sends it.
 struct helpers {
-  std::size_t idle = 0;       ///< that have a processor which nobody else wants
+  std::size_t idle = 0;       ///< that have a processor with nothing else to run
   std::uint64_t wake_ns = 0;  ///< what it took recently until one of them ran
 };
 
@@ -85,7 +85,7 @@ class strategy {
   [[nodiscard]] virtual std::size_t choose(const backlog& waiting, std::uint32_t rail,
                                            std::span<const rail_state> rails,
                                            const frame_room& room,
-                                           std::span<const outgoing*> frame) const noexcept = 0;
+                                           std::span<const send_item*> frame) const noexcept = 0;
 
   /// Cuts `what` into pieces that touch, without a gap and in order, at most one for each rail, for
   /// rails that are not down; returns how many it wrote. `pieces` has room for one for each rail.

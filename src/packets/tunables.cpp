@@ -1,11 +1,16 @@
-#include "packets/tunables.hpp"
+#include "base/tunable.hpp"
+#include "packets/settings.hpp"
 
 namespace headway::packets {
+namespace {
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+const settings defaults;
 
 base::number_tunable eager_memory_bytes{
     "HEADWAY_EAGER_MEMORY",
     "bytes",
-    256 << 20,
+    defaults.eager_memory_bytes,
     1 << 20,
     std::int64_t{1} << 40,
     "most memory that messages without a receive may take in a process; shared out evenly among "
@@ -13,7 +18,7 @@ base::number_tunable eager_memory_bytes{
 
 base::number_tunable eager_peer_bytes_max{"HEADWAY_EAGER_PEER",
                                           "bytes",
-                                          1 << 20,
+                                          defaults.eager_peer_bytes_max,
                                           1 << 12,
                                           1 << 30,
                                           "most of that memory for a single peer"};
@@ -30,12 +35,10 @@ base::number_tunable rails_per_peer{
 base::number_tunable cut_off_ms{
     "HEADWAY_CUT_OFF_MS",
     "ms",
-    10'000,
+    static_cast<std::int64_t>(defaults.cut_off_ns / ns_per_ms),
     100,
     3'600'000,
     "how long a peer may be without any rail before it counts as failed"};
-
-namespace {
 
 std::vector<const char*> strategy_names() {
   std::vector<const char*> names;
@@ -45,12 +48,16 @@ std::vector<const char*> strategy_names() {
 
 base::choice_tunable strategy_choice{
     "HEADWAY_STRATEGY", strategy_names(), "sampled",
-    "how packets and large messages are given to the rails of a peer that has several"};
+    "which packets leave together, and how large messages are divided over the rails to a peer"};
 
 }  // namespace
 
-const strategy& default_strategy() {
-  return *known_strategies()[static_cast<std::size_t>(strategy_choice.index())].how;
+settings settings::from_environment() {
+  return {.eager_memory_bytes = packets::eager_memory_bytes.get(),
+          .eager_peer_bytes_max = packets::eager_peer_bytes_max.get(),
+          .rails_per_peer = static_cast<std::size_t>(packets::rails_per_peer.get()),
+          .cut_off_ns = static_cast<std::uint64_t>(cut_off_ms.get()) * ns_per_ms,
+          .how = known_strategies()[static_cast<std::size_t>(strategy_choice.index())].how};
 }
 
 }  // namespace headway::packets

@@ -82,11 +82,11 @@ bool share_a_subnet(const net_interface& one, const net_interface& other) {
   return false;
 }
 
-void find_crowded(std::vector<net_interface>& all) {
+void mark_shared_subnets(std::vector<net_interface>& all) {
   for (auto& one : all)
     for (const auto& other : all)
       if (&one != &other && one.usable && other.usable && !one.loopback && !other.loopback)
-        one.crowded = one.crowded || share_a_subnet(one, other);
+        one.shares_subnet = one.shares_subnet || share_a_subnet(one, other);
 }
 
 std::string first_line_of(const char* path) {
@@ -138,7 +138,7 @@ base::result<std::vector<net_interface>> list_interfaces() {
     known.insert(a->family == ip_family::v4 ? first_v6 : known.end(), *a);
   }
   for (auto& entry : all) entry.usable = entry.usable && !entry.addresses.empty();
-  find_crowded(all);
+  mark_shared_subnets(all);
   return all;
 }
 

@@ -36,7 +36,7 @@ struct net_interface {
   bool enslaved = false;  ///< a port of a bridge or a bond: its master has the address
   /// Another usable interface is on one of its subnets: the kernel's routes send by one of them
   /// whatever is for that subnet, unless a socket is bound to its device.
-  bool crowded = false;
+  bool shares_subnet = false;
   std::vector<ip_address> addresses;  ///< IPv4 first; link-local IPv6 addresses are left out
 };
 

@@ -6,25 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/tunable.hpp"
-
 namespace headway::rails {
 namespace {
-
-base::text_tunable rails_wanted{
-    "HEADWAY_RAILS", "", "shm,tcp:eth*,!docker0",
-    "drivers and interfaces to use, best first; empty: shared memory inside a node, TCP on the "
-    "interfaces that reach others between nodes"};
-
-base::number_tunable connections{
-    "HEADWAY_CONNECTIONS",
-    "connections",
-    0,
-    0,
-    8,
-    "connections to a peer on each interface of a network, each a rail of its own; more than one "
-    "pays where one alone does not fill the link. The smaller number of both ends counts. 0: as "
-    "many as `headway sample` found to pay between the two hosts, else one"};
 
 struct word {
   std::string driver;
@@ -209,13 +192,5 @@ base::result<std::vector<rail_choice>> select_rails(std::string_view text,
   }
   return chosen;
 }
-
-base::result<std::vector<rail_choice>> select_rails(std::span<const driver_kind> drivers) {
-  auto interfaces = list_interfaces();
-  if (!interfaces) return std::unexpected(std::move(interfaces).error());
-  return select_rails(rails_wanted.get(), *interfaces, drivers);
-}
-
-int connections_wanted() { return static_cast<int>(connections.get()); }
 
 }  // namespace headway::rails

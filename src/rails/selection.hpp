@@ -46,11 +46,4 @@ struct driver_kind {
     std::string_view text, std::span<const net_interface> interfaces,
     std::span<const driver_kind> drivers);
 
-/// The same for what HEADWAY_RAILS says and for this machine's interfaces.
-[[nodiscard]] base::result<std::vector<rail_choice>> select_rails(
-    std::span<const driver_kind> drivers);
-
-/// Connections to a peer on an interface as HEADWAY_CONNECTIONS says; 0: as sampling has found.
-[[nodiscard]] int connections_wanted();
-
 }  // namespace headway::rails

@@ -1,6 +1,9 @@
 #include "sampling/curve.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/assert.hpp"
 
 namespace headway::sampling {
 namespace {
@@ -23,6 +26,9 @@ void curve::draw_lines() noexcept {
     slope_[i - 1] = (ns_[i] - ns_[i - 1]) / step;
   }
   slope_.back() = slope_[sample_count - 2];
+  // Positive and rising, so that a size and a time determine each other.
+  HEADWAY_DEBUG_ASSERT(ns_[0] > 0 &&
+                       std::ranges::all_of(slope_, [](double slope) { return slope > 0; }));
   for (std::size_t i = 0; i < sample_count; ++i) per_ns_[i] = 1 / slope_[i];
 }
 
@@ -89,6 +95,7 @@ void curve::level_falls(values& ns) noexcept {
 }
 
 void curve::learn(std::uint64_t bytes, double ns, double weight) noexcept {
+  HEADWAY_DEBUG_ASSERT(weight >= 0 && weight <= 1);
   if (bytes == 0 || !measured(ns)) return;
   // One transfer may have waited for anything: none moves a sample by more than four times.
   const double wrong = std::clamp(ns / ns_for(bytes), 0.25, 4.0);

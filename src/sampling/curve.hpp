@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "base/assert.hpp"
+
 namespace headway::sampling {
 
 /// How long something takes against its size: samples at powers of two, straight lines between
@@ -37,7 +39,10 @@ class curve {
   /// their neighbours, neighbours that fall are averaged. Nothing: no sample makes sense.
   [[nodiscard]] static std::optional<curve> from_samples(std::span<const double> ns) noexcept;
 
-  [[nodiscard]] double sample_ns(std::size_t sample) const noexcept { return ns_[sample]; }
+  [[nodiscard]] double sample_ns(std::size_t sample) const noexcept {
+    HEADWAY_DEBUG_ASSERT(sample < sample_count);
+    return ns_[sample];
+  }
   /// What even the smallest transfer takes.
   [[nodiscard]] double latency_ns() const noexcept { return ns_[0]; }
   /// Of the largest samples, in bytes per nanosecond (GB/s).

@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.hpp"
+
 namespace headway::sampling {
 
 bool cutting_pays(std::span<const way> ways, std::uint64_t bytes, double wake_ns,
                   std::span<std::uint64_t> shares, std::uint64_t least) noexcept {
+  HEADWAY_DEBUG_ASSERT(wake_ns >= 0);
   std::ranges::fill(shares, 0);
   ways = ways.first(std::min({ways.size(), shares.size(), ways_max}));
   if (ways.size() < 2 || bytes < 2 * least) return false;
   shares = shares.first(ways.size());
   double alone = end_of(ways[0], bytes);
   for (const auto& w : ways) alone = std::min(alone, end_of(w, bytes));
-  // What it gains were everybody awake must be more than waking costs …
+  // What it gains with all threads awake must be more than waking costs …
   if (alone - divide(ways, bytes, shares, least) <= wake_ns) return false;
   // … and so must the parts be cut that all end together although some begin later.
   std::array<way, ways_max> late;

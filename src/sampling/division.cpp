@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/assert.hpp"
+
 namespace headway::sampling {
 namespace {
 
@@ -84,6 +86,7 @@ class search {
         best = rate;
         quickest = i;
       }
+      HEADWAY_DEBUG_ASSERT(quickest < count_);  // together they have what is too much
       asked |= std::uint32_t{1} << quickest;
       auto& share = shares[rails_[quickest].index];
       const auto after = sum < bytes ? share + (bytes - sum) : share - std::min(share, sum - bytes);
@@ -135,6 +138,17 @@ double latest(std::span<const way> ways, std::span<const std::uint64_t> shares) 
   return end;
 }
 
+/// What the caller promises of a rail.
+[[maybe_unused]] bool sound(const way& w) noexcept {
+  return w.time != nullptr && std::isfinite(w.busy_ns) && w.busy_ns >= 0;
+}
+
+/// What `divide` promises of its answer.
+[[maybe_unused]] bool all_given(std::span<const std::uint64_t> shares,
+                                std::uint64_t bytes) noexcept {
+  return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}) == bytes;
+}
+
 }  // namespace
 
 double divide(std::span<const way> ways, std::uint64_t bytes, std::span<std::uint64_t> shares,
@@ -143,6 +157,7 @@ double divide(std::span<const way> ways, std::uint64_t bytes, std::span<std::uin
   ways = ways.first(std::min({ways.size(), shares.size(), ways_max}));
   if (ways.empty() || bytes == 0) return 0;
   shares = shares.first(ways.size());
+  HEADWAY_DEBUG_ASSERT(std::ranges::all_of(ways, sound));
   auto members = (std::uint32_t{1} << ways.size()) - 1;
   while (std::popcount(members) > 1) {
     search s(ways, members, bytes);
@@ -161,6 +176,7 @@ double divide(std::span<const way> ways, std::uint64_t bytes, std::span<std::uin
   const auto alone = best_single(ways, bytes);
   if (std::popcount(members) > 1) {
     const double together = latest(ways, shares);
+    HEADWAY_DEBUG_ASSERT(all_given(shares, bytes));
     if (together <= end_of(ways[alone], bytes)) return together;
   }
   std::ranges::fill(shares, 0);

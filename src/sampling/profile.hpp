@@ -9,7 +9,7 @@ namespace headway::sampling {
 /// What is known about a rail between two processes.
 /// Threads: a value; its owner's.
 struct profile {
-  curve piece = curve::straight(20'000, 1);  ///< into a landing zone, one way
+  curve piece = curve::straight(20'000, 1);  ///< put into exposed memory, one way
   curve eager = curve::straight(10'000, 1);  ///< in a packet, copied at both ends, one way
   curve cost = curve::straight(1'000, 8);    ///< processor time of the sender for a piece
   int connections = 1;  ///< to the peer over the rail's interface, that were found to pay

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/assert.hpp"
+
 namespace headway::sampling {
 
 /// When a rail will be free, from what was given to it and what has come through.
@@ -13,6 +15,7 @@ class rail_clock {
  public:
   /// A transfer that takes `duration_ns` on a free rail joins those before it.
   void begun(std::uint64_t now_ns, double duration_ns) noexcept {
+    HEADWAY_DEBUG_ASSERT(duration_ns >= 0);
     owed_ns_ += duration_ns;
     free_at_ns_ = std::max(free_at_ns_, static_cast<double>(now_ns)) + duration_ns;
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/hash.hpp"
 #include "sampling/connections.hpp"
 
 namespace headway::sampling {
@@ -16,13 +17,6 @@ namespace {
 constexpr std::string_view first_line = "headway profile 2";
 constexpr std::size_t text_bytes_max = 64 * 1024;
 constexpr std::size_t word_bytes_max = 255;
-
-/// FNV-1a: finds damage, not malice; the file is the user's own.
-std::uint64_t sum_of(std::string_view text) noexcept {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return sum;
-}
 
 bool is_one_line(std::string_view text) noexcept {
   return !text.empty() && text.size() <= word_bytes_max &&
@@ -107,7 +101,7 @@ std::string text_of(const record& r) {
     text +=
         fmt::format("sample {} piece {} eager {} cost {}\n", curve::bytes_of(i),
                     written(r.found.piece, i), written(r.found.eager, i), written(r.found.cost, i));
-  return text + fmt::format("sum {:016x}\n", sum_of(text));
+  return text + fmt::format("sum {:016x}\n", base::hash_of(text));
 }
 
 base::result<record> record_of(std::string_view text) {
@@ -117,7 +111,7 @@ base::result<record> record_of(std::string_view text) {
   if (text.size() > text_bytes_max) return wrong("far too long");
   const auto last = text.rfind("sum ");
   if (last == std::string_view::npos) return wrong("no sum at the end");
-  if (text.substr(last) != fmt::format("sum {:016x}\n", sum_of(text.substr(0, last))))
+  if (text.substr(last) != fmt::format("sum {:016x}\n", base::hash_of(text.substr(0, last))))
     return wrong("the sum over it is wrong");
   record r;
   reader lines(text.substr(0, last));

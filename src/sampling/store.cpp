@@ -8,9 +8,9 @@
 #include <fstream>
 #include <system_error>
 
-#include "base/folders.hpp"
+#include "base/assert.hpp"
 #include "base/log.hpp"
-#include "sampling/tunables.hpp"
+#include "sampling/connections.hpp"
 
 namespace headway::sampling {
 namespace {
@@ -53,20 +53,15 @@ base::result<> write_whole(int fd, std::string_view text, const std::string& nam
 
 }  // namespace
 
-base::result<store> store::of_user() {
-  auto folder = base::cache_folder();
-  if (!folder) return std::unexpected(std::move(folder).error());
-  return store(*folder / "profiles");
-}
-
 std::filesystem::path store::file_of(const profile_key& key) const {
-  return folder_ / fmt::format("{}_{}_{}", in_file_name(key.here), in_file_name(key.there),
-                               in_file_name(key.rail));
+  return how_.folder / fmt::format("{}_{}_{}", in_file_name(key.here), in_file_name(key.there),
+                                   in_file_name(key.rail));
 }
 
 /// What can be used of it; what cannot is said in the log.
 std::optional<record> store::read(const std::filesystem::path& file, std::string_view hardware,
                                   std::uint64_t now_s) const {
+  if (how_.folder.empty()) return std::nullopt;
   const auto text = read_whole(file);
   if (!text) return std::nullopt;
   const auto ignored = [&](std::string_view why) {
@@ -80,7 +75,7 @@ std::optional<record> store::read(const std::filesystem::path& file, std::string
     return ignored(fmt::format("it is of {}, the rail has {} now", r->hardware, hardware));
   if (r->measured_at > now_s + day_s) return ignored("it is from the future");
   const auto days = now_s > r->measured_at ? (now_s - r->measured_at) / day_s : 0;
-  if (days > static_cast<std::uint64_t>(profile_days_max.get()))
+  if (days > static_cast<std::uint64_t>(how_.days_max))
     return ignored(fmt::format("it is {} days old", days));
   return *std::move(r);
 }
@@ -96,21 +91,27 @@ std::vector<record> store::several(std::string_view here, std::string_view rail,
   const auto begin = in_file_name(here) + "_";  // in a part of a name there is no '_'
   const auto end = "_" + in_file_name(rail);
   std::vector<record> found;
+  if (how_.folder.empty()) return found;
   std::error_code fault;
-  std::filesystem::directory_iterator marks(folder_ / "several", fault);
+  std::filesystem::directory_iterator marks(how_.folder / "several", fault);
   for (; !fault && marks != std::filesystem::directory_iterator(); marks.increment(fault)) {
     const auto name = marks->path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(end)) continue;
-    auto r = read(folder_ / name, hardware, now_s);
+    auto r = read(how_.folder / name, hardware, now_s);
     if (r && r->found.connections > 1) found.push_back(*std::move(r));
   }
   return found;
 }
 
 base::result<> store::save(const record& r) const {
+  HEADWAY_ASSERT(r.found.connections >= 1 && r.found.connections <= connections_max);
+  if (how_.folder.empty())
+    return base::failed(base::fault_kind::unsupported,
+                        "no folder for profiles: HEADWAY_CACHE, XDG_CACHE_HOME and HOME are not "
+                        "set");
   std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) return base::failed_errno("create " + folder_.string(), error.value());
+  std::filesystem::create_directories(how_.folder, error);
+  if (error) return base::failed_errno("create " + how_.folder.string(), error.value());
   const auto path = file_of(r.key).string();
   auto beside = path + ".XXXXXX";
   const int fd = mkostemp(beside.data(), O_CLOEXEC);

@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "sampling/record.hpp"
+#include "sampling/settings.hpp"
 
 namespace headway::sampling {
 
@@ -22,16 +23,14 @@ namespace headway::sampling {
 ///           one line, and to be measured again.
 class store {
  public:
-  explicit store(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  /// $HEADWAY_CACHE, or $XDG_CACHE_HOME/headway, or ~/.cache/headway.
-  /// Errors:   `unsupported`: none of them is set.
-  [[nodiscard]] static base::result<store> of_user();
+  explicit store(settings how) : how_(std::move(how)) {}
 
   [[nodiscard]] std::optional<profile> find(const profile_key& key, std::string_view hardware,
                                             std::uint64_t now_s) const;
   /// Of all hosts to which more than one connection was found to pay on this rail.
   [[nodiscard]] std::vector<record> several(std::string_view here, std::string_view rail,
                                             std::string_view hardware, std::uint64_t now_s) const;
+  /// Errors:   `unsupported`: the settings name no folder.
   [[nodiscard]] base::result<> save(const record& r) const;
   [[nodiscard]] std::filesystem::path file_of(const profile_key& key) const;
 
@@ -39,10 +38,10 @@ class store {
   [[nodiscard]] std::optional<record> read(const std::filesystem::path& file,
                                            std::string_view hardware, std::uint64_t now_s) const;
   [[nodiscard]] std::filesystem::path mark_of(const std::filesystem::path& file) const {
-    return folder_ / "several" / file.filename();
+    return how_.folder / "several" / file.filename();
   }
 
-  std::filesystem::path folder_;
+  settings how_;
 };
 
 }  // namespace headway::sampling

@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.hpp"
 #include "topology/processors.hpp"
 #include "topology/tree.hpp"
-#include "topology/tunables.hpp"
 
 namespace headway::topology {
 
@@ -28,7 +28,18 @@ struct machine::parts {
 
 namespace {
 
+/// What is true of every tree: a parent comes before its children, and has their processors.
+bool sound(const std::vector<place>& places) {
+  return !places.empty() && !places[0].processors.empty() &&
+         std::ranges::all_of(places.begin() + 1, places.end(), [&](const place& p) {
+           return p.parent < p.id &&
+                  std::ranges::includes(places[static_cast<std::size_t>(p.parent)].processors,
+                                        p.processors);
+         });
+}
+
 std::vector<place_id> leaves(const std::vector<place>& places) {
+  HEADWAY_ASSERT(sound(places));
   std::vector<place_id> leaf_of(static_cast<std::size_t>(places[0].processors.back()) + 1,
                                 place_id::root);
   for (const auto& p : places)  // a child comes after its parent, so the last writer is the leaf
@@ -36,8 +47,8 @@ std::vector<place_id> leaves(const std::vector<place>& places) {
   return leaf_of;
 }
 
-/// The calling thread's, where the kernel writes it at each switch: `sched_getcpu` looks there too,
-/// in thirty instructions. Each poll asks.
+/// The calling thread's processor, read where the kernel writes it at each context switch.
+/// `sched_getcpu` reads it there too, in thirty instructions, and every poll asks.
 int processor_here() noexcept {
 #ifdef HEADWAY_HAS_RSEQ
   const auto* self = static_cast<const char*>(__builtin_thread_pointer());
@@ -50,15 +61,17 @@ int processor_here() noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<machine>> machine::read() {
-  const auto& description = topology_description.get();
-  if (!description.empty()) return imagine(description);
-  auto made_tree = read_tree({});
-  if (!made_tree) return std::unexpected(std::move(made_tree.error()));
+base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
+                                                     const std::optional<hardware>& found) {
+  if (!chosen.description.empty()) return imagine(chosen.description);
+  const auto bound = bound_processors();
+  const bool known = found && std::ranges::includes(found->objects.front().processors, bound);
+  const auto whole = known ? base::result<hardware>(*found) : hardware::read();
+  if (!whole) return std::unexpected(whole.error());
   auto made = std::make_unique<parts>();
-  made->leaf_of_processor = leaves(made_tree->places);
-  made->places = std::move(made_tree->places);
-  made->node_processors = std::max(1, made_tree->processors_before_binding);
+  made->places = places_of(whole->only(bound));
+  made->leaf_of_processor = leaves(made->places);
+  made->node_processors = static_cast<int>(whole->objects.front().processors.size());
   if (const auto together = confined_together())
     made->node_processors = std::min(made->node_processors, *together);
   if (const auto quota = group_quota())
@@ -67,12 +80,12 @@ base::result<std::unique_ptr<machine>> machine::read() {
 }
 
 base::result<std::unique_ptr<machine>> machine::imagine(const std::string& description) {
-  auto made_tree = read_tree(description);
-  if (!made_tree) return std::unexpected(std::move(made_tree.error()));
+  const auto whole = hardware::read(description);
+  if (!whole) return std::unexpected(whole.error());
   auto made = std::make_unique<parts>();
-  made->leaf_of_processor = leaves(made_tree->places);
-  made->places = std::move(made_tree->places);
-  made->node_processors = std::max(1, made_tree->processors_before_binding);
+  made->places = places_of(*whole);
+  made->leaf_of_processor = leaves(made->places);
+  made->node_processors = static_cast<int>(whole->objects.front().processors.size());
   made->imagined = true;
   return std::unique_ptr<machine>(new machine(std::move(made)));
 }
@@ -103,7 +116,7 @@ std::vector<place_id> machine::places_at(level which) const {
 
 // pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
 // the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
-// 2 ns: cheaper than looking whether a cache is stale, and never stale.
+// 2 ns: cheaper than checking whether a cache is stale, and never stale.
 place_id machine::here() const noexcept {
   const int processor = processor_here();
   const auto& table = parts_->leaf_of_processor;

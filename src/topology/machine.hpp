@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "topology/hardware.hpp"
+#include "topology/settings.hpp"
 
 namespace headway::topology {
 
@@ -22,7 +25,7 @@ struct place {
   std::vector<int> processors;  ///< kernel numbers of the processors below, ascending
   int children = 0;
   /// The widest level that it stands for. Levels without siblings are pruned, so it stands for all
-  /// from here down to those of its children; a leaf for all down to the core.
+  /// levels from here down to those of its children; a leaf for all down to the core.
   level widest = level::machine;
 };
 
@@ -32,8 +35,11 @@ struct place {
 /// Source:   pioman15 (mechanisms 3 and 4); hwloc.
 class machine {
  public:
-  /// What this process sits on, or the synthetic description in HEADWAY_TOPOLOGY (hwloc's syntax).
-  [[nodiscard]] static base::result<std::unique_ptr<machine>> read();
+  /// The machine that this process runs on, or the one that the settings describe. `found`: what
+  /// another process of this node has read of it; hwloc is asked if that is nothing, or if it lacks
+  /// a processor that this process is bound to.
+  [[nodiscard]] static base::result<std::unique_ptr<machine>> read(
+      const settings& chosen = {}, const std::optional<hardware>& found = std::nullopt);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -51,19 +57,20 @@ class machine {
   [[nodiscard]] place_id leaf_of(int processor) const noexcept;
   /// The places that stand for a level, in order; together they cover every processor once.
   [[nodiscard]] std::vector<place_id> places_at(level which) const;
-  /// Made by `imagine` or HEADWAY_TOPOLOGY: nobody can be bound to its processors.
+  /// Made from a description: no thread can be bound to its processors.
   [[nodiscard]] bool imagined() const noexcept;
-  /// Processors this process may use now: its affinity mask, cut by a cgroup's quota (at least 1).
+  /// Processors that this process may use now: those of its affinity mask, at most the cgroup's
+  /// quota, at least 1.
   [[nodiscard]] int usable_processors() const noexcept;
-  /// What the processes of a job here may use together: without our affinity mask, because one that
-  /// is bound to a core of its own shares the computer with others, and yet not that core; but with
-  /// it where all are confined by it (`confined_together`).
+  /// Processors that the processes of a job on this machine may use together. Our own affinity mask
+  /// does not count, because a process that is bound to a core of its own shares the machine with
+  /// the others though not that core; unless the mask confines all of them (`confined_together`).
   [[nodiscard]] int node_processors() const noexcept;
-  /// A control group grants less processor time than there are processors: whoever polls on one
-  /// that nobody uses takes it away from those who compute.
+  /// A control group grants less processor time than there are processors: polling on an unused
+  /// processor then takes time away from computing threads.
   [[nodiscard]] bool limited_by_quota() const noexcept;
-  /// Threads that want a processor on this machine now (from the kernel's own count); a look-up
-  /// of microseconds, so callers ask rarely.
+  /// Threads that want a processor on this machine now, as the kernel counts them. Takes
+  /// microseconds, so callers ask rarely.
   [[nodiscard]] int runnable_threads() const noexcept;
 
  private:

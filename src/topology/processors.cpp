@@ -1,5 +1,6 @@
 #include "topology/processors.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -128,13 +130,13 @@ namespace {
 std::vector<int> processors_of(pid_t process) {
   std::vector<int> all;
   // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
-  for (std::size_t room = CPU_SETSIZE; room <= 1u << 20; room *= 2) {
+  for (std::size_t count = CPU_SETSIZE; count <= 1u << 20; count *= 2) {
     const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* s) { CPU_FREE(s); })> set(
-        CPU_ALLOC(room));
+        CPU_ALLOC(count));
     if (!set) return all;
-    const auto bytes = CPU_ALLOC_SIZE(room);
+    const auto bytes = CPU_ALLOC_SIZE(count);
     if (sched_getaffinity(process, bytes, set.get()) != 0) continue;
-    for (std::size_t p = 0; p < room; ++p)
+    for (std::size_t p = 0; p < count; ++p)
       if (CPU_ISSET_S(p, bytes, set.get())) all.push_back(static_cast<int>(p));
     return all;
   }
@@ -145,6 +147,22 @@ std::vector<int> processors_of(pid_t process) {
 
 int allowed_processors() noexcept {
   return std::max(1, static_cast<int>(processors_of(getpid()).size()));
+}
+
+std::vector<int> bound_processors() {
+  std::vector<int> all;
+  DIR* threads = opendir("/proc/self/task");
+  if (!threads) return processors_of(getpid());
+  while (const dirent* entry = readdir(threads)) {
+    const auto thread = parse_number(entry->d_name);  // not "." and ".."
+    if (!thread) continue;
+    const auto own = processors_of(static_cast<pid_t>(*thread));
+    std::vector<int> both;
+    std::ranges::set_union(all, own, std::back_inserter(both));
+    all = std::move(both);
+  }
+  closedir(threads);
+  return all;
 }
 
 std::optional<int> confined_together() {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headway::topology {
 
@@ -16,10 +17,15 @@ namespace headway::topology {
 /// Field 4 of /proc/loadavg, "runnable/all"; nothing if the text is not like that.
 [[nodiscard]] std::optional<int> parse_runnable(std::string_view loadavg);
 
-/// Processors that this process shares with all who were started as it was: those of its affinity
-/// mask, if its parent has the same. A launcher under `taskset` confines its ranks so, together;
-/// a launcher that binds each rank to a core of its own has another mask itself. Nothing otherwise.
+/// Processors that this process shares with all processes that its parent started: those of its
+/// affinity mask, if the parent has the same mask, nothing otherwise. A launcher under `taskset`
+/// confines its ranks together in this way; one that binds each rank to a core of its own has
+/// another mask than its ranks.
 [[nodiscard]] std::optional<int> confined_together();
+
+/// Kernel numbers of the processors that some thread of this process may use, ascending: a program
+/// may have bound its threads one by one. Empty: the kernel does not say.
+[[nodiscard]] std::vector<int> bound_processors();
 
 /// Processors in the affinity mask of this process; 1 when the kernel does not say.
 [[nodiscard]] int allowed_processors() noexcept;

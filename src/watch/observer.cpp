@@ -12,9 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
-#include "progress/tunables.hpp"
 #include "watch/page.hpp"
 #include "watch/statistics.hpp"
 #include "watch/timeline_file.hpp"
@@ -27,7 +25,8 @@ constexpr std::chrono::milliseconds showing_period{250};
 }  // namespace
 
 struct observer::parts {
-  explicit parts(const observed& of) : what(of), began_ns(base::now_ns()) {}
+  parts(const observed& of, settings wanted)
+      : what(of), chosen(std::move(wanted)), began_ns(what.progress.clock().now_ns()) {}
 
   void show();
   void run();
@@ -36,10 +35,13 @@ struct observer::parts {
   static void tick(void* self) noexcept { static_cast<parts*>(self)->show(); }
 
   const observed what;
+  const settings chosen;
   const std::uint64_t began_ns;
   page_image image;
   std::optional<page> shown;
-  std::mutex lock;  // cold. Guards `ends`
+  // Cold; guards `ends`. The standard's own, which Clang's analysis does not see: the condition
+  // variable for any mutex shares its state by counts that even one thread would lock.
+  std::mutex lock;
   std::condition_variable changed;
   bool ends = false;
   bool shows = false;
@@ -53,12 +55,12 @@ void observer::parts::show() {
 
 void observer::parts::run() {
   pthread_setname_np(pthread_self(), "hw-stats");
-  std::unique_lock hold(lock);
-  do {
-    hold.unlock();
+  for (;;) {
     show();
-    hold.lock();
-  } while (!changed.wait_for(hold, showing_period, [this] { return ends; }));
+    std::unique_lock hold(lock);
+    if (!ends) changed.wait_for(hold, showing_period);  // a spurious end only shows once more
+    if (ends) return;
+  }
 }
 
 #ifdef HEADWAY_NOTHREAD
@@ -87,12 +89,10 @@ void observer::parts::end() noexcept {
 
 #endif
 
-bool statistics_wanted() { return progress::stats.get() != 0; }
-
-observer::observer(const observed& what) {
-  if (!statistics_wanted() && progress::trace_file.get().empty()) return;
-  parts_ = std::make_unique<parts>(what);
-  if (!statistics_wanted()) return;
+observer::observer(const observed& what, settings chosen) {
+  if (!chosen.counts() && !chosen.traces()) return;
+  parts_ = std::make_unique<parts>(what, std::move(chosen));
+  if (!parts_->chosen.counts()) return;
   auto made = page::make();
   if (made) parts_->shown.emplace(std::move(*made));
   else base::log(base::severity::warning, "{}", made.error().text);
@@ -106,17 +106,17 @@ void observer::finish() noexcept {
   if (!parts_ || !std::exchange(parts_->shows, false)) return;
   parts_->end();
   parts_->show();
-  if (progress::stats.get() != 1) return;
+  if (parts_->chosen.statistics != statistics_mode::table) return;
   const auto text = statistics_text(parts_->image);
   // In one piece, so that the tables of several ranks stay apart.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
 void observer::write_timeline() noexcept {
-  if (!parts_ || progress::trace_file.get().empty()) return;
+  if (!parts_ || !parts_->chosen.traces()) return;
   const auto& what = parts_->what;
   const auto job = what.job.empty() ? fmt::format("{}.{}", getpid(), parts_->began_ns) : what.job;
-  const auto done = add_timeline(progress::trace_file.get(), what.rank, job);
+  const auto done = add_timeline(parts_->chosen.trace_file, what.rank, job);
   if (!done) base::log(base::severity::warning, "no timeline: {}", done.error().text);
 }
 

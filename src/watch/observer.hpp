@@ -5,37 +5,34 @@
 #include <string>
 #include <vector>
 
-#include "progress/engine.hpp"
-#include "progress/meter.hpp"
+#include "progress/core/engine.hpp"
+#include "progress/core/meter.hpp"
 #include "watch/page.hpp"
+#include "watch/settings.hpp"
 
 namespace headway::watch {
 
-/// Whom an observer looks at.
+/// What an observer looks at.
 struct observed {
   progress::engine& progress;
   int rank = 0, size = 0;  ///< of a job; size 0: the process belongs to none
   std::string job = {};    ///< its name, unlike that of any other; empty where there is none
-  /// Adds what a room above counts, unless null.
+  /// Adds what a module above counts, unless null.
   void (*add_rows)(void* above, const std::vector<progress::meter::report>& threads,
                    page_image& image) = nullptr;
   void* above = nullptr;
 };
 
-/// Whether HEADWAY_STATS asks for statistics: then rails must be counted too.
-[[nodiscard]] bool statistics_wanted();
-
-/// Gathers what threads, queues and rooms above count, shows it to `headway top`, prints it at the
-/// end, and writes the timeline. Does nothing, and has no thread, unless HEADWAY_STATS or
-/// HEADWAY_TRACE asks.
+/// Gathers what threads, queues and modules above count, shows it to `headway top`, prints it at
+/// the end, and writes the timeline. Does nothing, and has no thread, unless the settings ask.
 /// Shape:    a thread that copies the counters four times a second: about 20 us each time. Without
 ///           threads, the engine's ticks do it while something is pending.
-/// Threads:  alone.
+/// Threads:  one at a time.
 /// Progress: `finish` waits for that thread, and for the other processes that write to the file.
 /// Errors:   what cannot be shown or written is said in one line in the log; nothing else suffers.
 class observer {
  public:
-  explicit observer(const observed& what);
+  observer(const observed& what, settings chosen);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/sequenced.hpp"
+#include "base/seqlock.hpp"
 
 namespace headway::watch {
 namespace {
@@ -42,11 +42,11 @@ std::uint64_t page_row::at(std::string_view cell) const noexcept {
 }
 
 page_row& page_image::add(std::string_view kind, std::string_view name) noexcept {
-  static page_row nowhere;
+  thread_local page_row discarded;
   if (row_count == rows_max) {
     ++rows_left_out;
-    nowhere.cell_count = page_row::cells_max;
-    return nowhere;
+    discarded.cell_count = page_row::cells_max;
+    return discarded;
   }
   auto& made = rows[row_count++];
   copy_text(made.kind, kind);
@@ -87,7 +87,7 @@ page::~page() {
 void page::write(const page_image& image) noexcept {
   std::array<std::uint64_t, page_file::image_words> copy;
   std::memcpy(copy.data(), &image, sizeof image);
-  base::write_sequenced(words_, copy.data(), page_file::image_words);
+  base::seqlock_write(words_, copy.data(), page_file::image_words);
 }
 
 }  // namespace headway::watch

@@ -33,8 +33,8 @@ struct page_row {
   [[nodiscard]] std::uint64_t at(std::string_view cell) const noexcept;  ///< 0 if it has none
 };
 
-/// Everything that a process says of itself at a moment. It explains itself: a reader of another
-/// version shows the rows that it finds.
+/// All numbers that a process publishes at a moment. The rows carry their names, so that a reader
+/// of another version can show them.
 /// Shape:    fixed; words of 8 bytes; rows beyond `rows_max` are left out and counted.
 struct page_image {
   static constexpr std::size_t rows_max = 160;
@@ -44,12 +44,13 @@ struct page_image {
   std::array<char, 32> program{};
   std::array<page_row, rows_max> rows{};
 
-  /// The new row, or one that goes nowhere when there is no room.
+  /// The new row; a row that is discarded when `rows_max` is reached.
   page_row& add(std::string_view kind, std::string_view name) noexcept;
   [[nodiscard]] std::vector<const page_row*> of(std::string_view kind) const;
 };
 
-/// How a page looks to others: a nameless file (memfd) with a sequence number and an image's words.
+/// How other processes see a page: a nameless file (memfd) with a sequence number and the words of
+/// an image.
 struct page_file {
   static constexpr const char* name = "headway-statistics-2";  // the number is the layout's version
   static constexpr std::size_t image_words = sizeof(page_image) / sizeof(std::uint64_t);
@@ -59,10 +60,10 @@ struct page_file {
 
 /// Shows a page_image to other processes of the same user, in memory that both see.
 ///
-/// Nothing lies in a file system: it is a nameless file (memfd), which a reader finds among the
-/// process's open files, and which goes with the process however it ends.
-/// Shape:    a sequence number, then the words of a page_image. Reading disturbs nobody.
-/// Threads:  one writes; any thread of any process reads, see base/sequenced.hpp.
+/// It is a nameless file (memfd), not in any file system: a reader finds it among the process's
+/// open files, and it vanishes with the process however that ends.
+/// Shape:    a sequence number, then the words of a page_image. Reading never delays the writer.
+/// Threads:  one writes; any thread of any process reads, see base/seqlock.hpp.
 /// Progress: `write` never waits; a reader looks again while a write is under way.
 class page {
  public:
@@ -80,11 +81,11 @@ class page {
   word* words_;
 };
 
-/// What a process shows: a page for each copy of the library in it, so at least one.
-/// Errors: `unsupported` when it shows nothing, `system` when it is not there or not ours to look
-/// at.
+/// The pages of a process: one for each copy of the library in it, at least one.
+/// Errors: `unsupported` when it shows nothing, `system` when it does not exist or may not be
+/// read.
 [[nodiscard]] base::result<std::vector<page_image>> read_pages(pid_t process);
-/// Every process that we may look at and that shows something.
+/// Every process that has a page which we may read.
 [[nodiscard]] std::vector<pid_t> processes_with_page();
 
 }  // namespace headway::watch

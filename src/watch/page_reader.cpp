@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/sequenced.hpp"
+#include "base/seqlock.hpp"
 #include "watch/page.hpp"
 
 namespace headway::watch {
@@ -30,7 +30,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
 /// True if the image is whole. The other process is not trusted: counts are bounded.
 bool copy_out(const std::atomic<std::uint64_t>* words, page_image& into) noexcept {
   std::array<std::uint64_t, page_file::image_words> copy{};
-  if (!base::read_sequenced(words, copy.data(), page_file::image_words)) return false;
+  if (!base::seqlock_read(words, copy.data(), page_file::image_words)) return false;
   std::memcpy(static_cast<void*>(&into), copy.data(), sizeof into);
   into.row_count = std::min<std::uint64_t>(into.row_count, page_image::rows_max);
   for (auto& row : into.rows) {

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.hpp"
-#include "progress/meter.hpp"
-#include "progress/queue.hpp"
+#include "progress/core/meter.hpp"
+#include "progress/core/queue.hpp"
 
 namespace headway::watch {
 namespace {
@@ -82,7 +81,7 @@ void gather(const observed& what, std::uint64_t began_ns, page_image& image) {
   image.rank = static_cast<std::uint64_t>(what.rank);
   image.size = static_cast<std::uint64_t>(what.size);
   image.began_ns = began_ns;
-  image.written_ns = base::now_ns();
+  image.written_ns = what.progress.clock().now_ns();
   const std::string_view program = program_invocation_short_name;
   program.copy(image.program.data(), image.program.size() - 1);
   const auto threads = meter::all();

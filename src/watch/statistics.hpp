@@ -12,7 +12,7 @@ namespace headway::watch {
 /// Threads:  one at a time per image.
 void gather(const observed& what, std::uint64_t began_ns, page_image& image);
 
-/// The tables of an image, for people.
+/// The tables of an image, to be read by people.
 [[nodiscard]] std::string statistics_text(const page_image& image);
 /// The same as one JSON object.
 [[nodiscard]] std::string statistics_json(const page_image& image);

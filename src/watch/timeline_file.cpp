@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "progress/meter.hpp"
+#include "progress/core/meter.hpp"
 
 namespace headway::watch {
 namespace {
@@ -21,7 +21,7 @@ using progress::meter;
 constexpr char head = '[';
 constexpr std::string_view tail = "\n]\n";
 
-/// Names are ours or a user's ltask's: what JSON would need escaped becomes a blank.
+/// Names come from the library or from users' ltasks: what JSON would need escaped becomes a blank.
 std::string plain(std::string_view text) {
   std::string made(text);
   for (auto& c : made)
@@ -83,7 +83,7 @@ std::string own_part(int rank, std::string_view job) {
   return text;
 }
 
-/// Whether this job has written what is there.
+/// Whether the file was written by this job.
 bool names(int file, std::string_view job) {
   const auto wanted = labels_of(job);
   std::string found(wanted.size() + 128, '\0');  // with what stands before it in the first line

@@ -6,10 +6,10 @@
 
 namespace headway::watch {
 
-/// Writes what the threads of this process noted (progress/meter.hpp) into `path`, as the JSON that
-/// Perfetto and chrome://tracing open, beside what other processes of the job have written there.
-/// The file is whole after each process. It names the job in its first line: that of another `job`
-/// is written anew.
+/// Adds the timelines of this process's threads (progress/core/meter.hpp) to the file `path`, as
+/// the JSON that Perfetto and chrome://tracing open. All processes of a job write to the same file,
+/// which is complete after each of them. Its first line names the job: a file of another job is
+/// replaced.
 /// Progress: waits while another process writes.
 [[nodiscard]] base::result<> add_timeline(const std::string& path, int rank,
                                           const std::string& job);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bench/compare concludes from given rounds: ratios, best peers, verdicts, launch commands."""
+"""What bench/compare computes from given rounds: ratios, best peers, verdicts, launch commands."""
 
 import pathlib
 import sys
@@ -21,7 +21,7 @@ def result(benchmark="pingpong", **values):
 
 class Ratios(unittest.TestCase):
     def test_a_ratio_is_the_median_of_the_ratios_within_rounds(self):
-        # The second round was slow for both: a ratio of medians would say 1.5.
+        # The second round was slow for both: the ratio of the medians would be 1.5.
         r = result(headway={(8,): [1, 9, 3]}, impi={(8,): [2, 9, 2]})
         self.assertEqual(r.ratio("headway", "impi", (8,)), rounds.Spread(1.0, 0.5, 1.5))
 
@@ -33,7 +33,7 @@ class Ratios(unittest.TestCase):
         r = result("message_rate", headway={(2,): [1]}, impi={(2,): [2]}, mpich={(2,): [5]})
         self.assertEqual(r.best_peer((2,)), "mpich")
 
-    def test_our_own_settings_are_no_peers(self):
+    def test_our_other_settings_are_not_peers(self):
         r = result(headway={(8,): [2]}, headway_off={(8,): [1]}, impi={(8,): [3]})
         self.assertEqual(r.best_peer((8,)), "impi")
 
@@ -53,7 +53,7 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(figures.against_best_peer((2,), 0.9)([r]).reached)
         self.assertFalse(figures.against_best_peer((2,), 1.0)([r]).reached)
 
-    def test_without_a_peer_nothing_is_claimed(self):
+    def test_without_a_peer_the_verdict_is_unknown(self):
         r = result(headway={(8,): [1.05]})
         self.assertIsNone(figures.against_best_peer((8,), 1.0)([r]).reached)
 
@@ -89,20 +89,20 @@ class Launching(unittest.TestCase):
             library.launch(["prog"], 4, network.SHARED_MEMORY), "/p/bin/mpiexec -n 4 prog".split()
         )
 
-    def test_a_setting_runs_only_where_it_matters(self):
+    def test_a_setting_runs_only_with_its_benchmarks_and_networks(self):
         thread = next(s for s in libraries.OPENMPI_SETTINGS if s.name == "thread")
         self.assertTrue(thread.serves("overlap", self.pair))
         self.assertFalse(thread.serves("overlap", network.SHARED_MEMORY))
         self.assertFalse(thread.serves("allreduce", self.pair))
 
-    def test_settings_of_the_caller_do_not_reach_a_library(self):
+    def test_the_callers_settings_of_a_library_are_removed_from_the_environment(self):
         contender = libraries.peer("mpich", pathlib.Path("/p"))[0]
         with unittest.mock.patch.dict("os.environ", {"MPIR_CVAR_NOLOCAL": "1", "LANG": "C"}):
             environment = contender.environment(network.SHARED_MEMORY)
         self.assertNotIn("MPIR_CVAR_NOLOCAL", environment)
         self.assertEqual(environment["LANG"], "C")
 
-    def test_a_rate_is_written_as_one_says_it(self):
+    def test_a_rate_is_written_with_its_unit(self):
         self.assertEqual(network.rate_text("1gbit"), "1 Gbit/s")
         self.assertEqual(network.rate_text(None), "not shaped")
 

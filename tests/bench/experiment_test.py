@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `headway bench` makes of given rows, and that each experiment is complete."""
+"""What `headway bench` computes from given rows, and that each experiment is complete."""
 
 import pathlib
 import sys
@@ -35,7 +35,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(list(r.curves(PANEL)), ["headway", "impi"])
         self.assertEqual(r.xs(PANEL), [2, 16])
 
-    def test_a_table_says_median_and_range(self):
+    def test_a_table_has_median_and_range(self):
         r = result(headway=[(2, 3.0), (2, 1.0), (2, 2.0)])
         lines = list(report.table(PANEL, r.curves(PANEL), r.xs(PANEL)))
         self.assertEqual(lines[1].split(), ["2", "2", "(1…3)"])
@@ -45,7 +45,7 @@ class Tables(unittest.TestCase):
         lines = list(report.best_peer_lines(PANEL, r, r.curves(PANEL), r.xs(PANEL)))
         self.assertEqual(lines, ["  n 2: headway / impi = 1.500 (1.500 … 1.500)"])
 
-    def test_what_was_not_measured_is_unknown_not_reached(self):
+    def test_the_verdict_on_what_was_not_measured_is_unknown(self):
         self.assertIsNone(model.at_most("c", [], 1).reached)
         self.assertIsNone(model.at_least("c", [], 1).reached)
         self.assertTrue(model.at_most("c", [1.0], 1).reached)
@@ -57,22 +57,21 @@ class Running(unittest.TestCase):
         self.ours = libraries.ours("/p")
         self.peers = libraries.peer("openmpi", pathlib.Path("/q"))
 
-    def who(self, run):
-        return [c.label for c in running.who_runs(run, self.ours + self.peers,
-                                                  network.SHARED_MEMORY)]  # fmt: skip
+    def labels(self, run):
+        return [c.label for c in running.contenders_of(run, self.ours + self.peers,
+                                                       network.SHARED_MEMORY)]  # fmt: skip
 
-    def test_peers_run_only_what_is_mpi_and_ours_at_its_defaults_only(self):
-        self.assertEqual(self.who(model.Run("n_load")), ["headway"])
-        self.assertEqual(self.who(model.Run("n_load", peers=True)),
+    def test_peers_make_only_runs_of_mpi_alone_and_ours_runs_at_its_defaults(self):
+        self.assertEqual(self.labels(model.Run("n_load")), ["headway"])
+        self.assertEqual(self.labels(model.Run("n_load", peers=True)),
                          ["headway", "openmpi", "openmpi:yield"])
 
-    def test_settings_of_a_run_are_ours_alone(self):
+    def test_settings_of_a_run_are_given_to_our_library_only(self):
         run = model.Run("pingpong", environment={"HEADWAY_PROGRESS": "idle"}, peers=True)
         jobs = [running.Job(run, c, network.SHARED_MEMORY, None)
                 for c in (self.ours[0], self.peers[0])]
         given = [job.environment().get("HEADWAY_PROGRESS") for job in jobs]
         self.assertEqual(given, ["idle", None])
-
 
     def test_a_setting_that_the_build_lacks_is_named(self):
         run = model.Run("pingpong", environment={"HEADWAY_PROGRESS": "idle", "HEADWAY_NEW": "1"})
@@ -92,12 +91,12 @@ class Every(unittest.TestCase):
                     own = ROOT / "bench" / ("" if "/" in run.program else "mpi")
                     self.assertTrue((own / f"{run.program}.c").exists(), run.program)
 
-    def test_experiment_says_its_source_and_has_a_panel(self):
+    def test_experiment_names_its_source_and_has_a_panel(self):
         for name, experiment in EXPERIMENTS.items():
             self.assertRegex(name, r"^E\d+$")
             self.assertTrue(experiment.source and experiment.saw and experiment.panels, name)
 
-    def test_claim_bears_a_result_without_rows(self):
+    def test_claim_on_a_result_without_rows_is_unknown(self):
         for experiment in EXPERIMENTS.values():
             empty = model.Result(experiment, 1)
             for claim in experiment.claims:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`headway bench` as a user meets it: the list, a run with its files, what it says of errors."""
+"""The command `headway bench`: the list, a run with its files, error messages."""
 
 import json
 import pathlib
@@ -19,14 +19,14 @@ def bench(*words):
 
 class Command(unittest.TestCase):
     def test_the_list_names_every_experiment_with_its_paper(self):
-        said = bench("list").stdout
-        self.assertRegex(said, r"(?m)^E1 +latency against .* \(pioman15, figures 2 and 3\)$")
+        output = bench("list").stdout
+        self.assertRegex(output, r"(?m)^E1 +latency against .* \(pioman15, figures 2 and 3\)$")
         wanted = [*range(1, 4), *range(5, 21)]
-        self.assertEqual(re.findall(r"(?m)^E(\d+) ", said), list(map(str, wanted)))
+        self.assertEqual(re.findall(r"(?m)^E(\d+) ", output), list(map(str, wanted)))
 
     def test_the_list_says_which_need_a_build_folder(self):
-        said = bench("list").stdout
-        found = re.findall(r"(?m)^(E\d+) .*\n.*\n +runs from a build folder", said)
+        output = bench("list").stdout
+        found = re.findall(r"(?m)^(E\d+) .*\n.*\n +runs from a build folder", output)
         self.assertEqual(found, ["E12", "E16", "E17", "E18"])
 
     def test_a_run_gives_a_table_verdicts_a_file_and_a_picture(self):

@@ -51,8 +51,7 @@ TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_ha
   if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
   const auto payload = pattern(8'000'000, 6);
   std::vector<std::byte> target(payload.size());
-  ASSERT_TRUE(w.last()->land(w.first_id(), landing_id{2}, target));
-  const post said = w.push({.payload = payload, .landing = landing_id{2}, .cookie = 1});
+  const post said = w.put({.exposed = show(*w.last(), {.bytes = target})}, payload, 1);
   // Each end sleeps whenever it is allowed to; nobody polls for the other.
   const auto sleeper = [](station& s, const auto& enough) {
     while (!enough()) {
@@ -154,8 +153,7 @@ TEST_P(contract_between, close_sends_what_was_taken) {
   auto w = make_world();
   const auto payload = pattern(2'000'000, 8);
   std::vector<std::byte> target(payload.size());
-  ASSERT_TRUE(w.last()->land(w.first_id(), landing_id{1}, target));
-  ASSERT_NE(w.push({.payload = payload, .landing = landing_id{1}}), post::retry);
+  ASSERT_NE(w.put({.exposed = show(*w.last(), {.bytes = target})}, payload), post::retry);
   ASSERT_NE(w.push({.header = bytes_of("the end")}), post::retry);
   std::thread closing([&] { w.first()->close(); });
   const auto deadline = base::now_ns() + 5'000'000'000u;

@@ -1,8 +1,8 @@
 // What the fault-injecting driver promises beyond the contract, which it keeps like any other.
 #include <gtest/gtest.h>
 
-#include "rails/faulty/faulty_driver.hpp"
 #include "rails/self/self_driver.hpp"
+#include "tests/drivers/faulty_driver.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
@@ -56,8 +56,7 @@ TEST(faulty, what_was_posted_to_a_killed_peer_fails) {
   sick_self s({});
   const auto payload = pattern(1'000'000, 1);
   auto target = pattern(1'000'000, 2);
-  ASSERT_TRUE(s.end->land(me, landing_id{1}, target));
-  ASSERT_EQ(s.end->send(me, {.payload = payload, .landing = landing_id{1}, .cookie = 4}),
+  ASSERT_EQ(put_soon(*s.end, me, {.exposed = show(*s.end, {.bytes = target})}, payload, 4),
             post::posted);
   s.sick->kill(me);
   for (int i = 0; i < 50; ++i) s.end.step();

@@ -18,6 +18,8 @@ struct kind {
   std::function<std::unique_ptr<driver>(const std::string& job, int rank, int size)> make;
   /// Reaches other ranks. `self` does not: its tests have one driver that is both ends.
   bool reaches_others = true;
+  /// Also those in other processes of the machine.
+  bool reaches_processes = true;
 };
 
 const std::vector<kind>& kinds();

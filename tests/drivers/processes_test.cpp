@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "base/clock.hpp"
-#include "rails/neighbours.hpp"
+#include "rails/memory.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
@@ -35,6 +35,12 @@ bool live_until(station& s, const std::function<bool()>& enough) {
     if (s.step() == 0) usleep(20);
   }
   return true;
+}
+
+ticket ticket_in(const std::string& packet) {
+  ticket read;
+  if (packet.size() == sizeof read) std::memcpy(&read, packet.data(), sizeof read);
+  return read;
 }
 
 /// Rank 0 is this process, rank 1 a child that runs `child_body` and ends with 0 if it says true.
@@ -78,6 +84,14 @@ class two_processes {
         live_until(*me, [&] { return (said = (*me)->send(peer_id{1}, p)) != post::retry; });
     return answered ? said : post::retry;
   }
+  [[nodiscard]] post put(const remote_place& to, std::span<const std::byte> from,
+                         std::uint64_t cookie = 0) {
+    post said = post::retry;
+    const bool answered = live_until(*me, [&] {
+      return (said = (*me)->memory()->put(peer_id{1}, to, from, cookie)) != post::retry;
+    });
+    return answered ? said : post::retry;
+  }
 
   std::optional<station> me;
 
@@ -104,13 +118,12 @@ TEST_P(contract_processes, packets_and_large_payloads_cross_between_processes) {
   const std::size_t large = 5'000'000;
   const auto echo = [&](station& s) {
     std::vector<std::byte> zone(large);
-    if (!s->land(peer_id{0}, landing_id{1}, zone)) return false;
-    if (send_soon(*s.operator->(), peer_id{0}, {.header = bytes_of("open")}) == post::down)
+    const ticket mine = show(*s, {.bytes = zone});
+    if (send_soon(*s, peer_id{0}, {.header = std::as_bytes(std::span(&mine, 1))}) == post::down)
       return false;
     if (!live_until(s, [&] { return s.landed_bytes == large && s.received.size() == 100; }))
       return false;
-    const post said = send_soon(*s.operator->(), peer_id{0},
-                                {.payload = zone, .landing = landing_id{2}, .cookie = 4});
+    const post said = put_soon(*s, peer_id{0}, {.exposed = ticket_in(s.received[0])}, zone, 4);
     return said != post::down &&
            live_until(s, [&] { return said == post::done || !s.sent.empty(); }) &&
            live_until(s, [&] { return s.received.size() == 101; });
@@ -119,38 +132,41 @@ TEST_P(contract_processes, packets_and_large_payloads_cross_between_processes) {
   ASSERT_TRUE(live_until(*both.me, [&] { return both.me->received.size() == 1; }));
   const auto payload = pattern(large, 1);
   std::vector<std::byte> back(large);
-  ASSERT_TRUE((*both.me)->land(peer_id{1}, landing_id{2}, back));
-  ASSERT_NE(both.push({.payload = payload, .landing = landing_id{1}}), post::down);
-  for (int i = 0; i < 100; ++i) ASSERT_NE(both.push({.header = bytes_of("small")}), post::down);
+  const ticket mine = show(**both.me, {.bytes = back});
+  const ticket theirs = ticket_in(both.me->received.front());
+  ASSERT_NE(both.put({.exposed = theirs}, payload), post::down);
+  ASSERT_NE(both.push({.header = std::as_bytes(std::span(&mine, 1))}), post::down);
+  for (int i = 1; i < 100; ++i) ASSERT_NE(both.push({.header = bytes_of("small")}), post::down);
   EXPECT_TRUE(live_until(*both.me, [&] { return both.me->landed_bytes == large; }));
   ASSERT_NE(both.push({.header = bytes_of("bye")}), post::down);
   EXPECT_EQ(payload, back);
   EXPECT_EQ(both.end_of_child(), 0);
 }
 
-TEST_P(contract_processes, memory_nearby_is_copied_both_ways_until_its_process_dies) {
+TEST_P(contract_processes, direct_memory_is_copied_both_ways_until_its_process_dies) {
   std::vector<std::byte> shared = pattern(300'000, 1);  // the child's is at the same address
-  const auto address = reinterpret_cast<std::uint64_t>(shared.data());
+  const ticket whole{
+      .id = 0, .address = reinterpret_cast<std::uint64_t>(shared.data()), .bytes = shared.size()};
   const auto before = shared, after = pattern(shared.size(), 2);
   two_processes both(GetParam(), [&](station& s) {
     return live_until(s, [&] { return s.received.size() == 1; }) && shared == after;
   });
-  auto* memory = (*both.me)->memory_nearby();
-  if (!memory || !memory->reaches(peer_id{1})) {
-    ASSERT_FALSE(memory && memory->write(peer_id{1}, address, after));
+  auto* memory = (*both.me)->memory();
+  if (!memory->limits_to(peer_id{1}).direct) {
     ASSERT_NE(both.push({.header = bytes_of("end")}), post::down);
-    GTEST_SKIP() << "this rail, or this kernel, lets nobody touch another process's memory";
+    GTEST_SKIP() << "this rail, or this kernel, copies no other process's memory directly";
   }
-  EXPECT_FALSE(memory->reaches(peer_id{0}));
-  ASSERT_TRUE(memory->write(peer_id{1}, address, after));
+  EXPECT_FALSE(memory->limits_to(peer_id{0}).direct);
+  ASSERT_EQ(memory->put(peer_id{1}, {.exposed = whole}, after, 0), post::done);
   EXPECT_EQ(shared, before);
   std::vector<std::byte> back(shared.size());
-  EXPECT_TRUE(memory->read(peer_id{1}, address, back));
+  EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::done);
   EXPECT_EQ(back, after);
-  EXPECT_FALSE(memory->read(peer_id{1}, 16, back));
+  const ticket nothing{.id = 0, .address = 16, .bytes = back.size()};
+  EXPECT_EQ(memory->get(peer_id{1}, {.exposed = nothing}, back, 0), post::down);
   ASSERT_NE(both.push({.header = bytes_of("end")}), post::down);
   EXPECT_EQ(both.end_of_child(), 0);
-  EXPECT_FALSE(memory->read(peer_id{1}, address, back));
+  EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::down);
 }
 
 TEST_P(contract_processes, a_killed_peer_is_lost_once_after_what_it_sent_before) {
@@ -197,8 +213,9 @@ TEST_P(contract_processes, posted_packets_to_a_killed_peer_fail_before_it_is_los
     return true;
   });
   const std::vector<std::byte> payload(64'000'000);
-  const post said = both.push({.payload = payload, .landing = landing_id{1}, .cookie = 11});
-  ASSERT_EQ(said, post::posted) << "64 MB cannot be taken before anybody reads";
+  const ticket unknown{.id = std::uint64_t{1} << 63, .bytes = payload.size()};  // notified
+  const post said = both.put({.exposed = unknown}, payload, 11);
+  ASSERT_EQ(said, post::posted) << "64 MB cannot be taken before they are read";
   both.kill_child();
   both.end_of_child();
   ASSERT_TRUE(live_until(*both.me, [&] { return !both.me->lost.empty(); }));
@@ -236,13 +253,14 @@ TEST_P(contract_processes, a_sleeper_is_woken_by_another_process) {
   EXPECT_EQ(both.end_of_child(), 0);
 }
 
-std::vector<kind> kinds_that_reach_others() {
+std::vector<kind> kinds_that_reach_processes() {
   auto some = kinds();
-  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
+  std::erase_if(some, [](const kind& k) { return !k.reaches_processes; });
   return some;
 }
 
-INSTANTIATE_TEST_SUITE_P(rails, contract_processes, ::testing::ValuesIn(kinds_that_reach_others()),
+INSTANTIATE_TEST_SUITE_P(rails, contract_processes,
+                         ::testing::ValuesIn(kinds_that_reach_processes()),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

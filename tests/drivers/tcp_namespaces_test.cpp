@@ -69,7 +69,7 @@ std::unique_ptr<driver> make_driver(int rank, const std::string& job, std::strin
   const auto interfaces = list_interfaces();
   const auto chosen = select_rails(rails, *interfaces, drivers);
   if (!chosen || chosen->size() != 1) return nullptr;
-  auto how = tcp::settings::from_environment();
+  tcp::settings how;
   how.dead_ns = 2 * second_ns;
   return std::make_unique<tcp::tcp_driver>(tcp::config{.rank = static_cast<std::uint32_t>(rank),
                                                        .size = 2,
@@ -147,16 +147,23 @@ bool exchange(int rank, station& s) {
   const auto other = peer_id{static_cast<std::uint32_t>(1 - rank)};
   const auto large = pattern(4'000'000, 1);
   std::vector<std::byte> target(large.size());
-  if (!s->land(other, landing_id{1}, target)) return false;
-  post said = post::retry;
-  const auto give = [&](const packet& p) {
-    said = post::retry;
-    return live_until(s, [&] { return (said = s->send(other, p)) != post::retry; }) &&
-           said != post::down;
+  const ticket mine = show(*s, {.bytes = target});
+  const auto taken = [&](const std::function<post()>& offer) {
+    post said = post::retry;
+    static_cast<void>(live_until(s, [&] { return (said = offer()) != post::retry; }));
+    return said;
   };
-  if (!give({.header = bytes_of("zone is open")})) return false;
+  const auto give = [&](const packet& p) {
+    const auto said = taken([&] { return s->send(other, p); });
+    return said == post::done || said == post::posted;
+  };
+  if (!give({.header = std::as_bytes(std::span(&mine, 1))})) return false;
   if (!live_until(s, [&] { return s.received.size() == 1; })) return false;
-  if (!give({.payload = large, .landing = landing_id{1}})) return false;
+  ticket theirs;
+  if (s.received[0].size() != sizeof theirs) return false;
+  std::memcpy(&theirs, s.received[0].data(), sizeof theirs);
+  const auto said = taken([&] { return s->memory()->put(other, {.exposed = theirs}, large, 0); });
+  if (said != post::done && said != post::posted) return false;
   const std::size_t due = said == post::posted ? 1 : 0;  // until then `large` is being read
   for (int i = 0; i < 100; ++i)
     if (!give({.header = bytes_of("small")})) return false;

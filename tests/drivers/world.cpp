@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 
@@ -29,6 +30,7 @@ std::size_t station::step(std::size_t most) {
         break;
       case event_kind::landed:
         landed_bytes += e.count;
+        landed_tokens.push_back(e.cookie);
         break;
       case event_kind::sent:
         sent.push_back(e.cookie);
@@ -41,6 +43,9 @@ std::size_t station::step(std::size_t most) {
         break;
       case event_kind::restored:
         restored.push_back(e.peer);
+        break;
+      case event_kind::called:
+        called.push_back(e.peer);
         break;
     }
   }
@@ -56,6 +61,20 @@ post send_soon(driver& from, peer_id to, const packet& p) {
   post said = post::retry;
   for (int tries = 0; tries < 1000 && said == post::retry; ++tries) said = from.send(to, p);
   return said;
+}
+
+post put_soon(driver& from, peer_id to, const remote_place& where, std::span<const std::byte> bytes,
+              std::uint64_t cookie) {
+  post said = post::retry;
+  for (int tries = 0; tries < 1000 && said == post::retry; ++tries)
+    said = from.memory()->put(to, where, bytes, cookie);
+  return said;
+}
+
+ticket show(driver& whose, const exposure& what) {
+  auto shown = whose.memory()->expose(what);
+  if (!shown) throw std::runtime_error(shown.error().text);
+  return *shown;
 }
 
 world::world(const kind& k, int size) {
@@ -90,13 +109,42 @@ bool world::run_until(const std::function<bool()>& enough) {
   return true;
 }
 
-post world::push(const packet& p) {
+post world::taken(const std::function<post()>& offer) {
   post said = post::retry;
   const bool answered = run_until([&] {
-    said = first()->send(last_id(), p);
+    said = offer();
     return said != post::retry;
   });
   return answered ? said : post::retry;
+}
+
+post world::push(const packet& p) {
+  return taken([&] { return first()->send(last_id(), p); });
+}
+
+post world::put(const remote_place& where, std::span<const std::byte> bytes, std::uint64_t cookie) {
+  return taken([&] { return first()->memory()->put(last_id(), where, bytes, cookie); });
+}
+
+post world::get(const remote_place& where, std::span<std::byte> to, std::uint64_t cookie) {
+  return taken([&] { return first()->memory()->get(last_id(), where, to, cookie); });
+}
+
+post world::atomic(const remote_place& where, const atomic_request& what, std::uint64_t& before,
+                   std::uint64_t cookie) {
+  return taken([&] { return first()->memory()->atomic(last_id(), where, what, before, cookie); });
+}
+
+post world::flush(std::uint64_t cookie) {
+  return taken([&] { return first()->memory()->flush(last_id(), cookie); });
+}
+
+bool world::ends_well(post said, std::uint64_t cookie) {
+  if (said != post::posted) return said == post::done;
+  const auto in = [&](const std::vector<std::uint64_t>& some) {
+    return std::ranges::find(some, cookie) != some.end();
+  };
+  return run_until([&] { return in(first().sent) || in(first().failed); }) && in(first().sent);
 }
 
 std::string fresh_job() {

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "kinds.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::rails::testing {
 
-/// A patient caller of one driver: reaps, copies what was received, keeps what was reported.
+/// Calls one driver: reaps, copies what was received, keeps what was reported.
 class station {
  public:
   explicit station(std::unique_ptr<driver> d) : driver_(std::move(d)) {}
@@ -31,10 +32,12 @@ class station {
   std::vector<peer_id> received_from;
   std::vector<event> kept;
   std::uint64_t landed_bytes = 0;
+  std::vector<std::uint64_t> landed_tokens;
   std::vector<std::uint64_t> sent;
   std::vector<std::uint64_t> failed;
   std::vector<peer_id> lost;
   std::vector<peer_id> restored;
+  std::vector<peer_id> called;
 
  private:
   std::unique_ptr<driver> driver_;
@@ -43,6 +46,10 @@ class station {
 /// Sends, at once again while the answer is `retry`, up to a thousand times: for tests in which a
 /// sound rail has room, and one with injected faults says `retry` now and then.
 post send_soon(driver& from, peer_id to, const packet& p);
+post put_soon(driver& from, peer_id to, const remote_place& where, std::span<const std::byte> bytes,
+              std::uint64_t cookie = 0);
+/// Exposes bytes, which must succeed.
+ticket show(driver& whose, const exposure& what);
 
 /// Drivers of one kind, opened and connected all to all, in this process.
 struct world {
@@ -58,8 +65,21 @@ struct world {
   }
   /// Sends from the first to the last, stepping while the answer is `retry`.
   [[nodiscard]] post push(const packet& p);
+  /// The same of an operation on the last one's memory.
+  [[nodiscard]] post put(const remote_place& where, std::span<const std::byte> bytes,
+                         std::uint64_t cookie = 0);
+  [[nodiscard]] post get(const remote_place& where, std::span<std::byte> to,
+                         std::uint64_t cookie = 0);
+  [[nodiscard]] post atomic(const remote_place& where, const atomic_request& what,
+                            std::uint64_t& before, std::uint64_t cookie = 0);
+  [[nodiscard]] post flush(std::uint64_t cookie = 0);
+  /// Runs until what `said` has begun is over: false, it failed.
+  [[nodiscard]] bool ends_well(post said, std::uint64_t cookie);
 
   std::vector<station> stations;
+
+ private:
+  [[nodiscard]] post taken(const std::function<post()>& offer);
 };
 
 /// A name that no other job on this machine has.

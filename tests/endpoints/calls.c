@@ -65,7 +65,7 @@ static void names_are_given_once_and_withdrawn(void) {
   WELL(headway_endpoint_close(open_at("render/7")));
 }
 
-static void a_receiver_far_behind_holds_its_senders_back_and_nobody_else(void) {
+static void a_receiver_far_behind_holds_back_its_own_senders_only(void) {
   const headway_endpoint slow = open_at("slow"), quick = open_at("quick");
   const headway_address to = headway_endpoint_address(slow);
   int sent = 0, status = HEADWAY_OK;
@@ -223,7 +223,7 @@ int main(void) {
   a_message_between_threads_is_the_senders_buffer_itself();
   tags_and_senders_are_told_apart();
   names_are_given_once_and_withdrawn();
-  a_receiver_far_behind_holds_its_senders_back_and_nobody_else();
+  a_receiver_far_behind_holds_back_its_own_senders_only();
   mistakes_with_buffers_are_named();
   a_buffer_is_not_used_after_its_release();
   a_write_to_a_buffer_in_flight_is_noticed();

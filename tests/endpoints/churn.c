@@ -29,7 +29,7 @@ static void* churn(void* argument) {
       headway_message got = receive_from(all[i], i);
       CHECK(got.bytes == sizeof i && *(int*)got.data == i);
       WELL(headway_buffer_release(got.data));
-      /* To whoever sent it, and who may have closed already: well or gone, nothing else. */
+      /* To its sender, which may be closed already: ok or gone, no other answer. */
       const int status = headway_endpoint_send(all[i], got.from, each + i, NULL, 0, LONG_ENOUGH);
       CHECK(status == HEADWAY_OK || status == HEADWAY_GONE);
       if (i % 2 == 0) WELL(headway_endpoint_close(all[i]));
@@ -45,7 +45,7 @@ int main(void) {
   pthread_t all[threads];
   for (size_t t = 0; t < threads; ++t) pthread_create(&all[t], NULL, churn, (void*)t);
   for (size_t t = 0; t < threads; ++t) pthread_join(all[t], NULL);
-  meet(at, "meeting", 1); /* nobody leaves while another still asks him for names */
+  meet(at, "meeting", 1); /* no process leaves while another still asks it for names */
   CHECK(headway_buffer_memory() < (size_t)64 << 20);
   WELL(headway_endpoint_close(at));
   return 0;

@@ -1,5 +1,5 @@
 /* A child that is forked and does not call exec is told that it may not use the library, and its
- * end is not its parent's: the others go on talking with him. */
+ * end is not its parent's: the other processes go on exchanging messages with the parent. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include "c_api/endpoints/calls.hpp"
 #include "check.h"
-#include "endpoint_calls/calls.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ Function* symbol(void* library, const char* name) {
 void both_share(void* mpi, headway_endpoint at) {
   CHECK(symbol<decltype(MPI_Init)>(mpi, "MPI_Init")(nullptr, nullptr) == MPI_SUCCESS);
   // One engine has one pool: MPI's library knows a buffer of ours.
-  using give = const headway::endpoint_calls::table*();
+  using give = const headway::endpoint_api::table*();
   const auto* table = symbol<give>(mpi, "headway_endpoint_table")();
   void* buffer = buffer_of(1000);
   CHECK(table->capacity(buffer) == 1024);

@@ -61,7 +61,7 @@ def a_file_says_where_and_what():
 def a_wrong_secret_is_one_clear_line_and_the_right_one_is_still_welcome():
     settings = meeting()
     host = start([MESSAGES], settings)
-    with socket.socket() as probe:  # until it listens, the stranger would be the host
+    with socket.socket() as probe:  # the host listens before another secret comes
         port = int(settings["HEADWAY_RENDEZVOUS"].split(":")[1])
         while probe.connect_ex(("127.0.0.1", port)) != 0:
             pass

@@ -1,4 +1,4 @@
-/* A slow receiver holds back its senders of another process, and nobody else. */
+/* A slow receiver holds back its own senders in another process, and no others. */
 #include "check.h"
 
 enum { tag = 1, tag_full = 2, tag_meet = 3, bytes = 100 };

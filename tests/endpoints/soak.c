@@ -3,7 +3,7 @@
  *   mpiexec -n 2 soak [SECONDS]
  *
  * Threads of every process send to threads of every other: all sizes, given away, kept, forwarded;
- * end-points open and close beside. Fails if buffers or the process's memory grow by more than a
+ * end-points open and close meanwhile. Fails if buffers or the process's memory grow by more than a
  * quarter after the first third of the time (and at least 8 MiB), or if a byte is wrong. */
 #include <pthread.h>
 #include <stdatomic.h>

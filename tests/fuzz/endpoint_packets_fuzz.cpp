@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "endpoints/service.hpp"
-#include "endpoints/wire.hpp"
+#include "endpoints/wire/wire.hpp"
+#include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
@@ -27,10 +28,6 @@ class talker final : public rails::testing::silent_driver {
   rails::post send(rails::peer_id, const rails::packet&) noexcept override {
     return rails::post::done;
   }
-  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
-    return true;
-  }
-  void unland(rails::landing_id) noexcept override {}
   std::size_t reap(std::span<rails::event> out) noexcept override {
     std::size_t count = 0;
     for (; next_ < inbox.size() && count < out.size(); ++next_, ++count)
@@ -50,8 +47,9 @@ struct house {
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
-  packets::peers peers{*engine, 2, static_cast<rails::peer_id>(0)};
-  endpoints::service service{peers, *engine, {.process = 0, .job = 1, .nodes = {0, 0}}};
+  packets::testing::reaches_all routes;
+  packets::peers peers{*engine, static_cast<rails::peer_id>(0), routes, {.processes = 2}};
+  endpoints::service service{peers, *engine, {.process = 0, .job = 1, .nodes = {0, 0}}, {}};
   talker* rail = nullptr;
   std::unique_ptr<messages::exchange> exchange;
   std::uint32_t id = 0;
@@ -60,9 +58,8 @@ struct house {
     auto made = std::make_unique<talker>();
     rail = made.get();
     peers.add_rail(std::move(made));
-    const std::vector<std::optional<std::vector<std::byte>>> address(1, std::vector<std::byte>(1));
     for (std::uint32_t p = 0; p < 2; ++p)
-      static_cast<void>(peers.connect(static_cast<rails::peer_id>(p), address));
+      static_cast<void>(peers.use(static_cast<rails::peer_id>(p)));
     exchange = std::make_unique<messages::exchange>(peers, *engine);
     service.attach(*exchange);
     static_cast<void>(service.open("", 0, id));
@@ -79,8 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
     if (bytes > 0) std::memcpy(packet.data() + 4, data + at + 1, bytes);
-    // Ours only: what belongs to `messages` has a fuzzer of its own. No good-byes: they are for
-    // ever.
+    // Kinds of end-points only: those of `messages` have a fuzzer of their own. Not `leaving`: the
+    // peer would be lost for all later inputs.
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds +
                                   std::to_integer<unsigned>(kind) % static_cast<unsigned>(16));

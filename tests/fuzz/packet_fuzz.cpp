@@ -1,5 +1,5 @@
 // Packets of any bytes, as a rail may deliver them: nothing they say may be believed. Posted
-// receives, offers under way and open landing zones are there for them to hit.
+// receives, an rts under way and exposed memory are there for them to hit.
 
 #include <array>
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 
 namespace {
@@ -23,15 +24,14 @@ class mouth final : public rails::testing::silent_driver {
   rails::limits query() const noexcept override {
     return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 256};
   }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
-    if (what.landing == rails::landing_id::none) return rails::post::done;
-    events.push_back({.kind = rails::event_kind::sent, .cookie = what.cookie});
+  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
+    return rails::post::done;
+  }
+  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
+                  std::uint64_t cookie) noexcept override {
+    events.push_back({.kind = rails::event_kind::sent, .cookie = cookie});
     return rails::post::posted;
   }
-  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
-    return true;
-  }
-  void unland(rails::landing_id) noexcept override {}
   std::size_t reap(std::span<rails::event> out) noexcept override {
     std::size_t count = 0;
     for (; count < out.size() && !events.empty(); ++count) {
@@ -49,18 +49,16 @@ constexpr int rank_count = 3;
 void hear(std::span<const std::uint8_t> input) {
   static const auto machine = topology::machine::read().value();
   auto engine = progress::engine::start(*machine, {.points = progress::polling::off}).value();
-  packets::peers peers(*engine, rank_count, rails::peer_id{0});
+  packets::testing::reaches_all routes;
+  packets::peers peers(*engine, rails::peer_id{0}, routes, {.processes = rank_count});
   auto made = std::make_unique<mouth>();
   mouth& rail = *made;
-  peers.add_rail(std::move(made));
-  const std::vector<std::optional<std::vector<std::byte>>> address(1, std::vector<std::byte>());
-  for (std::uint32_t i = 0; i < rank_count; ++i)
-    if (!peers.connect(rails::peer_id{i}, address)) return;
+  peers.add_rail(std::move(made), packets::rail_use::from_start);
 
   std::array<std::byte, 512> room{};
   std::deque<messages::request> requests;
   messages::exchange exchange(peers, *engine);
-  messages::context* world = exchange.open_context(0, 0, {0, 1, 2});
+  messages::context* world = exchange.open_context(0, 0, processes::consecutive(3));
   for (const int source : {1, 2, messages::any_source})
     exchange.receive(*world, requests.emplace_back(), room, source, 0);
   exchange.receive(*world, requests.emplace_back(), room, messages::any_source, messages::any_tag);
@@ -77,8 +75,8 @@ void hear(std::span<const std::uint8_t> input) {
     if (input[0] & 2)
       rail.events.push_back({.kind = rails::event_kind::landed,
                              .peer = peer,
-                             .landing = static_cast<rails::landing_id>(1u << 20 | (bytes & 3)),
-                             .count = bytes});
+                             .count = bytes,
+                             .cookie = 1u << 20 | (bytes & 3)});
     input = input.subspan(1 + bytes);
     while (!rail.events.empty()) engine->poll();
   }

@@ -1,13 +1,12 @@
-// Bytes from a launcher, as the client reads them: stream, lines, fields, values, cards.
+// Bytes from a launcher, as the client reads them: stream, lines, fields, values.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/assert.hpp"
-#include "launch/card.hpp"
-#include "launch/line_buffer.hpp"
-#include "launch/pmi_exchange.hpp"
-#include "launch/pmi_line.hpp"
+#include "launch/pmi1/line_buffer.hpp"
+#include "launch/pmi1/pmi_line.hpp"
+#include "launch/wire_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headway::launch;
@@ -22,11 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)parsed->number("rc");
     const auto value = parsed->find("value").value_or("");
     HEADWAY_ASSERT(unescaped(escaped(unescaped(value))).size() == unescaped(value).size());
-    const auto bytes = from_wire_text(value);
-    if (!bytes) continue;
-    if (const auto entries = unpack_card(*bytes)) HEADWAY_ASSERT(unpack_card(pack_card(*entries)));
+    if (const auto bytes = from_wire_text(value))
+      HEADWAY_ASSERT(from_wire_text(to_wire_text(*bytes)) == *bytes);
   }
-  (void)unpack_card(std::as_bytes(std::span(data, size)));
-  (void)split_cards(text, static_cast<int>(size % 5));
   return 0;
 }

@@ -15,7 +15,7 @@ struct quiet_host final : headway::mpiexec::pmi_host {
     HEADWAY_ASSERT(rank >= 0 && rank < 2 && bytes->starts_with("cmd="));
   }
   void abort_wanted(int, int, std::string) override {}
-  void nonsense(int, std::string) override {}
+  void protocol_broken(int, std::string) override {}
 };
 
 }  // namespace

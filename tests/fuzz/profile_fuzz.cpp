@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 #include "sampling/record.hpp"
 
 namespace {
@@ -17,8 +18,7 @@ void try_text(const std::string& text) {
 }
 
 std::string with_sum(std::string text) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  const auto sum = headway::base::hash_of(text);
   text += "sum ";
   for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[sum >> shift & 15];
   return text + "\n";

@@ -1,5 +1,5 @@
-// What a peer of ours writes into its slot of our segment, when it has gone mad: ring, piece lines,
-// transfer lines. We may cut it off; we may not crash, hang or write outside the landing zone.
+// What a broken peer may write into its slot of a segment: ring, piece lines, transfer lines. It
+// may be cut off; its victim may not crash, hang or write outside of what is exposed.
 #include <fcntl.h>
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
@@ -73,7 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HEADWAY_ASSERT(mad && victim.connect(peer_id{1}, *to_friend));
   std::vector<std::byte> guarded(40'000, std::byte{0x5a});
   const auto zone = std::span(guarded).subspan(4096, 30'000);
-  HEADWAY_ASSERT(victim.land(peer_id{1}, landing_id{1}, zone));
+  const auto shown = victim.memory()->expose({.bytes = zone});
+  HEADWAY_ASSERT(shown);
 
   const shm::slot_view& slot = (*mad)->slot();
   std::array<std::byte, 4> choice{};
@@ -89,6 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto untouched = [](std::byte b) { return b == std::byte{0x5a}; };
   HEADWAY_ASSERT(std::all_of(guarded.begin(), guarded.begin() + 4096, untouched));
   HEADWAY_ASSERT(std::all_of(guarded.begin() + 34'096, guarded.end(), untouched));
-  victim.unland(landing_id{1});
+  victim.memory()->withdraw(*shown);
   return 0;
 }

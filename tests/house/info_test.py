@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `headway info` promises: every tunable with where it was set, the machine, the functions."""
+"""`headway info` lists every tunable and where it was set, the machine, and the functions."""
 
 import json
 import os
@@ -37,24 +37,24 @@ class Info(unittest.TestCase):
         self.assertIn("error, set by the environment; default warning",
                       info("--tunables", HEADWAY_LOG="error")[0])
 
-    def test_a_value_that_makes_no_sense_is_told_and_the_default_is_used(self):
-        said, complaint = info("--tunables", HEADWAY_LOG="loud")
-        self.assertIn("HEADWAY_LOG=loud is not understood", complaint)
-        self.assertIn("HEADWAY_LOG = warning", said)
+    def test_an_invalid_value_is_reported_and_the_default_is_used(self):
+        output, errors = info("--tunables", HEADWAY_LOG="loud")
+        self.assertIn("HEADWAY_LOG=loud is not understood", errors)
+        self.assertIn("HEADWAY_LOG = warning", output)
 
-    def test_every_tunable_has_a_meaning_and_is_named_after_the_house(self):
+    def test_every_tunable_has_a_meaning_and_a_name_that_begins_with_headway(self):
         for one in facts()["tunables"]:
             self.assertTrue(one["name"].startswith("HEADWAY_"), one)
             self.assertGreater(len(one["why"]), 10, one)
             self.assertTrue(one["accepts"], one)
 
-    def test_every_room_with_tunables_is_linked(self):
+    def test_every_module_with_tunables_is_linked(self):
         names = {one["name"] for one in facts()["tunables"]}
         for name in ("HEADWAY_PROGRESS", "HEADWAY_WAIT", "HEADWAY_RAILS", "HEADWAY_EAGER_MEMORY",
                      "HEADWAY_START_TIMEOUT", "HEADWAY_TOPOLOGY"):
             self.assertIn(name, names)
 
-    def test_the_machine_is_the_one_that_is_imagined(self):
+    def test_headway_topology_replaces_the_machine_by_a_synthetic_one(self):
         found = facts(HEADWAY_TOPOLOGY="package:2 core:4 pu:1")
         self.assertTrue(found["imagined_machine"])
         self.assertEqual(len([p for p in found["places"] if p["depth"] == 1]), 2)

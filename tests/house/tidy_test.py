@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of tools/tidy.py catches a bad piece of code, and lets its good neighbour pass."""
+"""Each rule of tools/tidy.py finds an example of bad code, and accepts a similar good one."""
 
 import pathlib
 import sys
@@ -9,7 +9,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import tidy  # noqa: E402
 
-TABLE = tidy.parse_layers("base:\nprogress: base\nrails: base\nengine: base progress rails\n")
+TABLE = tidy.parse_layers("base:\nprogress: base\nrails: base\nruntime: base progress rails\n")
+NESTED = tidy.parse_layers("base:\nprogress: base\nc_api/progress: base progress\nmpi: base\n")
 
 
 def breaches(rule, text, path="src/progress/engine.cpp", *more):
@@ -20,27 +21,55 @@ class Layers(unittest.TestCase):
     def check(self, text, path="src/progress/engine.cpp"):
         return breaches(tidy.check_layers, text, path, TABLE)
 
-    def test_a_room_may_not_include_a_room_above_it(self):
-        found = self.check('#include "base/clock.hpp"\n#include "engine/runtime.hpp"\n')
+    def test_a_module_may_not_include_a_module_above_it(self):
+        found = self.check('#include "base/clock.hpp"\n#include "runtime/runtime.hpp"\n')
         self.assertEqual(
-            found, ["src/progress/engine.cpp:2: room 'progress' may not enter room 'engine'"]
+            found, ["src/progress/engine.cpp:2: module 'progress' may not include module 'runtime'"]
         )
 
-    def test_a_room_may_include_itself_and_what_its_line_names(self):
+    def test_a_module_may_include_itself_and_what_its_line_names(self):
         self.assertEqual(self.check('#include "base/a.hpp"\n#include "progress/b.hpp"\n'), [])
 
-    def test_a_room_without_a_line_in_the_table_is_refused(self):
+    def test_a_module_without_a_line_in_the_table_is_refused(self):
         self.assertEqual(len(self.check("", "src/attic/x.cpp")), 1)
 
-    def test_an_include_in_a_comment_does_not_count(self):
-        self.assertEqual(self.check('// #include "engine/runtime.hpp"\n'), [])
+    def test_a_folder_in_a_module_belongs_to_it(self):
+        line = '#include "runtime/runtime.hpp"\n'
+        self.assertEqual(len(self.check(line, "src/progress/core/engine.cpp")), 1)
+        self.assertEqual(self.check('#include "base/os/a.hpp"\n', "src/progress/core/e.cpp"), [])
 
-    def test_a_driver_is_named_only_in_its_folder_and_by_the_engine(self):
+    def test_the_longest_name_in_the_table_is_the_module(self):
+        def check(include, path):
+            return breaches(tidy.check_layers, f'#include "{include}"\n', path, NESTED)
+
+        above = "c_api/progress/library.hpp"
+        self.assertEqual(
+            check(above, "src/mpi/environment/start.cpp"),
+            [
+                "src/mpi/environment/start.cpp:1: "
+                "module 'mpi' may not include module 'c_api/progress'"
+            ],
+        )
+        self.assertEqual(len(check(above, "src/progress/core/engine.cpp")), 1)
+        self.assertEqual(check(above, "src/c_api/progress/calls.cpp"), [])
+        self.assertEqual(check("progress/core/engine.hpp", "src/c_api/progress/calls.cpp"), [])
+        self.assertEqual(len(check("mpi/x.hpp", "src/c_api/progress/calls.cpp")), 1)
+
+    def test_a_file_beside_nested_modules_belongs_to_none_and_is_refused(self):
+        found = breaches(tidy.check_layers, "", "src/c_api/x.cpp", NESTED)
+        self.assertEqual(len(found), 1)
+        found = breaches(tidy.check_layers, '#include "c_api/x.hpp"\n', "src/mpi/a.cpp", NESTED)
+        self.assertEqual(len(found), 1)
+
+    def test_an_include_in_a_comment_does_not_count(self):
+        self.assertEqual(self.check('// #include "runtime/runtime.hpp"\n'), [])
+
+    def test_a_driver_is_named_only_in_its_folder_and_by_the_runtime(self):
         line = '#include "rails/tcp/tcp.hpp"\n'
         self.assertEqual(len(self.check(line, "src/rails/shm/ring.cpp")), 1)
         self.assertEqual(len(self.check(line, "src/rails/any.cpp")), 1)
         self.assertEqual(self.check(line, "src/rails/tcp/frame.cpp"), [])
-        self.assertEqual(self.check(line, "src/engine/builtin.cpp"), [])
+        self.assertEqual(self.check(line, "src/runtime/builtin.cpp"), [])
 
     def test_an_include_that_is_not_rooted_is_refused(self):
         def check(text):
@@ -70,7 +99,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(breaches(tidy.check_sizes, "x\n" * 500), [])
         self.assertEqual(len(breaches(tidy.check_sizes, "x\n" * 501)), 1)
 
-    def test_prose_may_be_as_wide_as_it_likes(self):
+    def test_documents_have_no_limit_of_columns(self):
         self.assertEqual(breaches(tidy.check_sizes, "x" * 300, "README.md"), [])
 
     def test_blanks_at_the_end_of_a_line_and_a_missing_newline(self):
@@ -144,6 +173,24 @@ class Environment(unittest.TestCase):
             self.assertEqual(breaches(tidy.check_getenv, self.LINE, path), [])
 
 
+class Settings(unittest.TestCase):
+    READ = "const auto how = progress::settings::from_environment();\n"
+    INCLUDE = '#include "base/tunable.hpp"\n'
+
+    def test_the_environment_is_read_by_compositions(self):
+        self.assertEqual(len(breaches(tidy.check_settings, self.READ, "src/x/a.cpp")), 1)
+        for path in (*tidy.COMPOSITIONS, "src/x/tunables.cpp", "tools/x/a.cpp"):
+            self.assertEqual(breaches(tidy.check_settings, self.READ, path), [])
+
+    def test_a_declaration_reads_nothing(self):
+        text = "[[nodiscard]] static settings from_environment();\n"
+        self.assertEqual(breaches(tidy.check_settings, text, "src/x/settings.hpp"), [])
+
+    def test_tunables_stand_in_tunables_cpp(self):
+        self.assertEqual(len(breaches(tidy.check_settings, self.INCLUDE, "src/x/a.hpp")), 1)
+        self.assertEqual(breaches(tidy.check_settings, self.INCLUDE, "src/x/tunables.cpp"), [])
+
+
 class Atomics(unittest.TestCase):
     def test_every_access_names_its_order(self):
         for call in ("x.load()", "x->load( )", "x.store(1)", "x.exchange(2)", "x.fetch_add(f(1))"):
@@ -164,7 +211,7 @@ class Atomics(unittest.TestCase):
         for use in ("if (count_ == 1) {}", "other_count_ = 1;", "// ++count_"):
             self.assertEqual(breaches(tidy.check_atomics, f"{declared}{use}\n"), [], use)
 
-    def test_the_exchange_of_a_job_is_no_atomic(self):
+    def test_the_exchange_of_a_job_is_not_an_atomic(self):
         self.assertEqual(breaches(tidy.check_atomics, "job.exchange();\n"), [])
 
 
@@ -184,7 +231,7 @@ class Headers(unittest.TestCase):
 
 
 class Docstrings(unittest.TestCase):
-    def test_a_table_whose_text_was_torn_apart(self):
+    def test_a_table_whose_text_is_not_indented_or_whose_labels_share_a_line(self):
         check = tidy.check_docstrings
         torn = "/// Shape:    two queues\n/// of slots.\n/// Errors:   none.\nclass a;\n"
         self.assertEqual(len(breaches(check, torn)), 1)
@@ -202,6 +249,113 @@ class a;
 /// Another sentence.
 """
         self.assertEqual(breaches(tidy.check_docstrings, text), [])
+
+
+class Language(unittest.TestCase):
+    def words(self, text, path="src/progress/waiting.cpp"):
+        return [what for _, what in tidy.language.replaced_words(path, text)]
+
+    def test_an_identifier_that_was_replaced_is_found_with_its_line(self):
+        text = "int a;\nreception_desk d;\n"
+        found = list(tidy.language.replaced_words("src/launch/a.cpp", text))
+        self.assertEqual(found, [(2, "'reception_desk' is called: rendezvous_server")])
+
+    def test_every_replaced_identifier_of_the_table_is_found(self):
+        for name in (
+            "meeting_socket notice_board kept_weight giving_way memory_nearby grumble crowd "
+            "sentry unrun_ basic_errand meaning_status.hpp headway_room doors stranger demoted "
+            "runs_beside_computing endpoint_calls progress_c"
+        ).split():
+            self.assertEqual(len(self.words(name)), 1, name)
+
+    def test_the_name_of_a_file_counts(self):
+        self.assertEqual(len(self.words("", "src/launch/greeting.hpp")), 1)
+        self.assertEqual(len(self.words("", "tests/model/errand_model.cpp")), 1)
+        self.assertEqual(self.words("", "src/launch/rendezvous_server.hpp"), [])
+
+    def test_public_headers_examples_and_the_python_package_are_read(self):
+        for path in ("include/headway/a.h", "examples/heat/a.c", "python/headway/a.py"):
+            self.assertTrue(tidy.language.is_checked(path), path)
+
+    def test_room_is_refused_only_where_it_means_a_module(self):
+        for text in ("// this room's own", "// rooms above", "// a room below", "headway_room("):
+            self.assertEqual(len(self.words(text)), 1, text)
+        for text in ("// there is no room", "event_sink room;", "// makes room for another"):
+            self.assertEqual(self.words(text), [], text)
+
+    def test_a_word_with_an_ordinary_meaning_is_refused_only_in_its_folders(self):
+        self.assertEqual(len(self.words("const parked* message;", "src/messages/matching.hpp")), 1)
+        self.assertEqual(self.words("// parked cars", "src/topology/tree.hpp"), [])
+        self.assertEqual(len(self.words("card c;", "src/launch/job.hpp")), 1)
+        self.assertEqual(self.words("// a network card", "src/rails/driver.hpp"), [])
+
+    def test_a_rule_for_prose_reads_comments_and_documents_only(self):
+        self.assertEqual(len(self.words("// he who waits\n")), 1)
+        self.assertEqual(self.words('he = "he"; // it waits\n'), [])
+        self.assertEqual(len(self.words("he waits", "docs/waiting.md")), 1)
+        self.assertEqual(len(self.words("x = 1  # he waits\n", "tests/a.py")), 1)
+        self.assertEqual(len(self.words('"""Waits\nfor him."""\nhe = "him"\n', "tests/a.py")), 1)
+        self.assertEqual(len(self.words("run $his  # for him\n", "tests/run")), 1)
+
+    def test_a_replaced_word_is_accepted_as_part_of_the_new_term(self):
+        self.assertEqual(len(self.words("// A leader polls.\n")), 1)
+        self.assertEqual(self.words("// The wait leader polls, a wait_leader too.\n"), [])
+        self.assertEqual(self.words("/// It becomes the wait\n/// leader.\n"), [])
+
+    def test_a_replaced_word_is_accepted_inside_another_word(self):
+        self.assertEqual(self.words("doorbell bell; indoors(); // agreement\n"), [])
+
+
+class Glossary(unittest.TestCase):
+    PAGE = "| term | is |\n|---|---|\n| **wait leader** | polls |\n| `rts`, `cts` | packets |\n"
+
+    def unused(self, *texts):
+        return [what.split("'")[1] for _, what in tidy.language.unused_terms(self.PAGE, texts)]
+
+    def test_terms_are_those_of_the_first_column(self):
+        terms = [term for _, term in tidy.language.glossary_terms(self.PAGE)]
+        self.assertEqual(terms, ["wait leader", "rts", "cts"])
+
+    def test_a_term_that_no_source_has_is_found(self):
+        self.assertEqual(self.unused("class wait_leader;", "// sends an RTS"), ["cts"])
+        self.assertEqual(self.unused("// a wait\n/// leader", "rts cts"), [])
+        self.assertEqual(self.unused("// wait leaders; parts; cts_"), ["rts"])
+
+
+class Citations(unittest.TestCase):
+    THERE = tidy.language.Repository(
+        """src/base/mask.hpp src/rails/tcp/wire.hpp src/packets/bundle/wire.hpp docs/waiting.md
+        src/packets/peer.hpp tests/model/mask_model.cpp include/headway/progress.h""".split()
+    )
+
+    def missing(self, text, path="src/rails/tcp/link.cpp"):
+        return [what for _, what in tidy.language.missing_files(path, text, self.THERE)]
+
+    def test_a_file_that_is_not_there_is_found_in_comments_and_documents(self):
+        self.assertEqual(
+            self.missing("int a;  // see engine.hpp\n"),
+            ["cites 'engine.hpp', which is not in the repository"],
+        )
+        self.assertEqual(len(self.missing("/* base/gone.hpp */")), 1)
+        self.assertEqual(len(self.missing("// the rules of ARCHITECTURE section 3\n")), 1)
+        self.assertEqual(len(self.missing("as `gone.hpp` says", "docs/waiting.md")), 1)
+        self.assertEqual(len(self.missing("[gone](gone.md#there)", "docs/waiting.md")), 1)
+
+    def test_a_path_may_begin_at_the_root_in_src_or_at_the_citing_files_folder(self):
+        for name in ("src/base/mask.hpp", "base/mask.hpp", "wire.hpp", "docs/waiting.md"):
+            self.assertEqual(self.missing(f"// {name}.\n"), [], name)
+        self.assertEqual(self.missing("[header](../include/headway/progress.h)", "docs/a.md"), [])
+        self.assertEqual(self.missing("// tcp/wire.hpp\n", "src/rails/driver.hpp"), [])
+
+    def test_a_name_alone_is_enough_where_a_single_file_has_it(self):
+        self.assertEqual(self.missing("// mask_model.cpp, peer.hpp\n"), [])
+        self.assertEqual(len(self.missing("// wire.hpp\n", "src/base/mask.hpp")), 1)
+
+    def test_code_strings_and_a_readers_own_files_do_not_count(self):
+        self.assertEqual(self.missing('#include "gone.hpp"\nopen("gone.txt");\n'), [])
+        block = "    cc gone.c\n```c\n/* gone.c */\n```\n"
+        self.assertEqual(self.missing(block, "README.md"), [])
+        self.assertEqual(self.missing("// NAME_driver.cpp, <gone.h>, https://a.b/gone.md\n"), [])
 
 
 class Format(unittest.TestCase):

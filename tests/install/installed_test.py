@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs, moves the folder elsewhere, and builds and runs programs as its users would."""
+"""Installs Headway, moves the prefix, and builds and runs programs as users do."""
 
 import os
 import re
@@ -70,8 +70,8 @@ class Installed(unittest.TestCase):
         except Exception as why:  # pylint: disable=broad-except
             self.skipTest(f"cffi for Python is not installed: {why}")
         env = place.environment(PYTHONPATH=self.prefix / "lib" / "headway" / "python")
-        said = run("/usr/bin/python3", "-c", "import headway; print(headway.count())", env=env)
-        self.assertEqual(said, "1\n")
+        output = run("/usr/bin/python3", "-c", "import headway; print(headway.count())", env=env)
+        self.assertEqual(output, "1\n")
 
     def build_with_cmake(self, name, env, *arguments):
         build = SCRATCH / name
@@ -88,7 +88,7 @@ class Installed(unittest.TestCase):
     def test_cmake_finds_mpi_by_mpi_home(self):
         self.build_with_cmake("by_home", None, f"-DMPI_HOME={self.prefix}")
 
-    def test_the_wrapper_says_what_it_would_do(self):
+    def test_the_wrapper_prints_the_command_instead_of_running_it(self):
         mpicc = self.bin / "mpicc"
         self.assertIn("-lmpi_abi", run(mpicc, "-show", "x.c"))
         self.assertNotIn("-lmpi_abi", run(mpicc, "-show", "-c", "x.c"))
@@ -98,21 +98,21 @@ class Installed(unittest.TestCase):
         self.assertNotIn("-lmpi_abi", run(mpicc, "-compile_info"))
         self.assertIn("cc", run(mpicc, "--version"))
 
-    def test_the_wrapper_uses_the_compiler_that_it_is_told(self):
+    def test_the_wrapper_uses_the_compiler_of_its_variable_or_option(self):
         env = place.environment(HEADWAY_CC="my-compiler -m64")
         self.assertTrue(run(self.bin / "mpicc", "-show", env=env).startswith("my-compiler -m64 "))
         self.assertTrue(run(self.bin / "mpicc", "-cc=tcc", "-show").startswith("tcc "))
 
-    def test_the_wrapper_passes_awkward_arguments_on_unchanged(self):
+    def test_the_wrapper_passes_arguments_with_blanks_and_quotes_unchanged(self):
         source = SCRATCH / "a file's name.c"
         source.write_text('#include <stdio.h>\nint main(void) { puts(TEXT); return 0; }\n')
         run(self.bin / "mpicc", '-DTEXT="two  words $HOME"', source, "-o", "awkward")
         self.assertEqual(run(SCRATCH / "awkward"), "two  words $HOME\n")
 
-    def test_the_build_folder_serves_the_same_way(self):
+    def test_the_build_folder_works_like_an_installed_prefix(self):
         run(place.BUILD / "bin" / "mpicc", HELLO / "hello.c", "-o", "hello_built")
-        said = run(place.BUILD / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello_built")
-        self.assertEqual(lines(said), HELLO_LINES)
+        output = run(place.BUILD / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello_built")
+        self.assertEqual(lines(output), HELLO_LINES)
 
     def test_the_library_exports_mpi_names_only(self):
         library = self.prefix / "lib" / "libmpi_abi.so.1"
@@ -123,13 +123,13 @@ class Installed(unittest.TestCase):
         self.assertIn("MPI_Send", names)
         self.assertIn("PMPI_Send", names)
 
-    def test_the_command_runs_from_the_new_place(self):
+    def test_the_command_headway_runs_from_the_moved_prefix(self):
         self.assertIn("headway", run(self.bin / "headway", "--version"))
 
-    def test_an_experiment_runs_from_the_new_place(self):
+    def test_an_experiment_runs_from_the_moved_prefix(self):
         env = place.environment(XDG_CACHE_HOME=SCRATCH / "cache")
-        said = run(self.bin / "headway", "bench", "E9", "--quick", env=env)
-        self.assertIn("E9: 1 MB latency beside N computing threads", said)
+        output = run(self.bin / "headway", "bench", "E9", "--quick", env=env)
+        self.assertIn("E9: 1 MB latency beside N computing threads", output)
         self.assertTrue(list((SCRATCH / "cache" / "headway" / "bench").rglob("n_load")))
 
     def test_destdir_is_put_before_the_prefix(self):

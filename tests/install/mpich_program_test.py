@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that MPICH's mpicc_abi built runs on our library: LD_LIBRARY_PATH alone does it."""
+"""A program that MPICH's mpicc_abi built runs with our library if LD_LIBRARY_PATH names it."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ PEER = place.BUILD / "peers" / f"mpich-{VERSION}"
 
 
 def peer():
-    """Installs MPICH's wheel in the build folder, once. Its folder, or why it could not be had."""
+    """Installs MPICH's wheel in the build folder, once. (Its folder or None, the error)."""
     if not (PEER / "bin" / "mpicc_abi").exists():
         subprocess.run([sys.executable, "-m", "venv", PEER], check=True)
         command = [PEER / "bin" / "pip", "install", "--quiet", f"mpich=={VERSION}"]
@@ -28,15 +28,15 @@ class MpichProgram(unittest.TestCase):
         run(PEER / "bin" / "mpicc_abi", HELLO / "hello.c", "-o", "hello")
         self.ours = place.environment(LD_LIBRARY_PATH=place.BUILD / "lib")
 
-    def test_it_runs_on_our_library_under_our_launcher(self):
-        said = run(place.BUILD / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello", env=self.ours)
-        self.assertIn("the ranks add up to 1", said)
+    def test_it_runs_with_our_library_under_our_launcher(self):
+        output = run(place.BUILD / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello", env=self.ours)
+        self.assertIn("the ranks add up to 1", output)
 
-    def test_it_runs_on_our_library_under_their_launcher(self):
-        said = run(PEER / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello", env=self.ours)
-        self.assertIn("the ranks add up to 1", said)
+    def test_it_runs_with_our_library_under_mpichs_launcher(self):
+        output = run(PEER / "bin" / "mpiexec", "-n", 2, SCRATCH / "hello", env=self.ours)
+        self.assertIn("the ranks add up to 1", output)
 
-    def test_the_loader_takes_our_library(self):
+    def test_the_loader_resolves_our_library(self):
         resolved = run("ldd", SCRATCH / "hello", env=self.ours)
         self.assertIn(str(place.BUILD / "lib" / "libmpi_abi.so.1"), resolved)
 
@@ -44,6 +44,6 @@ class MpichProgram(unittest.TestCase):
 if __name__ == "__main__":
     folder, reason = peer()
     if folder is None:
-        print(f"SKIPPED: PyPI's mpich {VERSION} cannot be had here: {reason}")
+        print(f"SKIPPED: PyPI's mpich {VERSION} could not be installed: {reason}")
         sys.exit(77)
     unittest.main(verbosity=2)

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: the build folder, a scratch folder, and running commands."""
+"""Shared by the tests of this folder: the build folder, a scratch folder, running commands."""
 
 import argparse
 import os
@@ -22,14 +22,14 @@ SCRATCH = pathlib.Path(_scratch.name)
 
 
 def environment(**more):
-    """This process's, without what would lead a program to another MPI or another library."""
+    """This process's, without variables that select another MPI or another library."""
     foreign = ("HEADWAY_", "MPI_", "OMPI_", "MPICH_", "LD_LIBRARY_", "PKG_CONFIG_", "DESTDIR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return kept | {name: str(value) for name, value in more.items()}
 
 
 def run(*command, env=None, cwd=SCRATCH, timeout=120):
-    """Runs it, fails with all that it printed unless it exits with 0; what it printed otherwise."""
+    """Runs a command and returns its output. Fails with all output if its status is not 0."""
     words = [str(word) for word in command]
     done = subprocess.run(words, env=env or environment(), cwd=cwd, timeout=timeout, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
@@ -40,7 +40,7 @@ def run(*command, env=None, cwd=SCRATCH, timeout=120):
 
 
 def install():
-    """Installs into one folder, then moves all of it: what is found afterwards is relocatable."""
+    """Installs into one folder, then moves it: so the tests show that it can be moved."""
     first, second = SCRATCH / "first", SCRATCH / "second folder"
     run("cmake", "--install", BUILD, "--prefix", first)
     first.rename(second)

@@ -1,5 +1,5 @@
-// Goal:   with two or three posters, everything submitted is worked off, once, under exclusion, and
-//         nobody leaves anything behind although nobody else comes by.
+// Goal:   with two or three submitters, every member is worked on once, under exclusion, and none
+//         is left behind although no further thread comes.
 // Method: Relacy, random and full search over interleavings and weak memory.
 // Mutations that fail here: (A) relaxed, (B) relaxed, (P) release, (T) relaxed, (E) acquire.
 

@@ -1,23 +1,23 @@
 // Goal:   a background thread that sleeps without a time limit because nothing is pending, or
-//         because an application thread guards, is woken when that ends.
+//         because a waiting thread is the kernel sleeper, is woken when that ends.
 // Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock.
 // Mutations that fail here: any of (A), (B), (C), (O) relaxed; no look after `close`.
 
 #include "futex.hpp"
 // After it, because it names the memory orders.
-#include "progress/pending.hpp"
+#include "progress/core/pending.hpp"
 
 namespace {
 
-template <bool guarded_at_first>
-struct gate_model : rl::test_suite<gate_model<guarded_at_first>, 3> {
+template <bool waiter_sleeps_at_first>
+struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first>, 3> {
   headway::progress::basic_pending<headway::model::atomic> work;
   headway::progress::basic_gate<headway::model::atomic> quiet;
-  headway::model::atomic<int> guarded{0};  // guard::holder::application
+  headway::model::atomic<int> guarded{0};  // kernel_sleeper::holder::application
 
-  void before() { guarded.store(guarded_at_first ? 1 : 0, std::memory_order_seq_cst); }
+  void before() { guarded.store(waiter_sleeps_at_first ? 1 : 0, std::memory_order_seq_cst); }
 
-  /// progress/engine_core.hpp, `nothing_for_background` and the three around it.
+  /// progress/core/engine_core.hpp, `nothing_for_background` and the three around it.
   bool nothing() { return work.balance() == 0 || guarded.load(std::memory_order_seq_cst) != 0; }
   void tell() {
     if (quiet.closed() && !nothing() && quiet.open())
@@ -29,7 +29,8 @@ struct gate_model : rl::test_suite<gate_model<guarded_at_first>, 3> {
   }
 
   void thread(unsigned index) {
-    if (index == 0) {  // the background thread ends when it has found work that nobody guards
+    if (index ==
+        0) {  // the background thread: ends when it has found work without a kernel sleeper
       while (nothing()) sleep();
     } else if (index == 1) {
       work.started();

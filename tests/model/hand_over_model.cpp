@@ -1,5 +1,5 @@
 // Goal:   two threads hand objects to a third, which sleeps while there is none: each object that
-//         found room is served once, as it was written, and the thread is woken for it and for the
+//         was taken is served once, as it was written, and the thread is woken for it and for the
 //         end.
 // Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock, an
 //         object seen half-written a data race.
@@ -7,7 +7,7 @@
 
 #include "futex.hpp"
 // After it, because it names the memory orders.
-#include "progress/hand_over.hpp"
+#include "c_api/progress/hand_over.hpp"
 
 namespace {
 
@@ -16,44 +16,45 @@ struct alignas(8) parcel {
 };
 
 struct hand_over_model : rl::test_suite<hand_over_model, 3> {
-  headway::progress::basic_hand_over<parcel, headway::model::atomic> room;
+  headway::progress_api::basic_hand_over<parcel, headway::model::atomic> slot;
   parcel parcels[2];
-  rl::var<int> served_last;  // the serving thread's, then of who reserves next
+  rl::var<int> served_last;  // of the serving thread, then of the next that reserves
   headway::model::atomic<int> sent{0}, senders_left{2};
 
   void before() {
     served_last($) = 0;
-    room.open();
+    slot.open();
   }
-  void wake() { headway::model::futex_wake(room.bell(), 1u); }
+  void wake() { headway::model::futex_wake(slot.bell(), 1u); }
 
   void send(parcel& mine) {
-    if (room.reserve()) {
+    if (slot.reserve()) {
       const int seen = served_last($);
       RL_ASSERT(seen >= 0);
       mine.content($) = 7;
       sent.fetch_add(1, std::memory_order_relaxed);
-      room.send(mine);
+      slot.send(mine);
       wake();
     }
     if (senders_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    while (!room.reserve()) rl::yield(1, $);  // progress/task_host.cpp ends when no task is left
-    room.close();
+    while (!slot.reserve())
+      rl::yield(1, $);  // c_api/progress/task_host.cpp ends when no task is left
+    slot.close();
     wake();
   }
   void serve() {
     int served = 0;
     for (;;) {
-      const auto next = room.take();
+      const auto next = slot.take();
       if (next.over) break;
       if (!next.object) {
-        headway::model::futex_wait(room.bell(), next.rings);
+        headway::model::futex_wait(slot.bell(), next.rings);
         continue;
       }
       RL_ASSERT(next.object->content($) == 7);
       next.object->content($) = 0;
       served_last($) = ++served;
-      room.served();
+      slot.served();
     }
     RL_ASSERT(served == sent.load(std::memory_order_relaxed));
   }

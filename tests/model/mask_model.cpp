@@ -1,4 +1,4 @@
-// Goal:   one holder at a time, who sees all that earlier holders did, and is seen by others.
+// Goal:   one holder at a time, which sees all that earlier holders did, and is seen by others.
 // Method: Relacy, random interleavings and weak memory.
 // Mutations that fail here: (U) relaxed, (L) relaxed.
 

@@ -1,6 +1,6 @@
 // Goal:   pushers and a popper that hand the popping on by a mask: every member comes out once,
 //         whole, and in the order of its pusher. The same when a pusher pushes its one member again
-//         and again, each time once it has come out; and who is told that the queue is empty sees
+//         and again, each time once it has come out; and a thread that finds the queue empty sees
 //         what was popped from it.
 // Method: Relacy, random interleavings and weak memory; a member that is never found is a livelock.
 // Mutations that fail here: (P) relaxed, (T) relaxed; in mask.hpp (U) relaxed, (L) relaxed; no bit
@@ -26,7 +26,7 @@ struct mpsc_queue_model : rl::test_suite<mpsc_queue_model, pushers + 1> {
   headway::base::mpsc_queue<item, &item::link, headway::model::atomic> queue;
   headway::base::basic_mask<headway::model::atomic> mask;
   item items[pushers][each];
-  rl::var<int> next[pushers];  // of whoever holds the mask
+  rl::var<int> next[pushers];  // of the mask's holder
 
   void before() {
     for (auto& n : next) n($) = 0;
@@ -68,7 +68,7 @@ struct again_model : rl::test_suite<again_model, pushers + 1> {
   headway::base::basic_mask<headway::model::atomic> mask;
   item items[pushers];
   headway::model::atomic<int> out[pushers];  // its number: gives the member back to its pusher
-  headway::model::atomic<int> busy{0};       // somebody has taken members, or is about to
+  headway::model::atomic<int> busy{0};       // a thread has taken members, or is about to
 
   void before() {
     for (auto& o : out) o.store(0, std::memory_order_relaxed);

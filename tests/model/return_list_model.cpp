@@ -5,7 +5,7 @@
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.
-#include "endpoints/return_list.hpp"
+#include "endpoints/buffers/return_list.hpp"
 
 namespace {
 

@@ -4,24 +4,24 @@
 //         queues, and ends once.
 // Method: Relacy, random interleavings and weak memory; a lost resume is a deadlock, a double one
 //         an assertion, what a run did and the next does not see a data race.
-// Mutations that fail here: `leave` without looking at `stay`; (P) relaxed; (R) relaxed; `resume`
-//         that forgets `stay`; `claim_suspended` that does not look.
+// Mutations that fail here: `leave` without looking at `resumed_early`; (P) relaxed; (R) relaxed;
+//         `resume` that does not set `resumed_early`; `claim_suspended` that does not look.
 
 #include "futex.hpp"
 // After it, because they name the memory orders.
-#include "progress/task_phase.hpp"
+#include "c_api/progress/task_phase.hpp"
 
 namespace {
 
-using headway::progress::task_phase;
-using phase_word = headway::progress::basic_task_phase<headway::model::atomic>;
+using headway::progress_api::task_phase;
+using phase_word = headway::progress_api::basic_task_phase<headway::model::atomic>;
 
 struct suspend_model : rl::test_suite<suspend_model, 3> {
   phase_word phase;
-  rl::mutex queue_mask;     // the mask of progress/queue.hpp: rounds, and `take_back`
+  rl::mutex queue_mask;     // the mask of progress/core/queue.hpp: rounds, and `take_back`
   rl::var<int> queued;      // under the mask
   rl::var<int> runs;        // the body's: no two runs at once, each sees the last
-  rl::var<int> idle_since;  // the body's too; and `begin_watch` of who resumes, before the queue
+  rl::var<int> idle_since;  // the body's, and of the thread that resumes, before it queues
   headway::model::atomic<int> event{0}, ended{0};
 
   void before() {
@@ -44,18 +44,18 @@ struct suspend_model : rl::test_suite<suspend_model, 3> {
     queue_mask.unlock($);
     return here;
   }
-  void resume() {  // progress/task.cpp
+  void resume() {  // c_api/progress/task.cpp
     if (phase.resume() != phase_word::resumed::to_be_queued) return;
     idle_since($) = 0;
     enqueue();
   }
 
   void end() {
-    phase.rest();
+    phase.end();
     RL_ASSERT(ended.exchange(1, std::memory_order_acq_rel) == 0);
   }
-  void cancel() {  // progress/task.cpp; its lock excludes `suspend`
-    while (phase.get() != task_phase::resting) {
+  void cancel() {  // c_api/progress/task.cpp; its lock excludes `suspend`
+    while (phase.get() != task_phase::inactive) {
       const bool mine =
           phase.get() == task_phase::suspended ? phase.claim_suspended() : take_back();
       if (mine) {
@@ -77,8 +77,9 @@ struct suspend_model : rl::test_suite<suspend_model, 3> {
         idle_since($) = runs($);
         if (event.load(std::memory_order_acquire) == 1) {
           end();
-        } else if (!phase.leave(task_phase::suspended, phase_word::stay | phase_word::to_end)) {
-          phase.clear_stay();  // `park`
+        } else if (!phase.leave(task_phase::suspended,
+                                phase_word::resumed_early | phase_word::end_asked)) {
+          phase.clear_resumed_early();  // `park`
           requeue = true;
         }
         if (requeue) queued($) = 1;

@@ -9,16 +9,16 @@
 
 #include "futex.hpp"
 // After it, because they name the memory orders.
-#include "progress/completion_word.hpp"
-#include "progress/wake_word.hpp"
+#include "progress/completion/completion_word.hpp"
+#include "progress/completion/wake_word.hpp"
 
 namespace {
 
-using headway::progress::rest;
+using headway::progress::sleep_state;
 
 struct alignas(4) waiter {
   headway::progress::basic_wake_word<headway::model::atomic> word;
-  headway::model::atomic<int> where{0};  // set before the waiter lies down, read by who signals
+  headway::model::atomic<int> sleeps_at{0};  // set before `begin_sleep`, read by the signaller
 };
 using completion_word = headway::progress::basic_completion_word<waiter, headway::model::atomic>;
 
@@ -32,15 +32,15 @@ struct waiter_model : rl::test_suite<waiter_model, 3> {
     for (auto& w : words) w.emplace();
   }
 
-  /// progress/completion.cpp, `complete`, outside a round.
+  /// progress/completion/completion.cpp, `complete`, outside a round.
   void complete(unsigned index) {
     results[index]($) = 1;
-    waiter* sleeper = words[index]->finish().seated;
+    waiter* sleeper = words[index]->finish().first;
     if (!sleeper) return;
     RL_ASSERT(born($) == 1);
     const auto was = sleeper->word.signal();
-    if (was != rest::on_futex) return;
-    RL_ASSERT(sleeper->where.load(std::memory_order_relaxed) == 7);
+    if (was != sleep_state::on_futex) return;
+    RL_ASSERT(sleeper->sleeps_at.load(std::memory_order_relaxed) == 7);
     headway::model::futex_wake(sleeper->word.futex_word(), 1);
   }
 
@@ -54,14 +54,14 @@ struct waiter_model : rl::test_suite<waiter_model, 3> {
       if (open[i] && words[i]->enlist(self) == completion_word::enlisting::done) return false;
     return true;
   }
-  /// progress/waiting.cpp, `follow`.
+  /// progress/waiting/waiting.cpp, `follow`.
   int wait_any(bool (&open)[2]) {
     for (bool sleeps = enlist(open); sleeps;) {
-      self.where.store(7, std::memory_order_relaxed);
-      if (self.word.lie_down(rest::on_futex)) {
+      self.sleeps_at.store(7, std::memory_order_relaxed);
+      if (self.word.begin_sleep(sleep_state::on_futex)) {
         headway::model::futex_wait(self.word.futex_word(),
-                                   static_cast<std::uint32_t>(rest::on_futex));
-        self.word.get_up();
+                                   static_cast<std::uint32_t>(sleep_state::on_futex));
+        self.word.end_sleep();
       }
       if (done(open) >= 0) break;
     }

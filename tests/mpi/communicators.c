@@ -64,6 +64,53 @@ static void splits(void) {
   MPI_Comm_free(&node);
 }
 
+static MPI_Comm guided_by(const char* resource) {
+  MPI_Info hints;
+  MPI_Comm part = MPI_COMM_WORLD;
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, "mpi_hw_resource_type", resource);
+  CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, hints, &part) ==
+        MPI_SUCCESS);
+  MPI_Info_free(&hints);
+  return part;
+}
+
+/* By each resource that the library names: a part for those that are bound within one of it. */
+static void by_hardware(void) {
+  MPI_Info resources;
+  MPI_Comm part, smaller;
+  int keys = 0, result, whole;
+  MPI_Get_hw_resource_info(&resources);
+  MPI_Info_get_nkeys(resources, &keys);
+  CHECK(keys > 0);
+  for (int i = 0; i < keys; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1], value[8] = "";
+    int length = sizeof value, found = 0;
+    MPI_Info_get_nthkey(resources, i, key);
+    MPI_Info_get_string(resources, key, &length, value, &found);
+    part = guided_by(key);
+    CHECK((part != MPI_COMM_NULL) == (strcmp(value, "true") == 0));
+    if (part != MPI_COMM_NULL) ring(part, 9);
+    if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  }
+  MPI_Info_free(&resources);
+  part = guided_by("mpi_shared_memory");
+  MPI_Comm_compare(part, MPI_COMM_WORLD, &result);
+  CHECK(result == MPI_CONGRUENT); /* these tests run on one node */
+  MPI_Comm_free(&part);
+  CHECK(guided_by("hwloc://Nothing") == MPI_COMM_NULL);
+  /* Without guidance each part is smaller, until there is nothing to divide. */
+  MPI_Comm_dup(MPI_COMM_WORLD, &part);
+  while (part != MPI_COMM_NULL) {
+    MPI_Comm_split_type(part, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &smaller);
+    MPI_Comm_size(part, &whole);
+    if (smaller != MPI_COMM_NULL) MPI_Comm_size(smaller, &result);
+    CHECK(smaller == MPI_COMM_NULL || result < whole);
+    MPI_Comm_free(&part);
+    part = smaller;
+  }
+}
+
 static void from_groups(void) {
   MPI_Group all, half;
   MPI_Comm made;
@@ -157,6 +204,10 @@ static void sessions(void) {
   ring(made, 21);
   MPI_Comm_free(&made);
   MPI_Group_free(&group);
+  CHECK(MPI_Group_from_session_pset(session, "MPI://world", &group) == MPI_SUCCESS);
+  MPI_Group_size(group, &n);
+  CHECK(n == size);
+  MPI_Group_free(&group);
   REFUSED(MPI_Group_from_session_pset(session, "nonsense", &group), MPI_ERR_ARG, "nonsense");
   CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && session == MPI_SESSION_NULL);
 }
@@ -168,6 +219,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   duplicates();
   splits();
+  by_hardware();
   from_groups();
   later();
   freed_early();

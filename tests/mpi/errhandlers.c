@@ -29,6 +29,36 @@ static void on_communicators(void) {
   MPI_Comm_free(&copy);
 }
 
+/* An earlier failure with the same code, of a communicator that is gone, does not matter. */
+static void called_by_the_program(void) {
+  MPI_Errhandler mine;
+  MPI_Comm gone, here;
+  int value = 0, code, length;
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Comm_create_errhandler(handler, &mine);
+  MPI_Comm_dup(MPI_COMM_WORLD, &here);
+  MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+  MPI_Comm_set_errhandler(here, mine);
+  CHECK(MPI_Send(&value, -1, MPI_INT, 0, 0, gone) == MPI_ERR_COUNT);
+  calls = 0;
+  CHECK(MPI_Comm_call_errhandler(here, MPI_ERR_COUNT) == MPI_SUCCESS);
+  CHECK(calls == 1 && last_comm == here && last_code == MPI_ERR_COUNT);
+  CHECK(MPI_Send(&value, -1, MPI_INT, 0, 0, gone) == MPI_ERR_COUNT);
+  MPI_Comm_free(&gone);
+  CHECK(MPI_Comm_call_errhandler(here, MPI_ERR_COUNT) == MPI_SUCCESS);
+  CHECK(calls == 2 && last_comm == here && last_code == MPI_ERR_COUNT);
+  /* The text of a code of the program is the program's alone. */
+  MPI_Add_error_code(MPI_ERR_OTHER, &code);
+  MPI_Add_error_string(code, "no tea");
+  CHECK(MPI_Comm_call_errhandler(here, code) == MPI_SUCCESS && last_code == code);
+  MPI_Error_string(code, text, &length);
+  CHECK(strcmp(text, "no tea") == 0 && length == 6);
+  MPI_Remove_error_string(code);
+  MPI_Remove_error_code(code);
+  MPI_Errhandler_free(&mine);
+  MPI_Comm_free(&here);
+}
+
 /* What belongs to no communicator goes to MPI_COMM_SELF's handler. */
 static void without_communicator(void) {
   MPI_Errhandler mine;
@@ -73,6 +103,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   return_errors();
   on_communicators();
+  called_by_the_program();
   without_communicator();
   added_codes();
   on_files();

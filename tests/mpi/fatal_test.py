@@ -1,4 +1,5 @@
-"""A fatal error ends the job with one line that names rank, call, argument and value.
+"""A fatal error ends the job with one line that names rank, call, argument and value. What the
+program had printed is there.
 
 Usage: fatal_test.py MPIEXEC PROGRAM
 """
@@ -12,9 +13,11 @@ def run(command, ranks):
     wanted = [f"rank {ranks - 1}", "MPI_Send", "argument 4 (dest) is 77",
               f"MPI_COMM_WORLD has ranks 0 to {ranks - 1}", "MPI_ERR_RANK"]
     telling = [line for line in lines if all(word in line for word in wanted)]
-    good = done.returncode not in (0, None) and len(telling) == 1
+    printed = "printed before the mistake" in done.stdout
+    good = done.returncode not in (0, None) and len(telling) == 1 and printed
     if not good:
-        print(f"{ranks} ranks: exit status {done.returncode}, {len(telling)} telling lines:")
+        print(f"{ranks} ranks: exit status {done.returncode}, {len(telling)} telling lines, "
+              f"printed before: {printed}")
         print(done.stderr)
     return good
 

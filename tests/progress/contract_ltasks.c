@@ -136,7 +136,7 @@ static void it_suspends_itself_and_a_resume_is_never_lost(headway_ltask_kind kin
 
 typedef struct self_freeing {
   headway_ltask task;
-  atomic_int* ends; /* the event thread may run it beside who polls */
+  atomic_int* ends; /* the event thread may run it, beside the polling thread */
 } self_freeing;
 
 static headway_ltask_result done_run(headway_ltask* self, void* argument) {
@@ -165,7 +165,7 @@ static void it_may_be_freed_when_it_has_ended(void) {
   }
   for (int i = 0; i < 100000 && ends < 10; ++i) {
     headway_progress_poll();
-    if (i > 1000) usleep(100); /* somebody has lost his processor in a run */
+    if (i > 1000) usleep(100); /* a thread has lost its processor in a run */
   }
   CHECK(ends == 10);
 }
@@ -216,7 +216,7 @@ static void a_descriptor_wakes_it(bool with_block) {
   close(fd);
   if (!with_block) return;
   const bool threads = strcmp(headway_progress_flavour(), "threads") == 0;
-  CHECK((atomic_load(&blocks) > 0) == threads); /* somebody must be there to call it */
+  CHECK((atomic_load(&blocks) > 0) == threads); /* a thread must exist to call it */
 }
 
 static void it_runs_at_every_place(void) {

@@ -115,7 +115,7 @@ static void cancel_from_elsewhere(void* argument) {
 static void a_wait_ends_when_another_thread_cancels(const flavour* of) {
   headway_ltask task;
   atomic_bool open;
-  if (!of->spawn) return; /* nobody else could */
+  if (!of->spawn) return; /* no other thread could */
   for (int i = 0; i < 20; ++i) {
     gate_init(&task, &open);
     CHECK(headway_ltask_submit(&task) == HEADWAY_PROGRESS_OK);

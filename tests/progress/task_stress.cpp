@@ -1,7 +1,7 @@
 // Goal:   an ltask of headway/progress.h runs on one thread at a time, ends once for each
 //         submission, and misses no resume, while threads suspend, resume, ask, cancel and wait.
-// Method: a fixed number of operations for each thread and seed, over a few ltasks that everybody
-//         knows; ThreadSanitizer looks on in preset tsan.
+// Method: a fixed number of operations for each thread and seed, over a few ltasks that all
+//         threads use; under ThreadSanitizer in preset tsan.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ struct job {
 
 constexpr int jobs = 4, lives = 150;
 
-/// Submits its job again and again, and resumes it when nobody else does.
+/// Submits its job again and again, and resumes it when no other thread does.
 void own(job& mine) {
   std::mt19937 random(static_cast<unsigned>(mine.number));
   for (int i = 1; i <= lives; ++i) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "progress/standing.hpp"
+#include "progress/os/sched_boost.hpp"
 #include "tests/unit/progress/fixture.hpp"
 #include "tests/unit/progress/mailbox.hpp"
 
@@ -47,8 +47,8 @@ TEST_P(bounds, of_a_ready_ltask_beside_32_computing_threads) {
   {
     // Its own times are not measured: it must run to post, and to see that a letter was taken. When
     // that was it is told.
-    standing mine;
-    preferred soon(mine, gettid());
+    sched_boost mine;
+    scoped_boost soon(mine, gettid());
     soon.ask(false);
     for (int i = 0; i < letters; ++i) {
       completion c;

@@ -1,8 +1,8 @@
 // Goal:   end-points of two processes under every race that a program can make: opening and closing
-//         beside sends to them, all ways of sending, credits that run out, handlers, waits on many,
+//         during sends to them, all ways of sending, credits that run out, handlers, waits on many,
 //         a process's death. No message is lost, none comes twice, all memory is given back.
 // Method: two services in one process over a network in memory that answers `retry`, posts and
-//         delivers late on a seed (tests/unit/messages/mesh.hpp); a thread polls for each.
+//         delivers late on a seed (tests/simulation); a thread polls for each.
 // Seed:   1; the interleavings are the machine's.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,9 @@
 #include "base/clock.hpp"
 #include "base/fence.hpp"
 #include "endpoints/service.hpp"
-#include "tests/unit/messages/mesh.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/simulation/driver.hpp"
+#include "topology/machine.hpp"
 
 namespace {
 
@@ -33,25 +35,25 @@ constexpr bool may_share = true;
 
 class world {
  public:
-  explicit world(bool share, std::uint32_t count = 2, bool pack_always = false) : net_(1) {
+  explicit world(bool share, std::uint32_t count = 2, bool pack_always = false)
+      : net_(count, {{.latency_ns = 1'000, .jitter_ns = 1'000}}, {.retry_one_in = 4}, 1,
+             simulation::time_source::machine) {
     machine_ = topology::machine::read().value();
     for (std::uint32_t i = 0; i < count; ++i) {
       auto p = std::make_unique<process>();
       p->engine = progress::engine::start(*machine_, {.points = progress::polling::off}).value();
-      p->peers =
-          std::make_unique<packets::peers>(*p->engine, count, static_cast<rails::peer_id>(i));
-      auto made = std::make_unique<messages::testing::mesh::driver>(net_, i);
-      p->driver = made.get();
-      p->peers->add_rail(std::move(made));
-      const std::vector<std::optional<std::vector<std::byte>>> at(1, std::vector<std::byte>(1));
+      p->peers = std::make_unique<packets::peers>(*p->engine, static_cast<rails::peer_id>(i),
+                                                  routes_, packets::settings{.processes = count});
+      p->peers->add_rail(std::make_unique<simulation::driver>(net_, 0, i));
       for (std::uint32_t j = 0; j < count; ++j)
-        EXPECT_TRUE(p->peers->connect(static_cast<rails::peer_id>(j), at));
-      p->own = std::make_unique<service>(*p->peers, *p->engine,
-                                         endpoints::service_options{.process = i,
-                                                                    .job = 5,
-                                                                    .nodes = {0, 0, 0},
-                                                                    .share = share && may_share,
-                                                                    .pack_always = pack_always});
+        EXPECT_TRUE(p->peers->use(static_cast<rails::peer_id>(j)));
+      p->own =
+          std::make_unique<service>(*p->peers, *p->engine,
+                                    endpoints::service_options{.process = i,
+                                                               .job = 5,
+                                                               .nodes = std::vector<int>(count, 0),
+                                                               .share = share && may_share},
+                                    endpoints::settings{.pack_always = pack_always});
       p->exchange = std::make_unique<messages::exchange>(*p->peers, *p->engine);
       p->own->attach(*p->exchange);
       all_.push_back(std::move(p));
@@ -75,17 +77,17 @@ class world {
     }
   }
   service& at(std::uint32_t i) { return *all_[i]->own; }
-  void kill(std::uint32_t i) { all_[i]->driver->die(); }
+  void kill(std::uint32_t i) { net_.kill(i, 0); }
 
  private:
   struct process {
     std::unique_ptr<progress::engine> engine;
     std::unique_ptr<packets::peers> peers;
-    messages::testing::mesh::driver* driver = nullptr;
     std::unique_ptr<endpoints::service> own;
     std::unique_ptr<messages::exchange> exchange;
   };
-  messages::testing::mesh net_;
+  simulation::network net_;
+  packets::testing::reaches_all routes_;
   std::unique_ptr<topology::machine> machine_;
   std::vector<std::unique_ptr<process>> all_;
   std::vector<std::thread> pollers_;
@@ -232,7 +234,7 @@ TEST(endpoints_stress, threads_of_a_process_hand_over_every_message_once) {
   EXPECT_EQ(sum.load(), std::uint64_t{sides} * each * (each - 1) / 2);
 }
 
-TEST(endpoints_stress, end_points_open_and_close_beside_sends_to_them) {
+TEST(endpoints_stress, end_points_open_and_close_during_sends_to_them) {
   world w(true);
   std::atomic<unsigned> open_now{0};
   std::atomic<bool> over{false};
@@ -316,7 +318,7 @@ TEST(endpoints_stress, handlers_and_waits_on_many_see_every_message_once) {
 }
 
 /// The thread that looks for messages comes and goes with the policy.
-TEST(endpoints_stress, policies_change_beside_messages) {
+TEST(endpoints_stress, policies_change_while_messages_are_sent) {
   world w(true);
   const auto here = open(w.at(0), "here"), there = open(w.at(1), "there");
   std::atomic<bool> over{false};
@@ -380,7 +382,8 @@ TEST(endpoints_stress, senders_of_large_messages_to_a_process_that_dies_are_told
   die(false, false, 70'000);
 }
 
-/// Rooms are opened by whoever waits, used and closed by whoever polls, until the processes leave.
+/// Zones are opened by threads that wait, used and closed by threads that poll, until the processes
+/// leave.
 TEST(endpoints_stress, large_messages_go_back_and_forth_between_threads_of_two_processes) {
   world w(false, 2);
   constexpr unsigned pairs = 2, each = 300;

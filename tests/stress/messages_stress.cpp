@@ -1,7 +1,7 @@
 // Goal:   matching, streams, credits and rendezvous are right when every thread of two processes
 //         sends and receives at once, with progression in the background.
 // Method: two exchanges in one process over a network in memory that retries, posts and delays on a
-//         seed (tests/unit/messages/mesh.hpp); each of four threads a side has messages of random
+//         seed (tests/simulation); each of four threads a side has messages of random
 //         sizes with each of the other side's, by specific and wildcard receives; contents and
 //         order are checked. Run under ThreadSanitizer.
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/unit/messages/mesh.hpp"
+#include "tests/simulation/job.hpp"
 
 namespace headway::messages {
 namespace {
@@ -62,11 +62,13 @@ void receive_all(const side& s, int stream) {
 
 TEST(messages_stress, every_thread_gets_its_messages_whole_and_in_order) {
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
-    testing::processes job(2, seed, progress::polling::automatic);
+    simulation::job job({.seed = seed,
+                         .time = simulation::time_source::machine,
+                         .points = progress::polling::automatic});
     side sides[2];
     for (int i = 0; i < 2; ++i)
-      sides[i] = {&job.at(static_cast<std::size_t>(i)), job.open(static_cast<std::size_t>(i), 0),
-                  i};
+      sides[i] = {&job.messages(static_cast<std::size_t>(i)),
+                  job.open(static_cast<std::size_t>(i), 0), i};
     {
       std::vector<std::jthread> threads;
       for (int t = 0; t < thread_count; ++t) {

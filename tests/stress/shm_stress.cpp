@@ -31,10 +31,6 @@ constexpr std::uint32_t zone_count = 24;
 constexpr std::size_t zone_bytes = 150'000;
 constexpr std::uint64_t patience_ns = 60'000'000'000;
 
-landing_id zone_of(std::uint32_t from, std::uint32_t number) {
-  return landing_id{1 + from * zone_count + number};
-}
-
 std::vector<std::byte> content(std::uint32_t from, std::uint32_t to, std::uint32_t number) {
   std::mt19937 random(from * 10'000 + to * 1000 + number);
   std::vector<std::byte> bytes(zone_bytes - number);
@@ -51,11 +47,11 @@ class member {
   }
 
   std::vector<std::byte> open() { return driver_.open().value(); }
-  void connect(std::uint32_t peer, std::span<const std::byte> address) {
-    ASSERT_TRUE(driver_.connect(peer_id{peer}, address));
-    for (std::uint32_t n = 0; n < zone_count; ++n) {
-      zones_[peer][n].resize(zone_bytes);
-      ASSERT_TRUE(driver_.land(peer_id{peer}, zone_of(peer, n), zones_[peer][n]));
+  void connect(member& peer, std::span<const std::byte> address) {
+    ASSERT_TRUE(driver_.connect(peer_id{peer.rank_}, address));
+    for (auto& zone : zones_[peer.rank_]) {
+      zone.resize(zone_bytes);
+      peer.targets_[rank_].push_back(driver_.memory()->expose({.bytes = zone}).value());
     }
   }
   void start(std::uint64_t deadline_ns) {
@@ -85,10 +81,10 @@ class member {
            sent_ == posted_ && senders_left_ == 0;
   }
 
-  void post_until_taken(std::uint32_t to, const packet& p) {
+  template <class Offer>
+  void post_until_taken(const Offer& offer) {
     post said;
-    while ((said = driver_.send(peer_id{to}, p)) == post::retry && !late())
-      std::this_thread::yield();
+    while ((said = offer()) == post::retry && !late()) std::this_thread::yield();
     if (said == post::posted) ++posted_;
     EXPECT_TRUE(said == post::done || said == post::posted);
   }
@@ -100,11 +96,15 @@ class member {
     for (std::uint32_t n = 0; n < zone_count; ++n) payloads.push_back(content(rank_, to, n));
     for (std::uint32_t i = 0; i < packet_count && !late(); ++i) {
       const std::size_t size = i % 40 == 0 ? random() % filler.size() : random() % 100;
-      post_until_taken(to, {.header = std::as_bytes(std::span(&i, 1)),
-                            .payload = std::span(filler).first(size)});
+      post_until_taken([&] {
+        return driver_.send(peer_id{to}, {.header = std::as_bytes(std::span(&i, 1)),
+                                          .payload = std::span(filler).first(size)});
+      });
       if (i % (packet_count / zone_count) == 0 && i / (packet_count / zone_count) < zone_count) {
         const std::uint32_t n = i / (packet_count / zone_count);
-        post_until_taken(to, {.payload = payloads[n], .landing = zone_of(rank_, n), .cookie = n});
+        post_until_taken([&] {
+          return driver_.memory()->put(peer_id{to}, {.exposed = targets_[to][n]}, payloads[n], n);
+        });
       }
     }
     --senders_left_;
@@ -140,7 +140,7 @@ class member {
     }
   }
 
-  /// One thread at a time may sleep: the reaper and the guard take turns.
+  /// One thread at a time may sleep: the reaper and the kernel sleeper take turns.
   void sleep() {
     const std::unique_lock asleep(sleeping_, std::try_to_lock);
     if (!asleep) return;
@@ -176,6 +176,7 @@ class member {
   const std::uint32_t rank_;
   shm_driver driver_;
   std::array<std::vector<std::vector<std::byte>>, driver_count> zones_;
+  std::array<std::vector<ticket>, driver_count> targets_;  // the others' zones for this one
   std::array<std::uint32_t, driver_count> next_{};
   bool in_order_ = true;
   std::atomic<std::uint32_t> packets_{0}, sent_{0}, posted_{0}, senders_left_{driver_count - 1};
@@ -199,7 +200,7 @@ TEST(shm_stress, threads_of_three_drivers_lose_nothing_and_sleep_well) {
   }
   for (std::uint32_t from = 0; from < driver_count; ++from)
     for (std::uint32_t to = 0; to < driver_count; ++to)
-      if (from != to) members[from]->connect(to, addresses[to]);
+      if (from != to) members[from]->connect(*members[to], addresses[to]);
   const std::uint64_t deadline = base::now_ns() + patience_ns;
   for (auto& m : members) m->start(deadline);
   for (auto& m : members) m->finish();
@@ -207,8 +208,8 @@ TEST(shm_stress, threads_of_three_drivers_lose_nothing_and_sleep_well) {
   for (auto& m : members) m->check();
 }
 
-/// One payload into a zone that is closed at some moment, by drivers of their own: who has taken a
-/// target back once gets its payloads through buffers from then on.
+/// One payload into an exposure that is withdrawn at some moment, by drivers of their own: a
+/// process that has taken a target back once gets its payloads through buffers from then on.
 void close_while_written(const std::string& job, std::size_t enough) {
   std::array<std::unique_ptr<shm_driver>, 2> ends;
   std::array<std::vector<std::byte>, 2> addresses;
@@ -220,9 +221,8 @@ void close_while_written(const std::string& job, std::size_t enough) {
     ASSERT_TRUE(ends[rank]->connect(peer_id{1 - rank}, addresses[1 - rank]));
   const std::vector<std::byte> payload(2'000'000, std::byte{7});
   std::vector<std::byte> zone(payload.size());
-  ASSERT_TRUE(ends[1]->land(peer_id{0}, landing_id{1}, zone));
-  const packet sent{.payload = payload, .landing = landing_id{1}, .cookie = 5};
-  ASSERT_EQ(ends[0]->send(peer_id{1}, sent), post::posted);
+  const ticket shown = ends[1]->memory()->expose({.bytes = zone}).value();
+  ASSERT_EQ(ends[0]->memory()->put(peer_id{1}, {.exposed = shown}, payload, 5), post::posted);
   const std::uint64_t deadline = base::now_ns() + patience_ns;
   std::atomic<bool> ended{false};
   std::jthread sender([&] {
@@ -235,15 +235,15 @@ void close_while_written(const std::string& job, std::size_t enough) {
     const std::size_t count = ends[1]->reap(events);
     for (std::size_t i = 0; i < count; ++i) landed += events[i].count;
   }
-  ends[1]->unland(landing_id{1});
+  ends[1]->memory()->withdraw(shown);
   std::ranges::fill(zone, std::byte{1});
   while (!ended && base::now_ns() < deadline) EXPECT_EQ(ends[1]->reap(events), 0u);
   sender.join();
-  EXPECT_TRUE(ended) << "the sender is told, though nobody wanted the rest";
+  EXPECT_TRUE(ended) << "the sender is told, though the rest was dropped";
   EXPECT_EQ(std::ranges::count(zone, std::byte{1}), static_cast<std::ptrdiff_t>(zone.size()));
 }
 
-TEST(shm_stress, a_zone_that_is_closed_while_it_is_written_is_the_callers_again) {
+TEST(shm_stress, what_is_withdrawn_while_it_is_written_is_the_callers_again) {
   std::uint32_t salt = 0;
   ASSERT_EQ(getrandom(&salt, sizeof salt, 0), static_cast<ssize_t>(sizeof salt));
   std::mt19937 random(salt);

@@ -120,33 +120,34 @@ TEST(tcp_stress, senders_beside_reapers_in_both_directions_keep_order_and_conten
   std::mt19937 fill(5);
   for (auto& b : source) b = static_cast<std::byte>(fill());
   std::vector<std::vector<std::byte>> targets[2];
+  std::vector<ticket> shown[2];
   std::atomic<std::uint64_t> posted[2] = {};
   std::atomic<bool> all_given[2] = {};
   bool wrong[2] = {};
   for (int end = 0; end < 2; ++end) {
     targets[end].assign(zones, std::vector<std::byte>(zone_bytes));
     for (std::uint32_t z = 0; z < zones; ++z)
-      ASSERT_TRUE(w.ends[end]->land(peer_id{static_cast<std::uint32_t>(1 - end)}, landing_id{z + 1},
-                                    targets[end][z]));
+      shown[end].push_back(w.ends[end]->memory()->expose({.bytes = targets[end][z]}).value());
   }
   const auto sender = [&](std::uint32_t rank) {
     std::mt19937 random(rank);
     std::uint32_t zone = 0;
-    const auto give = [&](const packet& p) {
+    const auto taken = [&](const auto& offer) {
       post said;
-      while ((said = w.ends[rank]->send(peer_id{1 - rank}, p)) == post::retry)
-        std::this_thread::yield();
+      while ((said = offer()) == post::retry) std::this_thread::yield();
       if (said == post::posted) posted[rank].fetch_add(1);
       return said != post::down;
     };
     for (std::uint32_t i = 0; i < packets; ++i) {
       const auto size = random() % (i % 40 == 0 ? 60'000 : 200);
-      if (!give({.header = std::as_bytes(std::span(&i, 1)),
-                 .payload = std::span(source).first(size)}))
-        return;
+      const packet p{.header = std::as_bytes(std::span(&i, 1)),
+                     .payload = std::span(source).first(size)};
+      if (!taken([&] { return w.ends[rank]->send(peer_id{1 - rank}, p); })) return;
       if (zone < zones && i % (packets / zones) == 0) {
-        ++zone;
-        if (!give({.payload = source, .landing = landing_id{zone}})) return;
+        const auto& to = shown[1 - rank][zone++];
+        auto* memory = w.ends[rank]->memory();
+        if (!taken([&] { return memory->put(peer_id{1 - rank}, {.exposed = to}, source, 0); }))
+          return;
       }
     }
     all_given[rank].store(true);
@@ -180,8 +181,8 @@ TEST(tcp_stress, senders_beside_reapers_in_both_directions_keep_order_and_conten
   w.ends[0]->close();
 }
 
-TEST(tcp_stress, zones_may_be_closed_while_pieces_come_in) {
-  pair_of_drivers w("unland");
+TEST(tcp_stress, exposures_may_be_withdrawn_while_pieces_come_in) {
+  pair_of_drivers w("withdraw");
   std::vector<std::byte> source(4'000'000, std::byte{7});
   std::atomic<bool> stop{false};
   std::uint64_t posted = 0;
@@ -199,15 +200,15 @@ TEST(tcp_stress, zones_may_be_closed_while_pieces_come_in) {
   });
   for (std::uint32_t round = 1; round <= 60; ++round) {
     std::vector<std::byte> target(source.size());
-    ASSERT_TRUE(w.ends[1]->land(peer_id{0}, landing_id{round}, target));
+    const ticket shown = w.ends[1]->memory()->expose({.bytes = target}).value();
     post said;
-    while ((said = w.ends[0]->send(
-                peer_id{1}, {.payload = source, .landing = landing_id{round}})) == post::retry)
+    while ((said = w.ends[0]->memory()->put(peer_id{1}, {.exposed = shown}, source, 0)) ==
+           post::retry)
       std::this_thread::yield();
     ASSERT_NE(said, post::down);
     if (said == post::posted) ++posted;
     std::this_thread::sleep_for(std::chrono::microseconds(round * 20));
-    w.ends[1]->unland(landing_id{round});  // `target` may go now
+    w.ends[1]->memory()->withdraw(shown);  // `target` may go now
   }
   const auto deadline = base::now_ns() + patience_ns;
   while (sent.load() < posted && base::now_ns() < deadline) std::this_thread::yield();

@@ -63,8 +63,10 @@ class Connections(unittest.TestCase):
 
     def sample(self, place, *words, **how):
         """Of the only rail, what `headway sample` says of it."""
-        rails = json.loads(self.job(place, HEADWAY, "sample", "--json", *words, **how).out)
+        done = self.job(place, HEADWAY, "sample", "--json", *words, **how)
+        rails = json.loads(done.out)
         self.assertEqual([rail["rail"] for rail in rails["rails"]], ["tcp:hw0"])
+        self.assertNotIn("stays at one connection", done.err)
         return rails["rails"][0]
 
     def connections_used(self, place, **how):

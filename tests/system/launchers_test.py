@@ -6,14 +6,12 @@ MPICH's wheel from PyPI, in the build folder, stands for both.
 
 import os
 import subprocess
-import sys
 import unittest
 
 import jobs
 from jobs import BUILD, MPIEXEC, PEER, run
 
-VERSION = "5.0.2"
-MPICH = f"{BUILD}/peers/mpich-{VERSION}"
+MPICH = jobs.install_wheel("mpich", "5.0.2", "mpicc_abi")
 SCRATCH = f"{BUILD}/tests/launchers"
 
 PROGRAM = r"""
@@ -38,24 +36,11 @@ int main(int argc, char** argv) {
 """
 
 
-def install_mpich():
-    """None, or why it could not be had."""
-    if os.path.exists(MPICH + "/bin/mpicc_abi"):
-        return None
-    subprocess.run([sys.executable, "-m", "venv", MPICH], check=True)
-    done = subprocess.run([MPICH + "/bin/pip", "install", "--quiet", f"mpich=={VERSION}"],
-                          capture_output=True, text=True, timeout=200, check=False)
-    return done.stderr.strip().splitlines()[-1] if done.returncode else None
-
-
 class OurRanksUnderHydra(unittest.TestCase):
     HYDRA = MPICH + "/bin/mpiexec"
 
     def check(self, job, ranks):
-        self.assertEqual(job.code, 0, job.err)
-        self.assertEqual(jobs.ranks_seen(job), list(range(ranks)))
-        self.assertEqual(len(jobs.jobs_seen(job)), 1)
-        self.assertEqual(job.out.count("launcher pmi-1"), ranks)
+        jobs.check_exchange(self, job, ranks, "pmi-1")
 
     def test_find_each_other(self):
         self.check(run([self.HYDRA, "-n", 4, PEER, "exchange"]), 4)
@@ -119,7 +104,4 @@ class TheirRanksUnderOurMpiexec(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    TROUBLE = install_mpich()
-    if TROUBLE:
-        jobs.skip(f"MPICH {VERSION} from PyPI cannot be had here: {TROUBLE}")
     unittest.main(verbosity=2)

@@ -1,14 +1,14 @@
-// Random traffic whose every byte and order is known beforehand.
+// Random traffic whose bytes and order every rank knows beforehand.
 //
 //   mpiexec -n RANKS oracle [--seed S] [--threads T] [--messages M]
 //
 // From the seed each rank computes the same plan: M messages between random threads of random
-// ranks, of random size and mode. Each receiving thread owns four communicators, one for each way
-// to ask: by source and tag, by tag, by source, and for anything (receives, probes, matched
-// probes). A message says who sent it and its number among those of its sender, tag and
+// ranks, of random size and mode. Each receiving thread has four communicators, one for each way of
+// matching: by source and tag, by tag, by source, and for anything (receives, probes, matched
+// probes). A message contains its sender and its number among those of its sender, tag and
 // communicator; receives are checked in the order of posting, in which those numbers must rise by
 // one (MPI-5.0, 3.5), and every byte of the contents follows from the number of the message. Exit
-// code 0: all was right.
+// code 0: everything was correct.
 
 #include <mpi.h>
 
@@ -112,7 +112,7 @@ class worker {
       if (m.from == settings_.rank && m.from_thread == thread_) outgoing_.push_back(&m);
       if (m.to == settings_.rank && m.to_thread == thread_) wanted_.push_back(&m);
     }
-    // Any order of posting is right, as long as each stream's own receives are interchangeable.
+    // Any order of posting is correct, because the receives of one stream are interchangeable.
     std::shuffle(wanted_.begin(), wanted_.end(), random_);
     while (!outgoing_.empty() || !wanted_.empty() || !posted_.empty()) step();
     for (auto& s : sends_) finish_send(s);
@@ -213,7 +213,7 @@ class worker {
                        [&](const posted_receive& r) { return r.how == how; });
   }
 
-  // Longest message that may come; receives of wildcards do not know which one they get.
+  // The longest message possible: a receive with wildcards may match any.
   std::size_t longest() const { return sizeof(label) + (300 << 10); }
 
   void check_oldest() {
@@ -222,7 +222,7 @@ class worker {
     int done = 0;
     if (outgoing_.empty() && random_() % 2) {
       MPI_Wait(&r.request, &status);
-    } else {  // waiting before all is sent could be waiting in a circle
+    } else {  // to wait before everything is sent could deadlock
       MPI_Test(&r.request, &done, &status);
       if (!done) return;
     }
@@ -230,7 +230,7 @@ class worker {
     MPI_Get_count(&status, MPI_BYTE, &count);
     label l;
     std::memcpy(&l, r.room.data(), sizeof l);
-    if (l.id < 0 || l.id >= settings_.messages) wrong("a label that nobody wrote", l.id);
+    if (l.id < 0 || l.id >= settings_.messages) wrong("a label that no rank wrote", l.id);
     const message& m = plan_[static_cast<std::size_t>(l.id)];
     if (m.to != settings_.rank || m.to_thread != thread_ || m.how != r.how)
       wrong("a message went to the wrong place", m.id);
@@ -298,7 +298,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (auto& of_thread : comms)
     for (auto& comm : of_thread) MPI_Comm_free(&comm);
-  if (s.rank == 0) std::printf("oracle: seed %u: %d messages as foretold\n", s.seed, s.messages);
+  if (s.rank == 0) std::printf("oracle: seed %u: %d messages as planned\n", s.seed, s.messages);
   MPI_Finalize();
   return 0;
 }

@@ -1,11 +1,12 @@
-// What becomes of the others when a rank is killed in the middle of traffic.
+// What the other ranks get when a rank is killed during traffic.
 //
-//   mpiexec -n RANKS --keep-going survivor KIND
+//   mpiexec -n RANKS --keep-going survivor KIND [unspoken]
 //
-// Rank 1 kills itself while all ranks send, receive and reduce; KIND is what the others are blocked
-// in: receive, any_source, send, probe, wait, waitall, allreduce, barrier. With MPI_ERRORS_RETURN
+// Rank 1 kills itself after all ranks have sent, received and reduced; `unspoken`: before any rank
+// has sent anything. KIND is what the others are blocked in: receive, any_source, send, probe,
+// wait, waitall, allreduce, barrier. With MPI_ERRORS_RETURN
 // each must get an error of class MPI_ERR_PROC_ABORTED within two seconds; KIND fatal leaves the
-// default handler, which ends the job. Exit code 0: as promised.
+// default handler, which ends the job. Exit code 0: the rank got that error in time.
 
 #include <mpi.h>
 #include <signal.h>
@@ -37,7 +38,7 @@ void traffic() {
     int mine = rank, sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
-  if (size <= 4) {  // everybody has spoken to everybody
+  if (size <= 4) {  // every rank sends to every other
     MPI_Alltoall(bytes.data(), 8, MPI_CHAR, room.data(), 8, MPI_CHAR, MPI_COMM_WORLD);
   }
 }
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::string kind = argc > 1 ? argv[1] : "receive";
   if (kind != "fatal") MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  traffic();
+  if (argc < 3 || std::strcmp(argv[2], "unspoken") != 0) traffic();
   if (rank == victim) {
     usleep(200'000);
     raise(SIGKILL);
@@ -89,5 +90,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "survivor: rank %d, %s: error class %d after %.2f s\n", rank, kind.c_str(),
                  error_class, took);
   std::fflush(nullptr);
-  _exit(good ? 0 : 1);  // MPI_Finalize is collective: the victim will not come
+  _exit(good ? 0 : 1);  // no MPI_Finalize: it is collective, and one rank is dead
 }

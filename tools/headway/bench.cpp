@@ -1,6 +1,5 @@
 #include "tools/headway/bench.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,8 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 namespace headway::tool {
 namespace {
@@ -21,8 +18,9 @@ std::filesystem::path own_root() {
   return self.parent_path().parent_path();
 }
 
-/// Returns only when it could not hand over.
-int hand_over(std::vector<std::string> words) {
+}  // namespace
+
+int bench(std::vector<std::string> words) {
   const auto root = own_root();
   const auto program = root / "share/headway/bench/experiment";
   if (!std::filesystem::exists(program)) {
@@ -34,19 +32,10 @@ int hand_over(std::vector<std::string> words) {
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());
-  // The file is there, so it is the interpreter that is not, as often as not.
+  // The file exists, so what is missing is usually its interpreter.
   fmt::print(stderr, "headway: bench: cannot start {} with /usr/bin/python3: {}\n",
              program.string(), std::strerror(errno));
   return 1;
-}
-
-}  // namespace
-
-void add_bench(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand("bench", "The experiments of the papers: list, E1, E2, …");
-  command->prefix_command();
-  command->set_help_flag();  // the Python side explains its options itself
-  command->callback([command, &status] { status = hand_over(command->remaining()); });
 }
 
 }  // namespace headway::tool

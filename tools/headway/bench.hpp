@@ -1,14 +1,14 @@
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <string>
+#include <vector>
 
 namespace headway::tool {
 
-/// Adds the subcommand `bench`: the experiments of the papers. It hands over to the Python program
-/// that lies beside the command, in ../share/headway/bench.
-/// Errors:   one line and status 1 in `status` when that cannot be started.
-void add_bench(CLI::App& app, int& status);
+/// `headway bench`: the experiments of the papers. This process becomes the Python program in
+/// ../share/headway/bench beside the command, with these words.
+/// Errors:   returns the exit status, after one line on standard error, only when that cannot be
+///           started.
+int bench(std::vector<std::string> words);
 
 }  // namespace headway::tool

@@ -4,8 +4,8 @@
 #include <mpi.h>
 
 #include "base/tunable.hpp"
-#include "engine/runtime.hpp"
-#include "mpi/function_list.hpp"
+#include "mpi/abi/function_list.hpp"
+#include "runtime/instance.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::tool {
@@ -34,8 +34,8 @@ void add_machine(facts& all, const topology::machine& machine) {
 }
 
 /// What a program of one rank would get. A fault here is a fact to tell, not the end.
-base::result<> add_rails(facts& all) {
-  auto started = engine::runtime::start();
+base::result<> add_rails(facts& all, const runtime::settings& chosen) {
+  auto started = runtime::instance::start(chosen);
   if (!started) return std::unexpected(std::move(started.error()));
   for (auto& rail : (*started)->rails())
     all.rails.push_back({std::move(rail.name), std::move(rail.address), rail.peers});
@@ -61,11 +61,13 @@ base::result<facts> gather(bool open_rails) {
   all.compiler = compiler_text();
   all.mpi_version = fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION);
   all.abi_version = fmt::format("{}.{}", MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
-  const auto machine = topology::machine::read();
+  const auto chosen = runtime::settings::from_environment();
+  const auto machine = topology::machine::read(chosen.topology);
   if (!machine) return std::unexpected(machine.error());
   add_machine(all, **machine);
   if (open_rails) {
-    if (auto opened = add_rails(all); !opened) all.rails_fault = std::move(opened.error().text);
+    if (auto opened = add_rails(all, chosen); !opened)
+      all.rails_fault = std::move(opened.error().text);
   }
   add_tunables(all);
   for (const auto& one : mpi::function_list())

@@ -1,12 +1,14 @@
 #pragma once
 
-namespace CLI {
-class App;
-}
-
 namespace headway::tool {
 
-/// `headway info`: what this library is, sees and is set to. `status` becomes the exit status.
-void add_info(CLI::App& app, int& status);
+struct info_options {
+  bool mpi = false;       ///< only the MPI functions
+  bool tunables = false;  ///< only the tunables
+  bool json = false;
+};
+
+/// `headway info`: prints what this library is, sees and is set to. Returns the exit status.
+int info(const info_options& wanted);
 
 }  // namespace headway::tool

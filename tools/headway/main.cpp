@@ -5,7 +5,61 @@
 #include "tools/headway/sample.hpp"
 #include "tools/headway/top.hpp"
 
-/// One command with a subcommand per task; each lives in a file of its own.
+// The command line of `headway`: one function for each subcommand, whose work is in the file of its
+// name. The exit status goes to `status`. (CLI11 is included here alone: it takes seconds.)
+namespace headway::tool {
+namespace {
+
+void add_info(CLI::App& app, int& status) {
+  const auto wanted = std::make_shared<info_options>();
+  auto* command = app.add_subcommand("info", "Version, machine, rails, tunables, MPI functions");
+  command->add_flag("--mpi", wanted->mpi, "only the MPI functions: which work, which do not");
+  command->add_flag("--tunables", wanted->tunables, "only the tunables");
+  command->add_flag("--json", wanted->json, "everything, as one JSON object");
+  command->callback([wanted, &status] { status = info(*wanted); });
+}
+
+void add_sample(CLI::App& app, int& status) {
+  const auto wanted = std::make_shared<sample_options>();
+  auto* command =
+      app.add_subcommand("sample", "Measures the rails between two ranks and keeps their profiles");
+  command->footer(
+      "Between two machines start it as a job of two ranks: mpiexec.hydra -hosts a,b -n 2 headway "
+      "sample, or srun -N 2 -n 2 --mpi=pmi2 headway sample. Alone it starts two ranks here. Of "
+      "each network interface it also finds how many connections pay: streams over 1, 2 and 4 at "
+      "once (up to HEADWAY_CONNECTIONS, if that is set) are compared, and later jobs between the "
+      "two hosts have as many.");
+  command->add_option("--rail", wanted->rails, "only rails of this name or pattern: tcp:eth*");
+  command->add_option("--plot", wanted->plot, "draws rate against size into this SVG file");
+  command->add_flag("--json", wanted->json, "every sample, as one JSON object");
+  command->add_flag("--quick", wanted->quick, "some seconds instead of half a minute, up to 4 MB");
+  command->add_flag("--forget", wanted->forget, "keeps nothing");
+  command->callback([wanted, &status] { status = sample(*wanted); });
+}
+
+void add_top(CLI::App& app, int& status) {
+  const auto wanted = std::make_shared<top_options>();
+  auto* command = app.add_subcommand(
+      "top", "What running processes count, live; they must run with HEADWAY_STATS=1 or 2");
+  command->add_option("PID", wanted->processes, "processes; none: all of yours that show something")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--period", wanted->period_s, "seconds between two looks [1]")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_flag("--once", wanted->once, "look once and end");
+  command->add_flag("--json", wanted->json, "look once: an array with an object a process");
+  command->callback([wanted, &status] { status = top(*wanted); });
+}
+
+void add_bench(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand("bench", "The experiments of the papers: list, E1, E2, …");
+  command->prefix_command();
+  command->set_help_flag();  // the Python side explains its options itself
+  command->callback([command, &status] { status = bench(command->remaining()); });
+}
+
+}  // namespace
+}  // namespace headway::tool
+
 int main(int argc, char** argv) {
   CLI::App app{"Headway: MPI whose messages make headway while the program computes", "headway"};
   app.set_version_flag("--version", "headway " HEADWAY_VERSION);

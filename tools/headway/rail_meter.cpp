@@ -9,7 +9,6 @@
 namespace headway::tool {
 namespace {
 
-constexpr auto zone = rails::landing_id{1};
 constexpr std::size_t repeats_min = 4;
 constexpr std::size_t repeats_usual = 12;  // unless they take far longer than they may
 constexpr std::size_t repeats_max = 200;
@@ -50,10 +49,11 @@ base::result<> rail_meter::one_packet(std::size_t bytes) {
 base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::uint64_t& processor,
                                      bool asleep) {
   if (auto done = talk_.say({.kind = word_kind::expect, .bytes = bytes}); !done) return done;
-  if (auto done = await(word_kind::ready); !done) return done;
+  const auto ready = talk_.hear_only(word_kind::ready);
+  if (!ready) return std::unexpected(ready.error());
   const auto processor_before = processor_ns();
   const auto before = base::now_ns();
-  auto done = talk_.send({.payload = std::span(memory_).first(bytes), .landing = zone});
+  auto done = talk_.put({.exposed = ready->target}, std::span(memory_).first(bytes));
   if (done) done = await(word_kind::arrived, asleep);
   ns = base::now_ns() - before;
   processor = processor_ns() - processor_before;
@@ -156,8 +156,9 @@ base::result<measured> rail_meter::lead() {
 
 base::result<measured> rail_meter::follow() {
   const auto stop = [&](base::result<> how) { return std::unexpected(how.error()); };
-  if (auto done = talk_.wait([&] { return rail_->land(other_, zone, memory_); }); !done)
-    return stop(done);
+  const auto shown =
+      rail_->memory()->expose({.bytes = memory_, .who = rails::process_set::only(other_)});
+  if (!shown) return std::unexpected(shown.error());
   measured found;
   while (true) {
     const auto w = talk_.hear();
@@ -166,7 +167,8 @@ base::result<measured> rail_meter::follow() {
       if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
     } else if (w->kind == word_kind::expect) {
       talk_.forget_landed();
-      if (auto done = talk_.say({.kind = word_kind::ready}); !done) return stop(done);
+      if (auto done = talk_.say({.kind = word_kind::ready, .target = *shown}); !done)
+        return stop(done);
       if (auto done = talk_.wait([&] { return talk_.landed() >= w->bytes; }); !done)
         return stop(done);
       if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
@@ -174,7 +176,7 @@ base::result<measured> rail_meter::follow() {
       if (w->kind != word_kind::result || talk_.payload().size() != sizeof found)
         return talk_.refuse();
       std::memcpy(&found, talk_.payload().data(), sizeof found);
-      rail_->unland(zone);
+      rail_->memory()->withdraw(*shown);
       if (auto done = talk_.say({.kind = word_kind::over}); !done) return stop(done);
       return found;
     }

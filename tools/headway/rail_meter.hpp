@@ -18,7 +18,7 @@ using samples = std::array<double, sampling::curve::sample_count>;
 
 /// What one direction of a rail was measured to take.
 struct measured {
-  samples piece{};  ///< into a landing zone
+  samples piece{};  ///< put into the other side's memory
   samples eager{};  ///< in a packet
   samples cost{};   ///< processor time of the sender for a piece
 };
@@ -53,6 +53,7 @@ class rail_meter {
     word_kind kind = word_kind::none;
     std::uint32_t reserved = 0;
     std::uint64_t bytes = 0;
+    rails::ticket target = {};  ///< of `ready`
     [[nodiscard]] bool keeps_payload() const noexcept { return kind == word_kind::result; }
   };
 

@@ -1,6 +1,5 @@
 #include "tools/headway/sample.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <unistd.h>
@@ -16,37 +15,32 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "engine/builtin.hpp"
-#include "engine/partners.hpp"
-#include "engine/profiles.hpp"
 #include "launch/job.hpp"
-#include "rails/selection.hpp"
+#include "runtime/builtin.hpp"
 #include "sampling/store.hpp"
 #include "tools/headway/rail_meter.hpp"
 #include "tools/headway/sample_report.hpp"
 #include "tools/headway/stream_meter.hpp"
+#include "wireup/peer_rails.hpp"
+#include "wireup/profiles.hpp"
 
 namespace headway::tool {
 namespace {
 
-struct choices {
-  std::vector<std::string> rails;
-  std::string plot;
-  bool json = false;
-  bool quick = false;
-  bool forget = false;
-};
-
 /// On each interface at most, unless HEADWAY_CONNECTIONS says more.
 constexpr int connections_tried = 4;
 
-/// One process is not enough: starts two of us on this machine. Returns only when it could not.
-int start_two(const std::vector<std::string>& words) {
+/// Starts this command as two ranks on this machine. Returns only when it could not.
+int start_two(const sample_options& wanted) {
   std::error_code fault;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", fault);
   const auto mpiexec = (self.parent_path() / "mpiexec").string();
   std::vector<std::string> all{mpiexec, "-n", "2", self.string(), "sample"};
-  all.insert(all.end(), words.begin(), words.end());
+  for (const auto& rail : wanted.rails) all.insert(all.end(), {"--rail", rail});
+  if (!wanted.plot.empty()) all.insert(all.end(), {"--plot", wanted.plot});
+  if (wanted.json) all.emplace_back("--json");
+  if (wanted.quick) all.emplace_back("--quick");
+  if (wanted.forget) all.emplace_back("--forget");
   std::vector<char*> arguments;
   for (auto& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -58,7 +52,8 @@ int start_two(const std::vector<std::string>& words) {
 /// The two ranks, and the rails between them.
 class session {
  public:
-  session(launch::job& job, const choices& wanted) : job_(job), wanted_(wanted) {}
+  session(launch::job& job, const sample_options& wanted, const runtime::settings& chosen)
+      : job_(job), wanted_(wanted), chosen_(chosen), profiles_(chosen.sampling) {}
 
   base::result<std::vector<sampled_rail>> run();
   [[nodiscard]] bool first() const { return job_.who().rank == 0; }
@@ -78,8 +73,10 @@ class session {
   [[nodiscard]] int other() const { return 1 - job_.who().rank; }
 
   launch::job& job_;
-  const choices& wanted_;
-  std::vector<engine::opened_rail> opened_;
+  const sample_options& wanted_;
+  const runtime::settings& chosen_;
+  const wireup::rail_profiles profiles_;
+  std::vector<wireup::opened_rail> opened_;
   std::vector<way> ways_;  // that reach the other rank, in an order that both have
   std::string here_, there_;
 };
@@ -93,25 +90,25 @@ bool session::wants(std::string_view rail) const {
 
 /// Opens the rails, swaps addresses, and pairs each of ours with one of theirs.
 base::result<> session::meet() {
-  const auto& who = job_.who();
-  if (who.launcher != "headway")
-    if (auto done = job_.exchange(); !done) return done;
-  const int wanted = rails::connections_wanted();
-  auto opened = engine::open_rails(job_, wanted > 0 ? wanted : connections_tried);
+  auto how = chosen_;
+  if (how.rails.connections == 0) how.rails.connections = connections_tried;
+  auto opened = runtime::open_rails(job_, how, profiles_);
   if (!opened) return std::unexpected(opened.error());
   opened_ = std::move(*opened);
-  here_ = engine::own_host();
-  if (auto done = engine::publish_rails(job_, opened_); !done) return done;
-  if (auto done = job_.exchange(); !done) return done;
-  auto host = engine::host_of(job_, other());
-  if (!host) return std::unexpected(std::move(host).error());
-  there_ = std::move(*host);
-  auto partners = engine::find_partners(job_, other(), opened_);
-  if (!partners) return std::unexpected(partners.error());
+  here_ = wireup::own_host();
+  const wireup::own_rails ours(opened_);
+  const wireup::process_record own{.host = here_, .addresses = ours.addresses()};
+  if (auto done = job_.publish(own.pack()); !done) return done;
+  const auto bytes = job_.record_of(other());
+  if (!bytes) return std::unexpected(bytes.error());
+  auto theirs = wireup::process_record::unpack(*bytes);
+  if (!theirs) return std::unexpected(std::move(theirs).error());
+  there_ = theirs->host;
+  const auto partners = ours.to(*theirs, first());
   // Both measure the same rail at a time.
   std::vector<std::pair<std::size_t, std::size_t>> ordered;  // by turn
   for (std::size_t i = 0; i < opened_.size(); ++i) {
-    const auto& partner = (*partners)[i];
+    const auto& partner = partners[i];
     if (!partner.address) continue;
     auto& rail = *opened_[i].rail;
     const auto connected = rail.connect(static_cast<rails::peer_id>(other()), *partner.address);
@@ -155,10 +152,10 @@ base::result<sampled_rail> session::measure(const way& w) {
   r.kept.found = {.piece = sampling::curve::from_samples(r.in.piece).value_or(guess.piece),
                   .eager = sampling::curve::from_samples(r.out.eager).value_or(guess.eager),
                   .cost = sampling::curve::from_samples(r.out.cost).value_or(guess.cost)};
-  r.kept.hardware = engine::hardware_of(limits.name);
-  r.kept.measured_at = engine::seconds_now();
+  r.kept.hardware = wireup::hardware_of(limits.name);
+  r.kept.measured_at = wireup::seconds_now();
   if (w.connections.size() == 1) {  // there is nothing to choose from: as it was chosen
-    if (const auto known = engine::stored_profile(there_, limits.name))
+    if (const auto known = profiles_.find(there_, limits.name))
       r.kept.found.connections = known->connections;
   } else if (const auto chosen = choose_connections(w, r); !chosen) {
     base::log(base::severity::warning, "{} stays at one connection: {}", limits.name,
@@ -179,7 +176,7 @@ base::result<> session::choose_connections(const way& w, sampled_rail& r) {
       std::clamp(windows_ns, wanted_.quick ? quick_ns : stream_ns, longest_ns));
   if (wanted_.quick) how.memory_bytes_max = 4 << 20;
   stream_meter meter(w.connections, static_cast<rails::peer_id>(other()), how);
-  // Who has heard the last word of what was measured before begins: nothing is overtaken.
+  // The side that received the last message of the measurement before begins: none overtakes it.
   auto one = first() ? meter.follow() : meter.lead();
   if (!one) return std::unexpected(std::move(one).error());
   auto two = first() ? meter.lead() : meter.follow();
@@ -192,10 +189,9 @@ base::result<> session::choose_connections(const way& w, sampled_rail& r) {
 }
 
 void session::keep(sampled_rail& r) const {
-  const auto store = sampling::store::of_user();
-  const auto saved = store ? store->save(r.kept) : std::unexpected(store.error());
-  if (saved) {
-    r.file = store->file_of(r.kept.key).string();
+  const sampling::store store(chosen_.sampling);
+  if (const auto saved = store.save(r.kept)) {
+    r.file = store.file_of(r.kept.key).string();
   } else {
     base::log(base::severity::warning, "the profile of {} is not kept: {}", r.kept.key.rail,
               saved.error().text);
@@ -219,11 +215,11 @@ base::result<std::vector<sampled_rail>> session::run() {
     all.push_back(std::move(*r));
   }
   for (auto& o : opened_) o.rail->close();
-  if (auto done = job_.exchange(); !done) return std::unexpected(done.error());
+  if (auto done = job_.barrier(); !done) return std::unexpected(done.error());
   return all;
 }
 
-int show(const std::vector<sampled_rail>& rails, const choices& wanted) {
+int show(const std::vector<sampled_rail>& rails, const sample_options& wanted) {
   fmt::print("{}", wanted.json ? sample_json(rails) : sample_table(rails));
   if (!wanted.plot.empty()) {
     std::ofstream file(wanted.plot);
@@ -237,53 +233,28 @@ int show(const std::vector<sampled_rail>& rails, const choices& wanted) {
   return well && !rails.empty() ? 0 : 1;
 }
 
-int sample(const choices& wanted, const std::vector<std::string>& words) {
+}  // namespace
+
+int sample(const sample_options& wanted) {
   const auto failed = [](const base::fault& f) {
     fmt::print(stderr, "headway: sample: {}\n", f.text);
     return 1;
   };
-  auto job = launch::job::join();
+  const auto chosen = runtime::settings::from_environment();
+  base::log_as(chosen.log);
+  auto job = launch::job::join(chosen.launch);
   if (!job) return failed(job.error());
   const auto size = (*job)->who().size;
-  if (size == 1) return start_two(words);
+  if (size == 1) return start_two(wanted);
   base::log_name(fmt::format("rank {}", (*job)->who().rank));
   if (size != 2)
     return failed({.text = fmt::format("measures between two ranks, this job has {}", size)});
-  session s(**job, wanted);
+  session s(**job, wanted, chosen);
   const auto found = s.run();
   if (!found) return failed(found.error());
   const int status = s.first() ? show(*found, wanted) : 0;
   const auto left = (*job)->finish();
   return left ? status : failed(left.error());
-}
-
-}  // namespace
-
-void add_sample(CLI::App& app, int& status) {
-  const auto wanted = std::make_shared<choices>();
-  auto* command =
-      app.add_subcommand("sample", "Measures the rails between two ranks and keeps their profiles");
-  command->footer(
-      "Between two machines start it as a job of two ranks: mpiexec.hydra -hosts a,b -n 2 headway "
-      "sample, or srun -N 2 -n 2 --mpi=pmi2 headway sample. Alone it starts two ranks here. Of "
-      "each "
-      "network interface it also finds how many connections pay: streams over 1, 2 and 4 at once "
-      "(up to HEADWAY_CONNECTIONS, if that is set) are compared, and later jobs between the two "
-      "hosts have as many.");
-  command->add_option("--rail", wanted->rails, "only rails of this name or pattern: tcp:eth*");
-  command->add_option("--plot", wanted->plot, "draws rate against size into this SVG file");
-  command->add_flag("--json", wanted->json, "every sample, as one JSON object");
-  command->add_flag("--quick", wanted->quick, "some seconds instead of half a minute, up to 4 MB");
-  command->add_flag("--forget", wanted->forget, "keeps nothing");
-  command->callback([wanted, &status] {
-    std::vector<std::string> words;
-    for (const auto& rail : wanted->rails) words.insert(words.end(), {"--rail", rail});
-    if (!wanted->plot.empty()) words.insert(words.end(), {"--plot", wanted->plot});
-    if (wanted->json) words.emplace_back("--json");
-    if (wanted->quick) words.emplace_back("--quick");
-    if (wanted->forget) words.emplace_back("--forget");
-    status = sample(*wanted, words);
-  });
 }
 
 }  // namespace headway::tool

@@ -52,9 +52,8 @@ base::result<> stream_meter::send_stream(std::size_t connections, std::uint64_t 
       while (sent[i] < bytes_each) {
         const auto offset = sent[i] / piece_bytes % pieces * piece_bytes;
         const auto bytes = std::min<std::uint64_t>(piece_bytes, bytes_each - sent[i]);
-        const auto answer = talk_.offer(i, {.payload = from.subspan(offset, bytes),
-                                            .landing = static_cast<rails::landing_id>(i + 1),
-                                            .offset = offset});
+        const auto answer = talk_.offer_put(i, {.exposed = targets_[i], .offset = offset},
+                                            from.subspan(offset, bytes));
         if (answer == rails::post::retry || answer == rails::post::down) break;
         sent[i] += bytes;
       }
@@ -94,6 +93,13 @@ base::result<double> stream_meter::stream(std::size_t connections, std::uint64_t
 }
 
 base::result<std::vector<sampling::stream_rates>> stream_meter::lead() {
+  targets_.clear();
+  if (auto done = talk_.say({.kind = word_kind::show}); !done) return std::unexpected(done.error());
+  while (targets_.size() < connections_.size()) {
+    const auto shown = talk_.hear_only(word_kind::shown);
+    if (!shown) return std::unexpected(shown.error());
+    targets_.push_back(shown->target);
+  }
   const auto enough = enough_bytes();
   if (!enough) return std::unexpected(enough.error());
   auto found = unmeasured();
@@ -138,9 +144,15 @@ base::result<double> stream_meter::take_stream(std::size_t connections, std::uin
 base::result<std::vector<sampling::stream_rates>> stream_meter::follow() {
   const auto stop = [](const base::fault& why) { return std::unexpected(why); };
   auto found = unmeasured();
+  // The leader speaks first: the other side may still be in the talk before this one.
+  if (const auto asked = talk_.hear_only(word_kind::show); !asked) return stop(asked.error());
+  std::vector<rails::ticket> shown;
   for (std::size_t i = 0; i < connections_.size(); ++i) {
-    const auto zone = static_cast<rails::landing_id>(i + 1);
-    if (auto done = talk_.wait([&] { return connections_[i]->land(other_, zone, part(i)); }); !done)
+    const auto one = connections_[i]->memory()->expose(
+        {.bytes = part(i), .who = rails::process_set::only(other_)});
+    if (!one) return stop(one.error());
+    shown.push_back(*one);
+    if (auto done = talk_.say({.kind = word_kind::shown, .target = *one}); !done)
       return stop(done.error());
   }
   while (true) {
@@ -157,7 +169,7 @@ base::result<std::vector<sampling::stream_rates>> stream_meter::follow() {
     if (wanted->counts) enter(found, count, *rate);
   }
   for (std::size_t i = 0; i < connections_.size(); ++i)
-    connections_[i]->unland(static_cast<rails::landing_id>(i + 1));
+    connections_[i]->memory()->withdraw(shown[i]);
   if (auto done = talk_.say({.kind = word_kind::over}); !done) return stop(done.error());
   return found;
 }

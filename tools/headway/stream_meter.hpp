@@ -42,13 +42,14 @@ class stream_meter {
 
  private:
   using table = std::vector<sampling::stream_rates>;
-  enum class word_kind : std::uint32_t { none, stream, ready, rate, over };
+  enum class word_kind : std::uint32_t { none, show, shown, stream, ready, rate, over };
   struct word {
     word_kind kind = word_kind::none;
     std::uint32_t connections = 0;
-    std::uint64_t bytes = 0;  ///< of each connection
-    double rate = 0;          ///< bytes per nanosecond; 0: no middle of it was seen
-    bool counts = false;      ///< into the table
+    std::uint64_t bytes = 0;    ///< of each connection
+    double rate = 0;            ///< bytes per nanosecond; 0: no middle of it was seen
+    bool counts = false;        ///< into the table
+    rails::ticket target = {};  ///< of `shown`: the other side's memory for a connection
     [[nodiscard]] static bool keeps_payload() noexcept { return false; }
   };
 
@@ -66,6 +67,7 @@ class stream_meter {
   const settings how_;
   talk_in<word> talk_;
   std::vector<std::byte> memory_;
+  std::vector<rails::ticket> targets_;  ///< by connection, while leading
 };
 
 }  // namespace headway::tool

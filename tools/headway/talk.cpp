@@ -51,6 +51,7 @@ std::size_t talk::pump(rails::driver& rail) {
         lost_ = true;
         break;
       case rails::event_kind::restored:
+      case rails::event_kind::called:
         break;  // nothing that a measurement waits for
     }
   }
@@ -85,11 +86,26 @@ base::result<> talk::wait(const std::function<bool()>& enough, bool asleep) {
   }
 }
 
-rails::post talk::offer(std::size_t rail, const rails::packet& what) {
-  const auto answer = rails_[rail]->send(other_, what);
+rails::post talk::note(rails::post answer) {
   posted_ += answer == rails::post::posted ? 1 : 0;
   lost_ |= answer == rails::post::down;
   return answer;
+}
+
+rails::post talk::offer(std::size_t rail, const rails::packet& what) {
+  return note(rails_[rail]->send(other_, what));
+}
+
+rails::post talk::offer_put(std::size_t rail, const rails::remote_place& to,
+                            std::span<const std::byte> from) {
+  return note(rails_[rail]->memory()->put(other_, to, from, 0));
+}
+
+base::result<> talk::put(const rails::remote_place& to, std::span<const std::byte> from) {
+  return wait([&] {
+    const auto answer = offer_put(0, to, from);
+    return answer == rails::post::done || answer == rails::post::posted;
+  });
 }
 
 base::result<> talk::send(const rails::packet& what) {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "rails/driver.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::tool {
 
-/// One side of a talk between two processes over rails that nobody else uses: the drivers alone,
+/// One side of a talk between two processes over rails that carry nothing else: the drivers alone,
 /// without the engine.
 /// Threads:  one.
 /// Progress: waits by polling; by sleeping where it is told to, and the first rail can wake it.
@@ -28,9 +28,13 @@ class talk {
   [[nodiscard]] rails::post offer(std::size_t rail, const rails::packet& what);
   /// Over the first, until it is taken.
   [[nodiscard]] base::result<> send(const rails::packet& what);
+  /// Into the other side's memory.
+  [[nodiscard]] rails::post offer_put(std::size_t rail, const rails::remote_place& to,
+                                      std::span<const std::byte> from);
+  [[nodiscard]] base::result<> put(const rails::remote_place& to, std::span<const std::byte> from);
   /// What was posted has been sent.
   [[nodiscard]] bool all_sent() const noexcept { return posted_ == 0; }
-  /// Bytes in landing zones, since the last `forget_landed`.
+  /// Bytes that were put into exposures, since the last `forget_landed`.
   [[nodiscard]] std::uint64_t landed() const noexcept { return landed_; }
   void forget_landed() noexcept { landed_ = 0; }
   /// The other side said what it should not.
@@ -40,6 +44,7 @@ class talk {
   virtual void take(std::span<const std::byte> packet) = 0;
 
  private:
+  rails::post note(rails::post answer);
   std::size_t pump();
   std::size_t pump(rails::driver& rail);
   void sleep();

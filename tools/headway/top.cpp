@@ -1,6 +1,5 @@
 #include "tools/headway/top.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,23 +7,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "watch/page.hpp"
 #include "watch/statistics.hpp"
 
 namespace headway::tool {
 namespace {
-
-struct choices {
-  std::vector<pid_t> processes;
-  double period_s = 1;
-  bool once = false;
-  bool json = false;
-};
 
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
@@ -51,7 +41,7 @@ struct view {
   std::size_t shown = 0;
 };
 
-view look(const choices& wanted) {
+view look(const top_options& wanted) {
   view found;
   const auto processes = wanted.processes.empty() ? watch::processes_with_page() : wanted.processes;
   for (const auto process : processes) {
@@ -76,7 +66,7 @@ int complain(const view& found) {
   return 1;
 }
 
-int once(const choices& wanted) {
+int once(const top_options& wanted) {
   const auto found = look(wanted);
   if (found.shown == 0) return complain(found);
   fmt::print("{}", found.text);
@@ -85,7 +75,7 @@ int once(const choices& wanted) {
 }
 
 /// Until the processes end or the user interrupts. Plain ANSI: home, lines to their end, the rest.
-int live(const choices& wanted) {
+int live(const top_options& wanted) {
   auto found = look(wanted);
   if (found.shown == 0) return complain(found);
   std::signal(SIGINT, interrupt);
@@ -105,19 +95,8 @@ int live(const choices& wanted) {
 
 }  // namespace
 
-void add_top(CLI::App& app, int& status) {
-  const auto wanted = std::make_shared<choices>();
-  auto* command = app.add_subcommand(
-      "top", "What running processes count, live; they must run with HEADWAY_STATS=1 or 2");
-  command->add_option("PID", wanted->processes, "processes; none: all of yours that show something")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--period", wanted->period_s, "seconds between two looks [1]")
-      ->check(CLI::Range(0.1, 3600.0));
-  command->add_flag("--once", wanted->once, "look once and end");
-  command->add_flag("--json", wanted->json, "look once: an array with an object a process");
-  command->callback([wanted, &status] {
-    status = wanted->once || wanted->json || !isatty(STDOUT_FILENO) ? once(*wanted) : live(*wanted);
-  });
+int top(const top_options& wanted) {
+  return wanted.once || wanted.json || !isatty(STDOUT_FILENO) ? once(wanted) : live(wanted);
 }
 
 }  // namespace headway::tool

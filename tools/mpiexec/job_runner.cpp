@@ -74,7 +74,7 @@ void job_runner::watch(int descriptor, std::uint64_t mark, std::uint32_t events,
   epoll_ctl(epoll_, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &wish);
 }
 
-/// One batch of events. Deaths come last, so that what a rank said before it died is heard first.
+/// One batch of events. Deaths come last, so that what a rank sent before it died is read first.
 void job_runner::serve() {
   epoll_event found[128];
   const int count = epoll_wait(epoll_, found, 128, wait_ms());
@@ -94,7 +94,7 @@ void job_runner::serve() {
         break;
       case event_kind::wire:
         if (found[i].events & EPOLLOUT) send_replies(rank);
-        hear(rank);
+        receive(rank);
         break;
       case event_kind::output_finished:
         output_finished_ = true;
@@ -102,7 +102,7 @@ void job_runner::serve() {
         break;
     }
   }
-  for (const int rank : dead) bury(rank);
+  for (const int rank : dead) note_end(rank);
   look_at_clock();
 }
 
@@ -131,7 +131,7 @@ void job_runner::look_at_clock() {
   if (due(kill_at_ns_)) kill_groups(SIGKILL);
 }
 
-void job_runner::hear(int rank) {
+void job_runner::receive(int rank) {
   auto& from = at(rank);
   char block[16'384];
   while (from.wire >= 0) {
@@ -164,7 +164,7 @@ void job_runner::send_replies(int rank) {
       if (!waited) watch(to.wire, mark(event_kind::wire, rank), EPOLLIN | EPOLLOUT, true);
       return;
     }
-    if (sent < 0 && errno != EINTR) return;  // its end is gone: `hear` will find out
+    if (sent < 0 && errno != EINTR) return;  // the rank has closed it: `receive` will see that
     if (sent > 0) to.sent_of_first += static_cast<std::size_t>(sent);
     if (to.sent_of_first < first.size()) continue;
     to.replies.pop_front();
@@ -174,10 +174,10 @@ void job_runner::send_replies(int rank) {
 }
 
 /// `rank` has ended. It stays a zombie until `clean_up`, so that the number of its process group
-/// cannot become somebody else's.
-void job_runner::bury(int rank) {
+/// cannot be given to another process.
+void job_runner::note_end(int rank) {
   auto& gone = at(rank);
-  hear(rank);
+  receive(rank);
   siginfo_t found{};
   if (!gone.alive ||
       waitid(P_PID, static_cast<id_t>(gone.pid), &found, WEXITED | WNOWAIT | WNOHANG) != 0 ||
@@ -207,12 +207,12 @@ void job_runner::abort_wanted(int rank, int exit_code, std::string why) {
   blame({rank, code, weight::said, std::move(cause)});
 }
 
-void job_runner::nonsense(int rank, std::string what) {
+void job_runner::protocol_broken(int rank, std::string what) {
   blame({rank, 1, weight::left, "broke the PMI protocol: " + printable(std::move(what))});
 }
 
 void job_runner::blame(verdict found) {
-  if (ending_) return;  // they end because we told them to
+  if (ending_) return;  // they end because mpiexec ends them
   if (!pending_ || (found.strength > pending_->strength && found.rank != pending_->rank)) {
     if (!pending_) verdict_at_ns_ = base::now_ns() + verdict_delay_ns;
     if (found.strength == weight::killed) verdict_at_ns_ = base::now_ns();
@@ -245,7 +245,7 @@ void job_runner::settle_verdict() {
 void job_runner::end_ranks() {
   ending_ = true;
   kill_groups(SIGTERM);
-  kill_groups(SIGCONT);  // a stopped rank hears SIGTERM only when it goes on
+  kill_groups(SIGCONT);  // a stopped rank handles SIGTERM only when it goes on
   kill_at_ns_ = base::now_ns() + kill_delay_ns;
 }
 
@@ -272,7 +272,7 @@ void job_runner::take_signal() {
 
 void job_runner::pump_input() {
   if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
-    usleep(1000);  // typed for somebody else: a background job must not read the terminal
+    usleep(1000);  // a background job must not read the terminal
     return;
   }
   char block[4096];

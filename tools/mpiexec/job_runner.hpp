@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tools/mpiexec/label_pump.hpp"
-#include "tools/mpiexec/leftovers.hpp"
 #include "tools/mpiexec/options.hpp"
 #include "tools/mpiexec/pmi_server.hpp"
+#include "tools/mpiexec/shm_cleanup.hpp"
 #include "tools/mpiexec/spawn.hpp"
 
 namespace headway::mpiexec {
@@ -22,7 +22,7 @@ namespace headway::mpiexec {
 /// The rules of an end: the first rank that fails decides exit code and line. A rank fails when it
 /// is killed, returns another code than 0, leaves between init and finalize, or aborts. What other
 /// ranks do because of it is no second failure: so a rank that only *says* that it fails is
-/// believed after `verdict_delay_ns`, in which a killed one may still turn up as the true cause.
+/// taken as the cause after `verdict_delay_ns` only: a killed rank found meanwhile counts more.
 ///
 /// Threads:  one (and label_pump's).
 /// Progress: `run` returns when every rank is gone. Ranks of a failed job get SIGTERM at once and
@@ -56,7 +56,7 @@ class job_runner final : pmi_host {
     int process = -1;  ///< pidfd
     int wire = -1;     ///< our end of its PMI connection
     bool alive = false;
-    bool waits_for_room = false;  ///< its socket took no more
+    bool waits_for_room = false;  ///< its socket's buffer is full
     std::deque<std::shared_ptr<const std::string>> replies;
     std::size_t sent_of_first = 0;
   };
@@ -76,9 +76,9 @@ class job_runner final : pmi_host {
   void serve();
   [[nodiscard]] int wait_ms() const;
   void look_at_clock();
-  void hear(int rank);
+  void receive(int rank);
   void send_replies(int rank);
-  void bury(int rank);
+  void note_end(int rank);
   void blame(verdict found);
   void settle_verdict();
   void end_ranks();
@@ -91,7 +91,7 @@ class job_runner final : pmi_host {
 
   void reply(int rank, std::shared_ptr<const std::string> bytes) override;
   void abort_wanted(int rank, int exit_code, std::string why) override;
-  void nonsense(int rank, std::string what) override;
+  void protocol_broken(int rank, std::string what) override;
 
   rank_process& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change = false);
@@ -116,8 +116,8 @@ class job_runner final : pmi_host {
   std::optional<verdict> pending_;
   bool ending_ = false;
   bool output_finished_ = false;  ///< label_pump has ended
-  bool output_only_ = false;      ///< all ranks are gone, their last lines are on their way
-  int forwarded_signal_ = 0;      ///< the last deadly one that a user sent
+  bool output_only_ = false;  ///< all ranks have ended, their last output is still being written
+  int forwarded_signal_ = 0;  ///< the last deadly one that a user sent
   std::uint64_t verdict_at_ns_ = 0, kill_at_ns_ = 0, timeout_at_ns_ = 0;
 };
 

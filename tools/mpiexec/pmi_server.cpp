@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "launch/card.hpp"
-
 namespace headway::mpiexec {
 namespace {
 
@@ -29,18 +27,16 @@ void pmi_server::answer(int rank, std::string line) {
 }
 
 void pmi_server::give_up_on(int rank, std::string what) {
-  at(rank).deaf = true;
-  host_.nonsense(rank, std::move(what));
+  at(rank).broken = true;
+  host_.protocol_broken(rank, std::move(what));
 }
 
 void pmi_server::receive(int rank, std::string_view bytes) {
   auto& from = at(rank);
-  if (from.deaf || from.ended) return;
+  if (from.broken || from.ended) return;
   from.received.append(bytes);
-  while (!from.deaf) {
-    if (from.card_awaited) {
-      if (!take_card(rank)) return;
-    } else if (const auto line = from.received.take_line()) {
+  while (!from.broken) {
+    if (const auto line = from.received.take_line()) {
       take_line(rank, *line);
     } else {
       if (from.received.overlong())
@@ -94,9 +90,7 @@ bool pmi_server::take_session_command(int rank, const pmi_line& line) {
   } else if (command == "get_my_kvsname") {
     answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", facts_.name));
   } else if (command == "barrier_in") {
-    arrive(rank, waiting::barrier);
-  } else if (command == "headway_exchange") {
-    begin_card(rank, line);
+    arrive_at_barrier(rank);
   } else if (command == "headway_missing") {
     answer(rank, "cmd=headway_missing rc=0 ranks=" + missing_ranks());
   } else if (command == "abort") {
@@ -174,48 +168,26 @@ void pmi_server::name_command(int rank, const pmi_line& line) {
   }
 }
 
-void pmi_server::begin_card(int rank, const pmi_line& line) {
-  const auto bytes = line.number("bytes").value_or(-1);
-  if (bytes < 0 || bytes > static_cast<std::int64_t>(launch::card_bytes_max))
-    return give_up_on(rank, "a card of " + std::string(or_empty(line.find("bytes"))) + " bytes");
-  at(rank).card_bytes_awaited = static_cast<std::size_t>(bytes);
-  at(rank).card_awaited = true;
-}
-
-bool pmi_server::take_card(int rank) {
-  auto& from = at(rank);
-  const auto bytes = from.received.take_bytes(from.card_bytes_awaited);
-  if (!bytes) return false;
-  from.card = *bytes;
-  from.card_awaited = false;
-  arrive(rank, waiting::exchange);
-  return true;
-}
-
 void pmi_server::abort(int rank, const pmi_line& line) {
   const auto code = line.number("exitcode").value_or(1);
   host_.abort_wanted(rank, static_cast<int>(code),
                      launch::unescaped(or_empty(line.find("message"))));
 }
 
-void pmi_server::arrive(int rank, waiting where) {
-  if (at(rank).where != waiting::nowhere)
+void pmi_server::arrive_at_barrier(int rank) {
+  if (at(rank).at_barrier)
     return give_up_on(rank, "a second barrier before the answer to the first");
-  at(rank).where = where;
+  at(rank).at_barrier = true;
   ++waiting_ranks_;
   release_if_all_came();
 }
 
 void pmi_server::release_if_all_came() {
   if (waiting_ranks_ == 0 || waiting_ranks_ < living_ranks_) return;
-  const auto cards = all_cards();
   const auto out = std::make_shared<const std::string>("cmd=barrier_out rc=0\n");
   waiting_ranks_ = 0;
-  for (int rank = 0; rank < facts_.size; ++rank) {
-    const auto where = std::exchange(at(rank).where, waiting::nowhere);
-    if (where == waiting::nowhere || at(rank).ended) continue;
-    host_.reply(rank, where == waiting::barrier ? out : cards);
-  }
+  for (int rank = 0; rank < facts_.size; ++rank)
+    if (std::exchange(at(rank).at_barrier, false) && !at(rank).ended) host_.reply(rank, out);
 }
 
 /// The living ranks that have not come to the barrier: "2,3,7", the first few of them.
@@ -223,30 +195,18 @@ std::string pmi_server::missing_ranks() const {
   constexpr std::size_t text_bytes_max = 60;
   std::string text;
   for (int rank = 0; rank < facts_.size; ++rank) {
-    if (at(rank).ended || at(rank).where != waiting::nowhere) continue;
+    if (at(rank).ended || at(rank).at_barrier) continue;
     if (text.size() > text_bytes_max) return text + ",…";
     text += (text.empty() ? "" : ",") + std::to_string(rank);
   }
   return text;
 }
 
-/// The answer to "headway_exchange": see launch::bulk_exchange. A rank that is gone has no card.
-std::shared_ptr<const std::string> pmi_server::all_cards() const {
-  std::string block;
-  for (const auto& one : ranks_) {
-    const auto size = one.where == waiting::exchange ? one.card.size() : 0;
-    for (int shift = 0; shift < 32; shift += 8) block += static_cast<char>(size >> shift & 0xff);
-    block.append(one.card, 0, size);
-  }
-  return std::make_shared<const std::string>(
-      fmt::format("cmd=headway_cards rc=0 bytes={}\n", block.size()) + block);
-}
-
 void pmi_server::rank_ended(int rank) {
   auto& gone = at(rank);
   if (std::exchange(gone.ended, true)) return;
   --living_ranks_;
-  if (std::exchange(gone.where, waiting::nowhere) != waiting::nowhere) --waiting_ranks_;
+  if (std::exchange(gone.at_barrier, false)) --waiting_ranks_;
   release_if_all_came();
 }
 

@@ -8,19 +8,19 @@
 #include <string_view>
 #include <vector>
 
-#include "launch/line_buffer.hpp"
-#include "launch/pmi_line.hpp"
+#include "launch/pmi1/line_buffer.hpp"
+#include "launch/pmi1/pmi_line.hpp"
 
 namespace headway::mpiexec {
 
-/// What the server asks of whoever carries its bytes and owns the processes.
+/// What the server needs from the code that moves its bytes and owns the processes.
 class pmi_host {
  public:
   virtual void reply(int rank, std::shared_ptr<const std::string> bytes) = 0;
   /// `rank` wants the job to end with this code.
   virtual void abort_wanted(int rank, int exit_code, std::string why) = 0;
-  /// `rank` said something that makes no sense; nothing more is read from it.
-  virtual void nonsense(int rank, std::string what) = 0;
+  /// `rank` broke the protocol; nothing more is read from it.
+  virtual void protocol_broken(int rank, std::string what) = 0;
 
  protected:
   ~pmi_host() = default;
@@ -38,8 +38,8 @@ struct job_facts {
 /// Shape:    no input or output of its own; at most `store_bytes_max` of keys and values.
 /// Threads:  one.
 /// Progress: never waits; a barrier is answered when the last living rank has come.
-/// Errors:   a rank's nonsense goes to the host; a request that fails gets rc=-1 or rc=1.
-/// Source:   data/mpi5/launch_facts.md, section 2. Fuzzed by tests/fuzz/pmi_server_fuzz.cpp.
+/// Errors:   a broken protocol is reported to the host; a request that fails gets rc=-1 or rc=1.
+/// Source:   the PMI-1 wire protocol of MPICH. Fuzzed by tests/fuzz/pmi_server_fuzz.cpp.
 class pmi_server {
  public:
   static constexpr std::size_t store_bytes_max = std::size_t{256} << 20;
@@ -50,7 +50,7 @@ class pmi_server {
 
   /// Bytes that `rank` sent, in whatever pieces.
   void receive(int rank, std::string_view bytes);
-  /// `rank` is no more. With the others running on, barriers do without it.
+  /// The process of `rank` has ended. Barriers do not wait for it any more.
   void rank_ended(int rank);
   /// It has called init and not yet finalize.
   [[nodiscard]] bool inside(int rank) const { return at(rank).inside; }
@@ -58,18 +58,14 @@ class pmi_server {
   [[nodiscard]] bool joined(int rank) const { return at(rank).joined; }
 
  private:
-  enum class waiting : unsigned char { nowhere, barrier, exchange };
   struct spawn_state {
     bool inside = false;  ///< between mcmd=spawn and endcmd
     std::int64_t block = 1, blocks = 1;
   };
   struct rank_state {
     launch::line_buffer received{line_bytes_max};
-    std::size_t card_bytes_awaited = 0;
-    bool card_awaited = false;
-    bool inside = false, joined = false, ended = false, deaf = false;
-    waiting where = waiting::nowhere;
-    std::string card;
+    bool inside = false, joined = false, ended = false, broken = false;
+    bool at_barrier = false;
     spawn_state spawn;
   };
 
@@ -77,7 +73,6 @@ class pmi_server {
   const rank_state& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   void answer(int rank, std::string line);
   void give_up_on(int rank, std::string what);
-  bool take_card(int rank);
   void take_line(int rank, std::string_view text);
   void take_spawn_line(int rank, std::string_view text);
   bool take_session_command(int rank, const launch::pmi_line& line);
@@ -86,12 +81,10 @@ class pmi_server {
   void put(int rank, const launch::pmi_line& line);
   void get(int rank, const launch::pmi_line& line);
   void name_command(int rank, const launch::pmi_line& line);
-  void begin_card(int rank, const launch::pmi_line& line);
   void abort(int rank, const launch::pmi_line& line);
-  void arrive(int rank, waiting where);
+  void arrive_at_barrier(int rank);
   void release_if_all_came();
   [[nodiscard]] std::string missing_ranks() const;
-  [[nodiscard]] std::shared_ptr<const std::string> all_cards() const;
 
   pmi_host& host_;
   job_facts facts_;

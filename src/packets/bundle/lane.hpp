@@ -2,26 +2,37 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "base/assert.hpp"
 #include "packets/bundle/lane_health.hpp"
 #include "packets/bundle/lane_helper.hpp"
-#include "packets/outgoing.hpp"
+#include "packets/bundle/rail_load.hpp"
+#include "packets/send_item.hpp"
 #include "packets/statistics.hpp"
-#include "rails/driver.hpp"
+#include "packets/strategy.hpp"
+#include "rails/health.hpp"
 #include "sampling/profile.hpp"
-#include "sampling/rail_clock.hpp"
 
 namespace headway::packets {
 
 /// One of the rails to a peer that has several.
-/// Threads:  see the members; `bundle` names the sections S (sending), R (reaping), F (flows).
+/// Threads:  see the members. S: the holder of the scheduler's mask; R: in the set's section; F:
+///           under the lock of `incoming_flows`.
 struct lane {
-  lane(rails::driver& driver, std::size_t rail, const lane_health::limits& limits,
-       progress::ltask::body help) noexcept
-      : via(driver), rail_index(rail), what(driver.query()), helper(help), health(limits) {}
+  lane(rails::driver& driver, std::size_t rail, rail_load& rails_own,
+       const lane_health::limits& limits, progress::ltask::body help) noexcept
+      : via(driver),
+        rail_index(rail),
+        load(rails_own),
+        what(driver.query()),
+        helper(help),
+        health(limits) {}
 
   rails::driver& via;
   const std::size_t rail_index;  ///< among all rails of this process
+  rail_load& load;               ///< of the rail, which other peers share
   const rails::limits what;
 
   std::atomic<bool> up{true};  ///< written in R; a hint elsewhere, carries nothing
@@ -31,31 +42,67 @@ struct lane {
   std::atomic<std::uint32_t> pieces_out{0};  ///< given to the driver, no event yet; a count
 
   // S:
-  bool blocked = false;  ///< told `retry`; until its driver has been reaped again
-  outgoing* first_piece = nullptr;
-  outgoing* last_piece = nullptr;
+  bool blocked = false;           ///< told `retry`; until its driver has been reaped again
   lane_helper helper;             ///< not `free`: `send` is not S's
-  bool packets_measured = false;  ///< `profile.eager` is no guess; constant after the start
+  bool packets_measured = false;  ///< `profile.eager` is no guess; constant once the peer is known
 
-  // What it has carried and gone through, see `rail_use`; the first two written in S, the others
+  // What it has carried and gone through, see `lane_use`; the first two written in S, the others
   // in R.
   statistics::count frames{0}, packets{0}, losses{0}, returns{0};
 
   // R:
-  std::uint64_t heard_ns = 0;
-  std::uint64_t answered_ns = 0;  ///< a word came: its process runs, and has looked at this rail
+  std::uint64_t heard_ns = 0;     ///< when something came last
+  std::uint64_t answered_ns = 0;  ///< an `ack` came: its process runs, and has looked at this rail
   lane_health health;
-  std::uint64_t unproved_since_ns = 0;  ///< 0: nobody has asked it yet
+  std::uint64_t unproved_since_ns = 0;  ///< 0: it was not asked yet
   bool closed = false;                  ///< its connection has ended: `revive` may be called
   std::uint64_t revive_at_ns = 0;
 
   // F:
   sampling::profile profile;
-  sampling::rail_clock clock;  ///< what we have asked the peer to send over it
   bool measured = false;
   std::uint32_t lessons = 0;  ///< pieces that it has learnt from
   std::uint64_t last_landed_ns = 0;
   std::uint64_t avoided_until_ns = 0;  ///< the peer has refused a piece for it
+
+  /// It may carry data.
+  [[nodiscard]] bool usable() const noexcept {
+    return up.load(std::memory_order_relaxed) && proved.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_up() const noexcept { return up.load(std::memory_order_relaxed); }
+  /// In S: it takes a packet now.
+  [[nodiscard]] bool takes_now() const noexcept { return usable() && !blocked && helper.free(); }
+};
+
+/// The rails to one peer, in an order that is the same at both ends.
+/// Threads:  constant once the peer is known to other threads.
+class lane_set {
+ public:
+  using list = std::vector<std::unique_ptr<lane>>;
+
+  void add(std::unique_ptr<lane> made) {
+    HEADWAY_ASSERT(all_.size() < rails_per_peer_max);
+    all_.push_back(std::move(made));
+  }
+  [[nodiscard]] std::size_t count() const noexcept { return all_.size(); }
+  [[nodiscard]] lane& operator[](std::size_t number) const noexcept { return *all_[number]; }
+  [[nodiscard]] list::const_iterator begin() const noexcept { return all_.begin(); }
+  [[nodiscard]] list::const_iterator end() const noexcept { return all_.end(); }
+
+  /// Null: this rail is none of them.
+  [[nodiscard]] lane* on_rail(std::size_t rail_index) const noexcept {
+    for (const auto& l : all_)
+      if (l->rail_index == rail_index) return l.get();
+    return nullptr;
+  }
+  [[nodiscard]] std::uint32_t number_of(const lane& l) const noexcept {
+    std::uint32_t i = 0;
+    while (all_[i].get() != &l) ++i;
+    return i;
+  }
+
+ private:
+  list all_;
 };
 
 }  // namespace headway::packets

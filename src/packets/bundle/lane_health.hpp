@@ -10,6 +10,8 @@ namespace headway::packets {
 /// A rail is asked only when it is silent and something is owed. It counts as dead when it does not
 /// answer in time although the same peer has answered on another rail meanwhile: one that answers
 /// nowhere computes, or is stopped, and its rails are left alone, whatever its kernel still sends.
+/// A rail that was called dead and came back may only be slow: each time it is given twice as long,
+/// until it has answered in time, so that every transfer over slow rails ends.
 ///
 /// Threads:  its owner's. Times are of one clock, in nanoseconds.
 class lane_health {
@@ -32,6 +34,7 @@ class lane_health {
     }
     if (owed_since_ns_ == 0) owed_since_ns_ = now_ns;
     if (asked_ns_ != 0 && heard_ns > asked_ns_) {
+      if (heard_ns - asked_ns_ < limits_.answer_ns) patience_ = 1;
       asked_ns_ = 0;
       owed_since_ns_ = now_ns;
     }
@@ -40,15 +43,21 @@ class lane_health {
       asked_ns_ = now_ns;
       return verdict::ask;
     }
-    if (now_ns < asked_ns_ + limits_.answer_ns) return verdict::well;
-    if (elsewhere_ns > asked_ns_) return verdict::dead;
-    asked_ns_ = now_ns;  // nobody was heard: ask again
+    if (now_ns < asked_ns_ + limits_.answer_ns * patience_) return verdict::well;
+    if (elsewhere_ns > asked_ns_) {
+      patience_ = std::min(patience_ * 2, patience_max);
+      return verdict::dead;
+    }
+    asked_ns_ = now_ns;  // no rail was heard: ask again
     return verdict::ask;
   }
   void forget() noexcept { owed_since_ns_ = asked_ns_ = 0; }
 
  private:
+  static constexpr std::uint32_t patience_max = 64;
+
   limits limits_;
+  std::uint32_t patience_ = 1;       // times `answer_ns`
   std::uint64_t owed_since_ns_ = 0;  // 0: nothing is
   std::uint64_t asked_ns_ = 0;       // 0: not asked
 };

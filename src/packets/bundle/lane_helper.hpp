@@ -4,15 +4,16 @@
 #include <cstdint>
 
 #include "packets/bundle/replay_ring.hpp"
-#include "packets/bundle/wire.hpp"
-#include "progress/ltask.hpp"
+#include "packets/frames.hpp"
+#include "progress/core/ltask.hpp"
 #include "rails/driver.hpp"
 
 namespace headway::packets {
 
-class bundle;
+class part_sender;
 
-/// Gives one frame to one rail on behalf of who holds the peer's mask, on another processor.
+/// Gives one frame to one rail on behalf of the holder of the scheduler's mask, on another
+/// processor.
 ///
 /// Threads:  `free`, `lend`, `take_back` in section S; the ltask anywhere. Between `lend` and
 ///           `take_back` the rail's `send` to this peer is the ltask's.
@@ -27,7 +28,7 @@ class lane_helper final : public progress::ltask {
       : ltask("send a part", run, progress::ltask_kind::one_shot) {}
 
   struct order {
-    bundle* of = nullptr;
+    part_sender* of = nullptr;
     std::uint32_t lane = 0;
     std::uint32_t number = 0;  ///< of the frame, which is held
     replay_ring::frame* frame = nullptr;

@@ -11,7 +11,7 @@ namespace headway::packets {
 /// Puts the frames of one peer, which come over several rails and perhaps twice, into their order.
 /// Shape:    `frame_count` frames, at least what the peer keeps unacknowledged; frames that are
 ///           too early are copied. A slot keeps its memory for later frames.
-/// Threads:  none: the reapers take turns.
+/// Threads:  none; the caller is in section R.
 /// Errors:   a frame outside the window comes from a peer that breaks the protocol, or is old.
 class reorder_window {
  public:
@@ -21,7 +21,7 @@ class reorder_window {
     now,        ///< the one that is due: take it, then call `taken`
     early,      ///< kept
     duplicate,  ///< was here before
-    nonsense,   ///< nobody may send it yet
+    nonsense,   ///< ahead of the window: a correct peer does not send it yet
   };
 
   [[nodiscard]] std::uint32_t due() const noexcept { return due_; }

@@ -14,8 +14,8 @@ namespace headway::packets {
 ///
 /// Shape:    at most `frame_count` frames in one piece of memory of `bytes`, oldest first; the
 ///           memory is taken with the first frame. Frames have numbers that rise by one.
-/// Threads:  `acknowledged` and `let_go` by whoever reaps, the rest by the holder of the peer's
-///           mask; both sides run beside each other.
+/// Threads:  `acknowledged` and `let_go` by the reaper, the rest by the holder of the
+///           scheduler's mask; both sides run beside each other.
 /// Progress: never waits. Full is an ordinary answer.
 template <template <class> class Atomic = std::atomic, std::size_t frame_count = 512>
 class basic_replay_ring {
@@ -74,7 +74,7 @@ class basic_replay_ring {
     end_ = static_cast<std::size_t>(memory - memory_.get()) + ((bytes + 63) & ~std::size_t{63});
     if (end_ > bytes_) end_ = bytes_;
   }
-  /// Takes back the last `commit`: nobody has seen the frame.
+  /// Takes back the last `commit`: the frame was not given to a driver.
   void undo() noexcept { end_ = static_cast<std::size_t>(at(--next_).memory - memory_.get()); }
 
   /// A driver is about to read the frame / has let go of it (`let_go` from any thread).

@@ -7,7 +7,8 @@
 namespace headway::packets::strategies {
 
 std::size_t equal::choose(const backlog& waiting, std::uint32_t, std::span<const rail_state>,
-                          const frame_room& room, std::span<const outgoing*> frame) const noexcept {
+                          const frame_room& room,
+                          std::span<const send_item*> frame) const noexcept {
   return choose_together(waiting, room, frame);
 }
 

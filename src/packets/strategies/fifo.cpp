@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "packets/outgoing.hpp"
+#include "packets/send_item.hpp"
 
 namespace headway::packets::strategies {
 
 std::size_t fifo::choose(const backlog& waiting, std::uint32_t, std::span<const rail_state>,
-                         const frame_room&, std::span<const outgoing*> frame) const noexcept {
+                         const frame_room&, std::span<const send_item*> frame) const noexcept {
   if (waiting.count == 0) return 0;
   frame[0] = waiting.first;
   return 1;

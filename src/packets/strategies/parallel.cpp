@@ -10,7 +10,7 @@ namespace headway::packets::strategies {
 
 std::size_t parallel::choose(const backlog& waiting, std::uint32_t rail,
                              std::span<const rail_state> rails, const frame_room& room,
-                             std::span<const outgoing*> frame) const noexcept {
+                             std::span<const send_item*> frame) const noexcept {
   return sampled().choose(waiting, rail, rails, room, frame);
 }
 

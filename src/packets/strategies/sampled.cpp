@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "packets/outgoing.hpp"
+#include "packets/send_item.hpp"
 #include "packets/strategies/aggregate.hpp"
 #include "sampling/division.hpp"
 #include "sampling/profile.hpp"
@@ -13,7 +13,7 @@
 namespace headway::packets::strategies {
 namespace {
 
-/// Bytes per nanosecond of a rail that nobody has measured: between a slow network and memory.
+/// Bytes per nanosecond of a rail that was not measured: between a slow network and memory.
 constexpr double guessed_rate = 1;
 
 double busy_ns(const rail_state& r, std::uint64_t now_ns) noexcept {
@@ -50,7 +50,7 @@ struct candidates {
 
 std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
                             std::span<const rail_state> rails, const frame_room& room,
-                            std::span<const outgoing*> frame) const noexcept {
+                            std::span<const send_item*> frame) const noexcept {
   if (waiting.count == 0) return 0;
   const bool others = std::ranges::any_of(
       rails, [](const rail_state& r) { return r.now == rail_state::condition::busy; });

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
+#include <utility>
 
 #include "base/assert.hpp"
+#include "base/lock_guard.hpp"
 
 namespace headway::rails::self {
 
@@ -25,9 +26,10 @@ limits self_driver::query() const noexcept {
 base::result<std::vector<std::byte>> self_driver::open() {
   bell_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (bell_ < 0) return base::failed_errno("eventfd", errno);
-  rooms_ = std::make_unique_for_overwrite<room[]>(slot_count);
+  slots_ = std::make_unique_for_overwrite<slot[]>(slot_count);
+  const base::lock_guard guard(lock_);
   open_ = true;
-  return std::vector<std::byte>{};  // nobody else needs to find us
+  return std::vector<std::byte>{};  // no other process needs to find it
 }
 
 base::result<> self_driver::connect(peer_id peer, std::span<const std::byte>) {
@@ -38,26 +40,22 @@ base::result<> self_driver::connect(peer_id peer, std::span<const std::byte>) {
 
 post self_driver::send(peer_id peer, const packet& what) noexcept {
   if (peer != me_) return post::down;
-  return what.landing == landing_id::none ? take_eager(what) : take_posted(what);
-}
-
-post self_driver::take_eager(const packet& what) noexcept {
   HEADWAY_DEBUG_ASSERT(what.header.size() <= header_bytes_max);
   HEADWAY_DEBUG_ASSERT(what.payload.size() <= eager_bytes_max);
-  std::uint64_t ticket;
+  std::uint64_t number;
   {
-    const std::lock_guard guard(lock_);
+    const base::lock_guard guard(lock_);
     if (!open_) return post::down;
-    if (eager_sent_ - eager_released_ == slot_count) return post::retry;
-    ticket = eager_sent_;
+    if (sent_ - released_ == slot_count) return post::retry;
+    number = sent_;
   }
-  // The slot is ours until eager_sent_ says otherwise: one thread at a time sends to one peer.
-  std::byte* to = rooms_[ticket % slot_count].data();
+  // The slot is ours until sent_ says otherwise: one thread at a time sends to one peer.
+  std::byte* to = slots_[number % slot_count].data();
   std::ranges::copy(what.header, to);
   std::ranges::copy(what.payload, to + what.header.size());
-  room_bytes_[ticket % slot_count] = what.header.size() + what.payload.size();
+  slot_bytes_[number % slot_count] = what.header.size() + what.payload.size();
   lock_.lock();
-  eager_sent_ = ticket + 1;
+  sent_ = number + 1;
   unfinished_.fetch_add(1, std::memory_order_relaxed);
   const bool asleep = std::exchange(sleeping_, false);
   lock_.unlock();
@@ -65,14 +63,29 @@ post self_driver::take_eager(const packet& what) noexcept {
   return post::done;
 }
 
-post self_driver::take_posted(const packet& what) noexcept {
-  HEADWAY_DEBUG_ASSERT(what.header.empty());
+// ---- memory -------------------------------------------------------------------------------------
+
+memory_limits self_driver::limits_to(peer_id peer) const noexcept {
+  const bool mine = peer == me_;
+  return {.put = mine, .get = mine, .atomic = mine, .flush = mine, .notifies = true};
+}
+
+base::result<ticket> self_driver::expose(const exposure& what) noexcept {
+  return exposed_.expose(what);
+}
+
+void self_driver::withdraw(const ticket& exposed) noexcept { exposed_.remove(exposed.id); }
+
+post self_driver::put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                      std::uint64_t cookie) noexcept {
+  if (peer != me_) return post::down;
+  if (from.empty()) return post::done;
   bool asleep = false;
   {
-    const std::lock_guard guard(lock_);
+    const base::lock_guard guard(lock_);
     if (!open_) return post::down;
     if (posted_sent_ - posted_done_ == slot_count) return post::retry;
-    posted_[posted_sent_++ % slot_count] = what;
+    posted_[posted_sent_++ % slot_count] = {to.exposed.id, to.offset, from, cookie};
     unfinished_.fetch_add(1, std::memory_order_relaxed);
     asleep = std::exchange(sleeping_, false);
   }
@@ -80,11 +93,19 @@ post self_driver::take_posted(const packet& what) noexcept {
   return post::posted;
 }
 
-bool self_driver::land(peer_id peer, landing_id id, std::span<std::byte> target) noexcept {
-  return zones_.open(peer, id, target);
+post self_driver::get(peer_id peer, const remote_place& from, std::span<std::byte> to,
+                      std::uint64_t) noexcept {
+  const auto said = exposed_.read(peer, from.exposed.id, from.offset, to);
+  return said.what == exposures::answer::done ? post::done : post::down;
 }
 
-void self_driver::unland(landing_id id) noexcept { zones_.close(id); }
+post self_driver::atomic(peer_id peer, const remote_place& at, const atomic_request& what,
+                         std::uint64_t& before, std::uint64_t) noexcept {
+  const auto said = exposed_.change(peer, at, what, before);
+  return said.what == exposures::answer::done ? post::done : post::down;
+}
+
+// ---- reaping ------------------------------------------------------------------------------------
 
 std::size_t self_driver::reap(std::span<event> out) noexcept {
   // Every polling round comes by here, and most processes never send to themselves. A send that is
@@ -96,17 +117,17 @@ std::size_t self_driver::reap(std::span<event> out) noexcept {
     return last_.report(out);
   }
   const bool large = posted_done_ < posted_sent_;
-  const std::uint64_t first = eager_reaped_;
-  const std::uint64_t last = std::min<std::uint64_t>(eager_sent_, first + out.size());
-  eager_reaped_ = last;
+  const std::uint64_t first = reaped_;
+  const std::uint64_t last = std::min<std::uint64_t>(sent_, first + out.size());
+  reaped_ = last;
   lock_.unlock();
 
   std::size_t count = 0;
-  for (std::uint64_t ticket = first; ticket < last; ++ticket, ++count) {
-    const std::size_t slot = ticket % slot_count;
+  for (std::uint64_t number = first; number < last; ++number, ++count) {
+    const std::size_t at = number % slot_count;
     out[count] = {.kind = event_kind::received,
                   .peer = me_,
-                  .bytes = std::span(rooms_[slot].data(), room_bytes_[slot])};
+                  .bytes = std::span(slots_[at].data(), slot_bytes_[at])};
   }
   unfinished_.fetch_sub(count, std::memory_order_relaxed);
   if (large) count += move_piece(out.subspan(count));
@@ -114,39 +135,39 @@ std::size_t self_driver::reap(std::span<event> out) noexcept {
 }
 
 std::size_t self_driver::move_piece(std::span<event> out) noexcept {
-  const packet& p = posted_[posted_done_ % slot_count];  // only `reap` changes posted_done_
-  const std::size_t bytes = std::min(piece_bytes, p.payload.size() - moved_bytes_);
+  const posted_put& p = posted_[posted_done_ % slot_count];  // only `reap` changes posted_done_
+  const std::size_t bytes = std::min(piece_bytes, p.from.size() - moved_bytes_);
   std::size_t count = 0;
   if (bytes > 0 && out.size() > 0) {
-    const auto said = zones_.write(me_, p.landing, p.offset + moved_bytes_,
-                                   p.payload.subspan(moved_bytes_, bytes));
-    HEADWAY_ASSERT(said != landing_zones::answer::out_of_bounds);  // our own bug, not a peer's
+    const auto said =
+        exposed_.write(me_, p.id, p.offset + moved_bytes_, p.from.subspan(moved_bytes_, bytes));
+    HEADWAY_ASSERT(said.what != exposures::answer::out_of_bounds);  // our own bug, not a peer's
     moved_bytes_ += bytes;
-    if (said == landing_zones::answer::written)
+    if (said.what == exposures::answer::done && exposures::notified(p.id))
       out[count++] = {
-          .kind = event_kind::landed, .peer = me_, .landing = p.landing, .count = bytes};
+          .kind = event_kind::landed, .peer = me_, .count = bytes, .cookie = said.token};
   }
-  if (moved_bytes_ < p.payload.size() || count == out.size()) return count;
+  if (moved_bytes_ < p.from.size() || count == out.size()) return count;
   out[count++] = {.kind = event_kind::sent, .peer = me_, .cookie = p.cookie};
   moved_bytes_ = 0;
-  const std::lock_guard guard(lock_);
+  const base::lock_guard guard(lock_);
   ++posted_done_;
   unfinished_.fetch_sub(1, std::memory_order_relaxed);
   return count;
 }
 
 void self_driver::release(const event&) noexcept {
-  const std::lock_guard guard(lock_);
-  HEADWAY_DEBUG_ASSERT(eager_released_ < eager_reaped_);
-  ++eager_released_;  // events come back in the order in which they went out
+  const base::lock_guard guard(lock_);
+  HEADWAY_DEBUG_ASSERT(released_ < reaped_);
+  ++released_;  // events come back in the order in which they went out
 }
 
 bool self_driver::arm(bool sleeping) noexcept {
   std::uint64_t rings;
   if (sleeping) [[maybe_unused]]
     const auto drained = read(bell_, &rings, sizeof rings);
-  const std::lock_guard guard(lock_);
-  const bool something = eager_reaped_ < eager_sent_ || posted_done_ < posted_sent_;
+  const base::lock_guard guard(lock_);
+  const bool something = reaped_ < sent_ || posted_done_ < posted_sent_;
   sleeping_ = sleeping && !something;
   return !sleeping || sleeping_;
 }
@@ -162,11 +183,15 @@ void self_driver::tick(std::uint64_t) noexcept {}  // as healthy as the caller
 
 void self_driver::close() noexcept {
   {
-    const std::lock_guard guard(lock_);
+    const base::lock_guard guard(lock_);
     if (!std::exchange(open_, false)) return;
   }
   std::array<event, 2> late;
-  while (posted_done_ < posted_sent_) last_.keep(std::span(late).first(move_piece(late)));
+  const auto unfinished_puts = [this] {
+    const base::lock_guard guard(lock_);
+    return posted_done_ < posted_sent_;
+  };
+  while (unfinished_puts()) last_.keep(std::span(late).first(move_piece(late)));
   unfinished_.store(1, std::memory_order_relaxed);  // `reap` must look at what is kept
   ::close(std::exchange(bell_, -1));
 }

@@ -7,22 +7,24 @@
 #include <memory>
 
 #include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
 #include "rails/driver.hpp"
-#include "rails/landing_zones.hpp"
+#include "rails/exposures.hpp"
 #include "rails/last_events.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::rails::self {
 
 /// Carries a process's messages to itself. The smallest driver: start here to write another.
 ///
-/// Shape:    two queues of `slot_count`: eager packets are copied and wait to be released,
-///           packets with a landing zone are remembered and copied once, straight to where they
-///           belong.
-/// Threads:  as the contract says; one lock guards the queues' ends and is never held while
+/// Shape:    two queues of `slot_count`: packets are copied and wait to be released, puts are
+///           remembered and copied once, straight to where they belong. `get` and `atomic` are
+///           done at once.
+/// Threads:  as the contracts say; one lock guards the queues' ends and is never held while
 ///           bytes are copied.
 /// Progress: never waits. A large payload moves in pieces of `piece_bytes`, one for each `reap`.
 /// Errors:   none beyond the contract's ordinary answers.
-class self_driver final : public driver {
+class self_driver final : public driver, private memory {
  public:
   static constexpr std::size_t header_bytes_max = 128;
   static constexpr std::size_t eager_bytes_max = 8192;
@@ -38,44 +40,59 @@ class self_driver final : public driver {
   [[nodiscard]] base::result<std::vector<std::byte>> open() override;
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
-  [[nodiscard]] bool land(peer_id peer, landing_id id,
-                          std::span<std::byte> target) noexcept override;
-  void unland(landing_id id) noexcept override;
   [[nodiscard, gnu::hot]] std::size_t reap(std::span<event> out) noexcept override;
   void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return bell_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   void tick(std::uint64_t now_ns) noexcept override;
+  [[nodiscard]] rails::memory* memory() noexcept override { return this; }
   void close() noexcept override;
 
  private:
-  using room = std::array<std::byte, header_bytes_max + eager_bytes_max>;
+  using slot = std::array<std::byte, header_bytes_max + eager_bytes_max>;
+  struct posted_put {
+    std::uint64_t id = 0;  // of the exposure
+    std::uint64_t offset = 0;
+    std::span<const std::byte> from;
+    std::uint64_t cookie = 0;
+  };
+
+  [[nodiscard]] memory_limits limits_to(peer_id peer) const noexcept override;
+  [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept override;
+  void withdraw(const ticket& exposed) noexcept override;
+  [[nodiscard]] post put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post get(peer_id peer, const remote_place& from, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post flush(peer_id peer, std::uint64_t) noexcept override {
+    return peer == me_ ? post::done : post::down;  // a put ends when its bytes are in place
+  }
+  [[nodiscard]] post atomic(peer_id peer, const remote_place& at, const atomic_request& what,
+                            std::uint64_t& before, std::uint64_t cookie) noexcept override;
 
   void ring_if_asleep(bool asleep) noexcept;
-  [[nodiscard]] post take_eager(const packet& what) noexcept;
-  [[nodiscard]] post take_posted(const packet& what) noexcept;
   [[nodiscard]] std::size_t move_piece(std::span<event> out) noexcept;
 
   const peer_id me_;
-  landing_zones zones_;
+  exposures exposed_;
   int bell_ = -1;                  // an eventfd
-  std::unique_ptr<room[]> rooms_;  // of eager packets; a page is touched when first used
-  std::array<std::size_t, slot_count> room_bytes_{};
-  std::array<packet, slot_count> posted_{};
+  std::unique_ptr<slot[]> slots_;  // of packets; a page is touched when first used
+  std::array<std::size_t, slot_count> slot_bytes_{};
+  std::array<posted_put, slot_count> posted_{};
 
   // Tickets never wrap: ticket t lives in slot t % slot_count, and only the owner of the span it is
-  // in touches that slot: [taken back, given) is the driver's and the receiver's, the rest is free.
-  std::atomic<std::uint64_t> unfinished_{0};  // eager not reaped and posted not done: a hint
-  base::spinlock lock_;                       // guards all below
-  std::uint64_t eager_sent_ = 0;              // released <= reaped <= sent <= released + slot_count
-  std::uint64_t eager_reaped_ = 0;
-  std::uint64_t eager_released_ = 0;
-  std::uint64_t posted_sent_ = 0;  // done <= sent <= done + slot_count
-  std::uint64_t posted_done_ = 0;
-  bool sleeping_ = false;
-  bool open_ = false;
+  // in touches that slot: [released, sent) is the driver's and the receiver's, the rest is free.
+  std::atomic<std::uint64_t> unfinished_{0};  // packets not reaped and puts not done: a hint
+  base::spinlock lock_;  // the next three: released <= reaped <= sent <= released + slot_count
+  std::uint64_t sent_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::uint64_t reaped_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::uint64_t released_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::uint64_t posted_sent_ HEADWAY_GUARDED_BY(lock_) = 0;  // done <= sent <= done + slot_count
+  std::uint64_t posted_done_ = 0;  // written under the lock by `reap`, which alone reads it without
+  bool sleeping_ HEADWAY_GUARDED_BY(lock_) = false;
+  bool open_ HEADWAY_GUARDED_BY(lock_) = false;
 
-  std::size_t moved_bytes_ = 0;  // of the oldest posted packet; `reap` alone uses it
+  std::size_t moved_bytes_ = 0;  // of the oldest posted put; `reap` alone uses it
   last_events last_;             // for `reap` after `close`
 };
 

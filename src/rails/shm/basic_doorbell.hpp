@@ -42,7 +42,7 @@ class basic_doorbell {
       Fences::heavy();
     }
   }
-  /// True: nobody rang, and nobody will.
+  /// True: no sender rang, and none will.
   [[nodiscard]] bool get_up() noexcept {
     return word_->fetch_and(~asleep, std::memory_order_acq_rel) & asleep;
   }
@@ -58,7 +58,7 @@ class basic_doorbell {
   [[nodiscard]] bool is_closed() const noexcept {
     return word_->load(std::memory_order_acquire) & closed;
   }
-  /// After a store that the receiver must see. True: the caller must ring, nobody else will.
+  /// After a store that the receiver must see. True: the caller must ring, no other will.
   [[nodiscard]] bool must_ring(bool fence_always) noexcept {
     Fences::light();
     if (!fence_always && word_->load(std::memory_order_relaxed) == 0) [[likely]]  // (l)

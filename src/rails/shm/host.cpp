@@ -29,6 +29,7 @@ struct fixed_part {
 };
 static_assert(sizeof(fixed_part) == 88 && std::is_trivially_copyable_v<fixed_part>);
 
+/// The same for the life of every process.
 std::array<char, 36> read_boot_id() {
   std::array<char, 36> id{};
   const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -96,8 +97,9 @@ base::result<address> address::parse(std::span<const std::byte> bytes) {
 }
 
 address this_process() {
+  static const auto boot_id = read_boot_id();
   address a;
-  a.boot_id = read_boot_id();
+  a.boot_id = boot_id;
   a.pid = static_cast<std::uint32_t>(getpid());
   a.user = geteuid();
   struct stat about{};

@@ -17,7 +17,7 @@ namespace headway::rails::shm {
 /// Where a segment is, and how to know that it is the right one. What `open` publishes.
 struct address {
   std::array<char, 36> boot_id{};   ///< of the running kernel: the same in all its containers
-  std::uint64_t pid_namespace = 0;  ///< inode; pids mean the same to those who share it
+  std::uint64_t pid_namespace = 0;  ///< inode; pids mean the same where it is the same
   std::uint64_t proof_address = 0;  ///< of `proof` in the owner's memory: to try a remote read
   std::uint32_t pid = 0;
   std::uint32_t user = 0;

@@ -1,350 +1,105 @@
 #include "rails/shm/incoming.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "base/assert.hpp"
-#include "base/beside.hpp"
-#include "base/clock.hpp"
-#include "base/log.hpp"
-#include "rails/shm/pieces.hpp"
+#include <bit>
 
 namespace headway::rails::shm {
 
-void incoming::begin(const context& given) noexcept {
-  c_ = given;
-  std::destroy_at(&reader_);
-  std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
-  given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
-}
+incoming::incoming(const context& given)
+    : takers_(std::make_unique<receive_channel*[]>(given.mine.shape().slot_count)),
+      channels_(
+          std::make_unique<std::unique_ptr<receive_channel>[]>(given.mine.shape().slot_count)),
+      c_(given),
+      word_count_((given.mine.shape().slot_count + 63) / 64) {}
 
-std::size_t incoming::take_all(std::span<event> out) noexcept {
-  if (broken_) return 0;
-  std::size_t count = take_records(out);
-  if (transfers_active_.load(std::memory_order_relaxed) != 0 && !broken_)
-    count += take_pieces(out.subspan(count));
-  return count;
-}
-
-// --- records
-
-std::size_t incoming::take_records(std::span<event> out) noexcept {
+std::size_t incoming::take(std::span<event> out) noexcept {
   std::size_t count = 0;
-  // Once round the ring is all that an honest writer can have there. A mad one may have left a ring
-  // of records without an event in it, which we would read round and round.
-  const std::uint64_t end = reader_.position() + reader_.memory().line_count();
-  while (count < out.size() && reader_.position() < end && !broken_) {
-    const std::uint64_t word = reader_.peek();
-    if (word == 0) break;
-    const std::size_t bytes = word >> 32;
-    const auto kind = static_cast<record_kind>(word & 0xff);
-    if ((word & 0xffff'ff00) != 0 || bytes > c_.record_bytes_max ||
-        lines_of(bytes) > reader_.lines_to_end()) {
-      break_off("a record has no valid size");
-      break;
-    }
-    if (take_record(kind, bytes, out[count])) ++count;
+  std::uint32_t at = next_taker_;  // a peer that sends much must not fill `out` each time
+  for (std::uint32_t i = 0; i < taker_count_ && count < out.size(); ++i) {
+    if (at >= taker_count_) at = 0;
+    count += takers_[at++]->take(out.subspan(count));
   }
+  next_taker_ = at;
   return count;
 }
 
-bool incoming::take_record(record_kind kind, std::size_t bytes, event& e) noexcept {
-  const std::span<const std::byte> record(
-      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), bytes);
-  const std::uint64_t lines = lines_of(bytes);
-  switch (kind) {
-    case record_kind::packet:
-      e = {.kind = event_kind::received,
-           .peer = c_.back->peer(),
-           .bytes = record,
-           .driver_word = std::uint64_t{c_.index} << 32 | (lines + carried_lines_)};
-      carried_lines_ = 0;
-      ++held_records_;
-      reader_.advance(lines);
-      return true;
-    case record_kind::landing: {
-      const bool reports = take_landing(record, e);
-      consume(lines);
-      return reports;
+template <class Visit>
+bool incoming::any_fresh(Visit&& visit) const noexcept {
+  for (std::uint32_t w = 0; w < word_count_; ++w) {
+    // Acquire pairs with the release in `send_channel::begin`: it carries rank_plus_one.
+    std::uint64_t fresh = c_.mine.head().active[w].load(std::memory_order_acquire) &
+                          ~seen_[w].load(std::memory_order_acquire);  // (S)
+    for (; fresh != 0; fresh &= fresh - 1) [[unlikely]] {
+      const std::uint32_t slot = w * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh));
+      if (slot >= c_.mine.shape().slot_count) break;  // a bit that no honest peer sets
+      const std::uint32_t rank =
+          c_.mine.slot(slot).control->rank_plus_one.load(std::memory_order_relaxed) - 1;
+      const peer_id peer{rank};
+      if (c_.links.covers(peer) && peer != c_.me && visit(slot, peer)) return true;
     }
-    case record_kind::transfer:
-      take_notice(record);
-      consume(lines);
-      return false;
-    case record_kind::skip:
-      if (reader_.lines_to_end() == reader_.memory().line_count()) break;
-      consume(reader_.lines_to_end());
-      return false;
   }
-  break_off("a record has no valid kind");
   return false;
 }
 
-bool incoming::take_landing(std::span<const std::byte> record, event& e) noexcept {
-  landing_prefix prefix{};
-  if (record.size() < sizeof prefix) {
-    break_off("a landing record is too short");
-    return false;
-  }
-  std::memcpy(&prefix, record.data(), sizeof prefix);
-  const auto payload = record.subspan(sizeof prefix);
-  const landing_id zone{prefix.landing};
-  const auto said = c_.zones->write(c_.back->peer(), zone, prefix.offset, payload);
-  if (said == landing_zones::answer::out_of_bounds) break_off("a payload ends behind its zone");
-  if (said != landing_zones::answer::written) return false;
-  e = {.kind = event_kind::landed,
-       .peer = c_.back->peer(),
-       .landing = zone,
-       .count = payload.size()};
-  return true;
+bool incoming::new_senders() const noexcept {
+  return any_fresh([&](std::uint32_t slot, peer_id peer) {
+    return !was_called(slot) || c_.links.find(peer) != nullptr;
+  });
 }
 
-void incoming::take_notice(std::span<const std::byte> record) noexcept {
-  transfer_notice notice{};
-  if (record.size() == sizeof notice) std::memcpy(&notice, record.data(), sizeof notice);
-  transfer& t = table_[notice.number % table_size];
-  if (notice.bytes == 0 || notice.number != announced_ || t.missing != 0) {
-    break_off("a large payload is announced wrongly");
-    return;
-  }
-  t = {.notice = notice, .missing = notice.bytes};
-  if (notice.places != 0) lend(t);
-  ++announced_;
-  look_at_oldest();
-  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed);
-  may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
-}
-
-/// Tells the sender where it may write. What comes from a thread that waits, and has time, is left
-/// to the sender, if this one works beside a computation.
-void incoming::lend(transfer& t) noexcept {
-  slot_control& control = *c_.slot.control;
-  if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
-  transfer_line& shared = control.transfers[t.notice.number % transfers_max];
-  const bool leaves = t.notice.attends != 0 && base::runs_beside_computing();
-  const auto said =
-      c_.zones->lend(c_.back->peer(), landing_id{t.notice.landing}, t.notice.offset, t.notice.bytes,
-                     [&](std::span<std::byte> part) {
-                       const auto address = reinterpret_cast<std::uint64_t>(part.data());
-                       shared.alone.store(leaves, std::memory_order_relaxed);
-                       shared.target.store(lent_target(address, lap_of(t.notice.number)),
-                                           std::memory_order_release);  // (G)
-                     });
-  t.lent = said == landing_zones::answer::written;
-  t.left = leaves && t.lent;
-}
-
-/// A record was used up at once. The writer gets lines back in order, so while older records are
-/// held its lines go back with the last of those.
-void incoming::consume(std::uint64_t lines) noexcept {
-  reader_.advance(lines);
-  if (held_records_ == 0) {
-    free_lines(lines);
-  } else {
-    carried_lines_ += lines;
-  }
-}
-
-void incoming::release(std::uint64_t lines) noexcept {
-  HEADWAY_DEBUG_ASSERT(held_records_ > 0);
-  if (--held_records_ == 0) lines += std::exchange(carried_lines_, 0);
-  free_lines(lines);
-}
-
-void incoming::free_lines(std::uint64_t lines) noexcept {
-  if (!reader_.give_back(lines)) [[likely]]
-    return;
-  // Dekker with `outgoing::reserve`: it sets wants_room, fences, looks at consumed.
-  base::store_load_fence();
-  auto& wanted = reader_.memory().wants_room();
-  if (wanted.load(std::memory_order_relaxed) == 0) return;
-  wanted.store(0, std::memory_order_relaxed);
-  c_.back->notify();
-}
-
-// --- pieces that the sender pushed
-
-piece_line& incoming::next_buffer() const noexcept {
-  return c_.slot.control
-      ->pieces[buffer_ticket_.load(std::memory_order_relaxed) % c_.shape.piece_count];
-}
-
-bool incoming::piece_ready() const noexcept {
-  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
-  return piece_is_full(c_.slot.control->pieces[ticket % c_.shape.piece_count].turn,
-                       ticket / c_.shape.piece_count);
-}
-
-std::size_t incoming::take_pieces(std::span<event> out) noexcept {
+std::size_t incoming::admit_senders(std::span<event> out) noexcept {
   std::size_t count = 0;
-  std::size_t copied = 0;
-  while (count < out.size() && copied < outgoing::budget_bytes && piece_ready() && !broken_) {
-    const std::size_t bytes = take_piece(out[count]);
-    if (bytes == 0) break;
-    copied += bytes;
-    if (out[count].kind == event_kind::landed) ++count;
-  }
-  if (copied > 0) {
-    silent_since_ns_ = 0;
-  } else if (count < out.size() && !broken_ &&
-             transfers_active_.load(std::memory_order_relaxed) != 0 && pull_is_due()) {
-    if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
-  }
+  any_fresh([&](std::uint32_t slot, peer_id peer) {
+    const std::uint64_t bit = std::uint64_t{1} << slot % 64;
+    if (send_channel* back = c_.links.find(peer)) {
+      admit(slot, *back);
+      seen_[slot / 64].fetch_or(bit, std::memory_order_release);  // (S)
+    } else if (!was_called(slot) && count < out.size()) {
+      called_[slot / 64].fetch_or(bit, std::memory_order_relaxed);  // the reaper's; else a hint
+      out[count++] = {.kind = event_kind::called, .peer = peer};
+    }
+    return false;
+  });
   return count;
 }
 
-/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost for no event.
-std::size_t incoming::take_piece(event& e) noexcept {
-  e.kind = event_kind::lost;
-  piece_line& line = next_buffer();
-  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
-  const std::uint64_t bytes = line.bytes, offset = line.offset;
-  transfer& t = table_[line.transfer % table_size];
-  if (t.missing == 0 || t.notice.number != line.transfer) {
-    // The notice was published before the piece: it is either still in the ring, or never was.
-    if (reader_.peek() == 0) break_off("a piece belongs to nothing");
-    return 0;
-  }
-  const bool placed = line.placed != 0;
-  if (bytes == 0 || (bytes > c_.shape.piece_bytes && !placed) || (placed && !t.lent) ||
-      bytes > t.missing || offset > t.notice.bytes || bytes > t.notice.bytes - offset) {
-    break_off("a piece has no valid size");
-    return 0;
-  }
-  const std::byte* buffer =
-      c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
-  const auto said = c_.zones->fill(c_.back->peer(), landing_id{t.notice.landing},
-                                   t.notice.offset + offset, bytes, [&](std::span<std::byte> to) {
-                                     if (!placed) std::memcpy(to.data(), buffer, bytes);
-                                   });
-  if (said == landing_zones::answer::out_of_bounds) {
-    break_off("a payload ends behind its zone");
-    return 0;
-  }
-  buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
-  free_piece(line.turn, ticket / c_.shape.piece_count);
-  c_.back->notify();
-  if (said == landing_zones::answer::written) e = landed(t, bytes);
-  arrived(t, bytes);
-  return bytes;
+void incoming::admit(std::uint32_t slot, send_channel& back) noexcept {
+  auto& made = channels_[slot] = std::make_unique<receive_channel>();
+  made->begin({.slot = c_.mine.slot(slot),
+               .shape = c_.mine.shape(),
+               .record_bytes_max = c_.record_bytes_max,
+               .index = slot,
+               .back = &back,
+               .exposed = &c_.exposed,
+               .readable_pid = back.readable_pid()});
+  takers_[taker_count_++] = made.get();
+  taken_.store(taker_count_, std::memory_order_release);  // (S)
 }
 
-event incoming::landed(const transfer& t, std::size_t bytes) const noexcept {
-  return {.kind = event_kind::landed,
-          .peer = c_.back->peer(),
-          .landing = landing_id{t.notice.landing},
-          .count = bytes};
+const slot_control* incoming::slot_of(peer_id peer) const noexcept {
+  const slot_control* found = nullptr;
+  any_fresh([&](std::uint32_t slot, peer_id whose) {
+    if (whose != peer) return false;
+    found = c_.mine.slot(slot).control;
+    return true;
+  });
+  return found;
 }
 
-void incoming::arrived(transfer& t, std::size_t bytes) noexcept {
-  t.missing -= bytes;
-  if (t.missing != 0) return;
-  if (std::exchange(t.lent, false)) c_.zones->give_back(landing_id{t.notice.landing});
-  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
-                          std::memory_order_relaxed);
-  while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
-  look_at_oldest();
+bool incoming::waits_from(const send_channel& peer) const noexcept {
+  return slot_of(peer.peer()) != nullptr ||
+         std::ranges::any_of(
+             admitted(), [&](receive_channel* t) { return t->belongs_to(peer) && t->waiting(); });
 }
 
-void incoming::look_at_oldest() noexcept {
-  const bool left = oldest_ != announced_ && table_[oldest_ % table_size].left;
-  oldest_left_.store(left ? oldest_ % transfers_max + 1 : 0, std::memory_order_relaxed);
+bool incoming::waiting() const noexcept {
+  return std::ranges::any_of(admitted(), [](receive_channel* t) { return t->waiting(); });
 }
 
-// --- pieces that this end reads out of the sender's memory
-
-/// The sender copies it all: beside a computation of ours. What comes behind it has time.
-bool incoming::leaves_copying() const noexcept {
-  const auto line = oldest_left_.load(std::memory_order_relaxed);
-  return line != 0 && base::runs_beside_computing() &&
-         c_.slot.control->transfers[line - 1].alone.load(std::memory_order_relaxed) != 0;
-}
-
-bool incoming::pull_is_due() noexcept {
-  if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
-  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half to us
-  const std::uint64_t now = base::now_ns();
-  if (silent_since_ns_ == 0) silent_since_ns_ = now;
-  return now - silent_since_ns_ >= patience_ns;
-}
-
-incoming::transfer* incoming::claim_some(std::uint32_t& first, std::uint32_t& count) noexcept {
-  for (std::uint32_t number = oldest_; number != announced_; ++number) {
-    transfer& t = table_[number % table_size];
-    if (t.missing == 0) continue;
-    const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
-    auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
-    count = claim_pieces(claim, number, pieces, pull_pieces, first);
-    if (count != 0) return &t;
-  }
-  return nullptr;
-}
-
-std::size_t incoming::pull(event& e) noexcept {
-  e.kind = event_kind::lost;
-  std::uint32_t first = 0, count = 0;
-  transfer* t = claim_some(first, count);
-  if (!t) {
-    may_pull_.store(false, std::memory_order_relaxed);
-    return 0;
-  }
-  const std::uint64_t offset = std::uint64_t{first} * c_.shape.piece_bytes;
-  const std::uint64_t bytes = std::min<std::uint64_t>(std::uint64_t{count} * c_.shape.piece_bytes,
-                                                      t->notice.bytes - offset);
-  if (bytes > t->missing) {
-    break_off("a large payload has more pieces than bytes");
-    return 0;
-  }
-  bool whole = true;
-  const auto said =
-      c_.zones->fill(c_.back->peer(), landing_id{t->notice.landing}, t->notice.offset + offset,
-                     bytes, [&](std::span<std::byte> target) {
-                       whole = read_remote(c_.readable_pid, t->notice.address + offset, target);
-                     });
-  if (said == landing_zones::answer::out_of_bounds) {
-    break_off("a payload ends behind its zone");
-    return 0;
-  }
-  transfer_line& shared = c_.slot.control->transfers[t->notice.number % transfers_max];
-  if (!whole) {
-    // Memory that only its owner can read, or a dying peer: it pushes these, and all from now on.
-    c_.readable_pid = 0;
-    may_pull_.store(false, std::memory_order_relaxed);
-    c_.slot.control->pulls.store(0, std::memory_order_relaxed);
-    shared.returned.store(std::uint64_t{count} << 32 | (first + 1), std::memory_order_release);
-    c_.back->notify();
-    return 0;
-  }
-  count_pulled(shared.pulled, bytes);
-  if (said == landing_zones::answer::written) e = landed(*t, bytes);
-  arrived(*t, bytes);
-  if (t->missing == 0) c_.back->notify();  // before, a sleeper would find nothing to do
-  return bytes;
-}
-
-// --- beside all that
-
-bool incoming::waiting() noexcept {
-  if (reader_.waiting()) return true;
-  if (transfers_active_.load(std::memory_order_relaxed) == 0) return false;
-  if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
-  const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
-  if (piece_ready()) return true;
-  // (B) `take` moved on, and the buffer that we looked at is not the one to look at.
-  return buffer_ticket_.load(std::memory_order_acquire) != before;
-}
-
-void incoming::take_back_targets() noexcept {
-  revoke_targets(c_.slot.control->revoked);
-  while (is_placing(c_.slot.control->placing) && c_.back->peer_alive()) base::relax();
-}
-
-void incoming::break_off(const char* why) noexcept {
-  broken_ = true;
-  base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
-            static_cast<std::uint32_t>(c_.back->peer()), why);
-  c_.back->mark_lost();
+void incoming::take_back_targets(std::uint64_t holders) noexcept {
+  if (holders == 0) return;
+  for (auto* t : admitted())
+    if ((holders >> t->holder() & 1) != 0) t->take_back_targets();
 }
 
 }  // namespace headway::rails::shm

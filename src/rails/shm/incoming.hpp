@@ -4,103 +4,76 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include "rails/driver.hpp"
-#include "rails/landing_zones.hpp"
-#include "rails/shm/outgoing.hpp"
-#include "rails/shm/ring.hpp"
-#include "rails/shm/ring_memory.hpp"
+#include "rails/exposures.hpp"
+#include "rails/shm/peer_links.hpp"
+#include "rails/shm/receive_channel.hpp"
+#include "rails/shm/segment.hpp"
 
 namespace headway::rails::shm {
 
-/// What one peer writes into a slot of my segment: reads its records, copies its pieces out, and
-/// pulls pieces from its memory where that is allowed and nobody pushes. See outgoing.hpp.
-///
-/// Shape:    fixed; allocates nothing.
-/// Threads:  `take`, `release` one at a time; `waiting` any thread.
-/// Progress: never waits. A call copies at most `outgoing::budget_bytes` and a piece.
-/// Errors:   what the peer wrote is checked before use; if it makes no sense the peer is lost, with
-///           one line in the log.
+/// The channels in which peers write to this process, in the order of their first message.
+/// Shape:    two pointers for each slot of the segment; a channel is allocated when its peer has
+///           sent something and is known.
+/// Threads:  `take`, `release`, `admit_senders`, `waits_from` by the reaper; the rest any thread.
 class incoming {
  public:
   struct context {
-    slot_view slot;
-    geometry shape;
-    std::size_t record_bytes_max = 0;
-    std::uint32_t index = 0;   ///< of the slot
-    outgoing* back = nullptr;  ///< the way to the same peer
-    landing_zones* zones = nullptr;
-    pid_t readable_pid = 0;  ///< 0: its memory is not to be read
+    segment& mine;
+    peer_id me;
+    const peer_links& links;
+    exposures& exposed;
+    std::size_t record_bytes_max;
   };
-  void begin(const context& given) noexcept;
+  explicit incoming(const context& given);
 
-  [[nodiscard]] std::size_t take(std::span<event> out) noexcept {
-    if (reader_.peek() == 0 && transfers_active_.load(std::memory_order_relaxed) == 0) [[likely]]
-      return 0;
-    return take_all(out);
+  /// Whether `admit_senders` has something to do.
+  [[nodiscard, gnu::hot]] bool new_senders() const noexcept;
+  /// Takes in the slots of known peers that have begun to send, and reports each peer that is not
+  /// known yet: `called`, once. Returns how many events that are.
+  [[nodiscard]] std::size_t admit_senders(std::span<event> out) noexcept;
+  /// The slot of a peer that has begun to send; null: it has not. Any thread.
+  [[nodiscard]] const slot_control* slot_of(peer_id peer) const noexcept;
+  /// A round over the channels: each gets its turn to be the first.
+  [[nodiscard, gnu::hot]] std::size_t take(std::span<event> out) noexcept;
+  [[gnu::hot]] void release(const event& received) noexcept {
+    channels_[received.driver_word >> 32]->release(received.driver_word & 0xffff'ffff);
   }
-  void release(std::uint64_t lines) noexcept;
+  /// Whether something of this peer is still to be taken.
+  [[nodiscard]] bool waits_from(const send_channel& peer) const noexcept;
   /// Whether `take` would find something.
-  [[nodiscard]] bool waiting() noexcept;
-  [[nodiscard]] bool belongs_to(const outgoing& way) const noexcept { return c_.back == &way; }
-  /// After return the peer writes nothing straight into this process any more. Any thread.
-  /// Waits for the piece that it writes now; forever where it was stopped in the middle of one.
-  void take_back_targets() noexcept;
+  [[nodiscard]] bool waiting() const noexcept;
+  /// After return the peers behind these bits of `exposures::remove` write nothing straight into
+  /// this process any more.
+  void take_back_targets(std::uint64_t holders) noexcept;
 
  private:
-  /// Announced and not yet all here: at most `transfers_max` that the sender is not done with, and
-  /// at most `pieces_max` that it is done with, the end of which still lies in a buffer.
-  static constexpr std::uint32_t table_size = 64;
-  static_assert(table_size >= transfers_max + pieces_max);
-  static constexpr std::uint64_t patience_ns = 4000;  // so long a silent sender is waited for
-  static constexpr std::uint32_t pull_pieces = 4;     // read at once: a call costs half a µs
+  using slot_bits = std::array<std::atomic<std::uint64_t>, slots_max / 64>;
 
-  struct transfer {
-    transfer_notice notice{};
-    std::uint64_t missing = 0;  // bytes; 0: not active
-    bool lent = false;          // the peer may write at the target …
-    bool left = false;          // … and we leave all of it to the peer, while we compute
-  };
+  /// Calls `visit(slot, peer)` for each active slot that is not admitted; stops when it says true.
+  template <class Visit>
+  bool any_fresh(Visit&& visit) const noexcept;
+  [[nodiscard]] bool was_called(std::uint32_t slot) const noexcept {
+    return (called_[slot / 64].load(std::memory_order_relaxed) >> slot % 64 & 1) != 0;
+  }
+  void admit(std::uint32_t slot, send_channel& back) noexcept;
+  [[nodiscard]] std::span<receive_channel* const> admitted() const noexcept {
+    return {takers_.get(), taken_.load(std::memory_order_acquire)};  // (S)
+  }
 
-  [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
-  [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
-  [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
-  [[nodiscard]] bool take_landing(std::span<const std::byte> record, event& e) noexcept;
-  void take_notice(std::span<const std::byte> record) noexcept;
-  void lend(transfer& t) noexcept;
-  void consume(std::uint64_t lines) noexcept;
-  void free_lines(std::uint64_t lines) noexcept;
-
-  [[nodiscard]] piece_line& next_buffer() const noexcept;
-  [[nodiscard]] bool piece_ready() const noexcept;
-  [[nodiscard]] std::size_t take_pieces(std::span<event> out) noexcept;
-  [[nodiscard]] std::size_t take_piece(event& e) noexcept;
-  [[nodiscard]] std::size_t pull(event& e) noexcept;
-  [[nodiscard]] bool pull_is_due() noexcept;
-  [[nodiscard]] bool leaves_copying() const noexcept;
-  [[nodiscard]] transfer* claim_some(std::uint32_t& first, std::uint32_t& count) noexcept;
-  [[nodiscard]] event landed(const transfer& t, std::size_t bytes) const noexcept;
-  void arrived(transfer& t, std::size_t bytes) noexcept;
-  void look_at_oldest() noexcept;
-  void break_off(const char* why) noexcept;
-
-  // Every message:
-  ring_reader<ring_memory> reader_;
-  std::atomic<std::uint32_t> transfers_active_{0};  // written by `take`; an atomic for `waiting`
-  std::uint32_t held_records_ = 0;                  // handed out and not released
-  std::uint64_t carried_lines_ = 0;                 // used up behind a record that is still held
-  context c_;
-  bool broken_ = false;
-
-  // Transfers:
-  std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`
-  std::atomic<bool> may_pull_{false};            // at the last look there was a piece to pull
-  std::atomic<std::uint32_t> oldest_left_{0};    // 1 + the line of the oldest transfer, if left
-  std::uint32_t oldest_ = 0;                     // no transfer before it is active
-  std::uint32_t announced_ = 0;                  // number of the next notice
-  std::uint64_t silent_since_ns_ = 0;            // 0: not silent
-  std::array<transfer, table_size> table_;
+  // Edge (S): the reaper fills in a channel, then publishes it by `taken_` and `seen_`; a thread
+  // that reads one of these with acquire sees the channel.
+  std::uint32_t taker_count_ = 0;  // the reaper's, and published by taken_
+  std::uint32_t next_taker_ = 0;   // where the next round begins
+  std::unique_ptr<receive_channel*[]> takers_;
+  std::atomic<std::uint32_t> taken_{0};
+  std::unique_ptr<std::unique_ptr<receive_channel>[]> channels_;  // by slot
+  const context c_;
+  const std::uint32_t word_count_;  // of the `active` bits
+  slot_bits seen_{};                // active bits that are admitted
+  slot_bits called_{};              // active bits of unknown peers that were reported; relaxed
 };
 
 }  // namespace headway::rails::shm

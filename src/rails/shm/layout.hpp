@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rails/board.hpp"
+#include "rails/shm_slots.hpp"
 
 namespace headway::rails::shm {
 
@@ -15,15 +15,16 @@ namespace headway::rails::shm {
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there. Every
 // line has one writer unless its comment says otherwise; on the board that is the owner. The file
-// is sparse: what nobody has touched takes no memory. Zero bytes are the valid empty state of
+// is sparse: what was never touched takes no memory. Zero bytes are the valid empty state of
 // everything but the head's first lines.
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
+constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 3;
+constexpr std::uint32_t layout_version = 5;
 
 using token = std::array<std::byte, 16>;
 
@@ -53,19 +54,17 @@ struct segment_head {
   segment_label label;
   alignas(line_bytes) std::atomic<std::uint32_t> bell;     // owner and peers: doorbell.hpp
   alignas(line_bytes) std::atomic<std::uint32_t> claimed;  // peers; slots given out
-  std::atomic<std::uint32_t> attached;                     // peers
-  std::atomic<std::uint32_t> expected;                     // owner; 0: not known yet
   alignas(line_bytes) std::array<std::atomic<std::uint64_t>, slots_max / 64> active;  // peers
 };
 
-/// A large payload under way. `claim` is written by both ends: who takes which piece.
+/// A large payload under way. `claim` is written by both ends, which take pieces by it.
 struct alignas(line_bytes) transfer_line {
-  std::atomic<std::uint64_t> claim;     // number of the transfer << 32 | next piece nobody took
+  std::atomic<std::uint64_t> claim;     // number of the transfer << 32 | next piece to be taken
   std::atomic<std::uint64_t> target;    // receiver; where the sender may write it, with lap_of
   std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read out of the sender
   std::atomic<std::uint64_t> returned;  // receiver; 1 + the piece that it could not read
   std::atomic<std::uint64_t> alone;  // receiver, before `target`; 1: it leaves all to the sender,
-                                     // who says 0 if it cannot write there
+                                     // which writes 0 if it cannot write there
 };
 
 /// How often its line was used before transfer `number`; 16 bits, as a receiver lags by 2 at most.
@@ -82,8 +81,16 @@ struct alignas(line_bytes) piece_line {
   std::uint32_t placed;  // 1: nothing in the buffer, the bytes are at their target
 };
 
+/// The answer to an atomic that the peer has asked for; the owner writes it.
+struct alignas(line_bytes) answer_line {
+  std::atomic<std::uint64_t> turn;  // 1 + the number of the call that this answers
+  std::uint64_t before;             // the word as it was; and so below
+  std::uint32_t well;               // 0: it was refused
+};
+
 struct slot_control {
   alignas(line_bytes) std::atomic<std::uint32_t> rank_plus_one;  // peer, once
+  std::atomic<std::uint32_t> left;                               // peer; 1: it has closed
   alignas(line_bytes) std::atomic<std::uint64_t> consumed;       // owner; lines of the ring
   std::atomic<std::uint32_t> wants_room;                         // peer sets, owner clears
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
@@ -91,13 +98,14 @@ struct slot_control {
   std::atomic<std::uint32_t> revoked;  // owner; 1: no target is valid any more, for good
   std::array<transfer_line, transfers_max> transfers;
   std::array<piece_line, pieces_max> pieces;
+  std::array<answer_line, calls_max> answers;
 };
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t board_at = page_bytes;
 constexpr std::size_t head_bytes = 2 * page_bytes;  ///< with the board
 constexpr std::size_t control_bytes = page_bytes;
-static_assert(sizeof(segment_head) <= board_at && board_at + board::total_bytes <= head_bytes);
+static_assert(sizeof(segment_head) <= board_at && board_at + shm_slots::total_bytes <= head_bytes);
 static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -106,28 +114,37 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 enum class record_kind : std::uint8_t {
   skip = 1,  ///< nothing until the ring's end
   packet,    ///< header and payload
-  landing,   ///< a landing_prefix, then the payload for the zone
+  put,       ///< a put_prefix, then the bytes
   transfer,  ///< a transfer_notice
+  atomic,    ///< an atomic_call
 };
 
 [[nodiscard]] constexpr std::uint64_t record_word(record_kind kind, std::size_t bytes) noexcept {
   return static_cast<std::uint64_t>(bytes) << 32 | static_cast<std::uint64_t>(kind);
 }
 
-struct landing_prefix {
+struct put_prefix {
+  std::uint64_t id;  // of the exposure
   std::uint64_t offset;
-  std::uint32_t landing;
-  std::uint32_t unused;
 };
 
 struct transfer_notice {
   std::uint32_t number;
-  std::uint32_t landing;
+  std::uint16_t places;   // 1: the sender would write at a target
+  std::uint16_t attends;  // 1: it comes from a thread that waits
+  std::uint64_t id;       // of the exposure
+  std::uint64_t offset;   // there
   std::uint64_t bytes;
-  std::uint64_t offset;   // in the zone
   std::uint64_t address;  // of the payload in the sender's memory
-  std::uint32_t places;   // 1: the sender would write at a target
-  std::uint32_t attends;  // 1: it comes from a thread that waits
+};
+
+struct atomic_call {
+  std::uint64_t id;  // of the exposure
+  std::uint64_t offset;
+  std::uint64_t operand;
+  std::uint64_t expected;
+  std::uint32_t number;
+  std::uint32_t what;  // an `operation`
 };
 
 /// Lines that a record of `bytes` behind its word takes.

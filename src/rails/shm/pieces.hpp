@@ -31,6 +31,12 @@ template <class Turn>
   return turn.load(std::memory_order_acquire) == 2 * lap;  // (O)
 }
 
+/// It was full in this lap, and is no more.
+template <class Turn>
+[[nodiscard]] bool piece_is_emptied(const Turn& turn, std::uint64_t lap) noexcept {
+  return turn.load(std::memory_order_acquire) > 2 * lap + 1;  // (O)
+}
+
 template <class Turn>
 void fill_piece(Turn& turn, std::uint64_t lap) noexcept {
   turn.store(2 * lap + 1, std::memory_order_release);  // (P)
@@ -46,7 +52,7 @@ void free_piece(Turn& turn, std::uint64_t lap) noexcept {
   turn.store(2 * lap + 2, std::memory_order_release);  // (F)
 }
 
-/// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that nobody
+/// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that no end
 /// took, and, unless one end copies alone, no more than half of those that are left, so that both
 /// ends finish together. How many; 0: all are taken, or the claim is already another transfer's.
 template <class Claim>

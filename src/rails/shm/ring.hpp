@@ -109,7 +109,7 @@ class ring_reader {
   }
   [[nodiscard]] bool waiting() noexcept {
     // While another thread reads on, the line may be overwritten under our eyes, with any bytes.
-    // Then `read_` has changed, and we say true: somebody is at it.
+    // Then `read_` has changed, and the answer is true: it is being read.
     const std::uint64_t before = read_.load(std::memory_order_acquire);
     if (memory_.glimpse(before) != 0) return true;
     return read_.load(std::memory_order_acquire) != before;  // (W)

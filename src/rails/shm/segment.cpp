@@ -16,11 +16,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "base/lock_guard.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 #include "rails/shm/doorbell.hpp"
 
 namespace headway::rails::shm {
@@ -60,7 +62,7 @@ slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) n
 std::string bell_of(const std::string& path) { return path + ".bell"; }
 
 /// Without this a full file system shows itself by a signal, in the middle of a copy. Not
-/// posix_fallocate: where it is not supported that one writes, beside others who write.
+/// posix_fallocate: where it is not supported that one writes, beside other writers.
 bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
   return fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ||
          errno == EOPNOTSUPP;
@@ -77,10 +79,10 @@ void remove_names(const std::string& path) noexcept {
 // --- mappings
 
 struct mapping_table {
-  std::mutex lock;  // cold: taken by open, connect and close
-  std::vector<std::weak_ptr<mapping>> known;
+  base::mutex lock;  // cold: taken by open and connect
+  std::vector<std::weak_ptr<mapping>> known HEADWAY_GUARDED_BY(lock);
 
-  std::shared_ptr<mapping> find(const mapping::key& wanted) {
+  std::shared_ptr<mapping> find(const mapping::key& wanted) HEADWAY_REQUIRES(lock) {
     std::erase_if(known, [](const auto& one) { return one.expired(); });
     for (const auto& one : known)
       if (auto found = one.lock(); found && found->key_ == wanted) return found;
@@ -97,7 +99,7 @@ base::result<std::shared_ptr<mapping>> mapping::of(int fd, std::size_t bytes) {
   if (fstat(fd, &about) != 0) return failed_errno("fstat of a segment", errno);
   const key wanted{about.st_dev, about.st_ino};
   auto& table = mapping_table::of_process();
-  const std::lock_guard guard(table.lock);
+  const base::lock_guard guard(table.lock);
   if (auto found = table.find(wanted)) return found;
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (base == MAP_FAILED) return failed_errno("mmap of a segment", errno);
@@ -157,8 +159,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
 }
 
 segment::~segment() {
-  // Another process may have taken the names away, and a later job may have made them again: only
-  // remove what is still this file.
+  // A sweeper or a launcher may have taken the names away: only remove what is still this file.
   struct stat mine{}, named{};
   if (path_.empty() || fstat(file_.get(), &mine) != 0 || stat(path_.c_str(), &named) != 0) return;
   if (mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) remove_names(path_);
@@ -170,12 +171,6 @@ segment_head& segment::head() const noexcept {
 
 slot_view segment::slot(std::uint32_t index) const noexcept {
   return view_of(memory_->base(), shape_, index);
-}
-
-void segment::expect(std::uint32_t peers) noexcept {
-  // Dekker with `claim_slot`: whoever of the two comes second sees both numbers.
-  head().expected.store(peers, std::memory_order_seq_cst);
-  if (head().attached.load(std::memory_order_seq_cst) == peers) remove_names(path_);
 }
 
 void segment::ring_bell() const noexcept {
@@ -216,16 +211,14 @@ base::result<> attachment::map(const address& where) {
 }
 
 base::result<> attachment::claim_slot(std::uint32_t my_rank, const std::string& path) {
-  index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);  // who gets which: no data
+  index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);  // hands out numbers: no data
   if (index_ >= shape_.slot_count)
-    return failed(fault_kind::unsupported, fmt::format("shm: no slot is free in {}", path));
+    return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
-    return failed(fault_kind::unsupported, fmt::format("shm: no room for a slot in {}", path));
+    return failed(fault_kind::no_memory, fmt::format("shm: no room for a slot in {}", path));
   // Carried by the release of our bit in `active`.
   slot_.control->rank_plus_one.store(my_rank + 1, std::memory_order_relaxed);
-  const std::uint32_t attached = head().attached.fetch_add(1, std::memory_order_seq_cst) + 1;
-  if (attached == head().expected.load(std::memory_order_seq_cst)) remove_names(path);
   return {};
 }
 
@@ -296,12 +289,13 @@ void sweep_one(const std::string& path) noexcept {
 
 }  // namespace
 
-void sweep(const std::string& directory) noexcept {
+void sweep(const std::string& directory, std::string_view kept) noexcept {
   DIR* listing = opendir(directory.c_str());
   if (!listing) return;
   while (const dirent* entry = readdir(listing)) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with(file_prefix) && !name.ends_with(".bell"))
+    const bool passed_over = !kept.empty() && name.starts_with(kept);
+    if (name.starts_with(file_prefix) && !name.ends_with(".bell") && !passed_over)
       sweep_one(directory + "/" + std::string(name));
   }
   closedir(listing);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.hpp"
@@ -30,7 +31,7 @@ class owned_fd {
   int fd_ = -1;
 };
 
-/// A file's memory. Everybody in this process who maps the same file shares one mapping, so that
+/// A file's memory. All drivers of this process that map the same file share one mapping, so that
 /// two drivers in one process (tests) are seen by sanitizers to touch the same memory.
 class mapping {
  public:
@@ -80,8 +81,6 @@ class segment {
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
-  /// `peers` processes in all will attach. When they have, the names are taken away.
-  void expect(std::uint32_t peers) noexcept;
   void ring_bell() const noexcept;
   /// Takes all bytes out of the bell. True: there were some.
   bool drain_bell() const noexcept;
@@ -99,7 +98,8 @@ class segment {
 /// A peer's segment, with the slot in it that is mine to write.
 class attachment {
  public:
-  /// `unsupported` when that segment cannot be reached or is not the one that was meant.
+  /// `unsupported` when that segment cannot be reached or is not the one that was meant,
+  /// `no_memory` when it has no slot, or no memory for one.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
                                                                         std::uint32_t my_rank);
   attachment(const attachment&) = delete;
@@ -117,7 +117,7 @@ class attachment {
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
   /// Whether its process certainly runs now, and so its pid is its own: one system call. False also
-  /// where nobody can tell.
+  /// where that is not known.
   [[nodiscard]] bool process_runs() const noexcept;
 
  private:
@@ -135,8 +135,9 @@ class attachment {
   std::uint32_t index_ = 0;
 };
 
-/// Removes segments and bells of this user in `directory` whose owners are dead.
-void sweep(const std::string& directory) noexcept;
+/// Removes segments and bells of this user in `directory` whose owners are dead, but those whose
+/// names begin with `kept`: the processes of a job that start together need not look at each other.
+void sweep(const std::string& directory, std::string_view kept) noexcept;
 
 constexpr const char* file_prefix = "headway-";
 

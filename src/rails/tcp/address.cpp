@@ -32,7 +32,7 @@ std::optional<route> direct_route(const endpoint& theirs, std::span<const net_in
     if (i.loopback) continue;
     for (const auto& a : i.addresses)
       if (a.same_subnet(theirs.ip))
-        return route{.to = theirs, .from = a, .device = i.crowded ? i.name : std::string()};
+        return route{.to = theirs, .from = a, .device = i.shares_subnet ? i.name : std::string()};
   }
   return std::nullopt;
 }

@@ -21,7 +21,7 @@ struct endpoint {
   [[nodiscard]] std::string text() const;  ///< "10.0.0.1:4711", "[fd00::1]:4711"
 };
 
-/// What `open` publishes: every chosen interface's addresses, and who shares our loopback.
+/// What `open` publishes: every chosen interface's addresses, and whose loopback it shares.
 /// Shape:    version, count, 16 bytes of loopback key, then 20 bytes for each endpoint; at most
 ///           `endpoints_max` of them.
 struct address {

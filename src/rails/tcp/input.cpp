@@ -77,28 +77,33 @@ void input::skip_padding() noexcept {
   padding_ -= skipped;
 }
 
-void input::landed(std::size_t bytes, event_sink& out) noexcept {
+void input::pass_over(std::size_t bytes) noexcept {
   offset_ += bytes;
   piece_left_ -= bytes;
-  out.put({.kind = event_kind::landed,
-           .peer = peer_,
-           .landing = landing_,
-           .count = bytes,
-           .bytes = {}});
 }
 
-/// Copies what came in with the frame into the zone. False: the piece breaks its bounds.
+void input::landed(std::uint64_t token, std::size_t bytes, event_sink& out) noexcept {
+  pass_over(bytes);
+  if (is_answer()) {
+    if (const auto cookie = memory_->calls.arrived(token, bytes))
+      out.put({.kind = event_kind::sent, .peer = peer_, .cookie = *cookie});
+  } else if (exposures::notified(id_)) {
+    out.put({.kind = event_kind::landed, .peer = peer_, .count = bytes, .cookie = token});
+  }
+}
+
+/// Copies what came in with the frame to its place. False: the piece breaks its bounds.
 bool input::land_buffered(event_sink& out) noexcept {
   const auto bytes = std::min(piece_left_, available());
-  const auto said = zones_->write(peer_, landing_, offset_, {front(), bytes});
+  const auto said = table().use(
+      part(bytes), [&](std::span<std::byte> to) { std::memcpy(to.data(), front(), bytes); });
   begin_ += bytes;
-  if (said == landing_zones::answer::written) {
-    landed(bytes, out);
+  if (said.what == exposures::answer::done) {
+    landed(said.token, bytes, out);
   } else {
-    offset_ += bytes;
-    piece_left_ -= bytes;
+    pass_over(bytes);
   }
-  return said != landing_zones::answer::out_of_bounds;
+  return said.what != exposures::answer::out_of_bounds;
 }
 
 input::parsing input::parse_plain(const frame& f, event_sink& out) noexcept {
@@ -118,15 +123,40 @@ input::parsing input::parse_plain(const frame& f, event_sink& out) noexcept {
   return parsing::needs_events;
 }
 
+input::parsing input::parse_request(const frame& f) noexcept {
+  constexpr auto whole = frame_bytes + request_bytes;
+  static_assert(padding_of(request_bytes) == 0);
+  if (available() < whole) {
+    needed_ = whole;
+    return parsing::needs_bytes;
+  }
+  needed_ = 0;
+  const auto r = decode_request(
+      std::span<const std::byte, request_bytes>(front() + frame_bytes, request_bytes));
+  if (!r || asked_.size() == memory_calls::calls_max) return parsing::broken;
+  asked_.push_back({.id = f.id, .offset = f.offset, .what = *r});
+  begin_ += whole;
+  return parsing::needs_events;
+}
+
+input::parsing input::parse_refusal(const frame& f, event_sink& out) noexcept {
+  begin_ += frame_bytes;
+  if (const auto ended = memory_->calls.refused(peer_, f.id))
+    out.put({.kind = ended->how, .peer = peer_, .cookie = ended->cookie});
+  return parsing::needs_events;
+}
+
 input::parsing input::parse_frame(event_sink& out) noexcept {
   const auto f = decode(std::span<const std::byte, frame_bytes>(front(), frame_bytes));
   if (!f || goodbye_) return parsing::broken;
   if (f->kind == frame_kind::plain) return parse_plain(*f, out);
+  if (f->kind == frame_kind::request) return parse_request(*f);
+  if (f->kind == frame_kind::refusal) return parse_refusal(*f, out);
   begin_ += frame_bytes;
   if (f->kind == frame_kind::goodbye) {
     goodbye_ = true;
   } else {
-    landing_ = f->landing;
+    id_ = f->id;
     offset_ = f->offset;
     piece_left_ = f->payload_bytes;
     padding_ = padding_of(f->payload_bytes);
@@ -165,20 +195,17 @@ std::ptrdiff_t input::read_ahead(int fd, std::size_t bytes_max, bool& short_read
   return got;
 }
 
-/// Reads a payload that nobody waits for any more.
+/// Reads a payload whose exposure was withdrawn.
 std::ptrdiff_t input::drop_piece(int fd, std::size_t bytes_max, bool& short_read) noexcept {
   if (!make_room(ahead_bytes)) return errno = ENOBUFS, -1;
   const auto wanted = std::min({piece_left_, ahead_bytes, bytes_max});
   const auto got = recv(fd, block_->data.data() + end_, wanted, MSG_DONTWAIT);
-  if (got > 0) {
-    offset_ += static_cast<std::size_t>(got);
-    piece_left_ -= static_cast<std::size_t>(got);
-  }
+  if (got > 0) pass_over(static_cast<std::size_t>(got));
   short_read = got < static_cast<std::ptrdiff_t>(wanted);
   return got;
 }
 
-/// Reads into the zone, and what follows into the block, in one call.
+/// Reads to the payload's place, and what follows into the block, in one call.
 std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
                                  bool& short_read) noexcept {
   const auto bytes = std::min(piece_left_, bytes_max);
@@ -193,7 +220,7 @@ std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
   }
   ssize_t got = -1;
   int error = 0;
-  const auto said = zones_->fill(peer_, landing_, offset_, bytes, [&](std::span<std::byte> target) {
+  const auto said = table().use(part(bytes), [&](std::span<std::byte> target) {
     iovec parts[2] = {{.iov_base = target.data(), .iov_len = target.size()},
                       {.iov_base = whole ? block_->data.data() + at : nullptr, .iov_len = ahead}};
     msghdr message{};
@@ -202,17 +229,17 @@ std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
     got = recvmsg(fd, &message, MSG_DONTWAIT);
     error = errno;
   });
-  if (said == landing_zones::answer::no_zone) return drop_piece(fd, bytes_max, short_read);
-  out_of_zone_ = said == landing_zones::answer::out_of_bounds;
-  if (out_of_zone_ || got <= 0) return errno = error, got;
-  const auto in_zone = std::min(static_cast<std::size_t>(got), bytes);
-  const auto behind = static_cast<std::size_t>(got) - in_zone;
+  if (said.what == exposures::answer::unknown) return drop_piece(fd, bytes_max, short_read);
+  out_of_bounds_ = said.what == exposures::answer::out_of_bounds;
+  if (out_of_bounds_ || got <= 0) return errno = error, got;
+  const auto in_place = std::min(static_cast<std::size_t>(got), bytes);
+  const auto behind = static_cast<std::size_t>(got) - in_place;
   if (behind > 0) {
     begin_ = at;
     end_ = at + behind;
   }
-  short_read = in_zone < bytes || behind < ahead;
-  landed(in_zone, out);
+  short_read = in_place < bytes || behind < ahead;
+  landed(said.token, in_place, out);
   return got;
 }
 
@@ -226,7 +253,7 @@ input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
     bool short_read = false;
     const auto got = piece_left_ > 0 && available() == 0 ? read_piece(fd, out, budget, short_read)
                                                          : read_ahead(fd, budget, short_read);
-    if (out_of_zone_) return state::broken;
+    if (out_of_bounds_) return state::broken;
     if (got <= 0) {
       const bool later = got < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS);
       tidy();

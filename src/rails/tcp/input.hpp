@@ -3,17 +3,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "rails/driver.hpp"
-#include "rails/landing_zones.hpp"
+#include "rails/tcp/memory_tables.hpp"
 #include "rails/tcp/wire.hpp"
 
 namespace headway::rails::tcp {
 
-/// Where received bytes lie until the upper room has released them.
+/// Where received bytes lie until the module above has released them.
 struct block {
   static constexpr std::size_t bytes = 256 * 1024;
   std::uint32_t unreleased = 0;  ///< events that point into it
@@ -30,7 +31,7 @@ class block_pool {
   explicit block_pool(std::size_t blocks_max) noexcept : blocks_max_(blocks_max) {}
   /// Null: as many as there may be are in use.
   [[nodiscard]] block* take() noexcept;
-  /// Takes it back when nobody reads into it and nobody has to release anything in it.
+  /// Takes it back when no connection reads into it and no event points into it.
   void settle(block& b) noexcept;
 
  private:
@@ -39,7 +40,7 @@ class block_pool {
   std::vector<block*> free_;
 };
 
-/// Room for events that the caller of `reap` brought.
+/// The events that the caller of `reap` has room for.
 class event_sink {
  public:
   explicit event_sink(std::span<event> room) noexcept : room_(room) {}
@@ -56,12 +57,12 @@ class event_sink {
 /// Turns the bytes of one connection into events.
 ///
 /// Small frames are read many at a time into a block and handed out in place. The payload of a
-/// piece is read by the kernel straight into its landing zone, with the block behind it in the
-/// same call.
+/// piece is read by the kernel straight into its exposure, with the block behind it in the same
+/// call.
 ///
 /// Threads:  the reaper's.
 /// Progress: never waits; one call reads at most `budget` bytes.
-/// Errors:   `broken` when the peer breaks the format; pieces for zones that are closed are
+/// Errors:   `broken` when the peer breaks the format; pieces for exposures that are withdrawn are
 ///           dropped.
 class input {
  public:
@@ -72,8 +73,8 @@ class input {
     broken,   ///< the peer breaks the format
   };
 
-  input(block_pool& blocks, landing_zones& zones, peer_id peer) noexcept
-      : blocks_(&blocks), zones_(&zones), peer_(peer) {}
+  input(block_pool& blocks, memory_tables& memory, peer_id peer) noexcept
+      : blocks_(&blocks), memory_(&memory), peer_(peer) {}
   input(const input&) = delete;
   input& operator=(const input&) = delete;
   ~input() { stop(); }
@@ -85,6 +86,8 @@ class input {
   [[nodiscard]] std::size_t awaited_bytes() const noexcept {
     return piece_left_ == 0 ? 0 : piece_left_ + trailer_bytes();
   }
+  /// What the peer has asked of this process's memory, in its order: to be answered and removed.
+  [[nodiscard]] std::deque<asked_request>& asked() noexcept { return asked_; }
   void stop() noexcept;
 
  private:
@@ -105,8 +108,19 @@ class input {
   parsing parse(event_sink& out) noexcept;
   parsing parse_frame(event_sink& out) noexcept;
   parsing parse_plain(const frame& f, event_sink& out) noexcept;
+  parsing parse_request(const frame& f) noexcept;
+  parsing parse_refusal(const frame& f, event_sink& out) noexcept;
   bool land_buffered(event_sink& out) noexcept;
-  void landed(std::size_t bytes, event_sink& out) noexcept;
+  void landed(std::uint64_t token, std::size_t bytes, event_sink& out) noexcept;
+  void pass_over(std::size_t bytes) noexcept;
+  [[nodiscard]] bool is_answer() const noexcept { return (id_ & memory_calls::answer_bit) != 0; }
+  [[nodiscard]] exposures& table() const noexcept {
+    return is_answer() ? memory_->calls.answers() : memory_->exposed;
+  }
+  [[nodiscard]] exposures::request part(std::size_t bytes) const noexcept {
+    return {
+        .peer = peer_, .id = id_ & ~memory_calls::answer_bit, .offset = offset_, .bytes = bytes};
+  }
   void skip_padding() noexcept;
 
   bool make_room(std::size_t bytes) noexcept;
@@ -117,17 +131,18 @@ class input {
   std::ptrdiff_t drop_piece(int fd, std::size_t bytes_max, bool& short_read) noexcept;
 
   block_pool* blocks_;
-  landing_zones* zones_;
+  memory_tables* memory_;
   peer_id peer_;
   block* block_ = nullptr;  // none while nothing waits in it
   std::size_t begin_ = 0;   // [begin_, end_) of the block is not parsed yet
   std::size_t end_ = 0;
   std::size_t needed_ = 0;  // of the frame at the front, whole; 0: not known
   bool goodbye_ = false;
-  bool out_of_zone_ = false;
+  bool out_of_bounds_ = false;
+  std::deque<asked_request> asked_;
 
   // The piece whose payload is coming in.
-  landing_id landing_ = landing_id::none;
+  std::uint64_t id_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t piece_left_ = 0;
   std::size_t padding_ = 0;  // to skip when the payload is in

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
 #include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
 #include "rails/driver.hpp"
+#include "rails/peer_map.hpp"
+#include "rails/tcp/address.hpp"
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/output.hpp"
 #include "rails/tcp/socket.hpp"
@@ -18,10 +25,8 @@ namespace headway::rails::tcp {
 ///           sender and the reaper, and the latter only tries the lock.
 struct link {
   enum class state : std::uint8_t {
-    unknown,  ///< `connect` has not been called
     apart,    ///< nothing was sent yet
     calling,  ///< packets wait for the connection
-    early,    ///< the peer has called before it was known here: it is not listened to yet
     up,
     leaving,  ///< the peer has said good-bye; what was posted is being reported as failed
     left,
@@ -29,24 +34,64 @@ struct link {
     lost,
   };
 
-  explicit link(std::size_t segment_bytes) noexcept : out(segment_bytes) {}
+  link(std::uint32_t rank, std::size_t segment_bytes) noexcept : peer(rank), out(segment_bytes) {}
 
+  const std::uint32_t peer;
+  /// `connect` has been called; else the peer has called us, and nothing is read from it yet.
+  /// Edge (K): release in `connect` -> acquire in `link_reader::read`.
+  std::atomic<bool> known{false};
   base::spinlock lock;
-  state now = state::unknown;
-  bool write_failed = false;     // the reaper will find out why
-  bool goodbye_said = false;     // by us, while closing
-  bool watching_output = false;  // the watch set tells when the socket takes more
-  bool sever = false;            // the reaper is to give the connection up
-  bool revived = false;          // `restored` is due when it is up
-  unique_fd fd;                  // changed by the reaper, under the lock
-  output out;
+  state now HEADWAY_GUARDED_BY(lock) = state::apart;
+  bool write_failed HEADWAY_GUARDED_BY(lock) = false;     // the reaper will find out why
+  bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;     // by this process, while closing
+  bool watching_output HEADWAY_GUARDED_BY(lock) = false;  // the watch set tells when there is room
+  bool sever HEADWAY_GUARDED_BY(lock) = false;            // the reaper is to give the connection up
+  bool revived HEADWAY_GUARDED_BY(lock) = false;          // `restored` is due when it is up
+  std::vector<route> routes HEADWAY_GUARDED_BY(lock);     // constant once `known`
+  output out HEADWAY_GUARDED_BY(lock);
+  unique_fd fd;  // changed by the reaper, under the lock; read by it without
+
+  // Of `wake_up`:
+  std::atomic<bool> requested{false};  // it is in the list of requests
+  link* next_request = nullptr;
 
   // The reaper's alone:
   std::unique_ptr<input> in;
   int low_water = 1;
   bool ready = false;    // in the list of links that have more to parse
-  bool refused = false;  // the peer's machine says that nobody listens
+  bool serving = false;  // in the list of links that have requests to answer
+  bool refused = false;  // the peer's machine says that no process listens
   std::uint64_t up_since_ns = 0;
+};
+
+/// The links of one driver, by rank: of the peers that `connect` was called for, and of those that
+/// have called us.
+/// Threads:  any; `open` alone.
+class link_table {
+ public:
+  void open(std::uint32_t size, std::size_t segment_bytes) {
+    all_.open(size);
+    segment_bytes_ = segment_bytes;
+  }
+  /// Null: not met, or no peer of this job.
+  [[nodiscard]] link* find(peer_id peer) const noexcept { return all_.find(peer); }
+  /// Of a rank that was met.
+  [[nodiscard]] link& at(std::uint32_t rank) const noexcept { return *all_.find(peer_id{rank}); }
+  /// Made, if it was not met yet.
+  [[nodiscard]] link& meet(std::uint32_t rank) {
+    const base::lock_guard guard(making_);
+    link* const met = all_.find(peer_id{rank});
+    return met ? *met : all_.emplace(peer_id{rank}, rank, segment_bytes_);
+  }
+  template <class Visit>
+  void each(Visit&& visit) const {
+    all_.each(visit);
+  }
+
+ private:
+  peer_map<link> all_;
+  std::size_t segment_bytes_ = 0;
+  base::mutex making_;  // cold: `connect` and the reaper may meet the same peer at once
 };
 
 }  // namespace headway::rails::tcp

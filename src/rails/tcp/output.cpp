@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
 
@@ -69,23 +70,30 @@ bool output::take_plain(const packet& p, std::size_t sent, bool copy) noexcept {
   return true;
 }
 
-bool output::take_goodbye() noexcept {
+bool output::take_frame(const frame& f, std::span<const std::byte> header) noexcept {
   if (!ensure_store() || plain_.full()) return false;
-  auto* const head = room_for(frame_bytes);
+  const auto bytes = frame_bytes + header.size() + padding_of(header.size());
+  auto* const head = room_for(bytes);
   if (!head) return false;
-  copies_end_ = static_cast<std::size_t>(put(head, encode({.kind = frame_kind::goodbye})) -
-                                         store_->copies.data());
-  plain_.push({.head = head, .head_bytes = frame_bytes});
+  auto* const padding = put(put(head, encode(f)), header);
+  copies_end_ = static_cast<std::size_t>(
+      put(padding, std::span(zeros).first(padding_of(header.size()))) - store_->copies.data());
+  plain_.push({.head = head, .head_bytes = bytes});
   return true;
 }
 
-bool output::take_piece(const packet& p) noexcept {
+bool output::take_piece(std::uint64_t id, std::uint64_t offset, std::span<const std::byte> from,
+                        std::uint64_t cookie) noexcept {
   if (!ensure_store() || pieces_.full()) return false;
-  pieces_.push({.payload = p.payload.data(),
-                .left = p.payload.size(),
-                .offset = p.offset,
-                .landing = p.landing,
-                .cookie = p.cookie});
+  pieces_.push(
+      {.payload = from.data(), .left = from.size(), .id = id, .offset = offset, .cookie = cookie});
+  return true;
+}
+
+bool output::take_answer(std::uint64_t id, std::uint64_t offset, std::unique_ptr<std::byte[]> own,
+                         std::size_t bytes) noexcept {
+  if (!take_piece(id, offset, {own.get(), bytes}, 0)) return false;
+  pieces_.at(pieces_.count - 1).own = own.release();
   return true;
 }
 
@@ -96,7 +104,7 @@ void output::start_segment() noexcept {
   segment_frame_ = encode({.kind = frame_kind::piece,
                            .more = !last,
                            .payload_bytes = static_cast<std::uint32_t>(bytes),
-                           .landing = from.landing,
+                           .id = from.id,
                            .offset = from.offset});
   segment_run_ = {.head = segment_frame_.data(),
                   .head_bytes = frame_bytes,
@@ -104,7 +112,8 @@ void output::start_segment() noexcept {
                   .payload_bytes = bytes,
                   .padding = padding_of(bytes),
                   .cookie = from.cookie,
-                  .posted = last};
+                  .posted = last && !from.own,
+                  .own = last ? from.own : nullptr};
   segment_ = true;
   segment_begun_ = false;
   from.payload += bytes;
@@ -163,6 +172,7 @@ std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t> cookies)
     segment_begun_ = true;
     if (!finish(segment_run_, bytes)) return;
     segment_ = segment_begun_ = false;
+    delete[] std::exchange(segment_run_.own, nullptr);
     if (segment_run_.posted) cookies[count++] = segment_run_.cookie;
   };
   if (segment_begun_ && bytes > 0) end_segment();
@@ -182,6 +192,7 @@ std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t> cookies)
 std::optional<std::uint64_t> output::drop() noexcept {
   if (segment_) {
     segment_ = segment_begun_ = false;
+    delete[] std::exchange(segment_run_.own, nullptr);
     if (segment_run_.posted) return segment_run_.cookie;
   }
   while (!plain_.empty()) {
@@ -189,10 +200,13 @@ std::optional<std::uint64_t> output::drop() noexcept {
     plain_.pop();
     if (r.posted) return r.cookie;
   }
-  if (pieces_.empty()) return std::nullopt;
-  const auto cookie = pieces_.at(0).cookie;
-  pieces_.pop();
-  return cookie;
+  while (!pieces_.empty()) {
+    const piece p = pieces_.at(0);
+    pieces_.pop();
+    if (!p.own) return p.cookie;
+    delete[] p.own;
+  }
+  return std::nullopt;
 }
 
 void output::clear() noexcept {

@@ -16,8 +16,8 @@ namespace headway::rails::tcp {
 
 /// What a connection has taken and not yet handed to the kernel.
 ///
-/// Plain packets keep their order. Large payloads for landing zones leave in segments, each a
-/// frame of its own, and plain packets pass between two segments: a short message does not wait for
+/// Plain packets keep their order. What is put into exposures leaves in segments, each a frame of
+/// its own, and plain packets pass between two segments: a short message does not wait for
 /// megabytes in front of it.
 ///
 /// Shape:    `entry_count` plain packets whose copied bytes fit `copy_bytes`, and `entry_count`
@@ -31,6 +31,9 @@ class output {
   static constexpr std::size_t vectors_max = 32;
 
   explicit output(std::size_t segment_bytes) noexcept : segment_bytes_(segment_bytes) {}
+  ~output() { clear(); }
+  output(const output&) = delete;
+  output& operator=(const output&) = delete;
 
   [[nodiscard]] bool empty() const noexcept {
     return plain_.empty() && pieces_.empty() && !segment_;
@@ -40,11 +43,18 @@ class output {
   /// `copy`, else it is read until `cookie` comes out of `advance` or `drop`. False: no room.
   [[nodiscard]] bool take_plain(const packet& p, std::size_t sent, bool copy) noexcept;
   [[nodiscard]] bool plain_waits() const noexcept { return !plain_.empty(); }
+  [[nodiscard]] std::size_t piece_count() const noexcept { return pieces_.count; }
   /// Is there room for any plain packet?
   [[nodiscard]] bool has_room() const noexcept;
-  /// Queues a payload for a landing zone. False: no room.
-  [[nodiscard]] bool take_piece(const packet& p) noexcept;
-  [[nodiscard]] bool take_goodbye() noexcept;
+  /// Queues what is put into an exposure of the peer: it is read until `cookie` comes out of
+  /// `advance` or `drop`. False: no room.
+  [[nodiscard]] bool take_piece(std::uint64_t id, std::uint64_t offset,
+                                std::span<const std::byte> from, std::uint64_t cookie) noexcept;
+  /// The same of bytes that are freed when they are sent or dropped; there is no cookie.
+  [[nodiscard]] bool take_answer(std::uint64_t id, std::uint64_t offset,
+                                 std::unique_ptr<std::byte[]> own, std::size_t bytes) noexcept;
+  /// Queues a frame and what its header_bytes announce. False: no room.
+  [[nodiscard]] bool take_frame(const frame& f, std::span<const std::byte> header = {}) noexcept;
 
   /// Lists what to write next, in order. Returns how many entries of `vectors` it has filled.
   [[nodiscard]] std::size_t gather(std::span<iovec, vectors_max> vectors) noexcept;
@@ -67,6 +77,7 @@ class output {
     std::size_t done = 0;
     std::uint64_t cookie = 0;
     bool posted = false;
+    std::byte* own = nullptr;  // freed in the end
     [[nodiscard]] std::size_t left() const noexcept {
       return head_bytes + payload_bytes + padding - done;
     }
@@ -74,11 +85,12 @@ class output {
   struct piece {
     const std::byte* payload = nullptr;
     std::uint64_t left = 0;
+    std::uint64_t id = 0;
     std::uint64_t offset = 0;
-    landing_id landing = landing_id::none;
     std::uint64_t cookie = 0;
+    std::byte* own = nullptr;  // the payload, where there is no cookie
   };
-  /// First in, first out, over memory that somebody else owns.
+  /// First in, first out, over the memory of `store`.
   template <class T>
   struct queue {
     T* slots = nullptr;

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "rails/tcp/address.hpp"
-#include "rails/tcp/tunables.hpp"
+#include "rails/tcp/settings.hpp"
 
 namespace headway::rails::tcp {
 
@@ -74,7 +74,7 @@ void abandon(int fd) noexcept;
 /// The other end has closed and nothing is left to read.
 [[nodiscard]] bool hung_up(int fd) noexcept;
 
-/// Who is at the other end, for messages.
+/// The address of the other end, for the log.
 [[nodiscard]] std::string caller_name(int fd);
 
 /// The interest of an epoll set in one descriptor.

@@ -1,6 +1,5 @@
-#include "rails/tcp/tunables.hpp"
-
 #include "base/tunable.hpp"
+#include "rails/tcp/settings.hpp"
 
 namespace headway::rails::tcp {
 namespace {
@@ -8,36 +7,40 @@ namespace {
 using base::number_tunable;
 
 constexpr std::int64_t mega = 1 << 20;
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr settings fallback;
+
+constexpr std::int64_t in_ms(std::uint64_t ns) { return static_cast<std::int64_t>(ns / ns_per_ms); }
 
 number_tunable refused_ms{"HEADWAY_TCP_REFUSED_MS",
                           "ms",
-                          1000,
+                          in_ms(fallback.refused_ns),
                           0,
                           3'600'000,
                           "how long a peer that refuses connections is tried: every rank listens "
                           "before its address is known, so a refusal means that it is gone"};
 number_tunable connect_ms{"HEADWAY_TCP_CONNECT_MS",
                           "ms",
-                          20'000,
+                          in_ms(fallback.connect_ns),
                           1,
                           3'600'000,
                           "how long a peer that cannot be reached is tried before it is lost"};
 number_tunable dead_ms{"HEADWAY_TCP_DEAD_MS",
                        "ms",
-                       10'000,
+                       in_ms(fallback.dead_ns),
                        0,
                        3'600'000,
                        "silence after which a peer's machine counts as dead; 0: never"};
 number_tunable segment{"HEADWAY_TCP_SEGMENT",
                        "bytes",
-                       mega,
+                       fallback.segment_bytes,
                        4096,
                        16 * mega,
                        "large payloads are framed in parts of this size, so that small packets "
                        "pass between them"};
 number_tunable low_water{"HEADWAY_TCP_LOW_WATER",
                          "bytes",
-                         mega,
+                         fallback.low_water_bytes,
                          1,
                          16 * mega,
                          "while a large payload comes in, a sleeper is woken for each quarter of "
@@ -61,8 +64,6 @@ number_tunable unsent{"HEADWAY_TCP_UNSENT",
                       0,
                       1024 * mega,
                       "TCP_NOTSENT_LOWAT of a connection; 0: the kernel's"};
-
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 std::uint64_t as_ns(const number_tunable& ms) {
   return static_cast<std::uint64_t>(ms.get()) * ns_per_ms;

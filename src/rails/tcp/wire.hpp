@@ -9,29 +9,31 @@
 #include <optional>
 #include <span>
 
-#include "rails/driver.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::rails::tcp {
 
 /// What a frame carries.
 enum class frame_kind : std::uint8_t {
-  plain = 1,    ///< header and payload of a packet without a landing zone
-  piece = 2,    ///< part of a payload for a landing zone
+  plain = 1,    ///< header and payload of a packet
+  piece = 2,    ///< part of what is put into an exposure
   goodbye = 3,  ///< nothing follows: the end of the connection is no loss
+  request = 4,  ///< a memory_request, of an exposure of the receiver
+  refusal = 5,  ///< the request whose answer would go to `id` is not met
 };
 
 /// The fixed part in front of every packet on a connection.
 /// Shape:    24 bytes, little-endian: kind, more, header_bytes (16 bits), payload_bytes (32),
-///           landing (32), zero (32), offset (64). Header and payload follow, then zeros up to a
-///           multiple of 8, so that every frame and every header starts aligned in the stream.
+///           id (64), offset (64). Header and payload follow, then zeros up to a multiple of 8,
+///           so that every frame and every header starts aligned in the stream.
 /// Errors:   `decode` is the only reader; it accepts nothing that `encode` would not write.
 struct frame {
   frame_kind kind = frame_kind::plain;
   bool more = false;  ///< another part of the same payload will come behind this piece
   std::uint16_t header_bytes = 0;
   std::uint32_t payload_bytes = 0;
-  landing_id landing = landing_id::none;
-  std::uint64_t offset = 0;  ///< of the piece in its landing zone
+  std::uint64_t id = 0;      ///< of the receiver's exposure
+  std::uint64_t offset = 0;  ///< there
 
   bool operator==(const frame&) const = default;
 };
@@ -41,6 +43,18 @@ inline constexpr std::size_t header_bytes_max = 256;
 inline constexpr std::size_t eager_bytes_max = 64 * 1024;
 inline constexpr std::size_t segment_bytes_max = 16 * 1024 * 1024;
 
+/// What a process asks of another one's memory: the header of a request frame. The answer comes
+/// as pieces, put into the exposure `answer` of the process that asks.
+/// Shape:    40 bytes, little-endian, numbers of 64 bits: bytes, answer, operand, expected, and
+///           what: 0 get, else 1 + an `operation`.
+struct memory_request {
+  std::uint64_t bytes = 0;  ///< of an atomic 8
+  std::uint64_t answer = 0;
+  bool changes = false;  ///< it is an atomic
+  atomic_request change = {};
+};
+inline constexpr std::size_t request_bytes = 40;
+
 using frame_image = std::array<std::byte, frame_bytes>;
 
 /// Zeros between `bytes` of header and payload and the next frame.
@@ -49,6 +63,11 @@ using frame_image = std::array<std::byte, frame_bytes>;
 [[nodiscard]] frame_image encode(const frame& f) noexcept;
 /// Nothing: these bytes are no frame of ours, or a length is out of bounds.
 [[nodiscard]] std::optional<frame> decode(std::span<const std::byte, frame_bytes> image) noexcept;
+
+void encode(const memory_request& r, std::span<std::byte, request_bytes> to) noexcept;
+/// Nothing: these bytes are no request of ours.
+[[nodiscard]] std::optional<memory_request> decode_request(
+    std::span<const std::byte, request_bytes> image) noexcept;
 
 /// Numbers on the wire are little-endian wherever they are written.
 template <std::unsigned_integral T>

@@ -1,5 +1,5 @@
 /* Goal: an allreduce in the memory of the others gives every rank the sum, is really used once the
- * ranks know that they may, and leaves schedules that were made before it alone.
+ * ranks have agreed on it, and no schedule that was made before is used after that.
  * Method: each rank has buffers of its own choice; what writes into other processes is counted. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -53,7 +53,7 @@ static void blocking(void) {
   }
 }
 
-/* A schedule that was made before the ranks knew, and is still kept on one of them. */
+/* A schedule that was made before the ranks agreed, and is still kept on one of them. */
 static void kept_on_one_rank(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -91,7 +91,7 @@ static void persistent(void) {
   MPI_Request_free(&request);
 }
 
-/* Nobody's memory is touched where it does not belong. */
+/* No rank writes behind the end of another's buffer. */
 static void unequal_counts_are_errors(void) {
   if (check_size == 1) return;
   MPI_Comm comm;

@@ -1,7 +1,7 @@
-/* Goal: small blocking collectives, repeated until the ranks of a node show each other their values
- * instead of sending them, stay right: beside messages, on many communicators, after long waits.
- * Method: ranks pause at different times; more communicators than there are boards; a message that
- * needs its sender while that one waits; blocks of unequal size, which are errors on both sides. */
+/* Goal: small blocking collectives, repeated until the ranks of a node use shared slots instead of
+ * messages, stay right: beside messages, on many communicators, after long waits.
+ * Method: ranks pause at different times; more communicators than there are slots; a message that
+ * needs its sender while the sender waits; unequal sizes, which are errors on both sides. */
 #include <unistd.h>
 
 #include "patterns.h"
@@ -36,7 +36,7 @@ static void sums(MPI_Comm comm, int rounds) {
   }
 }
 
-/* The receiver needs the sender's help while that one is in the barrier. */
+/* The receiver needs the sender's help while the sender is in the barrier. */
 static void messages_move_while_a_rank_waits(void) {
   enum { longs = 1 << 19 };
   if (check_size < 2 || check_rank > 1) {
@@ -59,7 +59,7 @@ static void messages_move_while_a_rank_waits(void) {
   free(data);
 }
 
-static void a_barrier_holds_everyone(void) {
+static void a_barrier_holds_all_ranks(void) {
   for (int round = 0; round < 20; ++round) {
     const int late = round % check_size;
     int arrived = 0;
@@ -77,7 +77,7 @@ static void a_barrier_holds_everyone(void) {
   }
 }
 
-static void more_communicators_than_boards(void) {
+static void more_communicators_than_slots(void) {
   MPI_Comm many[40];
   for (int i = 0; i < 40; ++i) CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &many[i]));
   for (int i = 0; i < 40; ++i) sums(many[i], 3);
@@ -111,8 +111,8 @@ int main(int argc, char** argv) {
   sums(MPI_COMM_WORLD, 5);
   MPI_Comm_free(&part);
   messages_move_while_a_rank_waits();
-  a_barrier_holds_everyone();
-  more_communicators_than_boards();
+  a_barrier_holds_all_ranks();
+  more_communicators_than_slots();
   unequal_counts_are_errors();
   return check_end("small");
 }

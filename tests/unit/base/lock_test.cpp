@@ -28,24 +28,29 @@ TEST(spinlock, lets_one_in_at_a_time) {
 
 TEST(spinlock, refuses_a_second_holder) {
   spinlock lock;
-  EXPECT_TRUE(lock.try_lock());
-  EXPECT_FALSE(lock.try_lock());
-  lock.unlock();
-  EXPECT_TRUE(lock.try_lock());
-  lock.unlock();
+  const auto attempt = [&]() HEADWAY_NO_THREAD_SAFETY_ANALYSIS { return lock.try_lock(); };
+  const auto leave = [&]() HEADWAY_NO_THREAD_SAFETY_ANALYSIS { lock.unlock(); };
+  EXPECT_TRUE(attempt());
+  EXPECT_FALSE(attempt());
+  leave();
+  EXPECT_TRUE(attempt());
+  leave();
 }
 
 TEST(mask, refuses_a_second_holder_and_names_the_first) {
   mask m;
+  const auto attempt = [&](mask::ticket t)
+                           HEADWAY_NO_THREAD_SAFETY_ANALYSIS { return m.try_lock(t); };
+  const auto leave = [&]() HEADWAY_NO_THREAD_SAFETY_ANALYSIS { m.unlock(); };
   const auto mine = next_ticket(), other = next_ticket();
   EXPECT_EQ(m.holder(), 0u);
-  ASSERT_TRUE(m.try_lock(mine));
-  EXPECT_FALSE(m.try_lock(other));
+  ASSERT_TRUE(attempt(mine));
+  EXPECT_FALSE(attempt(other));
   EXPECT_EQ(m.holder(), mine);
-  m.unlock();
-  ASSERT_TRUE(m.try_lock(other));
+  leave();
+  ASSERT_TRUE(attempt(other));
   EXPECT_EQ(m.holder(), other);
-  m.unlock();
+  leave();
 }
 
 TEST(mask, tells_two_tenures_of_one_thread_apart_and_threads_from_each_other) {

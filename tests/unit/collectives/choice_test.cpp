@@ -3,32 +3,77 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string_view>
 
 namespace headway::collectives {
 namespace {
 
-constexpr int collectives_count = static_cast<int>(collective::reduce_scatter) + 1;
+constexpr unsigned everything = any_order | two_buffers | peer_memory | shared_slots;
+
+/// Calls `check` for questions of many sizes about a collective, without and with every feature.
+template <class Check>
+void for_all_questions(const Check& check) {
+  for (std::size_t c = 0; c < collective_count; ++c)
+    for (const std::int64_t bytes :
+         {std::int64_t{0}, std::int64_t{1} << 20, std::numeric_limits<std::int64_t>::max()})
+      for (const int ranks : {1, 2, 100000})
+        for (const bool oversubscribed : {false, true})
+          for (unsigned has = 0; has <= everything; ++has)
+            check(question{static_cast<collective>(c), bytes, ranks, oversubscribed, has});
+}
 
 TEST(choice, has_an_answer_to_every_question) {
-  for (int c = 0; c < collectives_count; ++c) {
-    for (const std::int64_t bytes :
-         {std::int64_t{0}, std::int64_t{1} << 20, std::numeric_limits<std::int64_t>::max()}) {
-      for (const int ranks : {1, 2, 100000}) {
-        for (const int flags : {0, 1, 2, 3}) {
-          const question q{static_cast<collective>(c), bytes, ranks, flags % 2 == 1, flags > 1};
-          EXPECT_NE(choose(q), algorithm::automatic) << name_of(q.what);
-        }
+  for_all_questions(
+      [](const question& q) { EXPECT_NE(choose(q), algorithm::automatic) << name_of(q.what); });
+}
+
+TEST(choice, takes_any_algorithm_of_the_table_that_the_user_names_if_it_serves_the_call) {
+  for_all_questions([](const question& q) {
+    for (const rule& r : rules(q.what)) {
+      settings user;
+      user.forced[static_cast<std::size_t>(q.what)] = r.use;
+      const auto use = choose(q, user);
+      if (r.serves(q)) {
+        EXPECT_EQ(use, r.use) << name_of(q.what) << ":" << name_of(r.use);
+      } else if (use != r.use) {  // another row of the same algorithm may serve it
+        EXPECT_EQ(use, choose(q));
       }
     }
-  }
+  });
+}
+
+TEST(choice, reads_what_the_user_names) {
+  const auto user = settings::from_text("allreduce:ring,bcast:chain,barrier:slots");
+  settings expected;
+  expected.forced[static_cast<std::size_t>(collective::allreduce)] = algorithm::ring;
+  expected.forced[static_cast<std::size_t>(collective::bcast)] = algorithm::chain;
+  expected.forced[static_cast<std::size_t>(collective::barrier)] = algorithm::slots;
+  EXPECT_EQ(user.forced, expected.forced);
+  for (std::size_t c = 0; c < collective_count; ++c)
+    for (const rule& r : rules(static_cast<collective>(c))) {
+      const auto text = std::string(name_of(r.what)) + ":" + name_of(r.use);
+      EXPECT_EQ(settings::from_text(text).forced[c], r.use) << text;
+    }
+}
+
+TEST(choice, leaves_out_what_names_no_algorithm_of_its_collective) {
+  for (const char* text : {"", "ring", "allreduce", "allreduce:", ":ring", "allreduce:rings",
+                           "barrier:ring", "alreduce:ring", "gatherv:binomial"})
+    EXPECT_EQ(settings::from_text(text).forced, settings{}.forced) << text;
+  EXPECT_EQ(settings::from_text("barrier:ring,allreduce:ring").forced,
+            settings::from_text("allreduce:ring").forced);
 }
 
 TEST(choice, never_reorders_an_operator_that_does_not_commute) {
   for (const auto what : {collective::reduce, collective::allreduce, collective::reduce_scatter}) {
     for (std::int64_t bytes = 1; bytes < std::int64_t{1} << 40; bytes *= 2) {
-      const auto use = choose({.what = what, .bytes = bytes, .ranks = 4, .commutative = false});
-      EXPECT_NE(use, algorithm::ring);
-      EXPECT_NE(use, algorithm::pairwise);
+      for (const auto wanted : {algorithm::automatic, algorithm::ring, algorithm::pairwise}) {
+        settings user;
+        user.forced[static_cast<std::size_t>(what)] = wanted;
+        const auto use = choose({.what = what, .bytes = bytes, .ranks = 4}, user);
+        EXPECT_NE(use, algorithm::ring);
+        EXPECT_NE(use, algorithm::pairwise);
+      }
     }
   }
 }
@@ -37,20 +82,36 @@ TEST(choice, touches_memory_only_where_it_may) {
   const question large{.what = collective::allreduce, .bytes = 1 << 20, .ranks = 2};
   EXPECT_NE(choose(large), algorithm::direct);
   question permitted = large;
-  permitted.direct = true;
+  permitted.has = peer_memory | any_order;
   EXPECT_EQ(choose(permitted), algorithm::direct);
-  permitted.commutative = false;
+  permitted.has = peer_memory;
   EXPECT_EQ(choose(permitted), algorithm::direct);
 }
 
+TEST(choice, takes_slots_for_blocking_calls_that_can_use_them) {
+  for (const bool oversubscribed : {false, true}) {
+    question q{.what = collective::barrier, .ranks = 8, .oversubscribed = oversubscribed};
+    EXPECT_NE(choose(q), algorithm::slots);
+    q.has = shared_slots;
+    EXPECT_EQ(choose(q), algorithm::slots);
+    q.what = collective::allreduce;
+    q.bytes = 48;
+    EXPECT_EQ(choose(q), algorithm::slots);
+    EXPECT_EQ(choose(q, settings::from_text("allreduce:chain")), algorithm::chain);
+  }
+}
+
 TEST(choice, takes_few_wake_ups_where_ranks_outnumber_processors) {
-  EXPECT_EQ(choose({.what = collective::allreduce, .bytes = 8, .ranks = 16, .crowded = true}),
-            algorithm::flat);
+  EXPECT_EQ(
+      choose({.what = collective::allreduce, .bytes = 8, .ranks = 16, .oversubscribed = true}),
+      algorithm::flat);
   EXPECT_EQ(choose({.what = collective::allreduce, .bytes = 8, .ranks = 16}), algorithm::doubling);
 }
 
 TEST(choice, says_of_every_rule_where_it_comes_from) {
-  for (const auto& r : rules()) EXPECT_GT(std::string_view(r.measured).size(), 5u);
+  for (std::size_t c = 0; c < collective_count; ++c)
+    for (const rule& r : rules(static_cast<collective>(c)))
+      EXPECT_GT(std::string_view(r.measured).size(), 5u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Goal:   when a rank dies in the middle, every other rank's operation ends, and whoever has a
+// Goal:   when a rank dies in the middle, every other rank's operation ends, and a rank that has a
 //         result without an error has the right one.
 // Method: each algorithm, several sizes; the death comes after every possible number of events.
 #include <gtest/gtest.h>
@@ -99,18 +99,18 @@ const scenario& direct() {
 /// Ranks of a world with a buffer each, in the middle of a scenario.
 struct stage {
   stage(const scenario& what, int ranks, std::uint64_t seed) : world(ranks, seed) {
-    const auto room = static_cast<std::size_t>(ranks * words_each + 10);
+    const auto length = static_cast<std::size_t>(ranks * words_each + 10);
     world.everyone([&](int, team& t) {
       data.push_back(std::make_unique<buffers>());
-      data.back()->send.assign(room, 0);
-      data.back()->receive.assign(room, 0);
+      data.back()->send.assign(length, 0);
+      data.back()->receive.assign(length, 0);
       schedules.push_back(new_schedule());
       what.build(*schedules.back(), t, *data.back());
       schedules.back()->bind(t);
       schedules.back()->start();
     });
   }
-  ~stage() {  // what a dead rank has not ended does not go back to the cache
+  ~stage() {  // a dead rank's schedules have not ended, and may not go back to the cache
     for (auto& s : schedules) {
       if (!s->test()) delete s.release();
     }
@@ -161,7 +161,7 @@ TEST(failure, never_leaves_a_wrong_sum_without_an_error) {
   }
 }
 
-TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
+TEST(failure, leaves_no_rank_writing_into_buffers_of_one_that_has_returned) {
   for (const int ranks : {3, 5}) {
     for (int after = 0; after < 60; ++after) {
       SCOPED_TRACE(testing::Message() << ranks << " ranks, " << after);
@@ -173,7 +173,8 @@ TEST(failure, leaves_nobody_writing_where_a_rank_has_gone_on) {
         for (std::size_t i = 0; i < gone.size(); ++i) {
           if (gone[i] || !s.schedules[i]->test()) continue;
           gone[i] = true;
-          std::ranges::fill(s.data[i]->receive, -1);  // the program's again
+          std::ranges::fill(s.data[i]->receive,
+                            -1);  // as the program may, once the call has returned
         }
         s.world.settle(1);
       }

@@ -7,17 +7,23 @@ namespace headway::collectives::test {
 
 using messages::outcome;
 
-struct model_world::node final : carrier {
+struct model_world::node final : transport, peer_copies {
   node(model_world& all, int number, int size)
-      : world(all), rank(number), ranks(*this, number, size) {}
+      : world(all), rank(number), ranks(*this, number, size) {
+    ranks.memory.copies = this;
+  }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
             int tag) noexcept override {
     world.send(rank, r, data, destination, tag);
   }
-  void receive(messages::request& r, std::span<std::byte> room, int source,
+  void send_failure(messages::request& r, outcome, std::size_t due_bytes, int destination,
+                    int tag) noexcept override {
+    world.send(rank, r, wrong_length(due_bytes), destination, tag);
+  }
+  void receive(messages::request& r, std::span<std::byte> buffer, int source,
                int tag) noexcept override {
-    world.receive(rank, r, room, source, tag);
+    world.receive(rank, r, buffer, source, tag);
   }
   [[nodiscard]] bool read(int from_rank, std::uint64_t from,
                           std::span<std::byte> to) noexcept override {
@@ -87,11 +93,11 @@ void model_world::send(int source, messages::request& r, std::span<const std::by
   events_.push_back([this, where] { deliver(where); });
 }
 
-void model_world::receive(int destination, messages::request& r, std::span<std::byte> room,
+void model_world::receive(int destination, messages::request& r, std::span<std::byte> buffer,
                           int source, int tag) {
   const key where{source, destination, tag};
   if (dead(source) && lines_[where].sends.empty()) return finish(r, outcome::peer_lost, source, 0);
-  lines_[where].receives.push_back({&r, {}, {}, room});
+  lines_[where].receives.push_back({&r, {}, {}, buffer});
   events_.push_back([this, where] { deliver(where); });
 }
 
@@ -103,9 +109,9 @@ void model_world::deliver(const key& where) {
   l.sends.pop_front();
   l.receives.pop_front();
   const auto data = s.request ? s.data : std::span<const std::byte>(s.eager);
-  const auto bytes = std::min(data.size(), r.room.size());
-  if (bytes > 0) std::memcpy(r.room.data(), data.data(), bytes);
-  finish(*r.request, data.size() > r.room.size() ? outcome::truncated : outcome::ok, where.source,
+  const auto bytes = std::min(data.size(), r.buffer.size());
+  if (bytes > 0) std::memcpy(r.buffer.data(), data.data(), bytes);
+  finish(*r.request, data.size() > r.buffer.size() ? outcome::truncated : outcome::ok, where.source,
          bytes);
   if (s.request) finish(*s.request, outcome::ok, where.source, data.size());
 }

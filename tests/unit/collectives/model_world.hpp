@@ -15,7 +15,11 @@ namespace headway::collectives::test {
 
 /// All ranks of a communicator in one thread: messages between them arrive in an order that the
 /// seed decides, within what matching allows.
-/// Shape:    a send is eager or waits for its receive, by the dice.
+///
+/// Beside the simulation (docs/simulation.md), where collectives run over the whole stack:
+/// here a rank can die after each single event, orders occur that no network has, ranks read each
+/// other's memory, and thousands of cases take a second.
+/// Shape:    the seed also decides for each send whether it is eager or waits for its receive.
 class model_world {
  public:
   model_world(int ranks, std::uint64_t seed);
@@ -23,16 +27,16 @@ class model_world {
 
   [[nodiscard]] int size() const noexcept;
   [[nodiscard]] team& ranks(int rank);
-  /// Lets things happen until nothing is left to happen, or `limit` have.
+  /// Runs events until none is left, or `limit` have run.
   void settle(int limit = 1 << 30);
-  /// Kills a rank: its messages are lost, those with it end as `peer_lost`, its turns never come.
+  /// Kills a rank: its messages are lost, those with it end as `peer_lost`, its schedules stop.
   void kill(int rank);
-  /// Nobody can touch that rank's memory any more.
+  /// From now on no rank can read or write that rank's memory.
   void shield(int rank);
-  /// Schedules begun and not ended, over all ranks that live.
+  /// Schedules started and not ended, over all ranks that live.
   [[nodiscard]] int pending() const;
   [[nodiscard]] std::int64_t messages_sent() const noexcept { return sent_; }
-  /// Rounds of the whole world in which every rank that could move did so once.
+  /// Calls `act` for each rank, in order.
   void everyone(const std::function<void(int rank, team& t)>& act);
 
  private:
@@ -41,7 +45,7 @@ class model_world {
     messages::request* request;
     std::vector<std::byte> eager;
     std::span<const std::byte> data;
-    std::span<std::byte> room;
+    std::span<std::byte> buffer;
   };
   struct line {  // one direction of a pair of ranks, one tag
     std::deque<posting> sends, receives;
@@ -52,7 +56,7 @@ class model_world {
   };
   void send(int source, messages::request& r, std::span<const std::byte> data, int destination,
             int tag);
-  void receive(int destination, messages::request& r, std::span<std::byte> room, int source,
+  void receive(int destination, messages::request& r, std::span<std::byte> buffer, int source,
                int tag);
   void deliver(const key& where);
   void finish(messages::request& r, messages::outcome how, int source, std::size_t bytes);

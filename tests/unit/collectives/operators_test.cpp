@@ -106,7 +106,7 @@ TEST(operators, treat_any_nonzero_logical_as_true) {
 }
 
 TEST(operators, refuse_what_the_standard_does_not_admit) {
-  for (const auto kind : {number::text8, number::text32, number::packed, number::half}) {
+  for (const auto kind : {number::text32, number::packed, number::half}) {
     for (int op = 0; op <= static_cast<int>(operation::minloc); ++op) {
       EXPECT_FALSE(predefined(static_cast<operation>(op), kind));
     }
@@ -119,6 +119,13 @@ TEST(operators, refuse_what_the_standard_does_not_admit) {
   EXPECT_FALSE(predefined(operation::sum, number::double_int));
   EXPECT_FALSE(predefined(operation::maxloc, number::int32));
   EXPECT_FALSE(predefined(operation::sum, number::none));
+}
+
+TEST(operators, compute_with_characters_like_small_integers) {
+  EXPECT_EQ(apply<char>(operation::sum, number::text8, {3, 100}, {4, 27}),
+            (std::vector<char>{7, 127}));
+  EXPECT_EQ(apply<char>(operation::max, number::text8, {'a'}, {'b'})[0], 'b');
+  EXPECT_EQ(apply<char>(operation::bor, number::text8, {1}, {2})[0], 3);
 }
 
 TEST(operators, compute_with_128_bits) {

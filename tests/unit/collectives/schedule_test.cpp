@@ -18,7 +18,7 @@ reduction sum_of(const std::int64_t& mine, std::int64_t& all) {
           .op = predefined(collectives::operation::sum, number::int64).value()};
 }
 
-TEST(schedule, releases_nobody_from_a_barrier_before_all_have_come) {
+TEST(schedule, releases_no_rank_from_a_barrier_before_all_have_come) {
   for (const auto steps :
        {+[](schedule& s, const team& t) { barrier_dissemination(s, t); },
         +[](schedule& s, const team& t) { barrier_tree(s, t, tree::flat); },
@@ -79,9 +79,9 @@ TEST(schedule, costs_two_messages_per_rank_where_ranks_outnumber_processors) {
   std::vector<std::int64_t> mine(8, 1), all(8);
   operation op;
   op.start(world, [&](schedule& s, team& t) {
-    team crowded(t.via, t.rank, t.size, true);
+    team oversubscribed(t.via, t.rank, t.size, true);
     const auto i = static_cast<std::size_t>(t.rank);
-    allreduce(s, crowded, sum_of(mine[i], all[i]));
+    allreduce(s, oversubscribed, sum_of(mine[i], all[i]));
   });
   world.settle();
   EXPECT_TRUE(op.ended_well());

@@ -1,5 +1,5 @@
-// Goal:   blocking collectives, and others advanced by whichever thread completes a message, hand
-//         their state on correctly. For ThreadSanitizer.
+// Goal:   blocking collectives, and others that are advanced by any thread that completes a
+//         message, hand their state on correctly. For ThreadSanitizer.
 // Method: a thread per rank; messages are completed by the thread that finds the pair, and a pool
 //         thread runs the turns of schedules.
 #include <gtest/gtest.h>
@@ -39,17 +39,22 @@ class thread_world {
   team& ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
 
  private:
-  struct node final : carrier {
+  struct node final : transport {
     node(thread_world& all, int number, int size)
         : world(all), rank(number), ranks(*this, number, size) {}
     void send(messages::request& r, std::span<const std::byte> data, int destination,
               int tag) noexcept override {
       world.send(r, data, {rank, destination, tag});
     }
-    void receive(messages::request& r, std::span<std::byte> room, int source,
-                 int tag) noexcept override {
-      world.receive(r, room, {source, rank, tag});
+    void send_failure(messages::request& r, messages::outcome, std::size_t due_bytes,
+                      int destination, int tag) noexcept override {
+      world.send(r, wrong_length(due_bytes), {rank, destination, tag});
     }
+    void receive(messages::request& r, std::span<std::byte> buffer, int source,
+                 int tag) noexcept override {
+      world.receive(r, buffer, {source, rank, tag});
+    }
+    [[nodiscard]] bool lost(int) const noexcept override { return false; }
     void submit(schedule& ready) noexcept override { world.submit(ready); }
     void wait(progress::completion& what) noexcept override { world.wait(what); }
     void pending_started() noexcept override {}
@@ -64,7 +69,7 @@ class thread_world {
   };
   struct posted {
     messages::request* request;
-    std::span<std::byte> room;
+    std::span<std::byte> buffer;
   };
   struct line {
     std::deque<std::vector<std::byte>> sent;
@@ -74,11 +79,11 @@ class thread_world {
   void finish(messages::request& r, std::size_t bytes) {
     r.arrived = {.source = 0, .tag = 0, .bytes = bytes, .how = messages::outcome::ok};
     if (!r.finish || r.finish(r)) r.complete();
-    const std::lock_guard hold(lock_);  // so that nobody misses it between test and wait
+    const std::lock_guard hold(lock_);  // so that no thread misses it between test and wait
     changed_.notify_all();
   }
   void deliver(posted p, const std::vector<std::byte>& data) {
-    if (!data.empty()) std::memcpy(p.room.data(), data.data(), data.size());
+    if (!data.empty()) std::memcpy(p.buffer.data(), data.data(), data.size());
     finish(*p.request, data.size());
   }
   void send(messages::request& r, std::span<const std::byte> data, const key& where) {
@@ -96,17 +101,17 @@ class thread_world {
     }
     finish(r, data.size());
   }
-  void receive(messages::request& r, std::span<std::byte> room, const key& where) {
+  void receive(messages::request& r, std::span<std::byte> buffer, const key& where) {
     std::unique_lock hold(lock_);
     line& l = lines_[where];
     if (l.sent.empty()) {
-      l.waiting.push_back({&r, room});
+      l.waiting.push_back({&r, buffer});
       return;
     }
     const auto data = std::move(l.sent.front());
     l.sent.pop_front();
     hold.unlock();
-    deliver({&r, room}, data);
+    deliver({&r, buffer}, data);
   }
   void submit(schedule& ready) {
     const std::lock_guard hold(lock_);

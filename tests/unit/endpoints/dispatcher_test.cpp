@@ -1,4 +1,4 @@
-#include "endpoints/dispatcher.hpp"
+#include "endpoints/delivery/dispatcher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "endpoints/inbox.hpp"
+#include "endpoints/delivery/inbox.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -6,13 +6,17 @@
 
 #include <deque>
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wthread-safety-analysis"  // see box_test
+#endif
+
 using namespace headway::endpoints;
 
 namespace {
 
 constexpr address here{0, 1}, there{1, 1};
 
-/// An inbox, and messages for it; locks are left alone, because one thread plays all parts.
+/// An inbox, and messages for it. One thread plays all parts, so the locks are left alone.
 struct box_test : testing::Test {
   inbox box;
   std::deque<block> blocks;
@@ -38,7 +42,7 @@ struct box_test : testing::Test {
   }
 };
 
-TEST_F(box_test, gives_messages_in_the_order_in_which_they_came) {
+TEST_F(box_test, gives_messages_in_the_order_of_their_arrival) {
   for (int i = 1; i <= 3; ++i) put(i);
   EXPECT_EQ(take(), 1);
   for (int i = 4; i <= 6; ++i) put(i);
@@ -46,7 +50,7 @@ TEST_F(box_test, gives_messages_in_the_order_in_which_they_came) {
   EXPECT_EQ(take(), -1);
 }
 
-TEST_F(box_test, what_a_receiver_has_moved_aside_needs_no_look_at_what_came_later) {
+TEST_F(box_test, messages_moved_aside_are_taken_without_a_look_at_later_ones) {
   for (int i = 1; i <= 3; ++i) put(i);
   EXPECT_EQ(box.take_aside({}), nullptr);
   EXPECT_EQ(take(), 1);
@@ -57,7 +61,7 @@ TEST_F(box_test, what_a_receiver_has_moved_aside_needs_no_look_at_what_came_late
   EXPECT_EQ(take(), 4);
 }
 
-TEST_F(box_test, finds_the_oldest_with_a_tag_or_a_sender_wherever_it_lies) {
+TEST_F(box_test, finds_the_oldest_with_a_tag_or_a_sender_aside_or_not) {
   put(7);
   put(8, there);
   put(7, there);
@@ -110,7 +114,7 @@ TEST_F(box_test, nothing_overtakes_a_message_whose_bytes_are_under_way) {
   EXPECT_EQ(take(), 4);
 }
 
-TEST_F(box_test, a_message_that_will_not_come_is_forgotten) {
+TEST_F(box_test, a_withdrawn_message_holds_later_ones_back_no_more) {
   parcel& large = message(1, there, false);
   {
     woken then;
@@ -122,7 +126,7 @@ TEST_F(box_test, a_message_that_will_not_come_is_forgotten) {
   EXPECT_EQ(take(), 2);
 }
 
-TEST_F(box_test, its_descriptor_is_readable_while_anything_waits_aside_or_not) {
+TEST_F(box_test, its_descriptor_is_readable_while_a_message_waits_aside_or_not) {
   put(1);
   put(2);
   EXPECT_EQ(take(), 1);
@@ -149,7 +153,7 @@ TEST_F(box_test, its_descriptor_is_readable_while_anything_waits_aside_or_not) {
   EXPECT_EQ(take(), 4);
 }
 
-TEST_F(box_test, whoever_waits_is_woken_when_it_closes_and_what_waits_is_returned_in_order) {
+TEST_F(box_test, closing_wakes_waiting_threads_and_returns_waiting_messages_in_order) {
   for (int i = 1; i <= 3; ++i) put(i);
   EXPECT_EQ(take(), 1);
   put(4);

@@ -1,4 +1,4 @@
-#include "endpoints/names.hpp"
+#include "endpoints/names/names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,15 +16,15 @@ using endpoints::address;
 using endpoints::directory;
 using endpoints::outcome;
 
-TEST(directory, gives_a_name_once_and_answers_who_waited) {
+TEST(directory, gives_a_name_once_and_returns_the_questions_for_it) {
   directory d;
   EXPECT_EQ(d.ask("a", {3, 1}, true).id, 0u);
   EXPECT_EQ(d.ask("a", {4, 2}, false).id, 0u);
-  std::vector<endpoints::asker> waited;
+  std::vector<endpoints::inquiry> waited;
   EXPECT_TRUE(d.add("a", {1, 7}, waited));
   ASSERT_EQ(waited.size(), 1u);
-  EXPECT_EQ(waited[0], (endpoints::asker{3, 1}));
-  EXPECT_TRUE(d.add("a", {1, 7}, waited)) << "again by the same is no harm";
+  EXPECT_EQ(waited[0], (endpoints::inquiry{3, 1}));
+  EXPECT_TRUE(d.add("a", {1, 7}, waited)) << "by the same end-point again";
   EXPECT_FALSE(d.add("a", {2, 7}, waited));
   EXPECT_EQ(d.ask("a", {5, 1}, true), (address{1, 7}));
   std::set<std::uint32_t> told;
@@ -35,7 +35,7 @@ TEST(directory, gives_a_name_once_and_answers_who_waited) {
 
 TEST(directory, forgets_a_process_with_its_names_and_questions) {
   directory d;
-  std::vector<endpoints::asker> waited;
+  std::vector<endpoints::inquiry> waited;
   EXPECT_TRUE(d.add("a", {1, 7}, waited));
   EXPECT_EQ(d.ask("b", {1, 1}, true).id, 0u);
   EXPECT_EQ(d.ask("b", {2, 1}, true).id, 0u);
@@ -47,13 +47,13 @@ TEST(directory, forgets_a_process_with_its_names_and_questions) {
   EXPECT_TRUE(waited.empty());
 }
 
-TEST(directory, has_an_end) {
+TEST(directory, refuses_names_beyond_its_limit) {
   directory d(100);
-  std::vector<endpoints::asker> waited;
+  std::vector<endpoints::inquiry> waited;
   for (std::uint32_t i = 0; i < 100; ++i) ASSERT_TRUE(d.add(std::to_string(i), {1, 1}, waited));
   EXPECT_TRUE(d.full());
   EXPECT_FALSE(d.add("one more", {1, 2}, waited));
-  EXPECT_TRUE(d.add("7", {1, 1}, waited)) << "what it has it keeps";
+  EXPECT_TRUE(d.add("7", {1, 1}, waited)) << "names that are there stay";
 }
 
 TEST(names, of_a_dead_process_move_and_others_stay) {
@@ -109,7 +109,7 @@ class town {
     endpoints::name_head head;
     std::string name;
   };
-  struct house final : endpoints::postman {
+  struct house final : endpoints::name_transport {
     house(town& in, std::uint32_t number, std::uint32_t count)
         : of(in),
           self(number),
@@ -175,7 +175,7 @@ TEST(names, of_a_process_that_we_know_to_be_dead_are_not_believed_of_keepers_tha
   EXPECT_EQ(t.at(0).find("n/1", soon(), who), outcome::timed_out);
 }
 
-TEST(names, nobody_is_believed_who_was_not_asked) {
+TEST(names, an_answer_that_was_not_asked_for_is_ignored) {
   town t(3);
   t.at(0).arrived(1, {.kind = endpoints::wire_kind::name_told, .status = 1, .token = 1, .id = 9},
                   "forged");
@@ -210,7 +210,7 @@ TEST(names, that_are_given_up_are_forgotten_where_they_were_cached) {
   for (std::uint32_t p = 0; p < 3; ++p) EXPECT_EQ(t.at(p).find("x", 0, who), outcome::not_found);
 }
 
-TEST(names, a_question_that_nobody_answers_ends_at_its_deadline_and_leaves_nothing) {
+TEST(names, an_unanswered_question_ends_at_its_deadline_and_leaves_nothing) {
   town t(2);
   address who;
   EXPECT_EQ(t.at(0).find("nobody", soon(), who), outcome::timed_out);

@@ -10,14 +10,14 @@ using testing::pair;
 
 using kinds = std::vector<wire_kind>;
 
-TEST(packing, what_nobody_would_send_later_leaves_at_once) {
+TEST(packing, without_a_background_poller_each_message_leaves_at_once) {
   pair p(false);
   for (std::uint32_t i = 0; i < 20; ++i) ASSERT_EQ(p.send(i, 64), outcome::ok);
   EXPECT_EQ(p.sent(), kinds(20, wire_kind::data));
   for (std::uint32_t i = 0; i < 20; ++i) p.expect(i, 64);
 }
 
-TEST(packing, what_gathers_leaves_in_one_packet_when_somebody_polls) {
+TEST(packing, messages_that_gather_leave_in_one_packet_with_the_next_poll) {
   pair p(true);
   for (std::uint32_t i = 0; i < 20; ++i) ASSERT_EQ(p.send(i, 64 + i), outcome::ok);
   EXPECT_TRUE(p.sent().empty());
@@ -27,7 +27,7 @@ TEST(packing, what_gathers_leaves_in_one_packet_when_somebody_polls) {
   p.expect_nothing();
 }
 
-TEST(packing, a_packet_that_is_full_waits_for_nobody) {
+TEST(packing, a_full_packet_leaves_without_a_poll) {
   pair p(true);
   for (std::uint32_t i = 0; i < 5; ++i) ASSERT_EQ(p.send(i, 1000), outcome::ok);
   EXPECT_EQ(p.sent(), kinds{wire_kind::packed});
@@ -58,7 +58,7 @@ TEST(packing, each_packet_is_sent_by_a_round_of_its_own) {
   }
 }
 
-TEST(packing, what_was_packed_for_a_lost_process_is_given_up_and_its_memory_used_again) {
+TEST(packing, memory_of_messages_packed_for_a_lost_process_is_used_again) {
   pair p(true);
   for (std::uint32_t i = 0; i < 10; ++i) ASSERT_EQ(p.send(i, 64), outcome::ok);
   p.cut();
@@ -69,7 +69,7 @@ TEST(packing, what_was_packed_for_a_lost_process_is_given_up_and_its_memory_used
   EXPECT_EQ(p.memory(), before);
 }
 
-TEST(packing, what_has_gathered_is_sent_before_the_good_bye) {
+TEST(packing, messages_that_have_gathered_leave_before_the_leaving_packet) {
   pair p(true);
   for (std::uint32_t i = 0; i < 3; ++i) ASSERT_EQ(p.send(i, 64), outcome::ok);
   p.stop(0);

@@ -13,19 +13,21 @@
 #include <vector>
 
 #include "endpoints/service.hpp"
-#include "endpoints/wire.hpp"
+#include "endpoints/wire/wire.hpp"
+#include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::endpoints::testing {
 
 /// A rail between two processes in one where each packet is said to cost a system call; keeps what
-/// kinds of packets were sent.
+/// kinds of packets were sent. Its tests say which packets leave for a call, one by one; that what
+/// they carry arrives, whatever happens, is tested on the simulation (docs/simulation.md).
 class costly_rail final : public rails::testing::silent_driver {
  public:
   costly_rail* other = nullptr;
   std::vector<wire_kind> sent;
-  std::size_t pieces = 0;  ///< that were sent to landing zones
+  std::size_t pieces = 0;  ///< that were put into exposures
   bool cut = false;
   bool pieces_first = false;  ///< they overtake what was sent before
   bool no_zones = false;
@@ -40,25 +42,24 @@ class costly_rail final : public rails::testing::silent_driver {
   }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     if (cut) return rails::post::down;
-    coming next{.zone = static_cast<std::uint32_t>(what.landing),
-                .bytes = {what.header.begin(), what.header.end()}};
+    coming next{.exposed = 0, .bytes = {what.header.begin(), what.header.end()}};
     next.bytes.insert(next.bytes.end(), what.payload.begin(), what.payload.end());
-    if (next.zone != 0) {
-      ++pieces;
-      if (loses_pieces) return rails::post::done;
-    } else {
-      sent.push_back(static_cast<wire_kind>(what.header[offsetof(message_head, kind)]));
-    }
-    if (next.zone != 0 && pieces_first) other->inbox_.push_front(std::move(next));
+    sent.push_back(static_cast<wire_kind>(what.header[offsetof(message_head, kind)]));
+    other->inbox_.push_back(std::move(next));
+    return rails::post::done;
+  }
+  rails::post put(rails::peer_id, const rails::remote_place& where,
+                  std::span<const std::byte> bytes, std::uint64_t) noexcept override {
+    if (cut) return rails::post::down;
+    ++pieces;
+    if (loses_pieces) return rails::post::done;
+    coming next{.exposed = where.exposed.id, .bytes = {bytes.begin(), bytes.end()}};
+    if (pieces_first) other->inbox_.push_front(std::move(next));
     else other->inbox_.push_back(std::move(next));
     return rails::post::done;
   }
-  bool land(rails::peer_id, rails::landing_id id, std::span<std::byte> target) noexcept override {
-    if (no_zones) return false;
-    return zones_.emplace(static_cast<std::uint32_t>(id), target).second;
-  }
-  void unland(rails::landing_id id) noexcept override {
-    zones_.erase(static_cast<std::uint32_t>(id));
+  base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
+    return no_zones ? refuse_to_expose() : silent_driver::expose(what);
   }
   std::size_t reap(std::span<rails::event> out) noexcept override {
     std::size_t count = 0;
@@ -69,34 +70,33 @@ class costly_rail final : public rails::testing::silent_driver {
     }
     for (; count < out.size() && !inbox_.empty(); inbox_.pop_front()) {
       held_.push_back(std::move(inbox_.front()));
-      const auto& [zone, bytes] = held_.back();
-      if (zone == 0) {
+      const auto& [exposed, bytes] = held_.back();
+      if (exposed == 0) {
         out[count++] = {.peer = from, .bytes = bytes};
         continue;
       }
-      const auto target = zones_.find(zone);
-      if (target == zones_.end()) continue;
-      std::ranges::copy(bytes, target->second.begin());
+      const auto* target = exposed_as(exposed);
+      if (!target) continue;
+      std::ranges::copy(bytes, target->bytes.begin());
       out[count++] = {.kind = rails::event_kind::landed,
                       .peer = from,
-                      .landing = rails::landing_id{zone},
-                      .count = bytes.size()};
+                      .count = bytes.size(),
+                      .cookie = target->token};
     }
     return count;
   }
-  [[nodiscard]] std::size_t zone_count() const noexcept { return zones_.size(); }
+  [[nodiscard]] std::size_t zone_count() const noexcept { return shown_.size(); }
 
   rails::peer_id from{};
   bool lose_other = false;
 
  private:
   struct coming {
-    std::uint32_t zone;
+    std::uint64_t exposed;
     std::vector<std::byte> bytes;
   };
   std::deque<coming> inbox_;
   std::deque<coming> held_;
-  std::map<std::uint32_t, std::span<std::byte>> zones_;
 };
 
 /// Two processes in one; only the test polls.
@@ -106,17 +106,17 @@ class pair {
     for (std::uint32_t i = 0; i < 2; ++i) {
       one& p = all_[i];
       p.engine = progress::engine::start(*machine_, {.points = progress::polling::off}).value();
-      p.peers = std::make_unique<packets::peers>(*p.engine, 2, static_cast<rails::peer_id>(i));
+      p.peers = std::make_unique<packets::peers>(*p.engine, static_cast<rails::peer_id>(i), routes_,
+                                                 packets::settings{.processes = 2});
       auto made = std::make_unique<costly_rail>();
       p.rail = made.get();
       p.rail->from = static_cast<rails::peer_id>(1 - i);
       p.peers->add_rail(std::move(made));
-      const std::vector<std::optional<std::vector<std::byte>>> at(1, std::vector<std::byte>(1));
       for (std::uint32_t j = 0; j < 2; ++j)
-        EXPECT_TRUE(p.peers->connect(static_cast<rails::peer_id>(j), at));
-      p.own = std::make_unique<service>(
-          *p.peers, *p.engine,
-          service_options{.process = i, .job = 3, .nodes = {0, 1}, .pack_always = pack_always});
+        EXPECT_TRUE(p.peers->use(static_cast<rails::peer_id>(j)));
+      p.own = std::make_unique<service>(*p.peers, *p.engine,
+                                        service_options{.process = i, .job = 3, .nodes = {0, 1}},
+                                        settings{.pack_always = pack_always});
       p.messages = std::make_unique<messages::exchange>(*p.peers, *p.engine);
       p.own->attach(*p.messages);
     }
@@ -183,6 +183,7 @@ class pair {
     std::unique_ptr<messages::exchange> messages;
   };
   std::unique_ptr<topology::machine> machine_ = topology::machine::read().value();
+  packets::testing::reaches_all routes_;
   std::array<one, 2> all_;
   std::uint32_t id_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "endpoints/pool.hpp"
+#include "endpoints/buffers/pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 using headway::endpoints::block;
 using headway::endpoints::pool;
+namespace ownership = headway::endpoints::ownership;
 using headway::endpoints::wrong;
 
 namespace {
@@ -16,25 +17,27 @@ constexpr std::uint64_t job = 7;
 
 std::unique_ptr<pool> make_pool(std::uint32_t process = 0, bool checks = false,
                                 std::uint64_t of_job = job) {
-  return pool::make({.process = process, .job = of_job, .bytes_max = 64 << 20, .checks = checks})
-      .value();
+  auto made = std::make_unique<pool>(headway::endpoints::pool_options{
+      .process = process, .job = of_job, .bytes_max = 64 << 20, .checks = checks});
+  EXPECT_TRUE(made->open());
+  return made;
 }
 
 /// What a receiver of `data`, sent by one pool, calls it.
 void* hand_over(pool& from, pool& to, void* data, bool keep) {
   const auto f = from.find(data);
-  EXPECT_EQ(from.sent(f, keep), wrong::none);
+  EXPECT_EQ(from.send(f, keep), wrong::none);
   const bool lent = keep || f.lent;
-  if (to.process() != from.process()) pool::destined(*f.header, lent, to.process());
+  if (&to != &from) ownership::note_destination(*f.header, lent, to.process());
   block* seen = to.region_of(f.header->owner)->checked(f.header->place, 1);
   EXPECT_NE(seen, nullptr);
-  to.received(*seen, lent);
+  to.receive(*seen, lent);
   return to.address_of(*seen, lent);
 }
 
 }  // namespace
 
-TEST(pool, gives_room_for_what_was_asked_on_a_line_of_its_own_and_on_a_page_when_large) {
+TEST(pool, gives_blocks_of_the_size_on_a_cache_line_and_on_a_page_when_large) {
   auto p = make_pool();
   for (const std::size_t bytes : {0u, 1u, 64u, 65u, 4096u, 65536u, 1u << 20}) {
     block* b = p->request(bytes);
@@ -57,7 +60,7 @@ TEST(pool, gives_the_same_memory_again_instead_of_more) {
   EXPECT_EQ(p->bytes_taken(), taken);
 }
 
-TEST(pool, says_so_when_the_memory_is_used_up_and_goes_on_when_some_comes_back) {
+TEST(pool, refuses_a_request_when_memory_is_used_up_until_some_is_released) {
   auto p = make_pool();
   std::vector<block*> all;
   while (block* b = p->request(8 << 20)) all.push_back(b);
@@ -75,19 +78,19 @@ TEST(pool, names_a_second_release) {
   EXPECT_EQ(p->release_later(data), wrong::released);
   bool idle = false;
   EXPECT_EQ(p->probe(data, idle), wrong::released);
-  EXPECT_EQ(p->sent(p->find(data), false), wrong::released);
+  EXPECT_EQ(p->send(p->find(data), false), wrong::released);
 }
 
-TEST(pool, names_what_is_no_buffer_and_what_is_another_jobs) {
+TEST(pool, names_an_address_without_a_buffer_and_a_buffer_of_another_job) {
   auto p = make_pool();
-  auto stranger = make_pool(3, false, job + 1);
+  auto foreign = make_pool(3, false, job + 1);
   int somewhere = 0;
   EXPECT_EQ(p->release(&somewhere), wrong::not_a_buffer);
   EXPECT_EQ(p->release(nullptr), wrong::not_a_buffer);
   block* b = p->request(1000);
   EXPECT_EQ(p->release(b->data() + 64), wrong::not_a_buffer);
-  EXPECT_EQ(p->release(stranger->request(10)->data()), wrong::other_job);
-  EXPECT_FALSE(p->map(stranger->offer()));
+  EXPECT_EQ(p->release(foreign->request(10)->data()), wrong::other_job);
+  EXPECT_FALSE(p->map(foreign->region_of(3)->offer()));
 }
 
 TEST(pool, names_a_header_that_was_overwritten) {
@@ -101,15 +104,15 @@ TEST(pool, names_the_use_of_a_buffer_that_was_sent_away) {
   auto p = make_pool();
   void* data = p->request(10)->data();
   const auto f = p->find(data);
-  ASSERT_EQ(p->sent(f, false), wrong::none);
+  ASSERT_EQ(p->send(f, false), wrong::none);
   EXPECT_EQ(p->release(data), wrong::in_flight);
   EXPECT_EQ(p->release_later(data), wrong::in_flight);
-  EXPECT_EQ(p->sent(f, false), wrong::in_flight);
-  p->received(*f.header, false);
+  EXPECT_EQ(p->send(f, false), wrong::in_flight);
+  p->receive(*f.header, false);
   EXPECT_EQ(p->release(data), wrong::none);
 }
 
-TEST(pool, a_kept_buffer_is_its_senders_again_when_the_receiver_has_released_it) {
+TEST(pool, a_kept_buffer_is_idle_again_when_its_receiver_has_released_it) {
   auto p = make_pool();
   void* data = p->request(10)->data();
   void* received = hand_over(*p, *p, data, true);
@@ -127,7 +130,7 @@ TEST(pool, a_kept_buffer_is_its_senders_again_when_the_receiver_has_released_it)
   EXPECT_EQ(p->release(data), wrong::none);
 }
 
-TEST(pool, a_buffer_released_later_goes_with_its_last_receiver) {
+TEST(pool, a_buffer_released_later_is_freed_by_its_last_receiver) {
   auto p = make_pool();
   void* data = p->request(10)->data();
   void* one = hand_over(*p, *p, data, true);
@@ -143,7 +146,7 @@ TEST(pool, a_buffer_released_later_goes_with_its_last_receiver) {
 TEST(pool, another_process_reads_in_place_and_gives_back) {
   auto one = make_pool(0);
   auto two = make_pool(1);
-  ASSERT_TRUE(two->map(one->offer()));
+  ASSERT_TRUE(two->map(one->region_of(0)->offer()));
   const auto big = std::size_t{8} << 20;
   for (int i = 0; i < 100; ++i) {
     block* b = one->request(big);
@@ -159,10 +162,10 @@ TEST(pool, another_process_reads_in_place_and_gives_back) {
   }
 }
 
-TEST(pool, takes_back_what_a_dead_process_had) {
+TEST(pool, takes_back_the_buffers_of_a_dead_process) {
   auto one = make_pool(0);
   auto two = make_pool(1);
-  ASSERT_TRUE(two->map(one->offer()));
+  ASSERT_TRUE(two->map(one->region_of(0)->offer()));
   block* away = one->request(8 << 20);
   block* kept = one->request(8 << 20);
   hand_over(*one, *two, away->data(), false);
@@ -175,19 +178,19 @@ TEST(pool, takes_back_what_a_dead_process_had) {
 TEST(pool, a_buffer_lands_once_and_only_while_it_is_under_way) {
   auto p = make_pool();
   block* b = p->request(100);
-  EXPECT_FALSE(pool::lands(*b, false)) << "its holder has it";
-  ASSERT_EQ(p->sent(p->find(b->data()), false), wrong::none);
-  EXPECT_TRUE(pool::lands(*b, false));
-  EXPECT_FALSE(pool::lands(*b, false)) << "said twice";
+  EXPECT_FALSE(ownership::land(*b, false)) << "its holder has it";
+  ASSERT_EQ(p->send(p->find(b->data()), false), wrong::none);
+  EXPECT_TRUE(ownership::land(*b, false));
+  EXPECT_FALSE(ownership::land(*b, false)) << "said twice";
   EXPECT_EQ(p->release(b->data()), wrong::in_flight);
-  p->received(*b, false);
-  EXPECT_FALSE(pool::lands(*b, true)) << "nobody has borrowed it";
-  ASSERT_EQ(p->sent(p->find(b->data()), true), wrong::none);
-  EXPECT_TRUE(pool::lands(*b, true));
-  p->arrived_nowhere(*b, true);
-  p->arrived_nowhere(*b, true);  // once too often
+  p->receive(*b, false);
+  EXPECT_FALSE(ownership::land(*b, true)) << "no receiver shares it";
+  ASSERT_EQ(p->send(p->find(b->data()), true), wrong::none);
+  EXPECT_TRUE(ownership::land(*b, true));
+  p->end_message(*b, true);
+  p->end_message(*b, true);  // once too often
   EXPECT_EQ(p->release(b->data()), wrong::none);
-  EXPECT_FALSE(pool::lands(*b, false)) << "it is free";
+  EXPECT_FALSE(ownership::land(*b, false)) << "it is free";
 }
 
 TEST(pool, notices_a_write_after_release_where_checks_are_on) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "launch/pmi_line.hpp"
+#include "launch/pmi1/pmi_line.hpp"
 
 namespace headway::launch {
 namespace {

@@ -7,7 +7,7 @@
 
 namespace headway::launch {
 
-/// What distinguishes one PMI-1 server's wire from another's (launch_facts.md, section 6).
+/// What distinguishes one PMI-1 server's replies from another's.
 struct dialect {
   std::string name;
   std::string version = "rc=0 pmi_version=1 pmi_subversion=1";

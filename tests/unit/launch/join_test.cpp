@@ -10,6 +10,8 @@
 
 #include <thread>
 
+#include "launch/pmix/pmix_launcher.hpp"
+
 namespace headway::launch {
 namespace {
 
@@ -25,7 +27,7 @@ struct told {
 
 std::string warning_of(const told& words) {
   testing::internal::CaptureStderr();
-  const auto joined = join_from(words.view());
+  const auto joined = find_launcher(words.view(), settings{});
   auto text = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(joined);
   EXPECT_EQ((*joined)->who().size, 1);
@@ -34,20 +36,11 @@ std::string warning_of(const told& words) {
 
 TEST(join, without_a_launcher_we_are_rank_0_of_1_and_nothing_is_said) {
   EXPECT_EQ(warning_of(told({"PATH=/bin"})), "");
-  const auto joined = join_from(told({}).view());
-  ASSERT_TRUE(joined);
-  auto& self = **joined;
-  EXPECT_EQ(self.who().rank, 0);
-  EXPECT_EQ(self.who().launcher, "none");
-  EXPECT_NE(self.who().job_id, (*join_from(told({}).view()))->who().job_id);
-  EXPECT_NE(self.secret(), job_secret{});
-  const std::byte one{1};
-  ASSERT_TRUE(self.publish("a", {&one, 1}));
-  ASSERT_TRUE(self.exchange());
-  EXPECT_EQ(self.lookup(0, "a")->size(), 1u);
-  EXPECT_FALSE(self.lookup(0, "b"));
-  EXPECT_FALSE(self.lookup(1, "a"));
-  EXPECT_TRUE(self.finish());
+  const auto found = find_launcher(told({}).view(), settings{});
+  ASSERT_TRUE(found);
+  EXPECT_EQ((*found)->who().rank, 0);
+  EXPECT_EQ((*found)->who().launcher, "none");
+  EXPECT_NE((*found)->who().job_id, (*find_launcher(told({}).view(), settings{}))->who().job_id);
 }
 
 TEST(join, a_launcher_that_is_not_understood_is_named_in_one_line) {
@@ -57,6 +50,7 @@ TEST(join, a_launcher_that_is_not_understood_is_named_in_one_line) {
   } cases[] = {
       {{"OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=x"}, "mpirun (OMPI_COMM_WORLD_SIZE=4)"},
       {{"PMIX_NAMESPACE=slurm.pmix.1.0", "PMIX_RANK=0"}, "PMIX_NAMESPACE=slurm.pmix.1.0"},
+      {{"PMIX_SERVER_URI2=x", "OMPI_COMM_WORLD_SIZE=4"}, "mpirun (OMPI_COMM_WORLD_SIZE=4)"},
       {{"SLURM_NTASKS=2"}, "srun"},
       {{"SLURM_NTASKS=2", "SLURM_STEP_NUM_TASKS=2"}, "SLURM_STEP_NUM_TASKS=2"},
       {{"PMI_FD=941"}, "PMI_FD=941 is not an open socket"},
@@ -75,6 +69,13 @@ TEST(join, one_task_alone_needs_no_warning) {
   EXPECT_EQ(warning_of(told({"OMPI_COMM_WORLD_SIZE=1"})), "");
 }
 
+TEST(join, a_pmix_server_is_one_that_gives_its_address) {
+  EXPECT_FALSE(pmix_server_is_named(told({"PMIX_NAMESPACE=a", "PMIX_RANK=0"}).view()));
+  EXPECT_FALSE(pmix_server_is_named(told({"PMIX_SERVER_URI2=a", "PMIX_RANK=0"}).view()));
+  for (const auto* address : {"PMIX_SERVER_URI=a", "PMIX_SERVER_URI2=a", "PMIX_SERVER_URI41=a"})
+    EXPECT_TRUE(pmix_server_is_named(told({"PMIX_NAMESPACE=a", "PMIX_RANK=0", address}).view()));
+}
+
 TEST(join, refuses_a_rank_that_makes_no_sense) {
   for (const auto& words : std::vector<std::vector<const char*>>{{"PMI_RANK=2", "PMI_SIZE=2"},
                                                                  {"PMI_RANK=-1", "PMI_SIZE=2"},
@@ -85,7 +86,7 @@ TEST(join, refuses_a_rank_that_makes_no_sense) {
     const auto entry = "PMI_FD=" + std::to_string(ends[1]);
     auto all = words;
     all.push_back(entry.c_str());
-    const auto joined = join_from(told(all).view());
+    const auto joined = find_launcher(told(all).view(), settings{});
     ASSERT_FALSE(joined);
     EXPECT_EQ(joined.error().kind, base::fault_kind::bad_input);
     close(ends[0]);
@@ -126,7 +127,7 @@ TEST(join, dials_PMI_PORT_and_is_told_its_place) {
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
   std::thread server(serve_one, listener);
   const auto port = "PMI_PORT=localhost:" + std::to_string(ntohs(address.sin_port));
-  const auto joined = join_from(told({port.c_str(), "PMI_ID=7"}).view());
+  const auto joined = find_launcher(told({port.c_str(), "PMI_ID=7"}).view(), settings{});
   server.join();
   close(listener);
   ASSERT_TRUE(joined) << joined.error().text;
@@ -139,8 +140,8 @@ TEST(join, dials_PMI_PORT_and_is_told_its_place) {
 }
 
 TEST(join, a_PMI_PORT_that_nobody_serves_is_a_fault) {
-  EXPECT_FALSE(join_from(told({"PMI_PORT=localhost:1", "PMI_ID=0"}).view()));
-  EXPECT_FALSE(join_from(told({"PMI_PORT=nonsense", "PMI_ID=0"}).view()));
+  EXPECT_FALSE(find_launcher(told({"PMI_PORT=localhost:1", "PMI_ID=0"}).view(), settings{}));
+  EXPECT_FALSE(find_launcher(told({"PMI_PORT=nonsense", "PMI_ID=0"}).view(), settings{}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "launch/line_buffer.hpp"
+#include "launch/pmi1/line_buffer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,16 +16,6 @@ TEST(line_buffer, hands_out_lines_however_the_bytes_come) {
     }
     EXPECT_EQ(seen, "one|two||four|") << step;
   }
-}
-
-TEST(line_buffer, hands_out_counted_bytes_between_lines) {
-  line_buffer buffer(100);
-  buffer.append("head\nab\ncd");
-  EXPECT_EQ(buffer.take_line(), "head");
-  EXPECT_EQ(buffer.take_bytes(4), "ab\nc");
-  EXPECT_FALSE(buffer.take_bytes(2));
-  EXPECT_EQ(buffer.take_bytes(1), "d");
-  EXPECT_EQ(buffer.take_bytes(0), "");
 }
 
 TEST(line_buffer, never_hands_out_a_line_above_its_limit) {

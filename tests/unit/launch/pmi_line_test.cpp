@@ -1,4 +1,4 @@
-#include "launch/pmi_line.hpp"
+#include "launch/pmi1/pmi_line.hpp"
 
 #include <gtest/gtest.h>
 

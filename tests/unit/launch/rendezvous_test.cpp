@@ -12,7 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "launch/rendezvous_job.hpp"
+#include "launch/job.hpp"
+#include "launch/rendezvous/rendezvous_launcher.hpp"
 
 namespace headway::launch {
 namespace {
@@ -38,24 +39,26 @@ rendezvous_settings here(int processes) {
 }
 
 void wait_for_host(const rendezvous_settings& where) {
-  const auto places = meeting_place::find(where.host, where.port);
+  const auto places = rendezvous_address::find(where.host, where.port);
   ASSERT_TRUE(places);
   while (!places->front().call().open()) usleep(1000);
 }
 
-TEST(rendezvous, all_who_come_are_numbered_and_see_what_each_published) {
+TEST(rendezvous, every_process_gets_a_rank_and_sees_what_each_published) {
   const auto where = here(4);
   std::vector<std::unique_ptr<job>> jobs(4);
   {
     std::vector<std::jthread> threads;
     for (auto& one : jobs)
       threads.emplace_back([&] {
-        auto met = rendezvous_job::meet(where);
+        auto met = rendezvous_launcher::meet(where, settings{});
         ASSERT_TRUE(met) << met.error().text;
-        one = std::move(*met);
+        auto joined = job::join(std::move(*met));
+        ASSERT_TRUE(joined);
+        one = std::move(*joined);
         const std::byte mine{static_cast<unsigned char>(one->who().rank)};
-        ASSERT_TRUE(one->publish("number", {&mine, 1}));
-        ASSERT_TRUE(one->exchange());
+        ASSERT_TRUE(one->publish({&mine, 1}));
+        ASSERT_TRUE(one->barrier());
       });
   }
   std::set<int> ranks;
@@ -65,9 +68,8 @@ TEST(rendezvous, all_who_come_are_numbered_and_see_what_each_published) {
     EXPECT_EQ(one->who().job_id, jobs[0]->who().job_id);
     EXPECT_EQ(one->secret(), jobs[0]->secret());
     for (int rank = 0; rank < 4; ++rank)
-      EXPECT_EQ(one->lookup(rank, "number")->front(), static_cast<std::byte>(rank));
-    EXPECT_FALSE(one->lookup(4, "number"));
-    EXPECT_FALSE(one->lookup(0, "nothing"));
+      EXPECT_EQ(one->record_of(rank)->front(), static_cast<std::byte>(rank));
+    EXPECT_FALSE(one->record_of(4));
     EXPECT_TRUE(one->finish());
   }
   EXPECT_EQ(ranks, (std::set{0, 1, 2, 3}));
@@ -77,15 +79,15 @@ TEST(rendezvous, a_wrong_secret_is_one_line_for_both_and_does_not_end_the_wait) 
   const auto where = here(2);
   testing::internal::CaptureStderr();
   {
-    std::jthread host([&] { EXPECT_TRUE(rendezvous_job::meet(where)); });
+    std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
     auto wrong = where;
     wrong.secret = "another secret of the same length";
     wait_for_host(where);
-    const auto met = rendezvous_job::meet(wrong);
+    const auto met = rendezvous_launcher::meet(wrong, settings{});
     ASSERT_FALSE(met);
     EXPECT_EQ(met.error().kind, base::fault_kind::refused);
     EXPECT_THAT(met.error().text, HasSubstr("has another secret"));
-    EXPECT_TRUE(rendezvous_job::meet(where));
+    EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("does not know the secret"));
 }
@@ -94,14 +96,14 @@ TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
   const auto where = here(2);
   testing::internal::CaptureStderr();
   {
-    std::jthread host([&] { EXPECT_TRUE(rendezvous_job::meet(where)); });
+    std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
     wait_for_host(where);
     auto other = where;
     other.processes = 3;
-    const auto met = rendezvous_job::meet(other);
+    const auto met = rendezvous_launcher::meet(other, settings{});
     ASSERT_FALSE(met);
     EXPECT_THAT(met.error().text, HasSubstr("is one of 2 processes, not 3"));
-    EXPECT_TRUE(rendezvous_job::meet(where));
+    EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
 }

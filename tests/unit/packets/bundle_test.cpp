@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <random>
 
-#include "cables.hpp"
+#include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/simulation/driver.hpp"
+#include "tests/simulation/job.hpp"
 #include "traffic.hpp"
 
 namespace headway::packets::testing {
 namespace {
 
-/// Tunables are read once.
-const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
-
 class bundle_on : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  void SetUp() override { ASSERT_TRUE(environment_set); }
 };
 
 std::uint32_t any_rail(std::mt19937& random) { return static_cast<std::uint32_t>(random() % 3); }
@@ -33,73 +32,73 @@ std::size_t random_size(std::mt19937& random) {
 }
 
 TEST_P(bundle_on, brings_every_message_whole_and_in_order_over_three_rails) {
-  processes world(2, 3, GetParam());
-  ASSERT_TRUE(world.peers(0).at(1).bundled());
+  simulation::job world({.processes = 2, .rails = 3, .seed = GetParam()});
+  ASSERT_FALSE(rendezvous::preposts_for(world.peers(0).at(1)));  // several rails reach it
   std::mt19937 random(GetParam());
   traffic there(world, 0, 1, 5);
   traffic back(world, 1, 0, 6);
   for (int i = 0; i < 100; ++i) {
     there.add(random_size(random));
     back.add(random_size(random));
-    if (random() % 4 == 0) world.poll();
+    if (random() % 4 == 0) world.step();
   }
-  ASSERT_TRUE(world.poll_until([&] { return there.done() && back.done(); }));
+  ASSERT_TRUE(world.run_until([&] { return there.done() && back.done(); }));
   there.check();
   back.check();
 }
 
 TEST_P(bundle_on, drops_what_comes_twice) {
-  processes world(2, 2, GetParam());
-  world.net.doubles = true;
+  simulation::job world({.processes = 2, .rails = 2, .seed = GetParam()});
+  world.net().doubles = true;
   std::mt19937 random(GetParam());
   traffic there(world, 0, 1, 5);
   for (int i = 0; i < 100; ++i) {
     there.add(random_size(random));
-    world.poll();
+    world.step();
   }
-  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  ASSERT_TRUE(world.run_until([&] { return there.done(); }));
   there.check();
   EXPECT_GT(world.peers(1).counts().duplicates.load(), 0u);
 }
 
 TEST_P(bundle_on, loses_nothing_when_rails_are_cut_and_come_back) {
-  processes world(2, 3, GetParam());
+  simulation::job world({.processes = 2, .rails = 3, .seed = GetParam()});
   std::mt19937 random(GetParam());
   traffic there(world, 0, 1, 5);
   traffic back(world, 1, 0, 6);
   for (int i = 0; i < 200; ++i) {
     there.add(random_size(random));
     back.add(random_size(random));
-    for (auto rounds = random() % 20; rounds > 0; --rounds) world.poll();
-    if (random() % 10 == 0) world.net.cut(any_rail(random), 0, 1);
+    for (auto rounds = random() % 20; rounds > 0; --rounds) world.step();
+    if (random() % 10 == 0) world.net().cut(any_rail(random), 0, 1);
   }
-  ASSERT_TRUE(world.poll_until([&] { return there.done() && back.done(); }));
+  ASSERT_TRUE(world.run_until([&] { return there.done() && back.done(); }));
   there.check();
   back.check();
   EXPECT_GT(world.peers(0).counts().rail_losses.load(), 0u);
 }
 
 TEST_P(bundle_on, finds_a_silent_rail_and_goes_on_over_the_other) {
-  processes world(2, 2, GetParam());
+  simulation::job world({.processes = 2, .rails = 2, .seed = GetParam()});
   std::mt19937 random(GetParam());
   traffic there(world, 0, 1, 5);
   for (int i = 0; i < 20; ++i) there.add(random_size(random));
   // One that has never answered carries nothing, and is not missed.
-  ASSERT_TRUE(world.poll_until([&] {
+  ASSERT_TRUE(world.run_until([&] {
     return there.done() && world.peers(0).counts().rail_proofs.load() == 2 &&
            world.peers(1).counts().rail_proofs.load() == 2;
   }));
-  world.net.mute(0, 0, 1);
+  world.net().mute(0, 0, 1);
   for (int i = 0; i < 20; ++i) there.add(10'000 + i);
-  ASSERT_TRUE(world.poll_until([&] {
+  ASSERT_TRUE(world.run_until([&] {
     return world.peers(0).counts().rail_losses.load() > 0 ||
            world.peers(1).counts().rail_losses.load() > 0;
   }));
-  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  ASSERT_TRUE(world.run_until([&] { return there.done(); }));
   there.check();
-  world.net.mend(0, 0, 1);
+  world.net().mend(0, 0, 1);
   for (int i = 0; i < 20; ++i) there.add(random_size(random));
-  ASSERT_TRUE(world.poll_until([&] {
+  ASSERT_TRUE(world.run_until([&] {
     return there.done() && world.peers(0).counts().rail_returns.load() > 0 &&
            world.peers(1).counts().rail_returns.load() > 0;
   }));
@@ -107,42 +106,42 @@ TEST_P(bundle_on, finds_a_silent_rail_and_goes_on_over_the_other) {
 }
 
 TEST_P(bundle_on, loses_nothing_to_random_cuts_and_silences) {
-  processes world(3, 3, GetParam());
+  simulation::job world({.processes = 3, .rails = 3, .seed = GetParam()});
   std::mt19937 random(GetParam());
   traffic one(world, 0, 1, 5);
   traffic two(world, 1, 2, 6);
   traffic three(world, 2, 0, 7);
   for (int i = 0; i < 150; ++i) {
     for (auto* t : {&one, &two, &three}) t->add(random_size(random));
-    for (auto rounds = random() % 20; rounds > 0; --rounds) world.poll();
+    for (auto rounds = random() % 20; rounds > 0; --rounds) world.step();
     const auto a = static_cast<std::uint32_t>(random() % 3);
     const auto b = (a + 1) % 3;
     switch (random() % 12) {
       case 0:
-        world.net.cut(any_rail(random), a, b);
+        world.net().cut(any_rail(random), a, b);
         break;
       case 1:
-        world.net.mute(any_rail(random), a, b);
+        world.net().mute(any_rail(random), a, b);
         break;
       case 2:
       case 3:
-        for (std::uint32_t rail = 0; rail < 3; ++rail) world.net.mend(rail, a, b);
+        for (std::uint32_t rail = 0; rail < 3; ++rail) world.net().mend(rail, a, b);
         break;
       default:
         break;
     }
   }
   for (std::uint32_t rail = 0; rail < 3; ++rail)
-    for (std::uint32_t a = 0; a < 3; ++a) world.net.mend(rail, a, (a + 1) % 3);
-  ASSERT_TRUE(world.poll_until([&] { return one.done() && two.done() && three.done(); }));
+    for (std::uint32_t a = 0; a < 3; ++a) world.net().mend(rail, a, (a + 1) % 3);
+  ASSERT_TRUE(world.run_until([&] { return one.done() && two.done() && three.done(); }));
   for (auto* t : {&one, &two, &three}) t->check();
 }
 
 TEST_P(bundle_on, puts_small_packets_that_wait_into_one_frame) {
-  processes world(2, 2, GetParam());
+  simulation::job world({.processes = 2, .rails = 2, .seed = GetParam()});
   traffic there(world, 0, 1, 5);
   for (int i = 0; i < 500; ++i) there.add(8);
-  ASSERT_TRUE(world.poll_until([&] { return there.done(); }));
+  ASSERT_TRUE(world.run_until([&] { return there.done(); }));
   there.check();
   const auto one = world.peers(0).use_of(0).value(), other = world.peers(0).use_of(1).value();
   EXPECT_GE(one.packets + other.packets, 500u);
@@ -150,13 +149,14 @@ TEST_P(bundle_on, puts_small_packets_that_wait_into_one_frame) {
 }
 
 TEST(bundle, ends_what_is_being_pulled_when_its_rails_stop) {
-  processes world(2, 2, 3);
+  simulation::job world({.rails = 2, .seed = 3});
   traffic there(world, 0, 1, 5);
   there.add(4'000'000);
   // More than are under way at a time on two rails: some are in.
-  ASSERT_TRUE(world.poll_until([&] { return world.peers(1).counts().pieces.load() > 4; }));
+  ASSERT_TRUE(world.run_until([&] { return world.peers(1).counts().pieces.load() > 4; }));
   const auto& m = there.all.front();
   ASSERT_FALSE(m.receive.test() || m.send.test());
+  world.net().run_out();
   world.peers(1).stop();
   EXPECT_TRUE(m.receive.test());
   EXPECT_NE(m.receive.arrived.how, messages::outcome::ok);
@@ -167,21 +167,21 @@ TEST(bundle, ends_what_is_being_pulled_when_its_rails_stop) {
 
 TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes) {
   constexpr std::uint32_t count = rails_per_peer_max + 2;
-  cables net(1);
+  simulation::network net(2, std::vector<simulation::rail_plan>(count, {.severable = true}), {}, 1);
   const auto machine = topology::machine::read().value();
-  const std::vector<std::optional<std::vector<std::byte>>> addresses(count,
-                                                                     std::vector<std::byte>(1));
   for (std::uint32_t self = 0; self < 2; ++self) {
     const auto engine =
-        progress::engine::start(*machine, {.points = progress::polling::off}).value();
-    packets::peers all(*engine, 2, rails::peer_id{self});
-    std::vector<std::size_t> turns;  // each end has them in another order
+        progress::engine::start(*machine, {.points = progress::polling::off}, 1, net.clock())
+            .value();
+    reaches_all routes(count);
+    packets::peers all(*engine, rails::peer_id{self}, routes, settings{.processes = 2});
+    auto& turns = routes.turns;  // each end has them in another order
     for (std::uint32_t i = 0; i < count; ++i) {
       turns.push_back(self == 0 ? i : count - 1 - i);
-      all.add_rail(
-          std::make_unique<cables::driver>(net, static_cast<std::uint32_t>(turns.back()), self));
+      all.add_rail(std::make_unique<simulation::driver>(
+          net, static_cast<std::uint32_t>(turns.back()), self));
     }
-    ASSERT_TRUE(all.connect(rails::peer_id{1 - self}, addresses, turns));
+    ASSERT_TRUE(all.use(rails::peer_id{1 - self}));
     for (std::size_t i = 0; i < count; ++i)
       EXPECT_EQ(all.use_of(i).has_value(), turns[i] < rails_per_peer_max) << self << ' ' << i;
   }

@@ -47,5 +47,31 @@ TEST(lane_health, forgets_the_question_when_it_is_answered) {
   EXPECT_EQ(h.look(1100 * ms, true, 1055 * ms, 1098 * ms), verdict::ask);
 }
 
+/// Asked at once, and answered after so long. What the last look said.
+verdict answered_after(lane_health& h, std::uint64_t& now_ns, std::uint64_t after_ns) {
+  const auto asked_ns = now_ns += 1000 * ms;
+  EXPECT_EQ(h.look(asked_ns - 100 * ms, true, 0, 0), verdict::well);
+  EXPECT_EQ(h.look(asked_ns, true, 0, 0), verdict::ask);
+  for (now_ns += 10 * ms; now_ns < asked_ns + after_ns; now_ns += 10 * ms)
+    if (h.look(now_ns, true, 0, now_ns) == verdict::dead) {
+      h.forget();
+      return verdict::dead;
+    }
+  const auto said = h.look(now_ns, true, now_ns, now_ns);
+  h.forget();
+  return said;
+}
+
+TEST(lane_health, gives_a_rail_that_came_back_twice_as_long_until_it_answers_in_time) {
+  lane_health h(quick);
+  std::uint64_t now_ns = 0;
+  EXPECT_EQ(answered_after(h, now_ns, 150 * ms), verdict::dead);
+  EXPECT_EQ(answered_after(h, now_ns, 250 * ms), verdict::dead);
+  EXPECT_EQ(answered_after(h, now_ns, 350 * ms), verdict::well);
+  EXPECT_EQ(answered_after(h, now_ns, 350 * ms), verdict::well);  // late, and yet as patient
+  EXPECT_EQ(answered_after(h, now_ns, 50 * ms), verdict::well);
+  EXPECT_EQ(answered_after(h, now_ns, 150 * ms), verdict::dead);
+}
+
 }  // namespace
 }  // namespace headway::packets

@@ -1,7 +1,7 @@
 // Goal:   packets that leave in parts over several rails arrive whole, once and in order, whoever
 //         gives the parts to their rails, and though rails refuse, are cut and come back.
-// Method: a strategy that cuts whatever it is asked about. On cables, where everything is late on a
-//         seed and one thread polls; over TCP on loopback, with threads of the engine as helpers.
+// Method: a strategy that cuts whatever it is asked about. Simulated, where everything is late on a
+//         seed and one thread runs; over TCP on loopback, with threads of the engine as helpers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 #include <random>
 
 #include "base/clock.hpp"
-#include "cables.hpp"
 #include "packets/strategies/sampled.hpp"
 #include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/simulation/job.hpp"
 
 namespace headway::packets::testing {
 namespace {
@@ -22,7 +23,7 @@ class always final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
                                    std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const outgoing*> frame) const noexcept override {
+                                   std::span<const send_item*> frame) const noexcept override {
     return strategies::sampled().choose(waiting, rail, rails, room, frame);
   }
   [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
@@ -58,18 +59,16 @@ struct message {
   }
 };
 
-/// Tunables are read once.
-const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "1500", 1) == 0;
+constexpr std::uint64_t cut_off_ns = 1'500'000'000;
 
-class parts_on_cables : public ::testing::TestWithParam<std::uint32_t> {
+class parts_simulated : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  void SetUp() override { ASSERT_TRUE(environment_set); }
   void exchange_messages(bool cut, bool doubles);
 };
 
-void parts_on_cables::exchange_messages(bool cut, bool doubles) {
-  processes world(2, 3, GetParam());
-  world.net.doubles = doubles;
+void parts_simulated::exchange_messages(bool cut, bool doubles) {
+  simulation::job world({.rails = 3, .seed = GetParam(), .cut_off_ns = cut_off_ns});
+  world.net().doubles = doubles;
   auto* from = world.open(0, 5);
   auto* to = world.open(1, 5);
   world.peers(0).at(1).use(as_always);
@@ -78,15 +77,15 @@ void parts_on_cables::exchange_messages(bool cut, bool doubles) {
   for (int i = 0; i < 200; ++i) {
     // Sizes about that of the largest packet, which is 4 KB here.
     auto& m = all.emplace_back(random() % 2 == 0 ? 3'900 + random() % 100 : random() % 200, i);
-    world.at(1).receive(*to, m.receive, m.received, 0, 7);
-    world.at(0).send(*from, m.send, m.sent, 1, 7);
-    for (auto rounds = random() % 10; rounds > 0; --rounds) world.poll();
-    if (cut && random() % 10 == 0) world.net.cut(static_cast<std::uint32_t>(random() % 3), 0, 1);
+    world.messages(1).receive(*to, m.receive, m.received, 0, 7);
+    world.messages(0).send(*from, m.send, m.sent, 1, 7);
+    for (auto rounds = random() % 10; rounds > 0; --rounds) world.step();
+    if (cut && random() % 10 == 0) world.net().cut(static_cast<std::uint32_t>(random() % 3), 0, 1);
     // What waits behind others is not cut.
     if (random() % 4 == 0) continue;
-    ASSERT_TRUE(world.poll_until([&] { return m.receive.test(); })) << i;
+    ASSERT_TRUE(world.run_until([&] { return m.receive.test(); })) << i;
   }
-  ASSERT_TRUE(world.poll_until([&] {
+  ASSERT_TRUE(world.run_until([&] {
     return std::ranges::all_of(all,
                                [](const message& m) { return m.send.test() && m.receive.test(); });
   }));
@@ -96,17 +95,17 @@ void parts_on_cables::exchange_messages(bool cut, bool doubles) {
     ASSERT_TRUE(m.sent == m.received);
   }
   EXPECT_GT(world.peers(0).counts().cut.load(), 0u);
-  world.at(0).close_context(from);
-  world.at(1).close_context(to);
+  world.messages(0).close_context(from);
+  world.messages(1).close_context(to);
 }
 
-TEST_P(parts_on_cables, arrive_whole_and_in_order) { exchange_messages(false, false); }
-TEST_P(parts_on_cables, arrive_once_though_frames_come_twice) { exchange_messages(false, true); }
-TEST_P(parts_on_cables, arrive_though_rails_are_cut_and_come_back) {
+TEST_P(parts_simulated, arrive_whole_and_in_order) { exchange_messages(false, false); }
+TEST_P(parts_simulated, arrive_once_though_frames_come_twice) { exchange_messages(false, true); }
+TEST_P(parts_simulated, arrive_though_rails_are_cut_and_come_back) {
   exchange_messages(true, false);
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, parts_on_cables, ::testing::Range(1u, 6u));
+INSTANTIATE_TEST_SUITE_P(seeds, parts_simulated, ::testing::Range(1u, 6u));
 
 std::vector<rails::net_interface> loopback() {
   auto all = rails::list_interfaces().value();
@@ -117,6 +116,7 @@ std::vector<rails::net_interface> loopback() {
 /// Two processes in one, each with its own engine and three connections to the other.
 struct tcp_pair {
   struct process {
+    reaches_all routes{0};  // to the other
     std::unique_ptr<progress::engine> engine;
     std::unique_ptr<packets::peers> peers;
     std::unique_ptr<messages::exchange> messages;
@@ -127,24 +127,26 @@ struct tcp_pair {
 
   tcp_pair() {
     const auto job = "parts" + std::to_string(base::now_ns());
-    std::vector<std::optional<std::vector<std::byte>>> addresses[2];
     for (std::uint32_t i = 0; i < 2; ++i) {
       auto& one = all[i];
       one.engine =
           progress::engine::start(*machine, {.points = progress::polling::automatic}).value();
-      one.peers = std::make_unique<packets::peers>(*one.engine, 2, rails::peer_id{i});
+      one.peers =
+          std::make_unique<packets::peers>(*one.engine, rails::peer_id{i}, one.routes,
+                                           settings{.processes = 2, .cut_off_ns = cut_off_ns});
       for (int r = 0; r < 3; ++r) {
         auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
             .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
-        addresses[i].emplace_back(tcp->open().value());
+        all[1 - i].routes.addresses.emplace_back(tcp->open().value());
         one.peers->add_rail(std::move(tcp));
       }
     }
     for (std::uint32_t i = 0; i < 2; ++i) {
-      EXPECT_TRUE(all[i].peers->connect(rails::peer_id{1 - i}, addresses[1 - i]));
+      EXPECT_TRUE(all[i].peers->use(rails::peer_id{1 - i}));
       all[i].peers->at(1 - i).use(as_always);
       all[i].messages = std::make_unique<messages::exchange>(*all[i].peers, *all[i].engine);
-      all[i].context = all[i].messages->open_context(3, static_cast<int>(i), {0, 1});
+      all[i].context =
+          all[i].messages->open_context(3, static_cast<int>(i), headway::processes::consecutive(2));
     }
   }
   ~tcp_pair() {
@@ -153,7 +155,6 @@ struct tcp_pair {
 };
 
 TEST(parts_over_tcp, arrive_whole_with_helpers_on_other_threads) {
-  ASSERT_TRUE(environment_set);
   tcp_pair w;
   std::mt19937 random(3);
   for (int i = 0; i < 300; ++i) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
@@ -30,10 +31,6 @@ class gate final : public rails::testing::silent_driver {
     kept_.push_back(what.cookie);
     return rails::post::posted;
   }
-  bool land(rails::peer_id, rails::landing_id, std::span<std::byte>) noexcept override {
-    return true;
-  }
-  void unland(rails::landing_id) noexcept override {}
   std::size_t reap(std::span<rails::event> out) noexcept override {
     if (closed_ && !kept_.empty()) {
       const auto how = failed_ ? rails::event_kind::failed : rails::event_kind::sent;
@@ -59,7 +56,6 @@ class gate final : public rails::testing::silent_driver {
 
 struct deaf final : receiver {
   void arrived(peer&, std::span<const std::byte>) noexcept override {}
-  void landed(rails::landing_id, std::uint64_t) noexcept override {}
   void lost(peer&) noexcept override {
     untold_at_loss = untold.load(std::memory_order_relaxed);
     told.store(true, std::memory_order_release);
@@ -69,7 +65,7 @@ struct deaf final : receiver {
   int untold_at_loss = 0;
 };
 
-struct packet_of final : outgoing {
+struct packet_of final : send_item {
   packet_of() {
     head_bytes = sizeof(stream_head);
     head.fill(std::byte{0});
@@ -82,7 +78,7 @@ struct packet_of final : outgoing {
   bool well = false;
 };
 
-void told(outgoing& item, bool well) noexcept {
+void told(send_item& item, bool well) noexcept {
   auto& p = static_cast<packet_of&>(item);
   ++p.ends;
   p.well = well;
@@ -96,13 +92,12 @@ struct nest {
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
   deaf above;
-  peers all{*engine, 2, rails::peer_id{0}};
+  testing::reaches_all routes;
+  peers all{*engine, rails::peer_id{0}, routes};
   std::deque<packet_of> packets;
 
   explicit nest(bool posts = false) {
     all.add_rail(std::make_unique<gate>(opened, lost, posts));
-    const std::optional<std::vector<std::byte>> address(std::vector<std::byte>(1));
-    EXPECT_TRUE(all.connect(other, std::span(&address, 1)));
     all.start(above);
   }
   packet_of& made() {

@@ -9,9 +9,10 @@
 #include "base/clock.hpp"
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
-#include "rails/faulty/faulty_driver.hpp"
 #include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/drivers/faulty_driver.hpp"
+#include "tests/reaches_all.hpp"
 
 namespace headway::packets::testing {
 
@@ -25,6 +26,7 @@ inline std::vector<rails::net_interface> loopback() {
 }
 
 struct process {
+  reaches_all routes{0};  // to the other
   std::unique_ptr<progress::engine> engine;
   std::unique_ptr<packets::peers> peers;
   std::unique_ptr<messages::exchange> messages;
@@ -37,12 +39,13 @@ struct world {
   explicit world(const rails::faulty::plan& p) {
     machine = topology::machine::read().value();
     const auto job = "tcp_bundle" + std::to_string(base::now_ns());
-    std::vector<std::optional<std::vector<std::byte>>> addresses[2];
     for (std::uint32_t i = 0; i < 2; ++i) {
       auto& one = all[i];
       one.engine =
           progress::engine::start(*machine, {.points = progress::polling::automatic}).value();
-      one.peers = std::make_unique<packets::peers>(*one.engine, 2, rails::peer_id{i});
+      one.peers =
+          std::make_unique<packets::peers>(*one.engine, rails::peer_id{i}, one.routes,
+                                           settings{.processes = 2, .cut_off_ns = 60'000'000'000});
       for (std::uint32_t r = 0; r < rail_count; ++r) {
         auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
             .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
@@ -51,14 +54,15 @@ struct world {
         // One that is silent for ever on every rail cannot be told from one that computes.
         if (r == 0) plan.mute_one_in = 0;
         auto faulty = std::make_unique<rails::faulty::faulty_driver>(std::move(tcp), plan);
-        addresses[i].emplace_back(faulty->open().value());
+        all[1 - i].routes.addresses.emplace_back(faulty->open().value());
         one.peers->add_rail(std::move(faulty));
       }
     }
     for (std::uint32_t i = 0; i < 2; ++i) {
-      EXPECT_TRUE(all[i].peers->connect(rails::peer_id{1 - i}, addresses[1 - i]));
+      EXPECT_TRUE(all[i].peers->use(rails::peer_id{1 - i}));
       all[i].messages = std::make_unique<messages::exchange>(*all[i].peers, *all[i].engine);
-      all[i].context = all[i].messages->open_context(3, static_cast<int>(i), {0, 1});
+      all[i].context =
+          all[i].messages->open_context(3, static_cast<int>(i), headway::processes::consecutive(2));
     }
   }
   ~world() {

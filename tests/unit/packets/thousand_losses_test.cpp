@@ -26,13 +26,9 @@ constexpr std::uint64_t losses_of_a_seed = 50;
 constexpr std::uint64_t losses_of_a_seed = 500;
 #endif
 
-/// Tunables are read once.
-const bool environment_set = setenv("HEADWAY_CUT_OFF_MS", "60000", 1) == 0;
-
 class thousand_losses : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(thousand_losses, lose_double_and_reorder_nothing) {
-  ASSERT_TRUE(environment_set);
   world w({.seed = GetParam(),
            .retry_one_in = 9,
            .late_one_in = 30,

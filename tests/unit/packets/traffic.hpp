@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "cables.hpp"
+#include "tests/simulation/job.hpp"
 
 namespace headway::packets::testing {
 
@@ -26,21 +26,21 @@ struct traffic {
   };
   std::deque<message> all;
   messages::context *from, *to;
-  processes& world;
+  simulation::job& world;
 
-  traffic(processes& w, std::size_t a, std::size_t b, std::uint32_t id)
+  traffic(simulation::job& w, std::size_t a, std::size_t b, std::uint32_t id)
       : from(w.open(a, id)), to(w.open(b, id)), world(w), a_(a), b_(b) {}
   ~traffic() {
-    world.at(a_).close_context(from);
-    world.at(b_).close_context(to);
+    world.messages(a_).close_context(from);
+    world.messages(b_).close_context(to);
   }
   void add(std::size_t bytes) {
     auto& m = all.emplace_back();
     m.sent = contents_of(bytes, static_cast<std::uint32_t>(all.size()));
     m.received.resize(bytes);
     // One tag: what is overtaken lands in another's buffer, and its size or contents are wrong.
-    world.at(b_).receive(*to, m.receive, m.received, static_cast<int>(a_), 7);
-    world.at(a_).send(*from, m.send, m.sent, static_cast<int>(b_), 7);
+    world.messages(b_).receive(*to, m.receive, m.received, static_cast<int>(a_), 7);
+    world.messages(a_).send(*from, m.send, m.sent, static_cast<int>(b_), 7);
   }
   [[nodiscard]] bool done() const {
     return std::ranges::all_of(all,

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::progress::testing {
@@ -33,13 +33,14 @@ inline void pass_time(int milliseconds) {
 struct running {
   explicit running(polling points, waiting_policy waits = waiting_policy::adaptive,
                    const std::string& imagined = {}, int processes = 1,
-                   locking locks = locking::fine) {
-    auto read = imagined.empty() ? topology::machine::read() : topology::machine::imagine(imagined);
+                   locking locks = locking::fine)
+      : running(settings{.points = points, .waits = waits, .locks = locks}, imagined, processes) {}
+
+  explicit running(const settings& chosen, const std::string& imagined = {}, int processes = 1) {
+    auto read = topology::machine::read({.description = imagined});
     if (!read) throw std::runtime_error(read.error().text);
     machine = std::move(*read);
-    auto started = engine::start(
-        *machine,
-        {.points = points, .processes_on_node = processes, .waits = waits, .locks = locks});
+    auto started = engine::start(*machine, chosen, processes);
     if (!started) throw std::runtime_error(started.error().text);
     the = std::move(*started);
   }

@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "progress/scheduling_attributes.hpp"
-#include "progress/standing.hpp"
+#include "progress/os/sched_boost.hpp"
+#include "progress/os/scheduling_attributes.hpp"
 
 namespace headway::progress::testing {
 
@@ -28,11 +28,11 @@ void in_a_lighter_thread(Body body) {
   }).join();
 }
 
-inline bool may_have_weight() {
-  standing s;
+inline bool may_raise_weight() {
+  sched_boost s;
   bool has = false;
   in_a_lighter_thread([&] {
-    preferred me(s, gettid());
+    scoped_boost me(s, gettid());
     has = me.ask(true) && of_this_thread().nice == greatest_weight;
   });
   return has;

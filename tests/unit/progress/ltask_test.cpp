@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fixture.hpp"
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 
 namespace headway::progress::testing {
 namespace {

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "progress/engine.hpp"
+#include "progress/core/engine.hpp"
 
 namespace headway::progress::testing {
 
-/// A rail for tests: letters name a completion; a repeat ltask at the root reaps and completes
-/// them. It wakes a sleeping guard only when armed, as a good rail does, and counts what that cost.
+/// A rail for tests: a letter names a completion; a repeat ltask at the root reaps letters and
+/// completes what they name. It wakes a sleeping thread only when armed, as a rail should, and
+/// counts these wake-ups.
 class mailbox final : public event_source {
  public:
   explicit mailbox(engine& where, bool wakes = true)

@@ -1,4 +1,4 @@
-#include "progress/meter.hpp"
+#include "progress/core/meter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,10 @@
 #include <string>
 #include <thread>
 
-#include "progress/completion.hpp"
-#include "progress/engine.hpp"
-#include "progress/queue.hpp"
-#include "progress/thread_record.hpp"
-#include "progress/tunables.hpp"
+#include "progress/completion/completion.hpp"
+#include "progress/core/engine.hpp"
+#include "progress/core/queue.hpp"
+#include "progress/waiting/thread_record.hpp"
 #include "tests/unit/progress/fixture.hpp"
 
 namespace headway::progress {
@@ -19,6 +18,7 @@ namespace {
 
 using testing::running;
 
+constexpr std::size_t timeline_entries = 65'536;
 constexpr auto calls = static_cast<std::size_t>(round_kind::explicit_);
 constexpr auto ours = static_cast<std::size_t>(round_kind::background);
 
@@ -40,7 +40,7 @@ struct counting : ltask {
 // This program's threads are metered, and have timelines, from here on; the tests' order matters
 // to none of them.
 struct meters : ::testing::Test {
-  static void SetUpTestSuite() { meter::switch_on(true); }
+  static void SetUpTestSuite() { meter::switch_on(timeline_entries); }
 };
 
 TEST_F(meters, count_rounds_and_hits_of_the_thread_that_made_them) {
@@ -126,7 +126,7 @@ TEST_F(meters, drop_what_does_not_fit_and_count_it) {
   std::thread([&] {
     auto* const mine = this_thread().measured;
     ASSERT_NE(mine, nullptr);
-    const auto fit = static_cast<std::size_t>(trace_events.get());
+    const auto fit = timeline_entries;
     for (std::size_t i = 0; i < fit + 7; ++i) mine->note(happening::sort::stretch, "one", i, i + 1);
     for (const auto& t : meter::timelines()) {
       if (t.thread != gettid()) continue;

@@ -1,13 +1,14 @@
 // Where idle pollers run, read from the kernel: never outside the cpuset, none on a core that a
 // computing thread of the program is bound to while another one is free.
 
-#include "progress/placement.hpp"
+#include "progress/os/placement.hpp"
 
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -18,7 +19,7 @@
 #include "base/clock.hpp"
 #include "fixture.hpp"
 #include "mailbox.hpp"
-#include "progress/scheduling.hpp"
+#include "progress/os/scheduling.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -31,7 +32,7 @@ std::vector<std::string> names(const std::string& description, level which, plac
   std::vector<std::string> all;
   for (const auto& site : poller_sites(**m, which, chosen)) {
     all.push_back(site.name);
-    EXPECT_TRUE(site.processors.empty());  // nobody can be bound to imagined processors
+    EXPECT_TRUE(site.processors.empty());  // no thread can be bound to imagined ones
   }
   return all;
 }
@@ -53,7 +54,7 @@ TEST(poller_sites, are_never_none) {
   EXPECT_THAT(names("core:1 pu:1", level::core, placing::odd), ::testing::ElementsAre("hw-idle0"));
 }
 
-/// Processors of each thread of ours, by its name, as the kernel has them.
+/// Processors of each background thread, by its name, as the kernel has them.
 std::map<std::string, std::vector<int>> affinities() {
   std::map<std::string, std::vector<int>> found;
   DIR* folder = opendir("/proc/self/task");
@@ -76,74 +77,53 @@ std::vector<int> core_around(const topology::machine& m, int processor) {
   return m.places()[static_cast<std::size_t>(m.leaf_of(processor))].processors;
 }
 
-/// A child process in which nobody has read the settings yet.
-using settings = std::vector<std::pair<const char*, const char*>>;
-template <class Check>
-[[noreturn]] void with_settings(const settings& all, Check check) {
-  for (const auto& [name, value] : all) setenv(name, value, 1);
-  const bool good = check();
-  std::_Exit(good ? 0 : 1);
-}
-
 class idle_placement : public ::testing::Test {
  protected:
   void SetUp() override {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
     if (own_processors().size() < 2) GTEST_SKIP() << "one processor only: nothing to choose from";
   }
 };
 
-bool runs_there(const std::map<std::string, std::vector<int>>& expected) {
-  running e(polling::idle);
-  return eventually([&] { return affinities() == expected; });
+void expect_pollers(const settings& chosen, const std::map<std::string, std::vector<int>>& there) {
+  running e(chosen);
+  EXPECT_TRUE(eventually([&] { return affinities() == there; }));
 }
 
 TEST_F(idle_placement, of_all_is_one_poller_for_each_core_on_that_core) {
-  EXPECT_EXIT(with_settings({},
-                            [] {
-                              auto m = topology::machine::read();
-                              std::map<std::string, std::vector<int>> expected;
-                              for (const int p : own_processors()) {
-                                const auto core = core_around(**m, p);
-                                expected[poller_of(core.front())] = core;
-                              }
-                              return runs_there(expected);
-                            }),
-              ::testing::ExitedWithCode(0), "");
+  auto m = topology::machine::read();
+  std::map<std::string, std::vector<int>> expected;
+  for (const int p : own_processors()) {
+    const auto core = core_around(**m, p);
+    expected[poller_of(core.front())] = core;
+  }
+  expect_pollers({.points = polling::idle}, expected);
 }
 
 TEST_F(idle_placement, of_the_first_is_one) {
-  EXPECT_EXIT(with_settings({{"HEADWAY_IDLE_PLACES", "first"}},
-                            [] {
-                              auto m = topology::machine::read();
-                              const auto core = core_around(**m, own_processors().front());
-                              return runs_there({{poller_of(core.front()), core}});
-                            }),
-              ::testing::ExitedWithCode(0), "");
+  auto m = topology::machine::read();
+  const auto core = core_around(**m, own_processors().front());
+  expect_pollers({.points = polling::idle, .idle_places = placing::first},
+                 {{poller_of(core.front()), core}});
 }
 
 TEST_F(idle_placement, per_machine_is_one_poller_that_may_run_anywhere) {
-  EXPECT_EXIT(with_settings({{"HEADWAY_IDLE_LEVEL", "machine"}},
-                            [] {
-                              const auto all = own_processors();
-                              return runs_there({{poller_of(all.front()), all}});
-                            }),
-              ::testing::ExitedWithCode(0), "");
+  const auto all = own_processors();
+  expect_pollers({.points = polling::idle, .idle_level = level::machine},
+                 {{poller_of(all.front()), all}});
+}
+
+bool all_threads_stay_on(int only, polling points) {
+  bind_thread(0, {only});
+  running e(points);
+  if (!eventually([] { return !affinities().empty(); })) return false;
+  return std::ranges::all_of(
+      affinities(), [&](const auto& thread) { return thread.second == std::vector{only}; });
 }
 
 TEST_F(idle_placement, never_leaves_the_cpuset) {
-  for (const auto* points : {"idle", "auto", "timer", "event"})
-    EXPECT_EXIT(with_settings({{"HEADWAY_PROGRESS", points}},
-                              [] {
-                                const int only = own_processors().back();
-                                bind_thread(0, {only});
-                                running e(polling_from_environment());
-                                const bool there = eventually([] { return !affinities().empty(); });
-                                bool inside = there;
-                                for (const auto& [name, processors] : affinities())
-                                  inside = inside && processors == std::vector{only};
-                                return inside;
-                              }),
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a child, whose cpuset is one processor
+  for (const auto points : {polling::idle, polling::automatic, polling::timer, polling::event})
+    EXPECT_EXIT(std::_Exit(all_threads_stay_on(own_processors().back(), points) ? 0 : 1),
                 ::testing::ExitedWithCode(0), "");
 }
 
@@ -161,26 +141,20 @@ class bound_computation {
 };
 
 TEST_F(idle_placement, keeps_off_the_core_of_a_bound_computing_thread_and_comes_back) {
-  EXPECT_EXIT(with_settings({{"HEADWAY_IDLE_LEVEL", "machine"}},
-                            [] {
-                              auto m = topology::machine::read();
-                              const auto all = own_processors();
-                              const auto name = poller_of(all.front());
-                              const auto taken = core_around(**m, all.front());
-                              std::vector<int> others;
-                              std::ranges::set_difference(all, taken, std::back_inserter(others));
-                              running e(polling::idle);
-                              e->pending_started();
-                              bool good = true;
-                              {
-                                const bound_computation load(all.front());
-                                good = eventually([&] { return affinities()[name] == others; });
-                              }
-                              good = good && eventually([&] { return affinities()[name] == all; });
-                              e->pending_ended();
-                              return good;
-                            }),
-              ::testing::ExitedWithCode(0), "");
+  auto m = topology::machine::read();
+  const auto all = own_processors();
+  const auto name = poller_of(all.front());
+  const auto taken = core_around(**m, all.front());
+  std::vector<int> others;
+  std::ranges::set_difference(all, taken, std::back_inserter(others));
+  running e(settings{.points = polling::idle, .idle_level = level::machine});
+  e->pending_started();
+  {
+    const bound_computation load(all.front());
+    EXPECT_TRUE(eventually([&] { return affinities()[name] == others; }));
+  }
+  EXPECT_TRUE(eventually([&] { return affinities()[name] == all; }));
+  e->pending_ended();
 }
 
 TEST_F(idle_placement, rests_where_its_only_core_is_taken_and_another_is_free) {
@@ -189,7 +163,7 @@ TEST_F(idle_placement, rests_where_its_only_core_is_taken_and_another_is_free) {
   e->pending_started();
   const bound_computation load(own_processors().front());
   EXPECT_TRUE(eventually([&] { return e->statistics().idle_rests > 0; }));
-  completion c;  // the others go on
+  completion c;  // the other pollers go on
   box.post(c);
   EXPECT_TRUE(eventually([&] { return c.test(); }));
   e->pending_ended();

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "fixture.hpp"
+#include "progress/background/polling_points.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -24,23 +25,24 @@ struct shot : ltask {
 TEST(points, are_turned_on_and_off_one_by_one) {
   running e(polling::off);
   for (const auto point : {polling_point::event, polling_point::timer, polling_point::idle}) {
-    EXPECT_FALSE(e->is_on(point));
-    e->turn(point, true);
-    e->turn(point, true);
-    EXPECT_TRUE(e->is_on(point));
+    EXPECT_FALSE(e->points().is_on(point));
+    e->points().turn(point, true);
+    e->points().turn(point, true);
+    EXPECT_TRUE(e->points().is_on(point));
     shot task;
     e->submit(task);
-    EXPECT_TRUE(eventually([&] { return task.ended.test(); }));  // nobody calls in
-    e->turn(point, false);
-    EXPECT_FALSE(e->is_on(point));
+    EXPECT_TRUE(
+        eventually([&] { return task.ended.test(); }));  // no thread of the program calls in
+    e->points().turn(point, false);
+    EXPECT_FALSE(e->points().is_on(point));
   }
 }
 
 TEST(points, run_beside_each_other) {
   running e(polling::automatic);
-  e->turn(polling_point::timer, true);
-  e->turn(polling_point::idle, true);
-  EXPECT_TRUE(e->is_on(polling_point::event));
+  e->points().turn(polling_point::timer, true);
+  e->points().turn(polling_point::idle, true);
+  EXPECT_TRUE(e->points().is_on(polling_point::event));
   for (int i = 0; i < 100; ++i) {
     shot task;
     e->submit(task);
@@ -48,25 +50,25 @@ TEST(points, run_beside_each_other) {
   }
 }
 
-TEST(lent_thread, polls_for_everybody_until_it_is_given_back) {
+TEST(lent_thread, polls_for_all_threads_until_it_is_given_back) {
   running e(polling::off);
   base::atomic<std::uint32_t> give_back{0};
-  std::jthread lent([&] { e->lend(give_back, base::no_deadline); });
+  std::jthread lent([&] { e->points().lend(give_back, base::no_deadline); });
   for (int i = 0; i < 3; ++i) {
     pass_time(5);  // it sleeps meanwhile
     shot task;
     e->submit(task);
     EXPECT_TRUE(eventually([&] { return task.ended.test(); }));
   }
-  e->end_lending(give_back);
+  e->points().end_lending(give_back);
 }
 
 TEST(lent_thread, returns_at_its_deadline) {
   running e(polling::off);
   base::atomic<std::uint32_t> give_back{0};
-  e->lend(give_back, base::now_ns() + 2'000'000);
+  e->points().lend(give_back, base::now_ns() + 2'000'000);
   e->pending_started();
-  e->lend(give_back, base::now_ns() + 2'000'000);
+  e->points().lend(give_back, base::now_ns() + 2'000'000);
   e->pending_ended();
 }
 

@@ -1,7 +1,7 @@
 // A round goes from the leaf to the root, and how often it reaches the root does not grow with the
 // machine (mechanism 3): on machines that hwloc imagines, from one core to 8 packages of 64 cores.
 
-#include "progress/queue_tree.hpp"
+#include "progress/core/queue_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_P(rounds, of_the_background_touch_the_root_as_often_as_one_leaf) {
   imagined_tree t(GetParam().description);
   ASSERT_EQ(t.leaves.size(), GetParam().leaves);
   ASSERT_EQ(t.machine->places().size(), GetParam().places);
-  idle_task at_root;  // an empty queue counts nobody
+  idle_task at_root;  // rounds of an empty queue are not counted
   t.queues->root().submit(at_root);
   thread_record me;
   for (std::uint64_t i = 0; i < each; ++i)

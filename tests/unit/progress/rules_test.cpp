@@ -1,4 +1,5 @@
-// The rules of ARCHITECTURE section 3, by their numbers; rule 5 is in ltask_test.cpp.
+// The rules of docs/architecture.md, section "Who does the work"; that an ltask never waits is in
+// ltask_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include "base/clock.hpp"
 #include "fixture.hpp"
 #include "mailbox.hpp"
+#include "progress/background/polling_points.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -58,7 +60,7 @@ TEST_P(with_background, wakes_up_when_something_is_pending) {
     completion c;
     e->pending_started();
     box.post(c);
-    EXPECT_TRUE(eventually([&] { return c.test(); }));  // nobody calls in
+    EXPECT_TRUE(eventually([&] { return c.test(); }));  // no thread of the program calls in
     e->pending_ended();
     pass_time(20);
   }
@@ -83,9 +85,9 @@ TEST_P(with_background, runs_a_one_shot_that_was_submitted_while_all_was_quiet) 
   EXPECT_TRUE(eventually([&] { return here.ran.load(); }));
 }
 
-// Rule 2. A waiting thread polls; ours look from time to time, and let its queue alone. A waiter
-// who has no processor for a while does not attend: what counts is that several looks in a row, of
-// whatever length, came without a round of ours.
+// A waiting thread polls; background threads look from time to time, and leave its queue alone. A
+// waiting thread without a processor does not attend: what counts is that several looks in a row,
+// of whatever length, came without a background round.
 TEST_P(with_background, leaves_an_attended_queue_alone) {
   constexpr std::uint64_t looks_in_a_row = 4;
   running e(GetParam(), waiting_policy::busy);
@@ -229,7 +231,7 @@ TEST(polling_points, can_be_turned_on_and_off_at_run_time) {
   e->pending_started();
   for (const auto points : {polling::event, polling::off, polling::timer, polling::explicit_,
                             polling::idle, polling::off, polling::automatic}) {
-    e->set_polling(points);
+    e->points().choose(points);
     const bool background = points != polling::off && points != polling::explicit_;
     completion c;
     box.post(c);
@@ -252,11 +254,11 @@ TEST(polling_points, may_go_while_threads_sleep_on_them) {
   completion a, b;
   std::jthread first([&] { e->wait(a); });
   std::jthread second([&] { e->wait(b); });
-  EXPECT_TRUE(eventually([&] {  // one on the guard and one on it, or both on the event thread
+  EXPECT_TRUE(eventually([&] {  // one in the kernel and one on its futex, or both on their futexes
     const auto now = e->statistics();
-    return now.sleeps + now.guard_sleeps >= 2;
+    return now.sleeps + now.kernel_sleeps >= 2;
   }));
-  e->set_polling(polling::off);
+  e->points().choose(polling::off);
   box.post(b);
   second.join();
   box.post(a);

@@ -12,8 +12,8 @@
 #include "base/clock.hpp"
 #include "fixture.hpp"
 #include "mailbox.hpp"
-#include "progress/scheduling.hpp"
-#include "progress/spin_length.hpp"
+#include "progress/os/scheduling.hpp"
+#include "progress/waiting/spin_length.hpp"
 
 namespace headway::progress::testing {
 namespace {
@@ -176,13 +176,13 @@ TEST(waiting, costs_hardly_any_processor_time_when_long) {
   EXPECT_FALSE(e->wait_until(c, base::now_ns() + 1000 * ms));
   EXPECT_LT(processor_seconds() - before, 0.1);
   const auto s = e->statistics();
-  EXPECT_GT(s.guard_sleeps + s.sleeps, 0u) << "as guard if the event thread makes room in time";
+  EXPECT_GT(s.kernel_sleeps + s.sleeps, 0u) << "in the kernel, if the event thread leaves in time";
   e->pending_ended();
 }
 
 TEST(waiting, of_a_lone_thread_sleeps_on_the_sources_itself) {
-  // Nobody else is there who could sleep on them; with an event thread the waiter asks it to leave,
-  // which takes longer than it waits when computing threads keep both from their processor.
+  // No other thread could sleep on them here. An event thread would be asked to leave, which takes
+  // longer than the waiter allows when computing threads keep both from their processor.
   running e(polling::off);
   mailbox box(*e);
   for (int i = 0; i < 5; ++i) {
@@ -195,32 +195,32 @@ TEST(waiting, of_a_lone_thread_sleeps_on_the_sources_itself) {
     e->wait(c);
     e->pending_ended();
   }
-  EXPECT_GE(e->statistics().guard_sleeps, 5u);
+  EXPECT_GE(e->statistics().kernel_sleeps, 5u);
   EXPECT_EQ(e->statistics().sleeps, 0u);
 }
 
-TEST(waiting, hands_the_lead_to_the_thread_that_it_woke) {
-  // Without an event thread, which would find the message if the leader lost its processor.
+TEST(waiting, stops_leading_for_the_thread_that_it_woke) {
+  // Without an event thread, which would find the message if the wait leader lost its processor.
   running e(polling::off, waiting_policy::busy);
   mailbox box(*e);
   completion mine, other;
-  std::jthread leader([&] { e->wait(mine); });
+  std::jthread polling([&] { e->wait(mine); });
   ASSERT_TRUE(eventually([&] { return e->statistics().explicit_rounds > 100; }));
   std::jthread follower([&] { e->wait(other); });
   ASSERT_TRUE(eventually([&] { return e->statistics().sleeps > 0; }));
   box.post(other);
   follower.join();
   ASSERT_TRUE(eventually([&] { return e->statistics().hand_overs == 1; }));
-  box.post(mine);  // the leader sleeps now, but not without a time limit
+  box.post(mine);  // that thread sleeps now, but not without a time limit
 }
 
 TEST(waiting, yields_with_more_processes_than_processors_and_then_sleeps) {
   running e(polling::automatic, waiting_policy::adaptive, {}, 1000);
   mailbox box(*e);
   completion c;
-  const auto slept = [&] {  // as the guard, or behind the event thread if that is slow to leave
+  const auto slept = [&] {  // in the kernel, or on its futex if the event thread is slow to leave
     const auto s = e->statistics();
-    return s.guard_sleeps + s.sleeps > 0;
+    return s.kernel_sleeps + s.sleeps > 0;
   };
   std::jthread sender([&] {
     EXPECT_TRUE(eventually(slept));
@@ -229,8 +229,8 @@ TEST(waiting, yields_with_more_processes_than_processors_and_then_sleeps) {
   e->wait(c);
 }
 
-TEST(waiting, sees_a_crowd_by_what_it_loses_wherever_it_is_confined_to) {
-  // Two threads on one processor, of however many: nobody else in the machine tells.
+TEST(waiting, detects_oversubscription_by_lost_time_wherever_it_is_confined_to) {
+  // Two threads on one processor: the machine as a whole may have idle ones.
   running e(polling::off, waiting_policy::busy);
   mailbox box(*e);
   std::jthread both([&] {
@@ -249,7 +249,7 @@ TEST(waiting, sees_a_crowd_by_what_it_loses_wherever_it_is_confined_to) {
   e->wait(c);
 }
 
-/// Does not let anybody sleep, as a rail that another thread is at work on, and moves nothing.
+/// Lets no thread sleep, like a rail that another thread serves, and moves nothing.
 class busy_source final : public event_source {
  public:
   explicit busy_source(engine& where) : engine_(where) { engine_.add_source(*this); }
@@ -266,8 +266,8 @@ class busy_source final : public event_source {
   engine& engine_;
 };
 
-// The thread at work may need the processor on which somebody asks again and again: that must not
-// become a loop, of which there would be 50 000 rounds in these 100 ms.
+// The thread that serves the source may need the processor on which another one asks again and
+// again: that must not become a busy loop, which would make 50 000 rounds in these 100 ms.
 TEST(waiting, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
   running e(polling::off, waiting_policy::block);
   busy_source source(*e);
@@ -312,9 +312,10 @@ TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_wan
     EXPECT_EQ(
         adaptive_spin_ns({.longest_ns = 1'000'000, .recent_ns = 2'000'000, .yields = true}, brief),
         5'000u);
-    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000, .crowd_of_others = true},
-                               brief),
-              2'000u);
+    EXPECT_EQ(
+        adaptive_spin_ns(
+            {.longest_ns = 50'000, .recent_ns = 60'000, .oversubscribed_by_others = true}, brief),
+        2'000u);
   }
 }
 

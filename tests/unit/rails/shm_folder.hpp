@@ -26,7 +26,7 @@ struct folder {
 };
 
 inline config config_in(const folder& where, std::uint32_t rank, std::uint32_t size = 2) {
-  return {.job_id = "job", .rank = rank, .size = size, .directory = where.path};
+  return {.job_id = "job", .rank = rank, .size = size, .how = {.directory = where.path}};
 }
 
 }  // namespace headway::rails::shm

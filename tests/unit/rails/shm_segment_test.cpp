@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "rails/shm/host.hpp"
 #include "rails/shm/segment.hpp"
@@ -70,15 +71,55 @@ TEST(shm_files, are_gone_after_close) {
   }
 }
 
-TEST(shm_files, are_gone_as_soon_as_every_peer_has_attached) {
+TEST(shm_files, keep_their_names_while_open_so_that_a_peer_may_come_at_any_time) {
   const folder where;
-  shm_driver one(config_in(where, 0)), two(config_in(where, 1));
+  shm_driver one(config_in(where, 0, 3)), two(config_in(where, 1, 3)), late(config_in(where, 2, 3));
   const auto to_one = one.open(), to_two = two.open();
   ASSERT_TRUE(to_one && to_two);
-  ASSERT_TRUE(one.connect(peer_id{1}, *to_two));
-  EXPECT_EQ(where.files(), 4u) << "nobody has attached to one";
-  ASSERT_TRUE(two.connect(peer_id{0}, *to_one));
-  EXPECT_EQ(where.files(), 0u);
+  ASSERT_TRUE(one.connect(peer_id{1}, *to_two) && two.connect(peer_id{0}, *to_one));
+  EXPECT_EQ(where.files(), 4u);
+  ASSERT_TRUE(late.open());
+  EXPECT_TRUE(late.connect(peer_id{0}, *to_one));
+}
+
+TEST(shm_connect, a_peer_that_died_and_was_swept_is_received_and_then_lost) {
+  const folder where;
+  shm_driver here(config_in(where, 0));
+  const auto to_here = here.open();
+  ASSERT_TRUE(to_here);
+  std::array<int, 2> line{};
+  ASSERT_EQ(pipe(line.data()), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    shm_driver dying(config_in(where, 1));
+    const auto own = dying.open();
+    const bool well =
+        own && dying.connect(peer_id{0}, *to_here) &&
+        dying.send(peer_id{0}, {.header = std::as_bytes(std::span("last", 4))}) == post::done &&
+        write(line[1], own->data(), own->size()) == static_cast<ssize_t>(own->size());
+    _exit(well ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  std::array<std::byte, 1024> address{};
+  const auto got = read(line[0], address.data(), address.size());
+  close(line[0]);
+  close(line[1]);
+  ASSERT_GT(got, 0);
+  sweep(where.path, "");
+  ASSERT_TRUE(here.connect(peer_id{1}, std::span(address).first(static_cast<std::size_t>(got))));
+  std::vector<event_kind> order;
+  std::array<event, 4> events;
+  for (int i = 0; i < 10; ++i) {
+    const std::size_t count = here.reap(events);
+    for (const event& e : std::span(events).first(count)) {
+      order.push_back(e.kind);
+      if (e.kind == event_kind::received) here.release(e);
+    }
+  }
+  EXPECT_EQ(order, (std::vector{event_kind::received, event_kind::lost}));
 }
 
 TEST(shm_files, of_the_dead_are_swept_and_of_the_living_are_not) {
@@ -95,7 +136,9 @@ TEST(shm_files, of_the_dead_are_swept_and_of_the_living_are_not) {
   waitpid(child, &status, 0);
   ASSERT_EQ(status, 0);
   EXPECT_EQ(where.files(), 4u) << "it died without closing";
-  sweep(where.path);
+  sweep(where.path, "headway-job-");
+  EXPECT_EQ(where.files(), 4u) << "of the same job";
+  sweep(where.path, "");
   EXPECT_EQ(where.files(), 2u);
 }
 
@@ -134,7 +177,8 @@ TEST(shm_memory, a_file_system_without_room_answers_down_instead_of_a_signal) {
     // The ring of one direction fits; the other's, and any piece buffers, do not.
     EXPECT_EQ(one.send(peer_id{1}, {.header = some.first(8)}), post::done);
     EXPECT_EQ(two.send(peer_id{0}, {.header = some.first(8)}), post::down);
-    EXPECT_EQ(one.send(peer_id{1}, {.payload = payload, .landing = landing_id{1}}), post::down);
+    const ticket unknown{.id = std::uint64_t{1} << 63, .bytes = payload.size()};
+    EXPECT_EQ(one.memory()->put(peer_id{1}, {.exposed = unknown}, payload, 0), post::down);
   }
   umount2(where.path.c_str(), MNT_DETACH);
 }
@@ -146,9 +190,9 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   ASSERT_TRUE(to_victim && to_friend);
   const auto mad = attachment::attach(address::parse(*to_victim).value(), 1);
   ASSERT_TRUE(mad && victim.connect(peer_id{1}, *to_friend));
-  // Every line of the ring is a payload for a zone that is not open: dropped, and no event.
-  const landing_prefix nowhere{.offset = 0, .landing = 99, .unused = 0};
-  const std::uint64_t word = record_word(record_kind::landing, sizeof nowhere);
+  // Every line of the ring is a put into what is not exposed: dropped, and no event.
+  const put_prefix nowhere{.id = 99, .offset = 0};
+  const std::uint64_t word = record_word(record_kind::put, sizeof nowhere);
   ASSERT_TRUE((*mad)->reserve_ring());
   for (std::size_t at = 0; at < (*mad)->shape().ring_bytes; at += 64) {
     std::memcpy((*mad)->slot().ring + at, &word, sizeof word);

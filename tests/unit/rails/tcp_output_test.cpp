@@ -75,7 +75,7 @@ TEST(tcp_output, a_short_packet_passes_between_two_segments_of_a_long_payload) {
   output out(4096);
   const auto large = bytes(10'000, 1);
   const auto small = bytes(10, 2);
-  ASSERT_TRUE(out.take_piece({.payload = large, .landing = landing_id{1}, .cookie = 1}));
+  ASSERT_TRUE(out.take_piece(1, 0, large, 1));
   std::vector<std::byte> wire;
   EXPECT_TRUE(drain(out, wire, 100).empty());  // the first segment has begun
   ASSERT_TRUE(out.take_plain({.payload = small}, 0, true));
@@ -106,7 +106,7 @@ TEST(tcp_output, whatever_the_socket_takes_every_byte_leaves_once_and_in_order) 
     const auto size = random() % (random() % 10 == 0 ? 60'000 : 300) + 1;
     payloads.push_back(bytes(size, plain_taken % 251));
     const auto kind = random() % 3;
-    if (kind == 2 && out.take_piece({.payload = payloads.back(), .landing = landing_id{1}})) {
+    if (kind == 2 && out.take_piece(1, 0, payloads.back(), 0)) {
       ++posted;
       piece_bytes += size;
     } else if (kind < 2 && out.take_plain({.payload = payloads.back()}, 0, kind == 0)) {
@@ -145,16 +145,31 @@ TEST(tcp_output, a_full_queue_takes_nothing_and_goes_on_after_a_write) {
 TEST(tcp_output, after_a_loss_every_posted_cookie_comes_back_once) {
   output out(4096);
   const auto payload = bytes(10'000, 3);
-  ASSERT_TRUE(out.take_piece({.payload = payload, .landing = landing_id{1}, .cookie = 1}));
+  ASSERT_TRUE(out.take_piece(1, 0, payload, 1));
   std::vector<std::byte> wire;
   (void)drain(out, wire, 100);
   ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = 2}, 0, false));
   ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = 99}, 0, true));
-  ASSERT_TRUE(out.take_piece({.payload = payload, .landing = landing_id{1}, .cookie = 3}));
+  ASSERT_TRUE(out.take_piece(1, 0, payload, 3));
   std::vector<std::uint64_t> dropped;
   while (const auto cookie = out.drop()) dropped.push_back(*cookie);
   std::ranges::sort(dropped);
   EXPECT_EQ(dropped, (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST(tcp_output, an_answer_leaves_whole_and_has_no_cookie) {
+  output out(4096);
+  const auto answer = bytes(10'000, 3);
+  for (int round = 0; round < 2; ++round) {
+    auto own = std::make_unique<std::byte[]>(answer.size());
+    std::ranges::copy(answer, own.get());
+    ASSERT_TRUE(out.take_answer(7, 100, std::move(own), answer.size()));
+  }
+  std::vector<std::byte> wire;
+  for (int segment = 0; segment < 2; ++segment) EXPECT_TRUE(drain(out, wire, SIZE_MAX).empty());
+  EXPECT_EQ(frames_of(wire)[1].f.offset, 100u + 4096u);
+  EXPECT_FALSE(out.drop()) << "what is left has no cookie either";
+  EXPECT_TRUE(out.empty());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <map>
 #include <thread>
 
+#include "base/hash.hpp"
 #include "sampling/connections.hpp"
 #include "tests/unit/sampling/curves.hpp"
 
@@ -79,8 +80,7 @@ std::string with_connections(const std::string& line) {
   auto text = text_of(example());
   const auto at = text.find("connections 1\n");
   text = text.substr(0, text.find("sum ")).replace(at, sizeof "connections 1", line);
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  const auto sum = base::hash_of(text);
   return text + fmt::format("sum {:016x}\n", sum);
 }
 
@@ -115,7 +115,7 @@ class profile_store : public ::testing::Test {
     folder_ = mkdtemp(name);
   }
   ~profile_store() override { std::filesystem::remove_all(folder_); }
-  store in_folder() const { return store(folder_ / "profiles"); }
+  store in_folder() const { return store({.folder = folder_ / "profiles"}); }
 
   /// What is said on standard error while `body` runs.
   static std::string said_by(const std::function<void()>& body) {

@@ -56,7 +56,7 @@ TEST_P(strategies, split_covers_what_is_left_without_gaps_in_order_once_per_rail
 }
 
 /// Kept order: those that are urgent among themselves, and those that are not.
-bool keeps_order(std::span<const outgoing* const> frame, const waiting_packets& waiting) {
+bool keeps_order(std::span<const send_item* const> frame, const waiting_packets& waiting) {
   for (const bool urgent : {true, false}) {
     auto next = waiting.items.begin();
     for (const auto* item : frame) {
@@ -79,7 +79,7 @@ TEST_P(strategies, choose_fills_a_frame_within_its_room_and_keeps_the_packets_or
     const auto packets = 1 + random() % 20;
     for (std::size_t i = 0; i < packets; ++i) waiting.add(random() % 5000, random() % 5 == 0);
     const frame_room room{.packets_max = 1 + random() % 16, .bytes_max = random() % 20'000};
-    std::array<const outgoing*, 16> frame;
+    std::array<const send_item*, 16> frame;
     const auto count = how().choose(waiting.all(), rail, rails.states, room,
                                     std::span(frame).first(room.packets_max));
     ASSERT_LE(count, room.packets_max);
@@ -106,7 +106,7 @@ TEST_P(strategies, nothing_waits_when_no_rail_is_busy) {
         std::ranges::find(rails.states, rail_state::condition::idle, &rail_state::now);
     waiting_packets waiting;
     waiting.add(random() % 50'000);
-    std::array<const outgoing*, 4> frame;
+    std::array<const send_item*, 4> frame;
     ASSERT_EQ(how().choose(waiting.all(), static_cast<std::uint32_t>(idle - rails.states.begin()),
                            rails.states, {.packets_max = 4, .bytes_max = 65536}, frame),
               1u);

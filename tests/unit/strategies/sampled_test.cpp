@@ -72,7 +72,7 @@ TEST(sampled, a_packet_waits_for_the_busy_rail_that_would_still_be_quicker) {
   rails.measured(60'000'000'000, 1);  // a minute: as good as never
   waiting_packets waiting;
   waiting.add(100);
-  std::array<const outgoing*, 4> frame;
+  std::array<const send_item*, 4> frame;
   const frame_room room{.packets_max = 4, .bytes_max = 4096};
   EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 0u);
   rails.states[0].busy_until_ns = base::now_ns() + 120'000'000'000;
@@ -86,7 +86,7 @@ TEST(sampled, packets_that_wait_leave_together_urgent_ones_first) {
   waiting.add(10);
   waiting.add(20, true);
   waiting.add(30);
-  std::array<const outgoing*, 8> frame;
+  std::array<const send_item*, 8> frame;
   ASSERT_EQ(sampled().choose(waiting.all(), 0, rails.states, {.packets_max = 8, .bytes_max = 4096},
                              frame),
             3u);

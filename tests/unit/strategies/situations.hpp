@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "packets/outgoing.hpp"
+#include "packets/send_item.hpp"
 #include "packets/strategy.hpp"
 #include "sampling/profile.hpp"
 
@@ -26,7 +26,7 @@ struct rails_of_a_peer {
 
 /// Packets that wait for a peer.
 struct waiting_packets {
-  std::deque<outgoing> items;
+  std::deque<send_item> items;
   std::vector<std::byte> memory = std::vector<std::byte>(1 << 16);
 
   void add(std::size_t payload_bytes, bool urgent = false);

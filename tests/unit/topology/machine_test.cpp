@@ -134,7 +134,7 @@ TEST(machine, that_makes_no_sense_is_refused_by_name) {
   EXPECT_NE(m.error().text.find("pizza:4"), std::string::npos);
 }
 
-/// What a process thinks the job may use together, whose parent and which itself are confined.
+/// What a confined process counts as the processors of the job, with a confined parent or not.
 int shared_processors(bool parent_too) {
   int out[2];
   if (pipe(out) != 0) return -1;

@@ -1,0 +1,89 @@
+# headway_modules(VARIABLE): sets it to the modules of src/, bottom to top, out of tools/layers.txt.
+function(headway_modules variable)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tools/layers.txt rows REGEX "^[a-z_/]+:")
+  list(TRANSFORM rows REPLACE ":.*" "")
+  set(${variable} ${rows} PARENT_SCOPE)
+endfunction()
+
+# headway_module_targets(VARIABLE module…): sets it to the modules' targets: that of
+# `c_api/endpoints` is `headway_c_api_endpoints`.
+function(headway_module_targets variable)
+  list(TRANSFORM ARGN REPLACE "/" "_" OUTPUT_VARIABLE targets)
+  list(TRANSFORM targets PREPEND headway_)
+  set(${variable} ${targets} PARENT_SCOPE)
+endfunction()
+
+# headway_module(NAME SOURCES file… USES module… LINKS target…)
+#
+# A module is a folder of src/ and one static library. It may link only modules that
+# tools/layers.txt lets it include: the test `layers` checks includes, this function checks links.
+function(headway_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;USES;LINKS" ${ARGN})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tools/layers.txt rows REGEX "^${name}:")
+  string(REGEX REPLACE "^[^:]*:" "" allowed "${rows}")
+  string(REGEX MATCHALL "[a-z_/]+" allowed "${allowed}")
+  foreach(used IN LISTS MODULE_USES)
+    if(NOT used IN_LIST allowed)
+      message(FATAL_ERROR "module '${name}' may not use module '${used}': see tools/layers.txt")
+    endif()
+  endforeach()
+  headway_module_targets(target ${name})
+  headway_module_targets(uses ${MODULE_USES})
+  add_library(${target} STATIC ${MODULE_SOURCES})
+  target_link_libraries(${target} PUBLIC ${uses} ${MODULE_LINKS} PRIVATE headway_flags headway_lto)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src
+                                              ${PROJECT_SOURCE_DIR}/include)
+  headway_precompile(${target} library)
+endfunction()
+
+# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds)
+# One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
+# every test of a label.
+function(headway_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/unit/MODULE/x.hpp"
+  target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags GTest::gtest_main GTest::gmock
+                                        Threads::Threads)
+  target_link_options(${name} PRIVATE -fno-lto)
+  headway_precompile(${name} test)
+  if("unit" IN_LIST TEST_LABELS AND CMAKE_BUILD_TYPE MATCHES "Rel")
+    # Unit tests run for milliseconds; this halves the time that the compiler takes for them.
+    target_compile_options(${name} PRIVATE -O1 -g1)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT}
+                                          COST ${TEST_TIMEOUT})  # the longest ones start first
+  foreach(label IN LISTS TEST_LABELS)
+    add_dependencies(tests_${label} ${name})
+  endforeach()
+endfunction()
+
+# headway_fuzz(NAME SOURCES file… LINKS target…)
+# One libFuzzer executable, with `LLVMFuzzerTestOneInput` in its sources, and a CTest entry that
+# runs it for HEADWAY_FUZZ_SECONDS, starting from the files in corpus/NAME if that folder exists.
+# Only in the preset `fuzz`; the target `fuzzers` builds them all.
+function(headway_fuzz name)
+  cmake_parse_arguments(FUZZ "" "" "SOURCES;LINKS" ${ARGN})
+  if(NOT HEADWAY_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${FUZZ_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/x.hpp"
+  target_link_libraries(${name} PRIVATE ${FUZZ_LINKS} headway_flags Threads::Threads)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found ${CMAKE_BINARY_DIR}/corpus/${name})
+  set(given ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  file(MAKE_DIRECTORY ${found})
+  if(NOT EXISTS ${given})
+    set(given "")
+  endif()
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${HEADWAY_FUZZ_SECONDS} -timeout=10
+                                -print_final_stats=1 -verbosity=0 ${found} ${given})
+  math(EXPR timeout "${HEADWAY_FUZZ_SECONDS} + 60")
+  set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})
+  add_dependencies(fuzzers ${name})
+endfunction()

@@ -1,0 +1,174 @@
+#include "authentication/handshake.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace headway::authentication {
+namespace {
+
+constexpr std::string_view responder_label = "responder", initiator_label = "initiator",
+                           decision_label = "decision";
+
+const unsigned char* bytes_of(const void* p) noexcept {
+  return static_cast<const unsigned char*>(p);
+}
+unsigned char* bytes_of(void* p) noexcept { return static_cast<unsigned char*>(p); }
+
+std::span<const std::byte> text(std::string_view t) noexcept {
+  return std::as_bytes(std::span(t.data(), t.size()));
+}
+
+}  // namespace
+
+handshake::handshake(const key& shared, const protocol& use) noexcept : use_(use) {
+  HEADWAY_ASSERT(use.name.size() == name_bytes && use.hello_bytes <= payload_bytes_max &&
+                 use.proof_bytes <= payload_bytes_max && use.decision_bytes <= payload_bytes_max);
+  crypto_generichash_init(&transcript_, bytes_of(shared.data()), shared.size(), mac_bytes);
+  absorb(text(use_.name));
+}
+
+handshake handshake::initiator(const key& shared, const protocol& use,
+                               std::span<const std::byte> hello,
+                               std::span<const std::byte> proof) noexcept {
+  HEADWAY_ASSERT(hello.size() == use.hello_bytes && proof.size() == use.proof_bytes);
+  handshake h(shared, use);
+  std::ranges::copy(hello, h.hello_.begin());
+  std::ranges::copy(proof, h.proof_.begin());
+  std::array<std::byte, payload_bytes_max + nonce_bytes> said;
+  std::ranges::copy(hello, said.begin());
+  randombytes_buf(said.data() + hello.size(), nonce_bytes);
+  const auto all = std::span(said).first(hello.size() + nonce_bytes);
+  h.absorb(all);
+  h.say(text(use.name), all);
+  h.stage_ = stage::challenge;
+  return h;
+}
+
+handshake handshake::responder(const key& shared, const protocol& use) noexcept {
+  handshake h(shared, use);
+  h.stage_ = stage::hello;
+  return h;
+}
+
+void handshake::absorb(std::span<const std::byte> said) noexcept {
+  crypto_generichash_update(&transcript_, bytes_of(said.data()), said.size());
+}
+
+/// What both have said has one length for each message, so that no two conversations give the same
+/// bytes; the label stands behind it with its own length.
+handshake::mac handshake::mac_of(std::string_view label) const noexcept {
+  mac made;
+  auto state = transcript_;
+  const auto label_bytes = static_cast<unsigned char>(label.size());
+  crypto_generichash_update(&state, bytes_of(label.data()), label.size());
+  crypto_generichash_update(&state, &label_bytes, 1);
+  crypto_generichash_final(&state, bytes_of(made.data()), made.size());
+  return made;
+}
+
+bool handshake::proves(std::string_view label, std::span<const std::byte> given) const noexcept {
+  const mac due = mac_of(label);
+  return given.size() == due.size() && sodium_memcmp(due.data(), given.data(), due.size()) == 0;
+}
+
+void handshake::say(std::span<const std::byte> front, std::span<const std::byte> back) noexcept {
+  HEADWAY_ASSERT(output().empty() && front.size() + back.size() <= out_.size());
+  std::ranges::copy(front, out_.begin());
+  std::ranges::copy(back, out_.begin() + static_cast<std::ptrdiff_t>(front.size()));
+  out_bytes_ = front.size() + back.size();
+  out_sent_ = 0;
+}
+
+void handshake::sent(std::size_t bytes) noexcept {
+  HEADWAY_ASSERT(bytes <= out_bytes_ - out_sent_);
+  out_sent_ += bytes;
+}
+
+std::size_t handshake::expected_bytes() const noexcept {
+  switch (stage_) {
+    case stage::hello:
+      return name_bytes + use_.hello_bytes + nonce_bytes;
+    case stage::challenge:
+      return nonce_bytes + mac_bytes;
+    case stage::proof:
+      return use_.proof_bytes + mac_bytes;
+    case stage::decision:
+      return use_.decision_bytes + mac_bytes;
+    default:
+      return 0;
+  }
+}
+
+std::span<std::byte> handshake::wanted() noexcept {
+  const auto expected = expected_bytes();
+  if (expected == 0) return {};
+  return std::span(in_).subspan(in_bytes_, expected - in_bytes_);
+}
+
+handshake::stage handshake::received(std::size_t bytes) noexcept {
+  in_bytes_ += bytes;
+  const auto expected = expected_bytes();
+  HEADWAY_ASSERT(in_bytes_ <= expected);
+  if (in_bytes_ < expected) return stage_;
+  stage_ = read();
+  in_bytes_ = 0;
+  return stage_;
+}
+
+/// A whole message is in.
+handshake::stage handshake::read() noexcept {
+  const auto bytes = std::span<const std::byte>(in_).first(in_bytes_);
+  switch (stage_) {
+    case stage::hello:
+      if (std::memcmp(bytes.data(), use_.name.data(), name_bytes) != 0) return stage::broken;
+      std::ranges::copy(bytes.subspan(name_bytes, use_.hello_bytes), hello_.begin());
+      absorb(bytes.subspan(name_bytes));
+      return stage::claimed;
+    case stage::challenge:
+      absorb(bytes.first(nonce_bytes));
+      if (!proves(responder_label, bytes.last(mac_bytes))) return stage::broken;
+      absorb(std::span(proof_).first(use_.proof_bytes));
+      say(std::span(proof_).first(use_.proof_bytes), mac_of(initiator_label));
+      return stage::decision;
+    case stage::proof:
+      std::ranges::copy(bytes.first(use_.proof_bytes), proof_.begin());
+      absorb(bytes.first(use_.proof_bytes));
+      return proves(initiator_label, bytes.last(mac_bytes)) ? stage::judging : stage::broken;
+    case stage::decision:
+      std::ranges::copy(bytes.first(use_.decision_bytes), decision_.begin());
+      absorb(bytes.first(use_.decision_bytes));
+      return proves(decision_label, bytes.last(mac_bytes)) ? stage::finished : stage::broken;
+    default:
+      return stage::broken;
+  }
+}
+
+void handshake::accept() noexcept {
+  HEADWAY_ASSERT(stage_ == stage::claimed);
+  std::array<std::byte, nonce_bytes> nonce;
+  randombytes_buf(nonce.data(), nonce.size());
+  absorb(nonce);
+  say(nonce, mac_of(responder_label));
+  stage_ = stage::proof;
+}
+
+void handshake::decide(std::span<const std::byte> payload) noexcept {
+  HEADWAY_ASSERT(stage_ == stage::judging && payload.size() == use_.decision_bytes);
+  absorb(payload);
+  say(payload, mac_of(decision_label));
+  stage_ = stage::finished;
+}
+
+std::span<const std::byte> handshake::hello() const noexcept {
+  return std::span(hello_).first(use_.hello_bytes);
+}
+std::span<const std::byte> handshake::proof() const noexcept {
+  return std::span(proof_).first(use_.proof_bytes);
+}
+std::span<const std::byte> handshake::decision() const noexcept {
+  return std::span(decision_).first(use_.decision_bytes);
+}
+
+}  // namespace headway::authentication

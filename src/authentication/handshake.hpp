@@ -1,0 +1,107 @@
+#pragma once
+
+#include <sodium.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headway::authentication {
+
+inline constexpr std::size_t key_bytes = 32, nonce_bytes = 32, mac_bytes = 32;
+/// A secret that both sides have.
+using key = std::array<std::byte, key_bytes>;
+
+/// What is particular to one use of the handshake. Constant, and the same at both ends.
+struct protocol {
+  std::string_view name;  ///< 16 characters with the version in them; begins each connection
+  std::size_t hello_bytes = 0, proof_bytes = 0, decision_bytes = 0;  ///< of the payloads
+};
+
+/// Two processes prove to each other that they have the same key, before either trusts another
+/// byte; and tell each other a few bytes on the way.
+///
+///   initiator -> responder   hello      name, payload, nonce of the initiator
+///   responder -> initiator   challenge  nonce of the responder, MAC
+///   initiator -> responder   proof      payload, MAC
+///   responder -> initiator   decision   payload, MAC
+///
+/// Each MAC is libsodium's keyed BLAKE2b over all that both sides have said so far, and a label
+/// that names the message: no MAC serves for another message, direction, connection or payload.
+/// Knows no sockets: bytes go in and come out.
+///
+/// Shape:    messages of fixed length. `wanted` is never more than what is left of the next one, so
+///           that no byte behind the handshake is ever read.
+/// Threads:  none.
+/// Errors:   `broken` for ever after the first message that does not fit.
+class handshake {
+ public:
+  static constexpr std::size_t payload_bytes_max = 48;
+
+  enum class stage : std::uint8_t {
+    hello,      ///< the responder waits for it
+    claimed,    ///< the responder has to `accept` what the hello claims, or to `refuse` it
+    challenge,  ///< the initiator waits for it
+    proof,      ///< the responder waits for it
+    judging,    ///< the initiator has proved itself, the responder has to `decide`
+    decision,   ///< the initiator waits for it
+    finished,
+    broken,
+  };
+
+  /// `hello` and `proof` are the payloads that the initiator sends.
+  [[nodiscard]] static handshake initiator(const key& shared, const protocol& use,
+                                           std::span<const std::byte> hello,
+                                           std::span<const std::byte> proof) noexcept;
+  [[nodiscard]] static handshake responder(const key& shared, const protocol& use) noexcept;
+
+  [[nodiscard]] stage now() const noexcept { return stage_; }
+
+  /// What to send now; report what went out by `sent`.
+  [[nodiscard]] std::span<const std::byte> output() const noexcept {
+    return std::span(out_).subspan(out_sent_, out_bytes_ - out_sent_);
+  }
+  void sent(std::size_t bytes) noexcept;
+
+  /// Where to read the next bytes to, at most so many; report what came by `received`. Empty:
+  /// nothing is expected now.
+  [[nodiscard]] std::span<std::byte> wanted() noexcept;
+  stage received(std::size_t bytes) noexcept;
+
+  // Of the responder.
+  /// A claim at `claimed`; the truth from `judging` on.
+  [[nodiscard]] std::span<const std::byte> hello() const noexcept;
+  [[nodiscard]] std::span<const std::byte> proof() const noexcept;
+  void accept() noexcept;                                    ///< at `claimed`
+  void refuse() noexcept { stage_ = stage::broken; }         ///< at any stage
+  void decide(std::span<const std::byte> payload) noexcept;  ///< at `judging`
+
+  /// Of the initiator that is `finished`.
+  [[nodiscard]] std::span<const std::byte> decision() const noexcept;
+
+ private:
+  static constexpr std::size_t name_bytes = 16;
+  static constexpr std::size_t message_bytes_max = name_bytes + payload_bytes_max + nonce_bytes;
+  using mac = std::array<std::byte, mac_bytes>;
+  using payload_buffer = std::array<std::byte, payload_bytes_max>;
+
+  handshake(const key& shared, const protocol& use) noexcept;
+  [[nodiscard]] std::size_t expected_bytes() const noexcept;
+  void absorb(std::span<const std::byte> said) noexcept;
+  [[nodiscard]] mac mac_of(std::string_view label) const noexcept;
+  [[nodiscard]] bool proves(std::string_view label,
+                            std::span<const std::byte> given) const noexcept;
+  void say(std::span<const std::byte> front, std::span<const std::byte> back) noexcept;
+  [[nodiscard]] stage read() noexcept;
+
+  protocol use_;
+  crypto_generichash_state transcript_;
+  stage stage_ = stage::broken;
+  payload_buffer hello_{}, proof_{}, decision_{};
+  std::array<std::byte, message_bytes_max> in_{}, out_{};
+  std::size_t in_bytes_ = 0, out_bytes_ = 0, out_sent_ = 0;
+};
+
+}  // namespace headway::authentication

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <mutex>
+
+#include "base/lock_guard.hpp"
+#include "base/thread_annotations.hpp"
+
+namespace headway::base {
+
+/// std::mutex that Clang's thread-safety analysis understands: for the control plane.
+/// Threads:  any; not recursive.
+/// Progress: a waiting thread sleeps in the kernel.
+class HEADWAY_CAPABILITY("mutex") mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  void lock() HEADWAY_ACQUIRE() { native_.lock(); }
+  [[nodiscard]] bool try_lock() HEADWAY_TRY_ACQUIRE(true) { return native_.try_lock(); }
+  void unlock() HEADWAY_RELEASE() { native_.unlock(); }
+
+ private:
+  std::mutex native_;
+};
+
+}  // namespace headway::base

@@ -1,0 +1,239 @@
+#include "c_api/progress/task.hpp"
+
+#include <ctime>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/backoff.hpp"
+#include "c_api/progress/task_host.hpp"
+
+namespace headway::progress_api {
+namespace {
+
+constexpr std::uint64_t block_limit_ns = 10'000'000;  // how late a cancel may come through
+constexpr long fetch_pause_ns = 50'000;
+
+}  // namespace
+
+task::task(const headway_ltask_attributes& a) noexcept
+    : progress::ltask(a.name, &turn,
+                      a.kind == HEADWAY_LTASK_ONE_SHOT ? progress::ltask_kind::one_shot
+                                                       : progress::ltask_kind::repeat),
+      repeats_(a.kind != HEADWAY_LTASK_ONE_SHOT),
+      patient_(a.patient != 0),
+      place_(a.place),
+      body_(a.run),
+      argument_(a.argument),
+      block_(a.block),
+      on_end_(a.ended),
+      block_delay_ns_(a.block_delay_ns),
+      source_(a.descriptor) {
+  ended_.begin_done();
+}
+
+headway_ltask_outcome task::outcome() const noexcept {
+  if (busy()) return HEADWAY_LTASK_PENDING;
+  return static_cast<headway_ltask_outcome>(outcome_.load(std::memory_order_relaxed));
+}
+
+/// Tells the engine what it must know while the task is queued; the engine counts one-shots itself.
+void task::begin_watch() noexcept {
+  idle_since_ns_ = 0;
+  if (!repeats_) return;
+  auto& e = host_->home();
+  if (patient_) host_->add_unpending(+1);
+  else e.pending_started();
+  if (source_.descriptor() >= 0) e.add_source(source_);
+}
+
+/// It ran and will run again, and no event says when. Not before its first run: many end by that,
+/// and until then it is a submission, with which no thread sleeps.
+void task::begin_blind() noexcept {
+  if (source_.descriptor() >= 0 || blind_) return;
+  blind_ = true;
+  host_->home().blind_started();
+}
+
+void task::end_watch() noexcept {
+  if (!repeats_) return;
+  auto& e = host_->home();
+  if (source_.descriptor() >= 0) e.remove_source(source_);
+  else if (std::exchange(blind_, false)) e.blind_ended();
+  if (patient_) host_->add_unpending(-1);
+  else e.pending_ended();
+}
+
+void task::cease_pending() noexcept {
+  host_->add_unpending(+1);
+  end_watch();
+}
+
+void task::resume_pending() noexcept {
+  begin_watch();
+  host_->add_unpending(-1);
+}
+
+void task::enqueue() noexcept {
+  if (place_ != HEADWAY_LTASK_PLACE_MACHINE) [[unlikely]]
+    return enqueue_at_place();
+  host_->home().submit(*this);
+}
+
+void task::enqueue_at_place() noexcept {
+  auto& e = host_->home();
+  if (place_ == HEADWAY_LTASK_PLACE_SUBMITTER) e.submit_here(*this);
+  else e.submit_at(static_cast<topology::place_id>(place_), *this);
+}
+
+task_answer task::submit(task_host& host) noexcept {
+  HEADWAY_DEBUG_ASSERT(alive());
+  if (busy()) return task_answer::was_busy;
+  // No other thread uses it while it is inactive.
+  if (host_ != &host) host_ = &host;  // late requests for its last submission may still read it
+  ended_.reset();
+  phase_.begin();
+  begin_watch();
+  enqueue();
+  return task_answer::ok;
+}
+
+progress::ltask_result task::turn(progress::ltask& self) noexcept {
+  auto& me = static_cast<task&>(self);
+  const auto said = me.body_(me.handle(), me.argument_);
+  if (said == HEADWAY_LTASK_SUSPEND) return me.suspend_itself();
+  if (me.repeats_ && said == HEADWAY_LTASK_IDLE) return me.idled();
+  if (me.repeats_ && said == HEADWAY_LTASK_ADVANCED) {
+    me.begin_blind();
+    me.idle_since_ns_ = 0;
+    return progress::ltask_result::advanced;
+  }
+  me.end(HEADWAY_LTASK_FINISHED);
+  return progress::ltask_result::done;
+}
+
+/// Moves it to its blocking form when it has been idle for long enough.
+progress::ltask_result task::idled() noexcept {
+  begin_blind();
+  if (!block_) return progress::ltask_result::idle;
+  const auto now = host_->home().clock().now_ns();
+  if (idle_since_ns_ == 0) idle_since_ns_ = now;
+  if (now - idle_since_ns_ < block_delay_ns_ || !host_->reserve())
+    return progress::ltask_result::idle;
+  auto* host = host_;
+  cease_pending();
+  if (phase_.leave(task_phase::blocking, requests::end_asked | requests::return_asked)) {
+    host->send(*this);
+    return progress::ltask_result::done;
+  }
+  resume_pending();
+  host->unreserve();
+  return progress::ltask_result::idle;
+}
+
+/// Its body has asked to be suspended.
+progress::ltask_result task::suspend_itself() noexcept {
+  cease_pending();  // before it can be resumed, and ended, by others
+  if (phase_.leave(task_phase::suspended, requests::resumed_early | requests::end_asked))
+    return progress::ltask_result::done;
+  phase_.clear_resumed_early();
+  resume_pending();
+  if (repeats_) return progress::ltask_result::idle;
+  enqueue();  // the engine forgets a one-shot after its run, whatever its body returns
+  return progress::ltask_result::done;
+}
+
+/// The last step: afterwards the task may be gone.
+void task::end(headway_ltask_outcome how) noexcept {
+  end_watch();
+  auto* const call = on_end_;
+  void* const argument = argument_;
+  outcome_.store(static_cast<std::uint8_t>(how), std::memory_order_relaxed);
+  phase_.end();
+  ended_.complete();
+  if (call) call(argument);
+}
+
+/// The task is inactive: waits until a concurrent `end` has published its outcome.
+task_answer task::why_not() const noexcept {
+  for (base::backoff until_ended; busy();) until_ended.wait();
+  return outcome() == HEADWAY_LTASK_UNUSED ? task_answer::was_not_busy : task_answer::ended;
+}
+
+void task::fetch_from_thread() noexcept {
+  while (phase_.get() == task_phase::blocking) {
+    static_cast<void>(phase_.ask(requests::return_asked));
+    const timespec pause{0, fetch_pause_ns};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+task_answer task::suspend() noexcept {
+  for (base::backoff until_run;; until_run.wait()) {
+    fetch_from_thread();
+    const base::lock_guard hold(control_);
+    const auto now = phase_.get();
+    if (now == task_phase::inactive) return why_not();
+    if (now == task_phase::suspended) return task_answer::ok;
+    // False: it ended, suspended itself, went to block, or is on its way into the queue.
+    if (now == task_phase::blocking || !host_->home().cancel(*this)) continue;
+    cease_pending();
+    phase_.put(task_phase::suspended);
+    return task_answer::ok;
+  }
+}
+
+/// Takes no lock: a body may call it while another thread waits for that body's run, to suspend.
+task_answer task::resume() noexcept {
+  switch (phase_.resume()) {
+    case basic_task_phase<>::resumed::inactive:
+      return why_not();
+    case basic_task_phase<>::resumed::continues:
+      return task_answer::ok;
+    case basic_task_phase<>::resumed::to_be_queued:
+      break;
+  }
+  resume_pending();
+  enqueue();
+  return task_answer::ok;
+}
+
+task_answer task::ask() noexcept {
+  if (!phase_.ask(requests::end_asked)) return why_not();
+  return resume();
+}
+
+task_answer task::cancel() noexcept {
+  for (base::backoff until_run;; until_run.wait()) {
+    fetch_from_thread();
+    const base::lock_guard hold(control_);
+    const auto now = phase_.get();
+    if (now == task_phase::inactive) return why_not();
+    if (now == task_phase::suspended && phase_.claim_suspended()) {
+      resume_pending();
+      break;
+    }
+    if (now == task_phase::active && host_->home().cancel(*this)) break;
+  }
+  end(HEADWAY_LTASK_CANCELLED);
+  return task_answer::ok;
+}
+
+headway_ltask_result task::block() noexcept {
+  for (;;) {
+    const auto said = block_(handle(), argument_, block_limit_ns);
+    if (said != HEADWAY_LTASK_IDLE || phase_.asked(requests::end_asked | requests::return_asked))
+      return said;
+  }
+}
+
+void task::came_back(headway_ltask_result said) noexcept {
+  if (said == HEADWAY_LTASK_SUSPEND &&
+      phase_.leave(task_phase::suspended, requests::resumed_early | requests::end_asked))
+    return;
+  resume_pending();
+  if (said == HEADWAY_LTASK_DONE) return end(HEADWAY_LTASK_FINISHED);
+  phase_.come_back();
+  enqueue();
+}
+
+}  // namespace headway::progress_api

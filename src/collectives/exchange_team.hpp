@@ -1,0 +1,43 @@
+#pragma once
+
+#include "collectives/exchange_transport.hpp"
+#include "collectives/node_memory.hpp"
+#include "collectives/recent_schedules.hpp"
+#include "collectives/team.hpp"
+
+namespace headway::collectives {
+
+/// The team of a communicator, with all that its collective operations keep.
+/// Threads:  see `team`. What it is made of must outlive it.
+class exchange_team {
+ public:
+  /// What the composition knows about the processes, and the user's settings.
+  struct surroundings {
+    node_memory::rail_memory memory = {};
+    bool oversubscribed = false;  ///< more ranks than processors on some node
+    bool on_one_node = false;     ///< all ranks
+    settings chosen_by_user = {};
+  };
+
+  exchange_team(messages::exchange& exchange, messages::context& context, const surroundings& known)
+      : transport_(exchange, context),
+        ranks_(transport_, context.self, context.members->size(), known.oversubscribed,
+               known.chosen_by_user),
+        memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr) {}
+
+  [[nodiscard]] team& ranks() noexcept { return ranks_; }
+  [[nodiscard]] recent_schedules& recent() noexcept { return recent_; }
+  /// See node_memory::count_call.
+  void count_call() {
+    if (memory_.count_call()) [[unlikely]]
+      recent_.forget();
+  }
+
+ private:
+  exchange_transport transport_;
+  team ranks_;
+  node_memory memory_;
+  recent_schedules recent_;
+};
+
+}  // namespace headway::collectives

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+
+#include "collectives/schedule.hpp"
+#include "collectives/transport.hpp"
+#include "messages/context.hpp"
+#include "messages/exchange.hpp"
+#include "progress/core/engine.hpp"
+
+namespace headway::collectives {
+
+/// The transport of a communicator: its collective context and the process's engine.
+/// Threads:  any. What it is made of must outlive it.
+class exchange_transport final : public transport {
+ public:
+  exchange_transport(messages::exchange& exchange, messages::context& context) noexcept
+      : exchange_(exchange), engine_(exchange.engine()), context_(context) {}
+
+  void send(messages::request& r, std::span<const std::byte> data, int destination,
+            int tag) noexcept override {
+    exchange_.send(context_, r, data, destination, tag);
+  }
+  void send_failure(messages::request& r, messages::outcome why, std::size_t due_bytes,
+                    int destination, int tag) noexcept override {
+    if (why == messages::outcome::peer_lost)
+      exchange_.send(context_, r, {}, destination, tag, messages::send_mode::give_up);
+    else exchange_.send(context_, r, wrong_length(due_bytes), destination, tag);
+  }
+  void receive(messages::request& r, std::span<std::byte> buffer, int source,
+               int tag) noexcept override {
+    exchange_.receive(context_, r, buffer, source, tag);
+  }
+  [[nodiscard]] bool lost(int rank) const noexcept override { return context_.lost(rank); }
+  void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }
+  void wait(progress::completion& what) noexcept override { engine_.wait(what); }
+  void pending_started() noexcept override { engine_.pending_started(); }
+  void pending_ended() noexcept override { engine_.pending_ended(); }
+
+ private:
+  messages::exchange& exchange_;
+  progress::engine& engine_;
+  messages::context& context_;
+};
+
+}  // namespace headway::collectives

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collectives/shm_collective.hpp"
+#include "collectives/team.hpp"
+#include "messages/exchange.hpp"
+#include "progress/core/engine.hpp"
+#include "rails/memory.hpp"
+#include "rails/shm_slots.hpp"
+
+namespace headway::collectives {
+
+/// Gives a team its shared memory: agrees with the other ranks on what all of them can use, and
+/// holds what that takes. The only place where collectives use rails' memory.
+/// Shape:    not at once, because many communicators live for a handful of calls and a process has
+///           few slots: at the `first_try`th call, and once more at the `last_try`th if no slot was
+///           free.
+/// Threads:  as collectives on a communicator.
+class node_memory {
+ public:
+  /// What this process has of either; null: nothing.
+  struct rail_memory {
+    rails::shm_slots* slots = nullptr;
+    rails::memory* copies = nullptr;
+  };
+
+  /// `members` are the ranks'; null if they are not all on one node. All ranks know the same.
+  node_memory(team& ranks, rail_memory memory, progress::engine& engine,
+              messages::context* members);
+
+  /// To be called once for each blocking barrier and allreduce, on all ranks alike. Now and then it
+  /// is collective, and waits. True: team::memory may have changed, so that a schedule made before
+  /// must not be used again: another rank may make it anew, with another algorithm.
+  [[nodiscard]] bool count_call() {
+    if (calls_ == last_try) [[likely]]
+      return false;
+    return try_now();
+  }
+
+ private:
+  static constexpr int first_try = 4, last_try = 256;
+
+  class rail_copies final : public peer_copies {
+   public:
+    rail_copies(rails::memory& memory, const std::vector<rails::peer_id>& processes) noexcept
+        : memory_(memory), processes_(processes) {}
+    /// Every rank but this one.
+    [[nodiscard]] bool reach_all(int own_rank) const noexcept;
+    [[nodiscard]] bool read(int rank, std::uint64_t from,
+                            std::span<std::byte> to) noexcept override;
+    [[nodiscard]] bool write(int rank, std::uint64_t to,
+                             std::span<const std::byte> from) noexcept override;
+
+   private:
+    /// What lies at an address there, whether exposed or not: for `direct` memory only.
+    [[nodiscard]] static rails::remote_place at(std::uint64_t address, std::size_t bytes) noexcept {
+      return {.exposed = {.id = 0, .address = address, .bytes = bytes}};
+    }
+    rails::memory& memory_;
+    const std::vector<rails::peer_id>& processes_;
+  };
+
+  bool try_now();
+
+  team& team_;
+  rails::shm_slots* const rail_slots_;
+  progress::engine& engine_;
+  messages::context* const members_;
+  const std::vector<rails::peer_id> processes_;
+  std::optional<rail_copies> copies_;
+  std::unique_ptr<shm_collective> slots_;
+  int calls_ = 0;  // `last_try`: no more tries
+};
+
+}  // namespace headway::collectives

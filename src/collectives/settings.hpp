@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace headway::collectives {
+
+/// The operations between which the choice of an algorithm differs. MPI_Alltoallw counts as
+/// alltoallv, MPI_Reduce_scatter_block as reduce_scatter.
+enum class collective : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  scan,
+  exscan,
+  reduce_scatter,
+};
+inline constexpr std::size_t collective_count =
+    static_cast<std::size_t>(collective::reduce_scatter) + 1;
+
+enum class algorithm : std::uint8_t {
+  automatic,  ///< as the table says; in a rule: never
+  dissemination,
+  doubling,
+  binomial,
+  flat,  ///< all with rank 0 or the root
+  chain,
+  pipeline,
+  scatter_ring,
+  ring,
+  bruck,
+  linear,
+  pairwise,
+  ordered,
+  direct,  ///< in the memory of the others
+  slots,   ///< by slots of shared memory, in one step (shm_collective.hpp)
+};
+inline constexpr std::size_t algorithm_count = static_cast<std::size_t>(algorithm::slots) + 1;
+
+/// What the user chose.
+struct settings {
+  std::array<algorithm, collective_count> forced{};  ///< by collective; `automatic`: nothing
+
+  /// Reads "allreduce:ring,bcast:chain". An entry that names no algorithm of its collective is
+  /// logged and left out.
+  [[nodiscard]] static settings from_text(std::string_view text);
+  /// HEADWAY_COLLECTIVES.
+  [[nodiscard]] static settings from_environment();
+};
+
+}  // namespace headway::collectives

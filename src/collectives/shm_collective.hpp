@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/exchange_slot.hpp"
+#include "collectives/team.hpp"
+#include "messages/request.hpp"
+#include "processes/membership.hpp"
+#include "progress/core/engine.hpp"
+#include "rails/shm_slots.hpp"
+
+namespace headway::collectives {
+
+struct reduction;
+
+/// Small blocking collectives of ranks that share memory: each rank writes its value into a slot of
+/// its own and reads those of all others, in one step and without a message. Where ranks outnumber
+/// processors each rank runs once per operation, which is the least that is possible.
+///
+/// Shape:    up to `ranks_max` ranks, values up to `value_bytes_max` bytes.
+/// Threads:  one at a time, as collectives on a communicator are; all ranks in the same order.
+/// Progress: `share` looks a few times itself, then waits as the engine waits: meanwhile
+///           everything else of this process progresses, and in the end it sleeps.
+/// Errors:   values of unequal size end it with `truncated` or `failed` on the ranks that see them.
+///           A rank that is lost ends `share` with `peer_lost` on all ranks that still wait for
+///           a value, and every later one.
+class shm_collective final : private rails::shm_slots::watcher {
+ public:
+  static constexpr std::size_t value_bytes_max = 48;
+  static constexpr int ranks_max = 64;
+
+  /// `slot` was agreed on by all ranks of the team (see `open`).
+  shm_collective(team& ranks, rails::shm_slots& memory, progress::engine& engine,
+                 std::span<const rails::peer_id> processes, std::uint32_t slot);
+  ~shm_collective();
+  shm_collective(const shm_collective&) = delete;
+  shm_collective& operator=(const shm_collective&) = delete;
+
+  /// Agrees with the other ranks on a slot. Collective; null on all ranks alike when no slot is
+  /// free, or one rank cannot see another's memory. `memory` null: this process has no slots.
+  [[nodiscard]] static std::unique_ptr<shm_collective> open(
+      team& ranks, rails::shm_slots* memory, progress::engine& engine,
+      std::span<const rails::peer_id> processes);
+
+  /// Shows `mine` to all, and returns when the values of all ranks are there.
+  [[nodiscard]] messages::outcome share(std::span<const std::byte> mine) noexcept;
+  /// After `share`, until the next one.
+  [[nodiscard]] const std::byte* value_of(int rank) const noexcept;
+  /// Every rank combines all values, in the order of ranks. Only where `allreduce_uses_slots`.
+  [[nodiscard]] messages::outcome allreduce(const reduction& r) noexcept;
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
+
+ private:
+  struct value {
+    std::uint64_t size;
+    std::byte bytes[value_bytes_max];  // aligned to 16
+  };
+  using line = basic_exchange_slot<std::atomic<std::uint64_t>, value>;
+  static_assert(sizeof(line) == rails::shm_slots::line_bytes &&
+                exchange_lines == rails::shm_slots::lines);
+
+  [[nodiscard]] line& line_of(std::size_t rank) const noexcept;
+  [[nodiscard]] bool all_here() const noexcept;
+  [[nodiscard]] bool ready() const noexcept override;
+  [[nodiscard]] bool look_for_losses() noexcept;
+  [[nodiscard]] messages::outcome compare(std::size_t size) noexcept;
+  void wait() noexcept;
+  static progress::ltask_result poll(progress::ltask& task) noexcept;
+
+  struct poll_task : progress::ltask {
+    explicit poll_task(shm_collective& of) noexcept;
+    shm_collective& owner;
+  };
+
+  team& team_;
+  rails::shm_slots& memory_;
+  progress::engine& engine_;
+  const std::vector<rails::peer_id> processes_;
+  std::vector<line*> lines_;  // of each rank, the first of two
+  std::uint64_t number_ = 0;  // of the present exchange; all ranks count alike
+  int failed_rank_ = -1;
+  bool broken_ = false;  // a rank is lost: nothing is shown any more
+  std::atomic<bool> waits_{false};
+  poll_task task_;
+  progress::completion done_;
+};
+
+}  // namespace headway::collectives

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "messages/request.hpp"
+#include "progress/completion/completion.hpp"
+
+namespace headway::collectives {
+
+class schedule;
+
+/// What a schedule needs of the modules below: messages between the ranks of one team, and a
+/// progress engine. Every function is required; shared memory is a separate, optional capability
+/// (shared_memory.hpp). Small, so that tests can run all ranks in one thread.
+/// Threads:  any.
+/// Progress: only `wait` waits. A request ends by `messages::request::finish`, possibly before the
+///           function that was given it returns.
+/// Errors:   as messages::exchange reports them, in `request::arrived.how`.
+class transport {
+ public:
+  /// `data` must stay unchanged until `r` is complete.
+  virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
+                    int tag) noexcept = 0;
+  /// Sends, in place of a message of `due_bytes`, one that ends its receive with an error: with
+  /// `why` where the transport can say so, else by a length that is not `due_bytes`.
+  virtual void send_failure(messages::request& r, messages::outcome why, std::size_t due_bytes,
+                            int destination, int tag) noexcept = 0;
+  virtual void receive(messages::request& r, std::span<std::byte> buffer, int source,
+                       int tag) noexcept = 0;
+  /// The process of that rank is known to be dead.
+  [[nodiscard]] virtual bool lost(int rank) const noexcept = 0;
+  /// Has `ready.take_turn()` called soon by `ready`'s ltask, at some polling point.
+  virtual void submit(schedule& ready) noexcept = 0;
+  virtual void wait(progress::completion& what) noexcept = 0;
+  /// A schedule that no thread waits for has started or ended: background progression is needed in
+  /// between.
+  virtual void pending_started() noexcept = 0;
+  virtual void pending_ended() noexcept = 0;
+
+ protected:
+  ~transport() = default;
+};
+
+/// A message whose length is not `due_bytes`: for `transport::send_failure`.
+[[nodiscard]] inline std::span<const std::byte> wrong_length(std::size_t due_bytes) noexcept {
+  static constexpr std::byte one_byte{};
+  return due_bytes == 0 ? std::span(&one_byte, 1) : std::span<const std::byte>{};
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/intrusive_list.hpp"
+
+namespace headway::endpoints {
+
+/// Where messages go: an end-point of a process of the job. Id 0: none.
+struct address {
+  std::uint32_t process = 0;  ///< its rank
+  std::uint32_t id = 0;       ///< of the end-point there: a slot and how often it was used
+
+  friend bool operator==(const address&, const address&) = default;
+};
+
+struct block;
+
+/// A message that waits in an inbox. It lies in the header of a block: of the one that has its
+/// contents, or of an empty one where that is in use (a kept buffer can wait in several inboxes).
+struct parcel : base::list_hook<> {
+  block* contents = nullptr;
+  std::size_t bytes = 0;
+  address from;
+  std::int32_t tag = 0;
+  std::uint16_t charge = 0;  ///< of the sender's credit at this end-point
+  bool lent = false;         ///< the sender keeps the buffer
+  bool ready = true;         ///< false: announced, its bytes are still under way
+};
+
+/// The header in front of every buffer.
+/// Shape:    two cache lines, then the data, which begin on a line of their own (on a page from
+///           64 KiB on). Lies in the region of the process that made it, and is seen by all that
+///           map it; `waits` belongs to the process in whose inbox it is.
+/// Threads:  `state` any; everything else the thread or message that holds the buffer.
+struct alignas(64) block {
+  // state == free_state                  in the pool
+  // state == flying                      sent away, and not received yet
+  // state == landed                      the same, in an inbox of another process than its sender's
+  // state == held | n                    its holder has it, and n messages or receivers share it
+  // state == n > 0                       n receivers share it, and it has no holder
+  // Hazards, and the edge that removes each:
+  //   a holder sees half of what an earlier one wrote    (R) release -> (A) acquire on `state`,
+  //                                                      besides the lists' own edges
+  static constexpr std::uint32_t held = 1u << 31, free_state = 1u << 30, flying = 1u << 29,
+                                 landed = 1u << 28;
+  static constexpr std::uint32_t mark_value = 0x68776270;
+  static constexpr std::uint32_t nobody = UINT32_MAX, several = UINT32_MAX - 1;
+  static constexpr std::size_t waits_offset = 64;  ///< of `waits`: the second line
+
+  std::uint32_t mark = mark_value;
+  base::atomic<std::uint32_t> state{free_state};
+  std::uint64_t job = 0;         ///< tells jobs apart
+  std::uint64_t place = 0;       ///< of this header in its region, bytes
+  std::uint64_t next = 0;        ///< place of the next in a list of free or returned blocks
+  std::uint32_t owner = 0;       ///< the process that made it
+  std::uint32_t size_class = 0;  ///< the data are 2^size_class bytes
+  // Relaxed: they name the processes whose death frees the buffer, and carry nothing.
+  base::atomic<std::uint32_t> holder{nobody};  ///< the process that has it, or that it is sent to
+  base::atomic<std::uint32_t> lent_to{
+      nobody};                 ///< the process that shares it, if there is one only
+  std::uint32_t checksum = 0;  ///< of what was sent, where checks are on
+  alignas(64) parcel waits;
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << size_class; }
+  [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(this + 1);
+  }
+};
+static_assert(sizeof(block) == 128);
+
+/// The block whose header `p` lies in.
+[[nodiscard]] inline block& block_of(parcel& p) noexcept {
+  return *reinterpret_cast<block*>(reinterpret_cast<std::byte*>(&p) - block::waits_offset);
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,219 @@
+#include "endpoints/buffers/block_allocator.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+
+namespace headway::endpoints {
+namespace {
+
+constexpr unsigned page_class = 16;  // from here on data begin on a page
+constexpr std::uint64_t page_bytes = 4096;
+// Processors fetch lines in pairs: no two blocks share one.
+constexpr std::uint64_t pair_bytes = 128;
+
+constexpr std::uint32_t made_at_once(unsigned size_class) noexcept {
+  return size_class <= 9 ? 32 : size_class <= 12 ? 16 : size_class <= 15 ? 8 : 1;
+}
+
+// The allocators of this process: for threads that end, and to say whose a foreign buffer is. Cold.
+base::mutex all_lock;
+std::vector<block_allocator*>& all_allocators() HEADWAY_REQUIRES(all_lock) {
+  static auto* const made = new std::vector<block_allocator*>;
+  return *made;
+}
+// Relaxed: unique, no more.
+base::atomic<std::uint64_t> serials{0};
+base::atomic<std::uint64_t> thread_numbers{0};
+
+thread_local constinit std::uint64_t thread_number = 0;
+
+}  // namespace
+
+/// One in each thread that uses an allocator; leaves the thread's caches to others when it ends.
+struct block_allocator::thread_end {
+  ~thread_end() {
+    const base::lock_guard held(all_lock);
+    for (auto* one : all_allocators()) {
+      const base::lock_guard guard(one->lock_);
+      for (auto& c : one->caches_)
+        if (c->thread == thread_number) c->thread = 0;
+    }
+    current = {};
+  }
+};
+
+block_allocator::block_allocator(const pool_options& options)
+    : options_(options), serial_(serials.fetch_add(1, std::memory_order_relaxed) + 1) {
+  const base::lock_guard held(all_lock);
+  all_allocators().push_back(this);
+}
+
+block_allocator::~block_allocator() {
+  const base::lock_guard held(all_lock);
+  std::erase(all_allocators(), this);
+}
+
+base::result<> block_allocator::open() {
+  const base::lock_guard held(opening_);
+  if (made_) return {};
+  auto made =
+      region::make(options_.process, options_.bytes_max / page_bytes * page_bytes, options_.job);
+  if (!made) return std::unexpected(made.error());
+  made_ = std::move(*made);
+  own_.store(made_.get(), std::memory_order_release);  // (O)
+  return {};
+}
+
+block_allocator::cache& block_allocator::adopt_cache() noexcept {
+  static thread_local thread_end at_the_end;
+  (void)at_the_end;
+  if (thread_number == 0)
+    thread_number = thread_numbers.fetch_add(1, std::memory_order_relaxed) + 1;  // unique, no more
+  const base::lock_guard guard(lock_);
+  auto mine = std::ranges::find(caches_, thread_number, [](auto& c) { return c->thread; });
+  if (mine == caches_.end())
+    mine = std::ranges::find(caches_, 0u, [](auto& c) { return c->thread; });
+  if (mine == caches_.end()) mine = caches_.insert(caches_.end(), std::make_unique<cache>());
+  (*mine)->thread = thread_number;
+  current = {serial_, mine->get()};
+  return **mine;
+}
+
+void block_allocator::give_up(list& damaged) noexcept {
+  base::log(base::severity::error,
+            "a released buffer's header was overwritten; {} free buffers are given up",
+            damaged.count);
+  damaged = {};
+}
+
+/// The first `count` of `from`, which has more.
+block_allocator::list block_allocator::cut(list& from, std::uint32_t count) noexcept {
+  HEADWAY_DEBUG_ASSERT(count > 0 && count < from.count);
+  list taken{from.first, count};
+  block* last = nullptr;
+  std::uint64_t place = from.first;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    last = known().checked(place, 0);
+    if (damaged(last, from)) return {};
+    place = last->next;
+  }
+  last->next = 0;
+  from = {place, from.count - count};
+  return taken;
+}
+
+/// The parcel of a list's first block, which is unused now, holds the place of the list behind it.
+void block_allocator::put_list(spares& to, const list& what) noexcept {
+  if (what.first == 0) return;
+  block& first = *known().at(what.first);
+  first.waits.bytes = to.lists;
+  first.waits.charge = static_cast<std::uint16_t>(what.count);
+  to.lists = what.first;
+}
+
+block_allocator::list block_allocator::take_list(spares& from) noexcept {
+  list taken{from.lists, 0};
+  if (taken.first == 0) return taken;
+  block* first = known().checked(taken.first, 0);
+  if (damaged(first, taken)) {
+    from.lists = 0;
+    return taken;
+  }
+  taken.count = first->waits.charge;
+  from.lists = first->waits.bytes;
+  return taken;
+}
+
+block* block_allocator::take_after_refill(list& mine, unsigned size_class) noexcept {
+  if (!own()) {
+    if (auto opened = open(); !opened) {
+      base::log(base::severity::error, "end-points have no buffers: {}", opened.error().text);
+      return nullptr;
+    }
+  }
+  refill(mine, size_class);
+  return pop(mine);
+}
+
+void block_allocator::refill(list& into, unsigned size_class) noexcept {
+  const base::lock_guard guard(lock_);
+  spares& from = spare_[size_class];
+  into = take_list(from);
+  if (into.first != 0) return;
+  if (from.single.first == 0) take_returned();
+  if (from.single.first == 0) return make_blocks(into, size_class);
+  for (std::uint32_t i = 0; i <= cached_max(size_class) / 2; ++i) {
+    block* b = pop(from.single);
+    if (!b) return;
+    push(into, *b);
+  }
+}
+
+void block_allocator::take_returned() noexcept {
+  std::uint64_t place = known().returned().take_all();
+  while (place != 0) {
+    block* b = known().checked(place, 0);
+    if (!b || b->size_class > class_max) {
+      base::log(base::severity::error, "a buffer came back with its header overwritten");
+      return;
+    }
+    place = b->next;
+    push(spare_[b->size_class].single, *b);
+  }
+}
+
+void block_allocator::make_blocks(list& into, unsigned size_class) noexcept {
+  const auto bytes_max = known().bytes();
+  const bool on_pages = size_class >= page_class;
+  auto stride = (std::uint64_t{1} << size_class) + (on_pages ? page_bytes : sizeof(block));
+  stride = (stride + pair_bytes - 1) / pair_bytes * pair_bytes;
+  auto count = made_at_once(size_class);
+  std::uint64_t start = taken_;
+  if (on_pages) start = (start + page_bytes - 1) / page_bytes * page_bytes;
+  while (count > 1 && start + count * stride > bytes_max) count /= 2;
+  if (start + count * stride > bytes_max) {
+    if (!std::exchange(exhausted_, true))
+      base::log(base::severity::warning,
+                "buffers: {} MiB are in use or kept for other sizes, none is left for {} bytes",
+                taken_ >> 20, std::size_t{1} << size_class);
+    return;
+  }
+  taken_ = start + count * stride;
+  const run fresh{on_pages ? start + page_bytes - sizeof(block) : start, stride, count};
+  runs_.push_back(fresh);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto place = fresh.place + i * stride;
+    auto* b = new (known().at(place)) block;
+    b->job = options_.job;
+    b->place = place;
+    b->owner = options_.process;
+    b->size_class = size_class;
+    poison(*b);
+    push(into, *b);
+  }
+}
+
+void block_allocator::give_up_surplus(list& mine, unsigned size_class) noexcept {
+  const list surplus = cut(mine, mine.count - cached_max(size_class) / 2);
+  const base::lock_guard guard(lock_);
+  put_list(spare_[size_class], surplus);
+}
+
+std::size_t block_allocator::bytes_taken() const noexcept {
+  const base::lock_guard guard(lock_);
+  return taken_;
+}
+
+bool block_allocator::belongs_to_another(const void* data) const noexcept {
+  const base::lock_guard held(all_lock);
+  return std::ranges::any_of(all_allocators(), [&](const auto* one) {
+    const region* theirs = one->own();
+    return one != this && theirs && theirs->contains(data);
+  });
+}
+
+}  // namespace headway::endpoints

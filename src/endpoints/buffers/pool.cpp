@@ -1,0 +1,49 @@
+#include "endpoints/buffers/pool.hpp"
+
+namespace headway::endpoints {
+
+pool::found pool::find_elsewhere(const void* data) noexcept {
+  region* own = blocks_.own();
+  region* where = own && own->contains(data) ? own : others_.at(data);
+  if (!where)
+    return {.trouble = blocks_.belongs_to_another(data) ? wrong::other_job : wrong::not_a_buffer};
+  block* b = where->header_of(data);
+  if (!b) return {.trouble = where->damaged(data) ? wrong::damaged : wrong::not_a_buffer};
+  if (b->job != blocks_.options().job) return {.trouble = wrong::other_job};
+  return {.header = b, .lent = where->in_lent_view(data)};
+}
+
+void* pool::address_of(block& b, bool lent) noexcept {
+  region* home = region_of(b.owner);
+  return home ? home->address_of(b, lent) : nullptr;
+}
+
+void pool::end_message(block& b, bool lent) noexcept {
+  if (lent ? ownership::end_share(b) : ownership::end_whole(b)) give_back(b);
+}
+
+wrong pool::release_lent(block& b) noexcept {
+  bool freed = false;
+  const auto how = ownership::release_lent(b, freed);
+  if (freed) give_back(b);
+  return how;
+}
+
+wrong pool::release_later(const void* data) noexcept {
+  const found f = find(data);
+  if (f.trouble != wrong::none) return f.trouble;
+  if (f.lent) return release_lent(*f.header);
+  bool freed = false;
+  const auto how = ownership::release_later(*f.header, freed);
+  if (freed) give_back(*f.header);
+  return how;
+}
+
+void pool::give_back_elsewhere(block& b) noexcept {
+  region* home = region_of(b.owner);
+  if (!home) return;
+  blocks_.poison(b);
+  home->returned().push(b.place, [&](std::uint64_t at) -> auto& { return home->at(at)->next; });
+}
+
+}  // namespace headway::endpoints

@@ -1,0 +1,171 @@
+#include "endpoints/delivery/dispatcher.hpp"
+
+#include <sched.h>
+
+#include <ctime>
+#include <utility>
+
+namespace headway::endpoints {
+namespace {
+
+constexpr long pause_ns = 20'000;  // as in the paper
+constexpr std::size_t messages_in_turn = 32;
+constexpr int idle_rounds_max = 1'000;  // of a loop, before it checks whether to go on
+
+}  // namespace
+
+void dispatcher::choose(policy how) {
+  policy_.store(how, std::memory_order_relaxed);  // a setting
+  if (polls()) start_thread();
+  ring();
+}
+
+void dispatcher::opened() noexcept {
+  if (endpoints.fetch_add(1, std::memory_order_relaxed) == 0 && polls()) ring();
+}
+
+void dispatcher::ring() noexcept {
+  progress::completion* bell = nullptr;
+  {
+    const base::lock_guard guard(lock_);
+    bell = std::exchange(bell_, nullptr);
+  }
+  if (bell) bell->complete();
+}
+
+bool dispatcher::polls() const noexcept {
+  const auto how = policy_.load(std::memory_order_relaxed);  // a setting
+  return how == policy::pause || how == policy::yield || how == policy::loop;
+}
+
+void dispatcher::need_thread() {
+  {
+    const base::lock_guard guard(lock_);
+    handlers_ = true;
+  }
+  start_thread();
+}
+
+/// A thread that retires decides so under `lock_`: it has seen what was chosen before, or is seen.
+void dispatcher::start_thread() {
+  const base::lock_guard held(lifetime_);
+  bool over = false;
+  {
+    const base::lock_guard guard(lock_);
+    over = std::exchange(retired_, false);
+  }
+  if (over) thread_.join();
+  if (!thread_.joinable() && !stopping_.load(std::memory_order_relaxed))  // under the mutex
+    thread_ = std::thread([this] { main(); });
+}
+
+void dispatcher::ready(local_endpoint& e) noexcept {
+  progress::completion* bell = nullptr;
+  {
+    const base::lock_guard guard(lock_);
+    ready_.push_back(e);
+    bell = std::exchange(bell_, nullptr);
+  }
+  if (bell) bell->complete();
+}
+
+std::size_t dispatcher::run(std::size_t most) noexcept {
+  std::size_t count = 0;
+  while (count < most) {
+    local_endpoint* e = nullptr;
+    {
+      const base::lock_guard guard(lock_);
+      e = ready_.pop_front();
+    }
+    if (!e) break;
+    message what;
+    handler by;
+    std::size_t turn = 0;
+    for (; turn < messages_in_turn; ++turn) {
+      if (!source_.take_for_handler(*e, what, by)) break;  // `e` is runnable no more
+      by.call(by, what);
+    }
+    count += turn;
+    if (turn < messages_in_turn) continue;
+    const base::lock_guard guard(lock_);
+    ready_.push_back(*e);  // others first
+  }
+  return count;
+}
+
+std::size_t dispatcher::help(unsigned rounds) noexcept {
+  std::size_t count = 0;
+  for (unsigned i = 0; i < rounds; ++i) {
+    engine_.poll();
+    count += run(messages_in_turn);
+  }
+  return count;
+}
+
+void dispatcher::main() noexcept {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (run(SIZE_MAX / 2) != 0) continue;
+    if (!polls() || endpoints.load(std::memory_order_relaxed) == 0) {
+      if (retires()) return;
+      sleep_until_ready();
+      continue;
+    }
+    for (int i = 0; i < idle_rounds_max && polls(); ++i) {
+      const bool moved = engine_.poll();
+      if (run(messages_in_turn) == 0 && !moved) breathe();
+    }
+  }
+}
+
+void dispatcher::breathe() noexcept {
+  switch (policy_.load(std::memory_order_relaxed)) {
+    case policy::pause: {
+      if (most_wait(waiting.load(std::memory_order_relaxed),
+                    endpoints.load(std::memory_order_relaxed))) {
+        sched_yield();
+        return;
+      }
+      const timespec rest{0, pause_ns};
+      nanosleep(&rest, nullptr);
+      return;
+    }
+    case policy::yield:
+      sched_yield();
+      return;
+    default:
+      return;
+  }
+}
+
+/// The thread ends when nothing is left for it: as one more that waits it would slow the others.
+bool dispatcher::retires() noexcept {
+  const base::lock_guard guard(lock_);
+  if (polls() || handlers_) return false;
+  return retired_ = true;
+}
+
+/// Until something is ready, the policy changes, or `stop`. Waits at the engine: the thread polls
+/// while messages come quickly, and sleeps when they do not.
+void dispatcher::sleep_until_ready() noexcept {
+  progress::completion bell;
+  {
+    const base::lock_guard guard(lock_);
+    if (!ready_.empty() || stopping_.load(std::memory_order_relaxed)) return;
+    bell_ = &bell;
+  }
+  engine_.wait(bell);
+}
+
+void dispatcher::stop() noexcept {
+  progress::completion* bell = nullptr;
+  {
+    const base::lock_guard guard(lock_);
+    stopping_.store(true, std::memory_order_relaxed);  // under the lock
+    bell = std::exchange(bell_, nullptr);
+  }
+  if (bell) bell->complete();
+  const base::lock_guard held(lifetime_);
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace headway::endpoints

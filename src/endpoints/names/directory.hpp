@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "endpoints/buffers/block.hpp"
+
+namespace headway::endpoints {
+
+/// A question for a name that waits for its answer.
+struct inquiry {
+  std::uint32_t process = 0;
+  std::uint32_t token = 0;
+  friend auto operator<=>(const inquiry&, const inquiry&) = default;
+};
+
+/// The names that one process keeps for the job: the end-points that have them, the processes that
+/// were told, and the questions that still wait.
+/// Shape:    grows with what other processes register; a process's part is dropped when it dies.
+/// Threads:  none; its owner locks it.
+/// Errors:   no packet of another process breaks it: see tests/fuzz/endpoint_packets_fuzz.cpp.
+class directory {
+ public:
+  static constexpr std::size_t names_max = 262'144;  ///< of one process
+  explicit directory(std::size_t most = names_max) noexcept : most_(most) {}
+
+  /// True: the name belongs to `who` now; `waited` receives the lookups that waited for it. False:
+  /// another end-point has it, or the directory is full.
+  bool add(std::string_view name, address who, std::vector<inquiry>& waited);
+  /// True if `who` had it; `told` are the processes that may know it.
+  bool remove(std::string_view name, address who, std::set<std::uint32_t>& told);
+  /// The end-point that has it; id 0: none. With `wait`, the question is kept then.
+  [[nodiscard]] address ask(std::string_view name, inquiry from, bool wait);
+  void forget(inquiry from);
+  /// Drops the names that it had and what it asked for.
+  void drop_process(std::uint32_t process);
+
+  [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+  [[nodiscard]] bool full() const noexcept { return names_.size() >= most_; }
+  [[nodiscard]] std::size_t question_count() const noexcept { return asking_.size(); }
+  /// Questions that wait at once; more are answered "not there".
+  static constexpr std::size_t questions_max = 65536;
+
+ private:
+  struct entry {
+    address who;
+    std::set<std::uint32_t> told;
+  };
+  const std::size_t most_;
+  std::map<std::string, entry, std::less<>> names_;
+  std::map<inquiry, std::string> asking_;
+  std::multimap<std::string, inquiry, std::less<>> waited_for_;
+};
+
+/// Which process keeps a name: the living one with the highest score for it. When it dies, its
+/// names go to the next, and those of other processes stay.
+/// Source:   D. Thaler, C. Ravishankar, "Using name-based mappings to increase hit rates" (1998):
+///           rendezvous hashing.
+[[nodiscard]] std::uint64_t score_of(std::string_view name, std::uint32_t process) noexcept;
+
+}  // namespace headway::endpoints

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headway::endpoints {
+
+/// How HEADWAY_DISPATCH looks for messages while no thread waits; positions as in the tunable.
+enum class policy : int { automatic, pause, yield, loop, event };
+
+/// What a user may choose; tunables.cpp says what each is for.
+struct settings {
+  std::size_t memory_bytes = std::size_t{4} << 30;
+  bool share = true;
+  bool checks = false;
+  std::size_t inline_bytes = 1024;
+  std::size_t pack_bytes = 2048;
+  std::size_t ahead_bytes = 4 << 20;
+  std::uint32_t window = 256;
+  std::uint32_t queue = 1024;
+  policy dispatch = policy::automatic;
+  bool pack_always = false;  ///< without a wait for a burst, and whatever a packet costs: for tests
+
+  [[nodiscard]] static settings from_environment();
+};
+
+}  // namespace headway::endpoints

@@ -1,0 +1,275 @@
+#include "endpoints/wire/bulk.hpp"
+
+#include <new>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+
+namespace headway::endpoints {
+namespace {
+
+constexpr std::uint32_t transfer_mask = 0x3fffffff;  // tags are not negative
+constexpr std::uint32_t announced_max = 65536;       // by a process; windows keep it far below
+
+}  // namespace
+
+struct bulk_send : messages::request, base::list_hook<transfer_list<bulk_send>> {
+  explicit bulk_send(bulk_transfers& of) noexcept : owner(of) { of.sends_under_way_.add(*this); }
+  ~bulk_send() { owner.sends_under_way_.remove(*this); }
+
+  bulk_transfers& owner;
+  block* contents = nullptr;
+  bool lent = false;
+  // The transfer, and the call that starts it, which may return after the transfer's end. (D): each
+  // release is seen by the thread that deletes.
+  std::atomic<int> holds{2};
+
+  void drop() noexcept {
+    if (holds.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // (D)
+  }
+  static bool ended(messages::request& self) noexcept {
+    auto& me = static_cast<bulk_send&>(self);
+    me.owner.buffers_.end_message(*me.contents, me.lent);
+    me.owner.sends_.fetch_sub(1, std::memory_order_relaxed);  // a number
+    me.drop();
+    return false;
+  }
+};
+
+struct bulk_receive : messages::request, base::list_hook<transfer_list<bulk_receive>> {
+  bulk_receive(bulk_transfers& of, std::uint32_t process) noexcept : owner(of), from(process) {
+    finish = &bulk_receive::ended;
+    of.receives_under_way_.add(*this);
+  }
+  ~bulk_receive() { owner.receives_under_way_.remove(*this); }
+
+  bulk_transfers& owner;
+  const std::uint32_t from;
+  block* target = nullptr;
+  std::uint32_t to = 0;
+  bool announced = false;  ///< false: a zone that no message was sent to yet
+  bool kept = false;       ///< its parcel waits in the inbox
+
+  static bool ended(messages::request& self) noexcept {
+    auto& me = static_cast<bulk_receive&>(self);
+    if (!me.announced) {  // its sender is lost, or broke the protocol
+      me.owner.remotes_[me.from].zones.forget_here(me);
+      me.owner.free_zone(&me);
+      return false;
+    }
+    me.owner.receive_ended(me);
+    delete &me;
+    return false;
+  }
+};
+
+/// Of those that will have no end: their other process has died, and no loss was reported in time.
+bulk_transfers::~bulk_transfers() {
+  sends_under_way_.delete_all();
+  receives_under_way_.delete_all();
+}
+
+void bulk_transfers::attach(messages::exchange& exchange, std::uint32_t self) {
+  HEADWAY_ASSERT(!exchange_.load(std::memory_order_relaxed));  // the caller's alone
+  context_.store(
+      exchange.open_context(2 * messages::context_pair::endpoints, static_cast<int>(self),
+                            processes::consecutive(static_cast<int>(remotes_.size()))),
+      std::memory_order_relaxed);                         // carried by the next
+  exchange_.store(&exchange, std::memory_order_release);  // (X)
+}
+
+/// Memory of zones that no message was sent to is freed when no round looks at their requests any
+/// more.
+void bulk_transfers::detach() {
+  HEADWAY_ASSERT(stopped_.load(std::memory_order_relaxed));  // a fact
+  auto* way = exchange_.load(std::memory_order_acquire);     // (X)
+  if (!way) return;
+  auto* context = context_.load(std::memory_order_relaxed);  // carried by (X)
+  std::vector<messages::request*> closed;
+  remotes_.each([&](std::uint32_t, remote_process& of) {
+    const auto zone = of.zones.take_last_here();
+    if (zone == 0) return;
+    // nullptr: used up, or its process is lost
+    if (auto* r = way->withdraw(zone)) closed.push_back(r);
+  });
+  exchange_.store(nullptr, std::memory_order_relaxed);  // takes away, carries nothing
+  way->close_context(context);
+  for (auto* r : closed) free_zone(static_cast<bulk_receive*>(r));
+}
+
+outcome bulk_transfers::send(const sending& what, const pool::found& f,
+                             std::uint32_t charge) noexcept {
+  auto* way = exchange_.load(std::memory_order_acquire);  // (X)
+  if (!way) return outcome::not_joined;
+  auto* item = out_.make<packet_record>();
+  auto* bulk = new (std::nothrow) bulk_send(*this);
+  if (!item || !bulk) {
+    if (item) packet_sender::finish(*item);
+    delete bulk;
+    return outcome::no_memory;
+  }
+  const auto transfer = transfers_.fetch_add(1, std::memory_order_relaxed) & transfer_mask;
+  const auto there = remotes_[what.to.process].zones.take_there(what.bytes);
+  write_head(*item, bulk_head{.message = {.kind = wire_kind::announced,
+                                          .charge = static_cast<std::uint16_t>(charge),
+                                          .to = what.to.id,
+                                          .from = what.from,
+                                          .tag = what.tag},
+                              .transfer = transfer,
+                              .bytes = what.bytes,
+                              .zone = there.zone.number,
+                              .uses = there.suits ? 1u : 0u});
+  const auto answer = out_.post_in_order(what.to.process, *item);
+  if (answer != packets::posted::pending) packet_sender::finish(*item);
+  if (answer == packets::posted::down) {
+    delete bulk;
+    return outcome::gone;
+  }
+  bulk->contents = f.header;
+  bulk->lent = what.keep || f.lent;
+  bulk->finish = &bulk_send::ended;
+  sends_.fetch_add(1, std::memory_order_relaxed);             // a number
+  auto& context = *context_.load(std::memory_order_relaxed);  // carried by (X)
+  const std::span<const std::byte> data(f.header->data(), what.bytes);
+  const auto process = static_cast<int>(what.to.process);
+  if (there.suits) way->put(context, *bulk, data, process, there.zone);
+  else way->send(context, *bulk, data, process, static_cast<int>(transfer));
+  bulk->drop();
+  // The buffer may be free by now, and a zone can lie in it.
+  if (zone_due_.load(std::memory_order_relaxed) == what.to.process) prepost_due_zone();
+  return outcome::ok;
+}
+
+void bulk_transfers::arrived_announcement(std::uint32_t from,
+                                          std::span<const std::byte> bytes) noexcept {
+  bulk_head head;
+  if (!read_head(bytes, head)) return;
+  auto* way = exchange_.load(std::memory_order_acquire);  // (X)
+  auto& n = remotes_[from];
+  if (n.announced.load(std::memory_order_relaxed) >= announced_max)  // a number
+    return n.complain(from, "more announcements than it may");
+  bulk_receive* opened = n.zones.take_here(head.zone);
+  if (head.uses != 0 && way) {
+    if (opened && head.bytes != 0 && head.bytes <= opened->target->capacity())
+      return arrived_in_zone(*way, *opened, head);
+    if (!stopped_.load(std::memory_order_relaxed))  // zones are withdrawn then
+      n.complain(from, "a message for a zone that was not opened");
+  }
+  if (opened && way) withdraw_zone(*way, head.zone);
+  if (head.uses != 0) return;
+  auto* r = way ? new (std::nothrow) bulk_receive(*this, from) : nullptr;
+  if (!r) return;
+  r->target = buffers_.request(head.bytes);
+  std::span<std::byte> target;
+  if (r->target) target = {r->target->data(), head.bytes};
+  else n.lack_memory(from, head.bytes);
+  announce(*r, head);
+  // Received in any case, because its sender waits for that.
+  way->receive(*context_.load(std::memory_order_relaxed), *r, target,  // carried by (X)
+               static_cast<int>(from), static_cast<int>(head.transfer & transfer_mask));
+  want_zone(from, head.bytes);
+}
+
+/// Puts the message into the inbox, where it waits for its bytes.
+void bulk_transfers::announce(bulk_receive& r, const bulk_head& head) noexcept {
+  remotes_[r.from].announced.fetch_add(1, std::memory_order_relaxed);  // a number
+  r.announced = true;
+  r.to = head.message.to;
+  if (!r.target) return;
+  parcel& p = r.target->waits;
+  p.contents = r.target;
+  p.bytes = head.bytes;
+  p.from = {r.from, head.message.from};
+  p.tag = head.message.tag;
+  p.charge = head.message.charge;
+  p.lent = false;
+  p.ready = false;
+  r.kept = here_.deliver(head.message.to, p);
+}
+
+void bulk_transfers::receive_ended(bulk_receive& r) noexcept {
+  remotes_[r.from].announced.fetch_sub(1, std::memory_order_relaxed);  // a number
+  if (!r.target) return;
+  parcel& p = r.target->waits;
+  const bool well = r.arrived.how == messages::outcome::ok;
+  if (well && buffers_.checks()) r.target->checksum = checksum(*r.target, p.bytes);
+  if (!r.kept || !here_.bytes_arrived(r.to, p, well)) buffers_.end_message(*r.target, false);
+}
+
+// ---- zones that are preposted -------------------------------------------------------------------
+
+void bulk_transfers::arrived_in_zone(messages::exchange& way, bulk_receive& r,
+                                     const bulk_head& head) noexcept {
+  const auto from = r.from;  // `r` may be complete, and gone, when it is expected
+  count_zone(*r.target, -1);
+  announce(r, head);
+  way.expect(r, head.bytes);
+  want_zone(from, head.bytes);
+}
+
+/// Notes that a zone is due for another message like the one that was announced. It is opened when
+/// that one has been received and answered, or the program waits for the next.
+void bulk_transfers::want_zone(std::uint32_t for_process, std::uint64_t bytes) noexcept {
+  if (bytes == 0 || bytes > zone_bytes_max_ ||
+      !packets::rendezvous::preposts_for(out_.peers().at(for_process)))
+    return;
+  remotes_[for_process].zones.want_here(bytes);
+  const auto before = zone_due_.exchange(for_process, std::memory_order_acq_rel);  // (D), (E)
+  if (before != nobody && before != for_process) prepost_zone(before);
+}
+
+void bulk_transfers::prepost_due_zone() noexcept {
+  const auto process = zone_due_.exchange(nobody, std::memory_order_acq_rel);  // (D), (E)
+  if (process != nobody) prepost_zone(process);
+}
+
+void bulk_transfers::prepost_zone(std::uint32_t for_process) noexcept {
+  auto* way = exchange_.load(std::memory_order_acquire);  // (X)
+  auto& n = remotes_[for_process];
+  const auto bytes = way ? n.zones.take_wish() : 0;
+  if (bytes == 0 || stopped_.load(std::memory_order_relaxed) ||
+      zones_count_.load(std::memory_order_relaxed) >= zones_count_max ||  // numbers
+      zones_bytes_.load(std::memory_order_relaxed) >= zones_bytes_max_)
+    return;
+  auto* r = new (std::nothrow) bulk_receive(*this, for_process);
+  block* target = r ? buffers_.request(bytes) : nullptr;
+  if (!target) {
+    delete r;
+    return;
+  }
+  count_zone(*target, 1);
+  r->target = target;
+  const auto zone =
+      way->prepost(*context_.load(std::memory_order_relaxed), *r,  // carried by (X)
+                   {target->data(), target->capacity()}, static_cast<int>(for_process));
+  if (zone.number == 0) return free_zone(r);
+  if (!n.zones.add_here(zone.number, *r)) return withdraw_zone(*way, zone.number);
+  out_.tell(for_process, zone_head{.zone = zone});
+}
+
+void bulk_transfers::withdraw_zone(messages::exchange& way, std::uint32_t zone) noexcept {
+  if (auto* r = way.withdraw(zone)) free_zone(static_cast<bulk_receive*>(r));
+}
+
+/// Of a zone that no message was sent to.
+void bulk_transfers::free_zone(bulk_receive* r) noexcept {
+  count_zone(*r->target, -1);
+  buffers_.end_message(*r->target, false);
+  delete r;
+}
+
+void bulk_transfers::count_zone(const block& target, int by) noexcept {
+  zones_count_.fetch_add(by, std::memory_order_relaxed);  // numbers
+  zones_bytes_.fetch_add(by * static_cast<std::int64_t>(target.capacity()),
+                         std::memory_order_relaxed);
+}
+
+void bulk_transfers::arrived_zone(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
+  zone_head head;
+  if (!read_head(bytes, head) || head.zone.number == 0) return;
+  if (!remotes_[from].zones.add_there(head.zone))
+    remotes_[from].complain(from, "news of more zones than it may open");
+}
+
+}  // namespace headway::endpoints

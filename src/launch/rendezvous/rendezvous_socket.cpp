@@ -1,0 +1,166 @@
+#include "launch/rendezvous/rendezvous_socket.hpp"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "launch/ready.hpp"
+
+namespace headway::launch {
+namespace {
+
+using base::failed;
+using base::fault_kind;
+
+constexpr std::uint64_t answer_ns_max = 2'000'000'000;
+constexpr int waiting_guests_max = 128;  // in the kernel
+
+std::unexpected<base::fault> hung_up() {
+  return failed(fault_kind::peer_lost, "a process of the rendezvous hung up");
+}
+
+std::unexpected<base::fault> silent() {
+  return failed(fault_kind::timed_out, "a process of the rendezvous said nothing for too long");
+}
+
+rendezvous_socket make_socket(int family) {
+  return rendezvous_socket(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+/// A connection to a port of this machine at which no process listens may be made from that very
+/// port: TCP then connects the socket to itself.
+bool is_connected_to_itself(const rendezvous_socket& s) {
+  sockaddr_storage own = {}, other = {};
+  socklen_t own_bytes = sizeof own, other_bytes = sizeof other;
+  return getsockname(s.descriptor(), reinterpret_cast<sockaddr*>(&own), &own_bytes) == 0 &&
+         getpeername(s.descriptor(), reinterpret_cast<sockaddr*>(&other), &other_bytes) == 0 &&
+         own_bytes == other_bytes && std::memcmp(&own, &other, own_bytes) == 0;
+}
+
+}  // namespace
+
+rendezvous_socket::~rendezvous_socket() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::string rendezvous_socket::other_end() const {
+  sockaddr_storage other = {};
+  socklen_t bytes = sizeof other;
+  std::array<char, 64> host;
+  std::array<char, 16> port;
+  if (getpeername(descriptor_, reinterpret_cast<sockaddr*>(&other), &bytes) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&other), bytes, host.data(), host.size(), port.data(),
+                  port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return "somewhere";
+  return fmt::format("{}:{}", host.data(), port.data());
+}
+
+base::result<> rendezvous_socket::send(std::span<const std::byte> bytes,
+                                       std::uint64_t deadline_ns) {
+  while (!bytes.empty()) {
+    const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      if (!ready(descriptor_, POLLOUT, deadline_ns)) return silent();
+    } else if (errno != EINTR) {
+      return hung_up();
+    }
+  }
+  return {};
+}
+
+base::result<> rendezvous_socket::receive(std::span<std::byte> bytes, std::uint64_t deadline_ns) {
+  while (!bytes.empty()) {
+    const auto got = recv(descriptor_, bytes.data(), bytes.size(), 0);
+    if (got > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+    } else if (got < 0 && errno == EAGAIN) {
+      if (!ready(descriptor_, POLLIN, deadline_ns)) return silent();
+    } else if (got == 0 || errno != EINTR) {
+      return hung_up();
+    }
+  }
+  return {};
+}
+
+base::result<> rendezvous_socket::send_block(std::span<const std::byte> bytes,
+                                             std::uint64_t deadline_ns) {
+  std::array<std::byte, 4> count;
+  for (std::size_t i = 0; i < count.size(); ++i)
+    count[i] = static_cast<std::byte>(bytes.size() >> 8 * i & 0xff);
+  if (auto done = send(count, deadline_ns); !done) return done;
+  return send(bytes, deadline_ns);
+}
+
+base::result<std::vector<std::byte>> rendezvous_socket::receive_block(std::size_t bytes_max,
+                                                                      std::uint64_t deadline_ns) {
+  std::array<std::byte, 4> count;
+  if (auto done = receive(count, deadline_ns); !done) return std::unexpected(done.error());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count.size(); ++i)
+    bytes |= std::to_integer<std::size_t>(count[i]) << 8 * i;
+  if (bytes > bytes_max)
+    return failed(fault_kind::bad_input,
+                  fmt::format("a process of the rendezvous announced {} bytes about itself, more "
+                              "than {}",
+                              bytes, bytes_max));
+  std::vector<std::byte> block(bytes);
+  if (auto done = receive(block, deadline_ns); !done) return std::unexpected(done.error());
+  return block;
+}
+
+base::result<std::vector<rendezvous_address>> rendezvous_address::find(const std::string& host,
+                                                                       const std::string& port) {
+  addrinfo wish{}, *found = nullptr;
+  wish.ai_socktype = SOCK_STREAM;
+  if (const int error = getaddrinfo(host.c_str(), port.c_str(), &wish, &found))
+    return failed(fault_kind::system,
+                  fmt::format("HEADWAY_RENDEZVOUS={}:{}: {}", host, port, gai_strerror(error)));
+  std::vector<rendezvous_address> all;
+  for (auto at = found; at; at = at->ai_next) {
+    all.emplace_back().bytes = at->ai_addrlen;
+    std::memcpy(&all.back().address, at->ai_addr, at->ai_addrlen);
+  }
+  freeaddrinfo(found);
+  return all;
+}
+
+rendezvous_socket rendezvous_address::call() const {
+  auto made = make_socket(address.ss_family);
+  if (!made.open()) return {};
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  if (connect(made.descriptor(), to, bytes) != 0) {
+    int error = 0;
+    socklen_t error_bytes = sizeof error;
+    if (errno != EINPROGRESS ||
+        !ready(made.descriptor(), POLLOUT, base::now_ns() + answer_ns_max) ||
+        getsockopt(made.descriptor(), SOL_SOCKET, SO_ERROR, &error, &error_bytes) != 0 ||
+        error != 0)
+      return {};
+  }
+  if (is_connected_to_itself(made)) return {};
+  return made;
+}
+
+rendezvous_socket rendezvous_address::listen() const {
+  auto made = make_socket(address.ss_family);
+  if (!made.open()) return {};
+  const int on = 1;  // connections of an earlier meeting may still be fading away
+  setsockopt(made.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(made.descriptor(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      ::listen(made.descriptor(), waiting_guests_max) != 0)
+    return {};
+  return made;
+}
+
+}  // namespace headway::launch

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace headway::launch {
+
+/// A non-blocking socket of a rendezvous, with calls that wait until a deadline.
+/// Threads:  one.
+/// Progress: waits for the other side, at most until `deadline_ns` (base::now_ns).
+/// Errors:   `peer_lost` when the other side hung up, `timed_out`.
+class rendezvous_socket {
+ public:
+  rendezvous_socket() = default;
+  explicit rendezvous_socket(int descriptor) noexcept : descriptor_(descriptor) {}
+  rendezvous_socket(rendezvous_socket&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  rendezvous_socket& operator=(rendezvous_socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~rendezvous_socket();
+
+  [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Where the other side is, for people.
+  [[nodiscard]] std::string other_end() const;
+
+  [[nodiscard]] base::result<> send(std::span<const std::byte> bytes, std::uint64_t deadline_ns);
+  [[nodiscard]] base::result<> receive(std::span<std::byte> bytes, std::uint64_t deadline_ns);
+  /// The same with their number before them.
+  [[nodiscard]] base::result<> send_block(std::span<const std::byte> bytes,
+                                          std::uint64_t deadline_ns);
+  [[nodiscard]] base::result<std::vector<std::byte>> receive_block(std::size_t bytes_max,
+                                                                   std::uint64_t deadline_ns);
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// An address of a rendezvous, as the resolver gave it.
+struct rendezvous_address {
+  sockaddr_storage address = {};
+  socklen_t bytes = 0;
+
+  [[nodiscard]] static base::result<std::vector<rendezvous_address>> find(const std::string& host,
+                                                                          const std::string& port);
+  /// Connects. Not open: no process listens there, or none answers within two seconds.
+  [[nodiscard]] rendezvous_socket call() const;
+  /// Not open: it is no address of this machine, or another process listens there.
+  [[nodiscard]] rendezvous_socket listen() const;
+};
+
+}  // namespace headway::launch

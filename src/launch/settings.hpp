@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headway::launch {
+
+/// What the user chooses about launching.
+struct settings {
+  /// Longest wait for an answer of the launcher, and for all ranks to reach an exchange.
+  std::uint64_t start_timeout_ns = 60'000'000'000;
+  std::string rendezvous = {};   ///< HOST:PORT, or a file; empty: none
+  int rendezvous_processes = 0;  ///< 0: as the file says, else 2
+
+  [[nodiscard]] static settings from_environment();
+  /// For messages.
+  [[nodiscard]] std::uint64_t start_timeout_s() const noexcept {
+    return start_timeout_ns / 1'000'000'000;
+  }
+  /// Of a wait that begins now (base::now_ns).
+  [[nodiscard]] std::uint64_t deadline_ns() const noexcept;
+};
+
+}  // namespace headway::launch

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "collectives/recent_schedules.hpp"
+#include "mpi/abi/integers.hpp"
+#include "mpi/collectives/collective_request.hpp"
+#include "mpi/collectives/operation.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/datatypes/datatype.hpp"
+
+/// MPI-5.0 chapter 6: the collective operations. A struct has the arguments of MPI_Xxx, MPI_Ixxx
+/// and MPI_Xxx_init, in their order and without the communicator; its name is xxx. api/generate.py
+/// finds it and makes the entry points of all three forms, which call `run_collective`,
+/// `start_collective` and `prepare_collective` (collective_request.hpp).
+///
+/// Every struct has
+///   int append(steps_builder& b) const;   appends the steps; an MPI error code
+/// and those whose schedules are worth keeping have
+///   std::optional<collectives::call_key> key() const;   nothing: not with these arguments
+/// and those that, when blocking, may do without a schedule
+///   std::optional<int> run_in_slots(communicator& comm) const;   an MPI error code; nothing: a
+///       schedule is needed
+/// Handles, counts and roots are good; buffers may be MPI_IN_PLACE wherever the program passes it.
+namespace headway::mpi::calls {
+
+using collectives::call_key;
+
+struct barrier {
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+  [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
+};
+
+struct bcast {
+  void* buffer;
+  MPI_Count count;
+  datatype& type;
+  int root;
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+};
+
+struct reduce {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  operation& op;
+  int root;
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+};
+
+struct allreduce {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  operation& op;
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+  [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
+};
+
+struct scan {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  operation& op;
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+};
+
+struct exscan {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  operation& op;
+  int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
+};
+
+struct reduce_scatter {
+  const void* send;
+  void* receive;
+  integers counts;
+  datatype& type;
+  operation& op;
+  int append(steps_builder& b) const;
+};
+
+struct reduce_scatter_block {
+  const void* send;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  operation& op;
+  int append(steps_builder& b) const;
+};
+
+struct gather {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  int root;
+  int append(steps_builder& b) const;
+};
+
+struct gatherv {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  integers counts;
+  integers places;
+  datatype& type;
+  int root;
+  int append(steps_builder& b) const;
+};
+
+struct scatter {
+  const void* send;
+  MPI_Count count;
+  datatype& type;
+  void* receive;
+  MPI_Count receive_count;
+  datatype& receive_type;
+  int root;
+  int append(steps_builder& b) const;
+};
+
+struct scatterv {
+  const void* send;
+  integers counts;
+  integers places;
+  datatype& type;
+  void* receive;
+  MPI_Count receive_count;
+  datatype& receive_type;
+  int root;
+  int append(steps_builder& b) const;
+};
+
+struct allgather {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct allgatherv {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  integers counts;
+  integers places;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct alltoall {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct alltoallv {
+  const void* send;
+  integers send_counts;
+  integers send_places;
+  datatype& send_type;
+  void* receive;
+  integers counts;
+  integers places;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct alltoallw {
+  const void* send;
+  integers send_counts;
+  integers send_places;
+  const MPI_Datatype* send_types;
+  void* receive;
+  integers counts;
+  integers places;
+  const MPI_Datatype* types;
+  int append(steps_builder& b) const;
+};
+
+}  // namespace headway::mpi::calls

@@ -1,0 +1,107 @@
+#include "mpi/collectives/collective_request.hpp"
+
+#include <fmt/format.h>
+
+#include "mpi/collectives/steps_builder.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/objects/status.hpp"
+
+namespace headway::mpi {
+
+collective_request::collective_request(communicator& on,
+                                       collectives::recent_schedules::lease steps) noexcept
+    : kept_(on), steps_(std::move(steps)) {
+  comm = &on;
+}
+
+int collective_request::start() {
+  active = true;
+  pending = &*steps_;
+  steps_->start();
+  return MPI_SUCCESS;
+}
+
+int collective_request::finish(MPI_Status& status) {
+  set_status_empty(status);
+  if (steps_->how() != messages::outcome::ok) [[unlikely]]
+    steps_.discard();
+  return code_of(steps_->how(), steps_->failed_rank(), *comm);
+}
+
+void collective_request::release() noexcept { pool<collective_request>::all().drop(this); }
+
+namespace {
+
+/// The steps of the call: those of an equal one, or built now. An MPI error code.
+int build(communicator& comm, const collective_call& call,
+          collectives::recent_schedules::lease& steps, bool keep_types) {
+  if (!steps.is_built()) {
+    steps_builder into(comm, *steps, keep_types);
+    if (const int code = call.append(call.arguments, into)) {
+      steps.discard();
+      return code;
+    }
+  }
+  steps->bind(comm.team());
+  return MPI_SUCCESS;
+}
+
+collectives::recent_schedules::lease steps_for(communicator& comm, const optional_key& key) {
+  if (key) return comm.recent_schedules().take(*key);
+  return {};
+}
+
+/// A request that is not started.
+int make_request(communicator& comm, const collective_call& call,
+                 collectives::recent_schedules::lease steps, request*& made) {
+  if (const int code = build(comm, call, steps, true)) return code;
+  made = pool<collective_request>::all().make(comm, std::move(steps));
+  made->active = false;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int run_collective(communicator& comm, const collective_call& call, const optional_key& key) {
+  auto steps = steps_for(comm, key);
+  if (const int code = build(comm, call, steps, false)) return code;
+  const auto how = steps->run();
+  if (how != messages::outcome::ok) [[unlikely]]
+    steps.discard();
+  return code_of(how, steps->failed_rank(), comm);
+}
+
+int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
+                     request*& made) {
+  if (const int code = make_request(comm, call, steps_for(comm, key), made)) return code;
+  return made->start();
+}
+
+int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
+  if (const int code = make_request(comm, call, {}, made)) return code;
+  made->persistent = true;
+  return MPI_SUCCESS;
+}
+
+int failure_code(messages::outcome how, int failed_rank, const communicator& comm) {
+  switch (how) {
+    case messages::outcome::truncated:
+      return fail_on(
+          &comm, MPI_ERR_TRUNCATE,
+          fmt::format("rank {} contributes more data than this rank expects from it", failed_rank));
+    case messages::outcome::peer_lost:
+      return fail_on(
+          &comm, MPI_ERR_PROC_ABORTED,
+          fmt::format("a process of the communicator is gone, noticed at rank {}", failed_rank));
+    case messages::outcome::ok:
+    case messages::outcome::cancelled:
+    case messages::outcome::failed:
+      break;
+  }
+  return fail_on(&comm, MPI_ERR_OTHER,
+                 fmt::format("rank {} could not contribute its part, or contributes less data than "
+                             "this rank expects from it",
+                             failed_rank));
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "collectives/recent_schedules.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/point_to_point/request.hpp"
+
+namespace headway::mpi {
+
+class steps_builder;
+
+/// A collective operation under way, or a persistent one: a schedule that advances by itself.
+/// Threads:  see `request`.
+class collective_request final : public request {
+ public:
+  collective_request(communicator& on, collectives::recent_schedules::lease steps) noexcept;
+  int start() override;
+  int finish(MPI_Status& status) override;
+  void release() noexcept override;
+
+ private:
+  communicator_ref kept_;  // before the lease, which ends first
+  collectives::recent_schedules::lease steps_;
+};
+
+/// The MPI error code of a failed collective; notes what failed, for `comm`.
+[[nodiscard]] int failure_code(messages::outcome how, int failed_rank, const communicator& comm);
+[[nodiscard]] inline int code_of(messages::outcome how, int failed_rank, const communicator& comm) {
+  if (how == messages::outcome::ok) [[likely]]
+    return MPI_SUCCESS;
+  return failure_code(how, failed_rank, comm);
+}
+
+/// A collective call's arguments, whichever struct they are.
+struct collective_call {
+  template <class Arguments>
+  explicit collective_call(const Arguments& a)
+      : arguments(&a), append([](const void* of, steps_builder& to) {
+          return static_cast<const Arguments*>(of)->append(to);
+        }) {}
+  const void* arguments;
+  int (*append)(const void* arguments, steps_builder& to);
+};
+using optional_key = std::optional<collectives::call_key>;
+
+/// Each gives an MPI error code. `run` waits for the end; `prepare` makes a persistent request,
+/// which is not started. With a key, the schedule is kept for an equal call, or is that of one.
+int run_collective(communicator& comm, const collective_call& call, const optional_key& key);
+int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
+                     request*& made);
+int prepare_collective(communicator& comm, const collective_call& call, request*& made);
+
+template <class Arguments>
+[[nodiscard]] optional_key key_of(const Arguments& a) {
+  if constexpr (requires { a.key(); }) return a.key();
+  return {};
+}
+template <class Arguments>
+[[nodiscard]] int run_collective(communicator& comm, const Arguments& a) {
+  if constexpr (requires { a.run_in_slots(comm); })
+    if (const auto code = a.run_in_slots(comm)) return *code;
+  return run_collective(comm, collective_call(a), key_of(a));
+}
+template <class Arguments>
+[[nodiscard]] int start_collective(communicator& comm, const Arguments& a, request*& made) {
+  return start_collective(comm, collective_call(a), key_of(a), made);
+}
+template <class Arguments>
+[[nodiscard]] int prepare_collective(communicator& comm, const Arguments& a, request*& made) {
+  return prepare_collective(comm, collective_call(a), made);
+}
+
+}  // namespace headway::mpi

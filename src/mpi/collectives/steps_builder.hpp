@@ -1,0 +1,61 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "mpi/abi/integers.hpp"
+#include "mpi/collectives/operation.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/datatypes/datatype.hpp"
+
+namespace headway::mpi {
+
+[[nodiscard]] inline bool in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
+/// The error that an argument may not be MPI_IN_PLACE.
+[[nodiscard]] int refuse_in_place(const char* argument);
+/// An error if both buffers are the same memory: cheap to see, and the most common mistake.
+[[nodiscard]] int refuse_same(const void* send, const void* receive, MPI_Count bytes);
+
+/// The operands of a reduction, checked. An MPI error code.
+[[nodiscard]] int operands_of(const void* send, void* receive, MPI_Count count,
+                              const datatype& type, const operation& op,
+                              collectives::reduction& made);
+
+/// A schedule to append to, and what turns the arguments of a collective call into its operands.
+/// Shape:    with `keep`, types are held until the schedule is cleared, because the program may
+///           free them while the operation is under way.
+class steps_builder {
+ public:
+  /// Blocks of different lengths, with the arrays that it refers to.
+  struct varying {
+    std::vector<std::int64_t> counts, places;
+    std::vector<const datatypes::layout*> types;
+    collectives::blocks all;
+  };
+
+  steps_builder(communicator& on, collectives::schedule& into, bool keep) noexcept
+      : comm(on), team(on.team()), steps(into), keep_(keep) {}
+
+  collectives::block one(const void* data, MPI_Count count, datatype& type);
+  collectives::blocks row(const void* data, MPI_Count count, datatype& type);
+  /// `count` blocks: one per rank, or one per neighbour.
+  void fill(varying& v, const void* data, integers counts, integers places, datatype& type,
+            int count);
+  void fill(varying& v, const void* data, integers counts, integers places,
+            const MPI_Datatype* types, int count);
+  [[nodiscard]] int operands(const void* send, void* receive, MPI_Count count, datatype& type,
+                             operation& op, collectives::reduction& made);
+
+  const communicator& comm;
+  collectives::team& team;
+  collectives::schedule& steps;
+
+ private:
+  const datatypes::layout* layout(datatype& type);
+
+  const bool keep_;
+};
+
+}  // namespace headway::mpi

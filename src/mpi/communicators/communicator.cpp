@@ -1,0 +1,125 @@
+#include "mpi/communicators/communicator.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+#include "mpi/communicators/context_agreement.hpp"
+#include "mpi/environment/library.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/point_to_point/message_request.hpp"
+#include "mpi/topologies/process_topology.hpp"
+
+namespace headway::mpi {
+namespace {
+
+// Freed communicators whose messages are still under way: of programs that free a communicator
+// before they complete its operations.
+struct freed_communicators {
+  base::mutex lock;
+  std::vector<communicator*> in_use HEADWAY_GUARDED_BY(lock);
+};
+
+freed_communicators& freed_early() {
+  static auto* const made = new freed_communicators;
+  return *made;
+}
+
+/// False: a message request still uses it.
+bool try_to_close(communicator& freed) noexcept {
+  bool used = false;
+  pool<message_request>::all().for_each(
+      [&](message_request& each) { used = used || each.uses(freed); });
+  if (!used) freed.drop_user();
+  return !used;
+}
+
+}  // namespace
+
+bool spans_nodes(const processes::membership& members) {
+  const auto node_of = [](processes::peer_id process) {
+    return the_library.runtime->node_of(process);
+  };
+  return std::ranges::any_of(members.peers(), [&](processes::peer_id process) {
+    return node_of(process) != node_of(members[0]);
+  });
+}
+
+communicator::communicator(processes::membership_ref members, int rank, std::string given)
+    : name(std::move(given)), members_(std::move(members)), rank_(rank), size_(members_->size()) {
+  HEADWAY_ASSERT(has_rank(rank));
+}
+
+communicator::~communicator() {
+  if (!open_) return;
+  team_.reset();
+  exchange().close_context(messages_);
+  exchange().close_context(collective_);
+  all_context_ids().give_back(id_);
+}
+
+void communicator::open(std::uint32_t id) {
+  HEADWAY_ASSERT(!open_ && id < messages::context_pair::count);
+  id_ = id;
+  messages_ = exchange().open_context(2 * id, rank_, members_, false);
+  collective_ = exchange().open_context(2 * id + 1, rank_, members_, true);
+  auto& runtime = *the_library.runtime;
+  team_.emplace(exchange(), *collective_,
+                collectives::exchange_team::surroundings{
+                    .memory = {.slots = runtime.shm_slots(), .copies = runtime.node_memory()},
+                    .oversubscribed = runtime.outnumber_processors(*members_),
+                    .on_one_node = !spans_nodes(*members_),
+                    .chosen_by_user = the_library.collectives});
+  open_ = true;
+  follow_hints();
+}
+
+void communicator::follow_hints() {
+  if (!open_) return;
+  for (const auto& [key, value] : hints) {
+    if (key != strategy_hint) continue;
+    for (auto* side : {messages_, collective_})
+      static_cast<void>(messages::exchange::use_strategy(*side, value));  // known: see set_hints
+  }
+}
+
+int communicator::source_count() const noexcept {
+  return topology ? static_cast<int>(topology->neighborhood().sources.size()) : 0;
+}
+
+int communicator::destination_count() const noexcept {
+  return topology ? static_cast<int>(topology->neighborhood().destinations.size()) : 0;
+}
+
+void communicator::drop_user() noexcept {
+  // Release: our use of it is over (G); acquire: so is that of all others, it may be closed (D).
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<communicator>::all().drop(this);
+}
+
+void reap_communicators() noexcept {
+  auto& freed = freed_early();
+  std::vector<communicator*> again;
+  {
+    const base::lock_guard held(freed.lock);
+    again.swap(freed.in_use);
+  }
+  for (communicator* each : again) {
+    if (try_to_close(*each)) continue;
+    const base::lock_guard held(freed.lock);
+    freed.in_use.push_back(each);
+  }
+}
+
+void free_communicator(communicator& freed) noexcept {
+  reap_communicators();
+  forget_number(freed);
+  freed.retire();
+  if (try_to_close(freed)) return;
+  auto& others = freed_early();
+  const base::lock_guard held(others.lock);
+  others.in_use.push_back(&freed);
+}
+
+}  // namespace headway::mpi

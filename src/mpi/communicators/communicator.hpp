@@ -1,0 +1,151 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "collectives/exchange_team.hpp"
+#include "messages/exchange.hpp"
+#include "mpi/communicators/group.hpp"
+#include "mpi/objects/attributes.hpp"
+#include "mpi/objects/errhandler.hpp"
+#include "mpi/objects/info.hpp"
+#include "mpi/objects/object.hpp"
+
+namespace headway::mpi {
+
+class process_topology;
+class send_buffer;
+
+/// The info key that says how messages of a communicator are given to rails: HEADWAY_STRATEGY for
+/// this one alone.
+inline constexpr const char* strategy_hint = "headway_strategy";
+
+/// A group of processes and two matching spaces, one for the program's messages and one for
+/// collective operations (context ids 2n and 2n + 1, where n was agreed on by the members).
+///
+/// Shape:    the contexts are opened when the members have agreed on their number; before that
+///           (MPI_Comm_idup) only the handle exists. After MPI_Comm_free it lives on while
+///           operations on it are under way.
+/// Threads:  everything that a message needs is immutable; name, attributes, info and error handler
+///           as the standard asks of the program.
+class communicator final : public object {
+ public:
+  using handle = MPI_Comm;
+  static constexpr object_kind object_kind_of = object_kind::comm;
+  static constexpr std::uintptr_t null_value = 0x100;
+
+  /// `rank` is mine among `members`.
+  communicator(processes::membership_ref members, int rank, std::string name);
+  ~communicator() override;
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] const processes::membership& members() const noexcept { return *members_; }
+  [[nodiscard]] const processes::membership_ref& shared_members() const noexcept {
+    return members_;
+  }
+
+  [[nodiscard]] bool has_rank(int rank) const noexcept {
+    return static_cast<unsigned>(rank) < static_cast<unsigned>(size_);
+  }
+  [[nodiscard]] bool may_send_to(int rank) const noexcept {
+    return has_rank(rank) || rank == MPI_PROC_NULL;
+  }
+  [[nodiscard]] bool may_receive_from(int rank) const noexcept {
+    return has_rank(rank) || rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL;
+  }
+
+  /// Opens both contexts under the number that all members agreed on (see context_agreement.hpp).
+  void open(std::uint32_t id);
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  /// The matching space of the program's messages / of collective operations.
+  [[nodiscard]] messages::context& messages() const noexcept { return *messages_; }
+  [[nodiscard]] messages::context& collective() const noexcept { return *collective_; }
+
+  /// The same as collective operations see it. Open communicators only.
+  [[nodiscard]] collectives::team& team() noexcept {
+    HEADWAY_DEBUG_ASSERT(open_);
+    return team_->ranks();
+  }
+
+  [[nodiscard]] collectives::recent_schedules& recent_schedules() noexcept {
+    return team_->recent();
+  }
+  /// Once for each blocking barrier and allreduce, on all members alike: now and then it is
+  /// collective itself, and finds out what the members can do in each other's memory.
+  void count_blocking_collective() { team_->count_call(); }
+
+  /// Counts the operations that may outlive the handle; see `communicator_ref`.
+  void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
+  void drop_user() noexcept;
+
+  /// The tag of the next agreement of all members: all of them begin agreements in one order.
+  [[nodiscard]] int next_agreement_tag() noexcept {
+    // Relaxed: the number is the only thing that is shared.
+    return messages::agreement_tags.of(agreements_.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  std::string name;
+  errhandler_ref handler;
+  attribute_set attributes;
+  std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
+  /// Applies the hints that this library knows. Does nothing until `open`, which calls it.
+  void follow_hints();
+  std::shared_ptr<send_buffer> buffer;               ///< MPI_Comm_attach_buffer
+  std::shared_ptr<const process_topology> topology;  ///< null: it has none
+  /// How many neighbours send to this process in its topology, and how many it sends to.
+  [[nodiscard]] int source_count() const noexcept;
+  [[nodiscard]] int destination_count() const noexcept;
+
+ private:
+  processes::membership_ref members_;
+  int rank_;
+  int size_;
+  std::uint32_t id_ = 0;
+  bool open_ = false;
+  messages::context* messages_ = nullptr;
+  messages::context* collective_ = nullptr;
+  std::optional<collectives::exchange_team> team_;
+  std::atomic<std::uint32_t> agreements_{0};
+  std::atomic<int> users_{1};
+};
+
+/// Keeps a communicator alive while a collective or persistent operation uses it. Requests of
+/// messages hold none, which saves two atomic additions a message: `free_communicator` searches
+/// them for the communicator instead.
+class communicator_ref {
+ public:
+  communicator_ref() noexcept = default;
+  explicit communicator_ref(communicator& shared) noexcept : at_(&shared) { at_->add_user(); }
+  communicator_ref(communicator_ref&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  communicator_ref& operator=(communicator_ref&& other) noexcept {
+    std::swap(at_, other.at_);
+    return *this;
+  }
+  ~communicator_ref() {
+    if (at_) at_->drop_user();
+  }
+  [[nodiscard]] communicator* get() const noexcept { return at_; }
+
+ private:
+  communicator* at_ = nullptr;
+};
+
+/// The processes run on more than one node.
+[[nodiscard]] bool spans_nodes(const processes::membership& members);
+
+/// After the handle was freed: closes the contexts now, or when the last operation has ended.
+void free_communicator(communicator& freed) noexcept;
+/// Closes the communicators that were freed during operations which have ended meanwhile.
+void reap_communicators() noexcept;
+
+}  // namespace headway::mpi

@@ -1,0 +1,306 @@
+#include "mpi/communicators/communicator_calls.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "mpi/communicators/context_agreement.hpp"
+#include "mpi/communicators/creation.hpp"
+#include "mpi/communicators/hardware_split.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/environment/library.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/objects/status.hpp"
+#include "mpi/point_to_point/message_request.hpp"
+
+namespace headway::mpi {
+namespace {
+
+/// MPI_Comm_idup. The agreement goes on in the background. `finish` opens the communicator, in the
+/// thread that completes the request, because opening takes locks that a polling thread may hold.
+class dup_request final : public request {
+ public:
+  dup_request(communicator& parent, communicator& new_one)
+      : parent_(parent),
+        made_(new_one),
+        agreement_(parent, parent.shared_members(), parent.next_agreement_tag()) {
+    comm = &parent;
+    pending = &agreement_.done;
+    agreement_.start();
+  }
+
+  int finish(MPI_Status& status) override {
+    set_status_done(status);
+    if (agreement_.id() == context_id_none) {
+      return fail(MPI_ERR_OTHER, "the processes could not agree on a context");
+    }
+    if (!made_.is_open()) made_.open(agreement_.id());
+    return MPI_SUCCESS;
+  }
+  void release() noexcept override { pool<dup_request>::all().drop(this); }
+
+ private:
+  communicator_ref parent_;
+  communicator& made_;
+  context_agreement agreement_;
+};
+
+/// An error code if a member of `which` is none of `comm`.
+int check_inside(const communicator& comm, const group& which) {
+  const auto inside = [&](processes::peer_id process) { return comm.members().contains(process); };
+  if (std::ranges::all_of(which.members().peers(), inside)) return MPI_SUCCESS;
+  return fail(MPI_ERR_GROUP, "argument 2 (group) has a process that is not in the communicator");
+}
+
+struct split_entry {
+  int color;
+  int key;
+};
+
+/// The part of a split that this process is in: its processes in order of key and old rank.
+processes::membership_ref my_part(const communicator& comm, std::span<const split_entry> all,
+                                  int& rank) {
+  const split_entry mine = all[static_cast<std::size_t>(comm.rank())];
+  std::vector<int> ranks;
+  for (int i = 0; i < comm.size(); ++i) {
+    if (all[static_cast<std::size_t>(i)].color == mine.color) ranks.push_back(i);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+    return all[static_cast<std::size_t>(a)].key < all[static_cast<std::size_t>(b)].key;
+  });
+  std::vector<processes::peer_id> members;
+  members.reserve(ranks.size());
+  for (const int each : ranks) {
+    if (each == comm.rank()) rank = static_cast<int>(members.size());
+    members.push_back(comm.members()[each]);
+  }
+  return memberships().intern(members);
+}
+
+/// What every member brings, in rank order.
+template <class T>
+int gather(communicator& comm, const T& mine, std::vector<T>& all) {
+  std::vector<std::byte> gathered;
+  if (!gather_from_all(comm, comm.next_agreement_tag(), std::as_bytes(std::span(&mine, 1)),
+                       gathered)) {
+    return fail(MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
+  }
+  all.resize(static_cast<std::size_t>(comm.size()));
+  std::memcpy(all.data(), gathered.data(), gathered.size());
+  return MPI_SUCCESS;
+}
+
+/// Makes a communicator of each color; processes with MPI_UNDEFINED get none.
+int split(communicator& comm, std::span<const split_entry> all, communicator*& made) {
+  if (all[static_cast<std::size_t>(comm.rank())].color != MPI_UNDEFINED) {
+    int rank = 0;
+    auto members = my_part(comm, all, rank);
+    made = make_communicator(comm, std::move(members), rank);
+  }
+  return agree_and_open(comm, made);
+}
+
+int split_by_hardware(communicator& comm, int split_type, int key, const info* hints,
+                      communicator*& made) {
+  const hardware_entry mine{.split_type = split_type,
+                            .key = key,
+                            .node = the_library.runtime->node_of(this_process()),
+                            .bound = topology::binding::own()};
+  std::vector<hardware_entry> all;
+  if (const int code = gather(comm, mine, all)) return code;
+  const auto resource = hints ? hints->get("mpi_hw_resource_type") : std::nullopt;
+  const auto colors = hardware_colors(all, resource.value_or(""));
+  std::vector<split_entry> parts;
+  for (std::size_t i = 0; i < all.size(); ++i) parts.push_back({colors[i], all[i].key});
+  return split(comm, parts, made);
+}
+
+/// False, with a warning in the log: the value names no strategy, and the hint is dropped.
+bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
+  if (key != strategy_hint) return true;
+  const auto names = messages::exchange::strategy_names();
+  if (std::ranges::find(names, value) != names.end()) return true;
+  base::log(base::severity::warning,
+            "{} of communicator '{}' is '{}', which is no strategy; there are: {}", key, comm.name,
+            value, fmt::join(names, ", "));
+  return false;
+}
+
+void set_hints(communicator& comm, const info* hints) {
+  if (hints == nullptr) return;
+  for (const auto& [key, value] : hints->entries()) {
+    if (!can_follow(comm, key, value)) continue;
+    const auto at = std::find_if(comm.hints.begin(), comm.hints.end(),
+                                 [&](const auto& each) { return each.first == key; });
+    if (at != comm.hints.end()) {
+      at->second = value;
+    } else {
+      comm.hints.emplace_back(key, value);
+    }
+  }
+  comm.follow_hints();
+}
+
+/// A copy with attributes and topology, not open yet.
+int copy(communicator& comm, info* hints, communicator*& made) {
+  made = make_communicator(comm, comm.shared_members(), comm.rank());
+  made->topology = comm.topology;
+  set_hints(*made, hints);
+  const int code = made->attributes.copy_from(comm, comm.attributes);
+  if (code != MPI_SUCCESS) {
+    made->drop_user();
+    made = nullptr;
+  }
+  return code;
+}
+
+}  // namespace
+
+namespace calls {
+
+int comm_size(communicator& comm, int& size) {
+  size = comm.size();
+  return MPI_SUCCESS;
+}
+
+int comm_rank(communicator& comm, int& rank) {
+  rank = comm.rank();
+  return MPI_SUCCESS;
+}
+
+int comm_compare(communicator& comm1, communicator& comm2, int& result) {
+  result = &comm1 == &comm2 ? MPI_IDENT : compare(comm1.members(), comm2.members(), MPI_CONGRUENT);
+  return MPI_SUCCESS;
+}
+
+int comm_group(communicator& comm, group*& made) {
+  made = make_group(comm.shared_members());
+  return MPI_SUCCESS;
+}
+
+int comm_test_inter(communicator&, int& flag) {
+  flag = 0;
+  return MPI_SUCCESS;
+}
+
+int comm_remote_size(communicator&, int&) {
+  return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-communicator");
+}
+
+int comm_remote_group(communicator&, group*&) {
+  return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-communicator");
+}
+
+int comm_get_parent(communicator*& parent) {
+  parent = nullptr;  // no process is spawned yet
+  return MPI_SUCCESS;
+}
+
+int comm_dup(communicator& comm, communicator*& made) {
+  return calls::comm_dup_with_info(comm, nullptr, made);
+}
+
+int comm_dup_with_info(communicator& comm, info* hints, communicator*& made) {
+  // A copy callback fails in this process alone, but all members must take part in the agreement.
+  const int code = copy(comm, hints, made);
+  if (const int agreed = agree_and_open(comm, made)) return agreed;
+  return code;
+}
+
+int comm_idup(communicator& comm, communicator*& made, request*& r) {
+  return calls::comm_idup_with_info(comm, nullptr, made, r);
+}
+
+int comm_idup_with_info(communicator& comm, info* hints, communicator*& made, request*& r) {
+  if (const int code = copy(comm, hints, made)) return code;
+  r = pool<dup_request>::all().make(comm, *made);
+  return MPI_SUCCESS;
+}
+
+int comm_create(communicator& comm, group& members, communicator*& made) {
+  if (const int code = check_inside(comm, members)) return code;
+  if (members.rank() != MPI_UNDEFINED) {
+    made = make_communicator(comm, members.shared_members(), members.rank());
+  }
+  return agree_and_open(comm, made);
+}
+
+int comm_create_group(communicator& comm, group& members, int tag, communicator*& made) {
+  if (const int code = check_inside(comm, members)) return code;
+  if (members.rank() == MPI_UNDEFINED) return MPI_SUCCESS;
+  made = make_communicator(comm, members.shared_members(), members.rank());
+  return agree_and_open(comm, members.shared_members(), tag, made);
+}
+
+int comm_split(communicator& comm, int color, int key, communicator*& made) {
+  if (color < 0 && color != MPI_UNDEFINED) {
+    return fail(MPI_ERR_ARG, "argument 2 (color) is {}, but must not be negative", color);
+  }
+  std::vector<split_entry> all;
+  if (const int code = gather(comm, split_entry{color, key}, all)) return code;
+  return split(comm, all, made);
+}
+
+int comm_split_type(communicator& comm, int split_type, int key, info* hints, communicator*& made) {
+  switch (split_type) {
+    case MPI_UNDEFINED:
+    case MPI_COMM_TYPE_SHARED:
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+      return split_by_hardware(comm, split_type, key, hints, made);
+    default:
+      return fail(MPI_ERR_ARG, "argument 2 (split_type) is {}, which is no split type", split_type);
+  }
+}
+
+int comm_free(communicator*& comm) {
+  if (comm->is_predefined()) return fail(MPI_ERR_COMM, "{} cannot be freed", comm->name);
+  if (const int code = comm->attributes.clear(*comm)) return code;
+  comm->buffer.reset();  // sends what is in it first
+  free_communicator(*comm);
+  comm = nullptr;
+  return MPI_SUCCESS;
+}
+
+int comm_disconnect(communicator*& comm) {
+  const auto busy = [&] {
+    bool found = false;
+    pool<message_request>::all().for_each([&](message_request& each) {
+      found = found || (each.uses(*comm) && each.active && !each.is_complete());
+    });
+    return found;
+  };
+  while (busy()) engine().poll();
+  return comm_free(comm);
+}
+
+int comm_set_info(communicator& comm, info* hints) {
+  set_hints(comm, hints);
+  return MPI_SUCCESS;
+}
+
+int comm_get_info(communicator& comm, info*& hints) {
+  hints = pool<info>::all().make(comm.hints);
+  if (!comm.is_open()) return MPI_SUCCESS;
+  hints->set(strategy_hint, messages::exchange::strategy_of(comm.messages()));
+  return MPI_SUCCESS;
+}
+
+int comm_set_name(communicator& comm, const char* name) {
+  comm.name = std::string_view(name).substr(0, MPI_MAX_OBJECT_NAME - 1);
+  return MPI_SUCCESS;
+}
+
+int comm_get_name(communicator* comm, char* name, int& resultlen) {
+  const std::string& text = comm == nullptr ? std::string("MPI_COMM_NULL") : comm->name;
+  std::memcpy(name, text.c_str(), text.size() + 1);
+  resultlen = static_cast<int>(text.size());
+  return MPI_SUCCESS;
+}
+
+}  // namespace calls
+}  // namespace headway::mpi

@@ -1,0 +1,82 @@
+#include "mpi/communicators/context_agreement.hpp"
+
+#include "base/assert.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/environment/library.hpp"
+
+namespace headway::mpi {
+namespace {
+
+std::uint32_t seed_of(const communicator& parent, int tag) noexcept {
+  return parent.id() * 2654435761u + static_cast<std::uint32_t>(tag);
+}
+
+}  // namespace
+
+context_ids& all_context_ids() noexcept {
+  static constinit context_ids all;
+  return all;
+}
+
+context_agreement::context_agreement(communicator& parent, processes::membership_ref who, int tag)
+    : parent_(parent),
+      who_(std::move(who)),
+      me_(who_->rank_of(parent.members()[parent.rank()]).value()),
+      tag_(tag),
+      choice_(all_context_ids(), seed_of(parent, tag)) {
+  HEADWAY_ASSERT(parent.is_open());
+  for (auto* each : {&sent_, &received_}) {
+    each->finish = &on_message;
+    each->owner = this;
+  }
+}
+
+void context_agreement::start() noexcept {
+  choice_.begin();
+  step();
+}
+
+int context_agreement::rank_in_parent(int index) const noexcept {
+  return who_ == parent_.shared_members() ? index : *parent_.members().rank_of((*who_)[index]);
+}
+
+/// The next step of the dissemination, or of the next round, or the end.
+void context_agreement::step() noexcept {
+  const int n = who_->size();
+  while (distance_ >= n) {
+    if (choice_.conclude()) return done.complete();  // whoever waits may free us at once
+    distance_ = 1;
+  }
+  const int to = rank_in_parent((me_ + distance_) % n);
+  const int from = rank_in_parent((me_ - distance_ + n) % n);
+  // Relaxed: the start of the requests below publishes it to whoever completes them.
+  missing_.store(2, std::memory_order_relaxed);
+  sent_.reset();
+  received_.reset();
+  exchange().receive(parent_.collective(), received_, choice_.incoming(), from, tag_);
+  exchange().send(parent_.collective(), sent_, choice_.contribution(), to, tag_);
+}
+
+/// Both requests stay ours: they are used again in the next step, so none ever becomes complete.
+bool context_agreement::on_message(messages::request& r) noexcept {
+  static_cast<context_agreement*>(r.owner)->arrived(r);
+  return false;
+}
+
+void context_agreement::arrived(const messages::request& r) noexcept {
+  // All messages of a round have one size: another one comes from a member that has gone wrong.
+  const bool well =
+      r.arrived.how == messages::outcome::ok && r.arrived.bytes == choice_.contribution().size();
+  if (!well) lost_.store(true, std::memory_order_relaxed);  // the counter below carries it
+  // Release and acquire: the second of the two sees what the first one left (S).
+  if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (lost_.load(std::memory_order_relaxed)) {
+    choice_.give_up();
+    return done.complete();
+  }
+  choice_.combine();
+  distance_ *= 2;
+  step();
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,58 @@
+#include "mpi/communicators/hardware_split.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace headway::mpi {
+namespace {
+
+/// The instance of the resource that a process is in, on its node; -1: not in one alone.
+int instance(const hardware_entry& of, std::string_view resource) noexcept {
+  if (resource == shared_memory_resource) return 0;
+  if (resource == package_resource) return of.bound.package;
+  if (resource == cache_resource) return of.bound.cache;
+  return -1;
+}
+
+std::vector<int> colors_by(std::span<const hardware_entry> all, std::string_view resource) {
+  std::map<std::pair<int, int>, int> known;  // by node and instance
+  std::vector<int> colors;
+  for (const auto& each : all) {
+    const int mine = instance(each, resource);
+    if (each.split_type == MPI_UNDEFINED || mine < 0) {
+      colors.push_back(MPI_UNDEFINED);
+      continue;
+    }
+    const auto next = static_cast<int>(known.size());
+    colors.push_back(known.try_emplace({each.node, mine}, next).first->second);
+  }
+  return colors;
+}
+
+/// Some of those that ask are in a part, and not all of them in one.
+bool divides(std::span<const hardware_entry> all, std::span<const int> colors) {
+  const auto in_first = std::ranges::count(colors, 0);
+  const auto asking =
+      std::ranges::count_if(all, [](const auto& each) { return each.split_type != MPI_UNDEFINED; });
+  return in_first > 0 && in_first < asking;
+}
+
+}  // namespace
+
+std::vector<int> hardware_colors(std::span<const hardware_entry> all, std::string_view resource) {
+  const auto asks = [&](int type) {
+    return std::ranges::any_of(all, [&](const auto& each) { return each.split_type == type; });
+  };
+  if (asks(MPI_COMM_TYPE_SHARED)) return colors_by(all, shared_memory_resource);
+  if (!asks(MPI_COMM_TYPE_HW_UNGUIDED)) return colors_by(all, resource);
+  for (const auto widest : {shared_memory_resource, package_resource, cache_resource}) {
+    auto colors = colors_by(all, widest);
+    if (divides(all, colors)) return colors;
+  }
+  return colors_by(all, {});
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headway::mpi {
+
+// Error classes and codes: the standard's, and those that the program adds at run time. A code of
+// the standard is its own class. Any thread; a lock, on error paths only.
+
+/// "MPI_ERR_RANK"; "an error of the program's" for those that it added.
+[[nodiscard]] std::string error_name(int code);
+/// What MPI_Error_string says, without detail. Null: no such code.
+[[nodiscard]] std::optional<std::string> error_text(int code);
+/// The class of a class or code. Null: no such code.
+[[nodiscard]] std::optional<int> error_class_of(int code);
+
+[[nodiscard]] int add_error_class();
+/// Null: no such class.
+[[nodiscard]] std::optional<int> add_error_code(int error_class);
+/// False: not one that the program added, or one that still has a text or (a class) codes.
+[[nodiscard]] bool set_error_text(int code, std::string_view text);
+[[nodiscard]] bool remove_error_class(int error_class);
+[[nodiscard]] bool remove_error_code(int code);
+[[nodiscard]] bool remove_error_text(int code);
+/// The value of the attribute MPI_LASTUSEDCODE: the address of a number that grows with additions.
+[[nodiscard]] int* last_used_code() noexcept;
+
+}  // namespace headway::mpi

@@ -1,0 +1,224 @@
+#include "mpi/environment/library.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "base/lock_guard.hpp"
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+#include "c_api/endpoints/calls.hpp"
+#include "messages/numbers.hpp"
+#include "mpi/abi/finalization.hpp"
+#include "mpi/collectives/operation.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/datatypes/datatype.hpp"
+#include "mpi/environment/failure.hpp"
+#include "runtime/shared_instance.hpp"
+
+namespace headway::mpi {
+namespace {
+
+communicator* make_predefined(processes::membership_ref members, int rank, const char* name,
+                              std::uintptr_t value, std::uint32_t id) {
+  auto* made = new communicator(std::move(members), rank, name);
+  made->handler = errhandler_ref(errors_are_fatal());
+  made->open(id);
+  define(*made, object_kind::comm, value);
+  return made;
+}
+
+void remove_predefined(communicator*& gone) noexcept {
+  undefine(*gone);
+  delete gone;
+  gone = nullptr;
+}
+
+/// A barrier over the job, so that no process closes a rail that a peer still needs.
+void wait_for_all(communicator& job) noexcept {
+  const int n = job.size(), me = job.rank();
+  for (int distance = 1; distance < n; distance *= 2) {
+    messages::request to, from;
+    exchange().receive(job.collective(), from, {}, (me - distance + n) % n, messages::farewell_tag);
+    exchange().send(job.collective(), to, {}, (me + distance) % n, messages::farewell_tag);
+    engine().wait(from);
+    engine().wait(to);  // a lost peer ends both with an error, which changes nothing here
+  }
+}
+
+}  // namespace
+
+constinit library the_library;
+
+namespace {
+
+/// Writes out what the program has printed: the process ends without `exit`. Never waits for long:
+/// leaves out a stream that another thread holds, or whose reader does not take what is there.
+void flush_output() noexcept {
+  constexpr int wait_ms_max = 100;
+  for (std::FILE* stream : {stdout, stderr}) {
+    pollfd reader{.fd = fileno(stream), .events = POLLOUT, .revents = 0};
+    if (poll(&reader, 1, wait_ms_max) != 1 || ftrylockfile(stream) != 0) continue;
+    fflush_unlocked(stream);
+    funlockfile(stream);
+  }
+}
+
+}  // namespace
+
+void end_job(int exit_code, const std::string& why) noexcept {
+  flush_output();  // before the launcher knows, which kills this process
+  if (the_library.runtime != nullptr) {
+    // Our own launcher prints the reason, and so does `abort` without a launcher; others do not.
+    auto& job = the_library.runtime->job();
+    if (job.who().launcher != "headway" && job.who().launcher != "none") {
+      base::log_line(base::severity::error, fmt::format("{}; the job ends", why));
+    }
+    job.abort(exit_code, why);
+  } else {
+    base::log_line(base::severity::error, why);
+  }
+  std::_Exit(exit_code);
+}
+
+namespace {
+
+// Guards start and end against each other: sessions may be opened by several threads at once.
+base::mutex lifetime;
+bool stopped_for_good HEADWAY_GUARDED_BY(lifetime) = false;
+
+communicator* make_job_communicator() {
+  auto* made = new communicator(memberships().intern(*the_library.runtime->job_members()),
+                                the_library.runtime->rank(), "the job");
+  made->handler = errhandler_ref(errors_are_fatal());
+  made->open(messages::context_pair::job);
+  return made;
+}
+
+/// In the child of a fork MPI is finalised: its calls are refused, and its exit does not end the
+/// job.
+void in_child() noexcept {
+  if (the_library.runtime == nullptr) return;
+  the_library.runtime = nullptr;
+  the_library.messages = nullptr;
+  the_library.progress = nullptr;
+  the_library.sessions = 0;
+  the_library.up.store(false, std::memory_order_relaxed);  // a child has one thread
+  the_library.world_is.store(library::phase::over, std::memory_order_relaxed);
+}
+
+int start_runtime() HEADWAY_REQUIRES(lifetime) {
+  if (the_library.runtime != nullptr) return MPI_SUCCESS;
+  if (stopped_for_good) {
+    return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
+  }
+  if (endpoint_api::other_engine_in_use())
+    return fail(MPI_ERR_OTHER,
+                "end-points run in this process on an engine of libheadway.so's own, which lies in "
+                "another folder than this MPI library; load MPI first");
+  auto started = runtime::hold();
+  if (!started) return fail_as(started.error());
+  static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
+  (void)registered;
+  the_library.runtime = *started;
+  the_library.messages = &the_library.runtime->messages();
+  the_library.progress = &the_library.runtime->progress();
+  the_library.checks.store(settings::from_environment().check_arguments,
+                           std::memory_order_relaxed);  // a setting
+  the_library.collectives = runtime::own_settings().collectives;
+  define_datatypes();
+  define_operations();
+  (void)group::empty();  // makes it
+  the_library.job = make_job_communicator();
+  return MPI_SUCCESS;
+}
+
+/// Completes what is under way, waits for all processes, removes MPI_COMM_WORLD and MPI_COMM_SELF.
+void end_world() {
+  finish_operations();
+  wait_for_all(*the_library.job);
+  reap_communicators();
+  if (the_library.self == nullptr) return;  // only sessions
+  remove_predefined(the_library.self);
+  remove_predefined(the_library.world);
+}
+
+int stop_runtime() HEADWAY_REQUIRES(lifetime) {
+  end_world();
+  delete std::exchange(the_library.job, nullptr);
+  the_library.runtime = nullptr;
+  auto stopped = runtime::let_go();
+  the_library.messages = nullptr;
+  the_library.progress = nullptr;
+  stopped_for_good = true;
+  if (!stopped) return fail_as(stopped.error());
+  return MPI_SUCCESS;
+}
+
+/// At exit of a program that had sessions and closed them all, but never MPI_Init.
+void stop_at_exit() {
+  const base::lock_guard held(lifetime);
+  if (the_library.runtime != nullptr && the_library.sessions == 0 &&
+      the_library.world_is.load(std::memory_order_relaxed) != library::phase::running) {
+    (void)stop_runtime();
+  }
+}
+
+// Release: a thread that sees the library up sees its parts, should the program not order it.
+void set_up(bool up) { the_library.up.store(up, std::memory_order_release); }
+
+}  // namespace
+
+int open_world(int thread_level) {
+  const base::lock_guard held(lifetime);
+  if (const int code = start_runtime(); code != MPI_SUCCESS) return code;
+  const auto& all = the_library.job->shared_members();
+  the_library.world = make_predefined(all, the_library.runtime->rank(), "MPI_COMM_WORLD",
+                                      reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD),
+                                      messages::context_pair::world);
+  the_library.self = make_predefined(
+      memberships().intern(processes::membership(this_process(), 1)), 0, "MPI_COMM_SELF",
+      reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF), messages::context_pair::self);
+  the_library.thread_level = thread_level;
+  the_library.main_thread = pthread_self();
+  fill_info_env(thread_level);
+  set_up(true);
+  the_library.world_is.store(library::phase::running, std::memory_order_release);  // as `up`
+  return MPI_SUCCESS;
+}
+
+int close_world() {
+  // Before anything changes: the program's delete callbacks run here and may call MPI.
+  if (const int code = the_library.self->attributes.clear(*the_library.self)) return code;
+  const base::lock_guard held(lifetime);
+  the_library.world_is.store(library::phase::over, std::memory_order_release);  // as in open_world
+  set_up(the_library.sessions > 0);
+  if (the_library.sessions == 0) return stop_runtime();
+  end_world();
+  return MPI_SUCCESS;
+}
+
+int open_session() {
+  const base::lock_guard held(lifetime);
+  if (const int code = start_runtime(); code != MPI_SUCCESS) return code;
+  static const bool asked = std::atexit(&stop_at_exit) == 0;
+  (void)asked;
+  ++the_library.sessions;
+  set_up(true);
+  return MPI_SUCCESS;
+}
+
+int close_session() {
+  const base::lock_guard held(lifetime);
+  if (--the_library.sessions > 0) return MPI_SUCCESS;
+  const auto world = the_library.world_is.load(std::memory_order_relaxed);  // under the lock
+  set_up(world == library::phase::running);
+  return world == library::phase::over ? stop_runtime() : MPI_SUCCESS;
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "collectives/settings.hpp"
+#include "messages/exchange.hpp"
+#include "progress/core/engine.hpp"
+#include "runtime/instance.hpp"
+
+namespace headway::mpi {
+
+class communicator;
+
+/// What the user chooses of MPI itself; the rest is in runtime/settings.hpp.
+struct settings {
+  bool check_arguments = true;  ///< HEADWAY_CHECKS
+
+  [[nodiscard]] static settings from_environment();
+};
+
+/// The state of the MPI library, of which a process has one: started or not, and the parts that
+/// calls use. The modules below have no such global state.
+/// Threads:  written by start and end, during which the program makes no other call; read by all.
+struct library {
+  enum class phase : std::uint8_t { before, running, over };
+
+  std::atomic<bool> up{false};  ///< calls may be made: MPI_Init was called or a session is open
+  std::atomic<phase> world_is{phase::before};  ///< MPI_Init and MPI_Finalize
+  std::atomic<bool> checks{true};
+  int sessions = 0;  ///< how many are open
+  runtime::instance* runtime = nullptr;
+  messages::exchange* messages = nullptr;
+  progress::engine* progress = nullptr;
+  communicator* job =
+      nullptr;  ///< all processes of the job, for our own use; while `runtime` is up
+  communicator* world = nullptr;
+  communicator* self = nullptr;
+  int thread_level = 0;
+  collectives::settings collectives = {};
+  pthread_t main_thread = {};
+};
+
+extern library the_library;
+
+/// Calls may be made. Relaxed: the program orders its calls after MPI_Init or MPI_Session_init.
+[[nodiscard]] inline bool running() noexcept {
+  return the_library.up.load(std::memory_order_relaxed);
+}
+[[nodiscard]] inline bool checks_on() noexcept {
+  return the_library.checks.load(std::memory_order_relaxed);  // a setting, carries no data
+}
+[[nodiscard]] inline messages::exchange& exchange() noexcept { return *the_library.messages; }
+[[nodiscard]] inline progress::engine& engine() noexcept { return *the_library.progress; }
+/// While the runtime is up.
+[[nodiscard]] inline processes::peer_id this_process() noexcept {
+  return (*the_library.runtime->job_members())[the_library.runtime->rank()];
+}
+
+/// MPI_Init: starts the runtime, makes MPI_COMM_WORLD and MPI_COMM_SELF. An MPI error code.
+[[nodiscard]] int open_world(int thread_level);
+/// MPI_Finalize: stops the runtime when no session is open. Waits for the other processes.
+[[nodiscard]] int close_world();
+/// The same for a session. A runtime can be started only once in a process, so it stays up after
+/// the last session until MPI_Finalize or exit: another session may be opened.
+[[nodiscard]] int open_session();
+[[nodiscard]] int close_session();
+
+/// Prints one line and ends the job. May be called at any time.
+[[noreturn]] void end_job(int exit_code, const std::string& why) noexcept;
+
+}  // namespace headway::mpi

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace headway::mpi {
+
+enum class object_kind : std::uint32_t {
+  none,  ///< freed, or never made
+  comm,
+  group,
+  type,
+  op,
+  info,
+  errhandler,
+  request,
+  message,
+  session,
+  win,
+  file,
+  placeholder,  ///< of an argument that is not significant: no handle refers to it
+};
+
+/// "communicator", "datatype": for messages.
+[[nodiscard]] const char* kind_name(object_kind kind) noexcept;
+
+/// Handles below this are the ABI's constants; ours are addresses above it.
+constexpr std::uintptr_t predefined_end = 4096;
+/// Objects that users may free start at multiples of this; the bits below count how often the
+/// memory was used before.
+constexpr std::uintptr_t object_alignment = 64;
+
+/// What a handle refers to. A handle is a constant of the ABI, or the object's address; the low
+/// bits of the address count how often its memory was used before, modulo 64.
+///
+/// Shape:    `stamp` is kind * 64 + the handle's low bits, so that one compare tells a live handle
+///           of the right kind from a freed one, also after another object has taken the memory
+///           (except once in 64 times).
+/// Threads:  a handle is found by any thread; stamps change in `pool` and at start and end only.
+class object {
+ public:
+  object() = default;
+  virtual ~object() = default;
+  object(const object&) = delete;
+  object& operator=(const object&) = delete;
+
+  [[nodiscard]] std::uint32_t stamp() const noexcept {
+    return stamp_.load(std::memory_order_relaxed);  // the program orders its use of handles
+  }
+  [[nodiscard]] std::uintptr_t bits() const noexcept { return bits_; }
+  [[nodiscard]] object_kind kind() const noexcept {
+    return static_cast<object_kind>(stamp() / object_alignment);
+  }
+  [[nodiscard]] bool is_predefined() const noexcept { return bits_ < predefined_end; }
+
+  [[nodiscard]] static constexpr std::uint32_t stamp_for(object_kind kind,
+                                                         std::uintptr_t bits) noexcept {
+    return static_cast<std::uint32_t>(kind) * static_cast<std::uint32_t>(object_alignment) +
+           static_cast<std::uint32_t>(bits % object_alignment);
+  }
+
+  /// From now on handles with these bits refer to this object.
+  void become(object_kind kind, std::uintptr_t bits) noexcept {
+    bits_ = bits;
+    stamp_.store(stamp_for(kind, bits), std::memory_order_relaxed);  // as in `stamp`
+  }
+  /// No handle refers to it any more.
+  void retire() noexcept {
+    stamp_.store(stamp_for(object_kind::none, bits_), std::memory_order_relaxed);  // as in `stamp`
+  }
+
+ private:
+  friend int number_of(object& what);
+  friend void forget_number(object& what) noexcept;
+
+  std::atomic<std::uint32_t> stamp_{0};
+  int number_ = 0;  // what MPI_X_toint returns; 0: it was not called yet
+  std::uintptr_t bits_ = 0;
+};
+
+/// The objects of the ABI's constants, by value; null where there is none.
+extern object* predefined[predefined_end];
+
+/// Makes `what` the object of a constant of the ABI. At start and end, when no other thread calls.
+void define(object& what, object_kind kind, std::uintptr_t value) noexcept;
+void undefine(object& what) noexcept;
+
+/// The object, or null if the handle is null, freed, of another kind or made up.
+/// Costs a load and a compare; no lock.
+template <class T>
+[[nodiscard]] inline T* find(typename T::handle h) noexcept {
+  const auto bits = reinterpret_cast<std::uintptr_t>(h);
+  object* at = bits < predefined_end ? predefined[bits]
+                                     : reinterpret_cast<object*>(bits & ~(object_alignment - 1));
+  if (at != nullptr && at->stamp() == object::stamp_for(T::object_kind_of, bits)) {
+    return static_cast<T*>(at);
+  }
+  return nullptr;
+}
+
+template <class T>
+[[nodiscard]] inline typename T::handle null_handle() noexcept {
+  return reinterpret_cast<typename T::handle>(T::null_value);
+}
+
+template <class T>
+[[nodiscard]] inline typename T::handle handle_of(const T* what) noexcept {
+  return what == nullptr ? null_handle<T>() : reinterpret_cast<typename T::handle>(what->bits());
+}
+
+/// MPI_X_toint of an object: the constant, or a number above the constants that stays the same.
+[[nodiscard]] int number_of(object& what);
+/// The object that has this number, or null. MPI_X_fromint.
+[[nodiscard]] object* object_numbered(int number) noexcept;
+void forget_number(object& what) noexcept;
+
+}  // namespace headway::mpi

@@ -1,0 +1,97 @@
+#include "mpi/point_to_point/buffer_calls.hpp"
+
+#include <cstring>
+
+#include "mpi/environment/failure.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/objects/status.hpp"
+#include "mpi/point_to_point/send_buffer.hpp"
+
+namespace headway::mpi {
+namespace {
+
+using slot = std::shared_ptr<send_buffer>;
+
+/// MPI_X_iflush_buffer: complete when what is in the buffer now has left it.
+class flush_request final : public request {
+ public:
+  explicit flush_request(slot buffer) : buffer_(std::move(buffer)) {
+    pending = &done_;
+    if (buffer_) {
+      buffer_->notify(done_);
+    } else {
+      done_.complete();
+    }
+  }
+  int finish(MPI_Status& status) override {
+    set_status_done(status);
+    return MPI_SUCCESS;
+  }
+  void release() noexcept override { pool<flush_request>::all().drop(this); }
+
+ private:
+  slot buffer_;
+  progress::completion done_;
+};
+
+int attach(slot& where, void* memory, MPI_Count size) {
+  if (where) return fail(MPI_ERR_BUFFER, "a buffer is attached already");
+  if (memory == nullptr && size > 0) return fail(MPI_ERR_BUFFER, "the buffer is a null pointer");
+  where = attach_buffer(memory, size);
+  return MPI_SUCCESS;
+}
+
+int detach(slot& where, void* address, MPI_Count& size) {
+  void* memory = nullptr;
+  size = 0;
+  if (where) {
+    where->flush();
+    memory = where->memory();
+    size = where->bytes();
+    where.reset();
+  }
+  std::memcpy(address, &memory, sizeof memory);
+  return MPI_SUCCESS;
+}
+
+int flush(const slot& where) {
+  if (where) where->flush();
+  return MPI_SUCCESS;
+}
+
+int iflush(const slot& where, request*& r) {
+  r = pool<flush_request>::all().make(where);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+namespace calls {
+
+int buffer_attach(void* buffer, MPI_Count size) { return attach(process_buffer(), buffer, size); }
+int buffer_detach(void* buffer_addr, MPI_Count& size) {
+  return detach(process_buffer(), buffer_addr, size);
+}
+int buffer_flush() { return flush(process_buffer()); }
+int buffer_iflush(request*& r) { return iflush(process_buffer(), r); }
+
+int comm_attach_buffer(communicator& comm, void* buffer, MPI_Count size) {
+  return attach(comm.buffer, buffer, size);
+}
+int comm_detach_buffer(communicator& comm, void* buffer_addr, MPI_Count& size) {
+  return detach(comm.buffer, buffer_addr, size);
+}
+int comm_flush_buffer(communicator& comm) { return flush(comm.buffer); }
+int comm_iflush_buffer(communicator& comm, request*& r) { return iflush(comm.buffer, r); }
+
+int session_attach_buffer(session& which, void* buffer, MPI_Count size) {
+  return attach(which.buffer, buffer, size);
+}
+int session_detach_buffer(session& which, void* buffer_addr, MPI_Count& size) {
+  return detach(which.buffer, buffer_addr, size);
+}
+int session_flush_buffer(session& which) { return flush(which.buffer); }
+int session_iflush_buffer(session& which, request*& r) { return iflush(which.buffer, r); }
+
+}  // namespace calls
+}  // namespace headway::mpi

@@ -1,0 +1,268 @@
+#include "mpi/point_to_point/message_calls.hpp"
+
+#include "base/clock.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/environment/library.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/objects/status.hpp"
+#include "mpi/point_to_point/message_request.hpp"
+#include "mpi/point_to_point/pair_request.hpp"
+#include "mpi/point_to_point/send_buffer.hpp"
+
+namespace headway::mpi::calls {
+namespace {
+
+message_call to(message_mode mode, const void* buf, MPI_Count count, const datatype& type, int dest,
+                int tag, communicator& comm) noexcept {
+  return {const_cast<void*>(buf), count, &type, dest, tag, &comm, mode};
+}
+
+message_call from(void* buf, MPI_Count count, const datatype& type, int source, int tag,
+                  communicator& comm) noexcept {
+  return {buf, count, &type, source, tag, &comm, message_mode::receive};
+}
+
+int begin(const message_call& call, request*& r) {
+  message_request& made = message_request::take();
+  const int code = made.begin(call);
+  if (code != MPI_SUCCESS) [[unlikely]] {
+    made.release();
+    return code;
+  }
+  r = &made;
+  return MPI_SUCCESS;
+}
+
+int prepare(const message_call& call, request*& r) {
+  message_request& made = message_request::take();
+  made.persistent = true;
+  made.active = false;
+  made.prepare(call);
+  r = &made;
+  return MPI_SUCCESS;
+}
+
+int no_buffer() { return fail(MPI_ERR_BUFFER, "no buffer is attached"); }
+
+int found_nothing_there(MPI_Status* status) {
+  if (status != MPI_STATUS_IGNORE) set_status_no_process(*status);
+  return MPI_SUCCESS;
+}
+
+/// MPI_MESSAGE_NO_PROC.
+message& no_process() {
+  static auto* const made = [] {
+    auto* only = new message;
+    define(*only, object_kind::message, reinterpret_cast<std::uintptr_t>(MPI_MESSAGE_NO_PROC));
+    return only;
+  }();
+  return *made;
+}
+
+[[maybe_unused]] const message& defined_at_load = no_process();
+
+/// `made` stays null when no message is there.
+int take_message(int source, int tag, communicator& comm, message*& made) {
+  made = nullptr;
+  messages::arrival arrived;
+  messages::unexpected_message* unexpected =
+      exchange().probe_matched(comm.messages(), source, wire_tag(tag), arrived);
+  if (unexpected == nullptr) return code_of(arrived, comm, true);
+  made = pool<message>::all().make();
+  made->unexpected = unexpected;
+  made->arrival = arrived;
+  made->comm = &comm;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int send(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
+  return send_and_wait(to(message_mode::standard, buf, count, type, dest, tag, comm));
+}
+
+int ssend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
+  return send_and_wait(to(message_mode::synchronous, buf, count, type, dest, tag, comm));
+}
+
+int rsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
+  return send_and_wait(to(message_mode::ready, buf, count, type, dest, tag, comm));
+}
+
+int bsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
+  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  const auto buffer = buffer_for(comm);
+  if (!buffer) return no_buffer();
+  return buffer->send(type.layout(), to(message_mode::buffered, buf, count, type, dest, tag, comm));
+}
+
+int recv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+         MPI_Status* status) {
+  return receive_and_wait(from(buf, count, type, source, tag, comm), status);
+}
+
+int isend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+          request*& r) {
+  return begin(to(message_mode::standard, buf, count, type, dest, tag, comm), r);
+}
+
+int ibsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r) {
+  return begin(to(message_mode::buffered, buf, count, type, dest, tag, comm), r);
+}
+
+int issend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r) {
+  return begin(to(message_mode::synchronous, buf, count, type, dest, tag, comm), r);
+}
+
+int irsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r) {
+  return begin(to(message_mode::ready, buf, count, type, dest, tag, comm), r);
+}
+
+int irecv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+          request*& r) {
+  return begin(from(buf, count, type, source, tag, comm), r);
+}
+
+int send_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+              communicator& comm, request*& r) {
+  return prepare(to(message_mode::standard, buf, count, type, dest, tag, comm), r);
+}
+
+int bsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r) {
+  return prepare(to(message_mode::buffered, buf, count, type, dest, tag, comm), r);
+}
+
+int ssend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r) {
+  return prepare(to(message_mode::synchronous, buf, count, type, dest, tag, comm), r);
+}
+
+int rsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r) {
+  return prepare(to(message_mode::ready, buf, count, type, dest, tag, comm), r);
+}
+
+int recv_init(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+              request*& r) {
+  return prepare(from(buf, count, type, source, tag, comm), r);
+}
+
+int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
+             void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
+             communicator& comm, MPI_Status* status) {
+  // The send makes progress while this thread waits for the receive.
+  message_request& sent = message_request::take();
+  (void)sent.begin(to(message_mode::standard, sendbuf, sendcount, sendtype, dest, sendtag, comm));
+  const int received =
+      receive_and_wait(from(recvbuf, recvcount, recvtype, source, recvtag, comm), status);
+  if (!sent.is_complete()) engine().wait(*sent.pending);
+  MPI_Status ignored;
+  const int code = received != MPI_SUCCESS ? received : sent.finish(ignored);
+  sent.release();
+  return code;
+}
+
+int sendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,
+                     int recvtag, communicator& comm, MPI_Status* status) {
+  request* r = nullptr;
+  if (const int code =
+          isendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, r)) {
+    return code;
+  }
+  if (!r->is_complete()) engine().wait(*r->pending);
+  MPI_Status ignored;
+  const int code = r->finish(status == MPI_STATUS_IGNORE ? ignored : *status);
+  r->release();
+  return code;
+}
+
+int isendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
+              void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
+              communicator& comm, request*& r) {
+  r = pool<pair_request>::all().make(
+      to(message_mode::standard, sendbuf, sendcount, sendtype, dest, sendtag, comm),
+      from(recvbuf, recvcount, recvtype, source, recvtag, comm), false);
+  return MPI_SUCCESS;
+}
+
+int isendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,
+                      int recvtag, communicator& comm, request*& r) {
+  r = pool<pair_request>::all().make(
+      to(message_mode::standard, buf, count, type, dest, sendtag, comm),
+      from(buf, count, type, source, recvtag, comm), true);
+  return MPI_SUCCESS;
+}
+
+int probe(int source, int tag, communicator& comm, MPI_Status* status) {
+  int flag = 0;
+  while (true) {
+    const int code = iprobe(source, tag, comm, flag, status);
+    if (code != MPI_SUCCESS || flag) return code;
+    exchange().await_message(comm.messages(), source, wire_tag(tag));
+  }
+}
+
+int iprobe(int source, int tag, communicator& comm, int& flag, MPI_Status* status) {
+  flag = 1;
+  if (source == MPI_PROC_NULL) return found_nothing_there(status);
+  messages::arrival arrived;
+  flag = exchange().probe(comm.messages(), source, wire_tag(tag), arrived);
+  if (arrived.how != messages::outcome::ok) return code_of(arrived, comm, true);
+  if (flag && status != MPI_STATUS_IGNORE) set_status(*status, arrived);
+  return MPI_SUCCESS;
+}
+
+int mprobe(int source, int tag, communicator& comm, message*& found, MPI_Status* status) {
+  int flag = 0;
+  while (true) {
+    const int code = improbe(source, tag, comm, flag, found, status);
+    if (code != MPI_SUCCESS || flag) return code;
+    exchange().await_message(comm.messages(), source, wire_tag(tag));
+  }
+}
+
+int improbe(int source, int tag, communicator& comm, int& flag, message*& found,
+            MPI_Status* status) {
+  flag = 1;
+  if (source == MPI_PROC_NULL) {
+    found = &no_process();
+    return found_nothing_there(status);
+  }
+  const int code = take_message(source, tag, comm, found);
+  flag = found != nullptr;
+  if (flag && status != MPI_STATUS_IGNORE) set_status(*status, found->arrival);
+  return code;
+}
+
+int mrecv(void* buf, MPI_Count count, datatype& type, message*& taken, MPI_Status* status) {
+  message* const one = taken;
+  taken = nullptr;
+  if (one->unexpected == nullptr) return found_nothing_there(status);
+  const message_call call =
+      from(buf, count, type, one->arrival.source, one->arrival.tag, *one->comm);
+  messages::unexpected_message* const unexpected = one->unexpected;
+  pool<message>::all().drop(one);
+  return receive_unexpected_and_wait(call, unexpected, status);
+}
+
+int imrecv(void* buf, MPI_Count count, datatype& type, message*& taken, request*& r) {
+  message* const one = taken;
+  taken = nullptr;
+  message_request& made = message_request::take();
+  r = &made;
+  if (one->unexpected == nullptr) {
+    return made.begin_unexpected(
+        from(buf, count, type, MPI_PROC_NULL, MPI_ANY_TAG, *the_library.self), nullptr);
+  }
+  const message_call call =
+      from(buf, count, type, one->arrival.source, one->arrival.tag, *one->comm);
+  messages::unexpected_message* const unexpected = one->unexpected;
+  pool<message>::all().drop(one);
+  return made.begin_unexpected(call, unexpected);
+}
+
+}  // namespace headway::mpi::calls

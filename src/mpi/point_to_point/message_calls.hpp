@@ -1,0 +1,61 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/datatypes/datatype.hpp"
+#include "mpi/point_to_point/request.hpp"
+
+/// MPI-5.0 chapter 3: messages. The entry points have checked ranks, tags and handles;
+/// MPI_PROC_NULL is handled here.
+namespace headway::mpi::calls {
+
+int send(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
+int bsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
+int ssend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
+int rsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
+int recv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+         MPI_Status* status);
+
+int isend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+          request*& r);
+int ibsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r);
+int issend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r);
+int irsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
+           request*& r);
+int irecv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+          request*& r);
+
+int send_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+              communicator& comm, request*& r);
+int bsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r);
+int ssend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r);
+int rsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
+               communicator& comm, request*& r);
+int recv_init(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
+              request*& r);
+
+int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
+             void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
+             communicator& comm, MPI_Status* status);
+int sendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,
+                     int recvtag, communicator& comm, MPI_Status* status);
+int isendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
+              void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
+              communicator& comm, request*& r);
+int isendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,
+                      int recvtag, communicator& comm, request*& r);
+
+int probe(int source, int tag, communicator& comm, MPI_Status* status);
+int iprobe(int source, int tag, communicator& comm, int& flag, MPI_Status* status);
+int mprobe(int source, int tag, communicator& comm, message*& found, MPI_Status* status);
+int improbe(int source, int tag, communicator& comm, int& flag, message*& found,
+            MPI_Status* status);
+int mrecv(void* buf, MPI_Count count, datatype& type, message*& taken, MPI_Status* status);
+int imrecv(void* buf, MPI_Count count, datatype& type, message*& taken, request*& r);
+
+}  // namespace headway::mpi::calls

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "datatypes/layout.hpp"
+#include "messages/exchange.hpp"
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/datatypes/datatype.hpp"
+#include "mpi/objects/pool.hpp"
+#include "mpi/point_to_point/request.hpp"
+
+namespace headway::mpi {
+
+enum class message_mode : std::uint8_t { standard, synchronous, ready, buffered, receive };
+
+/// The arguments of a point-to-point call: where the data is, and the rank it goes to or comes
+/// from.
+struct message_call {
+  void* buffer = nullptr;  ///< not written to by sends
+  std::int64_t count = 0;
+  const datatype* type = nullptr;
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
+  communicator* comm = nullptr;
+  message_mode mode = message_mode::standard;
+};
+
+/// A send or receive under way, or a persistent one.
+/// Shape:    from a free list of the calling thread; allocates only to pack or unpack data that is
+///           not one block.
+/// Threads:  see `request`.
+class message_request final : public request {
+ public:
+  using searched = void;  // see pool; for `uses`
+
+  message_request() = default;
+  [[nodiscard]] static message_request& take();
+  void release() noexcept override;
+
+  /// Starts the operation. Errors of the message itself are returned by `finish`.
+  [[nodiscard]] int begin(const message_call& call);
+  /// Keeps the arguments for `start`.
+  void prepare(const message_call& call);
+  int start() override;
+  int finish(MPI_Status& status) override;
+  int cancel() override;
+
+  /// Receives a message that a matched probe took.
+  [[nodiscard]] int begin_unexpected(const message_call& call,
+                                     messages::unexpected_message* unexpected);
+
+  /// For MPI_Comm_free. [any thread]
+  [[nodiscard]] bool uses(const communicator& which) const noexcept {
+    return used_.load(std::memory_order_relaxed) == &which;  // compared, never followed
+  }
+
+ private:
+  friend struct request_cache;
+
+  void run() noexcept;
+  [[nodiscard]] int start_buffered();
+  static bool unpack(messages::request& done) noexcept;
+
+  messages::request wire_;
+  std::atomic<const communicator*> used_{nullptr};  // `comm`, as other threads may read it
+  message_request* next_free_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::int64_t count_ = 0;
+  void* buffer_ = nullptr;
+  int peer_ = MPI_PROC_NULL;
+  int tag_ = 0;
+  message_mode mode_ = message_mode::standard;
+  bool packed_ = false;  // data_ is the memory below, not the user's
+  datatypes::layout_ptr layout_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+/// MPI_Send and MPI_Recv: the request is on the stack, nothing is allocated for data in one block.
+[[nodiscard, gnu::hot]] int send_and_wait(const message_call& call);
+[[nodiscard, gnu::hot]] int receive_and_wait(const message_call& call, MPI_Status* status);
+/// The same for a message that a matched probe took.
+[[nodiscard]] int receive_unexpected_and_wait(const message_call& call,
+                                              messages::unexpected_message* unexpected,
+                                              MPI_Status* status);
+
+/// The MPI error code of how a message ended. If it failed, the thread's last failure is set.
+[[nodiscard]] int code_of(const messages::arrival& end, const communicator& comm, bool receive);
+
+/// The tag as `messages` has it: MPI_ANY_TAG is -2, messages::any_tag -1.
+[[nodiscard]] inline int wire_tag(int tag) noexcept {
+  return tag == MPI_ANY_TAG ? messages::any_tag : tag;
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "messages/exchange.hpp"
+#include "mpi/objects/object.hpp"
+#include "progress/completion/completion.hpp"
+
+namespace headway::mpi {
+
+class communicator;
+
+/// An operation under way, or a persistent one between two of its runs.
+///
+/// Shape:    an implementation is `final` and lives in its own `pool` (`release` gives it back).
+/// Threads:  one thread at a time for each request, as the standard asks of the program; what
+///           `pending` points to is completed by any thread.
+/// Progress: no function waits but those that say so; the caller waits for `*pending`.
+/// Errors:   `finish` returns the operation's MPI error code and may `fail_on(comm, …)`.
+class request : public object {
+ public:
+  using handle = MPI_Request;
+  static constexpr object_kind object_kind_of = object_kind::request;
+  static constexpr std::uintptr_t null_value = 0x180;
+
+  /// Complete, or a persistent request that was not started.
+  [[nodiscard]] bool is_complete() const noexcept { return !pending || pending->test(); }
+
+  /// When it is complete: fills `status` and returns the error code. May be called again
+  /// (MPI_Request_get_status).
+  virtual int finish(MPI_Status& status) = 0;
+  /// Runs a persistent operation again.
+  virtual int start() { return MPI_ERR_REQUEST; }
+  /// MPI_Cancel; an operation that cannot be cancelled goes on.
+  virtual int cancel() { return MPI_SUCCESS; }
+  /// Called once, after `finish`, before the handle is freed: a generalised request's free
+  /// function.
+  virtual int leave() { return MPI_SUCCESS; }
+  /// Frees the request, which is complete or inactive.
+  virtual void release() noexcept = 0;
+
+  progress::completion* pending = nullptr;  ///< what to wait for; null: nothing to wait for
+  communicator* comm = nullptr;             ///< whose error handler is called
+  bool persistent = false;                  ///< becomes inactive, not freed, when it is complete
+  bool active = true;                       ///< started and not yet waited for
+};
+
+/// A message taken out of the matching by MPI_Mprobe, until it is received.
+class message final : public object {
+ public:
+  using handle = MPI_Message;
+  static constexpr object_kind object_kind_of = object_kind::message;
+  static constexpr std::uintptr_t null_value = 0x128;
+
+  messages::unexpected_message* unexpected = nullptr;  ///< null: MPI_MESSAGE_NO_PROC
+  messages::arrival arrival;
+  communicator* comm = nullptr;
+};
+
+}  // namespace headway::mpi

@@ -1,0 +1,131 @@
+#include "mpi/point_to_point/send_buffer.hpp"
+
+#include <algorithm>
+
+#include "base/lock_guard.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/environment/library.hpp"
+
+namespace headway::mpi {
+namespace {
+
+struct attached_buffers {
+  base::mutex lock;
+  std::shared_ptr<send_buffer> process;
+  std::vector<std::weak_ptr<send_buffer>> all HEADWAY_GUARDED_BY(lock);
+};
+
+attached_buffers& attached() {
+  static auto* const made = new attached_buffers;
+  return *made;
+}
+
+}  // namespace
+
+send_buffer::~send_buffer() { flush(); }
+
+/// Where the first gap of this size is.
+std::optional<std::size_t> send_buffer::find_gap(std::size_t bytes) const {
+  std::vector<std::pair<std::size_t, std::size_t>> taken;  // begin, end
+  for (const under_way& each : messages_) {
+    taken.emplace_back(each.offset, each.offset + each.bytes);
+  }
+  std::sort(taken.begin(), taken.end());
+  std::size_t begin = 0;
+  for (const auto& [from, to] : taken) {
+    if (from - begin >= bytes) break;
+    begin = to;
+  }
+  if (begin + bytes > static_cast<std::size_t>(bytes_)) return std::nullopt;
+  return begin;
+}
+
+/// Forgets the messages that were sent.
+void send_buffer::reap() {
+  messages_.remove_if([](const under_way& each) { return each.wire.test(); });
+}
+
+int send_buffer::send(const datatypes::layout& layout, const message_call& call) {
+  const base::lock_guard held(lock_);
+  reap();
+  const auto bytes = static_cast<std::size_t>(layout.size() * call.count);
+  const std::optional<std::size_t> offset = is_automatic() ? 0 : find_gap(bytes);
+  if (!offset) {
+    return fail(MPI_ERR_BUFFER, "the attached buffer of {} bytes has no room for {} more", bytes_,
+                bytes);
+  }
+  under_way& message = messages_.emplace_back();
+  message.home = this;
+  message.offset = *offset;
+  message.bytes = bytes;
+  if (is_automatic()) message.own = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  {
+    const base::lock_guard also(waiters_lock_);
+    message.serial = next_serial_++;
+  }
+  std::byte* copy =
+      is_automatic() ? message.own.get() : static_cast<std::byte*>(memory_) + message.offset;
+  layout.pack(call.buffer, call.count, copy);
+  message.wire.finish = &on_sent;
+  message.wire.owner = &message;
+  exchange().send(call.comm->messages(), message.wire, {copy, message.bytes}, call.peer, call.tag);
+  return MPI_SUCCESS;
+}
+
+bool send_buffer::on_sent(messages::request& done) noexcept {
+  auto& message = *static_cast<under_way*>(done.owner);
+  send_buffer& home = *message.home;
+  const base::lock_guard held(home.waiters_lock_);
+  for (waiter& each : home.waiters_) {
+    if (message.serial < each.serial && --each.missing == 0) each.done->complete();
+  }
+  std::erase_if(home.waiters_, [](const waiter& each) { return each.missing == 0; });
+  message.home = nullptr;  // has left the buffer: see `notify`
+  return true;
+}
+
+void send_buffer::notify(progress::completion& done) {
+  const base::lock_guard held(lock_);
+  const base::lock_guard also(waiters_lock_);
+  const auto missing = std::count_if(messages_.begin(), messages_.end(),
+                                     [](const under_way& each) { return each.home != nullptr; });
+  if (missing == 0) return done.complete();
+  waiters_.push_back({&done, next_serial_, static_cast<int>(missing)});
+}
+
+void send_buffer::flush() noexcept {
+  const base::lock_guard held(lock_);
+  for (under_way& each : messages_) {
+    if (!each.wire.test()) engine().wait(each.wire);
+  }
+  messages_.clear();
+}
+
+std::shared_ptr<send_buffer>& process_buffer() noexcept { return attached().process; }
+
+std::shared_ptr<send_buffer> buffer_for(const communicator& comm) {
+  if (comm.buffer) return comm.buffer;
+  auto& known = attached();
+  const base::lock_guard held(known.lock);
+  return known.process;
+}
+
+std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes) {
+  auto made = std::make_shared<send_buffer>(memory, bytes);
+  auto& known = attached();
+  const base::lock_guard held(known.lock);
+  std::erase_if(known.all, [](const auto& each) { return each.expired(); });
+  known.all.push_back(made);
+  return made;
+}
+
+void flush_all_buffers() noexcept {
+  auto& known = attached();
+  const base::lock_guard held(known.lock);
+  for (const auto& each : known.all) {
+    if (const auto alive = each.lock()) alive->flush();
+  }
+  known.process.reset();
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+#include "messages/request.hpp"
+#include "mpi/point_to_point/message_request.hpp"
+#include "progress/completion/completion.hpp"
+
+namespace headway::mpi {
+
+/// Memory that a program attached for buffered sends. MPI_BUFFER_AUTOMATIC: the library allocates
+/// it for each message.
+/// Shape:    a message takes the first gap that it fits into; without one the send fails, as the
+///           standard wants it. The list of messages under way allocates.
+/// Threads:  any; a lock, which is cheap beside the copy.
+/// Progress: `send` never waits; `flush` waits for the messages that are in the buffer.
+class send_buffer {
+ public:
+  send_buffer(void* memory, std::int64_t bytes) noexcept : memory_(memory), bytes_(bytes) {}
+  ~send_buffer();
+  send_buffer(const send_buffer&) = delete;
+  send_buffer& operator=(const send_buffer&) = delete;
+
+  [[nodiscard]] void* memory() const noexcept { return memory_; }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return is_automatic() ? 0 : bytes_; }
+
+  /// Packs the data of `call`, which has this layout, and sends the copy. An MPI error code.
+  [[nodiscard]] int send(const datatypes::layout& layout, const message_call& call);
+  void flush() noexcept;
+
+  /// Completes `done` when the messages that are in the buffer now have left it.
+  void notify(progress::completion& done);
+
+ private:
+  struct under_way {
+    messages::request wire;
+    send_buffer* home = nullptr;
+    std::uint64_t serial = 0;
+    std::size_t offset = 0, bytes = 0;
+    std::unique_ptr<std::byte[]> own;  // of an automatic buffer
+  };
+  struct waiter {
+    progress::completion* done;
+    std::uint64_t serial;  // waits for messages with lower ones
+    int missing;
+  };
+
+  [[nodiscard]] bool is_automatic() const noexcept { return memory_ == MPI_BUFFER_AUTOMATIC; }
+  [[nodiscard]] std::optional<std::size_t> find_gap(std::size_t bytes) const
+      HEADWAY_REQUIRES(lock_);
+  void reap() HEADWAY_REQUIRES(lock_);
+  static bool on_sent(messages::request& done) noexcept;
+
+  void* memory_;
+  std::int64_t bytes_;
+  base::mutex lock_;                                         // taken before the other one
+  base::mutex waiters_lock_;                                 // also taken where messages complete
+  std::list<under_way> messages_ HEADWAY_GUARDED_BY(lock_);  // not sorted by offset
+  std::vector<waiter> waiters_ HEADWAY_GUARDED_BY(waiters_lock_);
+  std::uint64_t next_serial_ HEADWAY_GUARDED_BY(waiters_lock_) = 0;
+};
+
+/// The one of MPI_Buffer_attach; null if there is none.
+[[nodiscard]] std::shared_ptr<send_buffer>& process_buffer() noexcept;
+/// The buffer that a send on `comm` uses: the communicator's own or the process's. May be null.
+[[nodiscard]] std::shared_ptr<send_buffer> buffer_for(const communicator& comm);
+[[nodiscard]] std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes);
+/// MPI_Finalize: what is in a buffer is sent before the rails close.
+void flush_all_buffers() noexcept;
+
+}  // namespace headway::mpi

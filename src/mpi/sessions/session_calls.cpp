@@ -1,0 +1,121 @@
+#include "mpi/sessions/session_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "mpi/communicators/creation.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/environment/library.hpp"
+#include "mpi/objects/pool.hpp"
+
+namespace headway::mpi::calls {
+namespace {
+
+constexpr std::array<std::string_view, 2> set_names = {"mpi://WORLD", "mpi://SELF"};
+
+/// Names are URIs: scheme and host, which is all that ours have, are the same in any case.
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Null: there is no such set.
+processes::membership_ref members_of(std::string_view set) {
+  if (same_name(set, set_names[0])) return the_library.job->shared_members();
+  if (same_name(set, set_names[1]))
+    return memberships().intern(processes::membership(this_process(), 1));
+  return nullptr;
+}
+
+int no_such_set(const char* name) {
+  return fail(MPI_ERR_ARG, "there is no process set '{}'", name);
+}
+
+/// A number for the agreement's tag, made of the program's text (FNV-1a).
+int tag_of(std::string_view text) {
+  std::uint32_t hash = 2166136261u;
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619u;
+  return static_cast<int>(hash ^ hash >> 30);
+}
+
+}  // namespace
+
+int session_init(info* hints, errhandler& handler, session*& made) {
+  if (!handler.fits(object_kind::session)) {
+    return fail(MPI_ERR_ERRHANDLER, "the error handler was made for objects of another kind");
+  }
+  if (const int code = open_session()) return code;
+  made = pool<session>::all().make();
+  made->handler = errhandler_ref(handler);
+  made->hints.emplace_back("thread_level", "MPI_THREAD_MULTIPLE");
+  (void)hints;  // every session gets MPI_THREAD_MULTIPLE
+  return MPI_SUCCESS;
+}
+
+int session_finalize(session*& which) {
+  which->buffer.reset();  // sends what is in it first
+  pool<session>::all().drop(which);
+  which = nullptr;
+  return close_session();
+}
+
+int session_get_info(session& which, info*& made) {
+  made = pool<info>::all().make(which.hints);
+  return MPI_SUCCESS;
+}
+
+int session_get_num_psets(session&, info*, int& count) {
+  count = static_cast<int>(set_names.size());
+  return MPI_SUCCESS;
+}
+
+int session_get_nth_pset(session&, info*, int n, int& length, char* name) {
+  if (n < 0 || n >= static_cast<int>(set_names.size())) {
+    return fail(MPI_ERR_ARG, "argument 3 (n) is {}, but there are {} process sets", n,
+                set_names.size());
+  }
+  const std::string_view text = set_names[static_cast<std::size_t>(n)];
+  if (length > 0 && name != nullptr) {
+    const auto copied = std::min(text.size(), static_cast<std::size_t>(length - 1));
+    std::memcpy(name, text.data(), copied);
+    name[copied] = '\0';
+  }
+  length = static_cast<int>(text.size()) + 1;
+  return MPI_SUCCESS;
+}
+
+int session_get_pset_info(session&, const char* name, info*& made) {
+  const auto members = members_of(name);
+  if (!members) return no_such_set(name);
+  made = pool<info>::all().make();
+  made->set("mpi_size", std::to_string(members->size()));
+  return MPI_SUCCESS;
+}
+
+int group_from_session_pset(session&, const char* name, group*& made) {
+  auto members = members_of(name);
+  if (!members) return no_such_set(name);
+  made = make_group(std::move(members));
+  return MPI_SUCCESS;
+}
+
+int comm_create_from_group(group& members, const char* stringtag, info* hints, errhandler& handler,
+                           communicator*& made) {
+  if (members.size() == 0) return MPI_SUCCESS;
+  if (members.rank() == MPI_UNDEFINED) {
+    return fail(MPI_ERR_GROUP, "argument 1 (group) does not have this process");
+  }
+  if (!handler.fits(object_kind::comm)) {
+    return fail(MPI_ERR_ERRHANDLER, "the error handler was made for objects of another kind");
+  }
+  made = make_communicator(*the_library.job, members.shared_members(), members.rank());
+  made->handler = errhandler_ref(handler);
+  if (hints != nullptr) made->hints = hints->entries();
+  return agree_and_open(*the_library.job, members.shared_members(), tag_of(stringtag), made);
+}
+
+}  // namespace headway::mpi::calls

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/communicators/communicator.hpp"
+#include "mpi/objects/info.hpp"
+
+/// MPI-5.0 section 8.5.4: graphs of which each process knows its part.
+namespace headway::mpi::calls {
+
+/// Any process may give any edges. The edges of a process come in the order of the ranks that gave
+/// them, and of one rank in its order: so the k-th edge from a to b is the same one on both.
+/// `reorder`: as for Cartesian topologies (cartesian_calls.hpp), by the weights; no key of `info`
+/// is known.
+int dist_graph_create(communicator& comm, int n, const int* sources, const int* degrees,
+                      const int* destinations, const int* weights, info* hints, int reorder,
+                      communicator*& made);
+/// Every process gives its own edges, at both of their ends.
+int dist_graph_create_adjacent(communicator& comm, int indegree, const int* sources,
+                               const int* sourceweights, int outdegree, const int* destinations,
+                               const int* destweights, info* hints, int reorder,
+                               communicator*& made);
+
+int dist_graph_neighbors_count(communicator& comm, int& indegree, int& outdegree, int& weighted);
+/// Gives the first `maxindegree` and `maxoutdegree` edges; weights only if the graph has them.
+int dist_graph_neighbors(communicator& comm, int maxindegree, int* sources, int* sourceweights,
+                         int maxoutdegree, int* destinations, int* destweights);
+
+}  // namespace headway::mpi::calls

@@ -1,0 +1,88 @@
+#include "mpi/topologies/neighbor_calls.hpp"
+
+#include "collectives/neighbors.hpp"
+#include "mpi/collectives/steps_builder.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/topologies/process_topology.hpp"
+
+namespace headway::mpi::calls {
+namespace {
+
+using collectives::neighborhood;
+
+/// Whom this process exchanges data with, after checks that all these calls have in common.
+int find_neighbors(const steps_builder& b, const void* send, const void* receive,
+                   neighborhood& found) {
+  const auto* topology = b.comm.topology.get();
+  if (!topology) return fail(MPI_ERR_TOPOLOGY, "the communicator has no topology");
+  if (!topology->is_consistent()) {
+    return fail(MPI_ERR_TOPOLOGY,
+                "the communicator's graph has an edge without its reverse, which neighbourhood "
+                "collectives need; MPI_Dist_graph_create makes directed graphs");
+  }
+  if (in_place(send)) return refuse_in_place("sendbuf");
+  if (in_place(receive)) return refuse_in_place("recvbuf");
+  found = topology->neighborhood();
+  return MPI_SUCCESS;
+}
+
+int count_of(std::span<const int> neighbors) noexcept { return static_cast<int>(neighbors.size()); }
+
+int check_places(bool is_null, const char* argument, std::span<const int> neighbors) {
+  if (!is_null || neighbors.empty()) return MPI_SUCCESS;
+  return fail(MPI_ERR_ARG, "{} is null", argument);
+}
+
+}  // namespace
+
+int neighbor_allgather::append(steps_builder& b) const {
+  neighborhood n;
+  if (const int code = find_neighbors(b, send, receive, n)) return code;
+  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type),
+                                  b.row(receive, count, type));
+  return MPI_SUCCESS;
+}
+
+int neighbor_allgatherv::append(steps_builder& b) const {
+  neighborhood n;
+  if (const int code = find_neighbors(b, send, receive, n)) return code;
+  if (const int code = check_places(places.is_null(), "displs", n.sources)) return code;
+  steps_builder::varying to;
+  b.fill(to, receive, counts, places, type, count_of(n.sources));
+  collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type), to.all);
+  return MPI_SUCCESS;
+}
+
+int neighbor_alltoall::append(steps_builder& b) const {
+  neighborhood n;
+  if (const int code = find_neighbors(b, send, receive, n)) return code;
+  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  collectives::neighbor_alltoall(b.steps, n, b.row(send, send_count, send_type),
+                                 b.row(receive, count, type));
+  return MPI_SUCCESS;
+}
+
+int neighbor_alltoallv::append(steps_builder& b) const {
+  neighborhood n;
+  if (const int code = find_neighbors(b, send, receive, n)) return code;
+  if (const int code = check_places(send_places.is_null(), "sdispls", n.destinations)) return code;
+  if (const int code = check_places(places.is_null(), "rdispls", n.sources)) return code;
+  steps_builder::varying from, to;
+  b.fill(from, send, send_counts, send_places, send_type, count_of(n.destinations));
+  b.fill(to, receive, counts, places, type, count_of(n.sources));
+  collectives::neighbor_alltoall(b.steps, n, from.all, to.all);
+  return MPI_SUCCESS;
+}
+
+int neighbor_alltoallw::append(steps_builder& b) const {
+  neighborhood n;
+  if (const int code = find_neighbors(b, send, receive, n)) return code;
+  steps_builder::varying from, to;
+  b.fill(from, send, send_counts, integers(send_places), send_types, count_of(n.destinations));
+  b.fill(to, receive, counts, integers(places), types, count_of(n.sources));
+  collectives::neighbor_alltoall(b.steps, n, from.all, to.all);
+  return MPI_SUCCESS;
+}
+
+}  // namespace headway::mpi::calls

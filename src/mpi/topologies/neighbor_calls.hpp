@@ -1,0 +1,69 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/abi/integers.hpp"
+#include "mpi/collectives/collective_request.hpp"
+#include "mpi/datatypes/datatype.hpp"
+
+/// MPI-5.0 section 8.6: neighbourhood collectives. Structs of arguments, of which the entry points
+/// are made like those of collective_calls.hpp.
+namespace headway::mpi::calls {
+
+struct neighbor_allgather {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct neighbor_allgatherv {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  integers counts;
+  integers places;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct neighbor_alltoall {
+  const void* send;
+  MPI_Count send_count;
+  datatype& send_type;
+  void* receive;
+  MPI_Count count;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+struct neighbor_alltoallv {
+  const void* send;
+  integers send_counts;
+  integers send_places;
+  datatype& send_type;
+  void* receive;
+  integers counts;
+  integers places;
+  datatype& type;
+  int append(steps_builder& b) const;
+};
+
+/// Places are in bytes, in both forms.
+struct neighbor_alltoallw {
+  const void* send;
+  integers send_counts;
+  const MPI_Aint* send_places;
+  const MPI_Datatype* send_types;
+  void* receive;
+  integers counts;
+  const MPI_Aint* places;
+  const MPI_Datatype* types;
+  int append(steps_builder& b) const;
+};
+
+}  // namespace headway::mpi::calls

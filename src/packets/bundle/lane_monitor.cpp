@@ -1,0 +1,202 @@
+#include "packets/bundle/lane_monitor.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "packets/bundle/bundle_set.hpp"
+#include "packets/bundle/frame_sender.hpp"
+#include "packets/bundle/lane.hpp"
+#include "packets/scheduler.hpp"
+#include "packets/transfer/incoming_flows.hpp"
+#include "packets/transfer/outgoing_flows.hpp"
+
+namespace headway::packets {
+namespace {
+
+constexpr std::uint64_t revive_pause_ns = 200'000'000;
+/// For the first answer of a rail: a lost first packet of a TCP connection is sent again after 1 s.
+constexpr std::uint64_t ask_again_ns = 100'000'000;
+constexpr std::uint64_t proof_patience_ns = 1'500'000'000;
+/// A rail whose loss is still to be reported looks for a moment as if the peer had closed it.
+constexpr std::uint64_t left_ns = 1'000'000'000;
+
+bool is_up(const std::unique_ptr<lane>& l) noexcept { return l->is_up(); }
+
+}  // namespace
+
+void lane_monitor::look(std::uint64_t now_ns) noexcept {
+  revive_closed(now_ns);
+  leave_out_unproved(now_ns);
+  look_at_silent(now_ns);
+}
+
+void lane_monitor::revive_closed(std::uint64_t now_ns) noexcept {
+  for (auto& l : of_.lanes) {
+    if (l->closed && now_ns >= l->revive_at_ns) {
+      l->revive_at_ns = now_ns + revive_pause_ns;
+      l->via.health()->revive(of_.to);
+    }
+    if (l->is_up() && l->refused.load(std::memory_order_relaxed))
+      kill(*l, false, "its driver has given it up", now_ns);
+  }
+}
+
+/// What has not answered for long while another rail did is lost before it has carried anything.
+void lane_monitor::leave_out_unproved(std::uint64_t now_ns) noexcept {
+  if (!sender_.probed()) return;
+  for (auto& l : of_.lanes) {
+    if (!l->is_up() || l->proved.load(std::memory_order_relaxed)) continue;
+    if (l->unproved_since_ns == 0) l->unproved_since_ns = asked_again_ns_ = now_ns;
+    if (now_ns - asked_again_ns_ >= ask_again_ns) {
+      asked_again_ns_ = now_ns;
+      sender_.ask();  // the caller pumps
+    }
+    if (now_ns - l->unproved_since_ns < proof_patience_ns) continue;
+    if (std::ranges::any_of(of_.lanes, [](const auto& other) { return other->usable(); }))
+      kill(*l, true, "no answer on it while another rail has answered", now_ns);
+  }
+}
+
+void lane_monitor::look_at_silent(std::uint64_t now_ns) noexcept {
+  const auto owing = owing_lanes();
+  bool ask = false;
+  for (auto& l : of_.lanes) {
+    if (!l->is_up()) continue;
+    const bool owed = (owing >> of_.lanes.number_of(*l) & 1) != 0;
+    const auto heard_ns = owed ? last_activity_ns(*l) : 0;
+    const auto elsewhere_ns = owed ? answered_elsewhere_ns(*l) : 0;
+    switch (l->health.look(now_ns, owed, heard_ns, elsewhere_ns)) {
+      case lane_health::verdict::well:
+        break;
+      case lane_health::verdict::ask:
+        ask = true;
+        break;
+      case lane_health::verdict::dead:
+        kill(*l, true, "silent while another rail answers", now_ns);
+        break;
+    }
+  }
+  if (ask) sender_.ask();  // the caller pumps
+}
+
+std::uint64_t lane_monitor::last_activity_ns(lane& l) const noexcept {
+  return std::max(l.heard_ns, l.via.health()->last_activity_ns(of_.to));
+}
+
+std::uint64_t lane_monitor::answered_elsewhere_ns(const lane& l) const noexcept {
+  std::uint64_t latest_ns = 0;
+  for (const auto& other : of_.lanes)
+    if (other.get() != &l && other->is_up()) latest_ns = std::max(latest_ns, other->answered_ns);
+  return latest_ns;
+}
+
+/// Bits of the rails over which something is to come: data, or the peer's word that it has ours.
+std::uint32_t lane_monitor::owing_lanes() noexcept {
+  // If another thread sends just now: as it was at the last look.
+  of_.queue.within([&] { owing_frames_ = sender_.owing_lanes(); });
+  auto owing = owing_frames_ | incoming_.owing_lanes();
+  for (std::uint32_t i = 0; i < of_.lanes.count(); ++i)
+    if (of_.lanes[i].pieces_out.load(std::memory_order_relaxed) != 0) owing |= 1u << i;
+  return owing;
+}
+
+void lane_monitor::prove(lane& l, std::uint64_t now_ns) noexcept {
+  l.proved.store(true, std::memory_order_relaxed);
+  statistics::add(of_.set.counts.rail_proofs);
+  sender_.unblock();
+  incoming_.renewed(l, false);
+  incoming_.feed_starving(now_ns);
+  of_.host.pump();
+}
+
+// ---- rails come and go --------------------------------------------------------------------------
+
+void lane_monitor::kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noexcept {
+  if (!l.is_up() || of_.queue.lost()) return;
+  l.up.store(false, std::memory_order_relaxed);
+  l.health.forget();
+  statistics::add(of_.set.counts.rail_losses);
+  statistics::add_alone(l.losses);
+  const bool news = !of_.set.finishing.load(std::memory_order_relaxed);
+  base::log(news ? base::severity::warning : base::severity::debug, "rail {} to rank {} is {}: {}",
+            l.what.name, static_cast<std::uint32_t>(of_.to),
+            l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
+  if (!l.closed) l.via.health()->sever(of_.to);
+  if (std::ranges::none_of(of_.lanes, is_up)) cut_off_ns_ = now_ns;
+  of_.host.mark_active();
+  const auto number = of_.lanes.number_of(l);
+  sender_.lane_died(number);  // seen by the pump below, at the latest by the next
+  incoming_.retake(l, now_ns);
+  tell_peer(number, tell);
+  of_.host.pump();
+}
+
+/// `give_up`: it shall do the same. Else it may have a new connection already, and count on parts
+/// of large messages that went into the old one.
+void lane_monitor::tell_peer(std::uint32_t number, bool give_up) noexcept {
+  bool sends = true;
+  outgoing_.if_none([&] { sends = false; });
+  if (give_up || sends)
+    of_.host.send_control({.what = give_up ? control_kind::lane_down : control_kind::lane_lost,
+                           .lane = static_cast<std::uint8_t>(number)});
+}
+
+void lane_monitor::lost(lane& l, bool process_gone, std::uint64_t now_ns) noexcept {
+  if (of_.queue.lost()) return;
+  l.closed = true;
+  const auto lives = [&](const auto& other) { return other.get() != &l && other->is_up(); };
+  // A firewall on one way may refuse us in the peer's name; a process that is gone has lost all its
+  // rails.
+  if (process_gone && std::ranges::none_of(of_.lanes, lives)) {
+    kill(l, false, "its process is gone", now_ns);
+    return of_.host.lose();
+  }
+  kill(l, false, "the connection ended", now_ns);
+  l.revive_at_ns = now_ns;
+}
+
+void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
+  if (of_.queue.lost()) return;
+  // The peer has made a new connection before we knew of the old one's end.
+  kill(l, false, "replaced by the peer", now_ns);
+  l.closed = false;
+  l.heard_ns = now_ns;
+  l.refused.store(false, std::memory_order_relaxed);
+  l.proved.store(true, std::memory_order_relaxed);  // both ends have just met there
+  l.up.store(true, std::memory_order_relaxed);
+  cut_off_ns_ = 0;
+  statistics::add(of_.set.counts.rail_returns);
+  statistics::add_alone(l.returns);
+  base::log(base::severity::warning, "rail {} to rank {} is back", l.what.name,
+            static_cast<std::uint32_t>(of_.to));
+  incoming_.renewed(l, true);
+  sender_.unblock();
+  incoming_.feed_starving(now_ns);
+  of_.host.pump();
+}
+
+/// A rail that takes nothing more, and yet was not lost, is one that the peer has closed.
+bool lane_monitor::left_by_peer() const noexcept {
+  return std::ranges::all_of(of_.lanes, [](const auto& l) {
+    return !l->is_up() && !l->closed && l->refused.load(std::memory_order_relaxed);
+  });
+}
+
+void lane_monitor::give_up_if_cut_off(std::uint64_t now_ns) noexcept {
+  if (!cut_off()) return;
+  const auto since_ns = now_ns - cut_off_ns_;
+  const bool left =
+      since_ns >= left_ns && left_by_peer() && !of_.set.finishing.load(std::memory_order_relaxed);
+  if (!left && since_ns < of_.set.cut_off_ns) return;
+  if (!left)
+    base::log(base::severity::warning, "no rail to rank {} has come back",
+              static_cast<std::uint32_t>(of_.to));
+  of_.host.lose();
+}
+
+void lane_monitor::end() noexcept {
+  for (auto& l : of_.lanes) l->via.health()->sever(of_.to);
+  cut_off_ns_ = 0;
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "packets/send_item.hpp"
+
+namespace headway::packets {
+
+/// What a packet of this module says: one whose stream_head has `own_kind`.
+enum class control_kind : std::uint8_t {
+  credit,     ///< nothing but the credit; the packet is a stream_head
+  cts,        ///< the receiver has exposed memory for a part of a message, and names its rail
+  received,   ///< the receiver has all that it wants of a message
+  refused,    ///< a part was not sent: its rail is down at the sender
+  lane_down,  ///< the peer has given up a rail
+  lane_lost,  ///< a connection of a rail is over: parts that the peer had put there may not come
+};
+
+/// Begins like a stream_head.
+struct control {
+  std::uint32_t credit = 0;
+  std::uint8_t kind = own_kind;
+  control_kind what = control_kind::cts;
+  std::uint8_t lane = 0;  ///< the rail: its place among the peer's, the same at both ends
+  std::uint8_t zero = 0;
+  std::uint32_t send_id = 0;  ///< the sender's number of the message
+  std::uint32_t zero_too = 0;
+  std::uint64_t offset = 0;   ///< of the part in the message
+  rails::ticket target = {};  ///< where the part goes; its bytes say how many
+};
+static_assert(sizeof(control) == 48 && sizeof(control) <= send_item::head_bytes_max);
+
+}  // namespace headway::packets

@@ -1,0 +1,124 @@
+#include "packets/peer_state.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+#include "packets/control.hpp"
+#include "packets/frames.hpp"
+#include "packets/transfer/rendezvous.hpp"
+
+namespace headway::packets {
+
+void peer_state::reached_over(rails::driver& via, std::size_t rail_index,
+                              const settings& chosen) noexcept {
+  credits_.open(chosen.credit_bytes());
+  scheduler_.open(via, rail_index);
+  bound_eager(via.query().eager_bytes_max);
+}
+
+bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {
+  constexpr std::size_t ring_bytes_min = 256 * 1024;  // several frames of the largest size
+  credits_.open(chosen.credit_bytes());
+  const auto ring_bytes = std::max<std::size_t>(credits_.limit(), ring_bytes_min);
+  own_ = std::make_unique<packets::bundle>(static_cast<bundle_owner&>(*this), id(), set, scheduler_,
+                                           credits_, services_.engine, ring_bytes);
+  return *own_;
+}
+
+void peer_state::open_bundle() noexcept {
+  HEADWAY_ASSERT(own_ && own_->lanes().count() > 1);
+  scheduler_.open(own_->sender());
+  bound_eager(own_->eager_bytes_max());
+}
+
+void peer_state::refuse() noexcept {
+  static_cast<void>(scheduler_.mark_lost());
+  loss_told_ = true;
+}
+
+void peer_state::know(std::size_t rail_index, const sampling::profile& known) noexcept {
+  if (!own_) return;
+  own_->know(rail_index, known);
+  bound_eager(own_->eager_bytes_max());
+}
+
+void peer_state::bound_eager(std::size_t bytes) noexcept {
+  eager_bytes_max_ = std::min<std::size_t>(bytes, credits_.limit() / 2);
+}
+
+void peer_state::arrived(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < sizeof(stream_head)) [[unlikely]]
+    return broken("a packet that is shorter than any head");
+  const auto kind = static_cast<std::uint8_t>(bytes[offsetof(stream_head, kind)]);
+  if (kind == static_cast<std::uint8_t>(frame_kind::together)) return arrived_together(bytes);
+  deliver(bytes);
+}
+
+void peer_state::arrived_together(std::span<const std::byte> bytes) noexcept {
+  frame_head head;
+  if (!read_head(bytes, head)) return broken("a frame shorter than its head");
+  const bool sound = head.bytes == bytes.size() - sizeof head &&
+                     each_packet(bytes.subspan(sizeof head), head.packets,
+                                 [&](std::span<const std::byte> packet) { deliver(packet); });
+  if (!sound) broken("a frame whose packets make no sense");
+}
+
+void peer_state::deliver(std::span<const std::byte> packet) noexcept {
+  stream_head head;
+  std::memcpy(&head, packet.data(), sizeof head);
+  credits_.returned(head.credit);
+  if (head.kind == own_kind) return arrived_own(packet);
+  services_.above.of(head.kind).arrived(*this, packet);
+  return_credit_if_due();
+}
+
+void peer_state::arrived_own(std::span<const std::byte> packet) noexcept {
+  control c;
+  if (static_cast<control_kind>(packet[offsetof(control, what)]) == control_kind::credit) return;
+  if (packet.size() != sizeof c) return broken("a control packet of a wrong size");
+  std::memcpy(&c, packet.data(), sizeof c);
+  if (own_ && c.lane >= own_->lanes().count()) return broken("a rail that does not exist");
+  switch (c.what) {
+    case control_kind::credit:  // above
+      return;
+    case control_kind::cts:
+    case control_kind::received:
+    case control_kind::refused:
+      return services_.large.arrived(*this, c);
+    case control_kind::lane_down:
+      if (own_) own_->lane_down(c.lane);
+      return;
+    case control_kind::lane_lost:
+      if (own_) own_->ask_again(c.lane);
+      return;
+  }
+  broken("a control packet of no known kind");
+}
+
+void peer_state::broken(const char* what) noexcept {
+  base::log(base::severity::error, "process {} sent {}", static_cast<std::uint32_t>(id()), what);
+  lose();
+}
+
+void peer_state::lose() noexcept {
+  if (scheduler_.mark_lost())
+    base::log(base::severity::info, "process {} is lost", static_cast<std::uint32_t>(id()));
+  if (loss_told_) return;
+  scheduler_.end_waiting();
+  if (own_) own_->fail_all();
+  services_.large.lost(*this);
+  loss_told_ = true;
+  if (services_.above.first) services_.above.first->lost(*this);
+  if (services_.above.second) services_.above.second->lost(*this);
+}
+
+void peer_state::end() noexcept {
+  static_cast<void>(scheduler_.mark_lost());
+  scheduler_.end_waiting();
+  if (own_) own_->fail_all();
+  services_.large.end_divided(*this);
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,271 @@
+#include "packets/scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/backoff.hpp"
+#include "packets/frames.hpp"
+
+namespace headway::packets {
+namespace {
+
+/// Those of each urgency in their own order: what `strategy::choose` promises.
+bool keeps_order(const send_item* first, std::span<const send_item* const> chosen) noexcept {
+  const auto next_of = [](const send_item* item, bool urgent) {
+    while (item && item->urgent != urgent) item = item->next.load(std::memory_order_relaxed);
+    return item;
+  };
+  const send_item* next[2] = {next_of(first, false), next_of(first, true)};
+  for (const send_item* item : chosen) {
+    if (!item || item != next[item->urgent]) return false;
+    next[item->urgent] = next_of(item->next.load(std::memory_order_relaxed), item->urgent);
+  }
+  return true;
+}
+
+}  // namespace
+
+const void* scheduler::own_word() noexcept {
+  thread_local const char word = 0;
+  return &word;
+}
+
+void scheduler::open(rails::driver& via, std::size_t rail_index) noexcept {
+  stalled_rail = rail_index;
+  direct_.open(via, rail_index);
+  sender_ = &direct_;
+}
+
+// ---- collect ------------------------------------------------------------------------------------
+
+posted scheduler::post(send_item& item) noexcept {
+  if (lost()) return posted::down;
+  auto answer = posted::pending;
+  if (!mask_.try_hold()) {
+    mask_.submit(item);
+    flush();
+  } else {
+    const bool straight = direct_.is_open() && waiting_.empty() && !mask_.any_submitted();
+    answer = straight ? post_straight(item) : post_behind(item);
+    let_go();
+  }
+  end_if_lost();
+  return answer;
+}
+
+posted scheduler::post_straight(send_item& item) noexcept {
+  switch (direct_.transmit(item)) {
+    case single_rail::taken::whole:
+      return posted::done;
+    case single_rail::taken::in_part:
+      break;
+    case single_rail::taken::not_yet:
+      waiting_.append(item);
+      stall();
+      break;
+    case single_rail::taken::never:
+      if (!item.answered || !item.fall_back_to_rts) return posted::down;
+      ended(item, false);  // it has fallen back, and was entered under a number
+      break;
+  }
+  return posted::pending;
+}
+
+posted scheduler::post_behind(send_item& item) noexcept {
+  adopt_submitted();
+  waiting_.append(item);
+  // Over a single rail its end is told like that of the others: before the loss of the peer is.
+  posting_ = direct_.is_open() ? nullptr : &item;
+  posting_done_ = false;
+  round();
+  posting_ = nullptr;
+  return posting_done_ ? posted::done : posted::pending;
+}
+
+posted scheduler::post_later(send_item& item) noexcept {
+  if (!direct_.is_open()) return post(item);
+  if (lost()) return posted::down;
+  if (!mask_.try_hold()) {
+    mask_.submit(item);
+    flush();
+  } else {
+    adopt_submitted();
+    waiting_.append(item);
+    stall();
+    let_go();
+  }
+  end_if_lost();
+  return posted::pending;
+}
+
+bool scheduler::post_now(std::span<std::byte> head, std::span<const std::byte> payload) noexcept {
+  if (!direct_.is_open() || lost() || !mask_.try_hold()) return false;
+  const bool straight = waiting_.empty() && !mask_.any_submitted();
+  const bool done = straight && direct_.transmit_now(head, payload);
+  let_go();
+  return done;
+}
+
+void scheduler::send_lined_up() noexcept {
+  flush();
+  end_if_lost();
+}
+
+void scheduler::adopt_submitted() noexcept {
+  if (!mask_.any_submitted()) return;
+  send_item* item = mask_.take_all();
+  while (item) {
+    send_item* following = item->next.load(std::memory_order_relaxed);
+    waiting_.append(*item);
+    item = following;
+  }
+}
+
+void scheduler::flush() noexcept {
+  while (more_wanted() && mask_.try_hold()) {
+    again_.store(false, std::memory_order_relaxed);  // what was wanted follows
+    round();
+    mask_.let_go();
+  }
+}
+
+void scheduler::pump() noexcept {
+  if (within([this] { round(); })) return;
+  again_.store(true, std::memory_order_seq_cst);  // (G)
+  flush();
+}
+
+// ---- optimise -----------------------------------------------------------------------------------
+
+/// What leaves now on rail `on`: the strategy's answer where it keeps the rules, else the oldest.
+std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept {
+  const auto room = sender_->room();
+  const auto most = std::min(room.wanted.packets_max, chosen.size());
+  chosen[0] = waiting_.first();
+  if (direct_.is_open() && (most == 1 || waiting_.count() == 1)) return 1;  // nothing to choose
+  std::array<rail_state, rails_per_peer_max> states;
+  const auto rails = std::span(states).first(sender_->describe(states));
+  // The oldest decides for all that leave with it.
+  const auto& strategy = waiting_.first()->how ? *waiting_.first()->how : how();
+  const auto wanted = frame_room{.packets_max = most, .bytes_max = room.wanted.bytes_max};
+  const auto count = strategy.choose(waiting_.shown(), on, rails, wanted, chosen.first(most));
+  if (count == 0 && rails.size() > 1) return 0;
+  if (count > 0 && count <= most && sound(chosen.first(count), room.bytes_max)) return count;
+  chosen[0] = waiting_.first();
+  return 1;
+}
+
+bool scheduler::sound(std::span<const send_item* const> chosen,
+                      std::size_t bytes_max) const noexcept {
+  if (!keeps_order(waiting_.first(), chosen)) return false;
+  if (chosen.size() == 1) return true;
+  std::size_t bytes = 0;
+  for (const auto* item : chosen) {
+    if (item->head_bytes == 0) return false;  // bytes for exposed memory: no packet of a frame
+    bytes += room_in_frame(*item);
+  }
+  return bytes <= bytes_max;
+}
+
+// ---- transfer -----------------------------------------------------------------------------------
+
+void scheduler::round() noexcept {
+  adopt_submitted();
+  if (lost()) return drop_waiting();
+  const bool flowing = sender_->prepare() && send_waiting();
+  sender_->finish(flowing);
+}
+
+/// True: nothing waits any more.
+bool scheduler::send_waiting() noexcept {
+  std::array<const send_item*, send_list::shown_max> wanted;
+  std::array<send_item*, send_list::shown_max> list;
+  std::uint32_t passed_over = 0;
+  while (!waiting_.empty()) {
+    const int idle = sender_->idle_rail(passed_over);
+    if (idle < 0) return false;
+    const auto on = static_cast<std::uint32_t>(idle);
+    if (waiting_.count() == 1) {
+      // Taken out before it is sent: it may be gone as soon as a rail has it.
+      send_item* alone = waiting_.pop_front();
+      if (sender_->send_in_parts(on, *alone)) continue;
+      waiting_.append(*alone);
+    }
+    const auto count = choose(on, wanted);
+    if (count == 0) {
+      passed_over |= 1u << on;
+      continue;
+    }
+    const auto chosen = std::span(list).first(count);
+    for (std::size_t i = 0; i < count; ++i)
+      chosen[i] = const_cast<send_item*>(wanted[i]);  // all are in our list, ours to change
+    waiting_.unlink(chosen);
+    switch (sender_->send(on, chosen)) {
+      case packet_sender::answer::taken:
+        break;
+      case packet_sender::answer::retry:
+        waiting_.put_back(chosen);
+        passed_over |= 1u << on;
+        break;
+      case packet_sender::answer::full:
+        waiting_.put_back(chosen);
+        return false;
+      case packet_sender::answer::down:
+        for (send_item* item : chosen) ended(*item, false);
+        break;
+    }
+  }
+  return true;
+}
+
+void scheduler::ended(send_item& item, bool well) noexcept {
+  if (&item == posting_ && well) {
+    posting_done_ = true;
+    return;
+  }
+  tell([&] { item.sent(item, well); });
+}
+
+bool scheduler::resume() noexcept {
+  if (!mask_.try_hold()) {
+    stalled_.keep(*this);
+    return false;
+  }
+  adopt_submitted();
+  const send_item* before = waiting_.first();
+  if (lost()) drop_waiting();
+  const bool flowing = waiting_.empty() || (sender_->prepare() && send_waiting());
+  const bool moved = waiting_.first() != before;
+  if (flowing) {
+    stalled_.remove(*this);  // under the mask: only its holder says that it is stalled
+  } else {
+    stalled_.keep(*this);
+  }
+  let_go();
+  if (flowing) stalled_.ended();
+  return moved;
+}
+
+// ---- loss ---------------------------------------------------------------------------------------
+
+void scheduler::drop_waiting() noexcept {
+  while (send_item* item = waiting_.pop_front()) ended(*item, false);
+  if (sender_) sender_->drop();
+}
+
+void scheduler::end_waiting() noexcept {
+  for (base::backoff its_holder; !mask_.try_hold();) its_holder.wait();
+  adopt_submitted();
+  drop_waiting();
+  let_go();
+}
+
+void scheduler::end_if_lost() noexcept {
+  if (!lost()) return;
+  // Posted from inside a `tell`: this thread holds the mask. It looks again when it lets go,
+  // and the thread that has set `lost_` waits for the mask before it tells the modules above.
+  if (telling_.load(std::memory_order_relaxed) == own_word()) return;
+  end_waiting();
+}
+
+}  // namespace headway::packets

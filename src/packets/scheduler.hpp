@@ -1,0 +1,140 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/assert.hpp"
+#include "base/combining_mask.hpp"
+#include "base/thread_annotations.hpp"
+#include "packets/credits.hpp"
+#include "packets/send_list.hpp"
+#include "packets/single_rail.hpp"
+#include "packets/stalled_list.hpp"
+#include "packets/strategy.hpp"
+
+namespace headway::packets {
+
+enum class posted : std::uint8_t {
+  done,     ///< taken whole: head and payload may be reused, `sent` is not called
+  pending,  ///< `sent` is or was called, possibly before this answer is seen
+  down,     ///< the peer is lost; nothing was taken
+};
+
+/// Everything that is sent to one peer: collects what is posted, asks the strategy what leaves
+/// together and on which rail, and gives it to the peer's rail or bundle.
+///
+/// A packet that nothing waits in front of goes straight to the only rail. What cannot go waits in
+/// order; the holder of the mask sends also what other threads have submitted meanwhile.
+///
+/// Threads:  `post` and its relatives any thread; those marked [mask] its holder.
+/// Progress: never waits, but `post` after a loss, for the holder of the mask.
+/// Source:   multirail08 (collect, optimise, transfer; mechanism 13).
+class scheduler : public stalled_list::member {
+  // Ownership: `waiting_`, `posting_`, `posting_done_` belong to the holder of `mask_`.
+  // Edges:
+  //   (L) store of lost_, seq_cst -> loads of lost_ in `post`, behind its try_hold or submit:
+  //       either the poster sees the loss, or `end_waiting` sees what was posted.
+  //   (G) store of again_, seq_cst -> load behind the mask's let_go: either the holder sees that
+  //       another round is wanted, or the thread that wants it finds the mask free. As (P) and (E)
+  //       of combining_mask.
+  //   telling_: relaxed; a thread looks for its own word, which it wrote itself or not at all.
+ public:
+  scheduler(rails::peer_id to, credit_account& credits, progress::engine& engine,
+            stalled_list& stalled_ones, const strategy& used) noexcept
+      : how_(&used), direct_(*this, to, credits, engine), stalled_(stalled_ones) {}
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  /// Before other threads know it: over one rail, or by another sender.
+  void open(rails::driver& via, std::size_t rail_index) noexcept;
+  void open(packet_sender& by) noexcept { sender_ = &by; }
+  /// The only rail; not open where there is a bundle.
+  [[nodiscard]] const single_rail& direct() const noexcept { return direct_; }
+
+  [[nodiscard, gnu::hot]] posted post(send_item& item) noexcept;
+  /// As `peer` has them.
+  [[nodiscard]] posted post_later(send_item& item) noexcept;
+  [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
+                                        std::span<const std::byte> payload) noexcept;
+  void line_up(send_item& item) noexcept { mask_.submit(item); }
+  void send_lined_up() noexcept;
+
+  [[nodiscard]] const strategy& how() const noexcept {
+    return *how_.load(std::memory_order_relaxed);  // strategies do not change: carries nothing
+  }
+  void use(const strategy& used) noexcept { how_.store(&used, std::memory_order_relaxed); }
+
+  [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }  // (L)
+  /// True: it was not lost before.
+  bool mark_lost() noexcept { return !lost_.exchange(true, std::memory_order_seq_cst); }  // (L)
+  /// After `mark_lost`: what waits has ended when this returns. Waits for the mask.
+  void end_waiting() noexcept;
+
+  /// Does `work` with the mask and sends what waits; false: another thread holds it.
+  template <class Work>
+  bool within(Work work) noexcept {
+    if (!mask_.try_hold()) return false;
+    work();
+    let_go();
+    return true;
+  }
+  /// Sends what waits, now or by the thread that holds the mask.
+  void pump() noexcept;
+  /// [mask] Sends what waits and what was submitted.
+  void round() noexcept;
+  /// [mask] Nothing waits, and nothing was submitted.
+  [[nodiscard]] bool idle() const noexcept { return waiting_.empty() && !mask_.any_submitted(); }
+  /// [mask] The rails have taken the item, or never will.
+  void ended(send_item& item, bool well) noexcept;
+  /// [mask] Calls out of this module, where other packets may be posted.
+  template <class Call>
+  void tell(Call call) noexcept {
+    telling_.store(own_word(), std::memory_order_relaxed);
+    call();
+    telling_.store(nullptr, std::memory_order_relaxed);
+  }
+  /// [mask] Something waits until the only rail was reaped.
+  void stall() noexcept { stalled_.add(*this); }
+  /// [reaper] It was stalled, and its rail was reaped. True: something has left.
+  bool resume() noexcept;
+
+ private:
+  void adopt_submitted() noexcept;
+  [[nodiscard]] posted post_straight(send_item& item) noexcept;
+  [[nodiscard]] posted post_behind(send_item& item) noexcept;
+  [[nodiscard]] bool send_waiting() noexcept;
+  [[nodiscard]] std::size_t choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept;
+  /// It keeps the rules of `strategy::choose`.
+  [[nodiscard]] bool sound(std::span<const send_item* const> chosen,
+                           std::size_t bytes_max) const noexcept;
+  void drop_waiting() noexcept;
+  void let_go() noexcept HEADWAY_RELEASE(mask_) {
+    mask_.let_go();
+    if (more_wanted()) flush();
+  }
+  /// Sends what is submitted, unless another thread holds the mask and will.
+  void flush() noexcept;
+  [[nodiscard]] bool more_wanted() const noexcept {
+    return mask_.any_submitted() || again_.load(std::memory_order_seq_cst);  // (G)
+  }
+  /// The end of a post: what was submitted has its end before this returns, if the peer is lost.
+  void end_if_lost() noexcept;
+  /// Its address names the calling thread.
+  [[nodiscard]] static const void* own_word() noexcept;
+
+  base::combining_mask<send_item, std::atomic, &send_item::next> mask_;
+  std::atomic<bool> lost_{false};
+  std::atomic<bool> again_{false};  // a round is wanted
+  bool posting_done_ = false;
+  std::atomic<const void*> telling_{nullptr};  // the thread that is inside a `tell`
+  send_list waiting_;
+  send_item* posting_ = nullptr;  // `post` waits for the answer of this one
+  packet_sender* sender_ = nullptr;
+  std::atomic<const strategy*> how_;
+  single_rail direct_;
+  stalled_list& stalled_;
+};
+
+}  // namespace headway::packets

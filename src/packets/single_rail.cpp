@@ -1,0 +1,150 @@
+#include "packets/single_rail.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/optimizer_barrier.hpp"
+#include "packets/cookies.hpp"
+#include "packets/frames.hpp"
+#include "packets/scheduler.hpp"
+
+namespace headway::packets {
+namespace {
+
+/// As one whole word, because that is how the rail copies it: see `copy_header` of rails/shm.
+void put_credit(std::byte* head, std::uint32_t credit) noexcept {
+  static_assert(sizeof(stream_head) == sizeof(std::uint64_t));
+  std::uint64_t word = 0;
+  std::memcpy(&word, head, sizeof word);
+  if constexpr (std::endian::native == std::endian::little) {
+    word = (word & ~std::uint64_t{UINT32_MAX}) | credit;
+  } else {
+    word = (word & UINT32_MAX) | std::uint64_t{credit} << 32;
+  }
+  base::optimizer_barrier(word);  // else the half that changed would be written alone
+  std::memcpy(head, &word, sizeof word);
+}
+
+}  // namespace
+
+void single_rail::open(rails::driver& via, std::size_t rail_index) noexcept {
+  const auto can = via.query();
+  via_ = &via;
+  rail_index_ = rail_index;
+  frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});
+}
+
+single_rail::taken single_rail::transmit(send_item& item) noexcept {
+  if (item.charge != 0 && !credits_.fits(item.charge)) item.fall_back_to_rts(item);
+  const std::uint32_t charge = item.charge;
+  const bool answered = item.answered;
+  const bool telling = item.head_bytes != 0;
+  const std::uint32_t credit = credits_.to_tell();
+  if (telling) put_credit(item.head.data(), credit);
+  const auto* payload = item.payload.data();
+  base::optimizer_barrier(payload);  // and with it, that its size lies behind it
+  const auto cookie = send_cookie(item).word();
+  const auto said = telling ? via_->send(to_, {.header = {item.head.data(), item.head_bytes},
+                                               .payload = {payload, item.payload.size()},
+                                               .cookie = cookie})
+                            : via_->memory()->put(to_, {.exposed = item.target},
+                                                  {payload, item.payload.size()}, cookie);
+  // Unless it is `done` and unanswered, `item` may be gone: others saw its event or the answer.
+  if (said == rails::post::retry) return taken::not_yet;
+  if (said == rails::post::down) return taken::never;
+  credits_.spend(charge);
+  if (said == rails::post::posted) engine_.pending_started();  // ended with its event
+  if (telling) credits_.told(credit);
+  return said == rails::post::posted || answered ? taken::in_part : taken::whole;
+}
+
+bool single_rail::transmit_now(std::span<std::byte> head,
+                               std::span<const std::byte> payload) noexcept {
+  const std::uint32_t credit = credits_.to_tell();
+  put_credit(head.data(), credit);
+  const auto said = via_->send(to_, {.header = head, .payload = payload});
+  HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
+  if (said != rails::post::done) return false;
+  credits_.told(credit);
+  return true;
+}
+
+bool single_rail::prepare() noexcept {
+  takes_ = false;
+  return true;
+}
+
+std::size_t single_rail::describe(std::span<rail_state> states) const noexcept {
+  states[0] = {.now = rail_state::condition::idle, .latency_ns = via_->query().latency_ns};
+  return 1;
+}
+
+/// A frame is built only when the rail has just taken something: one that takes nothing would make
+/// it be built in vain at each attempt.
+packet_sender::limits single_rail::room() const noexcept {
+  if (!takes_ || frame_room_ == 0) return {};
+  return {.wanted = {.packets_max = send_list::shown_max, .bytes_max = frame_room_ / 2},
+          .bytes_max = frame_room_};
+}
+
+packet_sender::answer single_rail::send(std::uint32_t,
+                                        std::span<send_item* const> chosen) noexcept {
+  const auto said = chosen.size() == 1 ? send_one(*chosen.front()) : send_together(chosen);
+  takes_ = said == answer::taken;
+  return said;
+}
+
+packet_sender::answer single_rail::send_one(send_item& item) noexcept {
+  switch (transmit(item)) {
+    case taken::whole:
+      of_.ended(item, true);
+      return answer::taken;
+    case taken::in_part:
+      return answer::taken;
+    case taken::not_yet:
+      return answer::retry;
+    case taken::never:
+      break;
+  }
+  return answer::down;
+}
+
+packet_sender::answer single_rail::send_together(std::span<send_item* const> chosen) noexcept {
+  alignas(8) std::array<std::byte, frame_bytes_max> memory;
+  std::array<bool, send_list::shown_max> answered;
+  std::uint32_t charge = 0;
+  std::size_t room_needed = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    send_item& item = *chosen[i];
+    if (item.charge != 0 && !credits_.fits(item.charge, charge)) item.fall_back_to_rts(item);
+    charge += item.charge;
+    room_needed += room_in_frame(item);
+    answered[i] = item.answered;
+  }
+  // Requests to send are larger than the short messages that they stand for: fewer next time.
+  if (room_needed > frame_room_) return answer::retry;
+  const auto credit = credits_.to_tell();
+  const auto bytes = write_packets(chosen, credit, memory.data());
+  const frame_head head{.kind = frame_kind::together,
+                        .packets = static_cast<std::uint16_t>(chosen.size()),
+                        .bytes = static_cast<std::uint32_t>(bytes)};
+  const auto said = via_->send(to_, {.header = std::as_bytes(std::span(&head, 1)),
+                                     .payload = std::span(memory).first(bytes)});
+  HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
+  if (said == rails::post::retry) return answer::retry;
+  if (said == rails::post::down) return answer::down;
+  credits_.spend(charge);
+  credits_.told(credit);
+  // Those that the peer answers may be gone.
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (!answered[i]) of_.ended(*chosen[i], true);
+  return answer::taken;
+}
+
+void single_rail::finish(bool flowing) noexcept {
+  if (!flowing) of_.stall();
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,284 @@
+#include "packets/transfer/rendezvous.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/lock_guard.hpp"
+#include "packets/bundle/bundle.hpp"
+#include "packets/peer_state.hpp"
+
+namespace headway::packets {
+namespace {
+
+peer_state& state_of(const transfer& t) noexcept { return static_cast<peer_state&>(*t.with); }
+
+void write(transfer& t, const control& c) noexcept {
+  write_head(t, c);
+  t.payload = {};
+  t.charge = 0;
+  t.fall_back_to_rts = nullptr;
+}
+
+}  // namespace
+
+rendezvous& rendezvous::of(const transfer& t) noexcept { return state_of(t).large(); }
+
+// ---- the sender ---------------------------------------------------------------------------------
+
+/// The peer may have fetched the message before `post` returns, so only its number is used then.
+void rendezvous::post_announced(peer& to, transfer& message) noexcept {
+  const auto number = message.number_;
+  const bool down = to.post(message) == posted::down;
+  transfer* const mine = sends_.take_if(number, [&](transfer& t) {
+    t.held_ = false;
+    return down || to.lost();
+  });
+  if (mine) give_up(*mine, false);
+}
+
+/// Where it has left, the peer's answer goes on with it.
+void rendezvous::rts_sent(send_item& item, bool well) noexcept {
+  if (well) return;
+  auto& t = static_cast<transfer&>(item);
+  auto& all = of(t);
+  if (all.sends_.take_if(t.number_, [](transfer& one) { return !one.held_; })) give_up(t, false);
+}
+
+/// Null: no message of that number was announced to this peer, or the peer has it already.
+transfer* rendezvous::find_send(std::uint32_t number, const peer_state& to) noexcept {
+  transfer* found = nullptr;
+  static_cast<void>(sends_.take_if(number, [&](transfer& t) {
+    if (t.with == &to) found = &t;
+    return false;
+  }));
+  return found;
+}
+
+void rendezvous::asked(peer_state& from, const control& c) noexcept {
+  if (auto* several = from.bundle()) {
+    if (transfer* t = find_send(c.send_id, from)) several->outgoing().asked(*t, c);
+    return;
+  }
+  transfer* t = sends_.take_if(c.send_id, [&](transfer& one) { return one.with == &from; });
+  if (t) put(*t, c.target, std::min<std::uint64_t>(c.target.bytes, t->memory.size()));
+}
+
+void rendezvous::received(peer_state& from, const control& c) noexcept {
+  transfer* t = sends_.take_if(c.send_id, [&](transfer& one) { return one.with == &from; });
+  if (t) give_up(*t, true);
+}
+
+/// A message of which nothing more is wanted. Where pieces of it are still at a driver, its end
+/// follows theirs.
+void rendezvous::give_up(transfer& announced, bool well) noexcept {
+  auto* several = state_of(announced).bundle();
+  if (!several || several->outgoing().over(announced, well)) end(announced, well);
+}
+
+void rendezvous::put(peer& to, transfer& message, const preposted& into) noexcept {
+  message.with = &to;
+  put(message, into.target, message.memory.size());
+}
+
+void rendezvous::put(transfer& message, const rails::ticket& target, std::uint64_t bytes) noexcept {
+  message.head_bytes = 0;
+  message.answered = false;
+  message.charge = 0;
+  message.target = target;
+  message.payload = message.memory.first(bytes);
+  message.sent = &rendezvous::sent_whole;
+  const auto answer = message.with->post(message);
+  if (answer != posted::pending) end(message, answer == posted::done);
+}
+
+void rendezvous::sent_whole(send_item& item, bool well) noexcept {
+  end(static_cast<transfer&>(item), well);
+}
+
+// ---- the receiver -------------------------------------------------------------------------------
+
+void rendezvous::fetch(peer& from, std::uint32_t number, transfer& into) noexcept {
+  into.with = &from;
+  into.theirs_ = number;
+  if (into.memory.empty()) return tell_received(into);
+  if (auto* several = state_of(into).bundle()) return several->incoming().fetch(into);
+  send_cts(into);
+}
+
+/// There is nothing to bring: that it was told is the end.
+void rendezvous::tell_received(transfer& nothing) noexcept {
+  write(nothing, {.what = control_kind::received, .send_id = nothing.theirs_});
+  nothing.answered = false;
+  nothing.sent = &rendezvous::sent_whole;
+  const auto answer = nothing.with->post(nothing);
+  if (answer != posted::pending) end(nothing, answer == posted::done);
+}
+
+/// Lets the only rail to the peer write into its memory. `left`: the bytes after which it has
+/// landed. Its number, under which it may land from now on; 0: there is no memory to expose more.
+std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
+  into.left = left;
+  into.held_ = true;
+  const auto number = landings_.insert(into, [&](std::uint32_t given) { into.number_ = given; });
+  const auto shown =
+      state_of(into).memory().expose({.bytes = into.memory,
+                                      .who = rails::process_set::only(into.with->id()),
+                                      .token = token_of(number, 0)});
+  if (shown) {
+    into.shown_ = *shown;
+    return number;
+  }
+  static_cast<void>(landings_.take(number));
+  return 0;
+}
+
+/// It is held no more. The landing, if that is its end because the peer is lost.
+transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, bool down) noexcept {
+  landing* const mine = landings_.take_if(landing_number, [&](landing& one) {
+    static_cast<transfer&>(one).held_ = false;
+    return down || from.lost();
+  });
+  if (!mine) return nullptr;
+  auto& t = static_cast<transfer&>(*mine);
+  state_of(t).memory().withdraw(t.shown_);
+  return &t;
+}
+
+/// The message may land before `post` returns, so only its number is used then.
+void rendezvous::send_cts(transfer& into) noexcept {
+  peer& from = *into.with;
+  if (from.lost()) return end(into, false);
+  const auto number = expose(into, into.memory.size());
+  if (number == 0) return expose_later(into);
+  write(into, {.what = control_kind::cts, .send_id = into.theirs_, .target = into.shown_});
+  into.answered = true;
+  into.sent = &rendezvous::cts_sent;
+  const bool down = from.post(into) == posted::down;
+  if (transfer* mine = let_go(number, from, down)) end(*mine, false);
+}
+
+void rendezvous::cts_sent(send_item& item, bool well) noexcept {
+  if (well) return;
+  auto& t = static_cast<transfer&>(item);
+  const auto free = [](landing& one) { return !static_cast<transfer&>(one).held_; };
+  if (!of(t).landings_.take_if(t.number_, free)) return;
+  state_of(t).memory().withdraw(t.shown_);
+  end(t, false);
+}
+
+void rendezvous::expose_later(transfer& into) noexcept {
+  bool submit = false;
+  {
+    const base::lock_guard guard(waiting_lock_);
+    into.next.store(waiting_, std::memory_order_relaxed);  // under the lock
+    waiting_ = &into;
+    submit = !std::exchange(retrying_, true);
+  }
+  if (submit) engine_.submit(retry_);
+}
+
+progress::ltask_result rendezvous::run_again(progress::ltask& self) noexcept {
+  auto& all = static_cast<expose_again&>(self).of;
+  send_item* item = nullptr;
+  {
+    const base::lock_guard guard(all.waiting_lock_);
+    item = std::exchange(all.waiting_, nullptr);
+  }
+  while (item) {
+    auto& t = static_cast<transfer&>(*item);
+    item = item->next.load(std::memory_order_relaxed);  // was stored under the lock
+    all.send_cts(t);
+  }
+  const base::lock_guard guard(all.waiting_lock_);
+  all.retrying_ = all.waiting_ != nullptr;
+  return all.retrying_ ? progress::ltask_result::idle : progress::ltask_result::done;
+}
+
+void rendezvous::landed(std::uint64_t token, std::uint64_t bytes) noexcept {
+  landing* piece = nullptr;
+  landing* const whole = landings_.take_if(static_cast<std::uint32_t>(token), [&](landing& one) {
+    if (one.divided) piece = &one;
+    else one.left -= std::min(bytes, one.left);
+    return !one.divided && one.left == 0;
+  });
+  if (whole) return finish(*whole);
+  if (piece) piece->divided->landed(*piece, token >> 32, bytes);
+}
+
+void rendezvous::finish(landing& whole) noexcept {
+  auto& t = static_cast<transfer&>(whole);
+  state_of(t).memory().withdraw(t.shown_);
+  end(t, true);
+}
+
+// ---- memory that is preposted -------------------------------------------------------------------
+
+bool rendezvous::preposts_for(const peer& from) noexcept {
+  return static_cast<const peer_state&>(from).bundle() == nullptr;
+}
+
+preposted rendezvous::prepost(peer& from, transfer& into) noexcept {
+  if (!preposts_for(from) || from.lost()) return {};
+  into.with = &from;
+  // One byte more than can come: it does not end before `expect`.
+  const auto number = expose(into, into.memory.size() + 1);
+  if (number == 0) return {};
+  const preposted zone{.number = number, .target = into.shown_};
+  return let_go(number, from, false) ? preposted{} : zone;
+}
+
+void rendezvous::expect(transfer& into, std::uint64_t bytes) noexcept {
+  into.left -= std::min(into.memory.size() + 1 - bytes, into.left);  // what will not come
+  if (into.left == 0 && landings_.take(into.number_)) finish(into);
+}
+
+transfer* rendezvous::withdraw(std::uint32_t preposted_number) noexcept {
+  landing* const found = landings_.take(preposted_number);
+  if (!found) return nullptr;
+  auto& t = static_cast<transfer&>(*found);
+  state_of(t).memory().withdraw(t.shown_);
+  return &t;
+}
+
+// ---- what the peer says, and its end ------------------------------------------------------------
+
+void rendezvous::arrived(peer_state& from, const control& c) noexcept {
+  switch (c.what) {
+    case control_kind::cts:
+      return asked(from, c);
+    case control_kind::received:
+      return received(from, c);
+    case control_kind::refused:
+      if (auto* several = from.bundle()) several->incoming().refused(c);
+      return;
+    case control_kind::credit:
+    case control_kind::lane_down:
+    case control_kind::lane_lost:
+      return;
+  }
+}
+
+void rendezvous::lost(peer_state& whom) noexcept {
+  end_divided(whom);
+  // A held one is ended by the thread that posts it: it sees the loss.
+  const auto ours = [&](const transfer& t) { return t.with == &whom && !t.held_; };
+  while (transfer* t = sends_.take_if(ours)) give_up(*t, false);
+  while (landing* one = landings_.take_if([&](const landing& some) {
+    return !some.divided && ours(static_cast<const transfer&>(some));
+  })) {
+    auto& t = static_cast<transfer&>(*one);
+    whom.memory().withdraw(t.shown_);
+    end(t, false);
+  }
+}
+
+void rendezvous::end_divided(peer_state& whom) noexcept {
+  auto* several = whom.bundle();
+  if (!several) return;
+  several->incoming().fail();
+  const auto asked = [&](const transfer& t) { return t.with == &whom && t.asked_; };
+  while (transfer* t = sends_.take_if(asked)) give_up(*t, false);
+}
+
+}  // namespace headway::packets

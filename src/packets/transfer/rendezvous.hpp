@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/id_table.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "packets/control.hpp"
+#include "packets/transfer/transfer.hpp"
+#include "progress/core/engine.hpp"
+
+namespace headway::packets {
+
+class peer_state;
+
+/// Moves large messages. The module above announces one by a packet of its own, the rts, which
+/// bears a number of the sender's. The peer's module above matches it, and calls `fetch`: the
+/// receiver exposes memory, answers with its ticket (the cts), and the sender puts the bytes there.
+///
+/// One rail carries a message as a whole. Several carry it in pieces, which the receiver asks for
+/// (incoming_flows) and the sender gives to their rails (outgoing_flows), until the receiver says
+/// that it has all.
+///
+/// Threads:  any; those marked [reaper] by the thread that reaps the peer's rail.
+/// Progress: never waits. Without memory to expose more it tries again in each polling round.
+/// Errors:   a transfer whose peer is lost ends, not `well`. What a peer asks for that it was not
+///           told of is ignored.
+/// Source:   the rendezvous of multirail08; a cts that bears a key is what networks with remote
+///           memory operations need (fi_rma(3)).
+class rendezvous {
+ public:
+  explicit rendezvous(progress::engine& engine) noexcept : engine_(engine), retry_(*this) {}
+  rendezvous(const rendezvous&) = delete;
+  rendezvous& operator=(const rendezvous&) = delete;
+
+  /// Gives a message a number by which `to` can fetch it, once. `announce(number)` writes the rts
+  /// into `message`. `post_rts` posts it; after `enter_rts`, which is for `fall_back_to_rts`, it
+  /// leaves in place of what was posted.
+  template <class Announce>
+  void enter_rts(peer& to, transfer& message, Announce announce) {
+    enter_send(to, message, announce, false);
+  }
+  template <class Announce>
+  void post_rts(peer& to, transfer& message, Announce announce) {
+    message.fall_back_to_rts = nullptr;
+    enter_send(to, message, announce, true);
+    post_announced(to, message);
+  }
+  /// Brings as much of a message that `from` has announced as `into` has memory for.
+  void fetch(peer& from, std::uint32_t number, transfer& into) noexcept;
+
+  /// It can be preposted for this peer.
+  [[nodiscard]] static bool preposts_for(const peer& from) noexcept;
+  /// Exposes memory for a message that `from` has not announced yet. Number 0: not now, or not for
+  /// this peer. The peer is trusted with the memory until the end.
+  [[nodiscard]] preposted prepost(peer& from, transfer& into) noexcept;
+  /// The message that comes, or has come, has so many bytes, 1 to those of the memory. Once, inside
+  /// a call of `receiver` that brings something from that peer.
+  void expect(transfer& into, std::uint64_t bytes) noexcept;
+  /// The transfer, which is its owner's again, but for a polling round that may still look at it.
+  /// Null: it has ended, or will soon.
+  [[nodiscard]] transfer* withdraw(std::uint32_t preposted_number) noexcept;
+  /// Sends a message into memory that `to` has preposted for it.
+  void put(peer& to, transfer& message, const preposted& into) noexcept;
+
+  // Of this module:
+  /// [reaper] A packet of the peer's about a transfer.
+  void arrived(peer_state& from, const control& c) noexcept;
+  /// [reaper] So many bytes have been put into a landing.
+  void landed(std::uint64_t token, std::uint64_t bytes) noexcept;
+  /// [reaper] The peer is lost: all ends.
+  void lost(peer_state& whom) noexcept;
+  /// The rails are closed: so does what several rails carry.
+  void end_divided(peer_state& whom) noexcept;
+  void stop() noexcept { static_cast<void>(engine_.cancel(retry_)); }
+
+  /// The token of an exposure. `turn`: how often the landing was exposed before.
+  [[nodiscard]] static constexpr std::uint64_t token_of(std::uint32_t number,
+                                                        std::uint32_t turn) noexcept {
+    return std::uint64_t{turn} << 32 | number;
+  }
+  [[nodiscard]] std::uint32_t enter(landing& divided) { return landings_.insert(divided); }
+  static void end(transfer& t, bool well) noexcept { t.ended(t, well); }
+
+ private:
+  struct expose_again : progress::ltask {
+    explicit expose_again(rendezvous& all) noexcept
+        : ltask("expose again", &rendezvous::run_again), of(all) {}
+    rendezvous& of;
+  };
+
+  template <class Announce>
+  void enter_send(peer& to, transfer& message, Announce announce, bool held) {
+    message.with = &to;
+    message.held_ = held;
+    message.asked_ = message.over_ = message.well_ = false;
+    message.pieces_out_ = 0;
+    message.head_bytes = 0;
+    message.answered = true;
+    message.charge = 0;
+    message.payload = {};
+    message.sent = &rendezvous::rts_sent;
+    sends_.insert(message, [&](std::uint32_t given) {
+      message.number_ = given;
+      announce(given);
+    });
+  }
+  void post_announced(peer& to, transfer& message) noexcept;
+  [[nodiscard]] std::uint32_t expose(transfer& into, std::uint64_t left) noexcept;
+  [[nodiscard]] transfer* let_go(std::uint32_t landing_number, const peer& from,
+                                 bool down) noexcept;
+  void send_cts(transfer& into) noexcept;
+  void expose_later(transfer& into) noexcept;
+  void tell_received(transfer& nothing) noexcept;
+  void put(transfer& message, const rails::ticket& target, std::uint64_t bytes) noexcept;
+  void asked(peer_state& from, const control& c) noexcept;
+  void received(peer_state& from, const control& c) noexcept;
+  static void give_up(transfer& announced, bool well) noexcept;
+  void finish(landing& whole) noexcept;
+  [[nodiscard]] transfer* find_send(std::uint32_t number, const peer_state& to) noexcept;
+
+  static progress::ltask_result run_again(progress::ltask& self) noexcept;
+  [[nodiscard]] static rendezvous& of(const transfer& t) noexcept;
+  static void rts_sent(send_item& item, bool well) noexcept;
+  static void cts_sent(send_item& item, bool well) noexcept;
+  static void sent_whole(send_item& item, bool well) noexcept;
+
+  progress::engine& engine_;
+  base::id_table<transfer> sends_;
+  base::id_table<landing> landings_;
+  expose_again retry_;
+  base::spinlock waiting_lock_;
+  send_item* waiting_ HEADWAY_GUARDED_BY(waiting_lock_) =
+      nullptr;  // no memory was exposed for them
+  bool retrying_ HEADWAY_GUARDED_BY(waiting_lock_) = false;
+};
+
+}  // namespace headway::packets

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "packets/send_item.hpp"
+
+namespace headway::packets {
+
+class incoming_flows;
+class outgoing_flows;
+class peer;
+class rendezvous;
+
+/// Exposed bytes that a peer puts something into.
+struct landing {
+  incoming_flows* divided = nullptr;  ///< its message comes over several rails; null: a `transfer`
+  std::uint64_t left = 0;             ///< bytes that have not landed
+};
+
+/// A large message at one of its ends. Embedded in what it belongs to.
+/// Shape:    the packets that announce it, ask for it and, over one rail, carry it are all this one
+///           item, one after the other.
+/// Threads:  its owner's until it is given to `rendezvous`, and again after `ended`.
+struct transfer : send_item, landing {
+  /// The message, of which nothing is written, or the memory for it.
+  std::span<std::byte> memory;
+  /// Called once. `well`: the bytes are where they belong; else the peer is lost. `memory` is not
+  /// used any more. From any thread; must not wait or poll. The item may be gone when it returns.
+  void (*ended)(transfer& self, bool well) noexcept = nullptr;
+  peer* with = nullptr;  ///< the process at its other end; set by `rendezvous`
+
+ private:
+  friend rendezvous;
+  friend incoming_flows;
+  friend outgoing_flows;
+
+  std::uint32_t number_ = 0;  // among our sends, or our landings
+  std::uint32_t theirs_ = 0;  // of a receive: the sender's number
+  bool held_ = false;         // its thread still posts it; under the lock of its table
+  rails::ticket shown_;       // of a receive: its memory
+  // Of a message that several rails carry, under the lock of `outgoing_flows`:
+  bool asked_ = false;  // some of it was
+  bool over_ = false;   // nothing more will be asked for
+  bool well_ = false;   // all of it arrived
+  std::uint32_t pieces_out_ = 0;
+};
+
+/// Memory that a process has exposed for a large message of another before it was announced. Plain
+/// data, which it sends to that process in a packet.
+struct preposted {
+  std::uint32_t number = 0;  ///< its own; 0: none
+  std::uint32_t zero = 0;
+  rails::ticket target = {};
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return target.bytes; }
+};
+
+}  // namespace headway::packets

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/futex.hpp"
+
+namespace headway::progress {
+
+/// The event thread's naps between two looks, and what they tell of the cost of a wake-up.
+/// Threads:  `end` and `wake_ns` any; `sleep` and `learn` the event thread.
+class event_nap {
+ public:
+  /// Sleeps until the deadline or `end`, unless `stop` is set. seq_cst: a stop that is not seen
+  /// here is followed by `end`, which changes the word after it was read.
+  void sleep(const base::atomic<std::uint32_t>& stop, std::uint64_t deadline_ns) noexcept {
+    const auto word = word_.load(std::memory_order_relaxed);
+    if (stop.load(std::memory_order_seq_cst)) return;
+    base::futex_wait(word_, word, deadline_ns);
+  }
+  /// Ends the nap under way, if there is one. A system call.
+  void end() noexcept {
+    word_.fetch_add(1, std::memory_order_relaxed);  // the futex compares; it carries nothing
+    base::futex_wake(word_, 1);
+  }
+
+  /// How long it took recently until a background thread ran after it should have: a moving
+  /// average. Relaxed: a hint.
+  [[nodiscard]] std::uint64_t wake_ns() const noexcept {
+    return wake_ns_.load(std::memory_order_relaxed);
+  }
+  void learn(std::uint64_t took_ns) noexcept {
+    const auto before = wake_ns();
+    wake_ns_.store(before - before / 8 + took_ns / 8, std::memory_order_relaxed);
+  }
+
+ private:
+  base::atomic<std::uint32_t> word_{0};
+  base::atomic<std::uint64_t> wake_ns_{20'000};
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,228 @@
+#include "progress/background/event_thread.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/thread_role.hpp"
+#include "progress/os/scheduling.hpp"
+
+namespace headway::progress {
+namespace {
+
+constexpr std::uint64_t us = 1'000;
+constexpr std::uint64_t first_pause_ns = 50 * us;
+constexpr std::uint64_t longest_pause_ns = 1'000 * us;
+constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;         // sleepers may depend on us
+constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;  // 16 ranks look 16 times
+constexpr std::uint64_t taken_pause_ns = 20 * us;
+// What starts so long after everything was over is a new phase of communication, not the next
+// message of a sequence.
+constexpr std::uint64_t long_rest_ns = 200 * us;
+// On an oversubscribed machine a thread that wakes us loses its processor to us, and may wait long
+// for it; and where we are woken in vain, because all is over before we look, each wake-up is a
+// loss. There the thread goes quiet only after several looks that found nothing.
+constexpr int idle_looks_before_rest = 3;
+constexpr int vain_wake_ups = 2;
+
+constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // the poller may lose the processor
+constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
+constexpr std::uint64_t budget_window_ns = 100'000 * us, budget_ns = 20'000 * us;
+
+}  // namespace
+
+event_thread::event_thread(engine_core& core) : core_(core), pause_ns_(first_pause_ns) {
+  thread_ = start_thread({"hw-event", usable_processors(core.machine)}, [this] { run(); });
+  core_.watched.store(true, std::memory_order_relaxed);
+}
+
+event_thread::~event_thread() {
+  core_.watched.store(false, std::memory_order_relaxed);
+  stop_.store(1, std::memory_order_seq_cst);  // pairs with the loads in quiet_sleep and watch
+  core_.quiet.wake_all();
+  core_.sleeper->kick();
+  core_.nap.end();
+  thread_.join();
+  core_.boosted.owner_stopped();
+}
+
+void event_thread::run() noexcept {
+  ask_exact_sleeps();
+  base::enter_background();
+  take_class();
+  core_.boosted.owner_started();
+  auto& me = this_thread();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    if (!idle_ || !rest()) doze();
+    if (look() == finding::unattended) watch(me);
+  }
+}
+
+/// True: it was long, the machine is not oversubscribed, and what has begun is to be watched at
+///       once.
+/// To see first whether a thread polls would take a timer; where a hypervisor sets that, it costs
+/// five times what a wake-up does (12 us to set, 40 us to go off; bench/timer), taken from the
+/// thread that computes.
+bool event_thread::rest() noexcept {
+  const auto began = core_.clock.now_ns();
+  // Woken only because a boost was kept, or was due, it sleeps on.
+  while (core_.quiet.sleep_until_boost_is_due(stop_) !=
+         core_.boosted.give_back_due(core_.clock.now_ns())) {
+  }
+  rounds_seen_ = core_.queues.root().explicit_rounds();
+  starts_seen_ = core_.work.starts();
+  if (core_.clock.now_ns() - began < long_rest_ns) {
+    was_woken_ = true;
+    return false;
+  }
+  woken_in_vain_ = 0;
+  pause_ns_ = first_pause_ns;
+  if (is_oversubscribed()) return false;
+  engine_counters::count(core_.counted.event_looks);
+  return true;
+}
+
+/// The sleep has a known end, so this is where the cost of a wake-up is measured.
+void event_thread::doze() noexcept {
+  constexpr std::uint64_t longest_sample_ns = 1'000 * us;  // more is a processor that was taken
+  const auto due = core_.clock.now_ns() + pause_ns_;
+  pause(pause_ns_);
+  engine_counters::count(core_.counted.event_looks);
+  const auto now = core_.clock.now_ns();
+  static_cast<void>(core_.boosted.give_back_due(now));
+  if (now < due) return;
+  const auto took = std::min(now - due, longest_sample_ns);
+  core_.nap.learn(took);
+}
+
+void event_thread::pause(std::uint64_t for_ns) noexcept {
+  core_.nap.sleep(stop_, core_.clock.now_ns() + for_ns);
+}
+
+void event_thread::take_class() noexcept {
+  const auto asked = core_.chosen.event_thread;
+  const bool fifo = asked == event_class::fifo;
+  real_time_ = asked != event_class::normal && run_in_real_time(fifo ? SCHED_FIFO : SCHED_RR);
+  left_real_time_ = false;
+  if (real_time_) return;
+  if (asked != event_class::normal)
+    base::log(base::severity::warning,
+              "the kernel does not let the event thread into class '{}': it stays an ordinary one",
+              fifo ? "fifo" : "rr");
+  ask_short_slices();
+}
+
+void event_thread::charge_budget(std::uint64_t began_ns) noexcept {
+  if (!real_time_) return;
+  const auto now = core_.clock.now_ns();
+  if (now - window_began_ns_ >= budget_window_ns) {
+    window_began_ns_ = now;
+    window_used_ns_ = 0;
+    if (left_real_time_) take_class();
+  }
+  window_used_ns_ += now - began_ns;
+  if (left_real_time_ || window_used_ns_ < budget_ns) return;
+  left_real_time_ = true;
+  engine_counters::count(core_.counted.demotions);
+  ask_short_slices();
+}
+
+event_thread::finding event_thread::look() noexcept {
+  const auto rounds = core_.queues.root().explicit_rounds();
+  const auto starts = core_.work.starts();
+  auto found = finding::attended;
+  // While messages start one after another, looking costs less than being woken by each.
+  const bool nothing = core_.quiet.nothing_to_do();
+  idle_looks_ = nothing && starts == starts_seen_ ? idle_looks_ + 1 : 0;
+  if (nothing && was_woken_) ++woken_in_vain_;
+  was_woken_ = false;
+  const bool stays_up = is_oversubscribed() || woken_in_vain_ >= vain_wake_ups;
+  idle_ = idle_looks_ >= (stays_up ? idle_looks_before_rest : 1);
+  if (nothing) {
+    found = finding::nothing;
+  } else {
+    core_.every_100_ms.run_if_due(core_.clock.now_ns());
+    // The spare poller's rounds are attendance too, as long as it has its processor.
+    const bool asked = core_.queues.root().has_submissions();  // and no thread took them up
+    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
+    beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
+  }
+  // Looks less and less often while others poll, and often again when they cease.
+  if (found == finding::unattended) {
+    woken_in_vain_ = 0;
+    pause_ns_ = first_pause_ns;
+  } else {
+    pause_ns_ = std::min(2 * pause_ns_, longest_pause());
+  }
+  rounds_seen_ = rounds;
+  starts_seen_ = starts;
+  return found;
+}
+
+/// It polls, and has had its processor since the last look.
+bool event_thread::spare_polls() const noexcept {
+  return core_.spare.polls.load(std::memory_order_relaxed) &&
+         core_.spare.beats.load(std::memory_order_relaxed) != beats_seen_;
+}
+
+std::uint64_t event_thread::longest_pause() const noexcept {
+  if (core_.spare.polls.load(std::memory_order_relaxed)) return longest_pause_spare_ns;
+  if (core_.load.oversubscribed()) return longest_pause_oversubscribed_ns;
+  if (woken_in_vain_ >= vain_wake_ups) return longest_pause_ns;
+  return core_.wait_leader.holder() == 0 ? longest_pause_no_leader_ns : longest_pause_ns;
+}
+
+void event_thread::watch(thread_record& me) noexcept {
+  auto& sleeper = *core_.sleeper;
+  if (!sleeper.try_take(kernel_sleeper::holder::background)) return;
+  const auto must_leave = [&] {
+    return stop_.load(std::memory_order_seq_cst) != 0 || sleeper.wanted() || spare_polls();
+  };
+  for (;;) {
+    const auto now = core_.clock.now_ns();
+    const auto until = std::min(now + ticks::period_ns, core_.boosted.give_back_due(now));
+    engine_counters::count(core_.counted.event_sleeps);
+    bool slept = false;
+    {
+      const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
+      slept = sleeper.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
+    }
+    core_.every_100_ms.run_if_due(core_.clock.now_ns());
+    if (must_leave() || core_.queues.root().explicit_rounds() != rounds_seen_) break;
+    // A source that another thread serves does not let us sleep; that thread may need this
+    // processor.
+    if (!poll_until_idle(me) && !slept) pause(taken_pause_ns);
+    if (core_.work.balance() == 0) {
+      idle_ = !is_oversubscribed();
+      break;
+    }
+  }
+  sleeper.release();
+}
+
+/// True: something moved.
+bool event_thread::poll_until_idle(thread_record& me) noexcept {
+  for (bool moved = false;;) {
+    const auto began = real_time_ ? core_.clock.now_ns() : 0;
+    const auto o = core_.round(me, round_kind::background, true);
+    me.pay_wake_ups();
+    charge_budget(began);
+    if (o.advanced && !moved) {
+      moved = true;
+      call_spare_if_busy();
+    }
+    // The holder of the mask polls for us, or needs the processor that we run on.
+    if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
+    if (!o.advanced || stop_.load(std::memory_order_relaxed)) return moved;
+    if (core_.queues.root().explicit_rounds() != rounds_seen_) return moved;  // attended
+  }
+}
+
+void event_thread::call_spare_if_busy() noexcept {
+  const auto now = core_.clock.now_ns();
+  if (now - moved_ns_ < lasting_ns) core_.spare.call(now);
+  moved_ns_ = now;
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/mutex.hpp"
+#include "base/result.hpp"
+#include "progress/background/event_source.hpp"
+#include "progress/completion/sleep_flag.hpp"
+
+namespace headway::progress {
+
+/// The right to sleep in the kernel on all event sources, and that sleep.
+/// Shape:    one epoll descriptor, one eventfd; one holder at a time.
+/// Threads:  `try_take`, `kick`, `set_wanted`, `add`, `remove` any; `release` and `sleep` the
+///           holder.
+/// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait for
+///           the arming under way (microseconds); the others never wait.
+/// Errors:   `open` when the kernel gives no descriptor.
+class kernel_sleeper {
+  // The sleeper sets its flag (K) and then looks for work: submissions, `wanted`, sources (their
+  // `arm`). A thread that brings work makes it visible and then reads the flag (W). (K), (W) and
+  // the words between are seq_cst: one of the two sees the other. Bytes from outside need no word
+  // of ours: descriptors are level-triggered, and armed before the sleep.
+ public:
+  enum class holder : std::uint32_t { nobody, application, background };
+
+  [[nodiscard]] static base::result<std::unique_ptr<kernel_sleeper>> open(
+      std::uint64_t blind_period_ns);
+  ~kernel_sleeper();
+  kernel_sleeper(const kernel_sleeper&) = delete;
+  kernel_sleeper& operator=(const kernel_sleeper&) = delete;
+
+  [[nodiscard]] bool try_take(holder who) noexcept {
+    auto nobody = holder::nobody;
+    return holder_.compare_exchange_strong(nobody, who, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed);
+  }
+  /// seq_cst: pairs with gate and balance, see quiet_sleep.hpp, `tell`.
+  void release() noexcept {
+    HEADWAY_DEBUG_ASSERT(held_by() != holder::nobody);
+    holder_.store(holder::nobody, std::memory_order_seq_cst);
+  }
+  [[nodiscard]] holder held_by() const noexcept { return holder_.load(std::memory_order_seq_cst); }
+
+  /// A waiting thread wants to sleep here: a background one shall leave.
+  void set_wanted(bool on) noexcept { wanted_.store(on, std::memory_order_seq_cst); }
+  [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_seq_cst); }
+
+  /// Sleeps until a source, `kick` or the deadline, unless `has_work()` or a source says no; with a
+  /// source that cannot wake us, no longer than the blind period. False: it did not sleep.
+  template <class HasWork>
+  [[nodiscard]] bool sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
+    asleep_.begin_sleep();
+    const bool sleeps = arm() && !has_work();
+    if (sleeps) sleep_armed(deadline_ns);
+    asleep_.end_sleep();
+    disarm();
+    return sleeps;
+  }
+  /// Ends the holder's sleep, now or when it comes to it. A system call.
+  void kick() noexcept;
+  /// The same if a thread sleeps; a load otherwise. After the work was made visible (seq_cst).
+  void kick_sleeper() noexcept {
+    if (asleep_.sleeping()) [[unlikely]]
+      kick();
+  }
+
+  /// Something cannot wake a sleeper: a source, or work that no source tells of. seq_cst after (K),
+  /// for what became so while the sleeper set its flag; elsewhere a hint.
+  [[nodiscard]] bool is_blind() const noexcept {
+    return blind_sources_.load(std::memory_order_relaxed) +
+               blind_polls_.load(std::memory_order_seq_cst) >
+           0;
+  }
+  /// The shortest period at which polling pays for any source there is. Relaxed: a hint.
+  [[nodiscard]] std::uint64_t shortest_period_ns() const noexcept {
+    return shortest_period_ns_.load(std::memory_order_relaxed);
+  }
+
+  void add(event_source& source);
+  void remove(event_source& source);
+  /// There is work that no source tells of. seq_cst before (W): a thread that sleeps without a time
+  /// limit is woken.
+  void blind_started() noexcept {
+    if (blind_polls_.fetch_add(1, std::memory_order_seq_cst) == 0) kick_sleeper();
+  }
+  /// Relaxed: an end is seen late at worst.
+  void blind_ended() noexcept { blind_polls_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  kernel_sleeper(int epoll, int control, std::uint64_t blind_period_ns) noexcept
+      : epoll_(epoll), control_(control), blind_period_ns_(blind_period_ns) {}
+  void count_sources() noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] bool arm() noexcept HEADWAY_EXCLUDES(lock_);
+  void disarm() noexcept HEADWAY_EXCLUDES(lock_);
+  void sleep_armed(std::uint64_t deadline_ns) noexcept;
+
+  base::atomic<holder> holder_{holder::nobody};
+  base::atomic<bool> wanted_{false};
+  basic_sleep_flag<> asleep_;
+  const int epoll_;
+  const int control_;
+  const std::uint64_t blind_period_ns_;
+  base::mutex lock_;  // cold: taken before and after a sleep in the kernel
+  struct entry {
+    event_source* source;
+    int descriptor;  ///< in the epoll set, or -1
+  };
+  std::vector<entry> sources_ HEADWAY_GUARDED_BY(lock_);
+  base::atomic<int> blind_sources_{0};                 // written under the lock
+  base::atomic<std::uint64_t> shortest_period_ns_{0};  // likewise
+  base::atomic<int> blind_polls_{0};
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "progress/background/event_source.hpp"
+#include "progress/completion/completion.hpp"
+#include "progress/core/ltask.hpp"
+#include "progress/core/settings.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::progress {
+
+class polling_points;
+class task_queue;
+class wait_set;
+
+/// What happened since the engine started. Cheap counters, each exact, no common moment.
+struct engine_statistics {
+  std::uint64_t explicit_rounds = 0;    ///< visits of a queue with something in it, from calls …
+  std::uint64_t background_rounds = 0;  ///< … and from background threads
+  std::uint64_t hits = 0;               ///< visits in which something advanced
+  std::uint64_t runs = 0;               ///< of ltask bodies
+  std::uint64_t skips = 0;              ///< visits that found the mask taken
+  std::uint64_t sleeps = 0;             ///< of waiting threads, on their futex
+  std::uint64_t kernel_sleeps = 0;      ///< of waiting threads, on the event sources
+  std::uint64_t hand_overs = 0;      ///< wait leaders that woke another thread and stopped leading
+  std::uint64_t event_looks = 0;     ///< timed wake-ups of the event thread
+  std::uint64_t attended_looks = 0;  ///< of other pollers that found the queues attended
+  std::uint64_t event_sleeps = 0;    ///< of the event thread, on the event sources
+  std::uint64_t quiet_sleeps = 0;    ///< of background threads, until something is pending
+  std::uint64_t lifts = 0;           ///< of threads that lost the processor in a round
+  std::uint64_t spare_spells = 0;    ///< of `auto` polling on a spare processor …
+  std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more
+  std::uint64_t idle_rests = 0;         ///< of idle pollers whose core a bound thread computes on
+  std::uint64_t demotions = 0;          ///< of a real-time event thread that used up its time
+  std::uint64_t delays = 0;  ///< looks at which a waiting thread had lost a fifth of its time
+};
+
+/// The same of one queue; the times only where threads are metered (progress/core/meter.hpp).
+struct queue_statistics {
+  std::string place;
+  std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
+  std::uint64_t masked_ns = 0;        ///< spent under the mask
+  std::uint64_t longest_wait_ns = 0;  ///< of an ltask, from submission to its first run
+};
+
+/// Background threads that could take up an ltask at once, on a processor that nothing else wants.
+struct spare_hands {
+  int idle = 0;
+  std::uint64_t wake_ns = 0;  ///< how long it took recently until such a thread ran
+};
+
+/// Runs ltasks at polling points, and lets threads wait.
+///
+/// One class although it has more functions than most: each forwards to the part that does it
+/// (engine_core.hpp), and users see one object.
+/// Threads:  every function any thread, unless it says otherwise.
+/// Progress: see each function. Background threads are quiet when nothing is pending, and leave
+///           queues alone that a waiting thread polls.
+/// Errors:   a wait or a poll from the body of an ltask aborts with its name. With a virtual clock
+///           only polling works: waits that would sleep and background threads abort.
+/// Source:   pioman15, thread09, thread-or-not08 (docs/papers.md, mechanisms 1-11).
+class engine {
+ public:
+  /// `processes_on_node`: those of this job that share this machine's processors, this one
+  /// included.
+  [[nodiscard]] static base::result<std::unique_ptr<engine>> start(const topology::machine& machine,
+                                                                   const settings& chosen = {},
+                                                                   int processes_on_node = 1,
+                                                                   base::clock clock = {});
+  /// Stops and joins the background threads. No ltask may be submitted any more.
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  [[nodiscard]] const settings& chosen() const noexcept;
+  [[nodiscard]] base::clock clock() const noexcept;
+
+  /// Queues `task` at the root of the machine (any thread may run it). Lock-free; never waits.
+  void submit(ltask& task) noexcept;
+  /// The same at the calling thread's own core.
+  void submit_here(ltask& task) noexcept;
+  /// The same at any place.
+  void submit_at(topology::place_id place, ltask& task) noexcept;
+  /// The same at the root, and a background thread runs it soon although others poll now and then.
+  void submit_to_background(ltask& task) noexcept;
+  /// Which threads would run what the calling thread gives to `submit_to_background`, beside it: at
+  /// most one, because a queue's ltasks run one after the other. None while it is in a round.
+  [[nodiscard]] progress::spare_hands spare_hands() const noexcept;
+  /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
+  /// True: it was taken back before its end.
+  bool cancel(ltask& task) noexcept;
+
+  /// One explicit polling round from this thread's leaf to the root. True if something advanced.
+  bool poll() noexcept;
+  /// The same over every queue, and the ticks if they are due: for a scheduler's clock.
+  bool poll_everywhere() noexcept;
+
+  /// Returns when `what` is complete: spins with polling, then sleeps, as the settings say.
+  [[gnu::hot]] void wait(completion& what) noexcept;
+  /// The same, at most until `deadline_ns` on this engine's clock. False: not complete by then.
+  [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
+  /// Returns when at least one is complete, with its index. Null entries are passed over.
+  [[nodiscard]] std::size_t wait_any(std::span<completion* const> any) noexcept;
+  /// The same, at most until `deadline_ns`: then nothing.
+  [[nodiscard]] std::optional<std::size_t> wait_any_until(std::span<completion* const> any,
+                                                          std::uint64_t deadline_ns) noexcept;
+
+  /// Something that needs background progress began (`started`) or ended. While the balance is
+  /// positive the engine is not quiet. One atomic addition; wakes the event thread from its quiet
+  /// sleep when needed.
+  void pending_started() noexcept;
+  /// The same in two steps, for a caller that holds a lock: `counted` under it, `told`, which may
+  /// be a system call and make another thread run, without it.
+  void pending_counted() noexcept;
+  void pending_told() noexcept;
+  void pending_ended() noexcept;
+  /// The balance, sleeping threads, and ltasks that have not run; those of a queue that no round
+  /// has seen count as one.
+  [[nodiscard]] std::uint32_t pending() const noexcept;
+
+  /// Sleeping threads may be woken by `source` from now on / not any more. Takes a mutex.
+  void add_source(event_source& source);
+  void remove_source(event_source& source);
+  /// Something must be polled that no source tells of: while any is, no thread sleeps for longer
+  /// than HEADWAY_TIMER_US. One atomic addition.
+  void blind_started() noexcept;
+  void blind_ended() noexcept;
+  /// Calls `tick(argument)` from a thread of its own choosing about every 100 ms while something is
+  /// pending, also while every thread sleeps: time limits and the health of peers. At most 8.
+  void add_tick(void (*tick)(void* argument) noexcept, void* argument);
+  void remove_tick(void (*tick)(void* argument) noexcept, void* argument);
+
+  /// The background polling points, and lending a thread.
+  [[nodiscard]] polling_points& points() noexcept;
+  /// An event thread runs: within its time it takes up what is submitted and left to it.
+  [[nodiscard]] bool watched() const noexcept;
+
+  [[nodiscard]] engine_statistics statistics() const noexcept;
+  /// Of each queue, the root first.
+  [[nodiscard]] std::vector<queue_statistics> queues() const;
+
+  /// Under coarse locking, around what a module above does in a call. Any number of times.
+  void enter() noexcept;
+  void leave() noexcept;
+
+ private:
+  struct parts;
+  void submit_to(task_queue& queue, ltask& task) noexcept;
+  [[nodiscard]] bool wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept;
+  explicit engine(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/atomic.hpp"
+#include "base/clock.hpp"
+#include "base/mask.hpp"
+#include "progress/background/event_nap.hpp"
+#include "progress/background/kernel_sleeper.hpp"
+#include "progress/background/quiet_sleep.hpp"
+#include "progress/background/spare_call.hpp"
+#include "progress/core/engine_counters.hpp"
+#include "progress/core/library_lock.hpp"
+#include "progress/core/misuse.hpp"
+#include "progress/core/pending.hpp"
+#include "progress/core/queue_tree.hpp"
+#include "progress/core/settings.hpp"
+#include "progress/core/stall_relief.hpp"
+#include "progress/core/ticks.hpp"
+#include "progress/os/boost_cache.hpp"
+#include "progress/waiting/load_estimate.hpp"
+#include "progress/waiting/thread_record.hpp"
+
+namespace headway::progress {
+
+/// The parts of an engine that its waits and its background threads share.
+/// Threads:  every function any thread.
+/// Progress: no function waits, but for `round` after it met a mask whose holder has lost its
+///           processor (stall_relief.hpp).
+struct engine_core {
+  engine_core(const topology::machine& on, const settings& wanted, int processes,
+              base::clock source, std::unique_ptr<kernel_sleeper> made)
+      : machine(on),
+        chosen(wanted),
+        processes_on_node(processes),
+        clock(source),
+        queues(on, wanted.locks != locking::fine),
+        sleeper(std::move(made)),
+        library(wanted.locks == locking::coarse) {}
+
+  const topology::machine& machine;
+  const settings chosen;
+  const int processes_on_node;  ///< of this job, this one included
+  const base::clock clock;
+  queue_tree queues;
+  basic_pending<> work;
+  const std::unique_ptr<kernel_sleeper> sleeper;
+  ticks every_100_ms;
+  library_lock library;
+
+  /// The thread that polls on behalf of all waiting threads, awake.
+  alignas(64) base::mask wait_leader;
+  /// An event thread runs: it takes over when there is no wait leader. Relaxed: it carries nothing;
+  /// a thread that sees an old value sleeps with a time limit once, or without one beside a thread
+  /// that is being stopped, which wakes it (`signal_all` in polling_points.cpp).
+  base::atomic<bool> watched{false};
+  /// Each process of the job could have a processor more than the one it computes on. Relaxed: a
+  /// hint.
+  base::atomic<bool> processor_to_spare{false};
+
+  engine_counters counted;
+  load_estimate load{counted, clock};
+  stall_relief stalls{queues, counted, clock};
+  boost_cache boosted;
+  spare_call spare;
+  event_nap nap;
+  quiet_sleep quiet{work, queues, *sleeper, boosted, counted, clock};
+
+  /// A round whose wake-ups are still owed: the caller pays them, `me.pay_wake_ups()`.
+  [[gnu::hot]] queue_tree::outcome round(thread_record& me, round_kind kind,
+                                         bool everywhere) noexcept {
+    const library_lock::section alone(library, me);
+    me.in_round = true;
+    const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
+    me.in_round = false;
+    if (o.one_shots) work.passed(o.one_shots);
+    if (o.met_taken_mask) stalls.met_taken_mask(me);
+    return o;
+  }
+
+  /// Compares threads that want to run with processors, and what `auto` makes of it; about 10 us,
+  /// ten times a second, one thread at a time.
+  void sample_load() noexcept;
+
+  static void forbid_inside_ltask(const thread_record& me, const char* call) noexcept {
+    if (me.running) [[unlikely]]
+      misuse("ltask '{}' calls {} from its body: an ltask never waits and never polls",
+             me.running->name(), call);
+  }
+
+ private:
+  queue_tree::outcome visit(thread_record& me, round_kind kind, bool everywhere) noexcept {
+    return everywhere ? queues.sweep(me, kind) : queues.climb(me, kind);
+  }
+  queue_tree::outcome measured_round(thread_record& me, round_kind kind, bool everywhere) noexcept;
+};
+
+}  // namespace headway::progress

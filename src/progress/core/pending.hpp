@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace headway::progress {
+
+/// How much waits for progress: requests, open receives, sleeping threads. One-shot ltasks are
+/// counted by their queues (taken_count.hpp).
+/// Shape:    two words: the balance in the lower half of one and the number of starts in the upper,
+///           at most 2^32 - 1 each; and how many things passed without being counted there.
+/// Threads:  any.
+/// Progress: never waits; one addition each.
+template <template <class> class Atomic = base::atomic>
+class basic_pending {
+ public:
+  /// seq_cst: the pusher's half of the store-load pair with `basic_gate::close`.
+  void started() noexcept { word_.fetch_add(one_start + 1, std::memory_order_seq_cst); }  // (A)
+  /// Relaxed: an end is seen late at worst, and then a thread looks once too often. An end may be
+  /// counted before its start: what a thread hands to a driver ends in whichever thread reaps its
+  /// event. For that moment the balance is one too low, and (A) is still to come and be told.
+  void ended(std::uint32_t count = 1) noexcept {
+    word_.fetch_sub(count, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t balance() const noexcept {
+    return static_cast<std::uint32_t>(word_.load(std::memory_order_seq_cst));  // (B)
+  }
+  /// So many things have begun and ended. No read-modify-write: of two concurrent additions one is
+  /// lost, and yet the number has changed.
+  void passed(std::uint32_t count) noexcept {
+    passed_.store(passed_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+  /// A number that changes with every start; a hint, carries nothing.
+  [[nodiscard]] std::uint32_t starts() const noexcept {
+    return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) >> 32) +
+           passed_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::uint64_t one_start = std::uint64_t{1} << 32;
+  Atomic<std::uint64_t> word_{0};
+  Atomic<std::uint32_t> passed_{0};
+};
+
+/// The word on which background threads sleep while there is nothing for them to do
+/// (quiet_sleep.hpp).
+/// Shape:    one futex word: 1 while a thread sleeps here or is about to.
+/// Threads:  any number sleep, any open.
+/// Progress: `open` never waits. The sleep itself is the caller's, on `futex_word` while it is 1.
+template <template <class> class Atomic = base::atomic>
+class basic_gate {
+  // The sleeper writes (C) and then reads whether there is work (B); a thread that brings work
+  // writes it (A) and then reads (O). All four are seq_cst, so at least one of the two sees the
+  // other's: if the work is not seen, its bringer finds the gate closed and opens it. A thread that
+  // opens wakes all sleepers.
+  // Checked by: tests/model/gate_model.cpp.
+ public:
+  void close() noexcept { word_.store(1, std::memory_order_seq_cst); }  // (C)
+  /// Is there a sleeper to wake? A load on the path of every message.
+  [[nodiscard]] bool closed() const noexcept {
+    return word_.load(std::memory_order_seq_cst) == 1;  // (O)
+  }
+  /// True: the caller must wake every sleeper of the futex word.
+  [[nodiscard]] bool open() noexcept { return word_.exchange(0, std::memory_order_seq_cst) == 1; }
+  [[nodiscard]] Atomic<std::uint32_t>& futex_word() noexcept { return word_; }
+
+ private:
+  Atomic<std::uint32_t> word_{0};
+};
+
+}  // namespace headway::progress

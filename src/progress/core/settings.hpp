@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+#include "topology/machine.hpp"
+
+namespace headway::progress {
+
+/// Which background polling points run. Explicit polling, in waits and tests, is always there.
+enum class polling : std::uint8_t {
+  off,        ///< none: messages move inside waits and tests only
+  explicit_,  ///< none; the program calls the polling functions itself
+  timer,      ///< a thread that wakes at a period
+  idle,       ///< low-priority threads on cores with nothing else to do
+  event,      ///< a thread that sleeps in the kernel on the event sources
+  automatic,  ///< events; a time limit where a source cannot wake a thread; a spare processor
+};
+
+/// How a wait passes its time before it sleeps.
+enum class waiting_policy : std::uint8_t {
+  adaptive,  ///< spins about twice as long as recent waits took, hardly when they took long
+  fixed,     ///< spins for `spin_ns`
+  busy,      ///< never sleeps
+  block,     ///< polls once, then sleeps
+};
+
+/// What excludes threads from each other.
+/// Source: thread09 (mechanism 10): what locking costs is one of that paper's questions.
+enum class locking : std::uint8_t {
+  none,    ///< nothing: one thread uses the library, and there are no background threads
+  coarse,  ///< one lock around each call and each polling round
+  fine,    ///< a mask for each queue; a poller that finds it taken goes on
+};
+
+/// Which core sends what a non-blocking call starts (mechanism 12).
+enum class offloading : std::uint8_t {
+  inline_,  ///< the caller's
+  notify,   ///< that of a background thread, which is told
+  idle,     ///< that of an idle poller, which finds it
+};
+
+/// The scheduling class of the event thread.
+enum class event_class : std::uint8_t { normal, fifo, rr };
+
+/// Which of a level's places have an idle poller, counted from 0 in the machine's order.
+enum class placing : std::uint8_t { all, first, odd, even };
+
+/// What a user can choose of an engine. The defaults are those of the environment variables.
+struct settings {
+  polling points = polling::automatic;
+  waiting_policy waits = waiting_policy::adaptive;
+  /// A thread that sleeps in a wait among computing threads gets the greatest weight in the
+  /// kernel's scheduler, where permitted.
+  bool greatest_weight = true;
+  locking locks = locking::fine;
+  offloading offload = offloading::inline_;
+  event_class event_thread = event_class::normal;
+  topology::level idle_level = topology::level::core;
+  placing idle_places = placing::all;
+  std::uint64_t spin_ns = 50'000;        ///< longest spin of a wait
+  std::uint64_t yield_ns = 1'000'000;    ///< the same with more processes than processors
+  std::uint64_t timer_ns = 1'000'000;    ///< period of timer polling
+  std::uint64_t idle_ns = 10'000;        ///< pause between rounds of idle polling, at first …
+  std::uint64_t idle_calm_ns = 100'000;  ///< … and at most, while nothing moves
+  std::uint64_t idle_slowdown = 2;       ///< factor of the pause for each calm millisecond
+
+  /// As HEADWAY_PROGRESS, HEADWAY_WAIT and the others of tunables.cpp say.
+  [[nodiscard]] static settings from_environment();
+  bool operator==(const settings&) const = default;
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/mutex.hpp"
+
+namespace headway::progress {
+
+/// Functions that are called about every 100 ms by any thread that is awake and has read the clock.
+/// Threads:  every function any thread; no two ticks run at once; none adds or removes a tick.
+/// Progress: `run_if_due` never waits; `remove` waits until no tick runs.
+class ticks {
+ public:
+  using function = void (*)(void* argument) noexcept;
+  static constexpr std::uint64_t period_ns = 100'000'000;
+  static constexpr std::size_t count_max = 9;  // the engine's own and eight of others
+
+  void add(function tick, void* argument);
+  void remove(function tick, void* argument);
+  void run_if_due(std::uint64_t now_ns) noexcept {
+    if (now_ns >= due_ns_.load(std::memory_order_relaxed)) [[unlikely]]
+      run(now_ns);  // a hint
+  }
+
+ private:
+  struct entry {
+    function tick;
+    void* argument;
+  };
+  void run(std::uint64_t now_ns) noexcept;
+
+  base::atomic<std::uint64_t> due_ns_{0};
+  base::mutex lock_;  // cold: ten times a second
+  std::vector<entry> entries_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,145 @@
+#include "progress/os/scheduling.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/mutex.hpp"
+#include "progress/os/scheduling_attributes.hpp"
+
+namespace headway::progress {
+namespace {
+
+base::mutex own_lock;  // cold: start and end of background threads
+std::vector<int> own_threads HEADWAY_GUARDED_BY(own_lock);
+
+/// Its thread is a background thread while it lives.
+struct membership {
+  membership() : self(gettid()) {
+    const base::lock_guard hold(own_lock);
+    own_threads.push_back(self);
+  }
+  ~membership() {
+    const base::lock_guard hold(own_lock);
+    std::erase(own_threads, self);
+  }
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+  const int self;
+};
+
+}  // namespace
+
+std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread made([plan, body = std::move(body)] {
+    pthread_setname_np(pthread_self(), plan.name.c_str());
+    bind_thread(0, plan.processors);
+    const membership ours;
+    body();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
+bool is_own_thread(int thread) noexcept {
+  const base::lock_guard hold(own_lock);
+  return std::ranges::find(own_threads, thread) != own_threads.end();
+}
+
+std::vector<int> processors_of_thread(int thread) {
+  std::vector<int> processors;
+  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
+  for (std::size_t count = CPU_SETSIZE; count <= 1u << 20; count *= 2) {
+    cpu_set_t* set = CPU_ALLOC(count);
+    if (!set) return processors;
+    const auto bytes = CPU_ALLOC_SIZE(count);
+    const bool known = sched_getaffinity(thread, bytes, set) == 0;
+    for (std::size_t p = 0; known && p < count; ++p)
+      if (CPU_ISSET_S(p, bytes, set)) processors.push_back(static_cast<int>(p));
+    CPU_FREE(set);
+    if (known || errno != EINVAL) return processors;
+  }
+  return processors;
+}
+
+bool bind_thread(int thread, const std::vector<int>& processors) noexcept {
+  if (processors.empty()) return true;
+  const auto count = static_cast<std::size_t>(processors.back()) + 1;
+  cpu_set_t* set = CPU_ALLOC(count);
+  if (!set) return false;
+  const auto bytes = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(bytes, set);
+  for (const int p : processors) CPU_SET_S(static_cast<std::size_t>(p), bytes, set);
+  // Refused when the cpuset has shrunk meanwhile: then it may run where its creator may.
+  const bool done = sched_setaffinity(thread, bytes, set) == 0;
+  CPU_FREE(set);
+  return done;
+}
+
+std::vector<int> usable_processors(const topology::machine& machine) {
+  if (machine.imagined()) return {};
+  return machine.places().front().processors;
+}
+
+void ask_exact_sleeps() noexcept { prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0); }
+
+void ask_short_slices() noexcept {
+  scheduling_attributes wish;
+  wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; keep it
+  wish.runtime = short_slice_ns;
+  set_attributes(0, wish);
+}
+
+bool run_in_real_time(int policy) noexcept {
+  scheduling_attributes wish;
+  wish.policy = static_cast<std::uint32_t>(policy);
+  wish.priority = 1;
+  return set_attributes(0, wish);
+}
+
+void run_when_idle() noexcept {
+  // The kernel lets a thread leave SCHED_IDLE only where it could also raise its nice value.
+  rlimit limit{};
+  const bool privileged = geteuid() == 0;
+  const bool allowed = getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20;
+  scheduling_attributes wish;
+  wish.policy = privileged || allowed ? SCHED_IDLE : SCHED_OTHER;
+  wish.nice = privileged || allowed ? 0 : 19;
+  wish.runtime = privileged || allowed ? 0 : short_slice_ns;
+  set_attributes(0, wish);
+}
+
+std::optional<thread_times> own_times() noexcept {
+  const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  char text[96] = {};
+  const auto got = read(file, text, sizeof text - 1);
+  close(file);
+  if (got <= 0) return std::nullopt;
+  char* rest = text;
+  thread_times times;
+  times.ran_ns = std::strtoull(rest, &rest, 10);
+  times.delayed_ns = std::strtoull(rest, &rest, 10);
+  times.turns = std::strtoull(rest, &rest, 10);
+  return times;
+}
+
+bool lift(pid_t thread) noexcept {
+  scheduling_attributes wish;
+  wish.runtime = short_slice_ns;
+  return set_attributes(thread, wish);
+}
+
+}  // namespace headway::progress

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "topology/machine.hpp"
+
+namespace headway::progress {
+
+struct thread_plan {
+  std::string name;             ///< at most 15 letters
+  std::vector<int> processors;  ///< it may run on; empty: those of the thread that creates it
+};
+
+/// Starts a background thread: named, every signal blocked, on its processors.
+[[nodiscard]] std::thread start_thread(const thread_plan& plan, std::function<void()> body);
+
+/// Was it started by `start_thread`? Any thread; a short lock.
+[[nodiscard]] bool is_own_thread(int thread) noexcept;
+
+/// The processors that a thread of this process may run on, ascending. Empty: it has ended.
+[[nodiscard]] std::vector<int> processors_of_thread(int thread);
+/// Lets a thread of this process run on these only; empty: no change. False: the kernel refused.
+bool bind_thread(int thread, const std::vector<int>& processors) noexcept;
+/// Where a background thread may run if it has no place of its own: the whole of the process's
+/// cpuset. On an imagined machine empty, which means "as its creator".
+[[nodiscard]] std::vector<int> usable_processors(const topology::machine& machine);
+
+/// The calling thread's timed sleeps end when they are due, not up to 50 us later.
+void ask_exact_sleeps() noexcept;
+
+/// Asks the scheduler for short slices, so that this thread runs soon after it is woken although
+/// every core computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
+void ask_short_slices() noexcept;
+
+/// How long the calling thread has run, and how long it could have run but had no processor.
+struct thread_times {
+  std::uint64_t ran_ns = 0;
+  std::uint64_t delayed_ns = 0;
+  std::uint64_t turns = 0;  ///< how often it was given a processor
+};
+/// Nothing where the kernel does not count. About 4 us.
+[[nodiscard]] std::optional<thread_times> own_times() noexcept;
+
+/// The calling thread runs before all ordinary ones, in SCHED_FIFO or SCHED_RR at the lowest of
+/// their priorities. False: not permitted (CAP_SYS_NICE or RLIMIT_RTPRIO).
+[[nodiscard]] bool run_in_real_time(int policy) noexcept;
+
+/// The calling thread runs only where no other thread wants to (SCHED_IDLE). If the kernel would
+/// not let us take it back from there (RLIMIT_NICE), it gets the least weight instead: see `lift`.
+void run_when_idle() noexcept;
+
+/// Takes a background thread out of the idle class, so that it runs and gives back what it holds.
+/// False: the kernel forbids it.
+bool lift(pid_t thread) noexcept;
+
+}  // namespace headway::progress

@@ -1,0 +1,287 @@
+#include "progress/waiting/waiting.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/backoff.hpp"
+#include "base/futex.hpp"
+#include "progress/waiting/spin_length.hpp"
+
+namespace headway::progress {
+namespace {
+
+constexpr std::uint64_t forever = UINT64_MAX;
+constexpr std::uint64_t us = 1'000;
+
+constexpr std::uint64_t leave_ns = 25 * us;  // for the event thread to leave its kernel sleep, …
+constexpr int leave_tries = 8;               // … so many times
+constexpr int yields_in_vain = 4;
+constexpr std::uint64_t worth_boosting_ns = 10 * us;  // a boost and its end take 1 us
+constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, without event thread
+constexpr std::uint32_t rounds_before_relax = 100;
+constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
+constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
+
+}  // namespace
+
+/// `note_several_wait` gets the time from `look_at_clock`, whose first look begins the wait that is
+/// measured: a thread that had to sleep first spins briefly afterwards. With a clock read of its
+/// own instead, one to 64 threads took 3.2 to 4.7 us where it takes 2.7 to 3.3 (one_to_n).
+bool waiting::run(outcome first) noexcept {
+  // The kernel's time limits are the machine's clock's: a wait on another clock must never sleep.
+  HEADWAY_ASSERT(!core_.clock.is_virtual() || core_.chosen.waits == waiting_policy::busy);
+  for (auto how = first;; how = outcome::retry) {
+    if (how == outcome::retry) {
+      if (core_.wait_leader.try_lock(me_.next_ticket())) {
+        how = poll_as_leader();
+      } else {
+        how = outcome::spun_enough;
+        core_.load.note_several_wait(look_at_clock());
+      }
+    }
+    if (how == outcome::woke_others) core_.load.note_several_wait(look_at_clock());
+    if (how == outcome::spun_enough || how == outcome::woke_others) how = sleep_on_futex(how);
+    if (how == outcome::retry) continue;
+    if (boosted_since_ns_ != 0) keep_boost();
+    yield_to_woken(me_);
+    return how == outcome::complete;
+  }
+}
+
+/// Called by the wait leader, which it is no more afterwards.
+waiting::outcome waiting::poll_as_leader() noexcept {
+  auto how = spin(budget_ns(core_.load.more_ranks_than_processors()));
+  if (how != outcome::spun_enough) learn(0);
+  const bool sleeps = how == outcome::spun_enough && become_kernel_sleeper(how);
+  core_.wait_leader.unlock();
+  if (how == outcome::woke_others) engine_counters::count(core_.counted.hand_overs);
+  me_.pay_wake_ups();  // after the unlock: the woken thread may lead
+  return sleeps ? sleep_on_events() : how;
+}
+
+waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
+  me_.spins_for = set_.only();
+  const auto how = poll_for(budget);
+  me_.spins_for = nullptr;
+  return how;
+}
+
+waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
+  // Where the job's own ranks share the processors, the sender of our message needs this one. Where
+  // others do, a policy that does not sleep yields too, though not at once.
+  const bool ranks = core_.load.more_ranks_than_processors();
+  const bool yields =
+      ranks || (core_.load.oversubscribed() && core_.chosen.waits != waiting_policy::adaptive);
+  const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
+  const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
+  // Short slices alone give nothing to a thread that runs, and asking would cost it its turn.
+  const bool heavy = wants_weight();
+  if (heavy && recent_ns() >= worth_boosting_ns) boost();
+  std::uint64_t idle_since_ns = 0;
+  moved_ = false;
+  for (std::uint32_t round = 1;; ++round) {
+    const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
+    const auto o = core_.round(me_, round_kind::explicit_, everywhere);
+    if (set_.done()) return outcome::complete;
+    if (me_.owed_count) return outcome::woke_others;
+    if (budget == 0 && !o.advanced) return outcome::spun_enough;
+    moved_ = moved_ || o.advanced;
+    if (o.advanced) {  // more of it may be on its way: stay awake
+      idle_since_ns = 0;
+      end_idle_stretch();
+    }
+    // A round that moves part of a large message takes as long as many that find nothing.
+    if (round % clock_period == 0 || (heavy && o.advanced)) {
+      const auto now = look_at_clock();
+      if (now >= deadline_ns_) return outcome::timed_out;
+      if (idle_since_ns == 0) idle_since_ns = now;
+      if (!o.advanced && now - idle_since_ns >= budget) return outcome::spun_enough;
+      if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
+    }
+    const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
+    if (in_the_way || (yields && round >= first_yield)) sched_yield();
+    else if (round >= rounds_before_relax) base::relax();
+  }
+}
+
+/// Called by the wait leader. False: another thread sleeps there, or (`how` changed) there is no
+/// need any more.
+bool waiting::become_kernel_sleeper(outcome& how) noexcept {
+  auto& sleeper = *core_.sleeper;
+  if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
+  if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
+  // The event thread sleeps there. If it stayed, a message would wake it, and it would wake us: two
+  // wake-ups. So it is asked to leave now, while we wait anyway.
+  sleeper.set_wanted(true);
+  sleeper.kick_sleeper();
+  bool taken = false;
+  for (int i = 0; i < leave_tries && how == outcome::spun_enough && !taken; ++i) {
+    how = spin(leave_ns);
+    taken = how == outcome::spun_enough && sleeper.try_take(kernel_sleeper::holder::application);
+  }
+  sleeper.set_wanted(false);
+  return taken;
+}
+
+/// Called by the kernel sleeper, which it is no more afterwards.
+waiting::outcome waiting::sleep_on_events() noexcept {
+  auto how = outcome::retry;
+  bool learnt = false;
+  int in_vain = 0;
+  me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
+  for (bool open = set_.enlist(me_.self); open;) {
+    if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
+      const auto tick_ns = look_at_clock() + ticks::period_ns;
+      engine_counters::count(core_.counted.kernel_sleeps);
+      boost();
+      const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
+      const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns),
+                                              [this] { return core_.queues.has_submissions(); });
+      in_vain = slept ? 0 : in_vain + 1;
+      me_.self.word.end_sleep();
+      if (!std::exchange(learnt, true)) learn(core_.nap.wake_ns());
+    }
+    if (!core_.wait_leader.try_lock(me_.next_ticket()))
+      break;  // another thread polls awake: sleep on the futex
+    how = spin(0);
+    if (moved_) in_vain = 0;
+    core_.wait_leader.unlock();
+    me_.pay_wake_ups();
+    if (how == outcome::complete) break;
+    // A source that another thread serves does not let us sleep; that thread may need this
+    // processor.
+    if (in_vain != 0) in_vain <= yields_in_vain ? static_cast<void>(sched_yield()) : base::nap();
+    if (look_at_clock() >= deadline_ns_) {
+      how = outcome::timed_out;
+      break;
+    }
+  }
+  set_.leave(me_.self);
+  core_.sleeper->release();
+  core_.quiet.tell();
+  if (set_.done()) return outcome::complete;
+  return how == outcome::timed_out ? how : outcome::spun_enough;
+}
+
+waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
+  auto how = outcome::retry;
+  core_.work.started();  // a sleeper is something pending: its message must be polled for
+  core_.quiet.tell();
+  for (bool open = set_.enlist(me_.self); open;) {
+    // A thread that stopped leading because it woke another one does not lead again; any other
+    // thread looks once more.
+    if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
+        core_.sleeper->held_by() == kernel_sleeper::holder::nobody)
+      break;
+    if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
+      auto until = deadline_ns_;
+      const bool naps = !core_.watched.load(std::memory_order_relaxed);
+      if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
+      engine_counters::count(core_.counted.sleeps);
+      boost();
+      const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
+      base::futex_wait(me_.self.word.futex_word(),
+                       static_cast<std::uint32_t>(sleep_state::on_futex), until);
+      if (me_.self.word.end_sleep() == sleep_state::signalled)
+        woken_threads.fetch_sub(1, std::memory_order_relaxed);
+      if (naps) why = outcome::spun_enough;
+    }
+    if (set_.done()) break;
+    if (deadline_ns_ != forever && look_at_clock() >= deadline_ns_) {
+      how = outcome::timed_out;
+      break;
+    }
+  }
+  set_.leave(me_.self);
+  core_.work.ended();
+  return set_.done() ? outcome::complete : how;
+}
+
+std::uint64_t waiting::budget_ns(bool yields) const noexcept {
+  const auto longest = yields ? core_.chosen.yield_ns : core_.chosen.spin_ns;
+  switch (core_.chosen.waits) {
+    case waiting_policy::busy:
+      return forever;
+    case waiting_policy::block:
+      return 0;
+    case waiting_policy::fixed:
+      return longest;
+    case waiting_policy::adaptive:
+      break;
+  }
+  return adaptive_spin_ns({.longest_ns = longest,
+                           .recent_ns = recent_ns(),
+                           .yields = yields,
+                           .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
+                          me_.brief_waits);
+}
+
+std::uint64_t waiting::look_at_clock() noexcept {
+  const auto now = core_.clock.now_ns();
+  if (began_ns_ == 0) began_ns_ = now;
+  core_.every_100_ms.run_if_due(now);
+  core_.load.check_delay(me_, now);
+  return now;
+}
+
+/// Waits for one message and waits for the first of several take different times.
+std::uint64_t& waiting::recent_ns() const noexcept {
+  return me_.recent_wait_ns[set_.only() ? 0 : 1];
+}
+
+/// The only waiting thread of its process, among computing threads.
+bool waiting::wants_weight() const noexcept {
+  return core_.chosen.greatest_weight && sched_boost::may_raise_weight() &&
+         core_.load.oversubscribed_by_others() && !core_.load.several_wait(core_.clock.now_ns());
+}
+
+void waiting::boost() noexcept {
+  if (boost_.asked() || !core_.load.oversubscribed_by_others()) return;
+  const bool weight = wants_weight();
+  if (boost_.ask(weight) && weight) boosted_since_ns_ = core_.clock.now_ns();
+}
+
+/// This wait came soon after the last one with weight, so another one may come soon.
+void waiting::keep_boost() noexcept {
+  constexpr std::uint64_t soon_ns = 100 * us;
+  const auto now = core_.clock.now_ns();
+  const bool soon = boosted_since_ns_ - me_.boost_ended_ns < soon_ns;
+  me_.boost_ended_ns = now;
+  if (soon && core_.boosted.keep(me_.in_kernel, base::thread_of(me_.ticket), now))
+    core_.quiet.tell_of_boost();
+}
+
+/// A wait leader whose own messages come one after another never sleeps, and the threads that it
+/// woke may need its processor all the while, for a whole turn of the scheduler.
+void waiting::yield_to_woken(thread_record& me) noexcept {
+  constexpr std::uint32_t awake_waits_max = 16;
+  if (woken_threads.load(std::memory_order_relaxed) <= 0 || ++me.awake_waits < awake_waits_max)
+    return;
+  me.awake_waits = 0;
+  sched_yield();
+}
+
+/// Adds to the moving estimate how long the wait leader spun, or would have had to spin, until
+/// something came for any thread: its own wait may be many times as long where many threads wait,
+/// or where a large message comes in parts. What waking up took is no part of it. A sample is
+/// bounded, so that one long wait is not remembered for hundreds of short ones.
+void waiting::learn(std::uint64_t woken_in_ns) noexcept {
+  auto& recent = recent_ns();
+  recent -= recent / 8;
+  end_idle_stretch(woken_in_ns);
+  if (longest_idle_ns_ == 0) return;  // it ended before the first look at the clock
+  const auto longest =
+      core_.load.more_ranks_than_processors() ? core_.chosen.yield_ns : core_.chosen.spin_ns;
+  recent += std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest) / 8;
+}
+
+void waiting::end_idle_stretch(std::uint64_t woken_in_ns) noexcept {
+  if (began_ns_ == 0) return;
+  const auto took = core_.clock.now_ns() - began_ns_;
+  longest_idle_ns_ = std::max(longest_idle_ns_, took - std::min(took, woken_in_ns));
+  began_ns_ = 0;
+}
+
+}  // namespace headway::progress

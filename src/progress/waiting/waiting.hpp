@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+
+#include "progress/completion/wait_set.hpp"
+#include "progress/core/engine_core.hpp"
+#include "progress/os/sched_boost.hpp"
+
+namespace headway::progress {
+
+/// One wait of one thread.
+///
+/// A thread that finds no wait leader becomes it and polls for all waiting threads; the others
+/// sleep on their own futex at once, so that no more than one thread of a process spins. When the
+/// wait leader completes what another thread waits for, it wakes that thread, stops leading and
+/// sleeps: the woken thread returns to its program, and leads again when it waits next. That is one
+/// context switch a message, for any number of threads. A wait leader that has spun long enough
+/// becomes the kernel sleeper: it sleeps on the event sources and does not lead, so that a thread
+/// that begins to wait polls awake.
+///
+/// Sleepers without a wait leader are found by the event thread at its next look; where none runs,
+/// the sleepers look themselves from time to time.
+class waiting {
+ public:
+  waiting(engine_core& core, wait_set& set, std::uint64_t deadline_ns) noexcept
+      : core_(core),
+        set_(set),
+        me_(this_thread()),
+        deadline_ns_(deadline_ns),
+        boost_(me_.in_kernel, base::thread_of(me_.ticket)) {}
+
+  enum class outcome : std::uint8_t {
+    complete,
+    timed_out,
+    woke_others,  ///< a round of this thread completed what others sleep for
+    spun_enough,  ///< nothing came for as long as a spin may take
+    retry,        ///< another thread polls or sleeps on the events, or none does: begin again
+  };
+
+  /// The first round of a wait, and of most the last one: it needs no lead, which is for threads
+  /// that keep polling, and no object of this class. `only`: as `wait_set::only`.
+  template <class Done>
+  [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
+                                    Done done) noexcept {
+    if (core.wait_leader.holder() != 0) return outcome::retry;  // the wait leader polls
+    me.spins_for = only;
+    static_cast<void>(
+        core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
+    me.spins_for = nullptr;
+    const bool woke_others = me.owed_count != 0;
+    if (woke_others) me.pay_wake_ups();
+    if (!done()) return woke_others ? outcome::woke_others : outcome::retry;
+    auto& recent = me.recent_wait_ns[only ? 0 : 1];
+    recent -= recent / 8;  // as `learn` does where it ends before the first look at the clock
+    if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
+      yield_to_woken(me);
+    return outcome::complete;
+  }
+  /// What is left of the wait, after `look` came to `first`. False: the deadline passed.
+  [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
+
+ private:
+  static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
+
+  [[nodiscard]] outcome poll_as_leader() noexcept HEADWAY_RELEASE(core_.wait_leader);
+  [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
+  [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
+  [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
+  [[nodiscard]] outcome sleep_on_events() noexcept;
+  [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
+  [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
+  std::uint64_t look_at_clock() noexcept;
+  void learn(std::uint64_t woken_in_ns) noexcept;
+  void end_idle_stretch(std::uint64_t woken_in_ns = 0) noexcept;
+  [[nodiscard]] bool wants_weight() const noexcept;
+  void boost() noexcept;
+  void keep_boost() noexcept;
+  static void yield_to_woken(thread_record& me) noexcept;
+  [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
+
+  engine_core& core_;
+  wait_set& set_;
+  thread_record& me_;
+  const std::uint64_t deadline_ns_;
+  bool moved_ = false;                  ///< something advanced in the last spin
+  scoped_boost boost_;                  ///< on an oversubscribed machine
+  std::uint64_t boosted_since_ns_ = 0;  ///< with the greatest weight; 0: without
+  std::uint64_t began_ns_ = 0;          ///< the first look at the clock: short waits take none
+  std::uint64_t longest_idle_ns_ = 0;   ///< of this wait so far, between things that advanced
+};
+
+}  // namespace headway::progress

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "rails/memory.hpp"
+
+namespace headway::rails {
+
+/// What one driver's process exposes.
+/// Shape:    grows by pages of `page_entries` up to `entries_max`, and keeps them. An id is the
+///           place of its entry, and how often that was used before; bit 63 says `notified`, bit
+///           62 is a driver's own.
+/// Threads:  every function any thread.
+/// Progress: `add` may allocate a page. An entry's lock is held while a `use` of it runs, which is
+///           one piece long, and `remove` waits for that; nothing else waits.
+/// Errors:   an unknown id and a piece out of bounds are ordinary answers.
+class exposures {
+ public:
+  static constexpr std::size_t page_entries = 1024;
+  static constexpr std::size_t pages_max = 1024;
+  static constexpr std::size_t entries_max = page_entries * pages_max;
+  /// An id that no exposure ever has: requests for it are refused, each in its turn.
+  static constexpr std::uint64_t never = 1;
+
+  enum class answer : std::uint8_t {
+    done,
+    unknown,        ///< never exposed, withdrawn, or not to this peer for this purpose
+    out_of_bounds,  ///< it ends behind the exposed bytes: the peer breaks the format
+  };
+  struct found {
+    answer what = answer::unknown;
+    std::uint64_t token = 0;  ///< of what is `done`
+  };
+  /// What a peer wants of an exposure.
+  struct request {
+    peer_id peer{};
+    std::uint64_t id = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    access right = access::put;
+  };
+
+  exposures() = default;
+  ~exposures() HEADWAY_NO_THREAD_SAFETY_ANALYSIS;  // alone
+  exposures(const exposures&) = delete;
+  exposures& operator=(const exposures&) = delete;
+
+  /// The id; nothing: no memory for another.
+  [[nodiscard]] std::optional<std::uint64_t> add(const exposure& what) noexcept;
+  /// The same as a ticket.
+  [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept;
+  /// After return no `use` runs any more. Returns the holders of parts that are still lent (see
+  /// `lend`), a bit each: the caller takes those back. Nothing happens to what is not there.
+  std::uint64_t remove(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
+  [[nodiscard]] static constexpr bool notified(std::uint64_t id) noexcept { return id >> 63 != 0; }
+
+  /// Calls `user(part of the exposed bytes)` while they cannot be withdrawn. Keep it short: see
+  /// Progress.
+  template <class User>
+  [[nodiscard]] found use(const request& r, User&& user) noexcept {
+    return visit(r, [&](entry&, std::span<std::byte> part) {
+      if (!part.empty()) user(part);
+    });
+  }
+  /// Copies `piece` there.
+  [[nodiscard]] found write(peer_id peer, std::uint64_t id, std::uint64_t offset,
+                            std::span<const std::byte> piece) noexcept {
+    return use({.peer = peer, .id = id, .offset = offset, .bytes = piece.size()},
+               [&](std::span<std::byte> to) { std::memcpy(to.data(), piece.data(), to.size()); });
+  }
+  /// Copies from there; `to` has the size.
+  [[nodiscard]] found read(peer_id peer, std::uint64_t id, std::uint64_t offset,
+                           std::span<std::byte> to) noexcept {
+    const request r{peer, id, offset, to.size(), access::get};
+    return use(
+        r, [&](std::span<std::byte> from) { std::memcpy(to.data(), from.data(), from.size()); });
+  }
+  /// Changes a word there; `before` is what it was. A place that is not a multiple of 8 in memory
+  /// is out of bounds.
+  [[nodiscard]] found change(peer_id peer, const remote_place& at, const atomic_request& what,
+                             std::uint64_t& before) noexcept;
+
+  /// Calls `taker(part)`, which lets the peer itself write there until `give_back`. `holder`, below
+  /// 64, comes back from `remove`.
+  template <class Taker>
+  [[nodiscard]] found lend(const request& r, unsigned holder, Taker&& taker) noexcept {
+    return visit(r, [&](entry& e, std::span<std::byte> part) {
+      ++e.lent;
+      e.holders |= std::uint64_t{1} << holder;
+      taker(part);
+    });
+  }
+  /// The peer has written all of a part that was lent. Nothing happens to what was withdrawn.
+  void give_back(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr int index_bits = 20;
+  static_assert(entries_max == std::size_t{1} << index_bits);
+
+  struct alignas(64) entry {
+    std::atomic<std::uint64_t> current{
+        0};  // its id, 0: free. Changed under the lock, looked at without
+    std::span<std::byte> bytes;
+    std::uint64_t token = 0;
+    std::uint64_t uses = 1;  // before, and this one
+    std::uint64_t holders = 0;
+    process_set who;
+    std::uint32_t next_free = none;  // under free_lock_
+    std::uint16_t lent = 0;          // parts
+    access rights = access::put;
+    base::spinlock lock;
+  };
+  static_assert(sizeof(entry) <= 128);
+  using page = std::array<entry, page_entries>;
+
+  [[nodiscard]] bool grow(std::size_t from) noexcept;
+  [[nodiscard]] entry* at(std::uint64_t id) noexcept;
+  /// Locked, or null: which the analysis cannot follow.
+  [[nodiscard]] entry* find(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
+
+  template <class Visitor>
+  [[nodiscard]] found visit(const request& r,
+                            Visitor&& visitor) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    entry* e = find(r.id);
+    if (!e) return {};
+    found said;
+    if (e->who.has(r.peer) && allows(e->rights, r.right)) {
+      said.token = e->token;
+      if (r.offset > e->bytes.size() || r.bytes > e->bytes.size() - r.offset) {
+        said.what = answer::out_of_bounds;
+      } else {
+        said.what = answer::done;
+        visitor(*e, e->bytes.subspan(r.offset, r.bytes));
+      }
+    }
+    e->lock.unlock();
+    return said;
+  }
+
+  // Hazard: an id is used before its page can be seen. Edge (G): release of the page -> acquire.
+  std::array<std::atomic<page*>, pages_max> pages_{};
+  base::spinlock free_lock_;  // guards the two below, and the free entries' `next_free`
+  std::uint32_t first_free_ HEADWAY_GUARDED_BY(free_lock_) = none;
+  std::size_t page_count_ HEADWAY_GUARDED_BY(free_lock_) = 0;
+};
+
+}  // namespace headway::rails

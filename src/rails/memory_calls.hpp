@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "rails/exposures.hpp"
+
+namespace headway::rails {
+
+/// The gets, atomics and flushes that this process has asked of its peers, for a driver whose peers
+/// answer with puts. Their answers are put into
+/// exposures of their own, whose ids bear `answer_bit` on the wire.
+/// Shape:    at most `calls_max` without an answer; allocates one page, when the first begins.
+/// Threads:  every function any thread.
+class memory_calls {
+ public:
+  static constexpr std::size_t calls_max = 256;
+  static constexpr std::uint64_t answer_bit = std::uint64_t{1} << 62;
+
+  struct ended {
+    std::uint64_t cookie = 0;
+    event_kind how = event_kind::failed;
+  };
+
+  /// Where the answer goes, for the request; nothing: ask again later. A flush is a request without
+  /// bytes for exposures::never: that it is refused is its answer.
+  [[nodiscard]] std::optional<std::uint64_t> begin(peer_id peer, std::span<std::byte> to,
+                                                   std::uint64_t cookie) noexcept;
+  /// The request was not sent.
+  void cancel(std::uint64_t answer) noexcept { static_cast<void>(end(answer)); }
+  /// Part of the answer is here. The cookie, if that was the last.
+  [[nodiscard]] std::optional<std::uint64_t> arrived(std::uint64_t token,
+                                                     std::size_t bytes) noexcept;
+  /// The peer does not meet the request. Nothing: there is none of this name at that peer.
+  [[nodiscard]] std::optional<ended> refused(peer_id peer, std::uint64_t answer) noexcept;
+  /// The peer is lost: takes one of its calls out. Nothing: there is none left.
+  [[nodiscard]] std::optional<std::uint64_t> drop(peer_id peer) noexcept;
+
+  [[nodiscard]] exposures& answers() noexcept { return answers_; }
+
+ private:
+  struct call {
+    std::uint64_t answer = 0;  // 0: free
+    std::uint64_t cookie = 0;
+    std::size_t bytes_left = 0;
+    peer_id peer{};
+  };
+  [[nodiscard]] std::optional<std::uint64_t> end(std::uint64_t answer) noexcept;
+
+  exposures answers_;
+  base::spinlock lock_;
+  std::array<call, calls_max> calls_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::rails

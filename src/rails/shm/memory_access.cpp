@@ -1,0 +1,72 @@
+#include "rails/shm/memory_access.hpp"
+
+#include "base/assert.hpp"
+#include "rails/shm/host.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+[[maybe_unused]] bool inside(const remote_place& at, std::size_t bytes) noexcept {
+  return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
+}
+
+}  // namespace
+
+memory_limits memory_access::limits_to(peer_id peer) const noexcept {
+  const send_channel* way = links_->find(peer);
+  const bool known = way != nullptr;
+  const bool direct = known && way->readable_pid() != 0;
+  return {.put = known,
+          .get = direct,
+          .atomic = known,
+          .flush = known,
+          .notifies = true,
+          .direct = direct};
+}
+
+base::result<ticket> memory_access::expose(const exposure& what) noexcept {
+  return exposed_.expose(what);
+}
+
+void memory_access::withdraw(const ticket& exposed) noexcept {
+  const auto holders = exposed_.remove(exposed.id);
+  if (from_) from_->take_back_targets(holders);
+}
+
+post memory_access::put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                        std::uint64_t cookie) noexcept {
+  HEADWAY_DEBUG_ASSERT(inside(to, from.size()));
+  send_channel* way = links_->find(peer);
+  if (!way) return post::down;
+  if (from.empty()) return post::done;
+  const pid_t pid = exposures::notified(to.exposed.id) ? 0 : way->readable_pid();
+  if (pid == 0) return way->put(to, from, cookie);
+  const bool whole = way->process_runs() && write_remote(pid, to.exposed.address + to.offset, from);
+  return whole ? post::done : post::down;
+}
+
+post memory_access::get(peer_id peer, const remote_place& from, std::span<std::byte> to,
+                        std::uint64_t) noexcept {
+  HEADWAY_DEBUG_ASSERT(inside(from, to.size()));
+  const send_channel* way = links_->find(peer);
+  const pid_t pid = way ? way->readable_pid() : 0;
+  const bool whole =
+      pid != 0 && way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
+  return whole ? post::done : post::down;
+}
+
+post memory_access::atomic(peer_id peer, const remote_place& at, const atomic_request& what,
+                           std::uint64_t& before, std::uint64_t cookie) noexcept {
+  HEADWAY_DEBUG_ASSERT(inside(at, sizeof before));
+  send_channel* way = links_->find(peer);
+  return way ? way->atomic(at, what, &before, cookie) : post::down;
+}
+
+/// What the kernel copied is there. What went through the channel is when the peer has answered an
+/// atomic behind it, and has emptied the buffers.
+post memory_access::flush(peer_id peer, std::uint64_t cookie) noexcept {
+  send_channel* way = links_->find(peer);
+  return way ? way->atomic({.exposed = {.id = exposures::never}}, {}, nullptr, cookie) : post::down;
+}
+
+}  // namespace headway::rails::shm

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "rails/exposures.hpp"
+#include "rails/memory.hpp"
+#include "rails/shm/incoming.hpp"
+#include "rails/shm/peer_links.hpp"
+
+namespace headway::rails::shm {
+
+/// The memory of processes on this node. Puts go through the peer's channel, as packets do; what
+/// the kernel lets this process read and write (process_vm_readv(2)) is also copied directly.
+/// Atomics are the peer's engine's work.
+/// Threads:  as rails::memory says.
+/// Errors:   of a process that has ended the number may be another one's: it is looked at before
+///           each direct copy.
+class memory_access final : public memory {
+ public:
+  explicit memory_access(const peer_links& links) noexcept : links_(&links) {}
+  /// Null: nothing comes in any more.
+  void serve(incoming* from) noexcept { from_ = from; }
+  [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
+
+  [[nodiscard]] memory_limits limits_to(peer_id peer) const noexcept override;
+  [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept override;
+  void withdraw(const ticket& exposed) noexcept override;
+  [[nodiscard]] post put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post get(peer_id peer, const remote_place& from, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post atomic(peer_id peer, const remote_place& at, const atomic_request& what,
+                            std::uint64_t& before, std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post flush(peer_id peer, std::uint64_t cookie) noexcept override;
+
+ private:
+  const peer_links* links_;
+  incoming* from_ = nullptr;
+  exposures exposed_;
+};
+
+}  // namespace headway::rails::shm

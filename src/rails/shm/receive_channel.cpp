@@ -1,0 +1,378 @@
+#include "rails/shm/receive_channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/thread_role.hpp"
+#include "rails/shm/atomic_calls.hpp"
+#include "rails/shm/pieces.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+constexpr const char* behind_its_exposure = "a payload ends behind its exposure";
+
+}  // namespace
+
+void receive_channel::begin(const context& given) noexcept {
+  c_ = given;
+  std::destroy_at(&reader_);
+  std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
+  given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
+}
+
+std::size_t receive_channel::take_all(std::span<event> out) noexcept {
+  if (broken_) return 0;
+  std::size_t count = take_records(out);
+  if (transfers_active_.load(std::memory_order_relaxed) != 0 && !broken_)
+    count += take_pieces(out.subspan(count));
+  return count;
+}
+
+// --- records
+
+std::size_t receive_channel::take_records(std::span<event> out) noexcept {
+  std::size_t count = 0;
+  // Once round the ring is all that a correct writer can have there. A broken one may leave a ring
+  // of records without an event in it, which we would read round and round.
+  const std::uint64_t end = reader_.position() + reader_.memory().line_count();
+  while (count < out.size() && reader_.position() < end && !broken_) {
+    const std::uint64_t word = reader_.peek();
+    if (word == 0) break;
+    const std::size_t bytes = word >> 32;
+    const auto kind = static_cast<record_kind>(word & 0xff);
+    if ((word & 0xffff'ff00) != 0 || bytes > c_.record_bytes_max ||
+        lines_of(bytes) > reader_.lines_to_end()) {
+      break_off("a record has no valid size");
+      break;
+    }
+    if (take_record(kind, bytes, out[count])) ++count;
+  }
+  return count;
+}
+
+bool receive_channel::take_record(record_kind kind, std::size_t bytes, event& e) noexcept {
+  const std::span<const std::byte> record(
+      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), bytes);
+  const std::uint64_t lines = lines_of(bytes);
+  switch (kind) {
+    case record_kind::packet:
+      e = {.kind = event_kind::received,
+           .peer = c_.back->peer(),
+           .bytes = record,
+           .driver_word = std::uint64_t{c_.index} << 32 | (lines + carried_lines_)};
+      carried_lines_ = 0;
+      ++held_records_;
+      reader_.advance(lines);
+      return true;
+    case record_kind::put: {
+      const bool reports = take_put(record, e);
+      consume(lines);
+      return reports;
+    }
+    case record_kind::transfer:
+      take_notice(record);
+      consume(lines);
+      return false;
+    case record_kind::atomic:
+      take_atomic(record);
+      consume(lines);
+      return false;
+    case record_kind::skip:
+      if (reader_.lines_to_end() == reader_.memory().line_count()) break;
+      consume(reader_.lines_to_end());
+      return false;
+  }
+  break_off("a record has no valid kind");
+  return false;
+}
+
+bool receive_channel::take_put(std::span<const std::byte> record, event& e) noexcept {
+  put_prefix prefix{};
+  if (record.size() < sizeof prefix) {
+    break_off("a put record is too short");
+    return false;
+  }
+  std::memcpy(&prefix, record.data(), sizeof prefix);
+  const auto payload = record.subspan(sizeof prefix);
+  const auto said = c_.exposed->write(c_.back->peer(), prefix.id, prefix.offset, payload);
+  if (said.what == exposures::answer::out_of_bounds) break_off(behind_its_exposure);
+  if (said.what != exposures::answer::done || !exposures::notified(prefix.id)) return false;
+  e = landed(said.token, payload.size());
+  return true;
+}
+
+void receive_channel::take_atomic(std::span<const std::byte> record) noexcept {
+  atomic_call call{};
+  if (record.size() != sizeof call) return break_off("an atomic record has no valid size");
+  std::memcpy(&call, record.data(), sizeof call);
+  std::uint64_t before = 0;
+  const auto said =
+      c_.exposed->change(c_.back->peer(), {.exposed = {.id = call.id}, .offset = call.offset},
+                         {.what = static_cast<operation>(call.what),
+                          .operand = call.operand,
+                          .expected = call.expected},
+                         before);
+  atomic_calls::answer(*c_.slot.control, call.number, said.what == exposures::answer::done, before);
+  c_.back->notify();
+}
+
+void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
+  transfer_notice notice{};
+  if (record.size() == sizeof notice) std::memcpy(&notice, record.data(), sizeof notice);
+  transfer& t = table_[notice.number % table_size];
+  if (notice.bytes == 0 || notice.number != announced_ || t.missing != 0) {
+    break_off("a large payload is announced wrongly");
+    return;
+  }
+  t = {.notice = notice, .missing = notice.bytes};
+  if (notice.places != 0) lend(t);
+  ++announced_;
+  look_at_oldest();
+  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+  may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
+}
+
+/// Tells the sender where it may write. What comes from a thread that waits, and has time, is left
+/// to the sender, if this one works beside a computation.
+void receive_channel::lend(transfer& t) noexcept {
+  slot_control& control = *c_.slot.control;
+  if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
+  transfer_line& shared = control.transfers[t.notice.number % transfers_max];
+  const bool leaves = t.notice.attends != 0 && base::runs_in_background();
+  const auto said =
+      c_.exposed->lend(part_of(t, 0, t.notice.bytes), holder(), [&](std::span<std::byte> part) {
+        const auto address = reinterpret_cast<std::uint64_t>(part.data());
+        shared.alone.store(leaves, std::memory_order_relaxed);
+        shared.target.store(lent_target(address, lap_of(t.notice.number)),
+                            std::memory_order_release);  // (G)
+      });
+  t.lent = said.what == exposures::answer::done;
+  t.left = leaves && t.lent;
+}
+
+/// A record was used up at once. The writer gets lines back in order, so while older records are
+/// held its lines go back with the last of those.
+void receive_channel::consume(std::uint64_t lines) noexcept {
+  reader_.advance(lines);
+  if (held_records_ == 0) {
+    free_lines(lines);
+  } else {
+    carried_lines_ += lines;
+  }
+}
+
+void receive_channel::release(std::uint64_t lines) noexcept {
+  HEADWAY_DEBUG_ASSERT(held_records_ > 0);
+  if (--held_records_ == 0) lines += std::exchange(carried_lines_, 0);
+  free_lines(lines);
+}
+
+void receive_channel::free_lines(std::uint64_t lines) noexcept {
+  if (!reader_.give_back(lines)) [[likely]]
+    return;
+  // Dekker with `send_channel::reserve`: it sets wants_room, fences, looks at consumed.
+  base::store_load_fence();
+  auto& wanted = reader_.memory().wants_room();
+  if (wanted.load(std::memory_order_relaxed) == 0) return;
+  wanted.store(0, std::memory_order_relaxed);
+  c_.back->notify();
+}
+
+// --- pieces that the sender pushed
+
+piece_line& receive_channel::next_buffer() const noexcept {
+  return c_.slot.control
+      ->pieces[buffer_ticket_.load(std::memory_order_relaxed) % c_.shape.piece_count];
+}
+
+bool receive_channel::piece_ready() const noexcept {
+  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
+  return piece_is_full(c_.slot.control->pieces[ticket % c_.shape.piece_count].turn,
+                       ticket / c_.shape.piece_count);
+}
+
+std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
+  std::size_t count = 0;
+  std::size_t copied = 0;
+  while (count < out.size() && copied < send_channel::budget_bytes && piece_ready() && !broken_) {
+    const std::size_t bytes = take_piece(out[count]);
+    if (bytes == 0) break;
+    copied += bytes;
+    if (out[count].kind == event_kind::landed) ++count;
+  }
+  if (copied > 0) {
+    silent_since_ns_ = 0;
+  } else if (count < out.size() && !broken_ &&
+             transfers_active_.load(std::memory_order_relaxed) != 0 && pull_is_due()) {
+    if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
+  }
+  return count;
+}
+
+/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost for no event.
+std::size_t receive_channel::take_piece(event& e) noexcept {
+  e.kind = event_kind::lost;
+  piece_line& line = next_buffer();
+  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
+  const std::uint64_t bytes = line.bytes, offset = line.offset;
+  transfer& t = table_[line.transfer % table_size];
+  if (t.missing == 0 || t.notice.number != line.transfer) {
+    // The notice was published before the piece: it is either still in the ring, or never was.
+    if (reader_.peek() == 0) break_off("a piece belongs to nothing");
+    return 0;
+  }
+  const bool placed = line.placed != 0;
+  if (bytes == 0 || (bytes > c_.shape.piece_bytes && !placed) || (placed && !t.lent) ||
+      bytes > t.missing || offset > t.notice.bytes || bytes > t.notice.bytes - offset) {
+    break_off("a piece has no valid size");
+    return 0;
+  }
+  const std::byte* buffer =
+      c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
+  const auto said = c_.exposed->use(part_of(t, offset, bytes), [&](std::span<std::byte> to) {
+    if (!placed) std::memcpy(to.data(), buffer, bytes);
+  });
+  if (said.what == exposures::answer::out_of_bounds) {
+    break_off(behind_its_exposure);
+    return 0;
+  }
+  buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
+  free_piece(line.turn, ticket / c_.shape.piece_count);
+  c_.back->notify();
+  if (said.what == exposures::answer::done && exposures::notified(t.notice.id))
+    e = landed(said.token, bytes);
+  arrived(t, bytes);
+  return bytes;
+}
+
+event receive_channel::landed(std::uint64_t exposure_token, std::size_t bytes) const noexcept {
+  return {.kind = event_kind::landed,
+          .peer = c_.back->peer(),
+          .count = bytes,
+          .cookie = exposure_token};
+}
+
+exposures::request receive_channel::part_of(const transfer& t, std::uint64_t offset,
+                                            std::uint64_t bytes) const noexcept {
+  return {.peer = c_.back->peer(),
+          .id = t.notice.id,
+          .offset = t.notice.offset + offset,
+          .bytes = bytes};
+}
+
+void receive_channel::arrived(transfer& t, std::size_t bytes) noexcept {
+  t.missing -= bytes;
+  if (t.missing != 0) return;
+  if (std::exchange(t.lent, false)) c_.exposed->give_back(t.notice.id);
+  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
+                          std::memory_order_relaxed);
+  while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
+  look_at_oldest();
+}
+
+void receive_channel::look_at_oldest() noexcept {
+  const bool left = oldest_ != announced_ && table_[oldest_ % table_size].left;
+  oldest_left_.store(left ? oldest_ % transfers_max + 1 : 0, std::memory_order_relaxed);
+}
+
+// --- pieces that this end reads out of the sender's memory
+
+/// The sender copies it all: beside a computation of ours. What comes behind it has time.
+bool receive_channel::leaves_copying() const noexcept {
+  const auto line = oldest_left_.load(std::memory_order_relaxed);
+  return line != 0 && base::runs_in_background() &&
+         c_.slot.control->transfers[line - 1].alone.load(std::memory_order_relaxed) != 0;
+}
+
+bool receive_channel::pull_is_due() noexcept {
+  if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
+  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half to us
+  const std::uint64_t now = base::now_ns();
+  if (silent_since_ns_ == 0) silent_since_ns_ = now;
+  return now - silent_since_ns_ >= patience_ns;
+}
+
+receive_channel::transfer* receive_channel::claim_some(std::uint32_t& first,
+                                                       std::uint32_t& count) noexcept {
+  for (std::uint32_t number = oldest_; number != announced_; ++number) {
+    transfer& t = table_[number % table_size];
+    if (t.missing == 0) continue;
+    const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
+    auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
+    count = claim_pieces(claim, number, pieces, pull_pieces, first);
+    if (count != 0) return &t;
+  }
+  return nullptr;
+}
+
+std::size_t receive_channel::pull(event& e) noexcept {
+  e.kind = event_kind::lost;
+  std::uint32_t first = 0, count = 0;
+  transfer* t = claim_some(first, count);
+  if (!t) {
+    may_pull_.store(false, std::memory_order_relaxed);
+    return 0;
+  }
+  const std::uint64_t offset = std::uint64_t{first} * c_.shape.piece_bytes;
+  const std::uint64_t bytes = std::min<std::uint64_t>(std::uint64_t{count} * c_.shape.piece_bytes,
+                                                      t->notice.bytes - offset);
+  if (bytes > t->missing) {
+    break_off("a large payload has more pieces than bytes");
+    return 0;
+  }
+  bool whole = true;
+  const auto said = c_.exposed->use(part_of(*t, offset, bytes), [&](std::span<std::byte> target) {
+    whole = read_remote(c_.readable_pid, t->notice.address + offset, target);
+  });
+  if (said.what == exposures::answer::out_of_bounds) {
+    break_off(behind_its_exposure);
+    return 0;
+  }
+  transfer_line& shared = c_.slot.control->transfers[t->notice.number % transfers_max];
+  if (!whole) {
+    // Memory that only its owner can read, or a dying peer: it pushes these, and all from now on.
+    c_.readable_pid = 0;
+    may_pull_.store(false, std::memory_order_relaxed);
+    c_.slot.control->pulls.store(0, std::memory_order_relaxed);
+    shared.returned.store(std::uint64_t{count} << 32 | (first + 1), std::memory_order_release);
+    c_.back->notify();
+    return 0;
+  }
+  count_pulled(shared.pulled, bytes);
+  if (said.what == exposures::answer::done && exposures::notified(t->notice.id))
+    e = landed(said.token, bytes);
+  arrived(*t, bytes);
+  if (t->missing == 0) c_.back->notify();  // before, a sleeper would find nothing to do
+  return bytes;
+}
+
+// --- beside all that
+
+bool receive_channel::waiting() noexcept {
+  if (reader_.waiting()) return true;
+  if (transfers_active_.load(std::memory_order_relaxed) == 0) return false;
+  if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
+  const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
+  if (piece_ready()) return true;
+  // (B) `take` moved on, and the buffer that we looked at is not the one to look at.
+  return buffer_ticket_.load(std::memory_order_acquire) != before;
+}
+
+void receive_channel::take_back_targets() noexcept {
+  revoke_targets(c_.slot.control->revoked);
+  while (is_placing(c_.slot.control->placing) && c_.back->peer_alive()) base::relax();
+}
+
+void receive_channel::break_off(const char* why) noexcept {
+  broken_ = true;
+  base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
+            static_cast<std::uint32_t>(c_.back->peer()), why);
+  c_.back->mark_lost();
+}
+
+}  // namespace headway::rails::shm

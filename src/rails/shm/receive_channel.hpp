@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rails/driver.hpp"
+#include "rails/exposures.hpp"
+#include "rails/shm/ring.hpp"
+#include "rails/shm/ring_memory.hpp"
+#include "rails/shm/send_channel.hpp"
+
+namespace headway::rails::shm {
+
+/// What one peer writes into a slot of my segment: reads its records, copies its pieces out, and
+/// pulls pieces from its memory where that is allowed and no end pushes. See send_channel.hpp.
+///
+/// Shape:    fixed; allocates nothing.
+/// Threads:  `take`, `release` one at a time; `waiting` any thread.
+/// Progress: never waits. A call copies at most `send_channel::budget_bytes` and a piece.
+/// Errors:   what the peer wrote is checked before use; if it makes no sense the peer is lost, with
+///           one line in the log.
+class receive_channel {
+ public:
+  struct context {
+    slot_view slot;
+    geometry shape;
+    std::size_t record_bytes_max = 0;
+    std::uint32_t index = 0;       ///< of the slot
+    send_channel* back = nullptr;  ///< the way to the same peer
+    exposures* exposed = nullptr;
+    pid_t readable_pid = 0;  ///< 0: its memory is not to be read
+  };
+  void begin(const context& given) noexcept;
+
+  [[nodiscard]] std::size_t take(std::span<event> out) noexcept {
+    if (reader_.peek() == 0 && transfers_active_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return 0;
+    return take_all(out);
+  }
+  void release(std::uint64_t lines) noexcept;
+  /// Whether `take` would find something.
+  [[nodiscard]] bool waiting() noexcept;
+  [[nodiscard]] bool belongs_to(const send_channel& way) const noexcept { return c_.back == &way; }
+  /// The number by which `exposures` names the borrower of a part: several channels may share it.
+  [[nodiscard]] unsigned holder() const noexcept { return c_.index % 64; }
+  /// After return the peer writes nothing straight into this process any more. Any thread.
+  /// Waits for the piece that it writes now; forever where it was stopped in the middle of one.
+  void take_back_targets() noexcept;
+
+ private:
+  /// Announced and not yet all here: at most `transfers_max` that the sender is not done with, and
+  /// at most `pieces_max` that it is done with, the end of which still lies in a buffer.
+  static constexpr std::uint32_t table_size = 64;
+  static_assert(table_size >= transfers_max + pieces_max);
+  static constexpr std::uint64_t patience_ns = 4000;  // so long a silent sender is waited for
+  static constexpr std::uint32_t pull_pieces = 4;     // read at once: a call costs half a µs
+
+  struct transfer {
+    transfer_notice notice{};
+    std::uint64_t missing = 0;  // bytes; 0: not active
+    bool lent = false;          // the peer may write at the target …
+    bool left = false;          // … and we leave all of it to the peer, while we compute
+  };
+
+  [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
+  [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
+  [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
+  [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
+  void take_atomic(std::span<const std::byte> record) noexcept;
+  void take_notice(std::span<const std::byte> record) noexcept;
+  void lend(transfer& t) noexcept;
+  void consume(std::uint64_t lines) noexcept;
+  void free_lines(std::uint64_t lines) noexcept;
+
+  [[nodiscard]] piece_line& next_buffer() const noexcept;
+  [[nodiscard]] bool piece_ready() const noexcept;
+  [[nodiscard]] std::size_t take_pieces(std::span<event> out) noexcept;
+  [[nodiscard]] std::size_t take_piece(event& e) noexcept;
+  [[nodiscard]] std::size_t pull(event& e) noexcept;
+  [[nodiscard]] bool pull_is_due() noexcept;
+  [[nodiscard]] bool leaves_copying() const noexcept;
+  [[nodiscard]] transfer* claim_some(std::uint32_t& first, std::uint32_t& count) noexcept;
+  [[nodiscard]] event landed(std::uint64_t exposure_token, std::size_t bytes) const noexcept;
+  [[nodiscard]] exposures::request part_of(const transfer& t, std::uint64_t offset,
+                                           std::uint64_t bytes) const noexcept;
+  void arrived(transfer& t, std::size_t bytes) noexcept;
+  void look_at_oldest() noexcept;
+  void break_off(const char* why) noexcept;
+
+  // Every message:
+  ring_reader<ring_memory> reader_;
+  std::atomic<std::uint32_t> transfers_active_{0};  // written by `take`; an atomic for `waiting`
+  std::uint32_t held_records_ = 0;                  // handed out and not released
+  std::uint64_t carried_lines_ = 0;                 // used up behind a record that is still held
+  context c_;
+  bool broken_ = false;
+
+  // Transfers:
+  std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`
+  std::atomic<bool> may_pull_{false};            // at the last look there was a piece to pull
+  std::atomic<std::uint32_t> oldest_left_{0};    // 1 + the line of the oldest transfer, if left
+  std::uint32_t oldest_ = 0;                     // no transfer before it is active
+  std::uint32_t announced_ = 0;                  // number of the next notice
+  std::uint64_t silent_since_ns_ = 0;            // 0: not silent
+  std::array<transfer, table_size> table_;
+};
+
+}  // namespace headway::rails::shm

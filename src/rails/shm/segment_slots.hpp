@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/lock_guard.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "rails/shm/peer_links.hpp"
+#include "rails/shm/segment.hpp"
+#include "rails/shm_slots.hpp"
+
+namespace headway::rails::shm {
+
+/// The shared lines of this process and of those that it reaches.
+class segment_slots final : public shm_slots {
+ public:
+  segment_slots(const segment& mine, peer_id me, const peer_links& links) noexcept
+      : mine_(&mine), me_(me), links_(&links) {}
+
+  [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
+    const send_channel* to = links_->find(peer);
+    std::byte* first = peer == me_ ? mine_->board() : to ? to->board() : nullptr;
+    return first ? first + slot * slot_bytes : nullptr;
+  }
+  void wake(peer_id peer) noexcept override { links_->find(peer)->notify(); }
+  void watch(watcher& w) override {
+    const base::lock_guard guard(lock_);
+    watchers_.push_back(&w);
+  }
+  void unwatch(watcher& w) noexcept override {
+    const base::lock_guard guard(lock_);
+    std::erase(watchers_, &w);
+  }
+  [[nodiscard]] bool any_ready() noexcept {
+    const base::lock_guard guard(lock_);
+    return std::ranges::any_of(watchers_, [](const watcher* w) { return w->ready(); });
+  }
+
+ private:
+  const segment* mine_;
+  peer_id me_;
+  const peer_links* links_;
+  base::spinlock lock_;  // cold
+  std::vector<watcher*> watchers_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::rails::shm

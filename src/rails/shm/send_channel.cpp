@@ -1,0 +1,439 @@
+#include "rails/shm/send_channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/copy_small.hpp"
+#include "base/log.hpp"
+#include "base/thread_role.hpp"
+#include "rails/shm/pieces.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) noexcept {
+  return std::uint64_t{transfer} << 32 | piece;
+}
+
+/// It was written just now, word by word: a load that covers more than what one store wrote waits
+/// until that store is through.
+void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const auto* from = header.data();
+  auto left = header.size();
+  for (; left >= word; left -= word, to += word, from += word) std::memcpy(to, from, word);
+  base::copy_small(to, from, left);
+}
+
+/// The bell of a peer to which no way leads.
+constinit std::atomic<std::uint32_t> closed_bell{doorbell::closed};
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& object) noexcept {
+  return std::as_bytes(std::span(&object, 1));
+}
+
+}  // namespace
+
+send_channel::send_channel(context made) noexcept
+    : ring_(made.way ? ring_memory(made.way->slot(), made.way->shape().ring_bytes) : ring_memory()),
+      bell_(made.way ? made.way->head().bell : closed_bell),
+      peer_(made.peer),
+      state_(made.way ? state::fresh : state::down),
+      fence_always_(made.fence_always),
+      push_(made.push),
+      way_(std::move(made.way)),
+      readable_pid_(made.readable_pid),
+      calls_(way_ ? way_->slot().control : nullptr),
+      writable_pid_(made.readable_pid),
+      posted_count_(made.posted_count),
+      news_(made.news) {}
+
+// --- records
+
+/// False: the peer is down.
+bool send_channel::usable() noexcept {
+  if (state_.load(std::memory_order_relaxed) == state::up && !bell_.is_closed()) [[likely]]
+    return true;
+  return begin();
+}
+
+post send_channel::send(const packet& what) noexcept {
+  if (!usable()) [[unlikely]]
+    return post::down;
+  return write_record(record_kind::packet, what.header, what.payload);
+}
+
+bool send_channel::begin() noexcept {
+  if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
+  if (!way_->reserve_ring()) {
+    base::log(base::severity::warning,
+              "shm: no memory for messages to rank {}: another rail must carry them",
+              static_cast<std::uint32_t>(peer_));
+    state_.store(state::down, std::memory_order_relaxed);
+    return false;
+  }
+  // From now on the peer polls this slot. Release carries rank_plus_one to it.
+  const std::uint32_t index = way_->slot_index();
+  way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
+                                           std::memory_order_release);
+  state_.store(state::up, std::memory_order_relaxed);  // `send` and `put` alone go by it
+  return true;
+}
+
+bool send_channel::reserve(std::uint64_t lines) noexcept {
+  if (ring_.reserve(lines)) [[likely]] {
+    if (starved_at_.load(std::memory_order_relaxed) != not_starved) [[unlikely]]
+      starved_at_.store(not_starved, std::memory_order_relaxed);
+    return true;
+  }
+  // Dekker with `receive_channel::release`: it stores consumed, fences, looks at wants_room.
+  ring_.memory().wants_room().store(1, std::memory_order_relaxed);
+  base::store_load_fence();
+  if (ring_.reserve(lines)) return true;
+  starved_at_.store(ring_.consumed_seen(), std::memory_order_relaxed);
+  return false;
+}
+
+post send_channel::write_record(record_kind kind, std::span<const std::byte> first,
+                                std::span<const std::byte> second) noexcept {
+  const std::size_t bytes = first.size() + second.size();
+  const std::uint64_t lines = lines_of(bytes);
+  if (!reserve(lines)) [[unlikely]]
+    return post::retry;
+  std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
+  copy_header(at, first);
+  base::copy_small(at + first.size(), second.data(), second.size());
+  ring_.publish(lines, record_word(kind, bytes), record_word(record_kind::skip, 0));
+  notify();
+  return post::done;
+}
+
+// --- what is written into exposures
+
+post send_channel::put(const remote_place& to, std::span<const std::byte> from,
+                       std::uint64_t cookie) noexcept {
+  if (!usable()) return post::down;
+  if (from.size() > way_->shape().piece_bytes / 8) return start_transfer(to, from, cookie);
+  const put_prefix prefix{.id = to.exposed.id, .offset = to.offset};
+  return write_record(record_kind::put, bytes_of(prefix), from);
+}
+
+post send_channel::start_transfer(const remote_place& to, std::span<const std::byte> from,
+                                  std::uint64_t cookie) noexcept {
+  const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // send's own
+  if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
+  if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
+    base::log(base::severity::warning,
+              "shm: no memory for large messages to rank {}: another rail must carry them",
+              static_cast<std::uint32_t>(peer_));
+    state_.store(state::down, std::memory_order_relaxed);
+    return post::down;
+  }
+  using way = way_choice::way;
+  // One that has no choice teaches nothing, nor does one behind others.
+  const bool chooses = from.size() >= placed_bytes_min;
+  const bool timed = chooses && number == done_.load(std::memory_order_relaxed);
+  const bool places = chooses && writable_pid_.load(std::memory_order_relaxed) != 0 &&
+                      (!push_ || choice_.choose(from.size()) == way::placing);
+  const transfer_notice notice{.number = number,
+                               .places = places,
+                               .attends = base::thread_waits(),
+                               .id = to.exposed.id,
+                               .offset = to.offset,
+                               .bytes = from.size(),
+                               .address = reinterpret_cast<std::uint64_t>(from.data())};
+  // The peer looks at this line only between the notice and the end of the transfer.
+  transfer_line& shared = way_->slot().control->transfers[number % transfers_max];
+  shared.target.store(0, std::memory_order_relaxed);
+  shared.pulled.store(0, std::memory_order_relaxed);
+  shared.returned.store(0, std::memory_order_relaxed);
+  shared.alone.store(0, std::memory_order_relaxed);
+  shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
+  postings_[number % transfers_max] = {
+      .payload = from, .cookie = cookie, .begun_ns = timed ? base::now_ns() : 0, .places = places};
+  if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
+      said != post::done)
+    return said;
+  posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks, and (T) carries
+  posted_.store(number + 1, std::memory_order_release);    // (T)
+  if (pushing_.try_lock()) {
+    push();
+    pushing_.unlock();
+  }
+  return post::posted;
+}
+
+post send_channel::atomic(const remote_place& at, const atomic_request& what, std::uint64_t* before,
+                          std::uint64_t cookie) noexcept {
+  if (!usable()) return post::down;
+  if (calls_.full() || !reserve(lines_of(sizeof(atomic_call)))) return post::retry;
+  const atomic_call call{.id = at.exposed.id,
+                         .offset = at.offset,
+                         .operand = what.operand,
+                         .expected = what.expected,
+                         .number = calls_.begin(before, cookie),
+                         .what = static_cast<std::uint32_t>(what.what)};
+  posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks
+  calls_.began();  // before the answer can wake a thread that would not see the call
+  static_cast<void>(write_record(record_kind::atomic, bytes_of(call), {}));  // there is room
+  return post::posted;
+}
+
+bool send_channel::buffer_free() const noexcept {
+  const geometry& shape = way_->shape();
+  const piece_line& line = way_->slot().control->pieces[buffer_ticket_ % shape.piece_count];
+  return piece_is_free(line.turn, buffer_ticket_ / shape.piece_count);
+}
+
+bool send_channel::next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept {
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  for (number = done_.load(std::memory_order_relaxed); number != begun(posted); ++number) {
+    posting& p = postings_[number % transfers_max];
+    if (p.returned_count == 0 && !take_returned(number)) continue;
+    piece = p.returned_first++;
+    --p.returned_count;
+    return true;
+  }
+  if (leaves_copying()) return false;
+  for (; next_push_ != posted; ++next_push_) {
+    number = next_push_;
+    const std::size_t bytes = postings_[number % transfers_max].payload.size();
+    auto& claim = way_->slot().control->transfers[number % transfers_max].claim;
+    const std::uint64_t pieces =
+        (bytes + way_->shape().piece_bytes - 1) / way_->shape().piece_bytes;
+    if (has_buffers()) {
+      if (claim_pieces(claim, number, pieces, 1, piece) != 0) return true;
+    } else if (may_place(number)) {
+      return false;  // when its target is known; or the peer pulls it
+    }
+  }
+  return false;
+}
+
+bool send_channel::is_pulled() const noexcept {
+  return way_->slot().control->pulls.load(std::memory_order_relaxed) != 0;
+}
+
+bool send_channel::has_buffers() const noexcept { return push_ || !is_pulled(); }
+
+/// The peer can read everything itself: beside a computation of ours it does.
+bool send_channel::leaves_copying() const noexcept {
+  return is_pulled() && base::runs_in_background();
+}
+
+/// The peer, which computes, leaves all of it to us: whoever of us comes along.
+bool send_channel::copies_alone(std::uint32_t number) const noexcept {
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  return target_of(number) != 0 && shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
+}
+
+bool send_channel::may_place(std::uint32_t number) const noexcept {
+  return postings_[number % transfers_max].places &&
+         writable_pid_.load(std::memory_order_relaxed) != 0;
+}
+
+std::uint64_t send_channel::target_of(std::uint32_t number) const noexcept {
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  if (!may_place(number)) return 0;
+  return shm::target_of(shared.target.load(std::memory_order_acquire), lap_of(number));  // (G)
+}
+
+bool send_channel::take_returned(std::uint32_t number) noexcept {
+  auto& returned = way_->slot().control->transfers[number % transfers_max].returned;
+  if (returned.load(std::memory_order_relaxed) == 0) return false;
+  const std::uint64_t what = returned.exchange(0, std::memory_order_acquire);
+  posting& p = postings_[number % transfers_max];
+  p.returned_first = static_cast<std::uint32_t>(what) - 1;
+  p.returned_count = static_cast<std::uint32_t>(what >> 32);
+  return p.returned_count != 0;
+}
+
+void send_channel::fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept {
+  const geometry& shape = way_->shape();
+  posting& p = postings_[number % transfers_max];
+  const std::size_t offset = std::size_t{piece} * shape.piece_bytes;
+  if (offset >= p.payload.size()) return;  // a peer that returned what it never had
+  const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
+  const std::size_t index = buffer_ticket_ % shape.piece_count;
+  std::memcpy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset, bytes);
+  announce({.number = number, .offset = offset, .bytes = bytes});
+}
+
+/// A buffer is free; it becomes full, or says what was placed.
+void send_channel::announce(const piece_told& what) noexcept {
+  const std::uint32_t count = way_->shape().piece_count;
+  piece_line& line = way_->slot().control->pieces[buffer_ticket_ % count];
+  line.transfer = what.number;
+  line.bytes = static_cast<std::uint32_t>(what.bytes);
+  line.offset = what.offset;
+  line.placed = what.placed;
+  fill_piece(line.turn, buffer_ticket_ / count);
+  ++buffer_ticket_;
+  postings_[what.number % transfers_max].pushed += what.bytes;
+  notify();
+}
+
+/// Copies some pieces straight to their target; 0: there is nothing that may go that way now.
+std::size_t send_channel::place_some() noexcept {
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  const std::size_t piece_bytes = way_->shape().piece_bytes;
+  for (; next_push_ != posted; ++next_push_) {
+    const std::uint64_t target = target_of(next_push_);
+    posting& p = postings_[next_push_ % transfers_max];
+    transfer_line& shared = way_->slot().control->transfers[next_push_ % transfers_max];
+    const bool alone = shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
+    if (target == 0 || (leaves_copying() && !alone)) return 0;
+    std::uint32_t first = 0;
+    const std::uint32_t count =
+        claim_pieces(shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
+                     alone ? static_cast<std::uint32_t>(alone_bytes / piece_bytes) : placed_pieces,
+                     first, alone);
+    if (count == 0) continue;
+    const std::size_t offset = first * piece_bytes;
+    const auto bytes =
+        p.payload.subspan(offset, std::min(count * piece_bytes, p.payload.size() - offset));
+    if (!place(target + offset, bytes)) {
+      // These, and all from now on, go through buffers, or are read by the peer.
+      writable_pid_.store(0, std::memory_order_relaxed);
+      shared.alone.store(0, std::memory_order_relaxed);
+      notify();
+      p.returned_first = first;
+      p.returned_count = count;
+      return 0;
+    }
+    announce({.number = next_push_, .offset = offset, .bytes = bytes.size(), .placed = true});
+    return bytes.size();
+  }
+  return 0;
+}
+
+bool send_channel::place(std::uint64_t target, std::span<const std::byte> bytes) noexcept {
+  slot_control& control = *way_->slot().control;
+  if (!begin_placing(control.placing, control.revoked)) return false;
+  const pid_t pid = writable_pid_.load(std::memory_order_relaxed);
+  const bool whole = way_->process_runs() && write_remote(pid, target, bytes);
+  end_placing(control.placing);
+  return whole;
+}
+
+void send_channel::push() noexcept {
+  std::uint32_t number = 0, piece = 0;
+  for (std::size_t copied = 0; copied < budget_bytes;) {
+    if (!buffer_free()) return;
+    if (const std::size_t placed = place_some(); placed != 0) {
+      copied += placed;
+      continue;
+    }
+    if (!next_piece(number, piece)) return;
+    fill_buffer(number, piece);
+    copied += way_->shape().piece_bytes;
+  }
+}
+
+bool send_channel::finished(std::uint32_t number) noexcept {
+  const posting& p = postings_[number % transfers_max];
+  const auto& shared = way_->slot().control->transfers[number % transfers_max];
+  return p.pushed + pulled_bytes(shared.pulled) >= p.payload.size();
+}
+
+/// The peer has emptied every buffer that was filled before the first question. It empties them in
+/// their order.
+bool send_channel::buffers_emptied(std::uint64_t& ticket) const noexcept {
+  if (ticket == atomic_calls::not_asked) ticket = buffer_ticket_;
+  const std::uint32_t count = way_->shape().piece_count;
+  if (ticket == 0) return true;
+  const auto last = ticket - 1;
+  return piece_is_emptied(way_->slot().control->pieces[last % count].turn, last / count);
+}
+
+std::size_t send_channel::report(std::span<event> out) noexcept {
+  const bool down = lost_.load(std::memory_order_acquire) || bell_.is_closed();
+  std::size_t count = 0;
+  std::uint32_t number = done_.load(std::memory_order_relaxed);
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  for (; number != posted && count < out.size(); ++number, ++count) {
+    const bool whole = finished(number);
+    if (!whole && !down) break;
+    if (const posting& p = postings_[number % transfers_max];
+        whole && p.begun_ns != 0 && !copies_alone(number))
+      choice_.learn(p.payload.size(),
+                    p.places ? way_choice::way::placing : way_choice::way::buffers,
+                    base::now_ns() - p.begun_ns);
+    out[count] = {.kind = whole ? event_kind::sent : event_kind::failed,
+                  .peer = peer_,
+                  .cookie = postings_[number % transfers_max].cookie};
+    if (next_push_ == number) ++next_push_;
+  }
+  if (count > 0) done_.store(number, std::memory_order_release);  // (D)
+  count += calls_.report(peer_, down, out.subspan(count),
+                         [this](std::uint64_t& ticket)
+                             HEADWAY_NO_THREAD_SAFETY_ANALYSIS {  // it is held here
+                               return buffers_emptied(ticket);
+                             });
+  if (count == 0) return 0;
+  posted_count_->fetch_sub(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+  return count;
+}
+
+std::size_t send_channel::advance(std::span<event> out) noexcept {
+  if (!unfinished() || !pushing_.try_lock()) return 0;
+  if (!lost_.load(std::memory_order_relaxed)) push();
+  const std::size_t count = report(out);
+  pushing_.unlock();
+  return count;
+}
+
+bool send_channel::unfinished() const noexcept {
+  return posted_.load(std::memory_order_acquire) != done_.load(std::memory_order_acquire) ||
+         calls_.waiting();
+}
+
+bool send_channel::could_advance() noexcept {
+  const std::uint64_t starved = starved_at_.load(std::memory_order_relaxed);
+  if (starved != not_starved &&
+      ring_.memory().consumed().load(std::memory_order_acquire) != starved)
+    return true;
+  if (!unfinished()) return false;
+  if (!pushing_.try_lock()) return true;  // another thread is at it: see what comes of it
+  const std::uint32_t oldest = done_.load(std::memory_order_relaxed);
+  const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
+  bool something = calls_.answered() || bell_.is_closed() ||
+                   lost_.load(std::memory_order_relaxed) || (oldest != posted && finished(oldest));
+  if (!something && buffer_free()) {
+    for (std::uint32_t n = oldest; n != begun(posted) && !something; ++n)
+      something = postings_[n % transfers_max].returned_count != 0 || take_returned(n);
+    if (next_push_ != posted && (!leaves_copying() || copies_alone(next_push_)))
+      something = something || has_buffers() || target_of(next_push_) != 0;
+  }
+  pushing_.unlock();
+  return something;
+}
+
+// --- health
+
+void send_channel::look_after() noexcept {
+  if (lost_.load(std::memory_order_relaxed)) return;
+  if (bell_.is_closed()) {
+    if (unfinished()) news_->store(true, std::memory_order_release);
+    return;
+  }
+  // Closing and then exiting is no death: look at the word again after the death was seen.
+  if (!way_->owner_alive() && !bell_.is_closed()) mark_lost();
+}
+
+void send_channel::leave() noexcept {
+  // Carried to a peer that finds our names gone, which the kernel does after this store.
+  if (way_) way_->slot().control->left.store(1, std::memory_order_release);
+}
+
+void send_channel::mark_lost() noexcept {
+  state_.store(state::down, std::memory_order_relaxed);
+  lost_.store(true, std::memory_order_release);
+  news_->store(true, std::memory_order_release);
+}
+
+}  // namespace headway::rails::shm

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "rails/memory.hpp"
+#include "rails/shm/atomic_calls.hpp"
+#include "rails/shm/doorbell.hpp"
+#include "rails/shm/ring.hpp"
+#include "rails/shm/ring_memory.hpp"
+#include "rails/shm/segment.hpp"
+#include "rails/shm/way_choice.hpp"
+
+namespace headway::rails::shm {
+
+/// What I write into one peer's segment: records in the ring, and pieces of large payloads.
+///
+/// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by
+/// moving `claim`: this end copies its pieces into buffers of the peer's segment, from which the
+/// peer copies them out at the same time, or, where the kernel lets it and that is faster, straight
+/// to their target, once the peer has said where that is; the peer reads pieces straight out of
+/// this process when no buffer is being filled. So both ends copy at once while both are awake, and
+/// the peer needs no thread here when this end computes.
+///
+/// Shape:    `transfers_max` transfers under way; allocates nothing after construction.
+/// Threads:  `send` one at a time; `advance` one at a time; both beside each other, and beside
+///           `could_advance`, `notify`, `look_after`, `mark_lost` [any thread].
+/// Progress: never waits: what another thread pushes now is not pushed twice. A call copies at most
+///           `budget_bytes` and a piece.
+class send_channel {
+ public:
+  static constexpr std::size_t budget_bytes = 128 * 1024;
+
+  struct context {
+    peer_id peer{};
+    std::unique_ptr<attachment> way;  ///< null: none leads there (any more), all sends are `down`
+    bool fence_always = false;        ///< this process is not enlisted
+    bool push = true;                 ///< false: no buffers for a peer that pulls
+    pid_t readable_pid = 0;           ///< 0: its memory is not to be read and written
+    std::atomic<std::uint32_t>* posted_count = nullptr;  ///< of all peers, for `reap`
+    std::atomic<bool>* news = nullptr;                   ///< set when a peer is lost or has closed
+  };
+  explicit send_channel(context made) noexcept;
+
+  [[nodiscard, gnu::hot]] post send(const packet& what) noexcept;
+  /// Writes into an exposure of the peer.
+  [[nodiscard]] post put(const remote_place& to, std::span<const std::byte> from,
+                         std::uint64_t cookie) noexcept;
+  /// `before` null: a flush.
+  [[nodiscard]] post atomic(const remote_place& at, const atomic_request& what,
+                            std::uint64_t* before, std::uint64_t cookie) noexcept;
+  /// Pushes pieces and reports what is finished: sent, failed.
+  [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
+  /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
+  [[nodiscard]] bool could_advance() noexcept;
+  [[nodiscard]] bool unfinished() const noexcept;
+
+  /// After a store into the peer's memory that it must see, awake or asleep.
+  void notify() noexcept {
+    if (bell_.must_ring(fence_always_)) [[unlikely]]
+      way_->ring_bell();
+  }
+  /// The peer's board; null: it is not seen from here.
+  [[nodiscard]] std::byte* board() const noexcept { return way_ ? way_->board() : nullptr; }
+  /// The peer's, if this process may read and write its memory, else 0.
+  [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
+  [[nodiscard]] bool process_runs() const noexcept { return way_ && way_->process_runs(); }
+  /// This process closes: the peer may learn of it long after.
+  void leave() noexcept;
+  /// Finds out whether the peer closed or died.
+  void look_after() noexcept;
+  /// It died, or breaks the format. Once true, `lost` is to be reported when `report_lost` says so.
+  void mark_lost() noexcept;
+  /// Whether `lost` is due: dead, and not yet reported. Reap's thread.
+  [[nodiscard]] bool lost_is_due() const noexcept {
+    return lost_.load(std::memory_order_acquire) && !lost_reported_;  // pairs with mark_lost
+  }
+  void set_lost_reported() noexcept { lost_reported_ = true; }
+  [[nodiscard]] peer_id peer() const noexcept { return peer_; }
+  [[nodiscard]] bool peer_alive() const noexcept { return way_ && way_->owner_alive(); }
+
+ private:
+  enum class state : std::uint8_t { fresh, up, down };
+
+  struct piece_told {
+    std::uint32_t number = 0;  // of the transfer
+    std::size_t offset = 0, bytes = 0;
+    bool placed = false;
+  };
+
+  /// A transfer under way, from `send` until `sent`.
+  struct posting {
+    std::span<const std::byte> payload;
+    std::uint64_t cookie = 0;
+    std::size_t pushed = 0;            // bytes; under pushing_
+    std::uint32_t returned_first = 0;  // pieces that could not be read or placed
+    std::uint32_t returned_count = 0;
+    std::uint64_t begun_ns = 0;  // 0: not timed
+    bool places = false;
+  };
+  static constexpr std::size_t placed_bytes_min = 128 * 1024;  // below, system calls cost more
+  static constexpr std::uint32_t placed_pieces = 4;            // at once, for the same reason
+  /// At once where the peer only waits for the end: each time wakes it.
+  static constexpr std::size_t alone_bytes = 1024 * 1024;
+
+  [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
+  [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
+                                            std::span<const std::byte> second) noexcept;
+  [[nodiscard, gnu::hot]] bool usable() noexcept;
+  [[nodiscard]] bool begin() noexcept;
+  [[nodiscard]] post start_transfer(const remote_place& to, std::span<const std::byte> from,
+                                    std::uint64_t cookie) noexcept;
+  void push() noexcept HEADWAY_REQUIRES(pushing_);
+  /// Behind the last transfer of which pieces may have come back: the one at hand included.
+  [[nodiscard]] std::uint32_t begun(std::uint32_t posted) const noexcept
+      HEADWAY_REQUIRES(pushing_) {
+    return next_push_ == posted ? posted : next_push_ + 1;
+  }
+  [[nodiscard]] bool next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept
+      HEADWAY_REQUIRES(pushing_);
+  [[nodiscard]] bool buffer_free() const noexcept HEADWAY_REQUIRES(pushing_);
+  void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept HEADWAY_REQUIRES(pushing_);
+  [[nodiscard]] std::size_t place_some() noexcept HEADWAY_REQUIRES(pushing_);
+  [[nodiscard]] bool is_pulled() const noexcept;
+  [[nodiscard]] bool has_buffers() const noexcept;
+  [[nodiscard]] bool leaves_copying() const noexcept;
+  [[nodiscard]] bool copies_alone(std::uint32_t number) const noexcept;
+  [[nodiscard]] bool may_place(std::uint32_t number) const noexcept;
+  [[nodiscard]] std::uint64_t target_of(std::uint32_t number) const noexcept;
+  [[nodiscard]] bool place(std::uint64_t target, std::span<const std::byte> bytes) noexcept;
+  void announce(const piece_told& what) noexcept HEADWAY_REQUIRES(pushing_);
+  [[nodiscard]] bool finished(std::uint32_t number) noexcept;
+  [[nodiscard]] bool buffers_emptied(std::uint64_t& ticket) const noexcept
+      HEADWAY_REQUIRES(pushing_);
+  [[nodiscard]] bool take_returned(std::uint32_t number) noexcept;
+  [[nodiscard]] std::size_t report(std::span<event> out) noexcept HEADWAY_REQUIRES(pushing_);
+
+  // Every message:
+  ring_writer<ring_memory> ring_;
+  doorbell bell_;
+  peer_id peer_;
+  std::atomic<state> state_;
+  bool fence_always_;
+  bool push_;
+  std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when `send` found no room
+  std::unique_ptr<attachment> way_;
+  const pid_t readable_pid_;
+
+  // Transfers, counted from 0; transfer n lives in postings_[n % transfers_max].
+  //   [done, next_push]   wait for pieces that the peer takes
+  //   [next_push, posted) have pieces that no end took yet
+  // Edges: (T) posted_ release -> acquire by the pusher; (D) done_ release -> acquire in `send`.
+  alignas(line_bytes) std::atomic<std::uint32_t> posted_{0};
+  std::atomic<std::uint32_t> done_{0};
+  base::spinlock pushing_;  // only ever tried
+  std::uint32_t next_push_ HEADWAY_GUARDED_BY(pushing_) = 0;
+  std::uint64_t buffer_ticket_ HEADWAY_GUARDED_BY(pushing_) = 0;
+  std::array<posting, transfers_max> postings_;
+  way_choice choice_;
+  atomic_calls calls_;
+  std::atomic<pid_t> writable_pid_;  // the pusher makes it 0 when the kernel or peer refuses
+  bool pieces_reserved_ = false;     // send's own
+  std::atomic<bool> lost_{false};
+  bool lost_reported_ = false;  // reap's own
+  std::atomic<std::uint32_t>* posted_count_;
+  std::atomic<bool>* news_;
+
+  static constexpr std::uint64_t not_starved = ~std::uint64_t{0};
+};
+
+}  // namespace headway::rails::shm

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "rails/driver.hpp"
+#include "rails/exposures.hpp"
+#include "rails/last_events.hpp"
+#include "rails/memory.hpp"
+#include "rails/memory_calls.hpp"
+
+namespace headway::rails {
+
+/// Gives a driver that has only packets the second contract: puts, gets and atomics are packets,
+/// which the target's `reap` serves. For every process of a rail, or for none.
+///
+/// Shape:    a word in front of each packet's header, so that headers are 8 bytes shorter than the
+///           driver's. Of puts that its rail does not take at once, `puts_max` wait; a peer has up
+///           to memory_calls::calls_max requests served at a time.
+/// Threads:  as the contracts say; calls of the driver's `send` are made under one lock.
+/// Progress: as the driver's. Each byte of a put is copied once more at the target.
+/// Errors:   a packet that makes no sense is dropped, with a line in the log.
+class software_memory final : public driver, private memory {
+ public:
+  explicit software_memory(std::unique_ptr<driver> packets) noexcept : inner_(std::move(packets)) {}
+  ~software_memory() override { close(); }
+  software_memory(const software_memory&) = delete;
+  software_memory& operator=(const software_memory&) = delete;
+
+  [[nodiscard]] limits query() const noexcept override;
+  [[nodiscard]] base::result<std::vector<std::byte>> open() override { return inner_->open(); }
+  [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
+  [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
+  [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
+  void release(const event& received) noexcept override;
+  [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
+  [[nodiscard]] bool arm(bool sleeping) noexcept override;
+  void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
+  [[nodiscard]] rails::memory* memory() noexcept override { return this; }
+  [[nodiscard]] rails::health* health() noexcept override { return inner_->health(); }
+  [[nodiscard]] shm_slots* slots() noexcept override { return inner_->slots(); }
+  void close() noexcept override;
+
+ private:
+  static constexpr std::size_t puts_max = 64;
+  static constexpr std::size_t events_max = 16;
+  static constexpr std::size_t header_bytes_max = 256;  // of packets, however many the driver takes
+  static constexpr std::size_t piece_bytes_max = 8192;
+
+  /// What a packet is. The first word of each.
+  enum class kind : std::uint64_t { packet, put, get, atomic, refusal };
+  /// The head of a packet that is not the user's.
+  struct head {
+    kind what = kind::put;
+    std::uint64_t id = 0;  ///< of the target's exposure; of a refusal, the request's `answer`
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;   ///< of a get
+    std::uint64_t answer = 0;  ///< where the answer is put: an exposure of the process that asks
+    atomic_request change = {};
+  };
+  static_assert(sizeof(head) == 64, "every driver takes a header of so many bytes");
+
+  struct waiting_put {
+    peer_id peer{};
+    remote_place to;
+    std::span<const std::byte> left;
+    std::uint64_t cookie = 0;
+  };
+  struct request {
+    peer_id from{};
+    head what;
+    std::uint64_t answered = 0;  // bytes, of a get
+    std::uint64_t before = 0;    // the result of an atomic, once it has `changed` the word
+    bool changed = false;
+  };
+  struct held_event {
+    event received;
+    bool over = false;  // it was not the user's, or the user has given it back
+  };
+
+  // memory
+  [[nodiscard]] memory_limits limits_to(peer_id peer) const noexcept override;
+  [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept override {
+    return exposed_.expose(what);
+  }
+  void withdraw(const ticket& exposed) noexcept override { exposed_.remove(exposed.id); }
+  [[nodiscard]] post put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post get(peer_id peer, const remote_place& from, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post atomic(peer_id peer, const remote_place& at, const atomic_request& what,
+                            std::uint64_t& before, std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post flush(peer_id peer, std::uint64_t cookie) noexcept override;
+
+  [[nodiscard]] bool knows(peer_id peer) const noexcept { return known_.contains(peer); }
+  [[nodiscard]] std::size_t piece_bytes() const noexcept;
+  [[nodiscard]] post send_own(peer_id peer, const head& what,
+                              std::span<const std::byte> payload = {}) noexcept;
+  [[nodiscard]] post ask(peer_id peer, const remote_place& at, head what, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept;
+  /// Sends pieces of it as long as the rail takes them. `done`: all of it.
+  [[nodiscard]] post send_pieces(waiting_put& p) noexcept;
+
+  // The reaper's:
+  void step(std::size_t events) noexcept;
+  void take(const event& e) noexcept;
+  void take_packet(const event& e) noexcept;
+  [[nodiscard]] bool serve(peer_id from, const head& what,
+                           std::span<const std::byte> payload) noexcept;
+  void take_put(peer_id from, const head& what, std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] post answer(request& r) noexcept;
+  void answer_some() noexcept;
+  void advance_puts() noexcept;
+  void lose(peer_id peer) noexcept;
+  void report_end(peer_id peer, event_kind how, std::optional<std::uint64_t> cookie) noexcept;
+
+  std::unique_ptr<driver> inner_;
+  std::unordered_set<peer_id> known_;  // changed by `connect`, alone
+  exposures exposed_;
+  memory_calls calls_;
+  std::atomic<bool> closed_{false};  // changed by `close`, alone
+  std::atomic<bool> busy_{false};    // `reap` has more to do at once; written by it, for `arm`
+
+  base::spinlock sending_;  // calls of the driver's `send`
+  base::spinlock lock_;
+  std::deque<waiting_put> puts_ HEADWAY_GUARDED_BY(lock_);
+
+  // The reaper's:
+  std::deque<waiting_put> advancing_;
+  std::deque<request> requests_;
+  std::deque<event> ready_;
+  std::deque<held_event> held_;
+  std::array<std::byte, piece_bytes_max> piece_;  // of an answer
+  last_events last_;                              // for `reap` after `close`
+};
+
+}  // namespace headway::rails

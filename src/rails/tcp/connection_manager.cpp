@@ -1,0 +1,327 @@
+#include "rails/tcp/connection_manager.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/log.hpp"
+
+namespace headway::rails::tcp {
+namespace {
+
+constexpr std::uint64_t first_pause_ns = 10'000'000;
+constexpr std::uint64_t longest_pause_ns = 500'000'000;
+constexpr std::uint64_t taken_pause_ns = 1'000'000'000;
+constexpr std::uint64_t returning_pause_ns = 100'000'000;
+constexpr int accepts_per_turn = 16;
+
+std::uint64_t pending_word(std::size_t slot, std::uint32_t generation) noexcept {
+  return watch_word(watch_kind::pending, std::uint64_t{generation & 0xffffff} << 32 | slot);
+}
+
+}  // namespace
+
+connection_manager::connection_manager(connection_events& h, watch_set& watch,
+                                       const credentials& own, const settings& s)
+    : host_(&h), watch_(&watch), own_(&own), settings_(&s) {}
+
+base::result<std::vector<endpoint>> connection_manager::open(std::span<const net_interface> on) {
+  std::vector<endpoint> made;
+  for (const auto& i : on)
+    for (const auto& ip : i.addresses) {
+      if (listeners_.size() == address::endpoints_max) break;
+      auto l = listen_on(ip, *settings_, i.shares_subnet ? i.name : std::string());
+      if (!l) {
+        // An address may come or go while we start: that of another interface is as good.
+        base::log(base::severity::info, "tcp:{}: {}", i.name, l.error().text);
+        continue;
+      }
+      made.push_back(l->at);
+      listeners_.push_back(std::move(*l));
+    }
+  if (listeners_.empty())
+    return base::failed(base::fault_kind::unsupported, "tcp: no address to listen on");
+  resume_listeners();
+  return made;
+}
+
+void connection_manager::close() noexcept {
+  listeners_.clear();
+  places_.clear();
+  calling_.clear();
+  unauthenticated_ = 0;
+  deadline_ns_.store(UINT64_MAX, std::memory_order_relaxed);
+}
+
+void connection_manager::deadline_at_most(std::uint64_t when_ns) noexcept {
+  if (when_ns < deadline_ns_.load(std::memory_order_relaxed))
+    deadline_ns_.store(when_ns, std::memory_order_relaxed);  // carries nothing, see the getter
+}
+
+std::size_t connection_manager::seat(pending_connection&& c, std::uint32_t events) noexcept {
+  auto free = std::ranges::find_if(places_, [](const place& p) { return !p.who; });
+  if (free == places_.end()) free = places_.insert(free, place{});
+  const auto slot = static_cast<std::size_t>(free - places_.begin());
+  if (!watch_->add(c.fd(), events, pending_word(slot, free->generation))) return no_slot;
+  if (!c.outgoing()) ++unauthenticated_;
+  free->who = std::make_unique<pending_connection>(std::move(c));
+  return slot;
+}
+
+void connection_manager::dismiss(std::size_t slot) noexcept {
+  auto& p = places_[slot];
+  if (!p.who) return;
+  if (!p.who->outgoing()) --unauthenticated_;
+  p.who.reset();
+  ++p.generation;  // events of the old one that are still to come find no place
+}
+
+// ---- calling ------------------------------------------------------------------------------------
+
+void connection_manager::call(std::uint32_t peer, std::span<const route> routes,
+                              std::uint64_t now_ns) noexcept {
+  auto& p = partners_[peer];
+  if (p.calling) return;
+  if (p.routes.empty()) p.routes.assign(routes.begin(), routes.end());
+  p.calling = true;
+  p.rounds = 0;
+  p.next_route = 0;
+  p.first_failure_ns = 0;
+  p.refused_only = true;
+  calling_.push_back(peer);
+  start_call_to(peer, now_ns);
+}
+
+void connection_manager::stop_calling(std::uint32_t peer) noexcept {
+  auto& p = partners_[peer];
+  if (!p.calling) return;
+  p.calling = false;
+  if (p.slot != no_slot) dismiss(std::exchange(p.slot, no_slot));
+  std::erase(calling_, peer);
+}
+
+void connection_manager::start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept {
+  auto& p = partners_[peer];
+  p.again_ns = 0;
+  auto made = start_call(p.routes[p.next_route], *settings_);
+  if (made.error != 0 && made.error != EINPROGRESS) return call_failed(peer, made.error, now_ns);
+  tune_connection(made.fd.get(), *settings_);
+  p.slot = seat(pending_connection::dialled(std::move(made.fd), *own_, peer, now_ns), EPOLLOUT);
+  if (p.slot == no_slot) return call_failed(peer, ENOMEM, now_ns);
+  deadline_at_most(now_ns + call_ns);
+}
+
+void connection_manager::call_again_at(std::uint32_t peer, std::uint64_t when_ns) noexcept {
+  partners_[peer].again_ns = when_ns;
+  deadline_at_most(when_ns);
+}
+
+void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept {
+  auto& p = partners_[peer];
+  base::log(base::severity::debug, "tcp: call to rank {} at {}: errno {}", peer,
+            p.routes[p.next_route].to.text(), error);
+  p.refused_only = p.refused_only && error == ECONNREFUSED;
+  if (p.first_failure_ns == 0) p.first_failure_ns = now_ns;
+  const auto patience = p.refused_only ? settings_->refused_ns : settings_->connect_ns;
+  if (now_ns - p.first_failure_ns >= patience) {
+    base::log(base::severity::info, "tcp: rank {} cannot be reached at {}: errno {}", peer,
+              p.routes[p.next_route].to.text(), error);
+    stop_calling(peer);
+    return host_->unreachable(peer, p.refused_only);
+  }
+  auto pause = first_pause_ns;
+  if (++p.next_route == p.routes.size()) {
+    p.next_route = 0;
+    pause = std::min(longest_pause_ns, first_pause_ns << std::min(p.rounds++, 6u));
+  }
+  call_again_at(peer, now_ns + pause);
+}
+
+// ---- being called -------------------------------------------------------------------------------
+
+void connection_manager::on_listener(std::uint64_t which, std::uint64_t now_ns) noexcept {
+  if (which >= listeners_.size()) return;
+  for (int turn = 0; turn < accepts_per_turn; ++turn) {
+    if (unauthenticated_ >= unauthenticated_max && !make_way(now_ns)) return;
+    auto found = accept_call(listeners_[which].fd.get());
+    if (!found.fd) {
+      if (found.error == EMFILE || found.error == ENFILE || found.error == ENOMEM ||
+          found.error == ENOBUFS) {
+        rejections_.say(complaint::no_memory, listeners_[which].at.text(), now_ns);
+        pause_listeners(now_ns + longest_pause_ns);
+      }
+      return;
+    }
+    tune_connection(found.fd.get(), *settings_);
+    const auto slot =
+        seat(pending_connection::accepted(std::move(found.fd), *own_, now_ns), EPOLLIN);
+    if (slot == no_slot) continue;
+    deadline_at_most(now_ns + unauthenticated_ns);
+    on_pending(which_of(pending_word(slot, places_[slot].generation)), now_ns);
+  }
+}
+
+/// Too many unauthenticated: the one silent for longest is dropped, if that is long enough.
+bool connection_manager::make_way(std::uint64_t now_ns) noexcept {
+  std::size_t oldest = no_slot;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const auto* c = places_[i].who.get();
+    if (!c || c->outgoing() || !c->silent()) continue;
+    if (oldest == no_slot || c->since_ns() < places_[oldest].who->since_ns()) oldest = i;
+  }
+  if (oldest != no_slot && now_ns - places_[oldest].who->since_ns() >= silent_unauthenticated_ns) {
+    dismiss(oldest);
+    return true;
+  }
+  rejections_.say(complaint::too_many_pending, "at the listener", now_ns);
+  pause_listeners(now_ns + first_pause_ns);
+  return false;
+}
+
+void connection_manager::pause_listeners(std::uint64_t until_ns) noexcept {
+  if (paused_until_ns_ == 0)
+    for (auto& l : listeners_) watch_->remove(l.fd.get());
+  paused_until_ns_ = until_ns;
+  deadline_at_most(until_ns);
+}
+
+void connection_manager::resume_listeners() noexcept {
+  paused_until_ns_ = 0;
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    (void)watch_->add(listeners_[i].fd.get(), EPOLLIN, watch_word(watch_kind::listener, i));
+}
+
+// ---- the handshake's progress -------------------------------------------------------------------
+
+void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) noexcept {
+  const auto slot = static_cast<std::size_t>(which & 0xffffffff);
+  if (slot >= places_.size()) return;
+  auto& p = places_[slot];
+  if (!p.who || (p.generation & 0xffffff) != which >> 32) return;
+  const bool was_connected = p.who->connected();
+  const auto state = p.who->advance();
+  switch (state) {
+    case pending_connection::state::going:
+      if (!was_connected && p.who->connected())
+        watch_->change(p.who->fd(), EPOLLIN, pending_word(slot, p.generation));
+      return;
+    case pending_connection::state::judging:
+      return judge(slot, now_ns);
+    case pending_connection::state::finished:
+      return hear_verdict(slot, now_ns);
+    case pending_connection::state::hung_up:
+    case pending_connection::state::not_ours:
+      return end_call(slot, state, now_ns);
+  }
+}
+
+void connection_manager::admit(pending_connection&& c) noexcept {
+  const auto peer = c.peer();
+  auto fd = c.take_fd();
+  stop_calling(peer);
+  host_->connected(peer, std::move(fd));
+}
+
+void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept {
+  auto& c = *places_[slot].who;
+  const auto peer = c.peer();
+  const auto& ours = partners_[peer].slot;
+  const bool committed = ours != no_slot && places_[ours].who->committed();
+  auto v = verdict::welcome;
+  switch (host_->relation_to(peer)) {
+    case connection_events::relation::over:
+      v = verdict::gone;
+      break;
+    case connection_events::relation::together:
+      v = verdict::taken;
+      // A call that was given up when the other was welcomed may be judged long after.
+      if (!hung_up(c.fd())) host_->called_again(peer, now_ns);
+      break;
+    case connection_events::relation::apart:
+      if (committed && own_->self.rank < peer) v = verdict::taken;
+      break;
+  }
+  if (!c.decide(v) || v != verdict::welcome) return dismiss(slot);
+  pending_connection welcome = std::move(c);
+  dismiss(slot);
+  admit(std::move(welcome));
+}
+
+void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept {
+  pending_connection c = std::move(*places_[slot].who);
+  const auto peer = c.peer();
+  dismiss(slot);
+  partners_[peer].slot = no_slot;
+  switch (c.judged()) {
+    case verdict::welcome:
+      return admit(std::move(c));
+    case verdict::taken:  // their call is on its way; should it fail, ours is due again
+      return call_again_at(peer,
+                           now_ns + (host_->returning(peer) ? returning_pause_ns : taken_pause_ns));
+    case verdict::gone:
+      // It may not have asked for our return yet, and calls when it does: stay ready for that.
+      if (host_->returning(peer)) return call_failed(peer, ECONNRESET, now_ns);
+      stop_calling(peer);
+      return host_->unreachable(peer, false);
+  }
+}
+
+void connection_manager::end_call(std::size_t slot, pending_connection::state how,
+                                  std::uint64_t now_ns) noexcept {
+  auto& c = *places_[slot].who;
+  if (how == pending_connection::state::not_ours)
+    rejections_.say(complaint::not_ours, caller_name(c.fd()), now_ns);
+  const bool outgoing = c.outgoing();
+  const auto peer = c.peer();
+  const int error = how == pending_connection::state::not_ours ? EPROTO : c.error();
+  dismiss(slot);
+  if (!outgoing) return;
+  partners_[peer].slot = no_slot;
+  call_failed(peer, error, now_ns);
+}
+
+void connection_manager::on_time(std::uint64_t now_ns) noexcept {
+  deadline_ns_.store(UINT64_MAX, std::memory_order_relaxed);
+  if (paused_until_ns_ != 0) {
+    if (now_ns >= paused_until_ns_) {
+      resume_listeners();
+    } else {
+      deadline_at_most(paused_until_ns_);
+    }
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const auto* c = places_[i].who.get();
+    // One that we called and reached may compute for long before it answers.
+    if (!c || (c->outgoing() && c->connected())) continue;
+    const auto due = c->since_ns() + (c->outgoing() ? call_ns : unauthenticated_ns);
+    if (now_ns < due) {
+      deadline_at_most(due);
+      continue;
+    }
+    if (c->outgoing()) {
+      const auto peer = c->peer();
+      dismiss(i);
+      partners_[peer].slot = no_slot;
+      call_failed(peer, ETIMEDOUT, now_ns);
+    } else {
+      rejections_.say(complaint::too_slow, caller_name(c->fd()), now_ns);
+      dismiss(i);
+    }
+  }
+  for (std::size_t i = 0; i < calling_.size();) {
+    const auto peer = calling_[i];
+    const auto& p = partners_[peer];
+    if (p.slot == no_slot && p.again_ns != 0) {
+      if (now_ns >= p.again_ns) {
+        start_call_to(peer, now_ns);
+      } else {
+        deadline_at_most(p.again_ns);
+      }
+    }
+    if (i < calling_.size() && calling_[i] == peer) ++i;
+  }
+}
+
+}  // namespace headway::rails::tcp

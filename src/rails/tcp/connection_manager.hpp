@@ -1,0 +1,142 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "rails/driver.hpp"
+#include "rails/tcp/address.hpp"
+#include "rails/tcp/pending_connection.hpp"
+#include "rails/tcp/rate_limited_log.hpp"
+#include "rails/tcp/settings.hpp"
+#include "rails/tcp/socket.hpp"
+
+namespace headway::rails::tcp {
+
+/// What an epoll word means: a kind, and an index with a generation or a rank.
+enum class watch_kind : std::uint8_t { bell, listener, pending, link };
+[[nodiscard]] constexpr std::uint64_t watch_word(watch_kind kind, std::uint64_t which) noexcept {
+  return static_cast<std::uint64_t>(kind) << 56 | which;
+}
+[[nodiscard]] constexpr watch_kind kind_of(std::uint64_t word) noexcept {
+  return static_cast<watch_kind>(word >> 56);
+}
+[[nodiscard]] constexpr std::uint64_t which_of(std::uint64_t word) noexcept {
+  return word & ((std::uint64_t{1} << 56) - 1);
+}
+
+/// Receives the connections that have been made.
+class connection_events {
+ public:
+  enum class relation : std::uint8_t { apart, together, over };
+  [[nodiscard]] virtual relation relation_to(std::uint32_t peer) const noexcept = 0;
+  /// Both sides have proved themselves and agreed on this connection.
+  virtual void connected(std::uint32_t peer, unique_fd fd) noexcept = 0;
+  /// Every way to `peer` has been tried for long enough, or it has told that it is over. `refused`:
+  /// its machine answers, and no process listens there.
+  virtual void unreachable(std::uint32_t peer, bool refused) noexcept = 0;
+  /// We had a connection with `peer` and call to have another.
+  [[nodiscard]] virtual bool returning(std::uint32_t peer) const noexcept = 0;
+  /// `peer`, with which we are together, has proved itself on another connection.
+  virtual void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept = 0;
+
+ protected:
+  ~connection_events() = default;
+};
+
+/// Makes one connection for each pair that wants one: listens, calls, drops callers that do not
+/// know the job's secret.
+///
+/// Both ends may call at once. A caller commits itself by its proof, and from then on the other
+/// side may welcome it; before, it can hang up and nothing is lost. So: the lower rank, asked for
+/// its verdict on a proved caller, says `taken` when its own call is committed, else it drops its
+/// own call and welcomes. The higher rank always welcomes and drops its own call: the lower one,
+/// which has proved itself on this connection, will answer `taken` on the other or has done so. At
+/// most one connection is ever welcomed, and no frame is sent before the welcome: none can be lost
+/// or overtaken.
+///
+/// Shape:    at most `unauthenticated_max` connections without a proof of the secret, each for at
+///           most `unauthenticated_ns`; new ones wait in the kernel meanwhile.
+/// Threads:  the reaper's; `next_deadline_ns` any.
+/// Progress: never waits.
+/// Errors:   what unauthenticated callers do changes nothing (see rate_limited_log).
+class connection_manager {
+ public:
+  static constexpr std::size_t unauthenticated_max = 64;
+  static constexpr std::uint64_t unauthenticated_ns = 5'000'000'000;
+  static constexpr std::uint64_t silent_unauthenticated_ns = 1'000'000'000;
+  static constexpr std::uint64_t call_ns = 3'000'000'000;  ///< for one route to answer
+
+  connection_manager(connection_events& h, watch_set& watch, const credentials& own,
+                     const settings& s);
+
+  /// Listens on every address of these interfaces.
+  [[nodiscard]] base::result<std::vector<endpoint>> open(std::span<const net_interface> on);
+  void close() noexcept;
+
+  /// `routes` lead to `peer`, the same ones each time.
+  void call(std::uint32_t peer, std::span<const route> routes, std::uint64_t now_ns) noexcept;
+  void stop_calling(std::uint32_t peer) noexcept;
+  void on_pending(std::uint64_t which, std::uint64_t now_ns) noexcept;
+  void on_listener(std::uint64_t which, std::uint64_t now_ns) noexcept;
+  void on_time(std::uint64_t now_ns) noexcept;
+
+  /// A connection is in the making: look at the watch set often.
+  [[nodiscard]] bool busy() const noexcept { return calling_.size() + unauthenticated_ > 0; }
+  /// When `on_time` has something to do; never: UINT64_MAX. [any thread]
+  [[nodiscard]] std::uint64_t next_deadline_ns() const noexcept {
+    return deadline_ns_.load(std::memory_order_relaxed);  // a hint, looked at again in `on_time`
+  }
+
+ private:
+  static constexpr std::size_t no_slot = SIZE_MAX;
+  struct partner {
+    std::vector<route> routes;
+    std::size_t next_route = 0;
+    std::size_t slot = no_slot;  // of our call
+    bool calling = false;        // in `calling_`
+    bool refused_only = true;
+    unsigned rounds = 0;
+    std::uint64_t first_failure_ns = 0;
+    std::uint64_t again_ns = 0;
+  };
+  struct place {
+    std::unique_ptr<pending_connection> who;
+    std::uint32_t generation = 0;
+  };
+
+  std::size_t seat(pending_connection&& c, std::uint32_t events) noexcept;
+  void dismiss(std::size_t slot) noexcept;
+  void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;
+  void call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept;
+  void call_again_at(std::uint32_t peer, std::uint64_t when_ns) noexcept;
+  void admit(pending_connection&& c) noexcept;
+  void judge(std::size_t slot, std::uint64_t now_ns) noexcept;
+  void hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept;
+  void end_call(std::size_t slot, pending_connection::state how, std::uint64_t now_ns) noexcept;
+  bool make_way(std::uint64_t now_ns) noexcept;
+  void pause_listeners(std::uint64_t until_ns) noexcept;
+  void resume_listeners() noexcept;
+  void deadline_at_most(std::uint64_t when_ns) noexcept;
+
+  connection_events* host_;
+  watch_set* watch_;
+  const credentials* own_;
+  const settings* settings_;
+  std::vector<listener> listeners_;
+  std::uint64_t paused_until_ns_ = 0;                    // 0: listening
+  std::unordered_map<std::uint32_t, partner> partners_;  // that we have called, or that called us
+  std::vector<std::uint32_t> calling_;
+  std::vector<place> places_;
+  std::size_t unauthenticated_ = 0;
+  rate_limited_log rejections_;
+  std::atomic<std::uint64_t> deadline_ns_{UINT64_MAX};
+};
+
+}  // namespace headway::rails::tcp

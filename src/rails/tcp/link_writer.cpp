@@ -1,0 +1,191 @@
+#include "rails/tcp/link_writer.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "rails/tcp/connection_manager.hpp"
+
+namespace headway::rails::tcp {
+namespace {
+
+// Up to here one copy into one buffer is cheaper than a gather list.
+constexpr std::size_t flat_bytes_max = 2048;
+
+ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t whole) noexcept {
+  std::array<std::byte, flat_bytes_max> flat;
+  auto* at = flat.data();
+  std::memcpy(at, f.data(), f.size());
+  at += f.size();
+  if (!p.header.empty()) std::memcpy(at, p.header.data(), p.header.size());
+  at += p.header.size();
+  if (!p.payload.empty()) std::memcpy(at, p.payload.data(), p.payload.size());
+  at += p.payload.size();
+  std::memset(at, 0, static_cast<std::size_t>(flat.data() + whole - at));
+  return ::send(fd, flat.data(), whole, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+iovec part(std::span<const std::byte> bytes) noexcept {
+  return {.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+}
+
+ssize_t write_gathered(int fd, const packet& p, const frame_image& f,
+                       std::size_t padding) noexcept {
+  static constexpr std::array<std::byte, 8> zeros{};
+  iovec parts[4] = {part(f), part(p.header), part(p.payload),
+                    part(std::span(zeros).first(padding))};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 4;
+  return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool try_later(int error) noexcept {
+  return error == EAGAIN || error == EINTR || error == ENOBUFS || error == ENOMEM;
+}
+
+}  // namespace
+
+post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
+  HEADWAY_DEBUG_ASSERT(p.header.size() <= tcp::header_bytes_max &&
+                       p.payload.size() <= tcp::eager_bytes_max);
+  if (l.now != link::state::up || !l.out.empty()) return queue(l, peer, p, 0);
+  const auto content = p.header.size() + p.payload.size();
+  const auto padding = padding_of(content);
+  const auto whole = frame_bytes + content + padding;
+  const auto f = encode({.kind = frame_kind::plain,
+                         .header_bytes = static_cast<std::uint16_t>(p.header.size()),
+                         .payload_bytes = static_cast<std::uint32_t>(p.payload.size())});
+  const auto wrote = whole <= flat_bytes_max ? write_flat(l.fd.get(), p, f, whole)
+                                             : write_gathered(l.fd.get(), p, f, padding);
+  if (wrote == static_cast<ssize_t>(whole)) return post::done;
+  if (wrote < 0 && !try_later(errno)) {
+    fail(l);
+    return post::down;
+  }
+  return queue(l, peer, p, wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
+}
+
+/// An empty queue takes every packet: one that has gone out in part is never refused.
+post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_t sent) noexcept {
+  const bool copy = p.payload.size() <= inline_bytes_max;
+  if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
+  if (!l.out.take_plain(p, sent, copy)) {
+    if (sent == 0) return post::retry;
+    fail(l);  // no memory for the rest of a frame that has begun
+    return post::down;
+  }
+  if (l.now == link::state::up) watch_output(l, peer, true);
+  return copy ? post::done : post::posted;
+}
+
+/// What was just queued, where nothing was before, leaves at once as far as it can.
+void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
+                                 std::size_t& done) noexcept {
+  if (l.now != link::state::up) return;
+  if (first) {
+    cookies finished;
+    bool blocked = false;
+    done = write_some(l, finished, blocked);
+    if (l.write_failed) return;  // the reaper reports it as failed
+  }
+  if (!l.out.empty()) watch_output(l, peer, true);
+}
+
+post link_writer::put(link& l, std::uint32_t peer, const remote_place& to,
+                      std::span<const std::byte> from, std::uint64_t cookie) noexcept {
+  if (from.empty()) return post::done;
+  const bool first = l.out.empty();
+  if (!l.out.take_piece(to.exposed.id, to.offset, from, cookie)) return post::retry;
+  std::size_t done = 0;
+  write_if_first(l, peer, first, done);
+  return done > 0 ? post::done : post::posted;
+}
+
+bool link_writer::request(link& l, std::uint32_t peer, const remote_place& at,
+                          const memory_request& what) noexcept {
+  std::array<std::byte, request_bytes> body;
+  encode(what, body);
+  const bool first = l.out.empty();
+  const frame f{.kind = frame_kind::request,
+                .header_bytes = request_bytes,
+                .id = at.exposed.id,
+                .offset = at.offset};
+  if (!l.out.take_frame(f, body)) return false;
+  std::size_t done = 0;
+  write_if_first(l, peer, first, done);
+  return true;
+}
+
+bool link_writer::answer_part(link& l, peer_id peer, memory_tables& memory,
+                              asked_request& r) noexcept {
+  const auto bytes = static_cast<std::size_t>(
+      std::min<std::uint64_t>(r.what.bytes - r.answered, answer_bytes_max));
+  if (!l.out.has_room() || l.out.piece_count() >= answers_queued_max) return false;
+  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes]);
+  exposures::found said;
+  if (copy && r.what.changes) {
+    std::uint64_t before = 0;
+    said = memory.exposed.change(peer, {.exposed = {.id = r.id}, .offset = r.offset}, r.what.change,
+                                 before);
+    std::memcpy(copy.get(), &before, sizeof before);
+  } else if (copy) {
+    said = memory.exposed.read(peer, r.id, r.offset + r.answered, {copy.get(), bytes});
+  }
+  if (said.what == exposures::answer::done &&
+      l.out.take_answer(r.what.answer, r.answered, std::move(copy), bytes)) {
+    r.answered += bytes;
+    return true;
+  }
+  r.answered = r.what.bytes;
+  return l.out.take_frame({.kind = frame_kind::refusal, .id = r.what.answer});
+}
+
+void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
+                         std::deque<asked_request>& asked) noexcept {
+  if (l.now != link::state::up || l.write_failed || l.goodbye_said) return asked.clear();
+  while (!asked.empty() && answer_part(l, peer_id{peer}, memory, asked.front()))
+    if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
+  // While requests are left something is queued, and the watch set reports when it has gone.
+  if (!l.out.empty()) watch_output(l, peer, true);
+}
+
+std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexcept {
+  std::array<iovec, output::vectors_max> vectors;
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = l.out.gather(vectors);
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < message.msg_iovlen; ++i) wanted += vectors[i].iov_len;
+  const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  blocked = wrote < static_cast<ssize_t>(wanted);
+  if (wrote > 0) return l.out.advance(static_cast<std::size_t>(wrote), done);
+  if (wrote < 0 && !try_later(errno)) fail(l);
+  return 0;
+}
+
+void link_writer::fail(link& l) noexcept {
+  l.write_failed = true;
+  shutdown(l.fd.get(), SHUT_RDWR);
+}
+
+void link_writer::set_watching(link& l, bool on) noexcept {
+  if (l.watching_output == on) return;
+  l.watching_output = on;
+  watching_.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
+}
+
+void link_writer::watch_output(link& l, std::uint32_t peer, bool on) noexcept {
+  if (l.watching_output == on) return;
+  set_watching(l, on);
+  watch_->change(l.fd.get(), on ? EPOLLIN | EPOLLOUT : EPOLLIN, watch_word(watch_kind::link, peer));
+}
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "rails/memory.hpp"
+#include "rails/tcp/link.hpp"
+#include "rails/tcp/memory_tables.hpp"
+#include "rails/tcp/socket.hpp"
+
+namespace headway::rails::tcp {
+
+/// Writes to one connection: hands frames to the kernel, and queues what it does not take.
+/// Threads:  the link's lock is held, which is what each function needs.
+/// Progress: never waits. One call hands the kernel what one `sendmsg` takes.
+class link_writer {
+ public:
+  static constexpr std::size_t inline_bytes_max = 8 * 1024;
+  using cookies = std::array<std::uint64_t, output::vectors_max>;
+
+  explicit link_writer(watch_set& watch) noexcept : watch_(&watch) {}
+
+  [[nodiscard]] post send(link& l, std::uint32_t peer, const packet& p) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  [[nodiscard]] post put(link& l, std::uint32_t peer, const remote_place& to,
+                         std::span<const std::byte> from, std::uint64_t cookie) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  /// Sends a request for the peer's memory. False: no room now.
+  [[nodiscard]] bool request(link& l, std::uint32_t peer, const remote_place& at,
+                             const memory_request& what) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Queues answers to what the peer has asked for, as far as there is room.
+  void answer(link& l, std::uint32_t peer, memory_tables& memory,
+              std::deque<asked_request>& asked) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Hands the kernel what one call takes. Returns how many payloads may be reused now.
+  std::size_t write_some(link& l, cookies& done, bool& blocked) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Nothing more can be written: what has arrived may still be read, then the reaper sees the end
+  /// of the connection.
+  void fail(link& l) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Whether the watch set tells when the connection takes more.
+  void watch_output(link& l, std::uint32_t peer, bool on) noexcept HEADWAY_REQUIRES(l.lock);
+  /// The same, of a connection that is added or closed at this moment.
+  void set_watching(link& l, bool on) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Whether some connection is watched for that: a hint.
+  [[nodiscard]] bool watches_any() const noexcept {
+    return watching_.load(std::memory_order_relaxed) > 0;
+  }
+
+ private:
+  static constexpr std::size_t answers_queued_max = 8;
+  static constexpr std::size_t answer_bytes_max = 256 * 1024;
+
+  [[nodiscard]] post queue(link& l, std::uint32_t peer, const packet& p, std::size_t sent) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  void write_if_first(link& l, std::uint32_t peer, bool first, std::size_t& done) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  /// Answers part of a request. False: no room.
+  [[nodiscard]] bool answer_part(link& l, peer_id peer, memory_tables& memory,
+                                 asked_request& r) noexcept HEADWAY_REQUIRES(l.lock);
+
+  watch_set* watch_;
+  std::atomic<int> watching_{0};  // relaxed: a hint
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rails/tcp/handshake.hpp"
+#include "rails/tcp/socket.hpp"
+
+namespace headway::rails::tcp {
+
+/// A connection in the making: an own call, or an accepted one that is not authenticated yet.
+/// Threads:  the reaper's.
+/// Progress: `advance` goes as far as the socket lets it, and never waits.
+class pending_connection {
+ public:
+  enum class state : std::uint8_t {
+    going,
+    judging,   ///< the caller has proved itself: `decide`
+    finished,  ///< the called process has told its verdict
+    hung_up,   ///< the connection failed or was closed; `error` says how
+    not_ours,  ///< the other side is not of this job, or speaks nonsense
+  };
+
+  /// We call `peer`; the connection may still be in the making.
+  [[nodiscard]] static pending_connection dialled(unique_fd fd, const credentials& own,
+                                                  std::uint32_t peer,
+                                                  std::uint64_t now_ns) noexcept;
+  [[nodiscard]] static pending_connection accepted(unique_fd fd, const credentials& own,
+                                                   std::uint64_t now_ns) noexcept;
+
+  state advance() noexcept;
+  /// At `judging`. False: the verdict did not go out, the connection is of no use.
+  [[nodiscard]] bool decide(verdict v) noexcept;
+
+  [[nodiscard]] bool outgoing() const noexcept { return outgoing_; }
+  [[nodiscard]] bool connected() const noexcept { return connected_; }
+  /// We called and have proved ourselves: from now on the other side may count on this connection.
+  [[nodiscard]] bool committed() const noexcept {
+    return outgoing_ && shake_.now() == handshake::stage::decision;
+  }
+  /// Nothing has arrived from this caller.
+  [[nodiscard]] bool silent() const noexcept { return shake_.now() == handshake::stage::hello; }
+  [[nodiscard]] std::uint32_t peer() const noexcept { return shake_.peer(); }
+  [[nodiscard]] verdict judged() const noexcept { return shake_.judged(); }
+  [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
+  [[nodiscard]] int error() const noexcept { return error_; }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] unique_fd take_fd() noexcept { return std::move(fd_); }
+
+ private:
+  pending_connection(unique_fd fd, handshake shake, bool outgoing, std::uint64_t now_ns) noexcept
+      : fd_(std::move(fd)),
+        shake_(shake),
+        outgoing_(outgoing),
+        connected_(!outgoing),
+        since_ns_(now_ns) {}
+
+  [[nodiscard]] bool flush() noexcept;
+  [[nodiscard]] bool hear() noexcept;
+
+  unique_fd fd_;
+  handshake shake_;
+  bool outgoing_;
+  bool connected_;
+  std::uint64_t since_ns_;
+  int error_ = 0;
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,346 @@
+#include "rails/tcp/reaper.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/lock_guard.hpp"
+#include "base/log.hpp"
+
+namespace headway::rails::tcp {
+
+reaper::reaper(shared_state& shared, const credentials& own, std::size_t blocks_max)
+    : shared_(&shared),
+      connections_(static_cast<connection_events&>(*this), shared.watch, own, shared.how),
+      blocks_(blocks_max),
+      reader_(shared.links, static_cast<link_reader::listener&>(*this),
+              shared.how.low_water_bytes) {
+  sent_.reserve(output::entry_count);
+}
+
+base::result<std::vector<endpoint>> reaper::open(std::span<const net_interface> on) {
+  return connections_.open(on);
+}
+
+std::size_t reaper::reap(std::span<event> out) noexcept {
+  event_sink sink(out);
+  report(sink);
+  const bool asked = shared_->wake.requested();
+  const bool timed = connections_.next_deadline_ns() != UINT64_MAX;
+  if (asked || timed) meet_requests(base::now_ns());
+  report_losses(sink);
+  if (!serving_.empty()) answer_peers();
+  if (reader_.any_ready()) reader_.read_ready(sink);
+
+  bool look = ++rounds_ >= rounds_between_looks || shared_->wake.woken() ||
+              shared_->writer.watches_any() || connections_.busy();
+  if (!look) {
+    const auto before = sink.count();
+    reader_.read_recent(sink);
+    look = sink.count() == before && (up_count_ > reader_.recent() || shared_->wake.asleep());
+  }
+  if (look) look_at_watch_set(sink);
+  if (sink.count() == 0) reader_.nothing_came(sink);
+  report(sink);
+  if (!losing_.empty()) report_losses(sink);
+  shared_->wake.set_unfinished(reader_.any_ready() || !serving_.empty() || !losing_.empty() ||
+                               !sent_.empty() || !restored_.empty() || !called_.empty());
+  return sink.count();
+}
+
+void reaper::release(const event& received) noexcept {
+  auto& b = *reinterpret_cast<block*>(received.driver_word);
+  HEADWAY_DEBUG_ASSERT(b.unreleased > 0);
+  --b.unreleased;
+  blocks_.settle(b);
+}
+
+void reaper::meet_requests(std::uint64_t now_ns) noexcept {
+  shared_->wake.take_requests([&](link& l) { meet_request(l, now_ns); });
+  if (now_ns >= connections_.next_deadline_ns()) connections_.on_time(now_ns);
+  if (shared_->wake.take_health_check()) check_health();
+}
+
+void reaper::meet_request(link& l, std::uint64_t now_ns) noexcept {
+  l.lock.lock();
+  const auto now = l.now;
+  const bool sever = l.sever;
+  const std::span<const route> routes(l.routes);
+  l.lock.unlock();
+  if (sever && now <= link::state::up) {
+    if (l.fd) abandon(l.fd.get());
+    lose(l.peer);
+  } else if (now == link::state::calling) {
+    connections_.call(l.peer, routes, now_ns);
+  }
+}
+
+void reaper::look_at_watch_set(event_sink& out) noexcept {
+  rounds_ = 0;
+  shared_->wake.forget_woken();
+  std::array<epoll_event, watch_events_max> found;
+  const int count = epoll_wait(shared_->watch.fd(), found.data(), watch_events_max, 0);
+  std::uint64_t now_ns = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto& e = found[static_cast<std::size_t>(i)];
+    const auto which = which_of(e.data.u64);
+    const auto kind = kind_of(e.data.u64);
+    if (kind == watch_kind::link) {
+      const auto peer = static_cast<std::uint32_t>(which);
+      if ((e.events & EPOLLOUT) != 0) write(peer);
+      if ((e.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) reader_.read(peer, out);
+      continue;
+    }
+    if (now_ns == 0) now_ns = base::now_ns();
+    if (kind == watch_kind::bell) {
+      shared_->wake.quiet_down();
+    } else if (kind == watch_kind::listener) {
+      connections_.on_listener(which, now_ns);
+    } else {
+      connections_.on_pending(which, now_ns);
+    }
+  }
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+void reaper::write(std::uint32_t peer) noexcept {
+  auto& l = shared_->links.at(peer);
+  if (!l.lock.try_lock()) return;  // its sender writes now; the watch set will tell again
+  const base::lock_guard guard(l.lock, std::adopt_lock);
+  if (l.now != link::state::up || l.write_failed) return;
+  bool blocked = false;
+  for (std::size_t turn = 0; turn < 2 && !blocked && !l.out.empty(); ++turn) {
+    link_writer::cookies done;
+    const auto count = shared_->writer.write_some(l, done, blocked);
+    for (std::size_t i = 0; i < count; ++i) sent_.emplace_back(peer, done[i]);
+    if (l.write_failed) return;
+  }
+  if (l.in && !l.in->asked().empty())
+    shared_->writer.answer(l, peer, shared_->memory, l.in->asked());
+  if (l.out.empty()) shared_->writer.watch_output(l, peer, false);
+}
+
+void reaper::asked(std::uint32_t peer) noexcept {
+  auto& l = shared_->links.at(peer);
+  if (!std::exchange(l.serving, true)) serving_.push_back(peer);
+}
+
+void reaper::answer_peers() noexcept {
+  serving_now_.swap(serving_);
+  for (const auto peer : serving_now_) {
+    auto& l = shared_->links.at(peer);
+    l.serving = false;
+    if (!l.in) continue;  // lost meanwhile
+    if (!l.lock.try_lock()) {
+      asked(peer);  // its sender writes now
+      continue;
+    }
+    const base::lock_guard guard(l.lock, std::adopt_lock);
+    shared_->writer.answer(l, peer, shared_->memory, l.in->asked());
+  }
+  serving_now_.clear();
+}
+
+/// What was sent, which peers have called, and which are back.
+void reaper::report(event_sink& out) noexcept {
+  std::size_t reported = 0;
+  for (; reported < sent_.size() && !out.full(); ++reported) {
+    const auto& [peer, cookie] = sent_[reported];
+    out.put({.kind = event_kind::sent, .peer = peer_id{peer}, .cookie = cookie, .bytes = {}});
+  }
+  if (reported > 0)
+    sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(reported));
+  for (; !called_.empty() && !out.full(); called_.pop_back())
+    out.put({.kind = event_kind::called, .peer = peer_id{called_.back()}, .bytes = {}});
+  while (!restored_.empty() && losing_.empty() && !out.full()) {
+    const auto peer = restored_.back();
+    restored_.pop_back();
+    // One that is lost again already is reported as that, `restored` or not.
+    auto& l = shared_->links.at(peer);
+    const base::lock_guard guard(l.lock);
+    if (l.now == link::state::up)
+      out.put({.kind = event_kind::restored, .peer = peer_id{peer}, .bytes = {}});
+  }
+}
+
+// ---- connections come and go --------------------------------------------------------------------
+
+connection_events::relation reaper::relation_to(std::uint32_t peer) const noexcept {
+  auto* const l = shared_->links.find(peer_id{peer});
+  if (!l) return relation::apart;
+  const base::lock_guard guard(l->lock);
+  switch (l->now) {
+    case link::state::apart:
+    case link::state::calling:
+      return relation::apart;
+    case link::state::up:
+      return relation::together;
+    default:
+      return relation::over;
+  }
+}
+
+void reaper::connected(std::uint32_t peer, unique_fd fd) noexcept {
+  auto& l = shared_->links.meet(peer);
+  l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer});
+  l.up_since_ns = base::now_ns();
+  bool waiting = false;
+  bool revived = false;
+  {
+    const base::lock_guard guard(l.lock);
+    l.fd = std::move(fd);
+    const bool known = l.known.load(std::memory_order_relaxed);  // set under the lock
+    if (!known) called_.push_back(peer);
+    l.now = link::state::up;
+    revived = std::exchange(l.revived, false);
+    waiting = !l.out.empty();
+    shared_->writer.set_watching(l, waiting);
+    std::uint32_t events = 0;
+    if (known) events |= EPOLLIN;
+    if (waiting) events |= EPOLLOUT;
+    shared_->watch.change(l.fd.get(), events, watch_word(watch_kind::link, peer));
+  }
+  ++up_count_;
+  if (revived) restored_.push_back(peer);
+  reader_.touch(peer);
+  if (waiting) write(peer);
+}
+
+void reaper::unreachable(std::uint32_t peer, bool refused) noexcept {
+  shared_->links.at(peer).refused = refused;
+  lose(peer);
+}
+
+bool reaper::returning(std::uint32_t peer) const noexcept {
+  auto* const l = shared_->links.find(peer_id{peer});
+  if (!l) return false;
+  const base::lock_guard guard(l->lock);
+  return l->revived;
+}
+
+/// A peer calls again only if it has lost the connection that is still up here. A call that was on
+/// its way when that one was made is younger than `doubt_ns`.
+void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
+  constexpr std::uint64_t doubt_ns = 1'000'000'000;
+  const auto& l = shared_->links.at(peer);
+  const bool unread = !l.known.load(std::memory_order_relaxed);  // what it has sent is to be read
+  if (unread || now_ns < l.up_since_ns + doubt_ns) return;
+  base::log(base::severity::info, "{}: rank {} calls again: the old connection is lost",
+            shared_->name, peer);
+  lose(peer);
+}
+
+void reaper::check_health() noexcept {
+  shared_->links.each([&](const link& l) {
+    if (!l.in || !gone_silent(l.fd.get(), shared_->how.dead_ns)) return;
+    base::log(base::severity::warning, "{}: the machine of rank {} does not answer any more",
+              shared_->name, l.peer);
+    lose(l.peer);
+  });
+}
+
+void reaper::ended(std::uint32_t peer, bool broken) noexcept {
+  if (broken) {
+    base::log(base::severity::error, "{}: rank {} breaks the format of frames: connection closed",
+              shared_->name, peer);
+    return lose(peer);
+  }
+  if (shared_->links.at(peer).in->said_goodbye()) return drop(peer, link::state::leaving);
+  base::log(base::severity::info, "{}: connection to rank {} lost", shared_->name, peer);
+  lose(peer);
+}
+
+void reaper::drop(std::uint32_t peer, link::state how) noexcept {
+  auto& l = shared_->links.at(peer);
+  {
+    const base::lock_guard guard(l.lock);
+    if (l.now > link::state::up) return;  // already
+    shared_->writer.set_watching(l, false);
+    l.now = how;
+    l.sever = false;
+    l.revived = false;
+    l.fd.reset();  // closing takes it out of the watch set
+  }
+  l.low_water = 1;
+  connections_.stop_calling(peer);
+  if (l.in) {
+    --up_count_;
+    reader_.forget(peer);
+    l.in.reset();
+  }
+  losing_.push_back(peer);
+}
+
+/// First how everything posted has ended, then the loss itself.
+void reaper::report_losses(event_sink& out) noexcept {
+  while (!losing_.empty() && !out.full()) {
+    const auto peer = losing_.back();
+    auto& l = shared_->links.at(peer);
+    const base::lock_guard guard(l.lock);
+    auto cookie = l.out.drop();
+    if (!cookie) cookie = shared_->memory.calls.drop(peer_id{peer});
+    if (cookie) {
+      out.put({.kind = event_kind::failed, .peer = peer_id{peer}, .cookie = *cookie, .bytes = {}});
+      continue;
+    }
+    if (l.now == link::state::losing)
+      out.put({.kind = event_kind::lost,
+               .peer = peer_id{peer},
+               .count = std::exchange(l.refused, false) ? 1u : 0u,
+               .bytes = {}});
+    l.now = l.now == link::state::losing ? link::state::lost : link::state::left;
+    l.out.clear();
+    losing_.pop_back();
+  }
+}
+
+// ---- closing ------------------------------------------------------------------------------------
+
+bool reaper::finish_sending() noexcept {
+  bool all = true;
+  shared_->links.each([&](link& l) {
+    const base::lock_guard guard(l.lock);
+    if (l.now == link::state::calling && !l.revived) all = false;
+    if (l.now != link::state::up || l.write_failed) return;
+    if (l.out.empty() && !l.goodbye_said) {
+      l.goodbye_said = l.out.take_frame({.kind = frame_kind::goodbye});
+      link_writer::cookies none;
+      bool blocked = false;
+      (void)shared_->writer.write_some(l, none, blocked);
+      if (!l.out.empty()) {
+        shared_->writer.watch_output(l, l.peer, true);
+      } else if (!l.write_failed) {
+        shutdown(l.fd.get(), SHUT_WR);
+      }
+    }
+    if (!l.out.empty() || unacknowledged_bytes(l.fd.get()) > 0) all = false;
+  });
+  return all;
+}
+
+void reaper::close(last_events& last) noexcept {
+  connections_.close();
+  for (const auto& [peer, cookie] : sent_)
+    last.keep({.kind = event_kind::sent, .peer = peer_id{peer}, .cookie = cookie, .bytes = {}});
+  shared_->links.each([&](link& l) {
+    const base::lock_guard guard(l.lock);
+    l.now = link::state::lost;
+    l.in.reset();
+    l.fd.reset();
+    const peer_id peer{l.peer};
+    const auto keep_failed = [&](std::uint64_t cookie) {
+      last.keep({.kind = event_kind::failed, .peer = peer, .cookie = cookie, .bytes = {}});
+    };
+    while (const auto cookie = l.out.drop()) keep_failed(*cookie);
+    while (const auto cookie = shared_->memory.calls.drop(peer)) keep_failed(*cookie);
+    l.out.clear();
+  });
+}
+
+}  // namespace headway::rails::tcp

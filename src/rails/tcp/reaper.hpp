@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rails/last_events.hpp"
+#include "rails/tcp/connection_manager.hpp"
+#include "rails/tcp/link.hpp"
+#include "rails/tcp/link_reader.hpp"
+#include "rails/tcp/link_writer.hpp"
+#include "rails/tcp/memory_tables.hpp"
+#include "rails/tcp/wake_up.hpp"
+
+namespace headway::rails::tcp {
+
+/// What the parts of a driver share. It outlives them.
+struct shared_state {
+  explicit shared_state(settings s, std::string rail_name)
+      : how(s), name(std::move(rail_name)), writer(watch) {}
+
+  const settings how;
+  const std::string name;
+  link_table links;
+  memory_tables memory;
+  watch_set watch;
+  wake_up wake;
+  link_writer writer;
+};
+
+/// All that `reap` does: connections are made, read, written, answered, reported, and lost.
+/// Threads:  one at a time: "the reaper". `next_deadline_ns` any.
+/// Progress: looks at no more than `watch_events_max` connections at a time, so that work under the
+///           caller's mask stays short.
+class reaper final : private connection_events, private link_reader::listener {
+ public:
+  static constexpr int watch_events_max = 32;
+
+  reaper(shared_state& shared, const credentials& own, std::size_t blocks_max);
+
+  [[nodiscard]] base::result<std::vector<endpoint>> open(std::span<const net_interface> on);
+  [[nodiscard]] std::size_t reap(std::span<event> out) noexcept;
+  void release(const event& received) noexcept;
+  [[nodiscard]] std::uint64_t next_deadline_ns() const noexcept {
+    return connections_.next_deadline_ns();
+  }
+
+  /// Closing: says good-bye where all was sent. True: every peer's kernel has everything.
+  [[nodiscard]] bool finish_sending() noexcept;
+  /// Cuts what is left, and keeps how everything posted has ended.
+  void close(last_events& last) noexcept;
+
+ private:
+  static constexpr unsigned rounds_between_looks = 16;
+
+  // What the connection manager reports.
+  [[nodiscard]] relation relation_to(std::uint32_t peer) const noexcept override;
+  void connected(std::uint32_t peer, unique_fd fd) noexcept override;
+  void unreachable(std::uint32_t peer, bool refused) noexcept override;
+  [[nodiscard]] bool returning(std::uint32_t peer) const noexcept override;
+  void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept override;
+
+  // What the reader reports.
+  void ended(std::uint32_t peer, bool broken) noexcept override;
+  void asked(std::uint32_t peer) noexcept override;
+
+  void meet_requests(std::uint64_t now_ns) noexcept;
+  void meet_request(link& l, std::uint64_t now_ns) noexcept;
+  void look_at_watch_set(event_sink& out) noexcept;
+  void write(std::uint32_t peer) noexcept;
+  void answer_peers() noexcept;
+  void check_health() noexcept;
+  void lose(std::uint32_t peer) noexcept { drop(peer, link::state::losing); }
+  void drop(std::uint32_t peer, link::state how) noexcept;
+  void report(event_sink& out) noexcept;
+  void report_losses(event_sink& out) noexcept;
+
+  shared_state* shared_;
+  connection_manager connections_;
+  block_pool blocks_;
+  link_reader reader_;
+  // Each grows by doubling: a peer is at most once in it.
+  std::vector<std::uint32_t> serving_;  // peers whose requests are not answered yet
+  std::vector<std::uint32_t> serving_now_;
+  std::vector<std::uint32_t> losing_;
+  std::vector<std::uint32_t> restored_;
+  std::vector<std::uint32_t> called_;  // peers that have called us and are not known
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // peer, cookie: to be reported
+  std::size_t up_count_ = 0;
+  unsigned rounds_ = 0;  // since the last look at the watch set
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,188 @@
+#include "runtime/builtin.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/log.hpp"
+#include "rails/selection.hpp"
+#include "rails/self/self_driver.hpp"
+#include "rails/shm/host.hpp"
+#include "rails/shm/shm_driver.hpp"
+#include "rails/software_memory.hpp"
+#include "rails/tcp/address.hpp"
+#include "rails/tcp/tcp_driver.hpp"
+#include "sampling/connections.hpp"
+
+namespace headway::runtime {
+namespace {
+
+using wireup::connection_wishes;
+using wireup::nearness;
+using wireup::nearness_of;
+using wireup::opened_rail;
+using wireup::rail_reach;
+
+using made_rail = std::unique_ptr<rails::driver>;
+
+made_rail make_self(const launch::job& job, const settings&, const rails::rail_choice&) {
+  return std::make_unique<rails::self::self_driver>(static_cast<rails::peer_id>(job.who().rank));
+}
+
+made_rail make_shm(const launch::job& job, const settings& how, const rails::rail_choice&) {
+  const auto& who = job.who();
+  return std::make_unique<rails::shm::shm_driver>(
+      rails::shm::config{.job_id = who.job_id,
+                         .rank = static_cast<std::uint32_t>(who.rank),
+                         .size = static_cast<std::uint32_t>(who.size),
+                         .how = how.shm});
+}
+
+made_rail make_tcp(const launch::job& job, const settings& how, const rails::rail_choice& choice) {
+  const auto& who = job.who();
+  return std::make_unique<rails::tcp::tcp_driver>(
+      rails::tcp::config{.rank = static_cast<std::uint32_t>(who.rank),
+                         .size = static_cast<std::uint32_t>(who.size),
+                         .secret = job.secret(),
+                         .job_id = who.job_id,
+                         .interfaces = {*choice.interface},
+                         .how = how.tcp,
+                         .number = choice.connection});
+}
+
+std::string describe_self(std::span<const std::byte>) { return "this process"; }
+
+std::string describe_shm(std::span<const std::byte> address) {
+  const auto parsed = rails::shm::address::parse(address);
+  return parsed ? parsed->path : "none";
+}
+
+std::string describe_tcp(std::span<const std::byte> address) {
+  std::vector<std::string> all;
+  if (const auto decoded = rails::tcp::address::decode(address))
+    for (const auto& endpoint : decoded->endpoints) all.push_back(endpoint.text());
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, " "));
+}
+
+nearness tcp_nearness(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const auto one = rails::tcp::address::decode(a);
+  const auto other = rails::tcp::address::decode(b);
+  if (!one || !other) return nearness::none;
+  switch (rails::tcp::closeness_of(*one, *other)) {
+    case rails::tcp::closeness::same_address:
+      return nearness::same;
+    case rails::tcp::closeness::same_host:
+      return nearness::inside;
+    case rails::tcp::closeness::same_subnet:
+      return nearness::direct;
+    case rails::tcp::closeness::same_family:
+      return nearness::routed;
+    case rails::tcp::closeness::apart:
+      break;
+  }
+  return nearness::none;
+}
+
+struct builtin_driver {
+  rails::driver_kind kind;
+  made_rail (*make)(const launch::job& job, const settings& how, const rails::rail_choice& choice);
+  std::string (*describe)(std::span<const std::byte> address);  ///< what `open` returned, as text
+  rail_reach reach;
+  nearness_of judge = nullptr;
+};
+
+/// Every driver there is, nearest first. A new one needs a line here and the functions it names.
+constexpr std::array builtin_drivers{
+    builtin_driver{{.name = "self"}, make_self, describe_self, rail_reach::self},
+    builtin_driver{{.name = "shm"}, make_shm, describe_shm, rail_reach::node},
+    builtin_driver{{.name = "tcp", .networked = true},
+                   make_tcp,
+                   describe_tcp,
+                   rail_reach::network,
+                   tcp_nearness},
+};
+
+base::result<opened_rail> open_rail(const launch::job& job, const settings& how,
+                                    const rails::rail_choice& choice) {
+  const auto found = std::ranges::find_if(
+      builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
+  opened_rail r;
+  r.driver = choice.driver;
+  r.reach = found->reach;
+  if (choice.interface) r.interface = choice.interface->name;
+  r.connection = choice.connection;
+  r.judge = found->judge;
+  r.rail = found->make(job, how, choice);
+  auto address = r.rail->open();
+  if (!address) return std::unexpected(std::move(address).error());
+  if (!r.rail->memory()) r.rail = std::make_unique<rails::software_memory>(std::move(r.rail));
+  r.address = std::move(*address);
+  r.address_text = found->describe(r.address);
+  return r;
+}
+
+/// The first rail of each interface.
+base::result<std::vector<opened_rail>> open_first_rails(
+    const launch::job& job, const settings& how, std::span<const rails::rail_choice> choices) {
+  std::vector<opened_rail> opened;
+  for (const auto& choice : choices) {
+    auto r = open_rail(job, how, choice);
+    if (r) {
+      opened.push_back(std::move(*r));
+      continue;
+    }
+    if (!choice.interface || &choice == &choices.back())
+      return std::unexpected(std::move(r).error());
+    base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
+              choice.interface->name, r.error().text);
+  }
+  return opened;
+}
+
+/// Second and further connections of the interfaces, as their wishes say. One that cannot be opened
+/// is said in the log, and then there are fewer.
+void open_more(const launch::job& job, const settings& how,
+               std::span<const rails::rail_choice> choices, std::vector<opened_rail>& opened) {
+  const auto interfaces = opened.size();
+  for (int connection = 2; connection <= sampling::connections_max; ++connection)
+    for (std::size_t i = 0; i < interfaces; ++i) {
+      if (opened[i].wishes.most() < connection) continue;
+      auto choice = *std::ranges::find_if(choices, [&](const rails::rail_choice& c) {
+        return c.driver == opened[i].driver && c.interface->name == opened[i].interface;
+      });
+      choice.connection = connection;
+      auto r = open_rail(job, how, choice);
+      if (!r) {
+        base::log(base::severity::warning, "connection {} of {}:{} is left out: {}", connection,
+                  choice.driver, choice.interface->name, r.error().text);
+        continue;
+      }
+      r->wishes = opened[i].wishes;
+      opened.push_back(std::move(*r));
+    }
+}
+
+}  // namespace
+
+base::result<std::vector<opened_rail>> open_rails(const launch::job& job, const settings& how,
+                                                  const wireup::rail_profiles& known) {
+  std::array<rails::driver_kind, builtin_drivers.size()> kinds;
+  std::ranges::transform(builtin_drivers, kinds.begin(), &builtin_driver::kind);
+  const auto interfaces = rails::list_interfaces();
+  if (!interfaces) return std::unexpected(interfaces.error());
+  const auto choices = rails::select_rails(how.rails.wanted, *interfaces, kinds);
+  if (!choices) return std::unexpected(choices.error());
+  auto opened = open_first_rails(job, how, *choices);
+  if (!opened) return opened;
+  for (auto& r : *opened)
+    if (!r.interface.empty() && job.who().size > 1)
+      r.wishes = how.rails.connections > 0
+                     ? connection_wishes{.usual = how.rails.connections, .of_host = {}}
+                     : known.connections_that_pay(r.rail->query().name);
+  open_more(job, how, *choices, *opened);
+  return opened;
+}
+
+}  // namespace headway::runtime

@@ -1,0 +1,234 @@
+#include "runtime/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/log.hpp"
+#include "packets/peers.hpp"
+#include "runtime/builtin.hpp"
+#include "runtime/counted_rail.hpp"
+#include "runtime/job_router.hpp"
+#include "runtime/rail_statistics.hpp"
+#include "watch/observer.hpp"
+#include "wireup/peer_rails.hpp"
+#include "wireup/places.hpp"
+#include "wireup/process_record.hpp"
+#include "wireup/profiles.hpp"
+
+namespace headway::runtime {
+
+using wireup::opened_rail;
+
+struct instance::parts {
+  wireup::rail_profiles profiles;
+  std::unique_ptr<launch::job> job;
+  processes::table known_processes;   // the processes of the job come first
+  processes::membership_ref members;  // of the job
+  std::unique_ptr<topology::machine> machine;
+  std::unique_ptr<progress::engine> progress;
+  std::unique_ptr<packets::peers> peers;
+  std::unique_ptr<endpoints::service> endpoints;
+  std::unique_ptr<messages::exchange> messages;
+  std::unique_ptr<watch::observer> watching;
+  wireup::places places;                       // of all processes
+  std::vector<opened_rail> rails;              // their drivers go to `peers`
+  std::optional<wireup::own_rails> own_rails;  // how others reach us, and we them
+  std::optional<job_router> router;
+
+  explicit parts(const settings& how) : profiles(how.sampling) {}
+  ~parts() { take_down(); }
+
+  base::result<> exchange_records();
+  [[nodiscard]] packets::rail_use use_of(const opened_rail& rail) const;
+  void take_down() noexcept;
+  template <class Power>
+  [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
+  [[nodiscard]] endpoints::service_options endpoint_options() const;
+};
+
+/// Tells the others where this process runs and how its rails are reached, and reads the same of
+/// them.
+base::result<> instance::parts::exchange_records() {
+  own_rails.emplace(rails);
+  const wireup::process_record own{
+      .place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors())),
+      .host = wireup::own_host(),
+      .addresses = own_rails->addresses()};
+  if (auto done = job->publish(own.pack()); !done) return done;
+  auto found = wireup::places::read(*job);
+  if (!found) return std::unexpected(found.error());
+  places = std::move(*found);
+  return {};
+}
+
+/// A process that this one has not used may speak first, over the nearest rail between the two.
+packets::rail_use instance::parts::use_of(const opened_rail& rail) const {
+  const auto nodes = places.nodes();
+  const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]);
+  const bool shares_node =
+      std::ranges::any_of(rails, [](const auto& r) { return r.reach == wireup::rail_reach::node; });
+  bool first = false;
+  switch (rail.reach) {
+    case wireup::rail_reach::self:
+      break;
+    case wireup::rail_reach::node:
+      first = here > 1;
+      break;
+    case wireup::rail_reach::network:
+      first = std::cmp_less(here, nodes.size()) || (here > 1 && !shares_node);
+      break;
+  }
+  return first ? packets::rail_use::from_start : packets::rail_use::on_first_use;
+}
+
+/// The first of the rails that has this optional power; null: none has it.
+template <class Power>
+Power* instance::parts::first_with(Power* (rails::driver::*ask)()) const noexcept {
+  for (std::size_t i = 0; i < peers->rail_count(); ++i)
+    if (auto* found = (peers->rail_at(i).*ask)()) return found;
+  return nullptr;
+}
+
+endpoints::service_options instance::parts::endpoint_options() const {
+  const auto& who = job->who();
+  const auto nodes = places.nodes();
+  return {.process = static_cast<std::uint32_t>(who.rank),
+          .job = processes::job_id_of(who.job_id),
+          .nodes = std::vector(nodes.begin(), nodes.end()),
+          .share = first_with(&rails::driver::slots) != nullptr};
+}
+
+/// Also of what was built in part.
+void instance::parts::take_down() noexcept {
+  if (watching) watching->finish();
+  if (endpoints) endpoints->stop();
+  messages.reset();  // closes the rails: nothing more is learnt
+  if (peers) router->keep_profiles(*peers);
+  peers.reset();
+  endpoints.reset();  // the peers' second receiver
+  progress.reset();
+  if (watching) watching->write_timeline();
+  watching.reset();
+}
+
+/// Read by one process of the node for all. Nothing: each reads it.
+static std::optional<topology::hardware> hardware_of_node(launch::job& job) {
+  const auto bytes = job.once_a_node([] {
+    const auto found = topology::hardware::read();
+    return found ? found->pack() : std::vector<std::byte>{};
+  });
+  auto known = topology::hardware::unpack(bytes);
+  return known ? std::optional(std::move(*known)) : std::nullopt;
+}
+
+instance::instance(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
+
+instance::~instance() = default;
+
+base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
+  base::log_as(how.log);
+  auto made = std::make_unique<parts>(how);
+  auto job = launch::job::join(how.launch);
+  if (!job) return std::unexpected(job.error());
+  made->job = std::move(*job);
+  const auto& who = made->job->who();
+  base::log_name(fmt::format("rank {}", who.rank));
+  for (int rank = 0; rank < who.size; ++rank)
+    made->known_processes.add({processes::job_id_of(who.job_id), static_cast<std::uint32_t>(rank)});
+  made->members = processes::consecutive(who.size);
+
+  auto machine = topology::machine::read(
+      how.topology, how.topology.description.empty() ? hardware_of_node(*made->job) : std::nullopt);
+  if (!machine) return std::unexpected(machine.error());
+  made->machine = std::move(*machine);
+
+  auto rails = open_rails(*made->job, how, made->profiles);
+  if (!rails) return std::unexpected(rails.error());
+  made->rails = std::move(*rails);
+  if (auto done = made->exchange_records(); !done) return std::unexpected(done.error());
+
+  watch::switch_on_meters(how.watch);
+  auto engine =
+      progress::engine::start(*made->machine, how.progress, made->places.beside(who.rank));
+  if (!engine) return std::unexpected(engine.error());
+  made->progress = std::move(*engine);
+
+  made->router.emplace(job_router::sources{.job = *made->job,
+                                           .processes = made->known_processes,
+                                           .places = made->places,
+                                           .rails = *made->own_rails,
+                                           .profiles = made->profiles});
+  auto chosen = how.packets;
+  chosen.processes = static_cast<std::size_t>(who.size);
+  made->peers = std::make_unique<packets::peers>(
+      *made->progress, static_cast<rails::peer_id>(who.rank), *made->router, chosen);
+  for (auto& r : made->rails)
+    made->peers->add_rail(
+        how.watch.counts() ? std::make_unique<counted_rail>(std::move(r.rail)) : std::move(r.rail),
+        made->use_of(r));
+  made->endpoints = std::make_unique<endpoints::service>(*made->peers, *made->progress,
+                                                         made->endpoint_options(), how.endpoints);
+  made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
+  made->endpoints->attach(*made->messages);
+  made->watching = std::make_unique<watch::observer>(watch::observed{.progress = *made->progress,
+                                                                     .rank = who.rank,
+                                                                     .size = who.size,
+                                                                     .job = who.job_id,
+                                                                     .add_rows = add_rail_rows,
+                                                                     .above = made->peers.get()},
+                                                     how.watch);
+  return std::unique_ptr<instance>(new instance(std::move(made)));
+}
+
+base::result<> instance::stop() {
+  parts_->take_down();
+  return parts_->job->finish();
+}
+
+int instance::rank() const noexcept { return parts_->job->who().rank; }
+int instance::size() const noexcept { return parts_->job->who().size; }
+
+const processes::membership_ref& instance::job_members() const noexcept { return parts_->members; }
+
+int instance::node_of(processes::peer_id process) const noexcept {
+  return parts_->places.nodes()[parts_->known_processes.at(process).rank];
+}
+
+bool instance::outnumber_processors(const processes::membership& of) const {
+  std::vector<std::uint32_t> ranks;
+  for (const auto process : of.peers()) ranks.push_back(parts_->known_processes.at(process).rank);
+  return parts_->places.outnumber_processors(ranks);
+}
+
+std::vector<rail_entry> instance::rails() const {
+  for (const auto process : parts_->members->peers()) static_cast<void>(parts_->peers->at(process));
+  std::vector<rail_entry> all;
+  for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i) {
+    const auto limits = parts_->peers->rail_at(i).query();
+    all.push_back({.name = limits.name,
+                   .address = parts_->rails[i].address_text,
+                   .peers = parts_->peers->peers_on(i)});
+  }
+  return all;
+}
+
+launch::job& instance::job() noexcept { return *parts_->job; }
+const topology::machine& instance::machine() const noexcept { return *parts_->machine; }
+progress::engine& instance::progress() noexcept { return *parts_->progress; }
+messages::exchange& instance::messages() noexcept { return *parts_->messages; }
+endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
+
+rails::shm_slots* instance::shm_slots() noexcept {
+  return parts_->first_with(&rails::driver::slots);
+}
+
+rails::memory* instance::node_memory() noexcept {
+  for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i)
+    if (auto& rail = parts_->peers->rail_at(i); rail.slots()) return rail.memory();
+  return nullptr;
+}
+
+}  // namespace headway::runtime

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "endpoints/service.hpp"
+#include "launch/job.hpp"
+#include "messages/exchange.hpp"
+#include "processes/membership.hpp"
+#include "processes/table.hpp"
+#include "progress/core/engine.hpp"
+#include "runtime/settings.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::rails {
+class shm_slots;
+}  // namespace headway::rails
+
+namespace headway::runtime {
+
+/// A rail as `headway info` shows it.
+struct rail_entry {
+  std::string name;
+  std::string address;  ///< for people
+  int peers = 0;        ///< processes of the job that are reached over it
+};
+
+/// The composition: builds the parts of one member of a job in order, and takes them down in
+/// reverse order. A value without globals: several may live in one process.
+/// Threads:  `start` and `stop` alone; the rest any thread.
+/// Progress: `start` and `stop` wait for the other ranks, each step with a deadline.
+class instance {
+ public:
+  /// Joins the job, opens the rails, and tells the others where this process is. It connects to
+  /// none of them: a peer is made on first use. Collective over the job.
+  [[nodiscard]] static base::result<std::unique_ptr<instance>> start(const settings& how);
+  /// After the caller's own barrier: closes the rails, stops the threads, leaves the job.
+  [[nodiscard]] base::result<> stop();
+  ~instance();
+  instance(const instance&) = delete;
+  instance& operator=(const instance&) = delete;
+
+  [[nodiscard]] int rank() const noexcept;
+  [[nodiscard]] int size() const noexcept;
+  /// The processes of the job, in the order of their ranks in it.
+  [[nodiscard]] const processes::membership_ref& job_members() const noexcept;
+  /// Number of the node that a process runs on: equal numbers share memory. 0 is the first rank's.
+  [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
+  /// Are these processes, on some computer, more than its processors? The same answer everywhere.
+  [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
+  /// For people who ask: it makes peers of all processes of the job, to count them.
+  [[nodiscard]] std::vector<rail_entry> rails() const;
+
+  [[nodiscard]] launch::job& job() noexcept;
+  [[nodiscard]] const topology::machine& machine() const noexcept;
+  [[nodiscard]] progress::engine& progress() noexcept;
+  [[nodiscard]] messages::exchange& messages() noexcept;
+  [[nodiscard]] endpoints::service& endpoints() noexcept;
+  /// Where the processes of this node show each other small values; null: not on these rails.
+  [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
+  /// The memory contract of the rail between this node's processes; null: not on these rails.
+  [[nodiscard]] rails::memory* node_memory() noexcept;
+
+ private:
+  struct parts;
+  explicit instance(std::unique_ptr<parts> made);
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace headway::runtime

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "launch/job.hpp"
+#include "packets/peers.hpp"
+#include "processes/table.hpp"
+#include "wireup/peer_rails.hpp"
+#include "wireup/places.hpp"
+#include "wireup/profiles.hpp"
+
+namespace headway::runtime {
+
+/// Finds the rails to a process of the job in its record, when that process is used first; and
+/// keeps the profiles of those rails from one job to the next.
+/// Shape:    nothing for a process that was not used.
+/// Threads:  as `packets::router`; `keep_profiles` alone.
+class job_router final : public packets::router {
+ public:
+  /// What it looks up; all of it outlives it.
+  struct sources {
+    launch::job& job;
+    const processes::table& processes;
+    const wireup::places& places;
+    const wireup::own_rails& rails;  ///< in the order in which the peers have them
+    const wireup::rail_profiles& profiles;
+  };
+  explicit job_router(const sources& from);
+
+  [[nodiscard]] base::result<> route(packets::peers& all, rails::peer_id whom) override;
+  /// Those of this node: shared memory sees their end.
+  [[nodiscard]] bool end_is_seen(rails::peer_id whom) const noexcept override;
+  /// Stores what transfers have taught about the rails to each peer that has several.
+  void keep_profiles(packets::peers& all) const;
+
+ private:
+  void recall_profiles(packets::peers& all, rails::peer_id whom, const std::string& host);
+
+  const sources from_;
+  const std::uint64_t job_id_;
+  std::map<rails::peer_id, std::string> hosts_;  // of peers with several rails
+};
+
+}  // namespace headway::runtime

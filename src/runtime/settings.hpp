@@ -1,0 +1,37 @@
+#pragma once
+
+#include "base/log.hpp"
+#include "collectives/settings.hpp"
+#include "endpoints/settings.hpp"
+#include "launch/settings.hpp"
+#include "packets/settings.hpp"
+#include "progress/core/settings.hpp"
+#include "rails/settings.hpp"
+#include "rails/shm/settings.hpp"
+#include "rails/tcp/settings.hpp"
+#include "sampling/settings.hpp"
+#include "topology/settings.hpp"
+#include "watch/settings.hpp"
+
+namespace headway::runtime {
+
+/// What the user chooses, for all parts of an instance and for what stands on it.
+struct settings {
+  base::log_settings log = {};
+  topology::settings topology = {};
+  progress::settings progress = {};
+  watch::settings watch = {};
+  launch::settings launch = {};
+  sampling::settings sampling = {};
+  rails::settings rails = {};
+  rails::shm::settings shm = {};
+  rails::tcp::settings tcp = {};
+  packets::settings packets = {};  ///< `processes` comes from the job
+  endpoints::settings endpoints = {};
+  collectives::settings collectives = {};
+
+  /// The one place that reads the environment for an instance.
+  [[nodiscard]] static settings from_environment();
+};
+
+}  // namespace headway::runtime

@@ -1,0 +1,70 @@
+#include "runtime/shared_instance.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+
+#include "base/assert.hpp"
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+
+namespace headway::runtime {
+namespace {
+
+base::mutex lifetime;  // cold: start and end only
+std::unique_ptr<instance> the_instance HEADWAY_GUARDED_BY(lifetime);
+int holders HEADWAY_GUARDED_BY(lifetime) = 0;
+bool over HEADWAY_GUARDED_BY(lifetime) = false;
+// Of a child: its parent's, which it leaves as it is. Reachable, or leak checkers would complain.
+instance* left_to_parent = nullptr;
+std::atomic<bool> forked{false};  // relaxed: set before a child has more than one thread
+
+/// The end of a child must not be taken for its parent's: the runtime's destructor says good-bye.
+/// A child has one thread, and must not wait for a lock that another one held.
+void in_child() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+  if (!the_instance) return;
+  left_to_parent = the_instance.release();
+  forked.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+const settings& own_settings() {
+  static const auto read = settings::from_environment();
+  return read;
+}
+
+bool in_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
+
+base::result<instance*> hold() {
+  // Before the lock, which another thread may have held when the process was forked.
+  if (in_forked_child()) return base::failed(base::fault_kind::unsupported, forked_child_text);
+  const base::lock_guard held(lifetime);
+  if (over)
+    return base::failed(base::fault_kind::unsupported,
+                        "this process has left its job, and cannot join it again");
+  if (!the_instance) {
+    static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
+    static_cast<void>(registered);
+    auto started = instance::start(own_settings());
+    if (!started) return std::unexpected(started.error());
+    the_instance = std::move(*started);
+  }
+  ++holders;
+  return the_instance.get();
+}
+
+base::result<> let_go() {
+  if (in_forked_child()) return {};
+  const base::lock_guard held(lifetime);
+  HEADWAY_ASSERT(holders > 0);
+  if (--holders > 0) return {};
+  over = true;
+  auto stopped = the_instance->stop();
+  the_instance.reset();
+  return stopped;
+}
+
+}  // namespace headway::runtime

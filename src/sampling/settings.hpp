@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+
+namespace headway::sampling {
+
+/// Where the user's profiles are kept, and how long they hold.
+struct settings {
+  std::filesystem::path folder = {};  ///< HEADWAY_CACHE and others; empty: profiles are not kept
+  int days_max = 90;                  ///< HEADWAY_PROFILE_DAYS
+
+  /// The folder is `profiles` in $HEADWAY_CACHE, $XDG_CACHE_HOME/headway or ~/.cache/headway. It
+  /// need not exist yet.
+  /// Source: XDG Base Directory Specification: a path that is not absolute is to be ignored.
+  [[nodiscard]] static settings from_environment();
+};
+
+}  // namespace headway::sampling

@@ -1,0 +1,56 @@
+#include "wireup/places.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/assert.hpp"
+#include "wireup/process_record.hpp"
+
+namespace headway::wireup {
+
+base::result<places> places::read(launch::job& job) {
+  const auto size = static_cast<std::size_t>(job.who().size);
+  const auto own = static_cast<std::size_t>(job.who().rank);
+  std::vector<std::uint64_t> kernels(size), memories(size);
+  places made;
+  made.processors_.resize(size);
+  // Each process begins with its own, so that those of a node look up different ones.
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto rank = (own + i) % size;
+    const auto record = job.record_of(static_cast<int>(rank));
+    if (!record) return std::unexpected(record.error());
+    const auto place = process_record::place_in(*record);
+    if (!place) return std::unexpected(place.error());
+    kernels[rank] = place->kernel;
+    memories[rank] = place->memory;
+    made.processors_[rank] = static_cast<int>(place->processors);
+  }
+  made.nodes_ = number_by_equality(memories);
+  made.computers_ = number_by_equality(kernels);
+  return made;
+}
+
+int places::beside(int rank) const noexcept {
+  HEADWAY_ASSERT(static_cast<std::size_t>(rank) < computers_.size());
+  return static_cast<int>(
+      std::ranges::count(computers_, computers_[static_cast<std::size_t>(rank)]));
+}
+
+bool places::outnumber_processors(std::span<const std::uint32_t> ranks) const {
+  std::vector<int> members(computers_.size(), 0);  // of each computer
+  return std::ranges::any_of(ranks, [&](std::uint32_t rank) {
+    const auto computer = static_cast<std::size_t>(computers_[rank]);
+    return ++members[computer] > processors_[rank];
+  });
+}
+
+std::vector<int> number_by_equality(std::span<const std::uint64_t> values) {
+  std::unordered_map<std::uint64_t, int> known;
+  std::vector<int> numbers;
+  numbers.reserve(values.size());
+  for (const auto value : values)
+    numbers.push_back(known.try_emplace(value, static_cast<int>(known.size())).first->second);
+  return numbers;
+}
+
+}  // namespace headway::wireup

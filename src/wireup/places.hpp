@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/job.hpp"
+
+namespace headway::wireup {
+
+/// Which processes of a job share memory, and which share processors.
+/// Shape:    twelve bytes a process.
+/// Threads:  any, after `read`.
+class places {
+ public:
+  /// From every process's record; after the job's exchange.
+  [[nodiscard]] static base::result<places> read(launch::job& job);
+
+  /// Of each rank: equal numbers share memory. Numbered from 0 in the order of the ranks.
+  [[nodiscard]] std::span<const int> nodes() const noexcept { return nodes_; }
+  /// How many processes use the processors that `rank` uses, itself included.
+  [[nodiscard]] int beside(int rank) const noexcept;
+  /// Whether these processes are, on some computer, more than its processors. The same answer in
+  /// every process.
+  [[nodiscard]] bool outnumber_processors(std::span<const std::uint32_t> ranks) const;
+
+ private:
+  std::vector<int> nodes_;       // of each rank
+  std::vector<int> computers_;   // of each rank: equal numbers share processors
+  std::vector<int> processors_;  // of each rank's computer
+};
+
+/// Numbers equal values alike, in the order in which they first come: {7, 5, 7} → {0, 1, 0}.
+[[nodiscard]] std::vector<int> number_by_equality(std::span<const std::uint64_t> values);
+
+}  // namespace headway::wireup

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wireup/nic_addresses.hpp"
+
+namespace headway::wireup {
+
+/// How directly two rails of one driver reach each other, from their addresses; the same seen from
+/// either side. 0: not at all.
+enum class nearness : std::uint8_t {
+  none,
+  routed,  ///< through a gateway; the kernel chooses the interface
+  direct,  ///< on one network
+  inside,  ///< within one machine
+  same,    ///< within one machine and on the same interface
+};
+using nearness_of = nearness (*)(std::span<const std::byte>, std::span<const std::byte>);
+
+/// Pairs our interfaces with the peer's, by the addresses of their first rails: nearest first, each
+/// in one pair at most. Both sides compute the same pairs: `we_are_lower` says which of the two has
+/// the smaller rank.
+///
+/// A second routed pair would leave through the same interface as the first, or as a direct one:
+/// one is made, and none beside direct ones. Without a `judge` the rails pair in order.
+[[nodiscard]] std::vector<std::optional<std::size_t>> pair_rails(
+    std::span<const rail_address> ours, std::span<const rail_address> theirs, nearness_of judge,
+    bool we_are_lower);
+
+}  // namespace headway::wireup

@@ -1,0 +1,17 @@
+// What another process publishes of itself, as the launcher hands it on.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/assert.hpp"
+#include "wireup/process_record.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using headway::wireup::process_record;
+  const auto bytes = std::as_bytes(std::span(data, size));
+  (void)process_record::place_in(bytes);
+  const auto found = process_record::unpack(bytes);
+  // What is understood comes back from what is packed of it.
+  if (found) HEADWAY_ASSERT(process_record::unpack(found->pack()) == *found);
+  return 0;
+}

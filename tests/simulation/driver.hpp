@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rails/health.hpp"
+#include "rails/memory.hpp"
+#include "tests/simulation/network.hpp"
+
+namespace headway::simulation {
+
+/// A rail of a simulated process. Keeps both driver contracts, and is within them as difficult as
+/// its network's temper says.
+/// Threads:  with the machine's time as the contract says, else one: that of the network.
+class driver final : public rails::driver, private rails::memory, private rails::health {
+ public:
+  driver(network& net, std::uint32_t rail, std::uint32_t self);
+  ~driver() override;
+  driver(const driver&) = delete;
+  driver& operator=(const driver&) = delete;
+
+  [[nodiscard]] rails::limits query() const noexcept override;
+  [[nodiscard]] base::result<std::vector<std::byte>> open() override;
+  [[nodiscard]] base::result<> connect(rails::peer_id peer, std::span<const std::byte>) override;
+  [[nodiscard]] rails::post send(rails::peer_id peer, const rails::packet& what) noexcept override;
+  [[nodiscard]] std::size_t reap(std::span<rails::event> out) noexcept override;
+  void release(const rails::event& received) noexcept override;
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool arm(bool) noexcept override { return true; }
+  void tick(std::uint64_t) noexcept override {}
+  [[nodiscard]] rails::memory* memory() noexcept override { return this; }
+  [[nodiscard]] rails::health* health() noexcept override;
+  void close() noexcept override;
+
+  /// When there will be something to reap, or room for what was answered `retry`; or never.
+  [[nodiscard]] std::uint64_t due_ns() const noexcept;
+  /// How many exposures are open.
+  [[nodiscard]] std::size_t exposed_count() const noexcept { return exposures_.size(); }
+
+ private:
+  friend class network;
+  // rails::memory
+  [[nodiscard]] rails::memory_limits limits_to(rails::peer_id peer) const noexcept override;
+  [[nodiscard]] base::result<rails::ticket> expose(const rails::exposure& what) noexcept override;
+  void withdraw(const rails::ticket& exposed) noexcept override;
+  [[nodiscard]] rails::post put(rails::peer_id peer, const rails::remote_place& to,
+                                std::span<const std::byte> from,
+                                std::uint64_t cookie) noexcept override;
+  // rails::health
+  void sever(rails::peer_id peer) noexcept override;
+  void revive(rails::peer_id peer) noexcept override;
+  [[nodiscard]] std::uint64_t last_activity_ns(rails::peer_id peer) noexcept override;
+
+  /// Empty: `send` or `put` may go on.
+  [[nodiscard]] std::optional<rails::post> refuse(std::uint32_t to) noexcept;
+  [[nodiscard]] rails::post dispatch(std::uint32_t to, network::parcel p, std::size_t payload_bytes,
+                                     std::uint64_t cookie) noexcept;
+  [[nodiscard]] rails::post try_later(std::uint64_t at_ns) noexcept;
+  [[nodiscard]] bool knows(std::uint32_t other) const { return others_.contains(other); }
+  void tell(const rails::event& what, std::uint64_t at_ns);
+  [[nodiscard]] std::size_t report_ends(std::span<rails::event> out) noexcept;
+  [[nodiscard]] bool take(std::uint32_t from, network::parcel& p, rails::event& e);
+
+  network& net_;
+  const std::uint32_t rail_, self_;
+  std::set<std::uint32_t> others_;
+  std::multiset<std::pair<std::uint64_t, std::uint32_t>> arrivals_;  // when, from where
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> kept_;        // of processes not yet known
+  std::set<std::uint32_t> called_;                                   // those that were reported
+  std::multimap<std::uint64_t, rails::event> told_;  // by the time at which they are reported
+  std::deque<std::vector<std::byte>> held_;          // received, not released
+  std::map<std::uint64_t, rails::exposure> exposures_;
+  std::uint64_t last_exposure_ = 0;
+  std::uint64_t retry_ns_ = UINT64_MAX;
+  bool closed_ = false;
+};
+
+}  // namespace headway::simulation

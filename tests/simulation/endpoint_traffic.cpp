@@ -1,0 +1,254 @@
+#include "tests/simulation/endpoint_traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace headway::simulation {
+namespace {
+
+using endpoints::no_wait;
+using endpoints::outcome;
+
+constexpr std::int32_t tags = 2;
+
+/// What stands in front of each message that has room for it.
+struct label {
+  std::uint32_t from, from_point, to, to_point;
+  std::int32_t tag;
+  std::uint32_t number;
+};
+
+void write_contents(const planned_letter& what, std::byte* data) {
+  for (std::size_t i = 0; i < what.bytes; ++i)
+    data[i] = static_cast<std::byte>(what.from * 17 + what.number * 5 + i * (3 + i % 5));
+  const label head{what.from, what.from_point, what.to, what.to_point, what.tag, what.number};
+  std::memcpy(data, &head, std::min(sizeof head, what.bytes));
+}
+
+}  // namespace
+
+endpoint_plan::endpoint_plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max,
+                             std::uint64_t seed)
+    : sends(processes), ids(processes), dead(processes) {
+  dice d(seed);
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    planned_letter l;
+    l.from = static_cast<std::uint32_t>(d.below(processes));
+    const auto reach = d.one_in(4) ? processes : std::min(processes, 3u);
+    l.to = (l.from + static_cast<std::uint32_t>(d.below(reach))) % processes;  // or to itself
+    l.from_point = static_cast<std::uint32_t>(d.below(points_each));
+    l.to_point = static_cast<std::uint32_t>(d.below(points_each));
+    l.tag = static_cast<std::int32_t>(d.below(tags));
+    std::size_t most = sizeof(label);
+    while (most < bytes_max && !d.one_in(10)) most *= 2;
+    l.bytes = d.between(sizeof(label), std::max(std::min(most, bytes_max), sizeof(label)));
+    l.keep = d.one_in(5);
+    sends[l.from].push_back(l);
+  }
+  for (auto& list : sends)
+    for (auto& l : list) {
+      auto& in_order = lines[line_of(l)];
+      l.number = static_cast<std::uint32_t>(in_order.size());
+      in_order.push_back(&l);
+    }
+}
+
+endpoint_traffic::endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed)
+    : on_(on), plan_(all), service_(*on.endpoints()), dice_(seed) {
+  for (auto& id : plan_.ids[on.self()])
+    if (service_.open("", no_wait, id) != outcome::ok) complain("an end-point does not open");
+}
+
+endpoint_traffic::~endpoint_traffic() = default;
+
+void endpoint_traffic::complain_of(const planned_letter& what, const std::string& why) {
+  complain(fmt::format("process {}: end-point {}.{} -> {}.{}, tag {}, number {}, {} bytes{}: {}",
+                       on_.self(), what.from, what.from_point, what.to, what.to_point, what.tag,
+                       what.number, what.bytes, what.keep ? ", kept" : "", why));
+}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+void endpoint_traffic::own(std::byte* data) {
+  std::size_t bytes = 0;
+  if (service_.capacity(data, bytes) != outcome::ok) return complain("a buffer is not known");
+  const auto after = plan_.held.upper_bound(data);
+  if ((after != plan_.held.end() && after->first < data + bytes) ||
+      (after != plan_.held.begin() && std::prev(after)->second > data))
+    complain(fmt::format("process {}: a buffer of {} bytes has two owners", on_.self(), bytes));
+  plan_.held[data] = data + bytes;
+  if (service_.bytes_taken() > on_.endpoint_bytes_max())
+    complain(fmt::format("process {}: buffers take {} bytes", on_.self(), service_.bytes_taken()));
+}
+
+void endpoint_traffic::disown(std::byte* data) { plan_.held.erase(data); }
+
+void endpoint_traffic::expect_contents(const held_buffer& one, const char* when) {
+  std::vector<std::byte> due(one.bytes);
+  write_contents(*one.what, due.data());
+  if (!std::equal(due.begin(), due.end(), one.data)) complain_of(*one.what, when);
+}
+
+void endpoint_traffic::release(const held_buffer& one) {
+  expect_contents(one, "was written to while its program held it");
+  disown(one.data);
+  if (service_.release(one.data) != outcome::ok) complain_of(*one.what, "is not released");
+}
+
+// ---- sending ------------------------------------------------------------------------------------
+
+bool endpoint_traffic::send_next() {
+  const auto& what = plan_.sends[on_.self()][next_];
+  if (!waiting_) {
+    void* data = nullptr;
+    if (service_.request(what.bytes, &data) != outcome::ok) return false;
+    waiting_ = static_cast<std::byte*>(data);
+    own(waiting_);
+    write_contents(what, waiting_);
+  }
+  disown(waiting_);  // a receiver may have it before the call is over
+  const auto how = service_.send({.to = {what.to, plan_.ids[what.to][what.to_point]},
+                                  .tag = what.tag,
+                                  .from = plan_.ids[on_.self()][what.from_point],
+                                  .data = waiting_,
+                                  .bytes = what.bytes,
+                                  .keep = what.keep},
+                                 no_wait);
+  const held_buffer one{waiting_, what.bytes, &what};
+  if (how != outcome::ok || what.keep) own(waiting_);
+  if (how == outcome::again || how == outcome::no_memory) return false;
+  ++next_;
+  waiting_ = nullptr;
+  if (how == outcome::ok) {
+    auto& ahead = plan_.ahead[{what.from, what.to, what.to_point}];
+    if (++ahead > static_cast<int>(on_.window()) && what.from != what.to)
+      complain_of(what,
+                  fmt::format("{} messages are under way, the window is {}", ahead, on_.window()));
+    if (what.keep) kept_.push_back(one);
+    return true;
+  }
+  release(one);
+  ++failed_;
+  if (how != outcome::gone || !plan_.dead[what.to])
+    complain_of(what, fmt::format("its send ended as {}", static_cast<int>(how)));
+  return true;
+}
+
+void endpoint_traffic::look_at_kept() {
+  std::erase_if(kept_, [&](const held_buffer& one) {
+    bool idle = false;
+    if (service_.probe(one.data, idle) != outcome::ok) complain_of(*one.what, "is not probed");
+    if (idle) release(one);
+    return idle;
+  });
+}
+
+// ---- receiving ----------------------------------------------------------------------------------
+
+void endpoint_traffic::arrived(std::uint32_t point, const endpoints::message& got) {
+  auto* data = static_cast<std::byte*>(got.data);
+  own(data);
+  label head{};
+  if (got.bytes < sizeof head) return complain("a message is too short for its label");
+  std::memcpy(&head, data, sizeof head);
+  const planned_letter claimed{.from = head.from,
+                               .to = head.to,
+                               .from_point = head.from_point,
+                               .to_point = head.to_point,
+                               .tag = head.tag,
+                               .number = head.number,
+                               .bytes = got.bytes};
+  const auto found = plan_.lines.find(endpoint_plan::line_of(claimed));
+  if (found == plan_.lines.end()) return complain_of(claimed, "was never sent");
+  auto& came = came_[found->first];
+  // Of a process that has died, large messages may be missing that were announced.
+  if (plan_.dead[head.from]) came = std::max(came, head.number);
+  if (came >= found->second.size()) return complain_of(claimed, "comes once too often");
+  const auto& what = *found->second[came++];
+  if (head.to != on_.self() || head.to_point != point) complain_of(claimed, "is not for this one");
+  if (head.number != what.number)
+    return complain_of(what, fmt::format("number {} came in its place", head.number));
+  if (got.bytes != what.bytes || got.tag != what.tag || got.from.process != what.from ||
+      got.from.id != plan_.ids[what.from][what.from_point])
+    complain_of(
+        what, fmt::format("{} bytes with tag {} of {} came", got.bytes, got.tag, got.from.process));
+  --plan_.ahead[{what.from, what.to, what.to_point}];
+  read_.push_back({data, got.bytes, &what});
+  expect_contents(read_.back(), "is damaged");
+  ++checked_;
+  while (read_.size() > held_max || (!read_.empty() && dice_.one_in(3))) {
+    release(read_.front());
+    read_.pop_front();
+  }
+}
+
+bool endpoint_traffic::receive(std::uint32_t point, std::int32_t tag) {
+  endpoints::message got;
+  const auto how =
+      service_.receive(plan_.ids[on_.self()][point], {.from = {}, .tag = tag}, no_wait, got);
+  if (how == outcome::ok) arrived(point, got);
+  else if (how != outcome::again)
+    complain(fmt::format("a receive ends as {}", static_cast<int>(how)));
+  return how == outcome::ok;
+}
+
+bool endpoint_traffic::receive_one() {
+  const auto first_tag = static_cast<std::int32_t>(dice_.below(tags));
+  return receive(0, endpoints::any_tag) || receive(1, first_tag) || receive(1, 1 - first_tag);
+}
+
+void endpoint_traffic::check() {
+  look_at_kept();
+  unread_ = true;
+  while (unread_ && !dice_.one_in(8)) unread_ = receive_one();
+}
+
+void endpoint_traffic::start_some() {
+  while (receive_one()) {
+  }
+  unread_ = false;
+  blocked_ = false;
+  while (has_to_send() && !blocked_ && !dice_.one_in(6)) blocked_ = !send_next();
+  // What is held may be what a send, here or elsewhere, waits for.
+  for (; !read_.empty() && !dice_.one_in(3); read_.pop_front()) release(read_.front());
+}
+
+bool endpoint_traffic::may_start() const {
+  return (has_to_send() && !blocked_) || unread_ || !read_.empty();
+}
+
+bool endpoint_traffic::done() const {
+  if (has_to_send() || !kept_.empty() || !read_.empty()) return false;
+  return std::ranges::all_of(plan_.lines, [&](const auto& one) {
+    const auto& [line, letters] = one;
+    if (line.to != on_.self() || plan_.dead[line.from]) return true;
+    const auto found = came_.find(line);
+    return found != came_.end() && found->second == letters.size();
+  });
+}
+
+void endpoint_traffic::close() {}
+
+std::string endpoint_traffic::state() const {
+  const auto came = std::accumulate(came_.begin(), came_.end(), std::uint64_t{0},
+                                    [](auto all, const auto& one) { return all + one.second; });
+  std::string text = fmt::format(" {} of {} messages to end-points sent, {} came;", next_,
+                                 plan_.sends[on_.self()].size(), came);
+  if (!kept_.empty())
+    text += fmt::format(" {} kept, the first of {} bytes to {};", kept_.size(), kept_[0].bytes,
+                        kept_[0].what->to);
+  for (const auto& [line, letters] : plan_.lines) {
+    if (line.to != on_.self()) continue;
+    const auto found = came_.find(line);
+    const auto so_far = found == came_.end() ? 0 : found->second;
+    if (so_far < letters.size())
+      text += fmt::format(" {} of {} from {} to point {} tag {};", so_far, letters.size(),
+                          line.from, line.to_point, line.tag);
+  }
+  return text;
+}
+
+}  // namespace headway::simulation

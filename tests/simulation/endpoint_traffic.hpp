@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "endpoints/delivery/message.hpp"
+#include "endpoints/service.hpp"
+#include "tests/simulation/dice.hpp"
+#include "tests/simulation/process.hpp"
+#include "tests/simulation/workload.hpp"
+
+namespace headway::simulation {
+
+constexpr std::uint32_t points_each = 2;  ///< end-points of a process
+
+/// A message from an end-point to another, known to both processes before it is sent.
+struct planned_letter {
+  std::uint32_t from = 0, to = 0;  ///< processes
+  std::uint32_t from_point = 0, to_point = 0;
+  std::int32_t tag = 0;
+  std::uint32_t number = 0;  ///< among those that have to arrive in order
+  std::size_t bytes = 0;
+  bool keep = false;  ///< the buffer stays the sender's
+};
+
+/// All messages between end-points of a run, by a seed; and what only a simulation can know, where
+/// all processes are one.
+struct endpoint_plan {
+  endpoint_plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max,
+                std::uint64_t seed);
+  /// The messages of these have one order: at an end-point 0, those of a process; at another, those
+  /// of a process with a tag.
+  struct line {
+    std::uint32_t from, to, to_point;
+    std::int32_t tag;
+    auto operator<=>(const line&) const = default;
+  };
+  [[nodiscard]] static line line_of(const planned_letter& l) {
+    return {l.from, l.to, l.to_point, l.to_point == 0 ? 0 : l.tag};
+  }
+  std::vector<std::vector<planned_letter>> sends;  ///< by sender, in order
+  std::map<line, std::vector<const planned_letter*>> lines;
+  std::vector<std::array<std::uint32_t, points_each>> ids;  ///< of the end-points, by process
+  std::map<const std::byte*, const std::byte*> held;        ///< buffers of programs: begin, end
+  /// Messages of a process that are sent to an end-point of another and not received: by both, and
+  /// the end-point's number.
+  std::map<std::array<std::uint32_t, 3>, int> ahead;
+  std::vector<bool> dead;
+};
+
+/// One process's part of the messages between end-points.
+///
+/// Invariants that it checks: each message arrives once, whole, in order; a send fails only when
+/// its receiver has died; no buffer has two owners, and what a program holds nobody else writes; no
+/// sender is ahead of an end-point by more than its window; buffers take no more memory than they
+/// may.
+class endpoint_traffic final : public workload {
+ public:
+  endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed);
+  ~endpoint_traffic() override;
+
+  void check() override;
+  void start_some() override;
+  [[nodiscard]] bool may_start() const override;
+  [[nodiscard]] bool done() const override;
+  void process_died(std::uint32_t which) override { plan_.dead[which] = true; }
+  void close() override;
+  [[nodiscard]] std::string state() const override;
+
+ private:
+  static constexpr std::size_t held_max = 4;  // messages that are read and not released
+  struct held_buffer {
+    std::byte* data;
+    std::size_t bytes;  // of the message
+    const planned_letter* what;
+  };
+
+  [[nodiscard]] bool has_to_send() const { return next_ < plan_.sends[on_.self()].size(); }
+  /// False: not now.
+  [[nodiscard]] bool send_next();
+  [[nodiscard]] bool receive_one();
+  [[nodiscard]] bool receive(std::uint32_t point, std::int32_t tag);
+  void arrived(std::uint32_t point, const endpoints::message& got);
+  void look_at_kept();
+  void own(std::byte* data);
+  void disown(std::byte* data);
+  void release(const held_buffer& one);
+  void expect_contents(const held_buffer& one, const char* when);
+  void complain_of(const planned_letter& what, const std::string& why);
+
+  process& on_;
+  endpoint_plan& plan_;
+  endpoints::service& service_;
+  dice dice_;
+  std::size_t next_ = 0;
+  std::byte* waiting_ = nullptr;  // the buffer of the next message
+  bool unread_ = false;           // there may be more than was read
+  bool blocked_ = false;          // the next send waits for what others do
+  std::deque<held_buffer> kept_, read_;
+  std::map<endpoint_plan::line, std::uint32_t> came_;
+};
+
+}  // namespace headway::simulation

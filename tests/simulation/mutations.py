@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Shows that the simulation finds what it is for: takes back past fixes, one at a time, and expects
+that a seed then fails which passes with the fix.
+
+    mutations.py BUILD_FOLDER [--only WORD]
+
+Each mutation replaces one piece of text in a copy of one file. The files that depend on it are
+compiled as ninja would, with the copy in place of the original, and linked in front of the
+libraries of the build into a `simulate` of their own. The tree and the build are not changed.
+"""
+import argparse
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What it takes back, the file, the text and what it becomes, and a seed that then fails (0: the
+# first that does is looked for).
+MUTATIONS = [
+    ("frames that come twice are dropped (df2c76c)", "src/packets/bundle/reorder_window.hpp",
+     "if (f.full) return answer::duplicate;", "if (f.full) return answer::nonsense;", 11),
+    ("an old frame is no news (df2c76c)", "src/packets/bundle/reorder_window.hpp",
+     "if (ahead < 0) return answer::duplicate;", "if (ahead < 0) return answer::nonsense;", 10),
+    ("what a lost rail carried is sent again (df2c76c)", "src/packets/bundle/frame_sender.cpp",
+     "  resending_ = true;\n}", "}", 3),
+    ("the zone of a piece closes before it is asked for again (df2c76c)",
+     "src/packets/bundle/incoming_flows.cpp",
+     "  close_zone(piece);\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);",
+     "  piece.zone = 0;\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);", 27),
+    ("a message whose receive ended with a loss does not hold its sender",
+     "src/messages/arrivals.cpp",
+     "where->collective && where->has_lost)", "false)", 51),
+]
+
+
+def compile_commands(build):
+    """Of each source file: its command."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    return {pathlib.Path(e["file"]).resolve(): shlex.split(e["command"]) for e in entries}
+
+
+def dependents(build, path, commands):
+    """The sources of `src` that have to be compiled again when `path` changes."""
+    if path.suffix == ".cpp":
+        return [path]
+    deps = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
+                          check=True).stdout
+    sources = []
+    for block in deps.split("\n\n"):
+        files = [(build / line.strip()).resolve() for line in block.splitlines()[1:]]
+        if path in files and files[0] in commands and (ROOT / "src") in files[0].parents:
+            sources.append(files[0])
+    return sources
+
+
+def compiled(build, command, source, copy, overlay, to):
+    """The object file of `source`, which sees `copy` in place of the file that it is a copy of."""
+    words = [w for w in command if w != "ccache"]
+    words[words.index("-o") + 1] = str(to)
+    words[words.index("-c") + 1] = str(copy if copy.name == source.name else source)
+    words[1:1] = [f"-I{overlay / 'src'}", "-Wno-error"]
+    subprocess.run(words, cwd=build, check=True)
+    return str(to)
+
+
+def mutant(build, path, before, after, folder):
+    """A `simulate` with the mutation."""
+    text = (ROOT / path).read_text()
+    if text.count(before) != 1:
+        sys.exit(f"{path}: the text of the mutation is not there once: {before!r}")
+    copy = folder / path
+    copy.parent.mkdir(parents=True)
+    copy.write_text(text.replace(before, after))
+    commands = compile_commands(build)
+    objects = [
+        compiled(build, commands[source], source, copy, folder, folder / f"{i}.o")
+        for i, source in enumerate(dependents(build, (ROOT / path).resolve(), commands))
+    ]
+    link = subprocess.run(["ninja", "-C", build, "-t", "commands", "simulate"],
+                          capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+    words = shlex.split(link)
+    words = words[2:-2] if words[0] == ":" else words
+    program = folder / "simulate"
+    at = words.index("-o")
+    words[at + 1] = str(program)
+    words[at:at] = objects
+    subprocess.run(words, cwd=build, check=True)
+    return program
+
+
+def fails(program, seed, seeds):
+    """The first seed that fails; None: all pass."""
+    for one in ([seed] if seed else range(1, seeds + 1)):
+        try:
+            done = subprocess.run([program, "--from", str(one), "--seeds", "1"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  timeout=60, check=False)
+            if done.returncode != 0:
+                return one
+        except subprocess.TimeoutExpired:
+            return one
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("--only", default="", help="those whose name has this word")
+    parser.add_argument("--seeds", type=int, default=60,
+                        help="how many are tried where no seed is known")
+    chosen = parser.parse_args()
+    survivors = 0
+    for name, path, before, after, seed in MUTATIONS:
+        if chosen.only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            program = mutant(chosen.build, path, before, after, pathlib.Path(folder))
+            found = fails(program, seed, chosen.seeds)
+        sound = found and not fails(chosen.build / "bin/simulate", found, 1)
+        survivors += not sound
+        said = f"seed {found} fails" if found else "NO SEED FAILS"
+        print(f"{name}: without it {said}{'' if sound or not found else ', AND WITH IT TOO'}",
+              flush=True)
+    return survivors != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+#include "tests/simulation/process.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tests/simulation/driver.hpp"
+
+namespace headway::simulation {
+namespace {
+
+constexpr std::uint64_t job = 7;
+// Rails are looked at each so many rounds where nothing came (packets/rail.hpp, `looks_a_clock`).
+constexpr int idle_rounds = 16;
+constexpr int rounds_max = 64;  // a rail that answers `retry` is tried again in every round
+constexpr std::uint64_t look_period_ns = 5'000'000;
+constexpr std::uint64_t tick_period_ns = 100'000'000;
+
+/// A wait cannot sleep where time stands still meanwhile.
+progress::settings engine_settings(const network& net, progress::polling points) {
+  if (net.clock().is_virtual()) return {.points = points, .waits = progress::waiting_policy::busy};
+  return {.points = points};
+}
+
+std::vector<int> each_on_its_own_node(std::uint32_t processes) {
+  std::vector<int> nodes(processes);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
+}  // namespace
+
+process::process(network& net, const topology::machine& machine, std::uint32_t self,
+                 const process_options& chosen)
+    : net_(net), self_(self), chosen_(chosen), routes_(net.rails()) {
+  routes_.sees_ends = true;
+  for (std::uint32_t rank = 0; rank < net.processes(); ++rank)
+    static_cast<void>(known_.add({.job = job, .rank = rank}));
+  engine_ =
+      progress::engine::start(machine, engine_settings(net, chosen.points), 1, net.clock()).value();
+  peers_ = std::make_unique<packets::peers>(
+      *engine_, rails::peer_id{self}, routes_,
+      packets::settings{
+          .processes = known_.size(),
+          .eager_memory_bytes = static_cast<std::int64_t>(chosen.credit_bytes * known_.size()),
+          .cut_off_ns = chosen.cut_off_ns});
+  for (std::uint32_t rail = 0; rail < net.rails(); ++rail) {
+    auto made = std::make_unique<driver>(net, rail, self);
+    drivers_.push_back(made.get());
+    peers_->add_rail(std::move(made), packets::rail_use::from_start);
+  }
+  if (chosen.endpoints)
+    service_ = std::make_unique<endpoints::service>(
+        *peers_, *engine_,
+        endpoints::service_options{
+            .process = self, .job = job, .nodes = each_on_its_own_node(net.processes())},
+        endpoints::settings{.memory_bytes = chosen.endpoint_bytes_max,
+                            .share = false,
+                            .window = chosen.window,
+                            .pack_always = chosen.packs});
+  messages_ = std::make_unique<messages::exchange>(*peers_, *engine_);
+  if (service_) service_->attach(*messages_);
+}
+
+process::~process() {
+  stop();
+  messages_.reset();
+  peers_.reset();
+}
+
+void process::stop() {
+  if (service_) service_->stop();
+  peers_->stop();
+}
+
+void process::connect_to_all() {
+  for (std::uint32_t other = 0; other < net_.processes(); ++other)
+    if (other != self_) peers_->use(rails::peer_id{other}).value();
+}
+
+messages::context* process::open(std::uint32_t id, bool collective) {
+  return messages_->open_context(id, static_cast<int>(self_),
+                                 processes::consecutive(static_cast<int>(net_.processes())),
+                                 collective);
+}
+
+std::size_t process::credit_bytes() const noexcept { return peers_->chosen().credit_bytes(); }
+
+bool process::at_rest() const {
+  // Open end-points count as one thing that is pending.
+  return engine_->pending() <= (service_ ? 1 : 0) &&
+         std::ranges::all_of(drivers_, [&](const driver* d) {
+           return d->exposed_count() == 0 || (service_ && d->exposed_count() < net_.processes());
+         });
+}
+
+void process::run() {
+  int idle = 0;
+  for (int round = 0; round < rounds_max && idle < idle_rounds; ++round)
+    idle = engine_->poll_everywhere() ? 0 : idle + 1;
+  if (idle < idle_rounds) net_.wake(self_, net_.now_ns() + 20'000);
+  for (const auto* d : drivers_) net_.wake(self_, d->due_ns());
+  if (engine_->pending() > 0)
+    net_.wake(self_, net_.now_ns() + (net_.rails() > 1 ? look_period_ns : tick_period_ns));
+}
+
+}  // namespace headway::simulation

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "endpoints/service.hpp"
+#include "messages/exchange.hpp"
+#include "packets/peers.hpp"
+#include "processes/table.hpp"
+#include "progress/core/engine.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/simulation/network.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::simulation {
+
+class driver;
+
+/// How a simulated process is made.
+struct process_options {
+  std::uint64_t cut_off_ns = 10'000'000'000;
+  std::size_t credit_bytes = 1 << 20;         ///< of eager messages, for each peer
+  bool endpoints = false;                     ///< it has them
+  std::size_t endpoint_bytes_max = 64 << 20;  ///< of their buffers
+  std::uint32_t window = 256;
+  progress::polling points = progress::polling::off;  ///< needs the machine's time
+  bool packs = false;  ///< messages to end-points are packed, whatever a packet costs
+};
+
+/// The stack of one simulated process: table of processes, engine, peers, messages, end-points.
+/// Nothing of it has threads: it runs while the world lets it.
+class process {
+ public:
+  process(network& net, const topology::machine& machine, std::uint32_t self,
+          const process_options& chosen = {});
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  /// Connects to every process of the job; otherwise a peer is made when it is used first.
+  void connect_to_all();
+  /// Polling rounds until nothing advances any more, or very many; then says when to run next.
+  void run();
+  /// Closes the end-points and the rails. After network::run_out.
+  void stop();
+  /// All processes of the job, in their order, as one communicator.
+  [[nodiscard]] messages::context* open(std::uint32_t id, bool collective = false);
+  /// What is exposed to others, or under way: the process is at rest when it is nothing.
+  [[nodiscard]] bool at_rest() const;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }
+  [[nodiscard]] packets::peers& peers() noexcept { return *peers_; }
+  [[nodiscard]] messages::exchange& messages() noexcept { return *messages_; }
+  /// Null: it has none.
+  [[nodiscard]] endpoints::service* endpoints() noexcept { return service_.get(); }
+  [[nodiscard]] std::size_t credit_bytes() const noexcept;
+  [[nodiscard]] std::uint32_t window() const noexcept { return chosen_.window; }
+  [[nodiscard]] std::size_t endpoint_bytes_max() const noexcept {
+    return chosen_.endpoint_bytes_max;
+  }
+
+ private:
+  network& net_;
+  const std::uint32_t self_;
+  const process_options chosen_;
+  processes::table known_;
+  std::unique_ptr<progress::engine> engine_;
+  std::vector<driver*> drivers_;
+  packets::testing::reaches_all routes_;
+  std::unique_ptr<packets::peers> peers_;
+  std::unique_ptr<endpoints::service> service_;
+  std::unique_ptr<messages::exchange> messages_;
+};
+
+}  // namespace headway::simulation

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "tests/simulation/world.hpp"
+
+namespace headway::simulation {
+namespace {
+
+TEST(simulation, of_one_seed_runs_the_same_way_twice) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto what = scenario::of_seed(seed);
+    const auto one = simulate(what), two = simulate(what);
+    EXPECT_EQ(one.fingerprint, two.fingerprint) << what.text();
+    EXPECT_EQ(one.packets, two.packets) << what.text();
+    EXPECT_EQ(one.complaint, two.complaint) << what.text();
+  }
+}
+
+TEST(simulation, keeps_every_invariant_whatever_fails) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto what = scenario::of_seed(seed);
+    EXPECT_EQ(simulate(what).complaint, "") << what.text();
+  }
+}
+
+// Seeds that nobody has tried: from HEADWAY_SIMULATION_SEED on, else as the clock says. So much
+// work and no more, on a machine of any speed. HEADWAY_SIMULATION_STEPS makes it more.
+TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
+  const auto number = [](const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+  };
+  const auto clock = std::chrono::system_clock::now().time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(clock).count();
+  const auto base =
+      number("HEADWAY_SIMULATION_SEED", static_cast<std::uint64_t>(seconds) * 1'000'000);
+  const auto steps_max = number("HEADWAY_SIMULATION_STEPS", 150'000);
+  fmt::print("new seeds from {} on; one that fails is replayed by simulate --from SEED --seeds 1\n",
+             base);
+  std::uint64_t steps = 0, seed = base;
+  for (; steps < steps_max && !::testing::Test::HasFailure(); ++seed) {
+    const auto what = scenario::of_seed(seed);
+    const auto result = simulate(what);
+    steps += result.steps;
+    EXPECT_EQ(result.complaint, "") << what.text();
+  }
+  fmt::print("{} new seeds, {} steps\n", seed - base, steps);
+}
+
+// The whole start of a large job in one thread: a table of processes each, peers made on first use.
+TEST(simulation, of_a_thousand_processes_ends) {
+  const scenario what{.seed = 1,
+                      .processes = 1000,
+                      .rails = 1,
+                      .messages = 5000,
+                      .bytes_max = 20'000,
+                      .collectives = 1,
+                      .first_use = true};
+  const auto result = simulate(what);
+  EXPECT_EQ(result.complaint, "");
+  EXPECT_GE(result.checked, 5000u + 1000u);
+}
+
+}  // namespace
+}  // namespace headway::simulation

@@ -1,0 +1,122 @@
+// Goal:   shared slots show every rank all values of each exchange, whichever thread looks for
+//         them: the one that shares its value, or any poller. They are used unless the user names
+//         another algorithm.
+// Method: three ranks in one process, each with an engine of its own, and slots in plain memory;
+//         ranks pause at random, so that others give up looking and wait. Also run under
+//         ThreadSanitizer (preset tsan).
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "collectives/collectives.hpp"
+#include "collectives/exchange_transport.hpp"
+#include "collectives/operators.hpp"
+#include "collectives/shm_collective.hpp"
+#include "tests/simulation/job.hpp"
+
+namespace headway::collectives {
+namespace {
+
+constexpr std::uint32_t ranks = 3;
+constexpr int exchanges = 600;
+
+/// No thread sleeps on this one: engines without an event source look again by themselves.
+class plain_slots final : public rails::shm_slots {
+ public:
+  using memory = std::array<std::byte, rails::shm_slots::total_bytes>;
+  explicit plain_slots(std::array<memory, ranks>& all) : all_(all) {}
+  std::byte* lines_of(rails::peer_id peer, std::uint32_t slot) noexcept override {
+    return all_[static_cast<std::uint32_t>(peer)].data() + slot * slot_bytes;
+  }
+  void wake(rails::peer_id) noexcept override {}
+  void watch(watcher& w) override { EXPECT_FALSE(w.ready()) << "no rank waits yet"; }
+  void unwatch(watcher&) noexcept override {}
+
+ private:
+  std::array<memory, ranks>& all_;
+};
+
+void exchange_all(shm_collective& slots, std::uint64_t rank) {
+  std::minstd_rand random(static_cast<unsigned>(rank) + 1);
+  for (int i = 0; i < exchanges; ++i) {
+    if (random() % 200 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+    const std::uint64_t mine = static_cast<std::uint64_t>(i) * ranks + rank;
+    ASSERT_EQ(slots.share(std::as_bytes(std::span(&mine, 1))), messages::outcome::ok);
+    for (std::uint32_t other = 0; other < ranks; ++other) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, slots.value_of(static_cast<int>(other)), sizeof value);
+      ASSERT_EQ(value, static_cast<std::uint64_t>(i) * ranks + other) << "of rank " << other;
+    }
+  }
+}
+
+reduction product_of(const std::int64_t& mine, std::int64_t& all, datatypes::number kind) {
+  return {.send = &mine,
+          .receive = &all,
+          .count = 1,
+          .type = &datatypes::layout::of(kind),
+          .op = predefined(operation::prod, kind).value()};
+}
+
+void reduce_all(shm_collective& slots, int rank) {
+  for (int i = 0; i < exchanges; ++i) {
+    const std::int64_t mine = rank + i;
+    std::int64_t all = 0;
+    ASSERT_EQ(slots.allreduce(product_of(mine, all, datatypes::number::int64)),
+              messages::outcome::ok);
+    ASSERT_EQ(all, std::int64_t{i} * (i + 1) * (i + 2));
+  }
+}
+
+void check_choice(team& all, shm_collective& slots) {
+  std::int64_t value = 1;
+  auto r = product_of(value, value, datatypes::number::int64);
+  EXPECT_FALSE(barrier_uses_slots(all) || allreduce_uses_slots(all, r)) << "there are none";
+  all.memory.slots = &slots;
+  EXPECT_TRUE(barrier_uses_slots(all) && allreduce_uses_slots(all, r));
+  r.count = 7;
+  EXPECT_FALSE(allreduce_uses_slots(all, r)) << "too large";
+  r.count = 6;
+  EXPECT_TRUE(allreduce_uses_slots(all, r));
+  team forced(all.via, all.rank, all.size, all.oversubscribed,
+              settings::from_text("barrier:flat,allreduce:doubling"));
+  forced.memory = all.memory;
+  EXPECT_FALSE(barrier_uses_slots(forced) || allreduce_uses_slots(forced, r));
+}
+
+TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
+  for (const bool oversubscribed : {false, true}) {
+    simulation::job job({.processes = ranks,
+                         .time = simulation::time_source::machine,
+                         .points = progress::polling::automatic});
+    alignas(64) static std::array<plain_slots::memory, ranks> memory;
+    memory = {};
+    std::array<messages::context*, ranks> contexts;
+    for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0);
+    {
+      std::vector<std::jthread> threads;
+      for (std::uint32_t i = 0; i < ranks; ++i) {
+        threads.emplace_back([&, i] {
+          exchange_transport messages(job.messages(i), *contexts[i]);
+          team all(messages, static_cast<int>(i), ranks, oversubscribed);
+          plain_slots lines(memory);
+          const std::array processes{rails::peer_id{0}, rails::peer_id{1}, rails::peer_id{2}};
+          const auto slots = shm_collective::open(all, &lines, job.at(i).engine(), processes);
+          ASSERT_NE(slots, nullptr);
+          exchange_all(*slots, i);
+          reduce_all(*slots, static_cast<int>(i));
+          check_choice(all, *slots);
+        });
+      }
+    }
+    for (std::uint32_t i = 0; i < ranks; ++i) job.messages(i).close_context(contexts[i]);
+  }
+}
+
+}  // namespace
+}  // namespace headway::collectives

@@ -1,0 +1,183 @@
+#include "packets/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "packets/frames.hpp"
+#include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/silent_driver.hpp"
+#include "topology/machine.hpp"
+
+namespace headway::packets::testing {
+namespace {
+
+constexpr rails::peer_id other{1};
+
+/// Takes what it is given while it is `open`, and delivers it as if the other process had sent it.
+class echo final : public rails::testing::silent_driver {
+ public:
+  rails::limits query() const noexcept override {
+    return {
+        .name = "echo", .header_bytes_max = 64, .eager_bytes_max = 4096, .inline_bytes_max = 4096};
+  }
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    if (!open) return rails::post::retry;
+    std::vector<std::byte> bytes(what.header.begin(), what.header.end());
+    bytes.insert(bytes.end(), what.payload.begin(), what.payload.end());
+    taken.push_back(std::move(bytes));
+    return rails::post::done;
+  }
+  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
+                  std::uint64_t) noexcept override {
+    if (!open) return rails::post::retry;
+    ++pieces;
+    return rails::post::done;
+  }
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    if (!delivers || delivered == taken.size()) return 0;
+    out[0] = {.peer = other, .bytes = taken[delivered++]};
+    return 1;
+  }
+
+  bool open = true;
+  bool delivers = true;
+  int pieces = 0;
+  std::deque<std::vector<std::byte>> taken;
+  std::size_t delivered = 0;
+};
+
+struct numbers final : receiver {
+  void arrived(peer&, std::span<const std::byte> bytes) noexcept override {
+    std::uint32_t number = 0;
+    std::memcpy(&number, bytes.data() + sizeof(stream_head), sizeof number);
+    all.push_back(number);
+  }
+  void lost(peer&) noexcept override { ++losses; }
+  std::vector<std::uint32_t> all;
+  int losses = 0;
+};
+
+struct numbered : send_item {
+  explicit numbered(std::uint32_t number) {
+    const stream_head own{.kind = 1};
+    std::memcpy(head.data(), &own, sizeof own);
+    std::memcpy(head.data() + sizeof own, &number, sizeof number);
+    head_bytes = sizeof own + sizeof number;
+    sent = [](send_item& self, bool sound) noexcept {
+      ++static_cast<numbered&>(self).ends;
+      static_cast<numbered&>(self).well = sound;
+    };
+  }
+  int ends = 0;
+  bool well = false;
+};
+
+class one_rail : public ::testing::Test {
+ protected:
+  one_rail() {
+    auto made = std::make_unique<echo>();
+    rail = made.get();
+    all.add_rail(std::move(made));
+    all.start(above);
+  }
+  /// So many packets that have to wait; then they may leave.
+  void post_while_shut(std::uint32_t count) {
+    rail->open = false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      ASSERT_EQ(to().post(items.emplace_back(i)), posted::pending);
+    }
+    rail->open = true;
+  }
+  void poll() {
+    for (int i = 0; i < 50; ++i) engine->poll();
+  }
+  peer& to() { return all.at(other); }
+
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  numbers above;
+  reaches_all routes;
+  peers all{*engine, rails::peer_id{0}, routes};
+  echo* rail = nullptr;
+  std::deque<numbered> items;
+};
+
+TEST_F(one_rail, takes_a_packet_that_nothing_waits_in_front_of_as_it_is) {
+  EXPECT_EQ(to().post(items.emplace_back(7u)), posted::done);
+  ASSERT_EQ(rail->taken.size(), 1u);
+  EXPECT_EQ(rail->taken[0].size(), items[0].head_bytes);
+  EXPECT_EQ(items[0].ends, 0) << "what is done is not told";
+}
+
+TEST_F(one_rail, gets_packets_that_have_waited_several_in_one_and_in_order) {
+  post_while_shut(20);
+  poll();
+  EXPECT_EQ(rail->taken.size(), 2u) << "the oldest alone, then a frame of the others";
+  ASSERT_EQ(above.all.size(), 20u);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(above.all[i], i);
+    EXPECT_EQ(items[i].ends, 1);
+    EXPECT_TRUE(items[i].well);
+  }
+}
+
+TEST_F(one_rail, asks_the_strategy_what_leaves_together) {
+  to().use(*find_strategy("fifo"));
+  post_while_shut(20);
+  poll();
+  EXPECT_EQ(rail->taken.size(), 20u);
+  EXPECT_EQ(above.all.size(), 20u);
+}
+
+TEST_F(one_rail, never_gets_bytes_for_exposed_memory_inside_a_frame) {
+  static std::array<std::byte, 16> bytes;
+  rail->open = false;
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    auto& item = items.emplace_back(i);
+    if (i % 3 == 1) {
+      item.head_bytes = 0;
+      item.target = {.id = 5, .bytes = bytes.size()};
+      item.payload = bytes;
+    }
+    ASSERT_EQ(to().post(item), posted::pending);
+  }
+  rail->open = true;
+  poll();
+  EXPECT_EQ(rail->pieces, 3);
+  EXPECT_EQ(above.all, (std::vector<std::uint32_t>{0, 2, 3, 5, 6, 8}));
+  for (const auto& item : items) EXPECT_EQ(item.ends, 1);
+}
+
+TEST_F(one_rail, brings_only_frames_whose_packets_make_sense) {
+  post_while_shut(5);
+  rail->delivers = false;
+  poll();
+  ASSERT_EQ(rail->taken.size(), 2u);
+  rail->taken[1].pop_back();
+  rail->delivers = true;
+  poll();
+  EXPECT_EQ(above.losses, 1) << "the peer breaks the protocol";
+}
+
+TEST_F(one_rail, ends_what_waits_when_its_peer_is_lost) {
+  rail->open = false;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(to().post(items.emplace_back(i)), posted::pending);
+  }
+  rail->taken.push_back(std::vector<std::byte>(3));  // shorter than any head
+  poll();
+  EXPECT_EQ(above.losses, 1);
+  for (const auto& item : items) {
+    EXPECT_EQ(item.ends, 1);
+    EXPECT_FALSE(item.well);
+  }
+  EXPECT_EQ(to().post(items.emplace_back(9u)), posted::down);
+}
+
+}  // namespace
+}  // namespace headway::packets::testing

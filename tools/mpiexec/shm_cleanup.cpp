@@ -1,0 +1,87 @@
+#include "tools/mpiexec/shm_cleanup.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <new>
+#include <string_view>
+
+namespace headway::mpiexec {
+
+void remove_shared_files(const std::string& job_name) {
+  const auto prefix = "headway-" + job_name;
+  DIR* folder = opendir("/dev/shm");
+  if (!folder) return;
+  while (const auto* entry = readdir(folder)) {
+    const std::string_view name(entry->d_name);
+    // The next character belongs to the naming contract; without it "job-1" would be "job-12" too.
+    if (name.starts_with(prefix) && name.size() > prefix.size() && name[prefix.size()] == '-')
+      unlinkat(dirfd(folder), entry->d_name, 0);
+  }
+  closedir(folder);
+}
+
+struct guardian::board {
+  std::atomic<std::size_t> count{0};
+
+  /// The groups lie behind the count, in memory that came zeroed.
+  std::atomic<pid_t>& group(std::size_t index) noexcept {
+    return reinterpret_cast<std::atomic<pid_t>*>(this + 1)[index];
+  }
+};
+
+guardian::guardian(const std::string& job_name, std::size_t groups_max) : groups_max_(groups_max) {
+  board_bytes_ = sizeof(board) + groups_max * sizeof(std::atomic<pid_t>);
+  void* memory =
+      mmap(nullptr, board_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int ends[2];
+  if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // a job without a guardian
+  board_ = new (memory) board;
+  pid_ = fork();
+  if (pid_ == 0) stand_guard(ends[0], job_name);
+  close(ends[0]);
+  pipe_ = ends[1];
+}
+
+guardian::~guardian() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (pipe_ >= 0) close(pipe_);
+  if (board_) munmap(board_, board_bytes_);
+}
+
+void guardian::watch(pid_t group) noexcept {
+  if (!board_) return;
+  const auto index = board_->count.load(std::memory_order_relaxed);  // only we write it
+  if (index == groups_max_) return;
+  board_->group(index).store(group, std::memory_order_relaxed);  // published by (W)
+  board_->count.store(index + 1, std::memory_order_release);     // (W) pairs with (G)
+}
+
+void guardian::stand_guard(int pipe, const std::string& job_name) {
+  setpgid(0, 0);  // out of reach of the terminal's signals
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // A reader of mpiexec's output must not wait for this process to close it.
+  if (pipe > 0) close_range(0, static_cast<unsigned>(pipe) - 1, 0);
+  close_range(static_cast<unsigned>(pipe) + 1, ~0u, 0);
+  char nothing;
+  while (read(pipe, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  const auto count = board_->count.load(std::memory_order_acquire);  // (G)
+  for (std::size_t i = 0; i < count; ++i)
+    kill(-board_->group(i).load(std::memory_order_relaxed), SIGKILL);  // ordered by (G)
+  remove_shared_files(job_name);
+  _exit(0);
+}
+
+}  // namespace headway::mpiexec

@@ -67,7 +67,10 @@ class network {
   }
   /// From now on time passes with every look at a driver: for the end of a process, which waits for
   /// its peers until a time limit.
-  void run_out() noexcept { running_out_ = true; }
+  void run_out() {
+    const std::scoped_lock hold(lock_);
+    running_out_ = true;
+  }
   [[nodiscard]] std::uint32_t processes() const noexcept { return processes_; }
   [[nodiscard]] std::uint32_t rails() const noexcept {
     return static_cast<std::uint32_t>(plans_.size());

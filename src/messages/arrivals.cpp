@@ -128,20 +128,33 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
 void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   rts announced;
   if (!read_head(bytes, announced)) return;
+  context* where = find(announced.match.context);
+  if (where) {
+    request* r = nullptr;
+    {
+      const base::lock_guard guard(where->lock);
+      r = where->waiting.take_posted(static_cast<int>(announced.match.source), announced.match.tag);
+      if (r) r->posted_ = false;
+    }
+    if (r) return accept(from, *r, announced);
+  }
+  // Made without the lock: a receive that is posted meanwhile is found below.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) {
     base::log(base::severity::error, "out of memory: a request to send from rank {} is lost",
               static_cast<std::uint32_t>(from.id()));
     return;
   }
-  context* where = find(announced.match.context);
   if (where) return match(*where, *message);
   keep_early(*message);
 }
 
 void exchange_parts::receive_unexpected(request& r, unexpected_message& message) noexcept {
   if (message.is_rts) {
-    accept(*message.from, r, message);
+    accept(*message.from, r,
+           {.match = {.source = static_cast<std::uint32_t>(message.source), .tag = message.tag},
+            .bytes = message.bytes,
+            .message = message.announced});
   } else {
     message.from->consumed_late(message.charge);
     deliver(r, message.source, message.tag, {message.data(), message.bytes}, message.given_up);

@@ -36,7 +36,7 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->is_rts = true;
   message->charge = 0;
   message->bytes = announced.bytes;
-  message->send_id = announced.send_id;
+  message->announced = announced.message;
   return message;
 }
 

@@ -31,10 +31,10 @@ struct unexpected_message : base::list_hook<>,
   int source = 0;
   int tag = 0;
   bool is_rts = false;
-  bool given_up = false;      // stands for a message that will never come
-  std::uint32_t send_id = 0;  // of a request to send
-  std::size_t bytes = 0;      // of the message
-  std::uint32_t charge = 0;   // what it takes of the peer's credits
+  bool given_up = false;         // stands for a message that will never come
+  packets::announced announced;  // of a request to send
+  std::size_t bytes = 0;         // of the message
+  std::uint32_t charge = 0;      // what it takes of the peer's credits
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 

@@ -35,7 +35,7 @@ struct exchange_parts final : packets::receiver {
   // Sending.
   void start_rts(packets::peer& to, request& r) noexcept;
   void begin_send(request& r) noexcept;
-  void write_rts(request& r, std::uint32_t send_id) noexcept;
+  void write_rts(request& r, const packets::announced& as) noexcept;
 
   // Receiving.
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
@@ -48,7 +48,7 @@ struct exchange_parts final : packets::receiver {
   void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                bool given_up) noexcept;
   /// Fetches for `r` what a request to send has announced.
-  void accept(packets::peer& from, request& r, const unexpected_message& offered) noexcept;
+  void accept(packets::peer& from, request& r, const rts& offered) noexcept;
   void begin_receive(request& r) noexcept;
 
   // Ending.

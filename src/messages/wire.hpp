@@ -6,6 +6,7 @@
 #include <span>
 
 #include "packets/send_item.hpp"
+#include "packets/transfer/transfer.hpp"
 
 namespace headway::messages {
 
@@ -30,10 +31,9 @@ static_assert(sizeof(envelope) == 16);
 struct rts {
   envelope match;
   std::uint64_t bytes = 0;
-  std::uint32_t send_id = 0;  ///< of packets::rendezvous
-  std::uint32_t zero = 0;
+  packets::announced message;
 };
-static_assert(sizeof(rts) == 32 && sizeof(rts) <= packets::send_item::head_bytes_max);
+static_assert(sizeof(rts) == 40 && sizeof(rts) <= packets::send_item::head_bytes_max);
 
 /// What an eager message may cost its receiver: itself and what it is kept in.
 [[nodiscard]] constexpr std::uint32_t eager_charge(std::size_t payload_bytes) noexcept {

@@ -136,7 +136,31 @@ void driver::withdraw(const rails::ticket& exposed) noexcept {
 rails::memory_limits driver::limits_to(rails::peer_id peer) const noexcept {
   const std::lock_guard guard(net_.lock_);
   const bool known = knows(number_of(peer));
-  return {.put = known, .notifies = known};
+  const bool readable = known && net_.plans_[rail_].readable;
+  return {.put = known,
+          .get = readable,
+          .notifies = known,
+          .direct = readable,
+          .large = readable ? rails::sooner_by::measured : rails::sooner_by::put};
+}
+
+/// All simulated processes are in one.
+rails::post driver::get(rails::peer_id peer, const rails::remote_place& from,
+                        std::span<std::byte> to, std::uint64_t) noexcept {
+  const std::lock_guard guard(net_.lock_);
+  const auto other = number_of(peer);
+  if (closed_ || !knows(other) || net_.dead(other)) return rails::post::down;
+  std::uint64_t address = from.exposed.address;
+  if (from.exposed.id != 0) {
+    const auto& shown = net_.driver_of(rail_, other)->exposures_;
+    const auto found = shown.find(from.exposed.id);
+    if (found == shown.end() || !found->second.who.has(rails::peer_id{self_}))
+      return rails::post::down;
+    address = reinterpret_cast<std::uintptr_t>(found->second.bytes.data());
+  }
+  if (!to.empty())
+    std::memcpy(to.data(), reinterpret_cast<const std::byte*>(address) + from.offset, to.size());
+  return rails::post::done;
 }
 
 void driver::tell(const rails::event& what, std::uint64_t at_ns) { told_.emplace(at_ns, what); }

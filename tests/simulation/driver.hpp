@@ -52,6 +52,8 @@ class driver final : public rails::driver, private rails::memory, private rails:
   [[nodiscard]] rails::post put(rails::peer_id peer, const rails::remote_place& to,
                                 std::span<const std::byte> from,
                                 std::uint64_t cookie) noexcept override;
+  [[nodiscard]] rails::post get(rails::peer_id peer, const rails::remote_place& from,
+                                std::span<std::byte> to, std::uint64_t cookie) noexcept override;
   // rails::health
   void sever(rails::peer_id peer) noexcept override;
   void revive(rails::peer_id peer) noexcept override;

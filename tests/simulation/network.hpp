@@ -27,6 +27,7 @@ struct rail_plan {
   std::size_t flight_bytes_max = 65536;  ///< of a connection; beyond it `send` answers `retry`
   bool severable = false;                ///< may be cut while both processes live
   bool tells_activity = true;            ///< `last_activity_ns` is known
+  bool readable = false;  ///< processes get large messages out of each other's memory
 };
 
 /// How difficult the drivers are, within the contract.

@@ -46,7 +46,8 @@ std::vector<rail_plan> rails_of(const scenario& what, dice& d) {
                    .bytes_per_us = any_scale(d, 1, 20'000),
                    .flight_bytes_max = d.between(1, 64) * 4096,
                    .severable = what.rails > 1,
-                   .tells_activity = what.tells_activity});
+                   .tells_activity = what.tells_activity,
+                   .readable = what.reads});
   return all;
 }
 
@@ -359,6 +360,7 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.jumps = d.one_in(6);
   s.pressure = d.one_in(4);
   s.tells_activity = !d.one_in(4);
+  s.reads = s.rails == 1 && d.one_in(2);
   return s;
 }
 
@@ -392,6 +394,7 @@ std::string scenario::text() const {
                                                {doubles, "packets twice"},
                                                {lost_rails, "lost rails"},
                                                {jumps, "clock jumps"},
+                                               {reads, "memory that is read"},
                                                {pressure, "no memory"},
                                                {packs, "packing"},
                                                {first_use, "peers on first use"}};

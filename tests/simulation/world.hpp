@@ -32,6 +32,7 @@ struct scenario {
   bool lost_rails = false;     ///< all rails of a pair but one end for good
   bool jumps = false;          ///< the clock jumps, as if all processes had been stopped
   bool tells_activity = true;  ///< drivers know when their peers were last heard
+  bool reads = false;          ///< receivers read large messages out of the senders' memory
   bool pressure = false;       ///< for a while processes can expose no memory
 
   /// A scenario whose every word comes from `seed`.

@@ -49,7 +49,7 @@ int found_nothing_there(MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-/// MPI_MESSAGE_NO_PROC.
+/// The object of MPI_MESSAGE_NO_PROC.
 message& no_process() {
   static auto* const made = [] {
     auto* only = new message;
@@ -61,7 +61,7 @@ message& no_process() {
 
 [[maybe_unused]] const message& defined_at_load = no_process();
 
-/// `made` stays null when no message is there.
+/// Takes a matching message that has arrived; `made` stays null if there is none.
 int take_message(int source, int tag, communicator& comm, message*& made) {
   made = nullptr;
   messages::arrival arrived;

@@ -6,8 +6,8 @@
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/point_to_point/request.hpp"
 
-/// MPI-5.0 chapter 3: messages. The entry points have checked ranks, tags and handles;
-/// MPI_PROC_NULL is handled here.
+/// MPI-5.0 chapter 3: sends, receives and probes. The entry points have checked ranks, tags and
+/// handles; these functions handle MPI_PROC_NULL.
 namespace headway::mpi::calls {
 
 int send(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);

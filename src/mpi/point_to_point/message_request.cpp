@@ -7,8 +7,8 @@
 
 namespace headway::mpi {
 
-/// Free requests of one thread. It exchanges a few at a time with the pool, so that they do not
-/// pile up in a thread that only frees what another one takes.
+/// The free requests of one thread. They are exchanged with the pool a few at a time, so that they
+/// do not accumulate in a thread that only frees requests of other threads.
 struct request_cache {
   static constexpr int kept_max = 128;
 
@@ -56,7 +56,7 @@ messages::send_mode wire_mode(message_mode mode) noexcept {
   }
 }
 
-/// Where the bytes of a message are: the user's memory if they are one block there, else `packed`.
+/// The bytes of a message: the user's memory if they are one block there, else `packed`.
 struct block {
   std::byte* at = nullptr;
   std::size_t bytes = 0;

@@ -227,7 +227,7 @@ class _Entry:
         if not self.form:
             inner = ", ".join(self.argument(p) for p in self.parameters)
             return f"calls::{self.function.implementation()}({inner})"
-        form, name = self.form  # of a collective, whose info argument has no meaning yet
+        form, name = self.form  # of a collective; its info argument is ignored
         inner = ", ".join(self.argument(p) for p in self.parameters
                           if p.kind not in ("comm", "info", "out"))
         made = "" if form == "run" else ", request_"
@@ -238,7 +238,7 @@ class _Entry:
     def unsupported(self):
         if self.owner and not self.function.anytime:
             self.refuse("!running()", "refuse_state(site)")
-        if self.owner:  # a wrong handle is wrong before the call is unknown
+        if self.owner:  # an invalid handle is reported also by calls that are not implemented
             self.resolve(self.owner)
         for p in self.parameters:
             if p is not self.owner and p.name != "...":

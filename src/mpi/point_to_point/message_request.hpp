@@ -63,7 +63,6 @@ class message_request final : public request {
   friend struct request_cache;
 
   void run() noexcept;
-  [[nodiscard]] int start_buffered();
   static bool unpack(messages::request& done) noexcept;
 
   messages::request wire_;
@@ -81,8 +80,13 @@ class message_request final : public request {
   std::unique_ptr<std::byte[]> memory_;
 };
 
-/// MPI_Send and MPI_Recv: the request is on the stack, nothing is allocated for data in one block.
-[[nodiscard, gnu::hot]] int send_and_wait(const message_call& call);
+/// The forms of a send: blocking, non-blocking, persistent (not started); the last two also of a
+/// receive. An MPI error code. A blocking call has its request on the stack, and allocates nothing
+/// for data in one block.
+[[nodiscard, gnu::hot]] int run_message(const message_call& call);
+[[nodiscard, gnu::hot]] int start_message(const message_call& call, request*& made);
+[[nodiscard]] int prepare_message(const message_call& call, request*& made);
+/// MPI_Recv.
 [[nodiscard, gnu::hot]] int receive_and_wait(const message_call& call, MPI_Status* status);
 /// The same for a message that a matched probe took.
 [[nodiscard]] int receive_unexpected_and_wait(const message_call& call,

@@ -36,7 +36,7 @@ struct message_call {
 /// Threads:  see `request`.
 class message_request final : public request {
  public:
-  using searched = void;  // for `uses`, see pool.hpp
+  using searched = void;  // for `uses`, see objects/pool.hpp
 
   message_request() = default;
   [[nodiscard]] static message_request& take();

@@ -11,7 +11,8 @@ def total(net, cores, bytes_, bound):
         where = {"bytes": bytes_, "net": net, "cores": cores}
         verdict = at_most(f"{net}, {cores}, {bytes_ / MiB:g} MB: T(both) ≤ {bound} × the longer",
                           result.values("auto", "ratio", **where), bound)  # fmt: skip
-        verdict = with_comparison(verdict, nbc.SOCKETS, result.values(nbc.SOCKETS, "ratio", **where))
+        verdict = with_comparison(verdict, nbc.SOCKETS,
+                                  result.values(nbc.SOCKETS, "ratio", **where))
         busy = busy_cores(result, where) if net == nbc.SHARED_MEMORY else []
         return with_comparison(verdict, "both cores busy throughout", busy)
 

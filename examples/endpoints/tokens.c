@@ -5,12 +5,12 @@
  *          [--strategies P/A,P/A,… --rounds N --turn-ms MS] [--json FILE]
  *
  * Process 0 produces; the others hold T threads each. A token's work is W times 145 us as in the
- * paper, cut into A parts with a look for messages after each.
+ * paper, cut into A parts with a poll for messages after each.
  * P: auto, pause, yield, loop, event. Prints seconds, and communication time as in the paper:
  * seconds minus the work divided by the processors.
  *
  * With --strategies all of them are compared in one run: each for MS milliseconds a round, each
- * round in another order, so that all meet the machine as it is at that moment. TTL is then found
+ * round in another order, so that all see the machine in the same state. TTL is then found
  * for each, and one that is many times slower than the best takes part in the first round only. */
 #define _GNU_SOURCE
 #include <headway/endpoint.h>
@@ -30,7 +30,7 @@ struct token {
   char rest[token_bytes - 8];
 };
 
-/* Who looks for messages, and into how many looks a token's work is cut. */
+/* The dispatch policy, and the number of calls of `headway_endpoint_dispatch` in a token's work. */
 struct strategy {
   char name[24];
   int policy, polls;

@@ -6,7 +6,7 @@
 namespace headway::messages {
 namespace {
 
-// In the timeline: from the request to send, or from its match, until the last piece.
+// Names in the timeline: from the request to send, or from its match, until the last piece.
 constexpr const char* sending = "send rendezvous";
 constexpr const char* receiving = "receive rendezvous";
 
@@ -40,16 +40,16 @@ void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
   parts.peers.rendezvous().enter_rts(*r.with, r, [&](const auto& as) { parts.write_rts(r, as); });
 }
 
-void exchange_parts::accept(packets::peer& from, request& r, const rts& offered) noexcept {
-  const std::size_t fits = std::min<std::size_t>(offered.bytes, r.memory.size());
-  r.arrived = {.source = static_cast<int>(offered.match.source),
-               .tag = offered.match.tag,
+void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
+  const std::size_t fits = std::min<std::size_t>(announced.bytes, r.memory.size());
+  r.arrived = {.source = static_cast<int>(announced.match.source),
+               .tag = announced.match.tag,
                .bytes = fits,
-               .how = fits < offered.bytes ? outcome::truncated : outcome::ok};
+               .how = fits < announced.bytes ? outcome::truncated : outcome::ok};
   r.memory = r.memory.first(fits);
   r.how = r.where_->how.load(std::memory_order_relaxed);
   begin_receive(r);
-  peers.rendezvous().fetch(from, offered.message, r);
+  peers.rendezvous().fetch(from, announced.message, r);
 }
 
 void exchange_parts::begin_receive(request& r) noexcept {
@@ -58,7 +58,8 @@ void exchange_parts::begin_receive(request& r) noexcept {
   r.ended = &exchange_parts::receive_ended;
 }
 
-/// Not by way of its context: of what a program left under way that may be gone when rails stop.
+/// Through its peer and not its context: for a request that a program never completed, the context
+/// may no longer exist when the rails stop.
 exchange_parts& exchange_parts::parts_of(const request& r) noexcept {
   return static_cast<exchange_parts&>(r.with->above());
 }
@@ -80,7 +81,7 @@ void exchange_parts::payload_sent(packets::send_item& item, bool well) noexcept 
   parts_of(r).end(r, well);
 }
 
-// ---- memory that is preposted -------------------------------------------------------------------
+// ---- preposted memory ---------------------------------------------------------------------------
 
 packets::preposted exchange::prepost(context& where, request& r, std::span<std::byte> memory,
                                      int source) noexcept {

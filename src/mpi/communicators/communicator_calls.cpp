@@ -19,8 +19,9 @@
 namespace headway::mpi {
 namespace {
 
-/// MPI_Comm_idup. The agreement goes on in the background. `finish` opens the communicator, in the
-/// thread that completes the request, because opening takes locks that a polling thread may hold.
+/// The request of MPI_Comm_idup. The agreement progresses in the background. `finish` opens the
+/// communicator, in the thread that completes the request, because opening takes locks that a
+/// polling thread may hold.
 class dup_request final : public request {
  public:
   dup_request(communicator& parent, communicator& new_one)
@@ -48,7 +49,7 @@ class dup_request final : public request {
   context_agreement agreement_;
 };
 
-/// An error code if a member of `which` is none of `comm`.
+/// An error code if a process of `which` is not a member of `comm`.
 int check_inside(const communicator& comm, const group& which) {
   const auto inside = [&](processes::peer_id process) { return comm.members().contains(process); };
   if (std::ranges::all_of(which.members().peers(), inside)) return MPI_SUCCESS;
@@ -60,9 +61,9 @@ struct split_entry {
   int key;
 };
 
-/// The part of a split that this process is in: its processes in order of key and old rank.
-processes::membership_ref my_part(const communicator& comm, std::span<const split_entry> all,
-                                  int& rank) {
+/// This process's part of a split: its processes in order of key and old rank.
+processes::membership_ref own_part(const communicator& comm, std::span<const split_entry> all,
+                                   int& rank) {
   const split_entry mine = all[static_cast<std::size_t>(comm.rank())];
   std::vector<int> ranks;
   for (int i = 0; i < comm.size(); ++i) {
@@ -80,7 +81,7 @@ processes::membership_ref my_part(const communicator& comm, std::span<const spli
   return memberships().intern(members);
 }
 
-/// What every member brings, in rank order.
+/// The values of all members, in rank order.
 template <class T>
 int gather(communicator& comm, const T& mine, std::vector<T>& all) {
   std::vector<std::byte> gathered;
@@ -97,7 +98,7 @@ int gather(communicator& comm, const T& mine, std::vector<T>& all) {
 int split(communicator& comm, std::span<const split_entry> all, communicator*& made) {
   if (all[static_cast<std::size_t>(comm.rank())].color != MPI_UNDEFINED) {
     int rank = 0;
-    auto members = my_part(comm, all, rank);
+    auto members = own_part(comm, all, rank);
     made = make_communicator(comm, std::move(members), rank);
   }
   return agree_and_open(comm, made);
@@ -118,7 +119,8 @@ int split_by_hardware(communicator& comm, int split_type, int key, const info* h
   return split(comm, parts, made);
 }
 
-/// False, with a warning in the log: the value names no strategy, and the hint is dropped.
+/// Whether the hint can be applied. False, with a warning in the log, if its value names no
+/// strategy.
 bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
   if (key != strategy_hint) return true;
   const auto names = messages::exchange::strategy_names();
@@ -195,7 +197,7 @@ int comm_remote_group(communicator&, group*&) {
 }
 
 int comm_get_parent(communicator*& parent) {
-  parent = nullptr;  // no process is spawned yet
+  parent = nullptr;  // MPI_COMM_NULL: dynamic processes are not implemented
   return MPI_SUCCESS;
 }
 
@@ -260,7 +262,7 @@ int comm_split_type(communicator& comm, int split_type, int key, info* hints, co
 int comm_free(communicator*& comm) {
   if (comm->is_predefined()) return fail(MPI_ERR_COMM, "{} cannot be freed", comm->name);
   if (const int code = comm->attributes.clear(*comm)) return code;
-  comm->buffer.reset();  // sends what is in it first
+  comm->buffer.reset();  // waits until its messages are sent
   free_communicator(*comm);
   comm = nullptr;
   return MPI_SUCCESS;

@@ -7,7 +7,7 @@
 #include "mpi/objects/info.hpp"
 #include "mpi/point_to_point/request.hpp"
 
-/// MPI-5.0 sections 7.4 and 7.8: communicators. Inter-communicators are not made yet.
+/// MPI-5.0 sections 7.4 and 7.8: communicators. Inter-communicators are not implemented.
 namespace headway::mpi::calls {
 
 int comm_size(communicator& comm, int& size);

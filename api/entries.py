@@ -279,7 +279,7 @@ class _Entry:
         self.put(f"const int code = {self.call()};")
         for p in self.parameters:
             self.finish(p)
-        # The object may be gone after a call that takes its handle: its errors are SELF's then.
+        # A call that frees a handle may have freed the object: MPI_COMM_SELF's handler is called.
         where = self.where() if not self.owner or self.owner.kind != "inout" else "nullptr"
         self.refuse("code != MPI_SUCCESS", f"raise(site, {where}, code)")
         self.put("return MPI_SUCCESS;")

@@ -9,8 +9,8 @@
 namespace headway::base {
 
 /// Sleeps for 50 us, so that other threads get the processor. Not `sched_yield`: from Linux 6.18 on
-/// that gives up the rest of the slice, and a thread that yields in a loop while sixteen others
-/// compute then waits for most of a second.
+/// that ends the thread's time slice, and a thread that yields in a loop among sixteen computing
+/// threads then waits for most of a second.
 inline void nap() noexcept {
   constexpr timespec a_while{.tv_sec = 0, .tv_nsec = 50'000};
   nanosleep(&a_while, nullptr);

@@ -44,8 +44,8 @@ class mpsc_queue {
   mpsc_queue(const mpsc_queue&) = delete;
   mpsc_queue& operator=(const mpsc_queue&) = delete;
 
-  /// seq_cst: pairs with `empty` in a thread that first publishes that it goes to sleep and then
-  /// reads `newest_` (the store-load pair of progress/background/kernel_sleeper.hpp).
+  /// seq_cst: pairs with `empty` in a thread that first publishes that it will sleep and then reads
+  /// `newest_` (the store-load pair of progress/background/kernel_sleeper.hpp).
   void push(T& member) noexcept {
     const auto address = reinterpret_cast<name>(&member);
     const auto mine = address | (taken_.load(std::memory_order_relaxed) == address ? 1 : 0);  // (N)

@@ -16,9 +16,8 @@
 #define HEADWAY_CAPABILITY(name) HEADWAY_THREAD_ATTRIBUTE(capability(name))
 #define HEADWAY_SCOPED_CAPABILITY HEADWAY_THREAD_ATTRIBUTE(scoped_lockable)
 
-// For members: read and written under the lock only; the same for what a pointer points to.
+// For members: read and written under the lock only.
 #define HEADWAY_GUARDED_BY(lock) HEADWAY_THREAD_ATTRIBUTE(guarded_by(lock))
-#define HEADWAY_PT_GUARDED_BY(lock) HEADWAY_THREAD_ATTRIBUTE(pt_guarded_by(lock))
 
 // For functions: the caller holds the lock, or must not hold it.
 #define HEADWAY_REQUIRES(...) HEADWAY_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
@@ -29,10 +28,6 @@
 #define HEADWAY_ACQUIRE(...) HEADWAY_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define HEADWAY_TRY_ACQUIRE(...) HEADWAY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define HEADWAY_RELEASE(...) HEADWAY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
-/// The function returns a reference to this lock.
-#define HEADWAY_RETURN_CAPABILITY(lock) HEADWAY_THREAD_ATTRIBUTE(lock_returned(lock))
-/// After the call the analysis treats the caller as a holder; a comment at the call says why.
-#define HEADWAY_ASSERT_CAPABILITY(lock) HEADWAY_THREAD_ATTRIBUTE(assert_capability(lock))
 
 /// The function's body is not checked: for locks themselves, and where a comment says why.
 #define HEADWAY_NO_THREAD_SAFETY_ANALYSIS HEADWAY_THREAD_ATTRIBUTE(no_thread_safety_analysis)

@@ -104,8 +104,8 @@ class exchange {
   /// still read the request; `close_context` waits for that. nullptr: the request is complete, or
   /// will be soon.
   [[nodiscard]] request* withdraw(std::uint32_t preposted_number) noexcept;
-  /// Sends to memory that `destination` has preposted. The caller's module tells the receiver the
-  /// length, for `expect`.
+  /// Sends to memory that `destination` has preposted. The caller's module sends the receiver
+  /// the length, for `expect`.
   void put(context& where, request& r, std::span<const std::byte> data, int destination,
            const packets::preposted& into) noexcept;
 

@@ -25,7 +25,7 @@ namespace headway::mpiexec {
 /// after `verdict_delay_ns`; a rank that is found killed before that takes precedence.
 ///
 /// Threads:  one (and label_pump's).
-/// Progress: `run` returns when every rank is gone. Ranks of a failed job get SIGTERM at once and
+/// Progress: `run` returns when every rank has ended. Ranks of a failed job get SIGTERM at once and
 ///           SIGKILL after `kill_delay_ns`.
 /// Errors:   one line on standard error, and an exit code as in `help_text`.
 class job_runner final : pmi_host {

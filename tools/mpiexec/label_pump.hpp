@@ -26,8 +26,8 @@ class label_pump {
   /// Copies everything from `pipe` to the descriptor `target`, labelled with `rank`. Owns `pipe`.
   void add(int rank, int pipe, int target);
   void start();
-  /// The ranks are gone: what is in the pipes still goes out, then the thread ends. Processes that
-  /// a rank left behind may hold a pipe open; they are not waited for.
+  /// All ranks have ended: writes what is left in the pipes, then ends the thread. Does not wait
+  /// for processes that a rank has started and that hold a pipe open.
   void drain();
   /// Readable when the thread has ended.
   [[nodiscard]] int finished_descriptor() const noexcept { return finished_; }

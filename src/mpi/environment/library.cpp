@@ -72,7 +72,7 @@ void flush_output() noexcept {
 }  // namespace
 
 void end_job(int exit_code, const std::string& why) noexcept {
-  flush_output();  // before the launcher is told, which then kills this process
+  flush_output();  // before the abort is reported to the launcher, which then kills this process
   if (the_library.runtime != nullptr) {
     // Headway's launcher prints the reason, and so does `abort` without a launcher; others do not.
     auto& job = the_library.runtime->job();

@@ -34,7 +34,9 @@ bool waiting::run(outcome first) noexcept {
   HEADWAY_ASSERT(!core_.clock.is_virtual() || core_.chosen.waits == waiting_policy::busy);
   for (auto how = first;; how = outcome::retry) {
     if (how == outcome::retry) {
-      if (core_.wait_leader.try_lock(me_.next_ticket())) {
+      if (served(core_, recent_ns())) {
+        how = outcome::spun_enough;
+      } else if (core_.wait_leader.try_lock(me_.next_ticket())) {
         how = poll_as_leader();
       } else {
         how = outcome::spun_enough;
@@ -169,11 +171,13 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   core_.work.started();  // a sleeper is something pending: its message must be polled for
   core_.quiet.tell();
+  const bool served = why == outcome::spun_enough && waiting::served(core_, recent_ns());
+  if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
-    // A thread that stopped leading because it woke another one does not lead again; any other
-    // thread looks once more.
+    // A thread that stopped leading because it woke another one does not lead again, and one that
+    // the event thread serves does not either; any other thread looks once more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
-        core_.sleeper->held_by() == kernel_sleeper::holder::nobody)
+        core_.sleeper->held_by() == kernel_sleeper::holder::nobody && !served)
       break;
     if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
       auto until = deadline_ns_;
@@ -195,8 +199,21 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
     }
   }
   set_.leave(me_.self);
+  if (served) end_served();
   core_.work.ended();
   return set_.done() ? outcome::complete : how;
+}
+
+/// The event thread may be away, because other threads polled.
+void waiting::begin_served() noexcept {
+  look_at_clock();
+  core_.served_waits.fetch_add(1, std::memory_order_relaxed);
+  if (core_.sleeper->held_by() != kernel_sleeper::holder::background) core_.nap.end();
+}
+
+void waiting::end_served() noexcept {
+  core_.served_waits.fetch_sub(1, std::memory_order_relaxed);
+  learn(core_.nap.wake_ns());
 }
 
 std::uint64_t waiting::budget_ns(bool yields) const noexcept {

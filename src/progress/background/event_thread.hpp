@@ -36,8 +36,8 @@ namespace headway::progress {
 /// are needed first.
 ///
 /// Where the kernel gives a waiting thread no greater weight (`engine_core::event_threads_serve`),
-/// waiting threads leave all polls to the event threads; while any of them sleeps, nothing is taken
-/// to be attended.
+/// waiting threads spin briefly and then leave the polls to the event threads; from then on, until
+/// none has done so for a while, nothing is taken to be attended.
 /// Threads:  its own, started by the constructor, and helpers by the first thread; all
 ///           ended by the destructor.
 class event_thread {
@@ -59,7 +59,8 @@ class event_thread {
   void let_woken_threads_run() const noexcept;
   [[nodiscard]] bool is_attended() const noexcept;
   [[nodiscard]] bool serves_waits() const noexcept {
-    return core_.served_waits.load(std::memory_order_relaxed) != 0;
+    return core_.served_waits.load(std::memory_order_relaxed) != 0 ||
+           core_.clock.now_ns() < core_.served_until_ns.load(std::memory_order_relaxed);
   }
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;

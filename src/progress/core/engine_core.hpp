@@ -71,6 +71,7 @@ struct engine_core {
   /// Waits that sleep and rely on the event threads. Relaxed: a hint, its next look at most
   /// comes too late by a pause.
   base::atomic<std::uint32_t> served_waits{0};
+  base::atomic<std::uint64_t> served_until_ns{0};  ///< the next such wait is expected until then
 
   engine_counters counted;
   load_estimate load{counted, clock};

@@ -34,9 +34,7 @@ bool waiting::run(outcome first) noexcept {
   HEADWAY_ASSERT(!core_.clock.is_virtual() || core_.chosen.waits == waiting_policy::busy);
   for (auto how = first;; how = outcome::retry) {
     if (how == outcome::retry) {
-      if (served(core_, recent_ns())) {
-        how = outcome::spun_enough;
-      } else if (core_.wait_leader.try_lock(me_.next_ticket())) {
+      if (core_.wait_leader.try_lock(me_.next_ticket())) {
         how = poll_as_leader();
       } else {
         how = outcome::spun_enough;
@@ -108,9 +106,10 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   }
 }
 
-/// Called by the wait leader. False: another thread sleeps there, or (`how` changed) there is no
-/// need any more.
+/// Called by the wait leader. False: another thread sleeps there or is about to, or (`how` changed)
+/// there is no need any more.
 bool waiting::become_kernel_sleeper(outcome& how) noexcept {
+  if (core_.event_threads_serve()) return false;
   auto& sleeper = *core_.sleeper;
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
@@ -171,7 +170,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   core_.work.started();  // a sleeper is something pending: its message must be polled for
   core_.quiet.tell();
-  const bool served = why == outcome::spun_enough && waiting::served(core_, recent_ns());
+  const bool served = why == outcome::spun_enough && core_.event_threads_serve();
   if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
     // A thread that stopped leading because it woke another one does not lead again, and one that
@@ -206,7 +205,8 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
 
 /// The event thread may be away, because other threads polled.
 void waiting::begin_served() noexcept {
-  look_at_clock();
+  constexpr std::uint64_t lasts_ns = 20'000 * us;
+  core_.served_until_ns.store(look_at_clock() + lasts_ns, std::memory_order_relaxed);
   core_.served_waits.fetch_add(1, std::memory_order_relaxed);
   if (core_.sleeper->held_by() != kernel_sleeper::holder::background) core_.nap.end();
 }

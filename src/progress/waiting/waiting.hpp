@@ -43,7 +43,6 @@ class waiting {
   [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
                                     Done done) noexcept {
     if (core.wait_leader.holder() != 0) return outcome::retry;  // the wait leader polls
-    if (served(core, me.recent_wait_ns[only ? 0 : 1])) return outcome::retry;
     me.spins_for = only;
     static_cast<void>(
         core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
@@ -61,15 +60,8 @@ class waiting {
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
 
  private:
-  static constexpr std::uint64_t served_from_ns = 10'000;
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
 
-  /// Sleeps at once, and leaves all polls to the event thread: each poll of ours would use up the
-  /// share of a thread that has no more than a computing one. Not where answers come so soon that a
-  /// spin costs less than the sleep.
-  [[nodiscard]] static bool served(const engine_core& core, std::uint64_t recent_ns) noexcept {
-    return core.load.oversubscribed() && recent_ns >= served_from_ns && core.event_threads_serve();
-  }
   void begin_served() noexcept;
   void end_served() noexcept;
 

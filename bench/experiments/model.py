@@ -38,7 +38,8 @@ class Run:
     `series`: the curve's name; a peer's curve has the peer's name in front. `peers`: the program
     uses MPI alone, so peers make this run too. `environment`: for ours only. `links`: libraries
     that the program needs besides MPI. `first`: arguments of our command `headway`, which is run
-    once before all rounds, at the same place and with as many ranks.
+    once before all rounds, at the same place and with as many ranks. `ordinary`: as a user without
+    privileges, also where root runs the experiment.
     """
 
     program: str
@@ -53,6 +54,7 @@ class Run:
     links: tuple = ()
     first: tuple = ()
     timeout_s: float = 180
+    ordinary: bool = False
 
     @property
     def name(self):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -12,6 +13,10 @@ from side_by_side import libraries, network, programs, rounds
 from .model import OWN, Result, Run
 
 NOT_UNDERSTOOD = "is not understood"  # printed by our library for a value that it then ignores
+
+
+AS_ORDINARY_USER = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                    "--bounding-set=-all", "--inh-caps=-all")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,9 @@ class Job:
             words = [str(self.program), *self.run.arguments, "--json", str(result)]
             if self.run.ranks:
                 words = self.contender.library.launch(words, self.run.ranks, self.place)
+            if self.run.ordinary and os.geteuid() == 0:
+                os.chmod(folder, 0o777)  # for the result
+                words = [*AS_ORDINARY_USER, *words]
             output = programs.run_command(words, self.environment(), self.run.timeout_s)[1]
             warning = next((line for line in output.splitlines() if NOT_UNDERSTOOD in line), None)
             if self.own and warning:

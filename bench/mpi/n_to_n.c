@@ -57,14 +57,17 @@ static void measure(struct bench* b, int threads) {
   }
   run_threads(threads, play, players, sizeof *players);
   const double seconds = (double)(now_ns() - start) * 1e-9;
-  double count = 0, slowest = 0, sum = 0;
+  double count = 0, slowest = 0, sum = 0, fewest = players[0].count;
   for (int i = 0; i < threads; ++i) {
     count += players[i].count;
     sum += players[i].mean_us;
     if (players[i].mean_us > slowest) slowest = players[i].mean_us;
+    if (players[i].count < fewest) fewest = players[i].count;
   }
   free(players);
-  table_row(&b->table, NULL, (double[]){threads, sum / threads, slowest, count / seconds, count});
+  const double share = fewest * threads / count;  // of the mean rate; 1: all pairs are equal
+  table_row(&b->table, NULL,
+            (double[]){threads, sum / threads, slowest, count / seconds, count, share});
 }
 
 int main(int argc, char** argv) {
@@ -78,9 +81,9 @@ int main(int argc, char** argv) {
   const struct option own[] = {{"--threads", option_list, &threads, "threads on each side"},
                                {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
-  const struct column columns[] = {
-      {"threads", 0}, {"mean_us", 2}, {"slowest_us", 2}, {"exchanges_per_s", 0}, {"exchanges", 0}};
-  bench_table(&b, NULL, columns, 5);
+  const struct column columns[] = {{"threads", 0},         {"mean_us", 2},   {"slowest_us", 2},
+                                   {"exchanges_per_s", 0}, {"exchanges", 0}, {"slowest_share", 2}};
+  bench_table(&b, NULL, columns, 6);
   for (int i = 0; i < threads.count; ++i) {
     MPI_Barrier(MPI_COMM_WORLD);
     measure(&b, (int)threads.value[i]);

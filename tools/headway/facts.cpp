@@ -5,6 +5,7 @@
 
 #include "base/tunable.hpp"
 #include "mpi/abi/function_list.hpp"
+#include "progress/os/scheduling.hpp"
 #include "runtime/instance.hpp"
 #include "topology/machine.hpp"
 
@@ -65,6 +66,7 @@ base::result<facts> gather(bool open_rails) {
   const auto machine = topology::machine::read(chosen.topology);
   if (!machine) return std::unexpected(machine.error());
   add_machine(all, **machine);
+  all.weight = progress::may_take_greatest_weight();
   if (open_rails) {
     if (auto opened = add_rails(all, chosen); !opened)
       all.rails_fault = std::move(opened.error().text);

@@ -34,6 +34,7 @@ struct facts {
   std::string mpi_version, abi_version;
   std::vector<place_fact> places;
   int usable_processors = 0;
+  bool weight = false;  ///< the kernel gives a waiting thread more weight than a computing one
   bool imagined_machine = false;  ///< HEADWAY_TOPOLOGY, not the real one
   std::vector<rail_fact> rails;
   std::string rails_fault;  ///< why the rails could not be opened; empty: they could

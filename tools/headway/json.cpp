@@ -56,6 +56,7 @@ std::string json_text(const facts& all) {
   member("mpi_version", quoted(all.mpi_version));
   member("abi_version", quoted(all.abi_version));
   member("usable_processors", std::to_string(all.usable_processors));
+  member("greatest_weight", all.weight ? "true" : "false");
   member("imagined_machine", all.imagined_machine ? "true" : "false");
   member("places", array(all.places, one_place));
   member("rails", array(all.rails, one_rail));

@@ -32,6 +32,12 @@ std::string machine_text(const facts& all) {
   return text;
 }
 
+std::string privileges_text(const facts& all) {
+  if (all.weight) return "privileges: waiting threads get the greatest scheduling weight\n";
+  return "privileges: waiting threads keep their scheduling weight; for the greatest one beside "
+         "computing threads: sudo prlimit --nice=40 --pid $$\n";
+}
+
 std::string rails_text(const facts& all) {
   if (!all.rails_fault.empty()) return fmt::format("rails: {}\n", all.rails_fault);
   const auto width = widest(all.rails, [](const auto& rail) { return rail.name; });
@@ -46,7 +52,7 @@ std::string rails_text(const facts& all) {
 std::string overview_text(const facts& all) {
   return fmt::format("headway {} ({}), MPI {}, standard ABI {}\n", all.version, all.compiler,
                      all.mpi_version, all.abi_version) +
-         machine_text(all) + rails_text(all);
+         machine_text(all) + privileges_text(all) + rails_text(all);
 }
 
 std::string tunables_text(const facts& all) {

@@ -8,7 +8,6 @@
 namespace headway::endpoints {
 namespace {
 
-constexpr long pause_ns = 20'000;  // as in the paper
 constexpr std::size_t messages_in_turn = 32;
 constexpr int idle_rounds_max = 1'000;  // of a loop, before it checks whether to go on
 
@@ -42,6 +41,7 @@ void dispatcher::need_thread() {
   {
     const base::lock_guard guard(lock_);
     handlers_ = true;
+    has_handlers_.store(true, std::memory_order_relaxed);
   }
   start_thread();
 }
@@ -104,35 +104,52 @@ std::size_t dispatcher::help(unsigned rounds) noexcept {
 
 void dispatcher::main() noexcept {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (run(SIZE_MAX / 2) != 0) continue;
-    if (!polls() || endpoints.load(std::memory_order_relaxed) == 0) {
+    if (run(SIZE_MAX / 2) != 0) {
+      gap_.message(engine_.clock().now_ns());
+      continue;
+    }
+    if (!looks_on() || endpoints.load(std::memory_order_relaxed) == 0) {
       if (retires()) return;
       sleep_until_ready();
       continue;
     }
-    for (int i = 0; i < idle_rounds_max && polls(); ++i) {
+    for (int i = 0; i < idle_rounds_max && looks_on(); ++i) {
       const bool moved = engine_.poll();
-      if (run(messages_in_turn) == 0 && !moved) breathe();
+      if (run(messages_in_turn) != 0) gap_.message(engine_.clock().now_ns());
+      else if (!moved) step(next());
     }
   }
 }
 
-void dispatcher::breathe() noexcept {
-  switch (policy_.load(std::memory_order_relaxed)) {
-    case policy::pause: {
-      if (most_wait(waiting.load(std::memory_order_relaxed),
-                    endpoints.load(std::memory_order_relaxed))) {
-        sched_yield();
-        return;
-      }
-      const timespec rest{0, pause_ns};
+between_looks dispatcher::next() const noexcept {
+  const auto how = policy_.load(std::memory_order_relaxed);  // a setting
+  const bool most =
+      most_wait(waiting.load(std::memory_order_relaxed), endpoints.load(std::memory_order_relaxed));
+  if (how != policy::automatic) return next_step(how, {.most_wait = most});
+  return next_step(how, {.gap_ns = gap_.at(engine_.clock().now_ns()),
+                         .most_wait = most,
+                         .spare = engine_.spare_hands().idle > 0});
+}
+
+/// For the dispatcher's own thread: `polls` says what the policy alone does.
+bool dispatcher::looks_on() const noexcept {
+  if (polls()) return true;
+  const auto how = policy_.load(std::memory_order_relaxed);  // a setting
+  return how == policy::automatic && next() != between_looks::sleep;
+}
+
+void dispatcher::step(between_looks what) noexcept {
+  switch (what) {
+    case between_looks::pause: {
+      const timespec rest{0, dispatch_pause_ns};
       nanosleep(&rest, nullptr);
       return;
     }
-    case policy::yield:
+    case between_looks::yield:
       sched_yield();
       return;
-    default:
+    case between_looks::sleep:  // ends the rounds: see `main`
+    case between_looks::nothing:
       return;
   }
 }

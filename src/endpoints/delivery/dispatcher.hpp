@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -27,11 +28,65 @@ class message_source {
   ~message_source() = default;
 };
 
-/// Most threads wait, so that a pause would leave the processor to none of them: a dispatcher that
-/// pauses then only yields. Each thread is taken to have an end-point.
+/// Most threads wait, so that a pause would leave the processor to none of them. Each thread is
+/// taken to have an end-point.
 [[nodiscard]] constexpr bool most_wait(std::int32_t waiting, std::int32_t endpoints) noexcept {
   return 2 * waiting >= endpoints;
 }
+
+/// What a dispatcher's thread does between two looks that find nothing.
+enum class between_looks : std::uint8_t { sleep, pause, yield, nothing };
+
+/// Why it does so.
+struct dispatch_situation {
+  std::uint64_t gap_ns = 0;  ///< how far messages are apart lately, or how long none has come
+  bool most_wait = false;    ///< see above
+  bool spare = false;        ///< a processor is free for the dispatcher's thread
+};
+
+inline constexpr std::uint64_t dispatch_pause_ns = 20'000;  // as in the paper
+
+/// Each policy's answer. `automatic` follows the rate of messages: it polls as long as they come
+/// faster than a wake-up pays for, without a pause if they come faster than pauses end, and one
+/// step faster where most threads wait and so need no processor. It sleeps where its polls would
+/// take a processor from a thread that computes.
+[[nodiscard]] constexpr between_looks next_step(policy how, const dispatch_situation& s) noexcept {
+  constexpr std::uint64_t worth_a_sleep_ns = 10 * dispatch_pause_ns;
+  switch (how) {
+    case policy::event:
+      return between_looks::sleep;
+    case policy::loop:
+      return between_looks::nothing;
+    case policy::yield:
+      return between_looks::yield;
+    case policy::pause:
+      return s.most_wait ? between_looks::yield : between_looks::pause;
+    case policy::automatic:
+      break;
+  }
+  if (s.gap_ns >= worth_a_sleep_ns || (!s.spare && !s.most_wait)) return between_looks::sleep;
+  if (s.gap_ns >= dispatch_pause_ns)
+    return s.most_wait ? between_looks::yield : between_looks::pause;
+  return s.most_wait ? between_looks::nothing : between_looks::yield;
+}
+
+/// How far messages are apart: a moving average, and never less than the time since the last one.
+/// Threads:  one.
+class message_gap {
+ public:
+  void message(std::uint64_t now_ns) noexcept {
+    const auto gap = std::min(now_ns - last_ns_, longest_ns);
+    average_ns_ = average_ns_ - average_ns_ / 4 + gap / 4;
+    last_ns_ = now_ns;
+  }
+  [[nodiscard]] std::uint64_t at(std::uint64_t now_ns) const noexcept {
+    return std::max(average_ns_, now_ns - last_ns_);
+  }
+
+ private:
+  static constexpr std::uint64_t longest_ns = 1'000'000;  // one long rest is soon forgotten
+  std::uint64_t last_ns_ = 0, average_ns_ = longest_ns;
+};
 
 /// Runs the handlers of end-points, and looks for messages as the policy says.
 ///
@@ -63,20 +118,24 @@ class dispatcher {
 
   /// Whether `waiting` is used at all: two atomic additions for each wait otherwise.
   [[nodiscard]] bool counts_waits() const noexcept {
-    return policy_.load(std::memory_order_relaxed) == policy::pause;  // a setting
+    const auto how = policy_.load(std::memory_order_relaxed);  // a setting
+    return how == policy::pause || (how == policy::automatic && has_handlers_.load(relaxed));
   }
-  // How many threads wait for messages, and how many end-points there are: a dispatcher that pauses
-  // only yields while most of them wait. Relaxed: a hint.
+  // How many threads wait for messages, and how many end-points there are: the policies that pause
+  // look more often while most of them wait. Relaxed: a hint.
   std::atomic<std::int32_t> waiting{0};
   std::atomic<std::int32_t> endpoints{0};
 
  private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
   void start_thread();
   [[nodiscard]] bool retires() noexcept;
   void ring() noexcept;
   void main() noexcept;
   void sleep_until_ready() noexcept;
-  void breathe() noexcept;
+  [[nodiscard]] between_looks next() const noexcept;
+  [[nodiscard]] bool looks_on() const noexcept;
+  static void step(between_looks what) noexcept;
   [[nodiscard]] bool polls() const noexcept;
 
   message_source& source_;
@@ -84,7 +143,9 @@ class dispatcher {
   base::mutex lifetime_;  // cold
   std::thread thread_ HEADWAY_GUARDED_BY(lifetime_);
   std::atomic<policy> policy_{policy::automatic};  // relaxed: a setting
+  std::atomic<bool> has_handlers_{false};          // relaxed: a hint
   std::atomic<bool> stopping_{false};              // relaxed; `bell_` carries it
+  message_gap gap_;                                // of its thread
   base::spinlock lock_;
   base::intrusive_list<local_endpoint> ready_ HEADWAY_GUARDED_BY(lock_);
   progress::completion* bell_ HEADWAY_GUARDED_BY(lock_) = nullptr;  // of the sleeping thread

@@ -1,8 +1,11 @@
 #include "progress/background/event_thread.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
@@ -28,6 +31,13 @@ constexpr int vain_wake_ups = 2;
 
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // the poller may lose the processor
 constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
+// Measured by bench/progress/reaction and n_load as an ordinary user: a thread that has earned
+// twice what a turn takes never waits in its turn.
+constexpr std::uint64_t turn_ns = 3'000 * us, earned_ns = 8'000 * us;
+constexpr std::uint64_t settles_ns = 20'000 * us;  // until the kernel has forgotten a debt
+constexpr std::uint64_t calm_ns =
+    1'000 * us;  // without an event, before the event threads go quiet
+constexpr int yields_to_woken = 3;
 constexpr std::uint64_t budget_window_ns = 100'000 * us, budget_ns = 20'000 * us;
 
 }  // namespace
@@ -43,7 +53,9 @@ event_thread::~event_thread() {
   core_.quiet.wake_all();
   core_.sleeper->kick();
   core_.nap.end();
+  turns_.call_all();
   thread_.join();
+  for (auto& one : helpers_) one.join();
   core_.boosted.owner_stopped();
 }
 
@@ -52,11 +64,78 @@ void event_thread::run() noexcept {
   base::enter_background();
   take_class();
   core_.boosted.owner_started();
-  auto& me = this_thread();
-  while (!stop_.load(std::memory_order_relaxed)) {
-    if (!idle_ || !rest()) doze();
-    if (look() == finding::unattended) watch(me);
+  for (serve(false); !stop_.load(std::memory_order_relaxed); serve(true)) {
+    earn(0);
+    turns_.await_turn(0);
   }
+}
+
+/// A helper's whole life.
+void event_thread::help(std::size_t seat) noexcept {
+  ask_exact_sleeps();
+  base::enter_background();
+  for (;;) {
+    earn(seat);
+    turns_.await_turn(seat);
+    if (stop_.load(std::memory_order_relaxed)) return;  // (A) of turn_roster: it was set before
+    serve(true);
+  }
+}
+
+/// One turn: the whole life of the first thread where it has no helpers.
+void event_thread::serve(bool has_earned) noexcept {
+  auto& me = this_thread();
+  const auto turn_began_ns = own_processor_time_ns();
+  turn_ends_ns_ = has_earned ? turn_began_ns + turn_ns : turn_began_ns;
+  while (!stop_.load(std::memory_order_relaxed) && !next_) {
+    const bool needed = serves_waits() && !core_.quiet.nothing_to_do() && !spare_polls();
+    if (!needed && (!idle_ || !rest())) doze();
+    if (look() == finding::unattended) watch(me);
+    if (core_.sleeper->wanted()) pause(taken_pause_ns);  // which takes no longer
+  }
+  if (!next_) return;
+  engine_counters::count(core_.counted.event_turns);
+  turns_.call(*std::exchange(next_, std::nullopt));
+}
+
+/// The first thread stays alone where there are none to be had.
+void event_thread::start_helpers() {
+  helpers_wanted_ = true;
+  if (!kernel_takes_slices()) return;
+  try {
+    helpers_.reserve(turn_roster::seat_count - 1);
+    for (std::size_t seat = 1; seat < turn_roster::seat_count; ++seat)
+      helpers_.push_back(
+          start_thread({fmt::format("hw-event{}", seat), usable_processors(core_.machine)},
+                       [this, seat] { help(seat); }));
+  } catch (const std::exception& e) {
+    base::log(base::severity::warning, "fewer event threads than wanted: {}", e.what());
+  }
+}
+
+/// Waits for a processor in the order of computing threads, without need of it: what the kernel
+/// would have given to the thread by then is its own, and is kept while it sleeps.
+void event_thread::earn(std::size_t seat) noexcept {
+  ask_slices(earned_ns);
+  turns_.pause(seat, core_.clock.now_ns() + settles_ns);
+  ask_short_slices();
+  turns_.rest(seat);
+}
+
+/// The turn is over, and another thread has earned enough for the next one.
+bool event_thread::hands_over() noexcept {
+  if (real_time_) return false;
+  if (!helpers_wanted_) start_helpers();
+  if (helpers_.empty() || own_processor_time_ns() < turn_ends_ns_) return false;
+  next_ = turns_.take_rested();
+  return next_.has_value();
+}
+
+/// A thread that sleeps while those that it woke have not run yet leaves them behind computing
+/// threads.
+void event_thread::let_woken_threads_run() const noexcept {
+  for (int i = 0; i < yields_to_woken && woken_threads.load(std::memory_order_relaxed) > 0; ++i)
+    sched_yield();
 }
 
 /// True: it was long, the machine is not oversubscribed, and what has begun is to be watched at
@@ -72,13 +151,14 @@ bool event_thread::rest() noexcept {
   }
   rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
-  if (core_.clock.now_ns() - began < long_rest_ns) {
+  const bool serves = core_.event_threads_serve();
+  if (!serves && core_.clock.now_ns() - began < long_rest_ns) {
     was_woken_ = true;
     return false;
   }
   woken_in_vain_ = 0;
   pause_ns_ = first_pause_ns;
-  if (is_oversubscribed()) return false;
+  if (!serves && is_oversubscribed()) return false;
   engine_counters::count(core_.counted.event_looks);
   return true;
 }
@@ -145,7 +225,8 @@ event_thread::finding event_thread::look() noexcept {
     core_.every_100_ms.run_if_due(core_.clock.now_ns());
     // The spare poller's rounds are attendance too, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread took them up
-    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
+    if (asked || serves_waits() || (rounds == rounds_seen_ && !spare_polls()))
+      found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Looks less and less often while others poll, and often again when they cease.
@@ -158,6 +239,11 @@ event_thread::finding event_thread::look() noexcept {
   rounds_seen_ = rounds;
   starts_seen_ = starts;
   return found;
+}
+
+/// Another thread polled since the last look, and no thread sleeps because this one polls.
+bool event_thread::is_attended() const noexcept {
+  return core_.queues.root().explicit_rounds() != rounds_seen_ && !serves_waits();
 }
 
 /// It polls, and has had its processor since the last look.
@@ -188,20 +274,28 @@ void event_thread::watch(thread_record& me) noexcept {
       const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
       slept = sleeper.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
     }
-    core_.every_100_ms.run_if_due(core_.clock.now_ns());
-    if (must_leave() || core_.queues.root().explicit_rounds() != rounds_seen_) break;
+    const auto woken = core_.clock.now_ns();
+    core_.every_100_ms.run_if_due(woken);
+    const bool serves = core_.event_threads_serve();
+    if (must_leave() || is_attended()) break;
     // A source that another thread serves does not let us sleep; that thread may need this
     // processor.
-    if (!poll_until_idle(me) && !slept) pause(taken_pause_ns);
-    if (core_.work.balance() == 0) {
-      idle_ = !is_oversubscribed();
+    const bool moved = poll_until_idle(me);
+    if (!moved && !slept) pause(taken_pause_ns);
+    if (serves) let_woken_threads_run();
+    const bool calm = !serves || (!moved && woken - now >= calm_ns);
+    if (calm && core_.work.balance() == 0) {
+      idle_ = serves || !is_oversubscribed();
       break;
     }
+    if (core_.load.oversubscribed_by_others() && hands_over()) break;
   }
   sleeper.release();
 }
 
-/// True: something moved.
+/// True: something moved. Each round visits every queue once, as it was not polled at any place:
+/// one thread at a time does so, when an event has woken it, and finds the root taken no more often
+/// than a leaf.
 bool event_thread::poll_until_idle(thread_record& me) noexcept {
   for (bool moved = false;;) {
     const auto began = real_time_ ? core_.clock.now_ns() : 0;
@@ -215,7 +309,7 @@ bool event_thread::poll_until_idle(thread_record& me) noexcept {
     // The holder of the mask polls for us, or needs the processor that we run on.
     if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
     if (!o.advanced || stop_.load(std::memory_order_relaxed)) return moved;
-    if (core_.queues.root().explicit_rounds() != rounds_seen_) return moved;  // attended
+    if (is_attended()) return moved;
   }
 }
 

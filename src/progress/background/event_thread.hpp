@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/atomic.hpp"
+#include "progress/background/turn_roster.hpp"
 #include "progress/core/engine_core.hpp"
 
 namespace headway::progress {
@@ -23,7 +27,19 @@ namespace headway::progress {
 /// While attended it is not the kernel sleeper, so sources are not armed and messages cost their
 /// senders no wake-up. The price is the look: the first takes place 50 us after the last poll that
 /// it noticed, and on a virtual machine setting the timer may cost more than a wake-up does.
-/// Threads:  its own, started and ended by the constructor and the destructor.
+///
+/// Beside computing threads it has helpers. The kernel gives each thread the share of a computing
+/// thread, keeps what the thread has not used of it while it sleeps, and lets a thread that has
+/// some left run as soon as it is woken. A thread that gets ready without need of the processor
+/// (`earn`) collects such time. So one thread works for a few milliseconds of processor time, hands
+/// the work to a helper that has collected some, and collects anew. Helpers are started when they
+/// are needed first.
+///
+/// Where the kernel gives a waiting thread no greater weight (`engine_core::event_threads_serve`),
+/// waiting threads spin briefly and then leave the polls to the event threads; from then on, until
+/// none has done so for a while, nothing is taken to be attended.
+/// Threads:  its own, started by the constructor, and helpers by the first thread; all
+///           ended by the destructor.
 class event_thread {
  public:
   explicit event_thread(engine_core& core);
@@ -35,6 +51,17 @@ class event_thread {
   enum class finding : std::uint8_t { nothing, attended, unattended };
 
   void run() noexcept;
+  void help(std::size_t seat) noexcept;
+  void serve(bool has_earned) noexcept;
+  void start_helpers();
+  void earn(std::size_t seat) noexcept;
+  [[nodiscard]] bool hands_over() noexcept;
+  void let_woken_threads_run() const noexcept;
+  [[nodiscard]] bool is_attended() const noexcept;
+  [[nodiscard]] bool serves_waits() const noexcept {
+    return core_.served_waits.load(std::memory_order_relaxed) != 0 ||
+           core_.clock.now_ns() < core_.served_until_ns.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
   bool poll_until_idle(thread_record& me) noexcept;
@@ -50,7 +77,10 @@ class event_thread {
 
   engine_core& core_;
   base::atomic<std::uint32_t> stop_{0};
-  // Written and read by its thread only:
+  turn_roster turns_;
+  // Written and read by the thread whose turn it is, handed on by `turns_`:
+  std::uint64_t turn_ends_ns_ = 0;   ///< in processor time of that thread
+  std::optional<std::size_t> next_;  ///< whose turn it is after this one
   std::uint64_t pause_ns_;
   std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
   std::uint32_t beats_seen_ = 0;       ///< of the spare poller, likewise
@@ -60,11 +90,13 @@ class event_thread {
   bool real_time_ = false;
   bool left_real_time_ = false;
   std::uint32_t starts_seen_ = 0;
-  int idle_looks_ = 0;      ///< in a row that found nothing, and nothing that had begun
-  bool was_woken_ = false;  ///< from a short sleep, and has not looked since
-  int woken_in_vain_ = 0;   ///< in a row: at the look all was over
-  bool idle_ = false;       ///< nothing to do, and none is expected soon
-  std::thread thread_;      // last: it uses all the others
+  int idle_looks_ = 0;                ///< in a row that found nothing, and nothing that had begun
+  bool was_woken_ = false;            ///< from a short sleep, and has not looked since
+  int woken_in_vain_ = 0;             ///< in a row: at the look all was over
+  bool idle_ = false;                 ///< nothing to do, and none is expected soon
+  bool helpers_wanted_ = false;       ///< it has been started, if the kernel let it
+  std::vector<std::thread> helpers_;  ///< written by the first thread, before it hands over first
+  std::thread thread_;                // last: it uses all the others
 };
 
 }  // namespace headway::progress

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t least_pause_attended_ns = 100'000;
 constexpr std::uint64_t longest_pause_attended_ns = 1'000'000;
-constexpr std::uint32_t sweep_period = 16;  // rounds of an idle poller
 
 }  // namespace
 
@@ -63,10 +62,10 @@ void poller::run() noexcept {
       continue;
     }
     attended_pause = least_pause_attended_ns;
-    const bool everywhere = !plan_.when_idle || round % sweep_period == 0;
+    const bool everywhere = sweeps(round);
     const auto o = core_.round(me, round_kind::background, everywhere);
     me.pay_wake_ups();
-    if (plan_.when_idle) core_.stalls.regain_low_priority(lifts_seen_);
+    if (plan_.when_idle) core_.stalls.regain_low_priority(lifts_seen_, &run_when_idle);
     const auto period = next_period_ns(o.advanced);
     if (o.advanced) {
       backoff_.did_something_else();
@@ -74,6 +73,15 @@ void poller::run() noexcept {
     }
     pause_after_round(period);
   }
+}
+
+/// The timer is one thread, so each of its rounds may visit every queue. Idle pollers climb:
+/// together they visit the root as often as one of them visits its leaf (queue_tree.hpp). That must
+/// stay so on any machine, so it is all of them together that sweep once in a number of rounds, by
+/// turns, for the ltasks of places without a poller.
+bool poller::sweeps(std::uint32_t round) const noexcept {
+  constexpr std::uint32_t period = 16;  // rounds of all idle pollers
+  return !plan_.when_idle || round % (period * plan_.count) == period * plan_.index;
 }
 
 void poller::pause_after_round(std::uint64_t period_ns) noexcept {

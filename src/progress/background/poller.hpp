@@ -22,8 +22,9 @@ class poller {
     thread_plan thread;
     std::uint64_t period_ns = 0;  ///< 0: yields between rounds
     bool when_idle = false;
-    std::uint64_t calm_period_ns = 0;  ///< the longest, while nothing is urgent
-    std::uint64_t slowdown = 1;        ///< factor from one to the other, each millisecond
+    std::uint64_t calm_period_ns = 0;    ///< the longest, while nothing is urgent
+    std::uint64_t slowdown = 1;          ///< factor from one to the other, each millisecond
+    std::uint32_t count = 1, index = 0;  ///< of the pollers like this one, and which it is
   };
 
   poller(engine_core& core, plan how);
@@ -38,6 +39,7 @@ class poller {
  private:
   void run() noexcept;
   void pause(std::uint64_t for_ns) noexcept;
+  [[nodiscard]] bool sweeps(std::uint32_t round) const noexcept;
   void pause_after_round(std::uint64_t period_ns) noexcept;
   void rest() noexcept;
   [[nodiscard]] std::uint64_t next_period_ns(bool moved) noexcept;

@@ -101,13 +101,16 @@ void polling_points::turn_locked(polling_point point, bool on) {
 /// One poller for each place that HEADWAY_IDLE_LEVEL and HEADWAY_IDLE_PLACES choose.
 void polling_points::start_idle() {
   const auto& chosen = core_.chosen;
-  for (const auto& site : poller_sites(core_.machine, chosen.idle_level, chosen.idle_places))
-    idle_.push_back(
-        std::make_unique<poller>(core_, poller::plan{.thread = {site.name, site.processors},
-                                                     .period_ns = chosen.idle_ns,
-                                                     .when_idle = true,
-                                                     .calm_period_ns = chosen.idle_calm_ns,
-                                                     .slowdown = chosen.idle_slowdown}));
+  const auto sites = poller_sites(core_.machine, chosen.idle_level, chosen.idle_places);
+  for (const auto& site : sites)
+    idle_.push_back(std::make_unique<poller>(
+        core_, poller::plan{.thread = {site.name, site.processors},
+                            .period_ns = chosen.idle_ns,
+                            .when_idle = true,
+                            .calm_period_ns = chosen.idle_calm_ns,
+                            .slowdown = chosen.idle_slowdown,
+                            .count = static_cast<std::uint32_t>(sites.size()),
+                            .index = static_cast<std::uint32_t>(idle_.size())}));
   avoid_bound_threads();
 }
 

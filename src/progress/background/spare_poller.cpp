@@ -36,7 +36,7 @@ spare_poller::~spare_poller() {
 
 void spare_poller::run() noexcept {
   auto& me = this_thread();
-  run_when_idle();
+  run_when_spare();
   kernel_thread_.store(base::thread_of(me.ticket), std::memory_order_seq_cst);
   me.ticket |= base::low_priority_bit;
   auto& spare = core_.spare;
@@ -97,7 +97,7 @@ spare_poller::ending spare_poller::spell(thread_record& me) noexcept {
     if (!attended) {
       const auto o = core_.round(me, round_kind::background, round % clock_period == 0);
       me.pay_wake_ups();
-      core_.stalls.regain_low_priority(lifts_seen_);
+      core_.stalls.regain_low_priority(lifts_seen_, &run_when_spare);
       moved |= o.advanced;
       base::relax();
       if (round % clock_period != 0) continue;

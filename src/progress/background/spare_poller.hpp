@@ -11,14 +11,14 @@
 namespace headway::progress {
 
 /// The idle polling that `auto` adds where a processor is spare: one thread for the process, in the
-/// kernel's idle class, on any processor. The event thread calls it when events come one after
-/// another; it polls without pause, so that its processor does not halt and the next event costs no
-/// wake-up, and sleeps again a millisecond after the last one.
+/// kernel's idle class where permitted (scheduling.hpp), on any processor. The event thread calls
+/// it when events come one after another; it polls without pause, so that its processor does not
+/// halt and the next event costs no wake-up, and sleeps again a millisecond after the last one.
 ///
-/// It measures itself whether the processor is spare: in the idle class it loses the processor as
-/// soon as another thread wants it, and sees a gap on its clock. Then it withdraws, for longer each
-/// time, and the event thread goes on alone. Nothing depends on it: a call that comes to nothing
-/// costs the time until the event thread looks.
+/// It measures itself whether the processor is spare: it loses the processor when another thread
+/// wants it, in the idle class at once, and sees a gap on its clock. Then it withdraws, for longer
+/// each time, and the event thread goes on alone. Nothing depends on it: a call that comes to
+/// nothing costs the time until the event thread looks.
 /// Threads:  its own, started and ended by the constructor and the destructor.
 /// Source:   pioman15 (mechanisms 2 and 6), with a lease instead of a period.
 class spare_poller {

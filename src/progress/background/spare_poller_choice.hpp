@@ -6,11 +6,14 @@ namespace headway::progress {
 
 /// What `auto` sees of the machine, ten times a second while something is pending.
 struct situation {
-  int usable = 1;             ///< processors that this process may use
-  int shared = 1;             ///< processors that the job's processes on this node use together
-  int processes = 1;          ///< of this job on this node
-  bool quota = false;         ///< a control group limits their time, and polling uses it up
-  bool blind = false;         ///< a source of events cannot wake a sleeper
+  int usable = 1;      ///< processors that this process may use
+  int shared = 1;      ///< processors that the job's processes on this node use together
+  int processes = 1;   ///< of this job on this node
+  bool quota = false;  ///< a control group limits their time, and polling uses it up
+  bool blind = false;  ///< a source of events cannot wake a sleeper
+  /// More threads want processors than there are, and the kernel does not let a polling thread be
+  /// one that yields to all of them (SCHED_IDLE).
+  bool contended = false;
   std::uint64_t wake_ns = 0;  ///< what waking a background thread took recently
 };
 
@@ -26,7 +29,7 @@ inline constexpr std::uint64_t wake_worth_polling_ns = 4'000;
 /// Does a thread that polls on a spare processor pay, beside the one that sleeps on events?
 /// Whether the processor is really free at the moment, the poller finds out by itself.
 [[nodiscard]] constexpr bool spare_poller_pays(const situation& s) noexcept {
-  if (!has_processor_to_spare(s)) return false;
+  if (!has_processor_to_spare(s) || s.contended) return false;
   return s.blind || s.wake_ns >= wake_worth_polling_ns;
 }
 

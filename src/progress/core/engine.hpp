@@ -41,7 +41,8 @@ struct engine_statistics {
   std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more
   std::uint64_t idle_rests = 0;         ///< of idle pollers whose core a bound thread computes on
   std::uint64_t demotions = 0;          ///< of a real-time event thread that used up its time
-  std::uint64_t delays = 0;  ///< looks at which a waiting thread had lost a fifth of its time
+  std::uint64_t delays = 0;       ///< looks at which a waiting thread had lost a fifth of its time
+  std::uint64_t event_turns = 0;  ///< hand-overs from one event thread to the next
 };
 
 /// The same of one queue; the times only where threads are metered (progress/core/meter.hpp).

@@ -1,6 +1,7 @@
 #include "progress/core/engine_core.hpp"
 
 #include "progress/background/spare_poller_choice.hpp"
+#include "progress/os/scheduling.hpp"
 
 namespace headway::progress {
 
@@ -20,6 +21,7 @@ void engine_core::sample_load() noexcept {
                        .processes = processes_on_node,
                        .quota = machine.limited_by_quota(),
                        .blind = sleeper->is_blind(),
+                       .contended = load.oversubscribed() && !may_run_when_idle(),
                        .wake_ns = nap.wake_ns()};
   processor_to_spare.store(has_processor_to_spare(seen), std::memory_order_relaxed);
   spare.pays.store(spare.exists.load(std::memory_order_relaxed) && spare_poller_pays(seen),

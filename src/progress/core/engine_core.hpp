@@ -59,6 +59,20 @@ struct engine_core {
   /// hint.
   base::atomic<bool> processor_to_spare{false};
 
+  /// Computing threads want every processor, and the kernel gives a waiting thread no weight for
+  /// it: the event thread and its helpers poll for the waiting threads, which sleep
+  /// (event_thread.hpp). A hint, as all that it reads.
+  [[nodiscard]] bool event_threads_serve() const noexcept {
+    return watched.load(std::memory_order_relaxed) && load.oversubscribed_by_others() &&
+           !(chosen.greatest_weight && sched_boost::may_raise_weight()) &&
+           chosen.waits != waiting_policy::busy && chosen.event_thread == event_class::normal;
+  }
+
+  /// Waits that sleep and rely on the event threads. Relaxed: a hint, its next look at most
+  /// comes too late by a pause.
+  base::atomic<std::uint32_t> served_waits{0};
+  base::atomic<std::uint64_t> served_until_ns{0};  ///< the next such wait is expected until then
+
   engine_counters counted;
   load_estimate load{counted, clock};
   stall_relief stalls{queues, counted, clock};

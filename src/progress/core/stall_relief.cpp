@@ -47,11 +47,12 @@ void stall_relief::help(base::mask::ticket holder) noexcept {
   while (queues_.root().holder() == holder && clock_.now_ns() < end);
 }
 
-void stall_relief::regain_low_priority(std::uint64_t& lifts_seen) const noexcept {
+void stall_relief::regain_low_priority(std::uint64_t& lifts_seen,
+                                       void (*lower)() noexcept) const noexcept {
   const auto lifts = counted_.lifts.load(std::memory_order_relaxed);
   if (lifts == lifts_seen) return;
   lifts_seen = lifts;
-  run_when_idle();
+  lower();
 }
 
 }  // namespace headway::progress

@@ -22,9 +22,9 @@ class stall_relief {
 
   /// After a round that found a mask taken.
   void met_taken_mask(thread_record& me) noexcept;
-  /// For a low-priority thread after each of its rounds: goes back to its priority if any thread
-  /// was lifted since it last looked. `lifts_seen` is the caller's memory.
-  void regain_low_priority(std::uint64_t& lifts_seen) const noexcept;
+  /// For a low-priority thread after each of its rounds: goes back to its priority, by `lower`, if
+  /// any thread was lifted since it last looked. `lifts_seen` is the caller's memory.
+  void regain_low_priority(std::uint64_t& lifts_seen, void (*lower)() noexcept) const noexcept;
 
  private:
   void help(base::mask::ticket holder) noexcept;

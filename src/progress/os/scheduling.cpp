@@ -1,6 +1,7 @@
 #include "progress/os/scheduling.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 #include "base/mutex.hpp"
 #include "progress/os/scheduling_attributes.hpp"
@@ -95,11 +97,25 @@ std::vector<int> usable_processors(const topology::machine& machine) {
 
 void ask_exact_sleeps() noexcept { prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0); }
 
-void ask_short_slices() noexcept {
+void ask_short_slices() noexcept { ask_slices(short_slice_ns); }
+
+void ask_slices(std::uint64_t length_ns) noexcept {
   scheduling_attributes wish;
   wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; keep it
-  wish.runtime = short_slice_ns;
+  wish.runtime = length_ns;
   set_attributes(0, wish);
+}
+
+bool kernel_takes_slices() noexcept {
+  scheduling_attributes now;
+  return get_attributes(0, now) && now.policy == SCHED_OTHER && now.runtime != 0;
+}
+
+std::uint64_t own_processor_time_ns() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(used.tv_nsec);
 }
 
 bool run_in_real_time(int policy) noexcept {
@@ -109,15 +125,25 @@ bool run_in_real_time(int policy) noexcept {
   return set_attributes(0, wish);
 }
 
-void run_when_idle() noexcept {
-  // The kernel lets a thread leave SCHED_IDLE only where it could also raise its nice value.
+bool may_run_when_idle() noexcept {
   rlimit limit{};
-  const bool privileged = geteuid() == 0;
-  const bool allowed = getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20;
+  return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20);
+}
+
+void run_when_idle() noexcept {
   scheduling_attributes wish;
-  wish.policy = privileged || allowed ? SCHED_IDLE : SCHED_OTHER;
-  wish.nice = privileged || allowed ? 0 : 19;
-  wish.runtime = privileged || allowed ? 0 : short_slice_ns;
+  if (may_run_when_idle()) {
+    wish.policy = SCHED_IDLE;
+  } else {
+    wish.nice = 19;
+    wish.runtime = short_slice_ns;
+  }
+  set_attributes(0, wish);
+}
+
+void run_when_spare() noexcept {
+  scheduling_attributes wish;
+  wish.policy = may_run_when_idle() ? SCHED_IDLE : SCHED_BATCH;
   set_attributes(0, wish);
 }
 
@@ -134,6 +160,15 @@ std::optional<thread_times> own_times() noexcept {
   times.delayed_ns = std::strtoull(rest, &rest, 10);
   times.turns = std::strtoull(rest, &rest, 10);
   return times;
+}
+
+bool may_take_greatest_weight() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 40) return true;
+  __user_cap_header_struct who{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct has[2]{};
+  if (syscall(SYS_capget, &who, has) != 0) return false;
+  return (has[0].effective & (1u << CAP_SYS_NICE)) != 0;
 }
 
 bool lift(pid_t thread) noexcept {

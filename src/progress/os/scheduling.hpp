@@ -39,6 +39,16 @@ void ask_exact_sleeps() noexcept;
 /// every core computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
 void ask_short_slices() noexcept;
 
+/// Asks for slices of any length between 0.1 and 100 ms, no privilege needed. A thread with a long
+/// one that becomes ready waits its turn, while it earns the share that it does not use.
+void ask_slices(std::uint64_t length_ns) noexcept;
+
+/// The kernel lets a thread choose its slice (Linux 6.12 and later).
+[[nodiscard]] bool kernel_takes_slices() noexcept;
+
+/// Processor time that the calling thread has used. About 0.3 us.
+[[nodiscard]] std::uint64_t own_processor_time_ns() noexcept;
+
 /// How long the calling thread has run, and how long it could have run but had no processor.
 struct thread_times {
   std::uint64_t ran_ns = 0;
@@ -52,9 +62,22 @@ struct thread_times {
 /// their priorities. False: not permitted (CAP_SYS_NICE or RLIMIT_RTPRIO).
 [[nodiscard]] bool run_in_real_time(int policy) noexcept;
 
+/// The kernel lets a thread of this process into SCHED_IDLE and out of it again: out of it only
+/// where it could also raise the thread's nice value.
+[[nodiscard]] bool may_run_when_idle() noexcept;
+
 /// The calling thread runs only where no other thread wants to (SCHED_IDLE). If the kernel would
-/// not let us take it back from there (RLIMIT_NICE), it gets the least weight instead: see `lift`.
+/// not let us take it back from there (RLIMIT_NICE), it gets the least weight instead.
 void run_when_idle() noexcept;
+
+/// The same for a thread that polls without pause, and so loses its processor in the middle of a
+/// round: where the kernel would not let `lift` end that, it is an ordinary thread that takes no
+/// processor from another one when it wakes (SCHED_BATCH).
+void run_when_spare() noexcept;
+
+/// The kernel gives a thread of this process greater weight than it has (CAP_SYS_NICE, or an
+/// RLIMIT_NICE of 40). Changes nothing.
+[[nodiscard]] bool may_take_greatest_weight() noexcept;
 
 /// Takes a background thread out of the idle class, so that it runs and gives back what it holds.
 /// False: the kernel forbids it.

@@ -106,9 +106,10 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   }
 }
 
-/// Called by the wait leader. False: another thread sleeps there, or (`how` changed) there is no
-/// need any more.
+/// Called by the wait leader. False: another thread sleeps there or is about to, or (`how` changed)
+/// there is no need any more.
 bool waiting::become_kernel_sleeper(outcome& how) noexcept {
+  if (core_.event_threads_serve()) return false;
   auto& sleeper = *core_.sleeper;
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
@@ -169,11 +170,13 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   core_.work.started();  // a sleeper is something pending: its message must be polled for
   core_.quiet.tell();
+  const bool served = why == outcome::spun_enough && core_.event_threads_serve();
+  if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
-    // A thread that stopped leading because it woke another one does not lead again; any other
-    // thread looks once more.
+    // A thread that stopped leading because it woke another one does not lead again, and one that
+    // the event thread serves does not either; any other thread looks once more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
-        core_.sleeper->held_by() == kernel_sleeper::holder::nobody)
+        core_.sleeper->held_by() == kernel_sleeper::holder::nobody && !served)
       break;
     if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
       auto until = deadline_ns_;
@@ -195,8 +198,22 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
     }
   }
   set_.leave(me_.self);
+  if (served) end_served();
   core_.work.ended();
   return set_.done() ? outcome::complete : how;
+}
+
+/// The event thread may be away, because other threads polled.
+void waiting::begin_served() noexcept {
+  constexpr std::uint64_t lasts_ns = 20'000 * us;
+  core_.served_until_ns.store(look_at_clock() + lasts_ns, std::memory_order_relaxed);
+  core_.served_waits.fetch_add(1, std::memory_order_relaxed);
+  if (core_.sleeper->held_by() != kernel_sleeper::holder::background) core_.nap.end();
+}
+
+void waiting::end_served() noexcept {
+  core_.served_waits.fetch_sub(1, std::memory_order_relaxed);
+  learn(core_.nap.wake_ns());
 }
 
 std::uint64_t waiting::budget_ns(bool yields) const noexcept {

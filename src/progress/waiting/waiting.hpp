@@ -62,6 +62,9 @@ class waiting {
  private:
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
 
+  void begin_served() noexcept;
+  void end_served() noexcept;
+
   [[nodiscard]] outcome poll_as_leader() noexcept HEADWAY_RELEASE(core_.wait_leader);
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "fixture.hpp"
+#include "progress/background/polling_points.hpp"
+
 namespace headway::progress::testing {
 namespace {
 
@@ -24,14 +27,20 @@ struct machine_case {
   std::size_t places;
 };
 
+std::vector<topology::place_id> leaves_of(const topology::machine& machine) {
+  std::vector<topology::place_id> leaves;
+  for (const auto& p : machine.places())
+    if (p.children == 0) leaves.push_back(p.id);
+  return leaves;
+}
+
 struct imagined_tree {
   explicit imagined_tree(const std::string& description) {
     auto made = topology::machine::imagine(description);
     if (!made) throw std::runtime_error(made.error().text);
     machine = std::move(*made);
     queues = std::make_unique<queue_tree>(*machine);
-    for (const auto& p : machine->places())
-      if (p.children == 0) leaves.push_back(p.id);
+    leaves = leaves_of(*machine);
   }
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<queue_tree> queues;
@@ -99,6 +108,43 @@ TEST_P(rounds, that_wait_together_keep_off_a_taken_root) {
   EXPECT_GE(touches, all / fan);
   EXPECT_LE(touches, all / fan + t.leaves.size());
   EXPECT_TRUE(t.queues->root().take_back(me, holder));
+}
+
+// A poller for each of eight imagined packages. They run on this machine's processors, so most of
+// the 512 cores have none, and are visited by sweeps alone.
+TEST(idle_pollers, leave_the_root_to_one_round_in_as_many_as_there_are_cores_and_few_sweeps) {
+  constexpr std::uint64_t cores = 512, pollers = 8, enough = 4'096;
+  running e({.points = polling::off,
+             .idle_level = topology::level::package,
+             .idle_ns = 0,
+             .idle_calm_ns = 0},
+            "package:8 core:64 pu:1");
+  std::vector<std::unique_ptr<idle_task>> tasks;
+  for (std::size_t place = 0; place < e->queues().size(); ++place) {
+    tasks.push_back(std::make_unique<idle_task>());
+    e->submit_at(static_cast<topology::place_id>(place), *tasks.back());
+  }
+  ASSERT_EQ(tasks.size(), 1 + pollers + cores);
+  e->pending_started();
+  e->points().turn(polling_point::idle, true);
+  std::uint64_t root = 0, sweeps = 0, rounds = 0;
+  EXPECT_TRUE(eventually([&] {
+    const auto all = e->queues();
+    root = all[0].background_rounds;
+    sweeps = UINT64_MAX;
+    std::uint64_t visits = 0;
+    for (std::size_t place = 1; place < all.size(); ++place)
+      sweeps = std::min(sweeps, all[place].background_rounds);
+    for (const auto leaf : leaves_of(*e.machine))
+      visits += all[static_cast<std::size_t>(leaf)].background_rounds;
+    rounds = visits - sweeps * (cores - 1);
+    return rounds >= enough;
+  }));
+  e->points().turn(polling_point::idle, false);
+  e->pending_ended();
+  EXPECT_LE(sweeps, rounds / (16 * pollers) + pollers);
+  EXPECT_LE(root, sweeps + 2 * rounds / cores + 2 * pollers);
+  for (auto& one : tasks) e->cancel(*one);
 }
 
 std::string name_of(const ::testing::TestParamInfo<machine_case>& one) {

@@ -122,9 +122,10 @@ TEST_P(contract_between, a_packet_sent_before_the_receiver_knows_its_peer_is_kep
 
 TEST_P(contract_between, an_address_that_is_garbage_is_refused_and_harms_nothing) {
   auto w = make_world();
+  const auto nobody = w.known.front()->add({.job = 1, .rank = 1000});
   for (const std::size_t size : {0u, 1u, 7u, 40u, 400u})
-    EXPECT_FALSE(w.first()->connect(peer_id{1000}, pattern(size, 1)));
-  EXPECT_EQ(w.first()->send(peer_id{1000}, {.header = bytes_of("x")}), post::down);
+    EXPECT_FALSE(w.first()->connect(nobody, pattern(size, 1)));
+  EXPECT_EQ(w.first()->send(nobody, {.header = bytes_of("x")}), post::down);
   ASSERT_NE(w.push({.header = bytes_of("fine")}), post::retry);
   EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
 }

@@ -24,7 +24,7 @@ constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
 constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 5;
+constexpr std::uint32_t layout_version = 6;
 
 using token = std::array<std::byte, 16>;
 
@@ -45,7 +45,6 @@ struct geometry {
 struct segment_label {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t rank;
   geometry shape;
   token proof;
 };
@@ -89,10 +88,11 @@ struct alignas(line_bytes) answer_line {
 };
 
 struct slot_control {
-  alignas(line_bytes) std::atomic<std::uint32_t> rank_plus_one;  // peer, once
-  std::atomic<std::uint32_t> left;                               // peer; 1: it has closed
-  alignas(line_bytes) std::atomic<std::uint64_t> consumed;       // owner; lines of the ring
-  std::atomic<std::uint32_t> wants_room;                         // peer sets, owner clears
+  alignas(line_bytes) std::atomic<std::uint64_t> job;       // peer, once: which process it is
+  std::atomic<std::uint32_t> rank_plus_one;                 // the same
+  std::atomic<std::uint32_t> left;                          // peer; 1: it has closed
+  alignas(line_bytes) std::atomic<std::uint64_t> consumed;  // owner; lines of the ring
+  std::atomic<std::uint32_t> wants_room;                    // peer sets, owner clears
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
   alignas(line_bytes) std::atomic<std::uint32_t> placing;  // peer; 1: writes at a target now
   std::atomic<std::uint32_t> revoked;  // owner; 1: no target is valid any more, for good

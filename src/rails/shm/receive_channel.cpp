@@ -371,7 +371,7 @@ void receive_channel::take_back_targets() noexcept {
 void receive_channel::break_off(const char* why) noexcept {
   broken_ = true;
   base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
-            static_cast<std::uint32_t>(c_.back->peer()), why);
+            c_.back->rank(), why);
   c_.back->mark_lost();
 }
 

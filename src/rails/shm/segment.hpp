@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "processes/process.hpp"
 #include "rails/shm/host.hpp"
 #include "rails/shm/layout.hpp"
 
@@ -60,7 +61,6 @@ class mapping {
 struct segment_options {
   std::string directory;
   std::string name;  ///< the file's begins with it; the bell is that name and .bell
-  std::uint32_t rank = 0;
   geometry shape;
 };
 
@@ -101,7 +101,7 @@ class attachment {
   /// `unsupported` when that segment cannot be reached or is not the one that was meant,
   /// `no_memory` when it has no slot, or no memory for one.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
-                                                                        std::uint32_t my_rank);
+                                                                        processes::process_id me);
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
 
@@ -123,7 +123,7 @@ class attachment {
  private:
   attachment() = default;
   [[nodiscard]] base::result<> map(const address& where);
-  [[nodiscard]] base::result<> claim_slot(std::uint32_t my_rank, const std::string& path);
+  [[nodiscard]] base::result<> claim_slot(processes::process_id me, const std::string& path);
   [[nodiscard]] bool reserve(const std::byte* begin, std::size_t bytes) noexcept;
 
   owned_fd file_;

@@ -49,6 +49,7 @@ send_channel::send_channel(context made) noexcept
       readable_pid_(made.readable_pid),
       calls_(way_ ? way_->slot().control : nullptr),
       writable_pid_(made.readable_pid),
+      rank_(made.rank),
       posted_count_(made.posted_count),
       news_(made.news) {}
 
@@ -71,12 +72,11 @@ bool send_channel::begin() noexcept {
   if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
   if (!way_->reserve_ring()) {
     base::log(base::severity::warning,
-              "shm: no memory for messages to rank {}: another rail must carry them",
-              static_cast<std::uint32_t>(peer_));
+              "shm: no memory for messages to rank {}: another rail must carry them", rank_);
     state_.store(state::down, std::memory_order_relaxed);
     return false;
   }
-  // From now on the peer polls this slot. Release carries rank_plus_one to it.
+  // From now on the peer polls this slot. Release carries our name to it.
   const std::uint32_t index = way_->slot_index();
   way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
                                            std::memory_order_release);
@@ -128,8 +128,7 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
   if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
     base::log(base::severity::warning,
-              "shm: no memory for large messages to rank {}: another rail must carry them",
-              static_cast<std::uint32_t>(peer_));
+              "shm: no memory for large messages to rank {}: another rail must carry them", rank_);
     state_.store(state::down, std::memory_order_relaxed);
     return post::down;
   }

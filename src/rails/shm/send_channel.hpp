@@ -39,6 +39,7 @@ class send_channel {
 
   struct context {
     peer_id peer{};
+    std::uint32_t rank = 0;           ///< in its job, for the log
     std::unique_ptr<attachment> way;  ///< null: none leads there (any more), all sends are `down`
     bool fence_always = false;        ///< this process is not enlisted
     bool push = true;                 ///< false: no buffers for a peer that pulls
@@ -83,6 +84,7 @@ class send_channel {
   }
   void set_lost_reported() noexcept { lost_reported_ = true; }
   [[nodiscard]] peer_id peer() const noexcept { return peer_; }
+  [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
   [[nodiscard]] bool peer_alive() const noexcept { return way_ && way_->owner_alive(); }
 
  private:
@@ -168,6 +170,7 @@ class send_channel {
   bool pieces_reserved_ = false;     // send's own
   std::atomic<bool> lost_{false};
   bool lost_reported_ = false;  // reap's own
+  const std::uint32_t rank_;
   std::atomic<std::uint32_t>* posted_count_;
   std::atomic<bool>* news_;
 

@@ -70,6 +70,33 @@ TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_ha
   EXPECT_EQ(target, payload);
 }
 
+TEST_P(contract_between, sleeping_ends_of_a_large_get_are_woken_until_all_is_there) {
+  auto w = make_world();
+  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  if (!w.first()->memory()->limits_to(w.last_id()).get) GTEST_SKIP() << "this rail has no get";
+  auto source = pattern(4'000'000, 6);
+  std::vector<std::byte> target(source.size());
+  const post said =
+      w.get({.exposed = show(*w.last(), {.bytes = source, .rights = access::get})}, target, 1);
+  std::atomic<bool> over{said == post::done};
+  const auto sleep_and_step = [](station& s) {
+    if (s.step() > 0) return;
+    if (s->arm(true)) static_cast<void>(readable(s->descriptor(), 500));
+    EXPECT_TRUE(s->arm(false));
+  };
+  std::thread serving([&] {
+    while (!over.load(std::memory_order_relaxed)) sleep_and_step(w.last());
+  });
+  const auto begin = base::now_ns();
+  while (said != post::done && w.first().sent.empty() && !::testing::Test::HasFailure()) {
+    sleep_and_step(w.first());
+    EXPECT_LT(base::now_ns() - begin, 60'000'000'000u) << "slept for ever";
+  }
+  over.store(true, std::memory_order_relaxed);
+  serving.join();
+  EXPECT_EQ(target, source);
+}
+
 TEST_P(contract_between, every_pair_of_five_talks_at_once) {
   constexpr std::uint32_t size = 5, count = 200;
   auto w = make_world(size);

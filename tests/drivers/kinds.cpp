@@ -31,6 +31,21 @@ kind shm_kind() {
           }};
 }
 
+/// Where the kernel lets no process read another's memory; `every`: only processes with an even
+/// number are refused that, if it is 2.
+kind unreadable_shm_kind(std::string name, int every) {
+  return {.name = std::move(name), .make_for = [every](const member& who) {
+            shm::settings how;
+            if (who.number % every == 0) how.large = shm::large_way::ring;
+            return std::make_unique<shm::shm_driver>(
+                shm::config{.known = who.known,
+                            .me = who.me,
+                            .job_name = who.world,
+                            .size = static_cast<std::uint32_t>(who.size),
+                            .how = how});
+          }};
+}
+
 std::vector<net_interface> loopback() {
   auto all = list_interfaces();
   if (!all) return {};
@@ -96,10 +111,13 @@ kind software_kind(const kind& packets) {
 const std::vector<kind>& kinds() {
   static const std::vector<kind> all{self_kind(),
                                      shm_kind(),
+                                     unreadable_shm_kind("unreadable_shm", 1),
+                                     unreadable_shm_kind("half_readable_shm", 2),
                                      tcp_kind(),
                                      simulated_kind(),
                                      faulty_kind(self_kind()),
                                      faulty_kind(shm_kind()),
+                                     faulty_kind(unreadable_shm_kind("unreadable_shm", 1)),
                                      faulty_kind(tcp_kind()),
                                      software_kind(self_kind()),
                                      software_kind(shm_kind()),

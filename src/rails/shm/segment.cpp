@@ -43,7 +43,7 @@ bool geometry::sane() const noexcept {
 }
 
 std::size_t geometry::slot_bytes() const noexcept {
-  return control_bytes + ring_bytes + std::size_t{piece_bytes} * piece_count;
+  return control_bytes + ring_bytes + std::size_t{piece_bytes} * (piece_count + reply_count);
 }
 
 std::size_t geometry::total_bytes() const noexcept {
@@ -54,9 +54,12 @@ namespace {
 
 slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) noexcept {
   std::byte* at = base + head_bytes + index * shape.slot_bytes();
+  std::byte* const ring = at + control_bytes;
+  std::byte* const pieces = ring + shape.ring_bytes;
   return {.control = reinterpret_cast<slot_control*>(at),
-          .ring = at + control_bytes,
-          .pieces = at + control_bytes + shape.ring_bytes};
+          .ring = ring,
+          .pieces = pieces,
+          .replies = pieces + std::size_t{shape.piece_bytes} * shape.piece_count};
 }
 
 std::string bell_of(const std::string& path) { return path + ".bell"; }
@@ -256,6 +259,10 @@ bool attachment::reserve_ring() noexcept { return reserve(slot_.ring, shape_.rin
 
 bool attachment::reserve_pieces() noexcept {
   return reserve(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
+}
+
+bool attachment::reserve_replies() noexcept {
+  return reserve(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);
 }
 
 bool attachment::process_runs() const noexcept {

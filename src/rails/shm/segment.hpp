@@ -32,8 +32,12 @@ class owned_fd {
   int fd_ = -1;
 };
 
-/// A file's memory. All drivers of this process that map the same file share one mapping, so that
-/// two drivers in one process (tests) are seen by sanitizers to touch the same memory.
+/// A file's memory. All drivers of a process that map the same file share one mapping.
+///
+/// The table of mappings is the process's, although runtimes have nothing else in common: where two
+/// of them in one process talk to each other, each maps its own segment and the other's.
+/// ThreadSanitizer follows addresses, so at two addresses of one word it would see neither a race
+/// nor the order that a release and an acquire make. The table keeps nothing alive.
 class mapping {
  public:
   [[nodiscard]] static base::result<std::shared_ptr<mapping>> of(int fd, std::size_t bytes);
@@ -111,10 +115,11 @@ class attachment {
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
-  /// Makes the file system keep memory for the ring (or the piece buffers), which would otherwise
+  /// Makes the file system keep memory for the ring (or other buffers), which would otherwise
   /// be missed in the middle of a copy, by a signal. False: there is not enough.
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
+  [[nodiscard]] bool reserve_replies() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
   /// Whether its process certainly runs now, and so its pid is its own: one system call. False also
   /// where that is not known.

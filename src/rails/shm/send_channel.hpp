@@ -12,6 +12,7 @@
 #include "rails/memory.hpp"
 #include "rails/shm/atomic_calls.hpp"
 #include "rails/shm/doorbell.hpp"
+#include "rails/shm/get_calls.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/segment.hpp"
@@ -56,6 +57,9 @@ class send_channel {
   /// `before` null: a flush.
   [[nodiscard]] post atomic(const remote_place& at, const atomic_request& what,
                             std::uint64_t* before, std::uint64_t cookie) noexcept;
+  /// Reads from an exposure of the peer, which passes the bytes through the reply buffers.
+  [[nodiscard]] post get(const remote_place& from, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept;
   /// Pushes pieces and reports what is finished: sent, failed.
   [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
   /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
@@ -166,8 +170,10 @@ class send_channel {
   std::array<posting, transfers_max> postings_;
   way_choice choice_;
   atomic_calls calls_;
+  get_calls gets_;
   std::atomic<pid_t> writable_pid_;  // the pusher makes it 0 when the kernel or peer refuses
   bool pieces_reserved_ = false;     // send's own
+  bool replies_reserved_ = false;    // the same
   std::atomic<bool> lost_{false};
   bool lost_reported_ = false;  // reap's own
   const std::uint32_t rank_;

@@ -17,8 +17,8 @@
 namespace headway::rails::shm {
 
 /// The channels in which peers write to this process, in the order of their first message.
-/// Shape:    two pointers and a number for each slot of the segment; a channel is allocated when its
-///           peer has sent something and is connected.
+/// Shape:    two pointers and a number for each slot of the segment; a channel is allocated when
+///           its peer has sent something and is connected.
 /// Threads:  `take`, `release`, `admit_senders`, `waits_from` by the reaper; the rest any thread.
 class incoming {
  public:

@@ -67,8 +67,8 @@ struct link {
   std::uint64_t up_since_ns = 0;
 };
 
-/// The links of one driver, by the peer's number: of the peers that `connect` was called for, and of those that
-/// have called us.
+/// The links of one driver, by the peer's number: of the peers that `connect` was called for, and
+/// of those that have called us.
 /// Threads:  any.
 class link_table {
  public:

@@ -15,7 +15,7 @@ namespace {
 using processes::process_id;
 
 /// Two jobs of two, side by side in one world. Each process knows itself and the next one, at
-/// places of its own behind strangers; the one before it is not in its table.
+/// places of its own behind others; the one before it is not in its table.
 struct two_jobs {
   static constexpr std::uint32_t count = 4;
 
@@ -23,8 +23,8 @@ struct two_jobs {
     const std::string world = fresh_job();
     for (std::uint32_t i = 0; i < count; ++i) {
       auto& table = headway::testing::new_table();
-      for (std::uint32_t stranger = 0; stranger < 7 + 61 * i; ++stranger)
-        table.add({.job = 99, .rank = stranger});
+      for (std::uint32_t unused = 0; unused < 7 + 61 * i; ++unused)
+        table.add({.job = 99, .rank = unused});
       if (i % 2 == 0) to_next.push_back(table.add(name_of(i + 1)));
       me.push_back(table.add(name_of(i)));
       if (i % 2 == 1) to_next.push_back(table.add(name_of(i + 1)));

@@ -185,11 +185,16 @@ int main(int argc, char** argv) {
   points.open(me);
   auto job = points.exchange(fmt::format("over-rail-{}", getpid()));
   if (first) job = fmt::format("over-rail-{}", getpid());
-  by_rail rail{.driver = rails::shm::shm_driver(
-                   {.job_id = job, .rank = static_cast<std::uint32_t>(me), .size = 2}),
-               .other = rails::peer_id{static_cast<std::uint32_t>(1 - me)},
-               .sleeps = s.asleep,
-               .payload = std::vector<std::byte>(s.bytes)};
+  processes::table known;
+  for (std::uint32_t r = 0; r < 2; ++r) known.add({.job = 1, .rank = r});
+  by_rail rail{
+      .driver = rails::shm::shm_driver({.known = &known,
+                                        .me = rails::peer_id{static_cast<std::uint32_t>(me)},
+                                        .job_name = job,
+                                        .size = 2}),
+      .other = rails::peer_id{static_cast<std::uint32_t>(1 - me)},
+      .sleeps = s.asleep,
+      .payload = std::vector<std::byte>(s.bytes)};
   rail.open(points);
   pin(me);
   std::vector<double> bare, over, more;

@@ -152,8 +152,12 @@ void large_messages(end_point& e, bool first, std::size_t bytes) {
 
 void run(std::uint32_t rank, int line, int processor) {
   pin(processor);
-  end_point e{.driver = rails::shm::shm_driver(
-                  {.job_id = fmt::format("bench-{}", getpgid(0)), .rank = rank, .size = 2}),
+  processes::table known;
+  for (std::uint32_t r = 0; r < 2; ++r) known.add({.job = 1, .rank = r});
+  end_point e{.driver = rails::shm::shm_driver({.known = &known,
+                                                .me = peer_id{rank},
+                                                .job_name = fmt::format("bench-{}", getpgid(0)),
+                                                .size = 2}),
               .other = peer_id{1 - rank}};
   const auto mine = e.driver.open();
   std::vector<std::byte> theirs(4096);

@@ -62,7 +62,8 @@ enum class event_kind : std::uint8_t {
              ///< that the process itself is gone
   restored,  ///< after `lost` and `revive`: `peer` is back on this rail, with nothing of before
   called,    ///< `peer`, for which `connect` was not called yet, has sent something: it is kept
-             ///< until then. Once per peer, and possibly while `connect` runs
+             ///< until then. The driver has added it to the table of processes if it was not there.
+             ///< Once per peer, and possibly while `connect` runs
 };
 
 struct event {
@@ -78,6 +79,9 @@ struct event {
 /// the second is memory.hpp. What only some drivers can do is asked for: `memory`, `health`,
 /// `slots`.
 ///
+/// Names:    a `peer_id` is the place of a process in this process's `processes::table`. Other
+///           processes have other tables: a driver names itself and its peers to them by job and
+///           rank, as the table says. It is told at construction which process it is.
 /// Order:    packets arrive whole, once, in the order of `send`, per peer.
 /// Threads:  `send`: one thread at a time per peer. `reap` and `release` together: one thread at a
 ///           time per driver. `connect`: one thread at a time per driver, whichever it is, also one

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,16 +14,18 @@
 namespace headway::rails {
 
 /// What a driver has with each peer that it has met, by the peer's number.
-/// Shape:    a pointer for each 64 numbers below a bound; 512 bytes more for each 64 of which one
-///           is met. An entry never moves, and goes with the map.
-/// Threads:  `find`, `newest`, `older` any thread; `emplace` one at a time, beside them; `open`,
-///           `clear` alone.
+/// Shape:    two pointers or less for each 64 numbers up to the largest that was met, and 512 bytes
+///           more for each 64 of which one is met. An entry never moves, and goes with the map.
+/// Threads:  `find`, `newest`, `older` any thread; `emplace` one at a time, beside them; `clear`
+///           alone.
 /// Progress: never waits; `emplace` allocates.
 template <class T>
 class peer_map {
-  // Hazard: an entry, or the 64 pointers that hold it, is seen before it is written.
+  // Hazard: an entry, a chunk or a directory is seen before it is written.
   // Edge: (P) release in `emplace` -> (F) acquire in `find`, `newest`. What is older was published
   // before, so `older` needs no edge of its own.
+  // Hazard: a reader looks into a directory that was outgrown. It stays until `clear`; what was met
+  // after it was outgrown is not in it: the reader is as early as if it had asked before.
   struct entry final : T {
     template <class... Arguments>
     explicit entry(entry* before, Arguments&&... given)
@@ -31,6 +34,13 @@ class peer_map {
   };
   static constexpr std::size_t chunk_entries = 64;
   using chunk = std::array<std::atomic<entry*>, chunk_entries>;
+  struct directory {
+    directory(std::size_t n, std::unique_ptr<directory> smaller)
+        : count(n), chunks(new std::atomic<chunk*>[n]()), outgrown(std::move(smaller)) {}
+    const std::size_t count;
+    const std::unique_ptr<std::atomic<chunk*>[]> chunks;
+    const std::unique_ptr<directory> outgrown;
+  };
 
  public:
   peer_map() = default;
@@ -38,37 +48,30 @@ class peer_map {
   peer_map(const peer_map&) = delete;
   peer_map& operator=(const peer_map&) = delete;
 
-  void open(std::size_t bound) {
-    HEADWAY_ASSERT(!newest_.load(std::memory_order_relaxed));
-    bound_ = bound;
-    chunks_.reset(new std::atomic<chunk*>[(bound + chunk_entries - 1) / chunk_entries]());
-  }
   void clear() noexcept {
     for (entry* e = newest_.exchange(nullptr, std::memory_order_relaxed); e;)
       delete std::exchange(e, e->older);
-    for (std::size_t i = 0; i * chunk_entries < bound_; ++i)
-      delete chunks_[i].load(std::memory_order_relaxed);
-    bound_ = 0;
+    const std::unique_ptr<directory> all(now_.exchange(nullptr, std::memory_order_relaxed));
+    for (std::size_t i = 0; all && i < all->count; ++i)
+      delete all->chunks[i].load(std::memory_order_relaxed);
   }
 
-  /// Whether there may be such a peer.
-  [[nodiscard]] bool covers(processes::peer_id peer) const noexcept {
-    return static_cast<std::size_t>(peer) < bound_;
-  }
   /// Null: not met.
   [[nodiscard]] T* find(processes::peer_id peer) const noexcept {
     const auto number = static_cast<std::size_t>(peer);
-    if (number >= bound_) return nullptr;
-    const chunk* part = chunks_[number / chunk_entries].load(std::memory_order_acquire);      // (F)
+    const directory* all = now_.load(std::memory_order_acquire);  // (F)
+    if (!all || number / chunk_entries >= all->count) return nullptr;
+    const chunk* part = all->chunks[number / chunk_entries].load(std::memory_order_acquire);  // (F)
     return part ? (*part)[number % chunk_entries].load(std::memory_order_acquire) : nullptr;  // (F)
   }
   /// A peer that was not met.
   template <class... Arguments>
   T& emplace(processes::peer_id peer, Arguments&&... given) {
-    HEADWAY_ASSERT(covers(peer) && !find(peer));
+    HEADWAY_ASSERT(!find(peer));
     const auto number = static_cast<std::size_t>(peer);
-    auto& part = chunks_[number / chunk_entries];
-    if (!part.load(std::memory_order_relaxed)) part.store(new chunk{}, std::memory_order_release);
+    auto& part = directory_for(number).chunks[number / chunk_entries];
+    if (!part.load(std::memory_order_relaxed))
+      part.store(new chunk{}, std::memory_order_release);            // (P)
     auto* made = new entry(newest_.load(std::memory_order_relaxed),  // ours: one thread at a time
                            std::forward<Arguments>(given)...);
     newest_.store(made, std::memory_order_release);  // (P)
@@ -90,8 +93,19 @@ class peer_map {
   }
 
  private:
-  std::size_t bound_ = 0;
-  std::unique_ptr<std::atomic<chunk*>[]> chunks_;
+  directory& directory_for(std::size_t number) {
+    directory* old = now_.load(std::memory_order_relaxed);  // ours: one thread at a time
+    const std::size_t least = number / chunk_entries + 1;
+    if (old && least <= old->count) return *old;
+    auto* made = new directory(std::bit_ceil(least), std::unique_ptr<directory>(old));
+    for (std::size_t i = 0; old && i < old->count; ++i)
+      made->chunks[i].store(old->chunks[i].load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);  // (P) follows
+    now_.store(made, std::memory_order_release);         // (P)
+    return *made;
+  }
+
+  std::atomic<directory*> now_{nullptr};  // owns it
   std::atomic<entry*> newest_{nullptr};
 };
 

@@ -27,26 +27,25 @@ using wireup::rail_reach;
 
 using made_rail = std::unique_ptr<rails::driver>;
 
-made_rail make_self(const launch::job& job, const settings&, const rails::rail_choice&) {
-  return std::make_unique<rails::self::self_driver>(static_cast<rails::peer_id>(job.who().rank));
+made_rail make_self(const this_process& own, const settings&, const rails::rail_choice&) {
+  return std::make_unique<rails::self::self_driver>(own.me);
 }
 
-made_rail make_shm(const launch::job& job, const settings& how, const rails::rail_choice&) {
-  const auto& who = job.who();
+made_rail make_shm(const this_process& own, const settings& how, const rails::rail_choice&) {
+  const auto& who = own.job.who();
   return std::make_unique<rails::shm::shm_driver>(
-      rails::shm::config{.job_id = who.job_id,
-                         .rank = static_cast<std::uint32_t>(who.rank),
+      rails::shm::config{.known = &own.known,
+                         .me = own.me,
+                         .job_name = who.job_id,
                          .size = static_cast<std::uint32_t>(who.size),
                          .how = how.shm});
 }
 
-made_rail make_tcp(const launch::job& job, const settings& how, const rails::rail_choice& choice) {
-  const auto& who = job.who();
+made_rail make_tcp(const this_process& own, const settings& how, const rails::rail_choice& choice) {
   return std::make_unique<rails::tcp::tcp_driver>(
-      rails::tcp::config{.rank = static_cast<std::uint32_t>(who.rank),
-                         .size = static_cast<std::uint32_t>(who.size),
-                         .secret = job.secret(),
-                         .job_id = who.job_id,
+      rails::tcp::config{.known = &own.known,
+                         .me = own.me,
+                         .secret = own.job.secret(),
                          .interfaces = {*choice.interface},
                          .how = how.tcp,
                          .number = choice.connection});
@@ -87,7 +86,7 @@ nearness tcp_nearness(std::span<const std::byte> a, std::span<const std::byte> b
 
 struct builtin_driver {
   rails::driver_kind kind;
-  made_rail (*make)(const launch::job& job, const settings& how, const rails::rail_choice& choice);
+  made_rail (*make)(const this_process& own, const settings& how, const rails::rail_choice& choice);
   std::string (*describe)(std::span<const std::byte> address);  ///< what `open` returned, as text
   rail_reach reach;
   nearness_of judge = nullptr;
@@ -104,7 +103,7 @@ constexpr std::array builtin_drivers{
                    tcp_nearness},
 };
 
-base::result<opened_rail> open_rail(const launch::job& job, const settings& how,
+base::result<opened_rail> open_rail(const this_process& own, const settings& how,
                                     const rails::rail_choice& choice) {
   const auto found = std::ranges::find_if(
       builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
@@ -114,7 +113,7 @@ base::result<opened_rail> open_rail(const launch::job& job, const settings& how,
   if (choice.interface) r.interface = choice.interface->name;
   r.connection = choice.connection;
   r.judge = found->judge;
-  r.rail = found->make(job, how, choice);
+  r.rail = found->make(own, how, choice);
   auto address = r.rail->open();
   if (!address) return std::unexpected(std::move(address).error());
   if (!r.rail->memory()) r.rail = std::make_unique<rails::software_memory>(std::move(r.rail));
@@ -125,10 +124,10 @@ base::result<opened_rail> open_rail(const launch::job& job, const settings& how,
 
 /// The first rail of each interface.
 base::result<std::vector<opened_rail>> open_first_rails(
-    const launch::job& job, const settings& how, std::span<const rails::rail_choice> choices) {
+    const this_process& own, const settings& how, std::span<const rails::rail_choice> choices) {
   std::vector<opened_rail> opened;
   for (const auto& choice : choices) {
-    auto r = open_rail(job, how, choice);
+    auto r = open_rail(own, how, choice);
     if (r) {
       opened.push_back(std::move(*r));
       continue;
@@ -143,7 +142,7 @@ base::result<std::vector<opened_rail>> open_first_rails(
 
 /// Second and further connections of the interfaces, as their wishes say. One that cannot be opened
 /// is said in the log, and then there are fewer.
-void open_more(const launch::job& job, const settings& how,
+void open_more(const this_process& own, const settings& how,
                std::span<const rails::rail_choice> choices, std::vector<opened_rail>& opened) {
   const auto interfaces = opened.size();
   for (int connection = 2; connection <= sampling::connections_max; ++connection)
@@ -153,7 +152,7 @@ void open_more(const launch::job& job, const settings& how,
         return c.driver == opened[i].driver && c.interface->name == opened[i].interface;
       });
       choice.connection = connection;
-      auto r = open_rail(job, how, choice);
+      auto r = open_rail(own, how, choice);
       if (!r) {
         base::log(base::severity::warning, "connection {} of {}:{} is left out: {}", connection,
                   choice.driver, choice.interface->name, r.error().text);
@@ -166,7 +165,7 @@ void open_more(const launch::job& job, const settings& how,
 
 }  // namespace
 
-base::result<std::vector<opened_rail>> open_rails(const launch::job& job, const settings& how,
+base::result<std::vector<opened_rail>> open_rails(const this_process& own, const settings& how,
                                                   const wireup::rail_profiles& known) {
   std::array<rails::driver_kind, builtin_drivers.size()> kinds;
   std::ranges::transform(builtin_drivers, kinds.begin(), &builtin_driver::kind);
@@ -174,14 +173,14 @@ base::result<std::vector<opened_rail>> open_rails(const launch::job& job, const 
   if (!interfaces) return std::unexpected(interfaces.error());
   const auto choices = rails::select_rails(how.rails.wanted, *interfaces, kinds);
   if (!choices) return std::unexpected(choices.error());
-  auto opened = open_first_rails(job, how, *choices);
+  auto opened = open_first_rails(own, how, *choices);
   if (!opened) return opened;
   for (auto& r : *opened)
-    if (!r.interface.empty() && job.who().size > 1)
+    if (!r.interface.empty() && own.job.who().size > 1)
       r.wishes = how.rails.connections > 0
                      ? connection_wishes{.usual = how.rails.connections, .of_host = {}}
                      : known.connections_that_pay(r.rail->query().name);
-  open_more(job, how, *choices, *opened);
+  open_more(own, how, *choices, *opened);
   return opened;
 }
 

@@ -136,8 +136,11 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
   made->job = std::move(*job);
   const auto& who = made->job->who();
   base::log_name(fmt::format("rank {}", who.rank));
+  const auto job_number = processes::job_id_of(who.job_id);
   for (int rank = 0; rank < who.size; ++rank)
-    made->known_processes.add({processes::job_id_of(who.job_id), static_cast<std::uint32_t>(rank)});
+    made->known_processes.add({.job = job_number, .rank = static_cast<std::uint32_t>(rank)});
+  const auto me =
+      made->known_processes.add({.job = job_number, .rank = static_cast<std::uint32_t>(who.rank)});
   made->members = processes::consecutive(who.size);
 
   auto machine = topology::machine::read(
@@ -145,7 +148,8 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
   if (!machine) return std::unexpected(machine.error());
   made->machine = std::move(*machine);
 
-  auto rails = open_rails(*made->job, how, made->profiles);
+  auto rails = open_rails({.job = *made->job, .known = made->known_processes, .me = me}, how,
+                          made->profiles);
   if (!rails) return std::unexpected(rails.error());
   made->rails = std::move(*rails);
   if (auto done = made->exchange_records(); !done) return std::unexpected(done.error());
@@ -163,8 +167,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
                                            .profiles = made->profiles});
   auto chosen = how.packets;
   chosen.processes = static_cast<std::size_t>(who.size);
-  made->peers = std::make_unique<packets::peers>(
-      *made->progress, static_cast<rails::peer_id>(who.rank), *made->router, chosen);
+  made->peers = std::make_unique<packets::peers>(*made->progress, me, *made->router, chosen);
   for (auto& r : made->rails)
     made->peers->add_rail(
         how.watch.counts() ? std::make_unique<counted_rail>(std::move(r.rail)) : std::move(r.rail),

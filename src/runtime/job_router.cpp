@@ -1,6 +1,7 @@
 #include "runtime/job_router.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "wireup/process_record.hpp"
@@ -8,20 +9,25 @@
 namespace headway::runtime {
 
 job_router::job_router(const sources& from)
-    : from_(from), job_id_(processes::job_id_of(from.job.who().job_id)) {}
+    : from_(from),
+      self_{.job = processes::job_id_of(from.job.who().job_id),
+            .rank = static_cast<std::uint32_t>(from.job.who().rank)} {}
+
+bool job_router::of_this_job(processes::process_id process) const noexcept {
+  return process.job == self_.job && std::cmp_less(process.rank, from_.job.who().size);
+}
 
 base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
   const auto process = from_.processes.at(whom);
-  if (process.job != job_id_)
+  if (!of_this_job(process))
     return base::failed(base::fault_kind::unsupported, "it is of another job");
-  const int rank = static_cast<int>(process.rank);
-  const auto bytes = from_.job.record_of(rank);
+  const auto bytes = from_.job.record_of(static_cast<int>(process.rank));
   if (!bytes) return std::unexpected(bytes.error());
   const auto record = wireup::process_record::unpack(*bytes);
   if (!record) return std::unexpected(record.error());
   std::vector<std::optional<wireup::rail_address>> addresses;
   std::vector<std::size_t> turns;
-  for (auto& theirs : from_.rails.to(*record, from_.job.who().rank <= rank)) {
+  for (auto& theirs : from_.rails.to(*record, self_ <= process)) {
     addresses.push_back(std::move(theirs.address));
     turns.push_back(theirs.turn);
   }
@@ -34,8 +40,7 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
 bool job_router::end_is_seen(rails::peer_id whom) const noexcept {
   const auto process = from_.processes.at(whom);
   const auto nodes = from_.places.nodes();
-  return process.job == job_id_ &&
-         nodes[process.rank] == nodes[static_cast<std::size_t>(from_.job.who().rank)];
+  return of_this_job(process) && nodes[process.rank] == nodes[self_.rank];
 }
 
 void job_router::recall_profiles(packets::peers& all, rails::peer_id whom,

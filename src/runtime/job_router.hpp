@@ -38,10 +38,11 @@ class job_router final : public packets::router {
   void keep_profiles(packets::peers& all) const;
 
  private:
+  [[nodiscard]] bool of_this_job(processes::process_id process) const noexcept;
   void recall_profiles(packets::peers& all, rails::peer_id whom, const std::string& host);
 
   const sources from_;
-  const std::uint64_t job_id_;
+  const processes::process_id self_;
   std::map<rails::peer_id, std::string> hosts_;  // of peers with several rails
 };
 

@@ -28,7 +28,8 @@ class own_rails {
 
   /// For our record.
   [[nodiscard]] std::map<std::string, std::vector<nic_address>> addresses() const;
-  /// One for each of our rails, in their order. `lower`: our rank is not above the peer's.
+  /// One for each of our rails, in their order. `lower`: our name (job, rank) is not above the
+  /// peer's.
   [[nodiscard]] std::vector<peer_rail> to(const process_record& peer, bool lower) const;
 
  private:

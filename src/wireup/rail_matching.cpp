@@ -8,7 +8,7 @@ namespace {
 
 struct pair {
   nearness near = nearness::none;
-  std::size_t low = 0;  // of the side with the smaller rank
+  std::size_t low = 0;  // of the side with the smaller name
   std::size_t high = 0;
 };
 

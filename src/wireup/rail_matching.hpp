@@ -23,7 +23,7 @@ using nearness_of = nearness (*)(std::span<const std::byte>, std::span<const std
 
 /// Pairs our interfaces with the peer's, by the addresses of their first rails: nearest first, each
 /// in one pair at most. Both sides compute the same pairs: `we_are_lower` says which of the two has
-/// the smaller rank.
+/// the smaller name (job, rank).
 ///
 /// A second routed pair would leave through the same interface as the first, or as a direct one:
 /// one is made, and none beside direct ones. Without a `judge` the rails pair in order.

@@ -21,7 +21,7 @@ class contract_between : public ::testing::TestWithParam<kind> {
 
 TEST_P(contract_between, an_armed_sender_that_got_retry_wakes_when_there_is_room) {
   auto w = make_world();
-  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail wakes no sleeper";
   const auto payload = pattern(1000, 1);
   const auto offer = [&] {
     return w.first()->send(w.last_id(), {.header = bytes_of("h"), .payload = payload});
@@ -68,6 +68,33 @@ TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_ha
   sleeper(w.last(), [&] { return w.last().landed_bytes == payload.size(); });
   sender.join();
   EXPECT_EQ(target, payload);
+}
+
+TEST_P(contract_between, sleeping_ends_of_a_large_get_are_woken_until_all_is_there) {
+  auto w = make_world();
+  if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  if (!w.first()->memory()->limits_to(w.last_id()).get) GTEST_SKIP() << "this rail has no get";
+  auto source = pattern(4'000'000, 6);
+  std::vector<std::byte> target(source.size());
+  const post said =
+      w.get({.exposed = show(*w.last(), {.bytes = source, .rights = access::get})}, target, 1);
+  std::atomic<bool> over{said == post::done};
+  const auto sleep_and_step = [](station& s) {
+    if (s.step() > 0) return;
+    if (s->arm(true)) static_cast<void>(readable(s->descriptor(), 500));
+    EXPECT_TRUE(s->arm(false));
+  };
+  std::thread serving([&] {
+    while (!over.load(std::memory_order_relaxed)) sleep_and_step(w.last());
+  });
+  const auto begin = base::now_ns();
+  while (said != post::done && w.first().sent.empty() && !::testing::Test::HasFailure()) {
+    sleep_and_step(w.first());
+    EXPECT_LT(base::now_ns() - begin, 60'000'000'000u) << "slept for ever";
+  }
+  over.store(true, std::memory_order_relaxed);
+  serving.join();
+  EXPECT_EQ(target, source);
 }
 
 TEST_P(contract_between, every_pair_of_five_exchanges_packets_at_once) {
@@ -122,9 +149,10 @@ TEST_P(contract_between, a_packet_sent_before_the_receiver_connects_is_kept) {
 
 TEST_P(contract_between, an_address_that_is_garbage_is_refused_and_harms_nothing) {
   auto w = make_world();
+  const auto nobody = w.known.front()->add({.job = 1, .rank = 1000});
   for (const std::size_t size : {0u, 1u, 7u, 40u, 400u})
-    EXPECT_FALSE(w.first()->connect(peer_id{1000}, pattern(size, 1)));
-  EXPECT_EQ(w.first()->send(peer_id{1000}, {.header = bytes_of("x")}), post::down);
+    EXPECT_FALSE(w.first()->connect(nobody, pattern(size, 1)));
+  EXPECT_EQ(w.first()->send(nobody, {.header = bytes_of("x")}), post::down);
   ASSERT_NE(w.push({.header = bytes_of("fine")}), post::retry);
   EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
 }

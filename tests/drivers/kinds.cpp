@@ -14,22 +14,35 @@
 namespace headway::rails::testing {
 namespace {
 
-peer_id id_of(int rank) { return peer_id{static_cast<std::uint32_t>(rank)}; }
-
 kind self_kind() {
   return {.name = "self",
-          .make = [](const std::string&, int rank,
-                     int) { return std::make_unique<self::self_driver>(id_of(rank)); },
+          .make_for = [](const member& who) { return std::make_unique<self::self_driver>(who.me); },
           .reaches_others = false,
           .reaches_processes = false};
 }
 
 kind shm_kind() {
-  return {.name = "shm", .make = [](const std::string& job, int rank, int size) {
+  return {.name = "shm", .make_for = [](const member& who) {
             return std::make_unique<shm::shm_driver>(
-                shm::config{.job_id = job,
-                            .rank = static_cast<std::uint32_t>(rank),
-                            .size = static_cast<std::uint32_t>(size)});
+                shm::config{.known = who.known,
+                            .me = who.me,
+                            .job_name = who.world,
+                            .size = static_cast<std::uint32_t>(who.size)});
+          }};
+}
+
+/// Where the kernel lets no process read another's memory; `every`: only processes with an even
+/// number are refused that, if it is 2.
+kind unreadable_shm_kind(std::string name, int every) {
+  return {.name = std::move(name), .make_for = [every](const member& who) {
+            shm::settings how;
+            if (who.number % every == 0) how.large = shm::large_way::ring;
+            return std::make_unique<shm::shm_driver>(
+                shm::config{.known = who.known,
+                            .me = who.me,
+                            .job_name = who.world,
+                            .size = static_cast<std::uint32_t>(who.size),
+                            .how = how});
           }};
 }
 
@@ -41,61 +54,56 @@ std::vector<net_interface> loopback() {
 }
 
 kind tcp_kind() {
-  return {.name = "tcp", .make = [](const std::string& job, int rank, int size) {
-            return std::make_unique<tcp::tcp_driver>(
-                tcp::config{.rank = static_cast<std::uint32_t>(rank),
-                            .size = static_cast<std::uint32_t>(size),
-                            .secret = {},
-                            .job_id = job,
-                            .interfaces = loopback()});
+  return {.name = "tcp", .make_for = [](const member& who) {
+            return std::make_unique<tcp::tcp_driver>(tcp::config{
+                .known = who.known, .me = who.me, .secret = {}, .interfaces = loopback()});
           }};
 }
 
-/// The rail of the simulation, in the machine's time: one network for each job.
+/// The rail of the simulation, in the machine's time: one network for each world.
 kind simulated_kind() {
   return {.name = "simulated",
-          .make = [](const std::string& job, int rank, int size) -> std::unique_ptr<driver> {
+          .make_for = [](const member& who) -> std::unique_ptr<driver> {
             static std::mutex lock;
             static std::map<std::string, simulation::network> networks;
             const std::lock_guard guard(lock);
             constexpr simulation::rail_plan rail{
                 .latency_ns = 1000, .jitter_ns = 1000, .bytes_per_us = 4000, .severable = true};
+            const auto number = static_cast<std::uint32_t>(who.number);
             auto& net = networks
-                            .try_emplace(job, static_cast<std::uint32_t>(size), std::vector{rail},
-                                         simulation::temper{.refuse_one_in = 0}, 1,
-                                         simulation::time_source::machine)
+                            .try_emplace(who.world, static_cast<std::uint32_t>(who.size),
+                                         std::vector{rail}, simulation::temper{.refuse_one_in = 0},
+                                         1, simulation::time_source::machine)
                             .first->second;
-            return std::make_unique<simulation::driver>(net, 0, static_cast<std::uint32_t>(rank));
+            net.name(number, who.known->at(who.me));
+            return std::make_unique<simulation::driver>(net, 0, number, *who.known, who.me);
           },
           .reaches_processes = false};
 }
 
 /// The same with late events and retries: the contracts must still hold.
 kind faulty_kind(const kind& sound) {
-  return {.name = "faulty_" + sound.name,
-          .make =
-              [make = sound.make](const std::string& job, int rank, int size) {
-                return std::make_unique<faulty::faulty_driver>(
-                    make(job, rank, size),
-                    faulty::plan{.seed = static_cast<std::uint64_t>(rank) + 1,
-                                 .retry_one_in = 7,
-                                 .late_one_in = 5,
-                                 .late_reaps_max = 3,
-                                 .posted_one_in = 3});
-              },
-          .reaches_others = sound.reaches_others,
-          .reaches_processes = sound.reaches_processes};
+  auto made = sound;
+  made.name = "faulty_" + sound.name;
+  made.make_for = [make = sound.make_for](const member& who) {
+    return std::make_unique<faulty::faulty_driver>(
+        make(who), faulty::plan{.seed = static_cast<std::uint64_t>(who.number) + 1,
+                                .retry_one_in = 7,
+                                .late_one_in = 5,
+                                .late_reaps_max = 3,
+                                .posted_one_in = 3});
+  };
+  return made;
 }
 
 /// Its packets, with the software memory contract over them.
 kind software_kind(const kind& packets) {
-  return {.name = "software_" + packets.name,
-          .make =
-              [make = packets.make](const std::string& job, int rank, int size) {
-                return std::make_unique<software_memory>(make(job, rank, size));
-              },
-          .reaches_others = packets.reaches_others,
-          .reaches_processes = packets.reaches_processes};
+  auto made = packets;
+  made.name = "software_" + packets.name;
+  made.make_for = [make = packets.make_for](const member& who) {
+    return std::make_unique<software_memory>(make(who));
+  };
+  return made;
 }
 
 }  // namespace
@@ -103,10 +111,13 @@ kind software_kind(const kind& packets) {
 const std::vector<kind>& kinds() {
   static const std::vector<kind> all{self_kind(),
                                      shm_kind(),
+                                     unreadable_shm_kind("unreadable_shm", 1),
+                                     unreadable_shm_kind("half_readable_shm", 2),
                                      tcp_kind(),
                                      simulated_kind(),
                                      faulty_kind(self_kind()),
                                      faulty_kind(shm_kind()),
+                                     faulty_kind(unreadable_shm_kind("unreadable_shm", 1)),
                                      faulty_kind(tcp_kind()),
                                      software_kind(self_kind()),
                                      software_kind(shm_kind()),

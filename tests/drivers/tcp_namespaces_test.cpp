@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "rails/selection.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/job_table.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
@@ -71,12 +72,12 @@ std::unique_ptr<driver> make_driver(int rank, const std::string& job, std::strin
   if (!chosen || chosen->size() != 1) return nullptr;
   tcp::settings how;
   how.dead_ns = 2 * second_ns;
-  return std::make_unique<tcp::tcp_driver>(tcp::config{.rank = static_cast<std::uint32_t>(rank),
-                                                       .size = 2,
-                                                       .secret = {},
-                                                       .job_id = job,
-                                                       .interfaces = {*chosen->front().interface},
-                                                       .how = how});
+  return std::make_unique<tcp::tcp_driver>(
+      tcp::config{.known = &headway::testing::table_of(job, 2),
+                  .me = peer_id{static_cast<std::uint32_t>(rank)},
+                  .secret = {},
+                  .interfaces = {*chosen->front().interface},
+                  .how = how});
 }
 
 bool live_until(station& s, const std::function<bool()>& enough, unsigned seconds = 10) {

@@ -15,6 +15,7 @@
 #include "rails/interfaces.hpp"
 #include "rails/tcp/address.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/job_table.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
@@ -35,10 +36,9 @@ std::unique_ptr<driver> make(int rank, const std::string& job, int secret = 1) {
   tcp::settings how;
   how.refused_ns = 300'000'000;
   how.connect_ns = 300'000'000;
-  return std::make_unique<tcp_driver>(tcp::config{.rank = static_cast<std::uint32_t>(rank),
-                                                  .size = 2,
+  return std::make_unique<tcp_driver>(tcp::config{.known = &headway::testing::table_of(job, 2),
+                                                  .me = peer_id{static_cast<std::uint32_t>(rank)},
                                                   .secret = bytes,
-                                                  .job_id = job,
                                                   .interfaces = loopback(),
                                                   .how = how});
 }

@@ -81,7 +81,12 @@ world::world(const kind& k, int size) {
   const std::string job = fresh_job();
   std::vector<std::vector<std::byte>> addresses;
   for (int rank = 0; rank < size; ++rank) {
-    stations.emplace_back(k.make(job, rank, size));
+    known.push_back(&headway::testing::table_of(job, static_cast<std::uint32_t>(size)));
+    stations.emplace_back(k.make_for({.world = job,
+                                      .number = rank,
+                                      .size = size,
+                                      .known = known.back(),
+                                      .me = peer_id{static_cast<std::uint32_t>(rank)}}));
     auto address = stations.back()->open();
     if (!address) throw std::runtime_error(address.error().text);
     addresses.push_back(std::move(*address));

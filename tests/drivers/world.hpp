@@ -77,6 +77,7 @@ struct world {
   [[nodiscard]] bool ends_well(post said, std::uint64_t cookie);
 
   std::vector<station> stations;
+  std::vector<processes::table*> known;  ///< each station's
 
  private:
   [[nodiscard]] post taken(const std::function<post()>& offer);

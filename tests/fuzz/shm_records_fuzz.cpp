@@ -15,6 +15,7 @@
 #include "rails/shm/host.hpp"
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "tests/job_table.hpp"
 
 namespace {
 
@@ -22,7 +23,11 @@ using namespace headway;
 using namespace headway::rails;
 
 shm::config config_of(std::uint32_t rank) {
-  return {.job_id = "fuzz-" + std::to_string(getpid()), .rank = rank, .size = 2};
+  static auto& known = headway::testing::table_of("fuzz", 2);
+  return {.known = &known,
+          .me = peer_id{rank},
+          .job_name = "fuzz-" + std::to_string(getpid()),
+          .size = 2};
 }
 
 /// Copies the next part of the input to `to`, as long as there is some.
@@ -69,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto to_victim = victim.open(), to_friend = friendly.open();
   HEADWAY_ASSERT(to_victim && to_friend);
   // The slot of rank 1 is claimed by the fuzzer; the driver that rank 1 reads from is a real one.
-  auto mad = shm::attachment::attach(shm::address::parse(*to_victim).value(), 1);
+  auto mad = shm::attachment::attach(shm::address::parse(*to_victim).value(),
+                                     config_of(0).known->at(peer_id{1}));
   HEADWAY_ASSERT(mad && victim.connect(peer_id{1}, *to_friend));
   std::vector<std::byte> guarded(40'000, std::byte{0x5a});
   const auto zone = std::span(guarded).subspan(4096, 30'000);

@@ -13,13 +13,13 @@ namespace {
 constexpr std::size_t inline_bytes_max = 512;
 constexpr std::uint64_t pause_ns = 20'000;  // after an answer by the dice
 
-std::uint32_t number_of(rails::peer_id peer) { return static_cast<std::uint32_t>(peer); }
-
 }  // namespace
 
-driver::driver(network& net, std::uint32_t rail, std::uint32_t self)
-    : net_(net), rail_(rail), self_(self) {
+driver::driver(network& net, std::uint32_t rail, std::uint32_t self, processes::table& known,
+               rails::peer_id me)
+    : net_(net), rail_(rail), self_(self), known_(known) {
   const std::lock_guard guard(net_.lock_);
+  HEADWAY_ASSERT(net_.names_[self] == known.at(me));
   net_.drivers_[rail * net_.processes_ + self] = this;
   net_.closed_[rail * net_.processes_ + self] = false;
 }
@@ -45,14 +45,17 @@ base::result<std::vector<std::byte>> driver::open() { return std::vector<std::by
 
 base::result<> driver::connect(rails::peer_id peer, std::span<const std::byte>) {
   const std::lock_guard guard(net_.lock_);
-  if (number_of(peer) >= net_.processes())
+  const auto found = net_.numbers_.find(known_.at(peer));
+  if (found == net_.numbers_.end())
     return base::failed(base::fault_kind::unsupported, "no such process");
-  others_.insert(number_of(peer));
+  const auto other = found->second;
+  others_[other] = peer;
+  numbers_[peer] = other;
   for (const auto& arrival : kept_)
-    if (arrival.second == number_of(peer)) arrivals_.insert(arrival);
-  std::erase_if(kept_, [&](const auto& arrival) { return arrival.second == number_of(peer); });
-  if (net_.dead(number_of(peer)))
-    net_.lose(rail_, self_, number_of(peer), true, net_.now_ns() + net_.plans_[rail_].latency_ns);
+    if (arrival.second == other) arrivals_.insert(arrival);
+  std::erase_if(kept_, [&](const auto& arrival) { return arrival.second == other; });
+  if (net_.dead(other))
+    net_.lose(rail_, self_, other, true, net_.now_ns() + net_.plans_[rail_].latency_ns);
   return {};
 }
 
@@ -70,8 +73,9 @@ std::uint64_t driver::due_ns() const noexcept {
   return due_ns;
 }
 
-std::optional<rails::post> driver::refuse(std::uint32_t to) noexcept {
-  if (closed_ || net_.dead(self_) || !knows(to)) return rails::post::down;
+std::optional<rails::post> driver::refuse(rails::peer_id peer) noexcept {
+  if (closed_ || net_.dead(self_) || !knows(peer)) return rails::post::down;
+  const auto to = number_of(peer);
   if (net_.closed_[rail_ * net_.processes_ + to] || !net_.end_of(rail_, self_, to).up)
     return rails::post::down;
   const auto& there = net_.end_of(rail_, to, self_);
@@ -83,8 +87,9 @@ std::optional<rails::post> driver::refuse(std::uint32_t to) noexcept {
   return std::nullopt;
 }
 
-rails::post driver::dispatch(std::uint32_t to, network::parcel p, std::size_t payload_bytes,
+rails::post driver::dispatch(rails::peer_id peer, network::parcel p, std::size_t payload_bytes,
                              std::uint64_t cookie) noexcept {
+  const auto to = number_of(peer);
   std::uint64_t left_ns = net_.now_ns();
   if (!net_.dead(to)) {
     if (net_.doubles && p.exposure == 0 && net_.dice_.one_in(4)) net_.depart(rail_, self_, to, p);
@@ -92,28 +97,26 @@ rails::post driver::dispatch(std::uint32_t to, network::parcel p, std::size_t pa
   }
   if (payload_bytes <= inline_bytes_max || !net_.dice_.one_in(net_.temper_.posted_one_in))
     return rails::post::done;
-  tell({.kind = rails::event_kind::sent, .peer = rails::peer_id{to}, .cookie = cookie}, left_ns);
+  tell({.kind = rails::event_kind::sent, .peer = peer, .cookie = cookie}, left_ns);
   return rails::post::posted;
 }
 
 rails::post driver::send(rails::peer_id peer, const rails::packet& what) noexcept {
   const std::lock_guard guard(net_.lock_);
-  const auto to = number_of(peer);
-  if (const auto answer = refuse(to)) return *answer;
+  if (const auto answer = refuse(peer)) return *answer;
   network::parcel p{.bytes = {what.header.begin(), what.header.end()}};
   p.bytes.insert(p.bytes.end(), what.payload.begin(), what.payload.end());
-  return dispatch(to, std::move(p), what.payload.size(), what.cookie);
+  return dispatch(peer, std::move(p), what.payload.size(), what.cookie);
 }
 
 rails::post driver::put(rails::peer_id peer, const rails::remote_place& to,
                         std::span<const std::byte> from, std::uint64_t cookie) noexcept {
   const std::lock_guard guard(net_.lock_);
-  if (const auto answer = refuse(number_of(peer))) return *answer;
+  if (const auto answer = refuse(peer)) return *answer;
   if (from.empty()) return rails::post::done;
   net_.put_bytes_[rail_] += from.size();
   return dispatch(
-      number_of(peer),
-      {.bytes = {from.begin(), from.end()}, .exposure = to.exposed.id, .offset = to.offset},
+      peer, {.bytes = {from.begin(), from.end()}, .exposure = to.exposed.id, .offset = to.offset},
       from.size(), cookie);
 }
 
@@ -135,7 +138,7 @@ void driver::withdraw(const rails::ticket& exposed) noexcept {
 
 rails::memory_limits driver::limits_to(rails::peer_id peer) const noexcept {
   const std::lock_guard guard(net_.lock_);
-  const bool known = knows(number_of(peer));
+  const bool known = knows(peer);
   const bool readable = known && net_.plans_[rail_].readable;
   return {.put = known,
           .get = readable,
@@ -148,13 +151,13 @@ rails::memory_limits driver::limits_to(rails::peer_id peer) const noexcept {
 rails::post driver::get(rails::peer_id peer, const rails::remote_place& from,
                         std::span<std::byte> to, std::uint64_t) noexcept {
   const std::lock_guard guard(net_.lock_);
-  const auto other = number_of(peer);
-  if (closed_ || !knows(other) || net_.dead(other)) return rails::post::down;
+  if (closed_ || !knows(peer) || net_.dead(number_of(peer))) return rails::post::down;
   std::uint64_t address = from.exposed.address;
   if (from.exposed.id != 0) {
-    const auto& shown = net_.driver_of(rail_, other)->exposures_;
-    const auto found = shown.find(from.exposed.id);
-    if (found == shown.end() || !found->second.who.has(rails::peer_id{self_}))
+    const driver* owner = net_.driver_of(rail_, number_of(peer));
+    if (!owner || !owner->knows(self_)) return rails::post::down;
+    const auto found = owner->exposures_.find(from.exposed.id);
+    if (found == owner->exposures_.end() || !found->second.who.has(owner->peer_of(self_)))
       return rails::post::down;
     address = reinterpret_cast<std::uintptr_t>(found->second.bytes.data());
   }
@@ -169,11 +172,11 @@ void driver::tell(const rails::event& what, std::uint64_t at_ns) { told_.emplace
 bool driver::take(std::uint32_t from, network::parcel& p, rails::event& e) {
   if (p.exposure == 0) {
     held_.push_back(std::move(p.bytes));
-    e = {.kind = rails::event_kind::received, .peer = rails::peer_id{from}, .bytes = held_.back()};
+    e = {.kind = rails::event_kind::received, .peer = peer_of(from), .bytes = held_.back()};
     return true;
   }
   const auto found = exposures_.find(p.exposure);
-  if (found == exposures_.end() || !found->second.who.has(rails::peer_id{from})) return false;
+  if (found == exposures_.end() || !found->second.who.has(peer_of(from))) return false;
   const auto& shown = found->second;
   if (!rails::allows(shown.rights, rails::access::put) || p.offset > shown.bytes.size() ||
       p.bytes.size() > shown.bytes.size() - p.offset)
@@ -181,7 +184,7 @@ bool driver::take(std::uint32_t from, network::parcel& p, rails::event& e) {
   std::memcpy(shown.bytes.data() + p.offset, p.bytes.data(), p.bytes.size());
   if (!rails::allows(shown.rights, rails::access::notified)) return false;
   e = {.kind = rails::event_kind::landed,
-       .peer = rails::peer_id{from},
+       .peer = peer_of(from),
        .count = p.bytes.size(),
        .cookie = shown.token};
   return true;
@@ -200,7 +203,7 @@ std::size_t driver::reap(std::span<rails::event> out) noexcept {
     arrivals_.erase(arrivals_.begin());
     if (!knows(from)) {  // kept until `connect`
       if (called_.insert(from).second)
-        out[count++] = {.kind = rails::event_kind::called, .peer = rails::peer_id{from}};
+        out[count++] = {.kind = rails::event_kind::called, .peer = known_.add(net_.names_[from])};
       kept_.emplace_back(at_ns, from);
       continue;
     }
@@ -237,6 +240,7 @@ void driver::release(const rails::event& received) noexcept {
 
 void driver::sever(rails::peer_id peer) noexcept {
   const std::lock_guard guard(net_.lock_);
+  if (!knows(peer)) return;
   const auto other = number_of(peer);
   net_.lose(rail_, self_, other, false, net_.now_ns());
   if (!net_.between(rail_, self_, other).muted)
@@ -245,6 +249,7 @@ void driver::sever(rails::peer_id peer) noexcept {
 
 void driver::revive(rails::peer_id peer) noexcept {
   const std::lock_guard guard(net_.lock_);
+  if (!knows(peer)) return;
   const auto other = number_of(peer);
   auto& e = net_.end_of(rail_, self_, other);
   if (e.up) return;
@@ -255,9 +260,9 @@ void driver::revive(rails::peer_id peer) noexcept {
 
 std::uint64_t driver::last_activity_ns(rails::peer_id peer) noexcept {
   const std::lock_guard guard(net_.lock_);
+  if (!net_.plans_[rail_].tells_activity || !knows(peer)) return 0;
   const auto other = number_of(peer);
-  const bool told = net_.plans_[rail_].tells_activity && knows(other);
-  return told ? net_.end_of(rail_, self_, other).active_ns : 0;
+  return net_.end_of(rail_, self_, other).active_ns;
 }
 
 void driver::close() noexcept {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "processes/table.hpp"
 #include "rails/health.hpp"
 #include "rails/memory.hpp"
 #include "tests/simulation/network.hpp"
@@ -17,10 +18,13 @@ namespace headway::simulation {
 
 /// A rail of a simulated process. It keeps both driver contracts, and uses the freedom that they
 /// give as the network's `temper` says.
+/// Its network numbers the processes; above it they have the numbers of the table `known`.
 /// Threads:  with the machine's time as the contract says, else one, that of the network.
 class driver final : public rails::driver, private rails::memory, private rails::health {
  public:
-  driver(network& net, std::uint32_t rail, std::uint32_t self);
+  /// Process `self` of the network is `me` in `known`, which outlives the driver.
+  driver(network& net, std::uint32_t rail, std::uint32_t self, processes::table& known,
+         rails::peer_id me);
   ~driver() override;
   driver(const driver&) = delete;
   driver& operator=(const driver&) = delete;
@@ -61,18 +65,24 @@ class driver final : public rails::driver, private rails::memory, private rails:
   [[nodiscard]] std::uint64_t last_activity_ns(rails::peer_id peer) noexcept override;
 
   /// The answer of `send` or `put` if it cannot continue; empty: it can.
-  [[nodiscard]] std::optional<rails::post> refuse(std::uint32_t to) noexcept;
-  [[nodiscard]] rails::post dispatch(std::uint32_t to, network::parcel p, std::size_t payload_bytes,
-                                     std::uint64_t cookie) noexcept;
+  [[nodiscard]] std::optional<rails::post> refuse(rails::peer_id peer) noexcept;
+  [[nodiscard]] rails::post dispatch(rails::peer_id peer, network::parcel p,
+                                     std::size_t payload_bytes, std::uint64_t cookie) noexcept;
   [[nodiscard]] rails::post try_later(std::uint64_t at_ns) noexcept;
   [[nodiscard]] bool knows(std::uint32_t other) const { return others_.contains(other); }
+  [[nodiscard]] bool knows(rails::peer_id peer) const { return numbers_.contains(peer); }
+  [[nodiscard]] rails::peer_id peer_of(std::uint32_t other) const { return others_.at(other); }
+  /// In the network, of a peer that was connected.
+  [[nodiscard]] std::uint32_t number_of(rails::peer_id peer) const { return numbers_.at(peer); }
   void tell(const rails::event& what, std::uint64_t at_ns);
   [[nodiscard]] std::size_t report_ends(std::span<rails::event> out) noexcept;
   [[nodiscard]] bool take(std::uint32_t from, network::parcel& p, rails::event& e);
 
   network& net_;
   const std::uint32_t rail_, self_;
-  std::set<std::uint32_t> others_;
+  processes::table& known_;
+  std::map<std::uint32_t, rails::peer_id> others_;   // connected: by their numbers in the network
+  std::map<rails::peer_id, std::uint32_t> numbers_;  // the same the other way round
   std::multiset<std::pair<std::uint64_t, std::uint32_t>> arrivals_;  // when, from where
   std::vector<std::pair<std::uint64_t, std::uint32_t>> kept_;        // of processes not yet known
   std::set<std::uint32_t> called_;                                   // those that were reported

@@ -17,6 +17,7 @@ network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t
       temper_(t),
       dice_(seed),
       interface_free_ns_(plans_.size() * processes),
+      names_(processes),
       drivers_(plans_.size() * processes),
       closed_(plans_.size() * processes),
       dead_(processes + 1),
@@ -25,6 +26,14 @@ network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t
       late_ns_(processes + 1),
       wake_ns_(processes + 1, UINT64_MAX) {
   if (time == time_source::simulated) clock_.emplace(now_ns_);
+  for (std::uint32_t p = 0; p < processes; ++p) name(p, {.job = job, .rank = p});
+}
+
+void network::name(std::uint32_t process, processes::process_id as) {
+  const std::lock_guard guard(lock_);
+  numbers_.erase(names_[process]);
+  names_[process] = as;
+  numbers_[as] = process;
 }
 
 void network::say(const char* what, std::uint32_t rail, std::uint32_t a, std::uint32_t b) const {
@@ -111,7 +120,7 @@ void network::lose(std::uint32_t rail, std::uint32_t whose, std::uint32_t other,
   }
   tell(rail, whose,
        {.kind = rails::event_kind::lost,
-        .peer = rails::peer_id{other},
+        .peer = driver_of(rail, whose)->peer_of(other),
         .count = process_gone ? 1u : 0u},
        at_ns);
 }
@@ -211,7 +220,8 @@ void network::connect_again(std::uint32_t rail, std::uint32_t a, std::uint32_t b
   for (auto& e : c.ends) e = end{};
   for (const auto& [whose, other] : {std::pair{a, b}, std::pair{b, a}})
     if (uses(rail, whose, other))
-      tell(rail, whose, {.kind = rails::event_kind::restored, .peer = rails::peer_id{other}},
+      tell(rail, whose,
+           {.kind = rails::event_kind::restored, .peer = driver_of(rail, whose)->peer_of(other)},
            now_ns() + plans_[rail].latency_ns);
 }
 

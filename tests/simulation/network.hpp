@@ -61,6 +61,10 @@ class network {
   network(std::uint32_t processes, std::vector<rail_plan> rails, temper t, std::uint64_t seed,
           time_source time = time_source::simulated);
 
+  /// The job whose ranks the processes are, in their order, unless `name` says otherwise.
+  static constexpr std::uint64_t job = 7;
+  void name(std::uint32_t process, processes::process_id as);
+
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return clock().now_ns(); }
   /// The clock of the simulated processes. Copies must not outlive the network.
   [[nodiscard]] base::clock clock() const noexcept {
@@ -184,7 +188,9 @@ class network {
   bool running_out_ = false;
   std::map<key, connection> connections_;
   std::vector<std::uint64_t> interface_free_ns_;  // by rail and process
-  std::vector<driver*> drivers_;                  // likewise
+  std::vector<processes::process_id> names_;
+  std::map<processes::process_id, std::uint32_t> numbers_;  // the same the other way round
+  std::vector<driver*> drivers_;                            // likewise
   std::vector<bool> closed_;  // likewise: it has been, whether it is still there
   std::vector<bool> dead_;
   std::vector<bool> refuses_memory_;

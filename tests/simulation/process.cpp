@@ -35,7 +35,7 @@ process::process(network& net, const topology::machine& machine, std::uint32_t s
     : net_(net), self_(self), chosen_(chosen), routes_(net.rails()) {
   routes_.sees_ends = true;
   for (std::uint32_t rank = 0; rank < net.processes(); ++rank)
-    static_cast<void>(known_.add({.job = job, .rank = rank}));
+    static_cast<void>(known_.add({.job = network::job, .rank = rank}));
   engine_ =
       progress::engine::start(machine, engine_settings(net, chosen.points), 1, net.clock()).value();
   peers_ = std::make_unique<packets::peers>(
@@ -45,7 +45,7 @@ process::process(network& net, const topology::machine& machine, std::uint32_t s
           .eager_memory_bytes = static_cast<std::int64_t>(chosen.credit_bytes * known_.size()),
           .cut_off_ns = chosen.cut_off_ns});
   for (std::uint32_t rail = 0; rail < net.rails(); ++rail) {
-    auto made = std::make_unique<driver>(net, rail, self);
+    auto made = std::make_unique<driver>(net, rail, self, known_, rails::peer_id{self});
     drivers_.push_back(made.get());
     peers_->add_rail(std::move(made), packets::rail_use::from_start);
   }
@@ -53,7 +53,7 @@ process::process(network& net, const topology::machine& machine, std::uint32_t s
     service_ = std::make_unique<endpoints::service>(
         *peers_, *engine_,
         endpoints::service_options{
-            .process = self, .job = job, .nodes = each_on_its_own_node(net.processes())},
+            .process = self, .job = network::job, .nodes = each_on_its_own_node(net.processes())},
         endpoints::settings{.memory_bytes = chosen.endpoint_bytes_max,
                             .share = false,
                             .window = chosen.window,

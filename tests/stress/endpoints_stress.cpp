@@ -39,12 +39,15 @@ class world {
       : net_(count, {{.latency_ns = 1'000, .jitter_ns = 1'000}}, {.retry_one_in = 4}, 1,
              simulation::time_source::machine) {
     machine_ = topology::machine::read().value();
+    for (std::uint32_t i = 0; i < count; ++i)
+      known_.add({.job = simulation::network::job, .rank = i});
     for (std::uint32_t i = 0; i < count; ++i) {
       auto p = std::make_unique<process>();
       p->engine = progress::engine::start(*machine_, {.points = progress::polling::off}).value();
       p->peers = std::make_unique<packets::peers>(*p->engine, static_cast<rails::peer_id>(i),
                                                   routes_, packets::settings{.processes = count});
-      p->peers->add_rail(std::make_unique<simulation::driver>(net_, 0, i));
+      p->peers->add_rail(
+          std::make_unique<simulation::driver>(net_, 0, i, known_, static_cast<rails::peer_id>(i)));
       for (std::uint32_t j = 0; j < count; ++j)
         EXPECT_TRUE(p->peers->use(static_cast<rails::peer_id>(j)));
       p->own =
@@ -86,6 +89,7 @@ class world {
     std::unique_ptr<endpoints::service> own;
     std::unique_ptr<messages::exchange> exchange;
   };
+  processes::table known_;
   simulation::network net_;
   packets::testing::reaches_all routes_;
   std::unique_ptr<topology::machine> machine_;

@@ -21,6 +21,7 @@
 
 #include "base/clock.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "tests/job_table.hpp"
 
 namespace headway::rails::shm {
 namespace {
@@ -42,7 +43,11 @@ std::vector<std::byte> content(std::uint32_t from, std::uint32_t to, std::uint32
 class member {
  public:
   member(std::uint32_t rank, const std::string& job)
-      : rank_(rank), driver_({.job_id = job, .rank = rank, .size = driver_count}) {
+      : rank_(rank),
+        driver_({.known = &testing::table_of(job, driver_count),
+                 .me = peer_id{rank},
+                 .job_name = job,
+                 .size = driver_count}) {
     for (auto& zones : zones_) zones.assign(zone_count, {});
   }
 
@@ -214,7 +219,8 @@ void close_while_written(const std::string& job, std::size_t enough) {
   std::array<std::unique_ptr<shm_driver>, 2> ends;
   std::array<std::vector<std::byte>, 2> addresses;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    ends[rank] = std::make_unique<shm_driver>(config{.job_id = job, .rank = rank, .size = 2});
+    ends[rank] = std::make_unique<shm_driver>(config{
+        .known = &testing::table_of(job, 2), .me = peer_id{rank}, .job_name = job, .size = 2});
     addresses[rank] = ends[rank]->open().value();
   }
   for (std::uint32_t rank = 0; rank < 2; ++rank)

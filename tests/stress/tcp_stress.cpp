@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/job_table.hpp"
 
 namespace headway::rails::tcp {
 namespace {
@@ -32,8 +33,10 @@ struct pair_of_drivers {
   explicit pair_of_drivers(const std::string& job) {
     std::vector<std::byte> addresses[2];
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      ends[rank] = std::make_unique<tcp_driver>(
-          config{.rank = rank, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
+      ends[rank] = std::make_unique<tcp_driver>(config{.known = &testing::table_of(job, 2),
+                                                       .me = peer_id{rank},
+                                                       .secret = {},
+                                                       .interfaces = loopback()});
       auto address = ends[rank]->open();
       if (!address) throw std::runtime_error(address.error().text);
       addresses[rank] = *address;

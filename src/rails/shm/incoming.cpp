@@ -10,7 +10,8 @@ incoming::incoming(const context& given)
       channels_(
           std::make_unique<std::unique_ptr<receive_channel>[]>(given.mine.shape().slot_count)),
       c_(given),
-      word_count_((given.mine.shape().slot_count + 63) / 64) {}
+      word_count_((given.mine.shape().slot_count + 63) / 64),
+      called_(std::make_unique<std::atomic<std::uint32_t>[]>(given.mine.shape().slot_count)) {}
 
 std::size_t incoming::take(std::span<event> out) noexcept {
   std::size_t count = 0;
@@ -26,36 +27,39 @@ std::size_t incoming::take(std::span<event> out) noexcept {
 template <class Visit>
 bool incoming::any_fresh(Visit&& visit) const noexcept {
   for (std::uint32_t w = 0; w < word_count_; ++w) {
-    // Acquire pairs with the release in `send_channel::begin`: it carries rank_plus_one.
+    // Acquire pairs with the release in `send_channel::begin`: it carries the process's name.
     std::uint64_t fresh = c_.mine.head().active[w].load(std::memory_order_acquire) &
                           ~seen_[w].load(std::memory_order_acquire);  // (S)
     for (; fresh != 0; fresh &= fresh - 1) [[unlikely]] {
       const std::uint32_t slot = w * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh));
       if (slot >= c_.mine.shape().slot_count) break;  // a bit that no honest peer sets
-      const std::uint32_t rank =
-          c_.mine.slot(slot).control->rank_plus_one.load(std::memory_order_relaxed) - 1;
-      const peer_id peer{rank};
-      if (c_.links.covers(peer) && peer != c_.me && visit(slot, peer)) return true;
+      const slot_control& control = *c_.mine.slot(slot).control;
+      const auto rank_plus_one = control.rank_plus_one.load(std::memory_order_relaxed);
+      const processes::process_id process{.job = control.job.load(std::memory_order_relaxed),
+                                          .rank = rank_plus_one - 1};
+      if (rank_plus_one != 0 && process != c_.self && visit(slot, process)) return true;
     }
   }
   return false;
 }
 
 bool incoming::new_senders() const noexcept {
-  return any_fresh([&](std::uint32_t slot, peer_id peer) {
-    return !was_called(slot) || c_.links.find(peer) != nullptr;
+  return any_fresh([&](std::uint32_t slot, processes::process_id) {
+    const auto peer = called_from(slot);
+    return !peer || c_.links.find(*peer) != nullptr;
   });
 }
 
 std::size_t incoming::admit_senders(std::span<event> out) noexcept {
   std::size_t count = 0;
-  any_fresh([&](std::uint32_t slot, peer_id peer) {
-    const std::uint64_t bit = std::uint64_t{1} << slot % 64;
+  any_fresh([&](std::uint32_t slot, processes::process_id process) {
+    const auto reported = called_from(slot);
+    const peer_id peer = reported ? *reported : c_.known.add(process);
     if (send_channel* back = c_.links.find(peer)) {
       admit(slot, *back);
-      seen_[slot / 64].fetch_or(bit, std::memory_order_release);  // (S)
-    } else if (!was_called(slot) && count < out.size()) {
-      called_[slot / 64].fetch_or(bit, std::memory_order_relaxed);  // the reaper's; else a hint
+      seen_[slot / 64].fetch_or(std::uint64_t{1} << slot % 64, std::memory_order_release);  // (S)
+    } else if (!reported && count < out.size()) {
+      called_[slot].store(static_cast<std::uint32_t>(peer) + 1, std::memory_order_relaxed);
       out[count++] = {.kind = event_kind::called, .peer = peer};
     }
     return false;
@@ -78,8 +82,9 @@ void incoming::admit(std::uint32_t slot, send_channel& back) noexcept {
 
 const slot_control* incoming::slot_of(peer_id peer) const noexcept {
   const slot_control* found = nullptr;
-  any_fresh([&](std::uint32_t slot, peer_id whose) {
-    if (whose != peer) return false;
+  const auto wanted = c_.known.at(peer);
+  any_fresh([&](std::uint32_t slot, processes::process_id whose) {
+    if (whose != wanted) return false;
     found = c_.mine.slot(slot).control;
     return true;
   });

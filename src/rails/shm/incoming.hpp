@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "processes/table.hpp"
 #include "rails/exposures.hpp"
 #include "rails/shm/peer_links.hpp"
 #include "rails/shm/receive_channel.hpp"
@@ -15,14 +17,15 @@
 namespace headway::rails::shm {
 
 /// The channels in which peers write to this process, in the order of their first message.
-/// Shape:    two pointers for each slot of the segment; a channel is allocated when its peer has
-///           sent something and is known.
+/// Shape:    two pointers and a number for each slot of the segment; a channel is allocated when
+///           its peer has sent something and is connected.
 /// Threads:  `take`, `release`, `admit_senders`, `waits_from` by the reaper; the rest any thread.
 class incoming {
  public:
   struct context {
     segment& mine;
-    peer_id me;
+    processes::table& known;  ///< processes that speak first are added
+    processes::process_id self;
     const peer_links& links;
     exposures& exposed;
     std::size_t record_bytes_max;
@@ -31,8 +34,8 @@ class incoming {
 
   /// Whether `admit_senders` has something to do.
   [[nodiscard, gnu::hot]] bool new_senders() const noexcept;
-  /// Takes in the slots of known peers that have begun to send, and reports each peer that is not
-  /// known yet: `called`, once. Returns how many events that are.
+  /// Takes in the slots of connected peers that have begun to send, and reports each peer that is
+  /// not connected yet: `called`, once. Returns how many events that are.
   [[nodiscard]] std::size_t admit_senders(std::span<event> out) noexcept;
   /// The slot of a peer that has begun to send; null: it has not. Any thread.
   [[nodiscard]] const slot_control* slot_of(peer_id peer) const noexcept;
@@ -52,11 +55,14 @@ class incoming {
  private:
   using slot_bits = std::array<std::atomic<std::uint64_t>, slots_max / 64>;
 
-  /// Calls `visit(slot, peer)` for each active slot that is not admitted; stops when it says true.
+  /// Calls `visit(slot, process)` for each active slot that is not admitted; stops when it says
+  /// true.
   template <class Visit>
   bool any_fresh(Visit&& visit) const noexcept;
-  [[nodiscard]] bool was_called(std::uint32_t slot) const noexcept {
-    return (called_[slot / 64].load(std::memory_order_relaxed) >> slot % 64 & 1) != 0;
+  /// Whose slot it is, if that was reported.
+  [[nodiscard]] std::optional<peer_id> called_from(std::uint32_t slot) const noexcept {
+    const auto number = called_[slot].load(std::memory_order_relaxed);
+    return number == 0 ? std::nullopt : std::optional(peer_id{number - 1});
   }
   void admit(std::uint32_t slot, send_channel& back) noexcept;
   [[nodiscard]] std::span<receive_channel* const> admitted() const noexcept {
@@ -73,7 +79,9 @@ class incoming {
   const context c_;
   const std::uint32_t word_count_;  // of the `active` bits
   slot_bits seen_{};                // active bits that are admitted
-  slot_bits called_{};              // active bits of unknown peers that were reported; relaxed
+  // By slot: 1 + the number of a peer that was reported as `called`. Relaxed: the reaper's, a hint
+  // elsewhere.
+  std::unique_ptr<std::atomic<std::uint32_t>[]> called_;
 };
 
 }  // namespace headway::rails::shm

@@ -11,10 +11,11 @@ namespace headway::rails::shm {
 
 // What lies in a process's segment: memory that belongs to the receiver and that its peers write.
 //
-//   segment_head | board | slot 0: slot_control, ring, piece buffers | slot 1 … | slot_count - 1
+//   segment_head | board | slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 …
 //
-// A peer that attaches claims a slot and is from then on the only one that writes there. Every
-// line has one writer unless its comment says otherwise; on the board that is the owner. The file
+// A peer that attaches claims a slot and is from then on the only one that writes there, but for
+// the reply buffers, which are the owner's. Every line has one writer unless its comment says
+// otherwise; on the board that is the owner. The file
 // is sparse: what was never touched takes no memory. Zero bytes are the valid empty state of
 // everything but the head's first lines.
 
@@ -22,9 +23,10 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
-constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender
+constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender; and gets
+constexpr std::uint32_t reply_count = 2;     ///< buffers for gets of a slot, of a piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 5;
+constexpr std::uint32_t layout_version = 6;
 
 using token = std::array<std::byte, 16>;
 
@@ -45,7 +47,6 @@ struct geometry {
 struct segment_label {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t rank;
   geometry shape;
   token proof;
 };
@@ -88,17 +89,25 @@ struct alignas(line_bytes) answer_line {
   std::uint32_t well;               // 0: it was refused
 };
 
+/// Head of a reply buffer: a part of what the peer gets.
+struct alignas(line_bytes) reply_line {
+  std::atomic<std::uint64_t> turn;  // as a piece's; the owner fills it, the peer frees it
+  std::uint32_t bytes;              // 0: the get is refused
+};
+
 struct slot_control {
-  alignas(line_bytes) std::atomic<std::uint32_t> rank_plus_one;  // peer, once
-  std::atomic<std::uint32_t> left;                               // peer; 1: it has closed
-  alignas(line_bytes) std::atomic<std::uint64_t> consumed;       // owner; lines of the ring
-  std::atomic<std::uint32_t> wants_room;                         // peer sets, owner clears
+  alignas(line_bytes) std::atomic<std::uint64_t> job;       // peer, once: which process it is
+  std::atomic<std::uint32_t> rank_plus_one;                 // the same
+  std::atomic<std::uint32_t> left;                          // peer; 1: it has closed
+  alignas(line_bytes) std::atomic<std::uint64_t> consumed;  // owner; lines of the ring
+  std::atomic<std::uint32_t> wants_room;                    // peer sets, owner clears
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
   alignas(line_bytes) std::atomic<std::uint32_t> placing;  // peer; 1: writes at a target now
   std::atomic<std::uint32_t> revoked;  // owner; 1: no target is valid any more, for good
   std::array<transfer_line, transfers_max> transfers;
   std::array<piece_line, pieces_max> pieces;
   std::array<answer_line, calls_max> answers;
+  std::array<reply_line, reply_count> replies;
 };
 
 constexpr std::size_t page_bytes = 4096;
@@ -117,6 +126,7 @@ enum class record_kind : std::uint8_t {
   put,       ///< a put_prefix, then the bytes
   transfer,  ///< a transfer_notice
   atomic,    ///< an atomic_call
+  get,       ///< a get_call
 };
 
 [[nodiscard]] constexpr std::uint64_t record_word(record_kind kind, std::size_t bytes) noexcept {
@@ -147,6 +157,12 @@ struct atomic_call {
   std::uint32_t what;  // an `operation`
 };
 
+struct get_call {
+  std::uint64_t id;  // of the exposure
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
 /// Lines that a record of `bytes` behind its word takes.
 [[nodiscard]] constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
   return (sizeof(std::uint64_t) + bytes + line_bytes - 1) / line_bytes;
@@ -157,6 +173,7 @@ struct slot_view {
   slot_control* control = nullptr;
   std::byte* ring = nullptr;
   std::byte* pieces = nullptr;
+  std::byte* replies = nullptr;
 };
 
 }  // namespace headway::rails::shm

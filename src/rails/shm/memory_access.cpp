@@ -30,7 +30,7 @@ memory_limits memory_access::limits_to(peer_id peer) const noexcept {
   const bool known = way != nullptr;
   const bool direct = known && way->readable_pid() != 0;
   return {.put = known,
-          .get = direct,
+          .get = known,
           .atomic = known,
           .flush = known,
           .notifies = true,
@@ -60,12 +60,14 @@ post memory_access::put(peer_id peer, const remote_place& to, std::span<const st
 }
 
 post memory_access::get(peer_id peer, const remote_place& from, std::span<std::byte> to,
-                        std::uint64_t) noexcept {
+                        std::uint64_t cookie) noexcept {
   HEADWAY_DEBUG_ASSERT(inside(from, to.size()));
-  const send_channel* way = links_->find(peer);
-  const pid_t pid = way ? way->readable_pid() : 0;
+  send_channel* way = links_->find(peer);
+  if (!way) return post::down;
+  const pid_t pid = way->readable_pid();
+  if (pid == 0) return way->get(from, to, cookie);
   const bool whole =
-      pid != 0 && way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
+      way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
   return whole ? post::done : post::down;
 }
 

@@ -8,9 +8,10 @@
 
 namespace headway::rails::shm {
 
-/// The memory of processes on this node. Puts go through the peer's channel, as packets do; what
-/// the kernel lets this process read and write (process_vm_readv(2)) is also copied directly.
-/// Atomics are the peer's engine's work.
+/// The memory of processes on this node. What the kernel lets this process read and write
+/// (process_vm_readv(2)) is copied directly, but for puts that are notified. Those, and everything
+/// where the kernel refuses, goes through the peer's channel, as packets do. Atomics are the peer's
+/// engine's work.
 /// Threads:  as rails::memory says.
 /// Errors:   of a process that has ended the number may be another one's: it is looked at before
 ///           each direct copy.

@@ -21,14 +21,16 @@ void receive_channel::begin(const context& given) noexcept {
   c_ = given;
   std::destroy_at(&reader_);
   std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
+  gets_.begin(given.slot, given.shape.piece_bytes);
   given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
 }
 
 std::size_t receive_channel::take_all(std::span<event> out) noexcept {
   if (broken_) return 0;
   std::size_t count = take_records(out);
-  if (transfers_active_.load(std::memory_order_relaxed) != 0 && !broken_)
+  if (active_.load(std::memory_order_relaxed) != 0 && !broken_)
     count += take_pieces(out.subspan(count));
+  if (gets_.any() && !broken_) serve_gets();
   return count;
 }
 
@@ -81,6 +83,10 @@ bool receive_channel::take_record(record_kind kind, std::size_t bytes, event& e)
       take_atomic(record);
       consume(lines);
       return false;
+    case record_kind::get:
+      take_get(record);
+      consume(lines);
+      return false;
     case record_kind::skip:
       if (reader_.lines_to_end() == reader_.memory().line_count()) break;
       consume(reader_.lines_to_end());
@@ -120,6 +126,19 @@ void receive_channel::take_atomic(std::span<const std::byte> record) noexcept {
   c_.back->notify();
 }
 
+void receive_channel::take_get(std::span<const std::byte> record) noexcept {
+  get_call call{};
+  if (record.size() == sizeof call) std::memcpy(&call, record.data(), sizeof call);
+  const bool any_before = gets_.any();
+  if (!gets_.take(call)) return break_off("a get is asked for wrongly");
+  if (!any_before) count_active(1);
+}
+
+void receive_channel::serve_gets() noexcept {
+  if (gets_.serve(c_.back->peer(), *c_.exposed)) c_.back->notify();
+  if (!gets_.any()) count_active(-1);
+}
+
 void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
   transfer_notice notice{};
   if (record.size() == sizeof notice) std::memcpy(&notice, record.data(), sizeof notice);
@@ -132,8 +151,7 @@ void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
   if (notice.places != 0) lend(t);
   ++announced_;
   look_at_oldest();
-  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed);
+  count_active(1);
   may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
 }
 
@@ -207,8 +225,8 @@ std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
   }
   if (copied > 0) {
     silent_since_ns_ = 0;
-  } else if (count < out.size() && !broken_ &&
-             transfers_active_.load(std::memory_order_relaxed) != 0 && pull_is_due()) {
+  } else if (count < out.size() && !broken_ && active_.load(std::memory_order_relaxed) != 0 &&
+             pull_is_due()) {
     if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
   }
   return count;
@@ -269,8 +287,7 @@ void receive_channel::arrived(transfer& t, std::size_t bytes) noexcept {
   t.missing -= bytes;
   if (t.missing != 0) return;
   if (std::exchange(t.lent, false)) c_.exposed->give_back(t.notice.id);
-  transfers_active_.store(transfers_active_.load(std::memory_order_relaxed) - 1,
-                          std::memory_order_relaxed);
+  count_active(-1);
   while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
   look_at_oldest();
 }
@@ -354,8 +371,8 @@ std::size_t receive_channel::pull(event& e) noexcept {
 // --- beside all that
 
 bool receive_channel::waiting() noexcept {
-  if (reader_.waiting()) return true;
-  if (transfers_active_.load(std::memory_order_relaxed) == 0) return false;
+  if (reader_.waiting() || gets_.waiting()) return true;
+  if (active_.load(std::memory_order_relaxed) == 0) return false;
   if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
   const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
   if (piece_ready()) return true;
@@ -371,7 +388,7 @@ void receive_channel::take_back_targets() noexcept {
 void receive_channel::break_off(const char* why) noexcept {
   broken_ = true;
   base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
-            static_cast<std::uint32_t>(c_.back->peer()), why);
+            c_.back->rank(), why);
   c_.back->mark_lost();
 }
 

@@ -8,6 +8,7 @@
 
 #include "rails/driver.hpp"
 #include "rails/exposures.hpp"
+#include "rails/shm/get_answers.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/send_channel.hpp"
@@ -36,7 +37,7 @@ class receive_channel {
   void begin(const context& given) noexcept;
 
   [[nodiscard]] std::size_t take(std::span<event> out) noexcept {
-    if (reader_.peek() == 0 && transfers_active_.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (reader_.peek() == 0 && active_.load(std::memory_order_relaxed) == 0) [[likely]]
       return 0;
     return take_all(out);
   }
@@ -70,6 +71,7 @@ class receive_channel {
   [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
   [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
   void take_atomic(std::span<const std::byte> record) noexcept;
+  void take_get(std::span<const std::byte> record) noexcept;
   void take_notice(std::span<const std::byte> record) noexcept;
   void lend(transfer& t) noexcept;
   void consume(std::uint64_t lines) noexcept;
@@ -88,15 +90,23 @@ class receive_channel {
                                            std::uint64_t bytes) const noexcept;
   void arrived(transfer& t, std::size_t bytes) noexcept;
   void look_at_oldest() noexcept;
+  void serve_gets() noexcept;
+  void count_active(int more) noexcept {
+    active_.store(active_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more),
+                  std::memory_order_relaxed);  // ours alone to write
+  }
   void break_off(const char* why) noexcept;
 
   // Every message:
   ring_reader<ring_memory> reader_;
-  std::atomic<std::uint32_t> transfers_active_{0};  // written by `take`; an atomic for `waiting`
-  std::uint32_t held_records_ = 0;                  // handed out and not released
-  std::uint64_t carried_lines_ = 0;                 // used up behind a record that is still held
+  // Transfers, and 1 while gets are not answered. Written by `take`; an atomic for `waiting`.
+  std::atomic<std::uint32_t> active_{0};
+  std::uint32_t held_records_ = 0;   // handed out and not released
+  std::uint64_t carried_lines_ = 0;  // used up behind a record that is still held
   context c_;
   bool broken_ = false;
+
+  get_answers gets_;
 
   // Transfers:
   std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`

@@ -43,7 +43,7 @@ bool geometry::sane() const noexcept {
 }
 
 std::size_t geometry::slot_bytes() const noexcept {
-  return control_bytes + ring_bytes + std::size_t{piece_bytes} * piece_count;
+  return control_bytes + ring_bytes + std::size_t{piece_bytes} * (piece_count + reply_count);
 }
 
 std::size_t geometry::total_bytes() const noexcept {
@@ -54,9 +54,12 @@ namespace {
 
 slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) noexcept {
   std::byte* at = base + head_bytes + index * shape.slot_bytes();
+  std::byte* const ring = at + control_bytes;
+  std::byte* const pieces = ring + shape.ring_bytes;
   return {.control = reinterpret_cast<slot_control*>(at),
-          .ring = at + control_bytes,
-          .pieces = at + control_bytes + shape.ring_bytes};
+          .ring = ring,
+          .pieces = pieces,
+          .replies = pieces + std::size_t{shape.piece_bytes} * shape.piece_count};
 }
 
 std::string bell_of(const std::string& path) { return path + ".bell"; }
@@ -142,11 +145,8 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   }
   made->memory_ = std::move(*memory);
   auto* head = new (made->memory_->base()) segment_head{};
-  head->label = {.magic = layout_magic,
-                 .version = layout_version,
-                 .rank = options.rank,
-                 .shape = options.shape,
-                 .proof = proof};
+  head->label = {
+      .magic = layout_magic, .version = layout_version, .shape = options.shape, .proof = proof};
   head->bell.store(doorbell::strict, std::memory_order_relaxed);
   if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
   made->path_ = path;
@@ -210,7 +210,7 @@ base::result<> attachment::map(const address& where) {
   return {};
 }
 
-base::result<> attachment::claim_slot(std::uint32_t my_rank, const std::string& path) {
+base::result<> attachment::claim_slot(processes::process_id me, const std::string& path) {
   index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);  // hands out numbers: no data
   if (index_ >= shape_.slot_count)
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
@@ -218,12 +218,13 @@ base::result<> attachment::claim_slot(std::uint32_t my_rank, const std::string& 
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
     return failed(fault_kind::no_memory, fmt::format("shm: no room for a slot in {}", path));
   // Carried by the release of our bit in `active`.
-  slot_.control->rank_plus_one.store(my_rank + 1, std::memory_order_relaxed);
+  slot_.control->job.store(me.job, std::memory_order_relaxed);
+  slot_.control->rank_plus_one.store(me.rank + 1, std::memory_order_relaxed);
   return {};
 }
 
 base::result<std::unique_ptr<attachment>> attachment::attach(const address& where,
-                                                             std::uint32_t my_rank) {
+                                                             processes::process_id me) {
   const address here = this_process();
   if (where.boot_id != here.boot_id)
     return failed(fault_kind::unsupported, "shm: the peer is on another machine");
@@ -236,7 +237,7 @@ base::result<std::unique_ptr<attachment>> attachment::attach(const address& wher
     return failed(fault_kind::unsupported, fmt::format("shm: {} has no bell", where.path));
   if (where.pid_namespace == here.pid_namespace && where.pid_namespace != 0)
     made->process_ = owned_fd(static_cast<int>(syscall(SYS_pidfd_open, where.pid, 0)));
-  if (auto claimed = made->claim_slot(my_rank, where.path); !claimed)
+  if (auto claimed = made->claim_slot(me, where.path); !claimed)
     return std::unexpected(claimed.error());
   return made;
 }
@@ -258,6 +259,10 @@ bool attachment::reserve_ring() noexcept { return reserve(slot_.ring, shape_.rin
 
 bool attachment::reserve_pieces() noexcept {
   return reserve(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
+}
+
+bool attachment::reserve_replies() noexcept {
+  return reserve(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);
 }
 
 bool attachment::process_runs() const noexcept {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "processes/process.hpp"
 #include "rails/shm/host.hpp"
 #include "rails/shm/layout.hpp"
 
@@ -31,8 +32,12 @@ class owned_fd {
   int fd_ = -1;
 };
 
-/// A file's memory. All drivers of this process that map the same file share one mapping, so that
-/// two drivers in one process (tests) are seen by sanitizers to touch the same memory.
+/// A file's memory. All drivers of a process that map the same file share one mapping.
+///
+/// The table of mappings is the process's, although runtimes have nothing else in common: where two
+/// of them in one process talk to each other, each maps its own segment and the other's.
+/// ThreadSanitizer follows addresses, so at two addresses of one word it would see neither a race
+/// nor the order that a release and an acquire make. The table keeps nothing alive.
 class mapping {
  public:
   [[nodiscard]] static base::result<std::shared_ptr<mapping>> of(int fd, std::size_t bytes);
@@ -60,7 +65,6 @@ class mapping {
 struct segment_options {
   std::string directory;
   std::string name;  ///< the file's begins with it; the bell is that name and .bell
-  std::uint32_t rank = 0;
   geometry shape;
 };
 
@@ -101,7 +105,7 @@ class attachment {
   /// `unsupported` when that segment cannot be reached or is not the one that was meant,
   /// `no_memory` when it has no slot, or no memory for one.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
-                                                                        std::uint32_t my_rank);
+                                                                        processes::process_id me);
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
 
@@ -111,10 +115,11 @@ class attachment {
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
-  /// Makes the file system keep memory for the ring (or the piece buffers), which would otherwise
+  /// Makes the file system keep memory for the ring (or other buffers), which would otherwise
   /// be missed in the middle of a copy, by a signal. False: there is not enough.
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
+  [[nodiscard]] bool reserve_replies() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
   /// Whether its process certainly runs now, and so its pid is its own: one system call. False also
   /// where that is not known.
@@ -123,7 +128,7 @@ class attachment {
  private:
   attachment() = default;
   [[nodiscard]] base::result<> map(const address& where);
-  [[nodiscard]] base::result<> claim_slot(std::uint32_t my_rank, const std::string& path);
+  [[nodiscard]] base::result<> claim_slot(processes::process_id me, const std::string& path);
   [[nodiscard]] bool reserve(const std::byte* begin, std::size_t bytes) noexcept;
 
   owned_fd file_;

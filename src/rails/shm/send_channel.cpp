@@ -48,7 +48,9 @@ send_channel::send_channel(context made) noexcept
       way_(std::move(made.way)),
       readable_pid_(made.readable_pid),
       calls_(way_ ? way_->slot().control : nullptr),
+      gets_(way_ ? way_->slot() : slot_view{}, way_ ? way_->shape().piece_bytes : 0),
       writable_pid_(made.readable_pid),
+      rank_(made.rank),
       posted_count_(made.posted_count),
       news_(made.news) {}
 
@@ -71,12 +73,11 @@ bool send_channel::begin() noexcept {
   if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
   if (!way_->reserve_ring()) {
     base::log(base::severity::warning,
-              "shm: no memory for messages to rank {}: another rail must carry them",
-              static_cast<std::uint32_t>(peer_));
+              "shm: no memory for messages to rank {}: another rail must carry them", rank_);
     state_.store(state::down, std::memory_order_relaxed);
     return false;
   }
-  // From now on the peer polls this slot. Release carries rank_plus_one to it.
+  // From now on the peer polls this slot. Release carries our name to it.
   const std::uint32_t index = way_->slot_index();
   way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
                                            std::memory_order_release);
@@ -128,8 +129,7 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
   if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
     base::log(base::severity::warning,
-              "shm: no memory for large messages to rank {}: another rail must carry them",
-              static_cast<std::uint32_t>(peer_));
+              "shm: no memory for large messages to rank {}: another rail must carry them", rank_);
     state_.store(state::down, std::memory_order_relaxed);
     return post::down;
   }
@@ -180,6 +180,22 @@ post send_channel::atomic(const remote_place& at, const atomic_request& what, st
   posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks
   calls_.began();  // before the answer can wake a thread that would not see the call
   static_cast<void>(write_record(record_kind::atomic, bytes_of(call), {}));  // there is room
+  return post::posted;
+}
+
+post send_channel::get(const remote_place& from, std::span<std::byte> to,
+                       std::uint64_t cookie) noexcept {
+  if (!usable()) return post::down;
+  if (to.empty()) return post::done;
+  if (!replies_reserved_ && !(replies_reserved_ = way_->reserve_replies())) {
+    base::log(base::severity::warning, "shm: no memory to get bytes from rank {}", rank_);
+    return post::down;
+  }
+  if (gets_.full() || !reserve(lines_of(sizeof(get_call)))) return post::retry;
+  const get_call call{.id = from.exposed.id, .offset = from.offset, .bytes = to.size()};
+  posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks
+  gets_.begin(to, cookie);
+  static_cast<void>(write_record(record_kind::get, bytes_of(call), {}));  // there is room
   return post::posted;
 }
 
@@ -374,6 +390,9 @@ std::size_t send_channel::report(std::span<event> out) noexcept {
                              HEADWAY_NO_THREAD_SAFETY_ANALYSIS {  // it is held here
                                return buffers_emptied(ticket);
                              });
+  bool freed = false;
+  count += gets_.report(peer_, down, out.subspan(count), budget_bytes, freed);
+  if (freed) notify();
   if (count == 0) return 0;
   posted_count_->fetch_sub(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
   return count;
@@ -389,7 +408,7 @@ std::size_t send_channel::advance(std::span<event> out) noexcept {
 
 bool send_channel::unfinished() const noexcept {
   return posted_.load(std::memory_order_acquire) != done_.load(std::memory_order_acquire) ||
-         calls_.waiting();
+         calls_.waiting() || gets_.waiting();
 }
 
 bool send_channel::could_advance() noexcept {
@@ -401,7 +420,7 @@ bool send_channel::could_advance() noexcept {
   if (!pushing_.try_lock()) return true;  // another thread is at it: see what comes of it
   const std::uint32_t oldest = done_.load(std::memory_order_relaxed);
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
-  bool something = calls_.answered() || bell_.is_closed() ||
+  bool something = calls_.answered() || gets_.answered() || bell_.is_closed() ||
                    lost_.load(std::memory_order_relaxed) || (oldest != posted && finished(oldest));
   if (!something && buffer_free()) {
     for (std::uint32_t n = oldest; n != begun(posted) && !something; ++n)

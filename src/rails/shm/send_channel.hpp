@@ -12,6 +12,7 @@
 #include "rails/memory.hpp"
 #include "rails/shm/atomic_calls.hpp"
 #include "rails/shm/doorbell.hpp"
+#include "rails/shm/get_calls.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/segment.hpp"
@@ -39,6 +40,7 @@ class send_channel {
 
   struct context {
     peer_id peer{};
+    std::uint32_t rank = 0;           ///< in its job, for the log
     std::unique_ptr<attachment> way;  ///< null: none leads there (any more), all sends are `down`
     bool fence_always = false;        ///< this process is not enlisted
     bool push = true;                 ///< false: no buffers for a peer that pulls
@@ -55,6 +57,9 @@ class send_channel {
   /// `before` null: a flush.
   [[nodiscard]] post atomic(const remote_place& at, const atomic_request& what,
                             std::uint64_t* before, std::uint64_t cookie) noexcept;
+  /// Reads from an exposure of the peer, which passes the bytes through the reply buffers.
+  [[nodiscard]] post get(const remote_place& from, std::span<std::byte> to,
+                         std::uint64_t cookie) noexcept;
   /// Pushes pieces and reports what is finished: sent, failed.
   [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
   /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
@@ -83,6 +88,7 @@ class send_channel {
   }
   void set_lost_reported() noexcept { lost_reported_ = true; }
   [[nodiscard]] peer_id peer() const noexcept { return peer_; }
+  [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
   [[nodiscard]] bool peer_alive() const noexcept { return way_ && way_->owner_alive(); }
 
  private:
@@ -164,10 +170,13 @@ class send_channel {
   std::array<posting, transfers_max> postings_;
   way_choice choice_;
   atomic_calls calls_;
+  get_calls gets_;
   std::atomic<pid_t> writable_pid_;  // the pusher makes it 0 when the kernel or peer refuses
   bool pieces_reserved_ = false;     // send's own
+  bool replies_reserved_ = false;    // the same
   std::atomic<bool> lost_{false};
   bool lost_reported_ = false;  // reap's own
+  const std::uint32_t rank_;
   std::atomic<std::uint32_t>* posted_count_;
   std::atomic<bool>* news_;
 

@@ -16,7 +16,7 @@ namespace {
 
 /// The names of all segments of the job begin like this.
 std::string job_prefix(const config& c) {
-  std::string name = fmt::format("{}{}-", file_prefix, c.job_id);
+  std::string name = fmt::format("{}{}-", file_prefix, c.job_name);
   std::ranges::replace_if(
       name,
       [](unsigned char ch) { return !std::isalnum(ch) && ch != '-' && ch != '_' && ch != '.'; },
@@ -40,9 +40,9 @@ std::uint32_t chosen(std::uint32_t value, std::uint32_t otherwise, std::uint32_t
 shm_driver::shm_driver(config given)
     : memory_(links_, given.how.large), config_(std::move(given)) {}
 
-geometry shm_driver::shape_for(std::uint32_t local_size, const settings& how) {
-  geometry g{.slot_count = std::min(local_size, slots_max)};
-  const int step = local_size <= 8 ? 0 : local_size <= 32 ? 1 : 2;
+geometry shm_driver::shape_for(std::uint32_t size, const settings& how) {
+  geometry g{.slot_count = std::min(size, slots_max)};
+  const int step = size <= 8 ? 0 : size <= 32 ? 1 : 2;
   g.ring_bytes = chosen(how.ring_bytes, 128u * 1024 >> step, 4 * page_bytes);
   g.piece_bytes = chosen(how.piece_bytes, 32u * 1024 >> (step > 0), page_bytes);
   g.piece_count = std::min(chosen(how.piece_count, step == 2 ? 8 : 16, 2), pieces_max);
@@ -50,17 +50,15 @@ geometry shm_driver::shape_for(std::uint32_t local_size, const settings& how) {
 }
 
 base::result<std::vector<std::byte>> shm_driver::open() {
-  HEADWAY_ASSERT(!now_ && config_.rank < config_.size);
-  const std::uint32_t local = config_.local_size != 0 ? config_.local_size : config_.size;
+  HEADWAY_ASSERT(!now_ && config_.known);
+  const auto rank = config_.known->at(config_.me).rank;
   const segment_options options{.directory = config_.how.directory,
-                                .name = fmt::format("{}{}", job_prefix(config_), config_.rank),
-                                .rank = config_.rank,
-                                .shape = shape_for(std::max(local, 1u), config_.how)};
+                                .name = fmt::format("{}{}", job_prefix(config_), rank),
+                                .shape = shape_for(std::max(config_.size, 1u), config_.how)};
   sweep(options.directory, job_prefix(config_));
   auto made = segment::create(options);
   if (!made) return std::unexpected(made.error());
   enlisted_ = process_fences::enlist();
-  links_.open(config_.size);
   limits_ = {.name = "shm",
              .header_bytes_max = header_bytes_max,
              .eager_bytes_max = options.shape.ring_bytes / 8,
@@ -68,7 +66,7 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .poll_cost_ns = 5,
              .latency_ns = 150,
              .wakes = true};
-  now_.emplace(std::move(*made), peer_id{config_.rank}, links_, memory_.exposed(),
+  now_.emplace(std::move(*made), config_, links_, memory_.exposed(),
                header_bytes_max + limits_.eager_bytes_max);
   memory_.serve(&now_->in);
   const segment& mine = *now_->mine;
@@ -80,9 +78,9 @@ base::result<std::vector<std::byte>> shm_driver::open() {
 }
 
 base::result<> shm_driver::connect(peer_id peer, std::span<const std::byte> bytes) {
-  const auto rank = static_cast<std::uint32_t>(peer);
-  if (rank >= config_.size || rank == config_.rank || !now_ || links_.find(peer))
-    return base::failed(base::fault_kind::bad_input, fmt::format("shm: no peer {} here", rank));
+  if (peer == config_.me || !now_ || links_.find(peer))
+    return base::failed(base::fault_kind::bad_input,
+                        fmt::format("shm: rank {} cannot be connected", process_of(peer).rank));
   auto done = attach(peer, bytes);
   // A thread that sleeps has to take what the peer has sent until now.
   if (now_->in.slot_of(peer)) now_->sleep.ring();
@@ -92,7 +90,7 @@ base::result<> shm_driver::connect(peer_id peer, std::span<const std::byte> byte
 base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes) {
   const auto where = address::parse(bytes);
   if (!where) return std::unexpected(where.error());
-  auto way = attachment::attach(*where, config_.rank);
+  auto way = attachment::attach(*where, process_of(config_.me));
   if (way) {
     // A process that may read another may write it: the kernel asks the same for both.
     const bool readable = config_.how.large != large_way::ring && can_read(*where);
@@ -114,6 +112,7 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
 
 send_channel& shm_driver::add(peer_id peer, std::unique_ptr<attachment> way, pid_t readable_pid) {
   return links_.emplace(peer, send_channel::context{.peer = peer,
+                                                    .rank = process_of(peer).rank,
                                                     .way = std::move(way),
                                                     .fence_always = !enlisted_,
                                                     .push = config_.how.large != large_way::kernel,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "processes/table.hpp"
 #include "rails/driver.hpp"
 #include "rails/last_events.hpp"
 #include "rails/shm/incoming.hpp"
@@ -22,10 +23,11 @@ namespace headway::rails::shm {
 
 /// What the driver is told at construction.
 struct config {
-  std::string job_id;  ///< letters, digits, '-', '_', '.'; others are replaced
-  std::uint32_t rank = 0;
-  std::uint32_t size = 1;        ///< processes of the job
-  std::uint32_t local_size = 0;  ///< of them on this machine, 0: not known; it scales the rings
+  processes::table* known = nullptr;  ///< outlives the driver, which adds who speaks first
+  peer_id me{};                       ///< this process in it
+  std::string job_name;    ///< begins the files' names, with the rank; letters, digits, '-', '_',
+                           ///< '.': others are replaced
+  std::uint32_t size = 1;  ///< at most so many processes attach; it scales the rings
   settings how = {};
 };
 
@@ -68,7 +70,7 @@ class shm_driver final : public driver {
   void close() noexcept override;
 
   /// Sizes of a segment for so many processes, as far as the settings leave them open.
-  [[nodiscard]] static geometry shape_for(std::uint32_t local_size, const settings& how = {});
+  [[nodiscard]] static geometry shape_for(std::uint32_t size, const settings& how = {});
 
  private:
   static constexpr std::size_t header_bytes_max = 128;
@@ -77,22 +79,26 @@ class shm_driver final : public driver {
 
   /// What exists while the driver is open.
   struct opened {
-    opened(std::unique_ptr<segment> made, peer_id me, const peer_links& links, exposures& exposed,
-           std::size_t record_bytes_max)
+    opened(std::unique_ptr<segment> made, const config& given, const peer_links& links,
+           exposures& exposed, std::size_t record_bytes_max)
         : mine(std::move(made)),
           in({.mine = *mine,
-              .me = me,
+              .known = *given.known,
+              .self = given.known->at(given.me),
               .links = links,
               .exposed = exposed,
               .record_bytes_max = record_bytes_max}),
           sleep(*mine),
-          slots(*mine, me, links) {}
+          slots(*mine, given.me, links) {}
     std::unique_ptr<segment> mine;
     incoming in;
     sleeper sleep;
     segment_slots slots;
   };
 
+  [[nodiscard]] processes::process_id process_of(peer_id peer) const noexcept {
+    return config_.known->at(peer);
+  }
   [[nodiscard]] base::result<> attach(peer_id peer, std::span<const std::byte> address);
   send_channel& add(peer_id peer, std::unique_ptr<attachment> way, pid_t readable_pid);
   [[nodiscard]] std::size_t advance_all(std::span<event> out) noexcept;

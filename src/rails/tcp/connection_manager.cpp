@@ -24,8 +24,9 @@ std::uint64_t pending_word(std::size_t slot, std::uint32_t generation) noexcept 
 }  // namespace
 
 connection_manager::connection_manager(connection_events& h, watch_set& watch,
-                                       const credentials& own, const settings& s)
-    : host_(&h), watch_(&watch), own_(&own), settings_(&s) {}
+                                       processes::table& known, const credentials& own,
+                                       const settings& s)
+    : host_(&h), watch_(&watch), known_(&known), own_(&own), settings_(&s) {}
 
 base::result<std::vector<endpoint>> connection_manager::open(std::span<const net_interface> on) {
   std::vector<endpoint> made;
@@ -108,7 +109,9 @@ void connection_manager::start_call_to(std::uint32_t peer, std::uint64_t now_ns)
   auto made = start_call(p.routes[p.next_route], *settings_);
   if (made.error != 0 && made.error != EINPROGRESS) return call_failed(peer, made.error, now_ns);
   tune_connection(made.fd.get(), *settings_);
-  p.slot = seat(pending_connection::dialled(std::move(made.fd), *own_, peer, now_ns), EPOLLOUT);
+  p.slot = seat(
+      pending_connection::dialled(std::move(made.fd), *own_, known_->at(peer_id{peer}), now_ns),
+      EPOLLOUT);
   if (p.slot == no_slot) return call_failed(peer, ENOMEM, now_ns);
   deadline_at_most(now_ns + call_ns);
 }
@@ -120,13 +123,13 @@ void connection_manager::call_again_at(std::uint32_t peer, std::uint64_t when_ns
 
 void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept {
   auto& p = partners_[peer];
-  base::log(base::severity::debug, "tcp: call to rank {} at {}: errno {}", peer,
+  base::log(base::severity::debug, "tcp: call to rank {} at {}: errno {}", rank_of(peer),
             p.routes[p.next_route].to.text(), error);
   p.refused_only = p.refused_only && error == ECONNREFUSED;
   if (p.first_failure_ns == 0) p.first_failure_ns = now_ns;
   const auto patience = p.refused_only ? settings_->refused_ns : settings_->connect_ns;
   if (now_ns - p.first_failure_ns >= patience) {
-    base::log(base::severity::info, "tcp: rank {} cannot be reached at {}: errno {}", peer,
+    base::log(base::severity::info, "tcp: rank {} cannot be reached at {}: errno {}", rank_of(peer),
               p.routes[p.next_route].to.text(), error);
     stop_calling(peer);
     return host_->unreachable(peer, p.refused_only);
@@ -218,7 +221,7 @@ void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) n
 }
 
 void connection_manager::admit(pending_connection&& c) noexcept {
-  const auto peer = c.peer();
+  const auto peer = number_of(c);
   auto fd = c.take_fd();
   stop_calling(peer);
   host_->connected(peer, std::move(fd));
@@ -226,7 +229,7 @@ void connection_manager::admit(pending_connection&& c) noexcept {
 
 void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept {
   auto& c = *places_[slot].who;
-  const auto peer = c.peer();
+  const auto peer = number_of(c);
   const auto& ours = partners_[peer].slot;
   const bool committed = ours != no_slot && places_[ours].who->committed();
   auto v = verdict::welcome;
@@ -240,7 +243,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
       if (!hung_up(c.fd())) host_->called_again(peer, now_ns);
       break;
     case connection_events::relation::apart:
-      if (committed && own_->self.rank < peer) v = verdict::taken;
+      if (committed && own_->self < c.peer()) v = verdict::taken;
       break;
   }
   if (!c.decide(v) || v != verdict::welcome) return dismiss(slot);
@@ -251,7 +254,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
 
 void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept {
   pending_connection c = std::move(*places_[slot].who);
-  const auto peer = c.peer();
+  const auto peer = number_of(c);
   dismiss(slot);
   partners_[peer].slot = no_slot;
   switch (c.judged()) {
@@ -273,11 +276,10 @@ void connection_manager::end_call(std::size_t slot, pending_connection::state ho
   auto& c = *places_[slot].who;
   if (how == pending_connection::state::not_ours)
     rejections_.say(complaint::not_ours, caller_name(c.fd()), now_ns);
-  const bool outgoing = c.outgoing();
-  const auto peer = c.peer();
+  if (!c.outgoing()) return dismiss(slot);
+  const auto peer = number_of(c);
   const int error = how == pending_connection::state::not_ours ? EPROTO : c.error();
   dismiss(slot);
-  if (!outgoing) return;
   partners_[peer].slot = no_slot;
   call_failed(peer, error, now_ns);
 }
@@ -301,7 +303,7 @@ void connection_manager::on_time(std::uint64_t now_ns) noexcept {
       continue;
     }
     if (c->outgoing()) {
-      const auto peer = c->peer();
+      const auto peer = number_of(*c);
       dismiss(i);
       partners_[peer].slot = no_slot;
       call_failed(peer, ETIMEDOUT, now_ns);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "processes/table.hpp"
 #include "rails/driver.hpp"
 #include "rails/tcp/address.hpp"
 #include "rails/tcp/pending_connection.hpp"
@@ -19,7 +20,7 @@
 
 namespace headway::rails::tcp {
 
-/// What an epoll word means: a kind, and an index with a generation or a rank.
+/// What an epoll word means: a kind, and an index with a generation or a peer's number.
 enum class watch_kind : std::uint8_t { bell, listener, pending, link };
 [[nodiscard]] constexpr std::uint64_t watch_word(watch_kind kind, std::uint64_t which) noexcept {
   return static_cast<std::uint64_t>(kind) << 56 | which;
@@ -54,9 +55,10 @@ class connection_events {
 /// know the job's secret.
 ///
 /// Both ends may call at once. A caller commits itself by its proof, and from then on the other
-/// side may welcome it; before, it can hang up and nothing is lost. So: the lower rank, asked for
-/// its verdict on a proved caller, says `taken` when its own call is committed, else it drops its
-/// own call and welcomes. The higher rank always welcomes and drops its own call: the lower one,
+/// side may welcome it; before, it can hang up and nothing is lost. So: the process with the lower
+/// name (job, then rank), asked for its verdict on a proved caller, says `taken` when its own call
+/// is committed, else it drops its own call and welcomes. The higher one always welcomes and drops
+/// its own call: the lower one,
 /// which has proved itself on this connection, will answer `taken` on the other or has done so. At
 /// most one connection is ever welcomed, and no frame is sent before the welcome: none can be lost
 /// or overtaken.
@@ -73,8 +75,9 @@ class connection_manager {
   static constexpr std::uint64_t silent_unauthenticated_ns = 1'000'000'000;
   static constexpr std::uint64_t call_ns = 3'000'000'000;  ///< for one route to answer
 
-  connection_manager(connection_events& h, watch_set& watch, const credentials& own,
-                     const settings& s);
+  /// A caller that has proved itself is added to `known`.
+  connection_manager(connection_events& h, watch_set& watch, processes::table& known,
+                     const credentials& own, const settings& s);
 
   /// Listens on every address of these interfaces.
   [[nodiscard]] base::result<std::vector<endpoint>> open(std::span<const net_interface> on);
@@ -111,6 +114,13 @@ class connection_manager {
     std::uint32_t generation = 0;
   };
 
+  /// Of a call of ours, or of a caller that has proved itself.
+  [[nodiscard]] std::uint32_t number_of(const pending_connection& c) const noexcept {
+    return static_cast<std::uint32_t>(known_->add(c.peer()));
+  }
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t peer) const noexcept {
+    return known_->at(peer_id{peer}).rank;
+  }
   std::size_t seat(pending_connection&& c, std::uint32_t events) noexcept;
   void dismiss(std::size_t slot) noexcept;
   void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;
@@ -127,6 +137,7 @@ class connection_manager {
 
   connection_events* host_;
   watch_set* watch_;
+  processes::table* known_;
   const credentials* own_;
   const settings* settings_;
   std::vector<listener> listeners_;

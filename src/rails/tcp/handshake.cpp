@@ -1,6 +1,5 @@
 #include "rails/tcp/handshake.hpp"
 
-#include "processes/table.hpp"
 #include "rails/tcp/wire.hpp"
 
 namespace headway::rails::tcp {
@@ -34,14 +33,8 @@ constexpr authentication::protocol tcp_protocol{
 
 }  // namespace
 
-credentials credentials::make(const authentication::key& secret, std::string_view job_id,
-                              std::uint32_t rank, std::uint32_t size) noexcept {
-  return {
-      .secret = secret, .self = {.job = processes::job_id_of(job_id), .rank = rank}, .size = size};
-}
-
-handshake handshake::dial(const credentials& own, std::uint32_t peer) noexcept {
-  const names both{.dialler = own.self, .answerer = {.job = own.self.job, .rank = peer}};
+handshake handshake::dial(const credentials& own, processes::process_id peer) noexcept {
+  const names both{.dialler = own.self, .answerer = peer};
   handshake h(own,
               authentication::handshake::initiator(own.secret, tcp_protocol, both.packed(), {}));
   h.peer_ = peer;
@@ -52,13 +45,11 @@ handshake handshake::answer(const credentials& own) noexcept {
   return {own, authentication::handshake::responder(own.secret, tcp_protocol)};
 }
 
-/// Reads the hello. The answerer is the process that was meant, and the dialler another one of its
-/// job.
+/// Reads the hello. The answerer is the process that was meant, and the dialler another one.
 bool handshake::is_for_us() noexcept {
   const auto both = names::unpacked(talk_.hello());
-  peer_ = both.dialler.rank;
-  return both.answerer == own_->self && both.dialler.job == own_->self.job && peer_ < own_->size &&
-         peer_ != own_->self.rank;
+  peer_ = both.dialler;
+  return both.answerer == own_->self && peer_ != own_->self;
 }
 
 handshake::stage handshake::received(std::size_t bytes) noexcept {

@@ -4,21 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "authentication/handshake.hpp"
 #include "processes/process.hpp"
 
 namespace headway::rails::tcp {
 
-/// Which process this is, and the secret that its job's processes share.
+/// Which process this is, and the secret that it shares with those that it may talk to.
 struct credentials {
   authentication::key secret{};
   processes::process_id self{};
-  std::uint32_t size = 1;  ///< processes of the job
-
-  [[nodiscard]] static credentials make(const authentication::key& secret, std::string_view job_id,
-                                        std::uint32_t rank, std::uint32_t size) noexcept;
 };
 
 /// The answering side's decision about a dialler that has proved itself.
@@ -32,19 +27,19 @@ enum class verdict : std::uint8_t {
 /// (job, rank), the decision is a verdict.
 /// Shape:    messages of 72, 64, 32 and 40 bytes.
 /// Threads:  none.
-/// Errors:   `broken` for ever after the first message that does not fit. A hello of another job,
-///           for another process, or from a rank that does not exist is broken too.
+/// Errors:   `broken` for ever after the first message that does not fit. A hello for another
+///           process, or from one of the same name, is broken too.
 /// Source:   authentication/handshake.hpp. Fuzzed by tests/fuzz/tcp_handshake_fuzz.cpp.
 class handshake {
  public:
   using stage = authentication::handshake::stage;
 
-  [[nodiscard]] static handshake dial(const credentials& own, std::uint32_t peer) noexcept;
+  [[nodiscard]] static handshake dial(const credentials& own, processes::process_id peer) noexcept;
   [[nodiscard]] static handshake answer(const credentials& own) noexcept;
 
   [[nodiscard]] stage now() const noexcept { return talk_.now(); }
-  /// The other side's rank. For the answerer: after `hello`, a claim; from `judging` on, the truth.
-  [[nodiscard]] std::uint32_t peer() const noexcept { return peer_; }
+  /// The other side. For the answerer: after `hello`, a claim; from `judging` on, the truth.
+  [[nodiscard]] processes::process_id peer() const noexcept { return peer_; }
   /// Of a handshake that is `finished`.
   [[nodiscard]] verdict judged() const noexcept { return judged_; }
 
@@ -67,7 +62,7 @@ class handshake {
 
   const credentials* own_;  // outlives the handshake
   authentication::handshake talk_;
-  std::uint32_t peer_ = 0;
+  processes::process_id peer_;
   verdict judged_ = verdict::gone;
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t ahead_bytes = 64 * 1024;
 
 block* block_pool::take() noexcept {
   if (free_.empty()) {
-    if (all_.size() == blocks_max_) return nullptr;
+    if (all_.size() >= blocks_max_) return nullptr;
     auto made = std::unique_ptr<block>(new (std::nothrow) block);
     if (!made) return nullptr;
     all_.push_back(std::move(made));

@@ -24,11 +24,12 @@ struct block {
 
 /// The blocks of one driver. The last one given back is the next one taken, so that all
 /// connections of a quiet program use the same warm memory.
-/// Shape:    grows one by one up to a maximum, and keeps what it has.
+/// Shape:    grows one by one up to a limit, and keeps what it has.
 /// Threads:  the reaper's.
 class block_pool {
  public:
   explicit block_pool(std::size_t blocks_max) noexcept : blocks_max_(blocks_max) {}
+  void limit_to(std::size_t blocks_max) noexcept { blocks_max_ = blocks_max; }
   /// Null: as many as there may be are in use.
   [[nodiscard]] block* take() noexcept;
   /// Takes it back when no connection reads into it and no event points into it.

@@ -10,6 +10,7 @@
 #include "base/mutex.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
+#include "processes/table.hpp"
 #include "rails/driver.hpp"
 #include "rails/peer_map.hpp"
 #include "rails/tcp/address.hpp"
@@ -34,9 +35,11 @@ struct link {
     lost,
   };
 
-  link(std::uint32_t rank, std::size_t segment_bytes) noexcept : peer(rank), out(segment_bytes) {}
+  link(std::uint32_t number, std::uint32_t rank_there, std::size_t segment_bytes) noexcept
+      : peer(number), rank(rank_there), out(segment_bytes) {}
 
-  const std::uint32_t peer;
+  const std::uint32_t peer;  ///< its number in the table of processes
+  const std::uint32_t rank;  ///< in its job, for the log
   /// `connect` has been called; else the peer has called us, and nothing is read from it yet.
   /// Edge (K): release in `connect` -> acquire in `link_reader::read`.
   std::atomic<bool> known{false};
@@ -64,24 +67,23 @@ struct link {
   std::uint64_t up_since_ns = 0;
 };
 
-/// The links of one driver, by rank: of the peers that `connect` was called for, and of those that
-/// have called us.
-/// Threads:  any; `open` alone.
+/// The links of one driver, by the peer's number: of the peers that `connect` was called for, and
+/// of those that have called us.
+/// Threads:  any.
 class link_table {
  public:
-  void open(std::uint32_t size, std::size_t segment_bytes) {
-    all_.open(size);
-    segment_bytes_ = segment_bytes;
-  }
-  /// Null: not met, or no peer of this job.
+  link_table(const processes::table& known, std::size_t segment_bytes) noexcept
+      : known_(&known), segment_bytes_(segment_bytes) {}
+  /// Null: not met.
   [[nodiscard]] link* find(peer_id peer) const noexcept { return all_.find(peer); }
-  /// Of a rank that was met.
-  [[nodiscard]] link& at(std::uint32_t rank) const noexcept { return *all_.find(peer_id{rank}); }
+  /// Of a peer that was met.
+  [[nodiscard]] link& at(std::uint32_t peer) const noexcept { return *all_.find(peer_id{peer}); }
   /// Made, if it was not met yet.
-  [[nodiscard]] link& meet(std::uint32_t rank) {
+  [[nodiscard]] link& meet(std::uint32_t peer) {
     const base::lock_guard guard(making_);
-    link* const met = all_.find(peer_id{rank});
-    return met ? *met : all_.emplace(peer_id{rank}, rank, segment_bytes_);
+    const peer_id id{peer};
+    link* const met = all_.find(id);
+    return met ? *met : all_.emplace(id, peer, known_->at(id).rank, segment_bytes_);
   }
   template <class Visit>
   void each(Visit&& visit) const {
@@ -90,7 +92,8 @@ class link_table {
 
  private:
   peer_map<link> all_;
-  std::size_t segment_bytes_ = 0;
+  const processes::table* known_;
+  const std::size_t segment_bytes_;
   base::mutex making_;  // cold: `connect` and the reaper may meet the same peer at once
 };
 

@@ -52,10 +52,9 @@ post memory_access::put(peer_id peer, const remote_place& to, std::span<const st
   HEADWAY_DEBUG_ASSERT(inside(to, from.size()));
   auto* const l = shared_->links.find(peer);
   if (!l) return post::down;
-  const auto rank = static_cast<std::uint32_t>(peer);
   const base::lock_guard guard(l->lock);
   if (!ready_to_write(*l, shared_->wake)) return post::down;
-  return shared_->writer.put(*l, rank, to, from, cookie);
+  return shared_->writer.put(*l, l->peer, to, from, cookie);
 }
 
 post memory_access::request(peer_id peer, const remote_place& at, memory_request what,
@@ -63,14 +62,13 @@ post memory_access::request(peer_id peer, const remote_place& at, memory_request
   HEADWAY_DEBUG_ASSERT(inside(at, to.size()));
   auto* const l = shared_->links.find(peer);
   if (!l) return post::down;
-  const auto rank = static_cast<std::uint32_t>(peer);
   const base::lock_guard guard(l->lock);
   if (!ready_to_write(*l, shared_->wake)) return post::down;
   const auto answer = shared_->memory.calls.begin(peer, to, cookie);
   if (!answer) return post::retry;
   what.bytes = std::max<std::uint64_t>(to.size(), 1);
   what.answer = *answer;
-  if (shared_->writer.request(*l, rank, at, what)) return post::posted;
+  if (shared_->writer.request(*l, l->peer, at, what)) return post::posted;
   shared_->memory.calls.cancel(*answer);
   return post::retry;
 }

@@ -7,7 +7,8 @@
 namespace headway::rails::tcp {
 
 pending_connection pending_connection::dialled(unique_fd fd, const credentials& own,
-                                               std::uint32_t peer, std::uint64_t now_ns) noexcept {
+                                               processes::process_id peer,
+                                               std::uint64_t now_ns) noexcept {
   return {std::move(fd), handshake::dial(own, peer), true, now_ns};
 }
 

@@ -22,7 +22,7 @@ class pending_connection {
 
   /// We call `peer`; the connection may still be in the making.
   [[nodiscard]] static pending_connection dialled(unique_fd fd, const credentials& own,
-                                                  std::uint32_t peer,
+                                                  processes::process_id peer,
                                                   std::uint64_t now_ns) noexcept;
   [[nodiscard]] static pending_connection accepted(unique_fd fd, const credentials& own,
                                                    std::uint64_t now_ns) noexcept;
@@ -39,7 +39,7 @@ class pending_connection {
   }
   /// Nothing has arrived from this caller.
   [[nodiscard]] bool silent() const noexcept { return shake_.now() == handshake::stage::hello; }
-  [[nodiscard]] std::uint32_t peer() const noexcept { return shake_.peer(); }
+  [[nodiscard]] processes::process_id peer() const noexcept { return shake_.peer(); }
   [[nodiscard]] verdict judged() const noexcept { return shake_.judged(); }
   [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
   [[nodiscard]] int error() const noexcept { return error_; }

@@ -13,11 +13,18 @@
 #include "base/log.hpp"
 
 namespace headway::rails::tcp {
+namespace {
 
-reaper::reaper(shared_state& shared, const credentials& own, std::size_t blocks_max)
+// Beyond one for each connection: what the modules above hold without releasing it.
+constexpr std::size_t spare_blocks = 256;
+
+}  // namespace
+
+reaper::reaper(shared_state& shared, const credentials& own)
     : shared_(&shared),
-      connections_(static_cast<connection_events&>(*this), shared.watch, own, shared.how),
-      blocks_(blocks_max),
+      connections_(static_cast<connection_events&>(*this), shared.watch, shared.known, own,
+                   shared.how),
+      blocks_(spare_blocks),
       reader_(shared.links, static_cast<link_reader::listener&>(*this),
               shared.how.low_water_bytes) {
   sent_.reserve(output::entry_count);
@@ -206,7 +213,7 @@ void reaper::connected(std::uint32_t peer, unique_fd fd) noexcept {
     if (waiting) events |= EPOLLOUT;
     shared_->watch.change(l.fd.get(), events, watch_word(watch_kind::link, peer));
   }
-  ++up_count_;
+  blocks_.limit_to(spare_blocks + ++up_count_);
   if (revived) restored_.push_back(peer);
   reader_.touch(peer);
   if (waiting) write(peer);
@@ -232,7 +239,7 @@ void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
   const bool unread = !l.known.load(std::memory_order_relaxed);  // what it has sent is to be read
   if (unread || now_ns < l.up_since_ns + doubt_ns) return;
   base::log(base::severity::info, "{}: rank {} calls again: the old connection is lost",
-            shared_->name, peer);
+            shared_->name, l.rank);
   lose(peer);
 }
 
@@ -240,19 +247,20 @@ void reaper::check_health() noexcept {
   shared_->links.each([&](const link& l) {
     if (!l.in || !gone_silent(l.fd.get(), shared_->how.dead_ns)) return;
     base::log(base::severity::warning, "{}: the machine of rank {} does not answer any more",
-              shared_->name, l.peer);
+              shared_->name, l.rank);
     lose(l.peer);
   });
 }
 
 void reaper::ended(std::uint32_t peer, bool broken) noexcept {
+  const auto& l = shared_->links.at(peer);
   if (broken) {
     base::log(base::severity::error, "{}: rank {} breaks the format of frames: connection closed",
-              shared_->name, peer);
+              shared_->name, l.rank);
     return lose(peer);
   }
-  if (shared_->links.at(peer).in->said_goodbye()) return drop(peer, link::state::leaving);
-  base::log(base::severity::info, "{}: connection to rank {} lost", shared_->name, peer);
+  if (l.in->said_goodbye()) return drop(peer, link::state::leaving);
+  base::log(base::severity::info, "{}: connection to rank {} lost", shared_->name, l.rank);
   lose(peer);
 }
 
@@ -270,7 +278,7 @@ void reaper::drop(std::uint32_t peer, link::state how) noexcept {
   l.low_water = 1;
   connections_.stop_calling(peer);
   if (l.in) {
-    --up_count_;
+    blocks_.limit_to(spare_blocks + --up_count_);
     reader_.forget(peer);
     l.in.reset();
   }

@@ -20,11 +20,16 @@ namespace headway::rails::tcp {
 
 /// What the parts of a driver share. It outlives them.
 struct shared_state {
-  explicit shared_state(settings s, std::string rail_name)
-      : how(s), name(std::move(rail_name)), writer(watch) {}
+  explicit shared_state(settings s, std::string rail_name, processes::table& processes)
+      : how(s),
+        name(std::move(rail_name)),
+        known(processes),
+        links(processes, s.segment_bytes),
+        writer(watch) {}
 
   const settings how;
   const std::string name;
+  processes::table& known;
   link_table links;
   memory_tables memory;
   watch_set watch;
@@ -40,7 +45,7 @@ class reaper final : private connection_events, private link_reader::listener {
  public:
   static constexpr int watch_events_max = 32;
 
-  reaper(shared_state& shared, const credentials& own, std::size_t blocks_max);
+  reaper(shared_state& shared, const credentials& own);
 
   [[nodiscard]] base::result<std::vector<endpoint>> open(std::span<const net_interface> on);
   [[nodiscard]] std::size_t reap(std::span<event> out) noexcept;

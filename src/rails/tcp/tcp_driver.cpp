@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::uint64_t linger_ns = 1'000'000'000;
 constexpr int linger_nap_ms = 1;
-// Beyond one for each connection: what the modules above hold without releasing it.
-constexpr std::size_t spare_blocks = 256;
 
 std::string name_of(const config& c) {
   const auto name =
@@ -25,7 +23,8 @@ std::string name_of(const config& c) {
 
 }  // namespace
 
-tcp_driver::tcp_driver(config c) : config_(std::move(c)), shared_(config_.how, name_of(config_)) {}
+tcp_driver::tcp_driver(config c)
+    : config_(std::move(c)), shared_(config_.how, name_of(config_), *config_.known) {}
 
 limits tcp_driver::query() const noexcept {
   return {.name = shared_.name.c_str(),
@@ -39,28 +38,25 @@ limits tcp_driver::query() const noexcept {
 }
 
 base::result<std::vector<std::byte>> tcp_driver::open() {
-  HEADWAY_ASSERT(!open_ && config_.rank < config_.size);
+  HEADWAY_ASSERT(!open_);
   if (sodium_init() < 0) return base::failed(base::fault_kind::system, "libsodium does not start");
-  credentials_ = credentials::make(config_.secret, config_.job_id, config_.rank, config_.size);
+  credentials_ = {.secret = config_.secret, .self = config_.known->at(config_.me)};
   loopback_key_ = loopback_key();
   if (auto made = shared_.watch.open(); !made) return std::unexpected(std::move(made).error());
   auto woken = shared_.wake.open(shared_.watch, watch_word(watch_kind::bell, 0));
   if (!woken) return std::unexpected(std::move(woken).error());
-  reaper_.emplace(shared_, credentials_, spare_blocks + config_.size);
+  reaper_.emplace(shared_, credentials_);
   auto endpoints = reaper_->open(config_.interfaces);
   if (!endpoints) return std::unexpected(std::move(endpoints).error());
-  shared_.links.open(config_.size, config_.how.segment_bytes);
   open_ = true;
   return address{.loopback_key = loopback_key_, .endpoints = std::move(*endpoints)}.encode();
 }
 
 base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> bytes) {
-  const auto rank = static_cast<std::uint32_t>(peer);
   HEADWAY_ASSERT(open_);
-  if (rank >= config_.size)
-    return base::failed(base::fault_kind::bad_input,
-                        fmt::format("tcp: there is no rank {} in a job of {}", rank, config_.size));
-  if (rank == config_.rank)
+  const auto number = static_cast<std::uint32_t>(peer);
+  const auto rank = config_.known->at(peer).rank;
+  if (peer == config_.me)
     return base::failed(base::fault_kind::unsupported, "tcp: a process does not call itself");
   const auto theirs = address::decode(bytes);
   if (!theirs)
@@ -72,7 +68,7 @@ base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> byte
         base::fault_kind::unsupported,
         fmt::format("tcp: no interface of {} reaches rank {} at {}", shared_.name, rank,
                     theirs->endpoints.empty() ? "no address" : theirs->endpoints[0].text()));
-  auto& l = shared_.links.meet(rank);
+  auto& l = shared_.links.meet(number);
   const base::lock_guard guard(l.lock);
   if (l.known.load(std::memory_order_relaxed))  // set here alone
     return base::failed(base::fault_kind::bad_input,
@@ -82,7 +78,7 @@ base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> byte
   // It has called before it was known: it is read from now on.
   if (l.now == link::state::up)
     shared_.watch.change(l.fd.get(), l.watching_output ? EPOLLIN | EPOLLOUT : EPOLLIN,
-                         watch_word(watch_kind::link, rank));
+                         watch_word(watch_kind::link, number));
   return {};
 }
 

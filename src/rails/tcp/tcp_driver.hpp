@@ -20,10 +20,9 @@ namespace headway::rails::tcp {
 
 /// What the driver is told at construction.
 struct config {
-  std::uint32_t rank = 0;
-  std::uint32_t size = 1;
+  processes::table* known = nullptr;  ///< outlives the driver, which adds who speaks first
+  peer_id me{};                       ///< this process in it
   std::array<std::byte, 32> secret{};
-  std::string job_id;
   std::vector<net_interface> interfaces;  ///< as `select_rails` gives them; at least one
   settings how = {};
   int number = 1;  ///< of several rails on the same interface

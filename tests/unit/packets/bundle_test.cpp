@@ -169,6 +169,9 @@ TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes)
   constexpr std::uint32_t count = rails_per_peer_max + 2;
   simulation::network net(2, std::vector<simulation::rail_plan>(count, {.severable = true}), {}, 1);
   const auto machine = topology::machine::read().value();
+  processes::table known;
+  for (std::uint32_t rank = 0; rank < 2; ++rank)
+    known.add({.job = simulation::network::job, .rank = rank});
   for (std::uint32_t self = 0; self < 2; ++self) {
     const auto engine =
         progress::engine::start(*machine, {.points = progress::polling::off}, 1, net.clock())
@@ -179,7 +182,7 @@ TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes)
     for (std::uint32_t i = 0; i < count; ++i) {
       turns.push_back(self == 0 ? i : count - 1 - i);
       all.add_rail(std::make_unique<simulation::driver>(
-          net, static_cast<std::uint32_t>(turns.back()), self));
+          net, static_cast<std::uint32_t>(turns.back()), self, known, rails::peer_id{self}));
     }
     ASSERT_TRUE(all.use(rails::peer_id{1 - self}));
     for (std::size_t i = 0; i < count; ++i)

@@ -12,6 +12,7 @@
 #include "packets/strategies/sampled.hpp"
 #include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
+#include "tests/job_table.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/simulation/job.hpp"
 
@@ -135,8 +136,11 @@ struct tcp_pair {
           std::make_unique<packets::peers>(*one.engine, rails::peer_id{i}, one.routes,
                                            settings{.processes = 2, .cut_off_ns = cut_off_ns});
       for (int r = 0; r < 3; ++r) {
-        auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
-            .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
+        auto tcp = std::make_unique<rails::tcp::tcp_driver>(
+            rails::tcp::config{.known = &headway::testing::table_of(job, 2),
+                               .me = rails::peer_id{i},
+                               .secret = {},
+                               .interfaces = loopback()});
         all[1 - i].routes.addresses.emplace_back(tcp->open().value());
         one.peers->add_rail(std::move(tcp));
       }

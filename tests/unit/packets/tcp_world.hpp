@@ -12,6 +12,7 @@
 #include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/drivers/faulty_driver.hpp"
+#include "tests/job_table.hpp"
 #include "tests/reaches_all.hpp"
 
 namespace headway::packets::testing {
@@ -47,8 +48,11 @@ struct world {
           std::make_unique<packets::peers>(*one.engine, rails::peer_id{i}, one.routes,
                                            settings{.processes = 2, .cut_off_ns = 60'000'000'000});
       for (std::uint32_t r = 0; r < rail_count; ++r) {
-        auto tcp = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
-            .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
+        auto tcp = std::make_unique<rails::tcp::tcp_driver>(
+            rails::tcp::config{.known = &headway::testing::table_of(job, 2),
+                               .me = rails::peer_id{i},
+                               .secret = {},
+                               .interfaces = loopback()});
         auto plan = p;
         plan.seed = p.seed * 100 + i * 10 + r;
         // A peer that is silent on every rail for ever looks like one that computes.

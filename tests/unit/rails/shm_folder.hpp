@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rails/shm/shm_driver.hpp"
+#include "tests/job_table.hpp"
 
 namespace headway::rails::shm {
 
@@ -26,7 +27,11 @@ struct folder {
 };
 
 inline config config_in(const folder& where, std::uint32_t rank, std::uint32_t size = 2) {
-  return {.job_id = "job", .rank = rank, .size = size, .how = {.directory = where.path}};
+  return {.known = &headway::testing::table_of("job", size),
+          .me = peer_id{rank},
+          .job_name = "job",
+          .size = size,
+          .how = {.directory = where.path}};
 }
 
 }  // namespace headway::rails::shm

@@ -188,7 +188,8 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   shm_driver victim(config_in(where, 0)), friendly(config_in(where, 1));
   const auto to_victim = victim.open(), to_friend = friendly.open();
   ASSERT_TRUE(to_victim && to_friend);
-  const auto mad = attachment::attach(address::parse(*to_victim).value(), 1);
+  const auto mad = attachment::attach(address::parse(*to_victim).value(),
+                                      {.job = processes::job_id_of("job"), .rank = 1});
   ASSERT_TRUE(mad && victim.connect(peer_id{1}, *to_friend));
   // Every line of the ring is a put into what is not exposed: dropped, and no event.
   const put_prefix nowhere{.id = 99, .offset = 0};

@@ -17,11 +17,19 @@ std::array<std::byte, 32> secret_of(int seed) {
   return s;
 }
 
+credentials named(int secret, std::string_view job, std::uint32_t rank) {
+  return {.secret = secret_of(secret), .self = {.job = processes::job_id_of(job), .rank = rank}};
+}
+
+processes::process_id of_job(std::uint32_t rank) {
+  return {.job = processes::job_id_of("job"), .rank = rank};
+}
+
 class tcp_handshake : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_GE(sodium_init(), 0); }
-  credentials three = credentials::make(secret_of(1), "job", 3, 8);
-  credentials five = credentials::make(secret_of(1), "job", 5, 8);
+  credentials three = named(1, "job", 3);
+  credentials five = named(1, "job", 5);
 };
 
 /// Carries one side's output to the other, in parts of at most `part` bytes.
@@ -39,10 +47,10 @@ void carry(handshake& from, handshake& to, std::size_t part = 1000) {
 TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_verdict) {
   for (const auto v : {verdict::welcome, verdict::taken, verdict::gone})
     for (const std::size_t part : {1u, 7u, 1000u}) {
-      auto a = handshake::dial(three, 5);
+      auto a = handshake::dial(three, of_job(5));
       auto b = handshake::answer(five);
       carry(a, b, part);
-      EXPECT_EQ(b.peer(), 3u);
+      EXPECT_EQ(b.peer(), of_job(3));
       carry(b, a, part);
       EXPECT_EQ(a.now(), stage::decision);
       carry(a, b, part);
@@ -55,7 +63,7 @@ TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_ve
 }
 
 TEST_F(tcp_handshake, never_wants_a_byte_behind_the_handshake) {
-  auto a = handshake::dial(three, 5);
+  auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
   carry(a, b);
   carry(b, a);
@@ -68,8 +76,8 @@ TEST_F(tcp_handshake, never_wants_a_byte_behind_the_handshake) {
 
 TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_dialler_too) {
   // The job is the same by name, the secret is another.
-  auto liar = credentials::make(secret_of(2), "job", 5, 8);
-  auto a = handshake::dial(three, 5);
+  auto liar = named(2, "job", 5);
+  auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(liar);
   carry(a, b);
   carry(b, a);
@@ -78,8 +86,8 @@ TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_dialler_too) {
 }
 
 TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_answerer) {
-  auto liar = credentials::make(secret_of(2), "job", 3, 8);
-  auto a = handshake::dial(liar, 5);
+  auto liar = named(2, "job", 3);
+  auto a = handshake::dial(liar, of_job(5));
   auto b = handshake::answer(five);
   carry(a, b);
   ASSERT_EQ(b.now(), stage::proof);
@@ -88,22 +96,32 @@ TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_answerer) {
   EXPECT_EQ(b.received(b.wanted().size()), stage::broken);
 }
 
-TEST_F(tcp_handshake, another_job_another_rank_and_ranks_that_do_not_exist_are_refused) {
-  const auto refused = [&](const credentials& from, std::uint32_t to) {
+TEST_F(tcp_handshake, who_means_another_process_or_has_the_same_name_is_refused) {
+  const auto refused = [&](const credentials& from, processes::process_id to) {
     auto a = handshake::dial(from, to);
     auto b = handshake::answer(five);
     carry(a, b);
     return b.now() == stage::broken && b.output().empty();
   };
-  EXPECT_FALSE(refused(three, 5));
-  EXPECT_TRUE(refused(credentials::make(secret_of(1), "another job", 3, 8), 5));
-  EXPECT_TRUE(refused(three, 4)) << "meant for somebody else";
-  EXPECT_TRUE(refused(credentials::make(secret_of(1), "job", 8, 9), 5)) << "rank 8 of 8";
-  EXPECT_TRUE(refused(credentials::make(secret_of(1), "job", 5, 8), 5)) << "myself";
+  EXPECT_FALSE(refused(three, of_job(5)));
+  EXPECT_TRUE(refused(three, of_job(4))) << "another rank";
+  EXPECT_TRUE(refused(three, {.job = processes::job_id_of("another job"), .rank = 5}));
+  EXPECT_TRUE(refused(named(1, "job", 5), of_job(5))) << "myself";
+}
+
+TEST_F(tcp_handshake, a_process_of_another_job_that_knows_the_secret_is_named_by_its_job) {
+  auto a = handshake::dial(named(1, "another job", 5), of_job(5));
+  auto b = handshake::answer(five);
+  carry(a, b);
+  carry(b, a);
+  carry(a, b);
+  ASSERT_EQ(b.now(), stage::judging);
+  EXPECT_EQ(b.peer(),
+            (processes::process_id{.job = processes::job_id_of("another job"), .rank = 5}));
 }
 
 TEST_F(tcp_handshake, a_replayed_proof_is_refused) {
-  auto a = handshake::dial(three, 5);
+  auto a = handshake::dial(three, of_job(5));
   const std::vector<std::byte> hello(a.output().begin(), a.output().end());
   auto b = handshake::answer(five);
   carry(a, b);
@@ -118,7 +136,7 @@ TEST_F(tcp_handshake, a_replayed_proof_is_refused) {
 
 TEST_F(tcp_handshake, a_reflected_proof_is_refused) {
   // The answerer's own MAC sent back to it is not the dialler's.
-  auto a = handshake::dial(three, 5);
+  auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
   carry(a, b);
   const std::vector<std::byte> challenge(b.output().begin(), b.output().end());
@@ -128,7 +146,7 @@ TEST_F(tcp_handshake, a_reflected_proof_is_refused) {
 }
 
 TEST_F(tcp_handshake, a_verdict_that_was_changed_on_the_way_is_refused) {
-  auto a = handshake::dial(three, 5);
+  auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
   carry(a, b);
   carry(b, a);

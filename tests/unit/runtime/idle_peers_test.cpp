@@ -101,10 +101,10 @@ std::size_t bytes_of_a_job_of(std::uint32_t size) {
   rails[0].rail = std::make_unique<rails::self::self_driver>(rails::peer_id{0});
   rails[1].driver = "shm";
   rails[1].rail = std::make_unique<rails::shm::shm_driver>(
-      rails::shm::config{.job_id = "idle-peers", .size = size});
+      rails::shm::config{.known = &known, .job_name = "idle-peers", .size = size});
   rails[2].driver = "tcp";
-  rails[2].rail = std::make_unique<rails::tcp::tcp_driver>(rails::tcp::config{
-      .size = size, .secret = {}, .job_id = "idle-peers", .interfaces = interfaces});
+  rails[2].rail = std::make_unique<rails::tcp::tcp_driver>(
+      rails::tcp::config{.known = &known, .secret = {}, .interfaces = interfaces});
   for (auto& r : rails) r.address = r.rail->open().value();
   const wireup::own_rails own(rails);
   const wireup::process_record record{

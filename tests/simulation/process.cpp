@@ -9,7 +9,6 @@
 namespace headway::simulation {
 namespace {
 
-constexpr std::uint64_t job = 7;
 // Idle rails read the clock once in so many rounds (packets/rail.hpp, `looks_a_clock`).
 constexpr int idle_rounds = 16;
 constexpr int rounds_max = 64;  // a rail that answers `retry` is tried again in every round

@@ -35,6 +35,8 @@ class context {
   /// For peers with several rails; null: as HEADWAY_STRATEGY says. Strategies do not change:
   /// relaxed, it carries nothing.
   std::atomic<const packets::strategy*> how{nullptr};
+  /// Its messages may pass those of others: `send_item::urgent`. Relaxed, it carries nothing.
+  std::atomic<bool> urgent{false};
 
   /// A thread that waits for a message that it does not receive yet: a blocking probe.
   struct watch : progress::completion, base::list_hook<> {

@@ -30,6 +30,7 @@ void exchange_parts::write_rts(request& r, std::uint32_t send_id) noexcept {
 
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
   begin_send(r);
+  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   peers.rendezvous().post_rts(to, r, [&](std::uint32_t given) { write_rts(r, given); });
 }
 
@@ -50,6 +51,7 @@ void exchange_parts::accept(packets::peer& from, request& r,
                .how = fits < offered.bytes ? outcome::truncated : outcome::ok};
   r.memory = r.memory.first(fits);
   r.how = r.where_->how.load(std::memory_order_relaxed);
+  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   begin_receive(r);
   peers.rendezvous().fetch(from, offered.send_id, r);
 }

@@ -125,7 +125,8 @@ world::world(const scenario& what, bool trace)
                                .endpoints = what.endpoint_messages > 0,
                                .endpoint_bytes_max = what.endpoint_bytes_max,
                                .window = what.window,
-                               .packs = what.packs};
+                               .packs = what.packs,
+                               .measured = what.measured};
   for (std::uint32_t i = 0; i < what.processes; ++i)
     processes_.push_back(std::make_unique<process>(net_, *machine_, i, chosen));
   if (!what.first_use)
@@ -353,6 +354,7 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.jumps = d.one_in(6);
   s.pressure = d.one_in(4);
   s.tells_activity = !d.one_in(4);
+  s.measured = d.one_in(2);
   return s;
 }
 
@@ -388,6 +390,7 @@ std::string scenario::text() const {
                                                {jumps, "clock jumps"},
                                                {pressure, "no memory"},
                                                {packs, "packing"},
+                                               {measured, "measured rails"},
                                                {first_use, "peers on first use"}};
   for (const auto& [is, name] : said)
     if (is) text += fmt::format(", {}", name);

@@ -21,6 +21,7 @@ class reaches_all final : public router {
     asked.fetch_add(1, std::memory_order_relaxed);  // processes of a test may share it
     const auto reaching = all.connect(whom, addresses, turns);
     if (!reaching) return std::unexpected(reaching.error());
+    for (std::size_t i = 0; i < known.size(); ++i) all.know(whom, i, known[i]);
     return {};
   }
 
@@ -28,7 +29,8 @@ class reaches_all final : public router {
 
   address_list addresses;
   std::vector<std::size_t> turns;
-  bool sees_ends = false;  // its drivers detect a peer's end
+  std::vector<sampling::profile> known;  // of each rail; empty: nothing was measured
+  bool sees_ends = false;                // its drivers detect a peer's end
   std::atomic<int> asked{0};
 };
 

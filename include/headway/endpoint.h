@@ -12,10 +12,12 @@
 extern "C" {
 #endif
 
+#ifndef HEADWAY_PUBLIC
 #if defined(__GNUC__)
 #define HEADWAY_PUBLIC __attribute__((visibility("default")))
 #else
 #define HEADWAY_PUBLIC
+#endif
 #endif
 
 /* What a call returns; never negative. */

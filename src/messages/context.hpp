@@ -37,6 +37,8 @@ class context {
   /// The strategy for peers with several rails; null: HEADWAY_STRATEGY's. Strategies are immutable:
   /// relaxed.
   std::atomic<const packets::strategy*> how{nullptr};
+  /// Its messages may pass those of others: `send_item::urgent`. Relaxed, it carries nothing.
+  std::atomic<bool> urgent{false};
 
   /// A thread that waits in a blocking probe for a message with this pattern.
   struct watch : progress::completion, base::list_hook<> {

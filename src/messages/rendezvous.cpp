@@ -30,6 +30,7 @@ void exchange_parts::write_rts(request& r, const packets::announced& as) noexcep
 
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
   begin_send(r);
+  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   peers.rendezvous().post_rts(to, r, [&](const auto& as) { write_rts(r, as); });
 }
 
@@ -48,6 +49,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
                .how = fits < announced.bytes ? outcome::truncated : outcome::ok};
   r.memory = r.memory.first(fits);
   r.how = r.where_->how.load(std::memory_order_relaxed);
+  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   begin_receive(r);
   peers.rendezvous().fetch(from, announced.message, r);
 }

@@ -29,8 +29,10 @@ class packet_sender {
 
   /// Sends what goes before any packet. False: no packet may leave now.
   [[nodiscard]] virtual bool prepare() noexcept = 0;
-  /// A rail that takes something now and is not in the bits of `passed_over`; -1: there is none.
-  [[nodiscard]] virtual int idle_rail(std::uint32_t passed_over) const noexcept = 0;
+  /// Of the rails that take something now and are not in the bits of `passed_over`, the one on
+  /// which so many bytes would end first, what was given to it before included; -1: there is none.
+  [[nodiscard]] virtual int idle_rail(std::uint32_t passed_over,
+                                      std::size_t bytes) const noexcept = 0;
   /// The rails as strategies see them; returns how many.
   [[nodiscard]] virtual std::size_t describe(std::span<rail_state> states) const noexcept = 0;
   [[nodiscard]] virtual limits room() const noexcept = 0;

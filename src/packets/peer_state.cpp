@@ -11,11 +11,10 @@
 
 namespace headway::packets {
 
-void peer_state::reached_over(rails::driver& via, std::size_t rail_index,
-                              const settings& chosen) noexcept {
+void peer_state::reached_over(const single_rail::way& over, const settings& chosen) noexcept {
   credits_.open(chosen.credit_bytes());
-  scheduler_.open(via, rail_index);
-  bound_eager(via.query().eager_bytes_max);
+  scheduler_.open(over);
+  bound_eager(over.via->query().eager_bytes_max);
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {

@@ -22,7 +22,7 @@ class peer_state final : public peer, private bundle_owner {
   peer_state(const services& shared, rails::peer_id id, const settings& chosen) noexcept
       : peer(shared, id, *chosen.how) {}
 
-  void reached_over(rails::driver& via, std::size_t rail_index, const settings& chosen) noexcept;
+  void reached_over(const single_rail::way& over, const settings& chosen) noexcept;
   /// The lanes are added to what this returns, then `open_bundle`.
   [[nodiscard]] packets::bundle& reached_over_several(bundle_set& set, const settings& chosen);
   void open_bundle() noexcept;
@@ -49,6 +49,9 @@ class peer_state final : public peer, private bundle_owner {
   void lose() noexcept override;
   /// The rails are closed, and no other thread is here any more: what was posted ends.
   void end() noexcept;
+  /// As `scheduler` has them.
+  [[nodiscard]] bool send_collected() noexcept { return scheduler_.send_collected(); }
+  void stop() noexcept { scheduler_.stop(); }
 
  private:
   [[gnu::hot]] void deliver(std::span<const std::byte> packet) noexcept override;

@@ -82,8 +82,7 @@ base::result<std::size_t> peers::connect(
   if (reaching->size() > 1) {
     bundle_up(*in_the_making_, *reaching);
   } else {
-    const auto only = reaching->front();
-    in_the_making_->reached_over(rails_[only]->driver(), only, settings_);
+    reach_over_one(*in_the_making_, reaching->front());
   }
   for (const auto i : *reaching) {
     auto& r = *rails_[i];
@@ -139,9 +138,22 @@ std::vector<std::size_t> peers::in_turn(
   return all;
 }
 
+void peers::reach_over_one(peer_state& p, std::size_t only) {
+  auto& driver = rails_[only]->driver();
+  const bool costly = driver.query().poll_cost_ns >= rail::costly_ns;
+  p.reached_over({.via = &driver,
+                  .index = only,
+                  .departures = driver.health() ? &rails_[only]->departures : nullptr,
+                  .collects = costly || settings_.collect_always,
+                  .unwatched = settings_.collect_always},
+                 settings_);
+}
+
 void peers::bundle_up(peer_state& p, std::span<const std::size_t> in_order) {
   auto& made = p.reached_over_several(set_, settings_);
-  for (const auto i : in_order) made.add_lane(rails_[i]->driver(), i, rails_[i]->load);
+  for (const auto i : in_order)
+    made.add_lane(rails_[i]->driver(), i,
+                  {.load = rails_[i]->load, .departures = rails_[i]->departures});
   p.open_bundle();
   if (std::exchange(set_watched_, true) || !started_) return;
   engine_.add_source(set_);
@@ -191,6 +203,7 @@ void peers::stop() noexcept {
     stopped_ = true;  // no peer is connected from now on
     if (!started_) return;
   }
+  send_collected();
   finish_bundles();
   set_.each([](packets::bundle& b) { b.end_help(); });
   engine_.remove_tick(&peers::tick, this);
@@ -201,6 +214,7 @@ void peers::stop() noexcept {
     engine_.cancel(*r);
   }
   nudge_.stop();
+  for (const auto& p : made_) p->stop();
   large_.stop();
   for (auto& r : rails_) r->driver().close();
   end_posted();
@@ -214,6 +228,15 @@ void peers::end_posted() noexcept {
     if (r->at_work) r->end_posted();
   for (std::size_t i = 0; i < made_.size(); ++i) made_[i]->end();
   stalled_.clear();
+}
+
+/// What was collected was told to have been sent. By index: a round may use a new peer.
+void peers::send_collected() noexcept {
+  constexpr std::uint64_t patience_ns = 1'000'000'000;
+  const auto until_ns = base::now_ns() + patience_ns;
+  for (std::size_t i = 0; i < made_.size(); ++i)
+    while (!made_[i]->send_collected() && base::now_ns() < until_ns)
+      if (!engine_.poll()) sched_yield();
 }
 
 /// What is under way ends before the rails close: the peer may still need our acknowledgement, or

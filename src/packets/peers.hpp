@@ -129,6 +129,8 @@ class peers final : private peer_finder {
   void put_to_work(rail& r);
   void order_rails() noexcept;
 
+  void reach_over_one(peer_state& p, std::size_t only);
+  void send_collected() noexcept;
   void finish_bundles() noexcept;
   void end_posted() noexcept;
   static void tick(void* self) noexcept;

@@ -8,12 +8,6 @@
 #include "packets/peer_state.hpp"
 
 namespace headway::packets {
-namespace {
-
-constexpr std::uint32_t costly_ns = 100;
-
-}  // namespace
-
 rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driver> driver,
            rail_use use) noexcept
     : ltask("reap rail", &rail::run),

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "packets/bundle/rail_load.hpp"
+#include "packets/rail_departures.hpp"
 #include "packets/rail_host.hpp"
 #include "progress/background/event_source.hpp"
 #include "progress/core/ltask.hpp"
@@ -23,6 +24,9 @@ enum class rail_use : std::uint8_t {
 /// Progress: a run handles at most `events_max` events, so that work under the mask stays short.
 class rail final : public progress::ltask, public progress::event_source {
  public:
+  /// A look that costs so much is a system call; so is a packet.
+  static constexpr std::uint32_t costly_ns = 100;
+
   rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driver> driver,
        rail_use use) noexcept;
 
@@ -39,7 +43,8 @@ class rail final : public progress::ltask, public progress::event_source {
   void end_posted() noexcept;
   std::atomic<int> peer_count{0};  ///< processes reached over this rail
   const rail_use when;
-  rail_load load;
+  rail_load load;               ///< what its peers were asked to send
+  rail_departures departures;   ///< what was given to it
   bool used_by_others = false;  ///< by another process than our own; under peers::creation_lock_
   bool at_work = false;         ///< the engine has the ltask; under peers::creation_lock_
   std::atomic<bool> nearer_in_use{false};  ///< a hint

@@ -30,9 +30,9 @@ const void* scheduler::own_word() noexcept {
   return &word;
 }
 
-void scheduler::open(rails::driver& via, std::size_t rail_index) noexcept {
-  stalled_rail = rail_index;
-  direct_.open(via, rail_index);
+void scheduler::open(const single_rail::way& over) noexcept {
+  stalled_rail = over.index;
+  direct_.open(over);
   sender_ = &direct_;
 }
 
@@ -47,14 +47,16 @@ posted scheduler::post(send_item& item) noexcept {
   } else {
     const bool straight = direct_.is_open() && waiting_.empty() && !mask_.any_submitted();
     answer = straight ? post_straight(item) : post_behind(item);
+    const bool to_be_told = direct_.to_be_told();
     let_go();
+    if (to_be_told) direct_.tell_of_collected();
   }
   end_if_lost();
   return answer;
 }
 
 posted scheduler::post_straight(send_item& item) noexcept {
-  switch (direct_.transmit(item)) {
+  switch (direct_.collects() ? direct_.take(item, how(item)) : direct_.transmit(item)) {
     case single_rail::taken::whole:
       return posted::done;
     case single_rail::taken::in_part:
@@ -100,7 +102,7 @@ posted scheduler::post_later(send_item& item) noexcept {
 
 bool scheduler::post_now(std::span<std::byte> head, std::span<const std::byte> payload) noexcept {
   if (!direct_.is_open() || lost() || !mask_.try_hold()) return false;
-  const bool straight = waiting_.empty() && !mask_.any_submitted();
+  const bool straight = waiting_.empty() && !mask_.any_submitted() && !direct_.has_collected();
   const bool done = straight && direct_.transmit_now(head, payload);
   let_go();
   return done;
@@ -135,6 +137,15 @@ void scheduler::pump() noexcept {
   flush();
 }
 
+bool scheduler::send_collected() noexcept {
+  bool all = false;
+  return within([&] {
+           round();
+           all = !direct_.has_collected();
+         }) &&
+         all;
+}
+
 // ---- optimise -----------------------------------------------------------------------------------
 
 /// What leaves now on rail `on`: the strategy's answer where it keeps the rules, else the oldest.
@@ -146,7 +157,7 @@ std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chos
   std::array<rail_state, rails_per_peer_max> states;
   const auto rails = std::span(states).first(sender_->describe(states));
   // The oldest decides for all that leave with it.
-  const auto& strategy = waiting_.first()->how ? *waiting_.first()->how : how();
+  const auto& strategy = how(*waiting_.first());
   const auto wanted = frame_room{.packets_max = most, .bytes_max = room.wanted.bytes_max};
   const auto count = strategy.choose(waiting_.shown(), on, rails, wanted, chosen.first(most));
   if (count == 0 && rails.size() > 1) return 0;
@@ -182,7 +193,7 @@ bool scheduler::send_waiting() noexcept {
   std::array<send_item*, send_list::shown_max> list;
   std::uint32_t passed_over = 0;
   while (!waiting_.empty()) {
-    const int idle = sender_->idle_rail(passed_over);
+    const int idle = sender_->idle_rail(passed_over, room_in_frame(*waiting_.first()));
     if (idle < 0) return false;
     const auto on = static_cast<std::uint32_t>(idle);
     if (waiting_.count() == 1) {
@@ -233,9 +244,10 @@ bool scheduler::resume() noexcept {
   }
   adopt_submitted();
   const send_item* before = waiting_.first();
+  const bool had_collected = direct_.has_collected();
   if (lost()) drop_waiting();
-  const bool flowing = waiting_.empty() || (sender_->prepare() && send_waiting());
-  const bool moved = waiting_.first() != before;
+  const bool flowing = sender_->prepare() && send_waiting();
+  const bool moved = waiting_.first() != before || (had_collected && !direct_.has_collected());
   if (flowing) {
     stalled_.remove(*this);  // under the mask: only its holder says that it is stalled
   } else {

@@ -48,7 +48,7 @@ class scheduler : public stalled_list::member {
   scheduler& operator=(const scheduler&) = delete;
 
   /// Before other threads know it: over one rail, or by another sender.
-  void open(rails::driver& via, std::size_t rail_index) noexcept;
+  void open(const single_rail::way& over) noexcept;
   void open(packet_sender& by) noexcept { sender_ = &by; }
   /// The only rail; not open where there is a bundle.
   [[nodiscard]] const single_rail& direct() const noexcept { return direct_; }
@@ -82,6 +82,11 @@ class scheduler : public stalled_list::member {
   }
   /// Sends what waits, now or by the thread that holds the mask.
   void pump() noexcept;
+  /// Sends what was collected. False: it has not left, the rail takes nothing now or another thread
+  /// is sending.
+  [[nodiscard]] bool send_collected() noexcept;
+  /// The end: no polling round sends what is collected from now on. Not inside an ltask.
+  void stop() noexcept { direct_.stop_telling(); }
   /// [mask] Sends what waits and what was submitted.
   void round() noexcept;
   /// [mask] Nothing waits, and nothing was submitted.
@@ -103,6 +108,9 @@ class scheduler : public stalled_list::member {
  private:
   void adopt_submitted() noexcept;
   [[nodiscard]] posted post_straight(send_item& item) noexcept;
+  [[nodiscard]] const strategy& how(const send_item& item) const noexcept {
+    return item.how ? *item.how : how();
+  }
   [[nodiscard]] posted post_behind(send_item& item) noexcept;
   [[nodiscard]] bool send_waiting() noexcept;
   [[nodiscard]] std::size_t choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept;

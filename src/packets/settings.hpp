@@ -16,7 +16,10 @@ struct settings {
   std::int64_t eager_peer_bytes_max = 1 << 20;      ///< HEADWAY_EAGER_PEER
   std::size_t rails_per_peer = rails_per_peer_max;  ///< HEADWAY_RAILS_PER_PEER
   std::uint64_t cut_off_ns = 10'000'000'000;        ///< HEADWAY_CUT_OFF_MS
-  const strategy* how = find_strategy("sampled");   ///< HEADWAY_STRATEGY
+  /// Packets that follow each other closely are collected whatever a packet costs the rail, and
+  /// without an event thread: for tests.
+  bool collect_always = false;
+  const strategy* how = find_strategy("sampled");  ///< HEADWAY_STRATEGY
 
   /// What the variables say; `processes` is left to the caller.
   [[nodiscard]] static settings from_environment();

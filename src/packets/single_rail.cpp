@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/optimizer_barrier.hpp"
 #include "packets/cookies.hpp"
 #include "packets/frames.hpp"
@@ -29,11 +30,21 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
 
 }  // namespace
 
-void single_rail::open(rails::driver& via, std::size_t rail_index) noexcept {
-  const auto can = via.query();
-  via_ = &via;
-  rail_index_ = rail_index;
+void single_rail::open(const way& over) noexcept {
+  const auto can = over.via->query();
+  via_ = over.via;
+  rail_index_ = over.index;
+  departures_ = over.departures;
+  unwatched_ = over.unwatched;
+  const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
+  if (over.collects && at_once_max != 0) collected_.open(at_once_max);
   frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});
+}
+
+/// For peers that several rails reach, this one among them.
+void single_rail::note_departure(std::size_t bytes) noexcept {
+  const auto now_ns = base::now_ns();
+  departures_->gone(now_ns, departures_->given(now_ns, bytes), rail_departures::kernel_bytes);
 }
 
 single_rail::taken single_rail::transmit(send_item& item) noexcept {
@@ -45,6 +56,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   if (telling) put_credit(item.head.data(), credit);
   const auto* payload = item.payload.data();
   base::optimizer_barrier(payload);  // and with it, that its size lies behind it
+  const auto bytes = item.head_bytes + item.payload.size();
   const auto cookie = send_cookie(item).word();
   const auto said = telling ? via_->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                .payload = {payload, item.payload.size()},
@@ -54,6 +66,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   // Unless it is `done` and unanswered, `item` may be gone: others saw its event or the answer.
   if (said == rails::post::retry) return taken::not_yet;
   if (said == rails::post::down) return taken::never;
+  if (departures_ && departures_->counts()) note_departure(bytes);
   credits_.spend(charge);
   if (said == rails::post::posted) engine_.pending_started();  // ended with its event
   if (telling) credits_.told(credit);
@@ -73,8 +86,61 @@ bool single_rail::transmit_now(std::span<std::byte> head,
 
 bool single_rail::prepare() noexcept {
   takes_ = false;
-  return true;
+  return send_collected() != answer::retry;
 }
+
+// ---- what follows closely -----------------------------------------------------------------------
+
+single_rail::taken single_rail::take(send_item& item, const strategy& how) noexcept {
+  const bool may = how.collects() && collected_.may_hold(item) && (unwatched_ || engine_.watched());
+  auto said = taken::not_yet;
+  if (may && collected_.in_a_run()) {
+    said = collect(item);
+  } else if (send_collected() != answer::retry) {
+    said = transmit(item);
+  }
+  collected_.went();
+  return said;
+}
+
+single_rail::taken single_rail::collect(send_item& item) noexcept {
+  if (item.charge != 0 && !credits_.fits(item.charge)) item.fall_back_to_rts(item);
+  if (!collected_.fits(item)) {
+    const auto said = send_collected();
+    if (said == answer::retry) return taken::not_yet;
+    if (said == answer::down) return taken::never;
+  }
+  const auto credit = credits_.to_tell();
+  to_be_told_ |= collected_.empty();
+  credits_.spend(item.charge);
+  collected_.add(item, credit);
+  credits_.told(credit);
+  return item.answered ? taken::in_part : taken::whole;
+}
+
+/// `taken`, too, when nothing was collected. What was collected for a lost peer is lost with it.
+packet_sender::answer single_rail::send_collected() noexcept {
+  if (collected_.empty()) return answer::taken;
+  const auto said = send_frame(collected_.head(), collected_.bytes());
+  if (said != answer::retry) collected_.clear();
+  return said;
+}
+
+void single_rail::tell_of_collected() noexcept {
+  // Acquire: pairs with the release in `run`.
+  if (!sending_.queued.exchange(true, std::memory_order_acquire)) engine_.submit(sending_);
+}
+
+progress::ltask_result single_rail::sending::run(progress::ltask& self) noexcept {
+  auto& of = static_cast<sending&>(self).of;
+  // Release: the next thread to submit it finds this use of it over. What is collected before that
+  // is sent below.
+  static_cast<sending&>(self).queued.store(false, std::memory_order_release);
+  of.pump();
+  return progress::ltask_result::done;
+}
+
+// ---- what has waited ----------------------------------------------------------------------------
 
 std::size_t single_rail::describe(std::span<rail_state> states) const noexcept {
   states[0] = {.now = rail_state::condition::idle, .latency_ns = via_->query().latency_ns};
@@ -130,16 +196,24 @@ packet_sender::answer single_rail::send_together(std::span<send_item* const> cho
   const frame_head head{.kind = frame_kind::together,
                         .packets = static_cast<std::uint16_t>(chosen.size()),
                         .bytes = static_cast<std::uint32_t>(bytes)};
-  const auto said = via_->send(to_, {.header = std::as_bytes(std::span(&head, 1)),
-                                     .payload = std::span(memory).first(bytes)});
-  HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
-  if (said == rails::post::retry) return answer::retry;
-  if (said == rails::post::down) return answer::down;
+  const auto said = send_frame(head, std::span(memory).first(bytes));
+  if (said != answer::taken) return said;
   credits_.spend(charge);
   credits_.told(credit);
   // Those that the peer answers may be gone.
   for (std::size_t i = 0; i < chosen.size(); ++i)
     if (!answered[i]) of_.ended(*chosen[i], true);
+  return answer::taken;
+}
+
+packet_sender::answer single_rail::send_frame(const frame_head& head,
+                                              std::span<const std::byte> bytes) noexcept {
+  const auto said =
+      via_->send(to_, {.header = std::as_bytes(std::span(&head, 1)), .payload = bytes});
+  HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
+  if (said == rails::post::retry) return answer::retry;
+  if (said == rails::post::down) return answer::down;
+  if (departures_ && departures_->counts()) note_departure(sizeof head + bytes.size());
   return answer::taken;
 }
 

@@ -1,24 +1,34 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
+#include "packets/collected_frame.hpp"
 #include "packets/credits.hpp"
 #include "packets/packet_sender.hpp"
+#include "packets/rail_departures.hpp"
 #include "progress/core/engine.hpp"
+#include "progress/core/ltask.hpp"
 #include "rails/driver.hpp"
 
 namespace headway::packets {
 
 class scheduler;
 
-/// The only rail to a peer: packets go as they are; small ones that have waited go several in one
-/// rail packet, which the receiving side splits.
+/// The only rail to a peer: packets go as they are; small ones that have waited, or that follow
+/// each other closely where a packet is a system call, go several in one rail packet, which the
+/// receiving side splits.
 ///
-/// Shape:    such a frame holds at most `frame_bytes_max` and no more than the rail takes at once
-///           without posting it; it is built on the stack.
-/// Threads:  the holder of the scheduler's mask, except what is constant once the peer is known.
+/// Shape:    a frame of those that have waited holds at most `frame_bytes_max` and no more than the
+///           rail takes at once without posting it; it is built on the stack. Those that follow
+///           each other are copied into a `collected_frame`: it leaves when it is full, before
+///           anything else to this peer, and with the next polling round of any thread; the event
+///           thread makes one within its time if no other does.
+/// Threads:  the holder of the scheduler's mask, except what is constant once the peer is known,
+///           and `tell_of_collected`.
 class single_rail final : public packet_sender {
  public:
   static constexpr std::size_t frame_bytes_max = 2048;
@@ -27,7 +37,15 @@ class single_rail final : public packet_sender {
               progress::engine& engine) noexcept
       : of_(of), to_(to), credits_(credits), engine_(engine) {}
 
-  void open(rails::driver& via, std::size_t rail_index) noexcept;
+  /// Null `departures`: the rail carries nothing but single rails.
+  struct way {
+    rails::driver* via = nullptr;
+    std::size_t index = 0;  ///< among the rails of this process
+    rail_departures* departures = nullptr;
+    bool collects = false;   ///< packets that follow each other closely
+    bool unwatched = false;  ///< also without an event thread that would send what is left: tests
+  };
+  void open(const way& over) noexcept;
   /// False: the peer has no rail yet, or a bundle of them.
   [[nodiscard]] bool is_open() const noexcept { return via_ != nullptr; }
   [[nodiscard]] rails::driver& driver() const noexcept { return *via_; }
@@ -40,12 +58,24 @@ class single_rail final : public packet_sender {
     never,
   };
   [[nodiscard, gnu::hot]] taken transmit(send_item& item) noexcept;
+  /// It may collect packets: then those that nothing waits in front of go to `take`.
+  [[nodiscard]] bool collects() const noexcept { return collected_.is_open(); }
+  /// `transmit`, or collects the packet if it follows others closely and `how` lets it.
+  [[nodiscard]] taken take(send_item& item, const strategy& how) noexcept;
+  [[nodiscard]] bool has_collected() const noexcept { return !collected_.empty(); }
+  /// A packet is the first that was collected: `tell_of_collected` is to be called, without the
+  /// mask. Once each time.
+  [[nodiscard]] bool to_be_told() noexcept { return std::exchange(to_be_told_, false); }
+  /// [any] The next polling round shall send what was collected.
+  void tell_of_collected() noexcept;
+  /// [any] No polling round comes any more.
+  void stop_telling() noexcept { static_cast<void>(engine_.cancel(sending_)); }
   /// A packet without an item: `done` or not taken.
   [[nodiscard, gnu::hot]] bool transmit_now(std::span<std::byte> head,
                                             std::span<const std::byte> payload) noexcept;
 
   [[nodiscard]] bool prepare() noexcept override;
-  [[nodiscard]] int idle_rail(std::uint32_t passed_over) const noexcept override {
+  [[nodiscard]] int idle_rail(std::uint32_t passed_over, std::size_t) const noexcept override {
     return passed_over == 0 ? 0 : -1;
   }
   [[nodiscard]] std::size_t describe(std::span<rail_state> states) const noexcept override;
@@ -53,9 +83,24 @@ class single_rail final : public packet_sender {
   [[nodiscard]] bool send_in_parts(std::uint32_t, send_item&) noexcept override { return false; }
   [[nodiscard]] answer send(std::uint32_t on, std::span<send_item* const> chosen) noexcept override;
   void finish(bool flowing) noexcept override;
-  void drop() noexcept override {}
+  void drop() noexcept override { collected_.clear(); }
 
  private:
+  /// Sends what was collected, if no other thread has.
+  struct sending : progress::ltask {
+    explicit sending(scheduler& which) noexcept
+        : ltask("send what was collected", &sending::run, progress::ltask_kind::one_shot),
+          of(which) {}
+    static progress::ltask_result run(progress::ltask& self) noexcept;
+    scheduler& of;
+    std::atomic<bool> queued{false};
+  };
+
+  [[nodiscard]] taken collect(send_item& item) noexcept;
+  [[nodiscard]] answer send_collected() noexcept;
+  [[nodiscard]] answer send_frame(const frame_head& head,
+                                  std::span<const std::byte> bytes) noexcept;
+  void note_departure(std::size_t bytes) noexcept;
   [[nodiscard]] answer send_one(send_item& item) noexcept;
   [[nodiscard]] answer send_together(std::span<send_item* const> chosen) noexcept;
 
@@ -65,8 +110,13 @@ class single_rail final : public packet_sender {
   progress::engine& engine_;
   rails::driver* via_ = nullptr;
   std::size_t rail_index_ = 0;
+  rail_departures* departures_ = nullptr;
   std::size_t frame_room_ = 0;  // of a frame; 0: the rail may post what it is given
   bool takes_ = false;          // it has taken something in this round
+  bool unwatched_ = false;
+  bool to_be_told_ = false;
+  collected_frame collected_;
+  sending sending_{of_};
 };
 
 }  // namespace headway::packets

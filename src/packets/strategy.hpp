@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "base/result.hpp"
 
 namespace headway::sampling {
 struct profile;  // sampling/profile.hpp: what a rail takes for so many bytes
@@ -18,14 +21,15 @@ constexpr std::size_t rails_per_peer_max = 8;
 /// One rail to one peer at this moment. Its place in the list of states is its name there.
 struct rail_state {
   enum class condition : std::uint8_t {
-    idle,  ///< takes something now
-    busy,  ///< will be free at `busy_until_ns`
+    idle,  ///< takes something now, behind what it has until `busy_until_ns`
+    busy,  ///< takes something again at `busy_until_ns`, or soon if that is in the past
     down,  ///< carries nothing to this peer until it comes back
   };
   condition now = condition::idle;
-  std::uint32_t latency_ns = 0;     ///< the driver's own guess, one way: what there is to go by
-                                    ///< without a profile
-  std::uint64_t busy_until_ns = 0;  ///< predicted, on base::now_ns's clock; in the past when idle
+  std::uint32_t latency_ns = 0;  ///< the driver's own guess, one way: what there is to go by
+                                 ///< without a profile
+  /// It has sent what was given to it, of all peers: predicted, on base::now_ns's clock.
+  std::uint64_t busy_until_ns = 0;
   const sampling::profile* profile = nullptr;  ///< null: it was not measured yet
 };
 
@@ -78,8 +82,10 @@ class strategy {
  public:
   virtual ~strategy() = default;
 
-  /// Which packets leave now, on `rail`, which is idle? Writes them into `frame`, in the order in
-  /// which they arrive, and returns how many; more than one travel as one frame, within `room`.
+  /// Which packets leave now, on `rail`? Of the idle rails it is the one on which the oldest packet
+  /// would end first, or the next one where the answer was 0 for that. Writes them into `frame`, in
+  /// the order in which they arrive, and returns how many; more than one travel as one frame,
+  /// within `room`.
   /// 0: none, they wait for a better rail, which must be busy, not down.
   /// Packets that are not `urgent` keep their order; urgent ones keep theirs and may pass others.
   [[nodiscard]] virtual std::size_t choose(const backlog& waiting, std::uint32_t rail,
@@ -93,6 +99,11 @@ class strategy {
   [[nodiscard]] virtual std::size_t split(const remainder& what, std::uint64_t now_ns,
                                           std::span<const rail_state> rails,
                                           std::span<piece> pieces) const noexcept = 0;
+
+  /// May small packets that follow each other closely be kept for a moment, until the next polling
+  /// round, and leave together? Asked where a single rail reaches the peer and a packet is a system
+  /// call.
+  [[nodiscard]] virtual bool collects() const noexcept { return true; }
 
   /// Shall a packet of `bytes`, which nothing waits behind, leave in parts over several rails, each
   /// given to its rail by a processor of its own? Pieces as of `split`, for rails that are idle,
@@ -113,8 +124,14 @@ struct named_strategy {
   const strategy* how;
 };
 
-/// Every strategy there is: strategies/list.cpp, the one place that names them.
+/// Every strategy that is built in: strategies/list.cpp, the one place that names them.
 [[nodiscard]] std::span<const named_strategy> known_strategies() noexcept;
+/// The strategy in a shared object (include/headway/strategy.h), loaded once for each path; kept
+/// until the process ends. Takes a mutex.
+/// Errors:   `bad_input`, in one line, with the path.
+[[nodiscard]] base::result<const strategy*> load_strategy(const std::string& path);
+/// Its name, or the path that it was loaded from. Empty: neither.
+[[nodiscard]] std::string_view name_of(const strategy& how) noexcept;
 /// nullptr: there is none of that name.
 [[nodiscard]] const strategy* find_strategy(std::string_view name) noexcept;
 

@@ -1,3 +1,4 @@
+#include "base/log.hpp"
 #include "base/tunable.hpp"
 #include "packets/settings.hpp"
 
@@ -40,15 +41,25 @@ base::number_tunable cut_off_ms{
     3'600'000,
     "how long a peer may be without any rail before it counts as failed"};
 
-std::vector<const char*> strategy_names() {
-  std::vector<const char*> names;
-  for (const auto& s : known_strategies()) names.push_back(s.name.data());
-  return names;
-}
+base::text_tunable strategy_wanted{
+    "HEADWAY_STRATEGY", "sampled", "fifo|aggregate|equal|sampled|parallel|/path/strategy.so",
+    "which packets leave together, and how large messages are divided over the rails to a peer. "
+    "Over a single rail equal, sampled and parallel do as aggregate does, and fifo sends each "
+    "packet alone"};
 
-base::choice_tunable strategy_choice{
-    "HEADWAY_STRATEGY", strategy_names(), "sampled",
-    "which packets leave together, and how large messages are divided over the rails to a peer"};
+const strategy* wanted_strategy() {
+  const auto& wanted = strategy_wanted.get();
+  if (const auto* known = find_strategy(wanted)) return known;
+  if (wanted.contains('/')) {
+    const auto loaded = load_strategy(wanted);
+    if (loaded) return *loaded;
+    base::log(base::severity::error, "{}", loaded.error().text);
+  } else {
+    base::log(base::severity::error,
+              "HEADWAY_STRATEGY is '{}', which is no strategy and no path of one", wanted);
+  }
+  return defaults.how;
+}
 
 }  // namespace
 
@@ -57,7 +68,7 @@ settings settings::from_environment() {
           .eager_peer_bytes_max = packets::eager_peer_bytes_max.get(),
           .rails_per_peer = static_cast<std::size_t>(packets::rails_per_peer.get()),
           .cut_off_ns = static_cast<std::uint64_t>(cut_off_ms.get()) * ns_per_ms,
-          .how = known_strategies()[static_cast<std::size_t>(strategy_choice.index())].how};
+          .how = wanted_strategy()};
 }
 
 }  // namespace headway::packets

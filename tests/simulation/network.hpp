@@ -77,6 +77,8 @@ class network {
     running_out_ = true;
   }
   [[nodiscard]] std::uint32_t processes() const noexcept { return processes_; }
+  /// Before a fault changes it.
+  [[nodiscard]] const rail_plan& plan(std::uint32_t rail) const noexcept { return plans_[rail]; }
   [[nodiscard]] std::uint32_t rails() const noexcept {
     return static_cast<std::uint32_t>(plans_.size());
   }

@@ -42,11 +42,17 @@ process::process(network& net, const topology::machine& machine, std::uint32_t s
       packets::settings{
           .processes = known_.size(),
           .eager_memory_bytes = static_cast<std::int64_t>(chosen.credit_bytes * known_.size()),
-          .cut_off_ns = chosen.cut_off_ns});
+          .cut_off_ns = chosen.cut_off_ns,
+          .collect_always = chosen.packs});
   for (std::uint32_t rail = 0; rail < net.rails(); ++rail) {
     auto made = std::make_unique<driver>(net, rail, self, known_, rails::peer_id{self});
     drivers_.push_back(made.get());
     peers_->add_rail(std::move(made), packets::rail_use::from_start);
+    const auto plan = net.plan(rail);
+    if (chosen.measured)
+      routes_.known.push_back(
+          sampling::profile::guessed(static_cast<double>(plan.latency_ns + plan.jitter_ns / 2),
+                                     static_cast<double>(plan.bytes_per_us) / 1000));
   }
   if (chosen.endpoints)
     service_ = std::make_unique<endpoints::service>(

@@ -26,7 +26,10 @@ struct process_options {
   std::size_t endpoint_bytes_max = 64 << 20;  ///< of their buffers
   std::uint32_t window = 256;
   progress::polling points = progress::polling::off;  ///< needs the machine's time
-  bool packs = false;  ///< messages to end-points are packed although a packet is cheap
+  /// Messages to end-points are packed, and packets that follow each other closely collected,
+  /// whatever a packet costs.
+  bool packs = false;
+  bool measured = false;  ///< what its rails take is known
 };
 
 /// The stack of one simulated process: table of processes, engine, peers, messages, end-points.

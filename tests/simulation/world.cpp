@@ -132,7 +132,8 @@ world::world(const scenario& what, bool trace)
                                .endpoints = what.endpoint_messages > 0,
                                .endpoint_bytes_max = what.endpoint_bytes_max,
                                .window = what.window,
-                               .packs = what.packs};
+                               .packs = what.packs,
+                               .measured = what.measured};
   for (std::uint32_t i = 0; i < what.processes; ++i)
     processes_.push_back(std::make_unique<process>(net_, *machine_, i, chosen));
   if (!what.first_use)
@@ -361,6 +362,7 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.pressure = d.one_in(4);
   s.tells_activity = !d.one_in(4);
   s.reads = s.rails == 1 && d.one_in(2);
+  s.measured = d.one_in(2);
   return s;
 }
 
@@ -397,6 +399,7 @@ std::string scenario::text() const {
                                                {reads, "memory that is read"},
                                                {pressure, "no memory"},
                                                {packs, "packing"},
+                                               {measured, "measured rails"},
                                                {first_use, "peers on first use"}};
   for (const auto& [is, name] : said)
     if (is) text += fmt::format(", {}", name);

@@ -22,7 +22,8 @@ struct scenario {
   bool allreduce_first = false;   ///< of all processes; else the seed chooses every operation
   std::uint32_t endpoint_messages = 0;
   bool first_use = false;              ///< a peer is made when it is used, not at the start
-  bool packs = false;                  ///< messages to end-points leave several in a packet
+  bool packs = false;                  ///< small messages leave several in a packet
+  bool measured = false;               ///< what the rails take is known at the start
   std::size_t credit_bytes = 1 << 20;  ///< of eager messages to a peer
   /// Of the buffers of a process's end-points. Open: where a receiver has no memory for a message,
   /// the message is lost, with a line in the log. So there is enough.

@@ -29,7 +29,8 @@ rail_meter::rail_meter(rails::driver& rail, rails::peer_id other, const settings
       how_(how),
       connection_(std::span(&rail_, 1), other, how.patience_ns),
       limits_(rail.query()),
-      memory_(std::max(how.bytes_max, limits_.eager_bytes_max), std::byte{0x55}) {}
+      memory_(std::max(how.bytes_max, limits_.eager_bytes_max), std::byte{0x55}),
+      memory_bytes_per_ns_(2 * sampling::memory_bytes_per_ns()) {}  // both ends may copy at once
 
 base::result<> rail_meter::await(word_kind wanted, bool asleep) {
   if (const auto w = connection_.receive_kind(wanted, asleep); !w)
@@ -87,6 +88,42 @@ base::result<double> rail_meter::usual(const std::function<base::result<double>(
   return *at;
 }
 
+base::result<double> rail_meter::plausible(std::size_t bytes, const double& empty_ns,
+                                           measured& into,
+                                           const std::function<base::result<double>()>& once) {
+  const auto found = sampling::read_until_plausible(
+      how_.attempts,
+      [&]() -> base::result<sampling::reading> {
+        auto all = repeated(once);
+        if (!all) return std::unexpected(std::move(all).error());
+        return sampling::read(*all, bytes,
+                              {.empty_ns = empty_ns, .bytes_per_ns_max = memory_bytes_per_ns_});
+      },
+      [&](sampling::doubt) { return measure_empty(); });
+  if (!found) return std::unexpected(found.error());
+  if (found->why != sampling::doubt::none && into.why == sampling::doubt::none) {
+    into.why = found->why;
+    into.doubtful_bytes = bytes;
+  }
+  return found->ns;
+}
+
+base::result<double> rail_meter::round_trip(std::size_t bytes) {
+  const auto before = base::now_ns();
+  if (auto done = one_packet(bytes); !done) return std::unexpected(done.error());
+  return static_cast<double>(base::now_ns() - before);
+}
+
+/// It is subtracted from all others: the quickest of all so far, or a busy moment would make them
+/// nothing.
+base::result<> rail_meter::measure_empty() {
+  const auto empty = repeated([&] { return round_trip(0); });
+  if (!empty) return std::unexpected(empty.error());
+  empty_ns_ = std::min(empty_ns_, *std::ranges::min_element(*empty));
+  answer_ns_ = empty_ns_ / 2;
+  return {};
+}
+
 /// Whether a size is slow because of its bytes, and not because the machine is busy: then an empty
 /// or a small message takes as long.
 bool rail_meter::is_too_slow(std::size_t bytes, double ns) const noexcept {
@@ -95,23 +132,15 @@ bool rail_meter::is_too_slow(std::size_t bytes, double ns) const noexcept {
 }
 
 base::result<> rail_meter::measure_packets(measured& into) {
-  const auto round_trip = [&](std::size_t bytes) -> base::result<double> {
-    const auto before = base::now_ns();
-    if (auto done = one_packet(bytes); !done) return std::unexpected(done.error());
-    return static_cast<double>(base::now_ns() - before);
-  };
   for (int i = 0; i < warm_ups; ++i)
     if (auto done = one_packet(0); !done) return done;
-  // The quickest of them: it is subtracted from all others, so a busy moment must not count.
-  const auto empty = repeated([&] { return round_trip(0); });
-  if (!empty) return std::unexpected(empty.error());
-  answer_ns_ = *std::ranges::min_element(*empty) / 2;
+  if (auto done = measure_empty(); !done) return done;
   for (std::size_t i = 0; i < into.eager.size(); ++i) {
     const auto bytes = sampling::curve::bytes_of(i);
     if (bytes > limits_.eager_bytes_max || bytes > how_.bytes_max) break;
-    const auto both = usual([&] { return round_trip(bytes); });
+    const auto both = plausible(bytes, empty_ns_, into, [&] { return round_trip(bytes); });
     if (!both) return std::unexpected(both.error());
-    into.eager[i] = std::max(*both - answer_ns_, 1.0);
+    into.eager[i] = *both;
     if (is_too_slow(bytes, *both)) break;
   }
   return {};
@@ -123,13 +152,13 @@ base::result<> rail_meter::measure_pieces(measured& into) {
     if (bytes > how_.bytes_max) break;
     std::uint64_t ns = 0;
     std::uint64_t processor = 0;
-    const auto whole = usual([&]() -> base::result<double> {
+    const auto whole = plausible(bytes, answer_ns_, into, [&]() -> base::result<double> {
       if (auto done = one_piece(bytes, ns, processor, false); !done)
         return std::unexpected(done.error());
       return static_cast<double>(ns);
     });
     if (!whole) return std::unexpected(whole.error());
-    into.piece[i] = std::max(*whole - answer_ns_, 1.0);
+    into.piece[i] = *whole;
     const auto cost = usual([&]() -> base::result<double> {
       if (auto done = one_piece(bytes, ns, processor, true); !done)
         return std::unexpected(done.error());
@@ -146,6 +175,10 @@ base::result<measured> rail_meter::lead() {
   measured found;
   if (auto done = measure_packets(found); !done) return std::unexpected(done.error());
   if (auto done = measure_pieces(found); !done) return std::unexpected(done.error());
+  // What was measured is there and back; the way back is the same for all.
+  for (auto* all : {&found.eager, &found.piece})
+    for (double& ns : *all)
+      if (ns != 0) ns = std::max(ns - answer_ns_, 1.0);
   static_assert(sizeof(measured) <= 1024 && std::is_trivially_copyable_v<measured>);
   if (auto done = connection_.send_word({.kind = word_kind::result, .bytes = sizeof found},
                                         std::as_bytes(std::span(&found, 1)));

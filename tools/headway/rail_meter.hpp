@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include "base/result.hpp"
 #include "rails/driver.hpp"
 #include "sampling/curve.hpp"
+#include "sampling/plausibility.hpp"
 #include "tools/headway/rail_connection.hpp"
 
 namespace headway::tool {
@@ -21,13 +23,18 @@ struct measured {
   samples piece{};  ///< put into the other side's memory
   samples eager{};  ///< in a packet
   samples cost{};   ///< processor time of the sender for a piece
+  /// The first time that stayed implausible though it was measured again: nothing of this is kept.
+  sampling::doubt why = sampling::doubt::none;
+  std::uint32_t reserved = 0;
+  std::uint64_t doubtful_bytes = 0;
 };
 
 /// Measures one rail between two processes: the driver alone, without the engine. One side leads,
 /// the other follows, then they change roles.
 ///
 /// Shape:    sizes grow until one takes longer than `slow_ns`; each is repeated for `size_ns`, and
-///           the lower quartile counts.
+///           the lower quartile counts. What is implausible (sampling/plausibility.hpp) is measured
+///           again, at most `attempts` times in all.
 /// Progress: polls; for the processor's cost it sleeps where the rail can wake it.
 /// Errors:   `peer_lost`; `timed_out` when the other side is silent for `patience_ns`.
 /// Source:   multirail08, section III-C.
@@ -38,6 +45,7 @@ class rail_meter {
     std::uint64_t slow_ns = 100'000'000;
     std::uint64_t patience_ns = 20'000'000'000;
     std::size_t bytes_max = std::size_t{64} << 20;
+    int attempts = 3;
   };
 
   rail_meter(rails::driver& rail, rails::peer_id other, const settings& how);
@@ -64,6 +72,13 @@ class rail_meter {
   [[nodiscard]] base::result<std::vector<double>> repeated(
       const std::function<base::result<double>()>& once);
   [[nodiscard]] base::result<double> usual(const std::function<base::result<double>()>& once);
+  /// `usual` of exchanges that carry bytes, which without would take `empty_ns` now; what remains
+  /// implausible is noted in `into`.
+  [[nodiscard]] base::result<double> plausible(std::size_t bytes, const double& empty_ns,
+                                               measured& into,
+                                               const std::function<base::result<double>()>& once);
+  [[nodiscard]] base::result<double> round_trip(std::size_t bytes);
+  [[nodiscard]] base::result<> measure_empty();
   [[nodiscard]] bool is_too_slow(std::size_t bytes, double ns) const noexcept;
   [[nodiscard]] base::result<> measure_packets(measured& into);
   [[nodiscard]] base::result<> measure_pieces(measured& into);
@@ -74,7 +89,9 @@ class rail_meter {
   typed_connection<word> connection_;
   const rails::limits limits_;
   std::vector<std::byte> memory_;
-  double answer_ns_ = 0;  // one way of an empty packet
+  const double memory_bytes_per_ns_;
+  double empty_ns_ = HUGE_VAL;  // there and back without bytes: the quickest so far …
+  double answer_ns_ = 0;        // … and half of it
 };
 
 }  // namespace headway::tool

@@ -146,6 +146,12 @@ base::result<sampled_rail> session::measure(const way& w) {
   if (!one) return std::unexpected(one.error());
   const auto two = first() ? meter.follow() : meter.lead();
   if (!two) return std::unexpected(two.error());
+  // Both sides know both, and refuse together.
+  for (const auto* each : {&*one, &*two})
+    if (each->why != sampling::doubt::none)
+      return base::failed(base::fault_kind::timed_out,
+                          fmt::format("implausible, and not kept: {}; is the machine busy?",
+                                      sampling::text_of(each->why, each->doubtful_bytes)));
   r.out = first() ? *one : *two;
   r.in = first() ? *two : *one;
   const auto guess = sampling::profile{};

@@ -23,9 +23,9 @@ bundle::bundle(bundle_owner& owner, rails::peer_id to, bundle_set& set, schedule
       monitor_(context_, sender_, incoming_, outgoing_),
       receiver_(context_, sender_, ring_bytes) {}
 
-void bundle::add_lane(rails::driver& via, std::size_t rail_index, rail_load& load) {
+void bundle::add_lane(rails::driver& via, std::size_t rail_index, const lane::shared& rails_own) {
   auto made =
-      std::make_unique<lane>(via, rail_index, load, context_.set.health, &part_sender::help);
+      std::make_unique<lane>(via, rail_index, rails_own, context_.set.health, &part_sender::help);
   made->profile = sampling::profile::guessed(made->what.latency_ns, 1);
   sender_.bound_frames(made->what.eager_bytes_max);
   eager_bytes_max_ =
@@ -42,6 +42,7 @@ void bundle::know(std::size_t rail_index, const sampling::profile& known) noexce
   if (!one) return;
   one->profile = known;
   one->measured = one->packets_measured = true;
+  one->departures.measured(known.piece.rate());
   // Where all rails are known, so is from which size on it is better to announce and divide.
   std::vector<const sampling::profile*> all;
   for (const auto& l : lanes_)

@@ -54,7 +54,7 @@ class bundle final : private bundle_host {
   bundle& operator=(const bundle&) = delete;
 
   // Before others know the peer. Lanes in the same order at both ends.
-  void add_lane(rails::driver& via, std::size_t rail_index, rail_load& load);
+  void add_lane(rails::driver& via, std::size_t rail_index, const lane::shared& rails_own);
   /// What earlier jobs measured of that rail.
   void know(std::size_t rail_index, const sampling::profile& known) noexcept;
   [[nodiscard]] const lane_set& lanes() const noexcept { return lanes_; }

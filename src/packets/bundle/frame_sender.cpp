@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/cookies.hpp"
@@ -24,7 +25,7 @@ void frame_sender::bound_frames(std::size_t eager_bytes_max) noexcept {
 }
 
 bool frame_sender::prepare() noexcept {
-  ring_.reclaim();
+  reclaim();
   parts_.take_back();
   if (taken(unblock_)) unblock_all();
   collect_dead();
@@ -52,6 +53,21 @@ void frame_sender::drop() noexcept {
   of_.host.mark_waiting(false);
 }
 
+/// Forgets what the peer has; the newest such frame of each rail says how far that rail is.
+void frame_sender::reclaim() noexcept {
+  const auto oldest = ring_.oldest();
+  const auto count = ring_.reclaim();
+  if (count == 0) return;
+  const auto now_ns = base::now_ns();
+  std::uint32_t seen = 0;
+  for (auto n = oldest + count; n != oldest && seen + 1 != 1u << of_.lanes.count();) {
+    const auto& f = ring_.at(--n);  // its memory is free; what is said of it stays until the next
+    if (f.lane >= of_.lanes.count() || (seen >> f.lane & 1) != 0) continue;
+    seen |= 1u << f.lane;
+    of_.lanes[f.lane].departures.gone(now_ns, f.departure);
+  }
+}
+
 void frame_sender::unblock_all() noexcept {
   for (auto& l : of_.lanes) l->blocked = false;
 }
@@ -60,26 +76,34 @@ void frame_sender::unblock(std::size_t rail_index) noexcept {
   if (lane* l = of_.lanes.on_rail(rail_index)) l->blocked = false;
 }
 
-/// The nearest rail that takes a packet now and was not passed over.
-int frame_sender::idle_rail(std::uint32_t passed_over) const noexcept {
+int frame_sender::idle_rail(std::uint32_t passed_over, std::size_t bytes) const noexcept {
+  const auto now_ns = base::now_ns();
   int best = -1;
+  double best_ns = 0;
   for (std::size_t i = 0; i < of_.lanes.count(); ++i) {
     const lane& l = of_.lanes[i];
     if (!l.takes_now() || (passed_over >> i & 1) != 0) continue;
-    if (best < 0 || l.what.latency_ns < of_.lanes[static_cast<std::size_t>(best)].what.latency_ns)
-      best = static_cast<int>(i);
+    const double ends_ns = l.packet_ends_ns(now_ns, bytes);
+    if (best >= 0 && ends_ns >= best_ns) continue;
+    best = static_cast<int>(i);
+    best_ns = ends_ns;
   }
   return best;
 }
 
 /// Only `eager` of the profiles may be read: `piece` is learnt in F.
 std::size_t frame_sender::describe(std::span<rail_state> states) const noexcept {
+  const auto now_ns = base::now_ns();
   for (std::size_t i = 0; i < of_.lanes.count(); ++i) {
     const lane& l = of_.lanes[i];
     using enum rail_state::condition;
     const auto now = !l.is_up() ? down : l.takes_now() ? idle : busy;
-    states[i] = {
-        .now = now, .latency_ns = l.what.latency_ns, .busy_until_ns = 0, .profile = &l.profile};
+    // One that has not answered yet carries nothing, however soon it would be free.
+    const auto busy_ns = l.usable() ? l.departures.busy_ns(now_ns) : 0;
+    states[i] = {.now = now,
+                 .latency_ns = l.what.latency_ns,
+                 .busy_until_ns = now_ns + static_cast<std::uint64_t>(busy_ns),
+                 .profile = &l.profile};
   }
   return of_.lanes.count();
 }
@@ -151,6 +175,7 @@ packet_sender::answer frame_sender::send_frame(std::uint32_t number, std::uint32
     return answer::retry;
   }
   f.lane = static_cast<std::uint8_t>(on);
+  f.departure = l.departures.given(base::now_ns(), f.bytes);
   told_ = head.acknowledged;
   told_seen_.store(told_, std::memory_order_relaxed);
   return answer::taken;
@@ -177,7 +202,7 @@ bool frame_sender::resend() noexcept {
   for (auto n = ring_.oldest(); n != ring_.next(); ++n) {
     if (ring_.at(n).lane != no_lane || static_cast<std::int32_t>(known - n) > 0) continue;
     while (true) {
-      const int on = idle_rail(0);
+      const int on = idle_rail(0, ring_.at(n).bytes);
       if (on < 0) return false;
       if (send_frame(n, static_cast<std::uint32_t>(on)) == answer::taken) break;
     }
@@ -242,7 +267,7 @@ void frame_sender::send_acknowledgement() noexcept {
 // ---- what is kept -------------------------------------------------------------------------------
 
 std::uint32_t frame_sender::owing_lanes() noexcept {
-  ring_.reclaim();
+  reclaim();
   std::uint32_t owing = 0;
   const auto known = ring_.acknowledged_so_far();
   for (auto n = ring_.oldest(); n != ring_.next(); ++n)
@@ -252,7 +277,7 @@ std::uint32_t frame_sender::owing_lanes() noexcept {
 }
 
 bool frame_sender::at_rest() noexcept {
-  ring_.reclaim();
+  reclaim();
   return ring_.empty() && due_.load(std::memory_order_relaxed) == told_;
 }
 

@@ -39,7 +39,7 @@ class frame_sender final : public packet_sender {
 
   // packet_sender, in S:
   [[nodiscard]] bool prepare() noexcept override;
-  [[nodiscard]] int idle_rail(std::uint32_t passed_over) const noexcept override;
+  [[nodiscard]] int idle_rail(std::uint32_t passed_over, std::size_t bytes) const noexcept override;
   [[nodiscard]] std::size_t describe(std::span<rail_state> states) const noexcept override;
   [[nodiscard]] limits room() const noexcept override {
     return {.wanted = {.packets_max = SIZE_MAX, .bytes_max = frame_bytes_max_ / 2},
@@ -101,6 +101,7 @@ class frame_sender final : public packet_sender {
   [[nodiscard]] bool resend() noexcept;
   void collect_dead() noexcept;
   void unblock_all() noexcept;
+  void reclaim() noexcept;
   bool send_word(lane& l, frame_kind kind) noexcept;
   void send_words() noexcept;
   void send_acknowledgement() noexcept;

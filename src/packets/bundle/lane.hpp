@@ -9,6 +9,7 @@
 #include "packets/bundle/lane_health.hpp"
 #include "packets/bundle/lane_helper.hpp"
 #include "packets/bundle/rail_load.hpp"
+#include "packets/rail_departures.hpp"
 #include "packets/send_item.hpp"
 #include "packets/statistics.hpp"
 #include "packets/strategy.hpp"
@@ -21,18 +22,26 @@ namespace headway::packets {
 /// Threads:  see the members. S: the holder of the scheduler's mask; R: in the set's section; F:
 ///           under the lock of `incoming_flows`.
 struct lane {
-  lane(rails::driver& driver, std::size_t rail, rail_load& rails_own,
+  /// What a rail counts for all its peers.
+  struct shared {
+    rail_load& load;
+    rail_departures& departures;
+  };
+
+  lane(rails::driver& driver, std::size_t rail, const shared& rails_own,
        const lane_health::limits& limits, progress::ltask::body help) noexcept
       : via(driver),
         rail_index(rail),
-        load(rails_own),
+        load(rails_own.load),
+        departures(rails_own.departures),
         what(driver.query()),
         helper(help),
         health(limits) {}
 
   rails::driver& via;
   const std::size_t rail_index;  ///< among all rails of this process
-  rail_load& load;               ///< of the rail, which other peers share
+  rail_load& load;               ///< of the rail, which other peers share …
+  rail_departures& departures;   ///< … like this
   const rails::limits what;
 
   std::atomic<bool> up{true};  ///< written in R; a hint elsewhere, carries nothing
@@ -68,6 +77,10 @@ struct lane {
   /// It may carry data.
   [[nodiscard]] bool usable() const noexcept {
     return up.load(std::memory_order_relaxed) && proved.load(std::memory_order_relaxed);
+  }
+  /// A packet of so many bytes would be at the peer, from now; only `eager` of the profile is read.
+  [[nodiscard]] double packet_ends_ns(std::uint64_t now_ns, std::size_t bytes) const noexcept {
+    return departures.busy_ns(now_ns) + profile.eager.ns_for(bytes);
   }
   [[nodiscard]] bool is_up() const noexcept { return up.load(std::memory_order_relaxed); }
   /// In S: it takes a packet now.

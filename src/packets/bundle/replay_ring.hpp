@@ -31,8 +31,8 @@ class basic_replay_ring {
     std::byte* memory = nullptr;
     std::uint32_t bytes = 0;
     std::uint16_t packets = 0;
-    std::uint8_t lane = 0;      ///< that carried it last
-    std::uint64_t sent_ns = 0;  ///< last
+    std::uint8_t lane = 0;  ///< that carried it last
+    double departure = 0;   ///< from that lane, as planned: rail_departures::mark
     Atomic<std::uint32_t> readers{0};
   };
 

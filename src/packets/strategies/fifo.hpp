@@ -14,6 +14,7 @@ class fifo final : public strategy {
   [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
                                   std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
+  [[nodiscard]] bool collects() const noexcept override { return false; }
 };
 
 }  // namespace headway::packets::strategies

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 
 #include "packets/strategies/aggregate.hpp"
 #include "packets/strategies/equal.hpp"
 #include "packets/strategies/fifo.hpp"
+#include "packets/strategies/loaded.hpp"
 #include "packets/strategies/parallel.hpp"
 #include "packets/strategies/sampled.hpp"
 #include "packets/strategy.hpp"
@@ -26,6 +29,14 @@ const std::array<named_strategy, 5> every_strategy{{
     {.name = "parallel", .how = &as_parallel},
 }};
 
+std::mutex loading;
+
+/// By path; never destroyed, as what it holds. Under `loading`.
+std::map<std::string, const strategy*>& loaded_ones() {
+  static auto& all = *new std::map<std::string, const strategy*>;
+  return all;
+}
+
 }  // namespace
 
 std::span<const named_strategy> known_strategies() noexcept { return every_strategy; }
@@ -33,6 +44,24 @@ std::span<const named_strategy> known_strategies() noexcept { return every_strat
 const strategy* find_strategy(std::string_view name) noexcept {
   const auto found = std::ranges::find(every_strategy, name, &named_strategy::name);
   return found == every_strategy.end() ? nullptr : found->how;
+}
+
+base::result<const strategy*> load_strategy(const std::string& path) {
+  const std::lock_guard guard(loading);
+  if (const auto found = loaded_ones().find(path); found != loaded_ones().end())
+    return found->second;
+  auto made = strategies::loaded::from(path);
+  if (made) loaded_ones().emplace(path, *made);
+  return made;
+}
+
+std::string_view name_of(const strategy& how) noexcept {
+  const auto found = std::ranges::find(every_strategy, &how, &named_strategy::how);
+  if (found != every_strategy.end()) return found->name;
+  const std::lock_guard guard(loading);
+  for (const auto& [path, one] : loaded_ones())
+    if (one == &how) return path;
+  return {};
 }
 
 }  // namespace headway::packets

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/clock.hpp"
 #include "sampling/cutting.hpp"
 #include "sampling/profile.hpp"
 
@@ -35,7 +36,12 @@ std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
                            [&](std::uint32_t i) { return rails[i].profile->eager.ns_for(bytes); });
   count = 1 + std::min(others.size(), who.idle);
   std::array<sampling::way, rails_per_peer_max> ways;
-  for (std::size_t i = 0; i < count; ++i) ways[i] = {.time = &rails[names[i]].profile->eager};
+  const auto now_ns = base::now_ns();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& r = rails[names[i]];
+    const auto busy_ns = r.busy_until_ns > now_ns ? r.busy_until_ns - now_ns : 0;
+    ways[i] = {.time = &r.profile->eager, .busy_ns = static_cast<double>(busy_ns)};
+  }
   std::array<std::uint64_t, rails_per_peer_max> shares;
   if (!sampling::cutting_pays(std::span(ways).first(count), bytes, static_cast<double>(who.wake_ns),
                               std::span(shares).first(count), part_bytes_min))

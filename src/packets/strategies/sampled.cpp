@@ -17,13 +17,30 @@ namespace {
 constexpr double guessed_rate = 1;
 
 double busy_ns(const rail_state& r, std::uint64_t now_ns) noexcept {
-  if (r.now != rail_state::condition::busy || r.busy_until_ns <= now_ns) return 0;
+  if (r.busy_until_ns <= now_ns) return 0;
   return static_cast<double>(r.busy_until_ns - now_ns);
 }
 
 double eager_ns(const rail_state& r, std::uint64_t bytes) noexcept {
   if (r.profile) return r.profile->eager.ns_for(bytes);
   return r.latency_ns + static_cast<double>(bytes) / guessed_rate;
+}
+
+std::uint64_t bytes_of(const send_item& item) noexcept {
+  return item.head_bytes + item.payload.size();
+}
+
+/// Would so many bytes end sooner on another rail than on this one: one that is busy, or, with
+/// `or_idle`, any that is not down?
+bool sooner_elsewhere(std::uint64_t bytes, std::uint32_t rail, std::span<const rail_state> rails,
+                      std::uint64_t now_ns, bool or_idle) noexcept {
+  const double here = busy_ns(rails[rail], now_ns) + eager_ns(rails[rail], bytes);
+  return std::ranges::any_of(rails, [&](const rail_state& r) {
+    using enum rail_state::condition;
+    // One that is busy for no known time takes something soon, but nobody knows when.
+    const bool counts = r.now == busy ? r.busy_until_ns > now_ns : r.now == idle && or_idle;
+    return counts && busy_ns(r, now_ns) + eager_ns(r, bytes) < here;
+  });
 }
 
 /// The rails that are not down as the division wants them.
@@ -52,19 +69,17 @@ std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
                             std::span<const rail_state> rails, const frame_room& room,
                             std::span<const send_item*> frame) const noexcept {
   if (waiting.count == 0) return 0;
-  const bool others = std::ranges::any_of(
-      rails, [](const rail_state& r) { return r.now == rail_state::condition::busy; });
-  if (others) {
-    // A frame is as good as its first packet: it decides for all that would leave with it.
-    const auto bytes = waiting.first->head_bytes + waiting.first->payload.size();
-    const double here = eager_ns(rails[rail], bytes);
-    const auto now_ns = base::now_ns();
-    for (const auto& r : rails) {
-      if (r.now != rail_state::condition::busy || r.busy_until_ns <= now_ns) continue;
-      if (busy_ns(r, now_ns) + eager_ns(r, bytes) < here) return 0;
-    }
-  }
-  return choose_together(waiting, room, frame);
+  if (rails.size() == 1) return choose_together(waiting, room, frame);
+  const auto now_ns = base::now_ns();
+  if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, now_ns, false)) return 0;
+  // A frame arrives when its last packet has: those with which it would come sooner over another
+  // rail stay behind.
+  auto count = choose_together(waiting, room, frame);
+  std::uint64_t bytes = 0;
+  for (const auto* item : frame.first(count)) bytes += bytes_of(*item);
+  while (count > 1 && sooner_elsewhere(bytes, rail, rails, now_ns, true))
+    bytes -= bytes_of(*frame[--count]);
+  return count;
 }
 
 std::size_t sampled::split(const remainder& what, std::uint64_t now_ns,

@@ -62,6 +62,7 @@ struct flow_piece : send_item, base::list_hook<> {
   outgoing_flows* of = nullptr;
   transfer* whole = nullptr;
   std::uint8_t lane = 0;
+  double departure = 0;  ///< rail_departures::mark
 };
 
 /// A packet of this module on its way out. Pooled.

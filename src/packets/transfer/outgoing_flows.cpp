@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/cookies.hpp"
@@ -29,7 +30,11 @@ void outgoing_flows::asked(transfer& whole, const control& c) noexcept {
       piece.target = c.target;
       piece.payload = whole.memory.subspan(c.offset, c.target.bytes);
       piece.sent = &outgoing_flows::piece_sent;
-      pieces_[c.lane].push_back(piece);
+      if (whole.urgent) {
+        pieces_[c.lane].push_front(piece);
+      } else {
+        pieces_[c.lane].push_back(piece);
+      }
       waiting_pieces_.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -72,6 +77,8 @@ bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
   if (!piece) return false;
   waiting_pieces_.fetch_sub(1, std::memory_order_relaxed);
   l.pieces_out.fetch_add(1, std::memory_order_relaxed);  // before its event can come
+  const auto bytes = piece->payload.size();
+  piece->departure = l.departures.given(base::now_ns(), bytes);
   const auto said = l.via.memory()->put(of_.to, {.exposed = piece->target}, piece->payload,
                                         send_cookie(*piece).word());
   if (said == rails::post::posted) {
@@ -79,6 +86,11 @@ bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
     return true;
   }
   l.pieces_out.fetch_sub(1, std::memory_order_relaxed);
+  if (said == rails::post::done) {
+    l.departures.gone(base::now_ns(), piece->departure, rail_departures::kernel_bytes);
+  } else {
+    l.departures.taken_back(bytes);
+  }
   if (said == rails::post::retry) {
     const base::lock_guard guard(lock_);
     pieces_[number].push_front(*piece);
@@ -116,7 +128,9 @@ void outgoing_flows::drop_pieces() noexcept {
 void outgoing_flows::piece_sent(send_item& item, bool) noexcept {
   auto& piece = static_cast<flow_piece&>(item);
   auto& flows = *piece.of;
-  flows.of_.lanes[piece.lane].pieces_out.fetch_sub(1, std::memory_order_relaxed);
+  lane& l = flows.of_.lanes[piece.lane];
+  l.pieces_out.fetch_sub(1, std::memory_order_relaxed);
+  l.departures.gone(base::now_ns(), piece.departure, rail_departures::kernel_bytes);
   flows.piece_over(piece);
 }
 

@@ -6,6 +6,9 @@
 #include <deque>
 #include <vector>
 
+#include "base/atomic.hpp"
+#include "base/clock.hpp"
+#include "packets/collected_frame.hpp"
 #include "packets/frames.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
@@ -78,7 +81,7 @@ struct numbered : send_item {
 
 class one_rail : public ::testing::Test {
  protected:
-  one_rail() {
+  explicit one_rail(const settings& chosen = {}) : all(*engine, rails::peer_id{0}, routes, chosen) {
     auto made = std::make_unique<echo>();
     rail = made.get();
     all.add_rail(std::move(made));
@@ -102,7 +105,7 @@ class one_rail : public ::testing::Test {
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
   numbers above;
   reaches_all routes;
-  peers all{*engine, rails::peer_id{0}, routes};
+  peers all;
   echo* rail = nullptr;
   std::deque<numbered> items;
 };
@@ -177,6 +180,95 @@ TEST_F(one_rail, ends_what_waits_when_its_peer_is_lost) {
     EXPECT_FALSE(item.well);
   }
   EXPECT_EQ(to().post(items.emplace_back(9u)), posted::down);
+}
+
+/// Packets are collected, and time stands still but for `later`.
+class collecting : public one_rail {
+ protected:
+  collecting() : one_rail({.collect_always = true}) {}
+  void post(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i)
+      ASSERT_EQ(to().post(items.emplace_back(static_cast<std::uint32_t>(items.size()))),
+                posted::done);
+  }
+  void later(std::uint64_t ns) { now.fetch_add(ns, std::memory_order_relaxed); }
+  void expect_all_in_order() {
+    poll();
+    ASSERT_EQ(above.all.size(), items.size());
+    for (std::uint32_t i = 0; i < above.all.size(); ++i) EXPECT_EQ(above.all[i], i);
+    for (const auto& item : items) EXPECT_EQ(item.ends, 0) << "what is done is not told";
+  }
+
+  base::atomic<std::uint64_t> now{1'000'000'000};
+  base::process_clock_override clock{now};
+};
+
+TEST_F(collecting, lets_the_first_leave_at_once_and_those_that_follow_closely_together) {
+  post(20);
+  EXPECT_EQ(rail->taken.size(), collected_frame::run_min);
+  expect_all_in_order();
+  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 1);
+}
+
+TEST_F(collecting, lets_packets_at_a_distance_leave_at_once) {
+  for (int i = 0; i < 10; ++i) {
+    post(1);
+    EXPECT_EQ(rail->taken.size(), items.size());
+    later(collected_frame::gap_ns + 1);
+  }
+  expect_all_in_order();
+}
+
+TEST_F(collecting, sends_a_frame_that_is_full) {
+  post(1000);
+  const auto bytes = 1000 * room_in_frame(items.front());
+  EXPECT_GE(rail->taken.size(), bytes / collected_frame::frame_bytes_max);
+  EXPECT_LT(rail->taken.size(), 30u);
+  expect_all_in_order();
+}
+
+TEST_F(collecting, sends_what_was_collected_before_anything_else) {
+  static std::array<std::byte, 3000> large;
+  post(5);
+  items.emplace_back(static_cast<std::uint32_t>(items.size())).payload = large;
+  ASSERT_EQ(to().post(items.back()), posted::done);
+  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 2);
+  post(5);
+  const auto more = static_cast<std::uint32_t>(items.size());
+  items.emplace_back(more);
+  EXPECT_FALSE(to().post_now(std::span(items.back().head).first(items.back().head_bytes), {}))
+      << "not while some are collected";
+  ASSERT_EQ(to().post(items.back()), posted::done);
+  expect_all_in_order();
+}
+
+TEST_F(collecting, leaves_each_packet_alone_under_fifo) {
+  to().use(*find_strategy("fifo"));
+  post(20);
+  EXPECT_EQ(rail->taken.size(), 20u);
+  expect_all_in_order();
+}
+
+TEST_F(collecting, keeps_order_while_the_rail_takes_nothing) {
+  post(5);
+  rail->open = false;
+  poll();
+  for (std::uint32_t i = 0; i < 300; ++i)
+    ASSERT_NE(to().post(items.emplace_back(static_cast<std::uint32_t>(items.size()))),
+              posted::down);
+  poll();
+  EXPECT_EQ(rail->taken.size(), collected_frame::run_min);
+  rail->open = true;
+  poll();
+  poll();
+  ASSERT_EQ(above.all.size(), items.size());
+  for (std::uint32_t i = 0; i < above.all.size(); ++i) EXPECT_EQ(above.all[i], i);
+}
+
+TEST_F(collecting, sends_what_is_left_before_the_rails_close) {
+  post(5);
+  all.stop();
+  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 1);
 }
 
 }  // namespace

@@ -8,19 +8,17 @@
 
 #include "base/clock.hpp"
 #include "packets/strategy.hpp"
-#include "strongest.hpp"
 #include "tests/unit/strategies/situations.hpp"
 
 namespace headway::packets {
 namespace {
 
 constexpr int rounds = 2000;
-const examples::strongest as_strongest;
 
 std::vector<named_strategy> all_strategies() {
   const auto known = known_strategies();
   std::vector<named_strategy> all(known.begin(), known.end());
-  all.push_back({.name = "example", .how = &as_strongest});
+  all.push_back({.name = "example", .how = *load_strategy(HEADWAY_TEST_OBJECTS "/strongest.so")});
   return all;
 }
 

@@ -16,9 +16,9 @@ std::string text_of(const std::string& path) {
 
 TEST(strategy_page, shows_the_example_as_it_is_compiled) {
   const std::string root = HEADWAY_SOURCE_DIR;
-  const auto example = text_of(root + "/examples/strategy/strongest.hpp");
+  const auto example = text_of(root + "/examples/strategy/strongest.c");
   ASSERT_FALSE(example.empty());
-  EXPECT_NE(text_of(root + "/docs/strategy.md").find("```cpp\n" + example + "```"),
+  EXPECT_NE(text_of(root + "/docs/strategy.md").find("```c\n" + example + "```"),
             std::string::npos);
 }
 

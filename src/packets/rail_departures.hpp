@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/lock_guard.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "sampling/departure_clock.hpp"
+
+namespace headway::packets {
+
+/// When a rail of ours will have sent what was given to it, whichever peer it is for: packets and
+/// pieces of large messages. Only a rail that was measured keeps it: a guess predicts no queue.
+/// Threads:  any; a short spinlock.
+class rail_departures {
+ public:
+  using mark = sampling::departure_clock::mark;
+
+  /// What it was measured to send, whole messages one behind the other. Of several peers' rates
+  /// the highest: a slower one is the peer's.
+  void measured(double bytes_per_ns) noexcept {
+    const double ns_per_byte = 1 / bytes_per_ns;
+    const base::lock_guard guard(lock_);
+    if (counts() && ns_per_byte_.load(std::memory_order_relaxed) <= ns_per_byte) return;
+    ns_per_byte_.store(ns_per_byte, std::memory_order_relaxed);
+  }
+  /// It was measured.
+  [[nodiscard]] bool counts() const noexcept {
+    return ns_per_byte_.load(std::memory_order_relaxed) != 0;  // stands alone: carries nothing
+  }
+
+  /// The driver takes so many bytes. 0 while the rail does not count.
+  mark given(std::uint64_t now_ns, std::size_t bytes) noexcept {
+    const double each_ns = ns_per_byte_.load(std::memory_order_relaxed);
+    if (each_ns == 0) return 0;
+    const base::lock_guard guard(lock_);
+    return clock_.given(now_ns, each_ns * static_cast<double>(bytes));
+  }
+  /// It has not, after all.
+  void taken_back(std::size_t bytes) noexcept {
+    const double each_ns = ns_per_byte_.load(std::memory_order_relaxed);
+    const base::lock_guard guard(lock_);
+    clock_.taken_back(each_ns * static_cast<double>(bytes));
+  }
+  /// All up to the mark has gone, but for `left_bytes` at most.
+  void gone(std::uint64_t now_ns, mark end, std::size_t left_bytes = 0) noexcept {
+    if (end == 0) return;
+    const double left_ns =
+        ns_per_byte_.load(std::memory_order_relaxed) * static_cast<double>(left_bytes);
+    const base::lock_guard guard(lock_);
+    clock_.gone(now_ns, end, left_ns);
+  }
+  /// A driver that has let go of something has at most so much of it in the kernel.
+  static constexpr std::size_t kernel_bytes = std::size_t{1} << 20;
+
+  [[nodiscard]] double busy_ns(std::uint64_t now_ns) const noexcept {
+    if (!counts()) return 0;
+    const base::lock_guard guard(lock_);
+    return clock_.busy_ns(now_ns);
+  }
+
+ private:
+  mutable base::spinlock lock_;
+  std::atomic<double> ns_per_byte_{0};  // 0: it was not measured
+  sampling::departure_clock clock_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::packets

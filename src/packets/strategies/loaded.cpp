@@ -1,0 +1,144 @@
+#include "packets/strategies/loaded.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "headway/strategy.h"
+#include "packets/send_item.hpp"
+#include "packets/strategies/sampled.hpp"
+#include "sampling/profile.hpp"
+
+namespace headway::packets::strategies {
+namespace {
+
+constexpr const char* entry = "headway_strategy_get";
+constexpr std::size_t shown_max = 64;  // packets that a question shows
+
+sampling::profile profile_of(const headway_rail& rail) noexcept {
+  if (rail.profile) return *static_cast<const sampling::profile*>(rail.profile);
+  return sampling::profile::guessed(std::max(rail.latency_ns, 1u), 1);
+}
+
+const headway_strategy_host host{
+    .version = HEADWAY_STRATEGY_VERSION,
+    .now_ns = [] { return base::now_ns(); },
+    .packet_ns = [](const headway_rail* rail,
+                    std::uint64_t bytes) { return profile_of(*rail).eager.ns_for(bytes); },
+    .piece_ns = [](const headway_rail* rail,
+                   std::uint64_t bytes) { return profile_of(*rail).piece.ns_for(bytes); },
+};
+
+using rail_list = std::array<headway_rail, rails_per_peer_max>;
+
+std::span<const headway_rail> in_c(std::span<const rail_state> rails, rail_list& list) noexcept {
+  static_assert(static_cast<int>(rail_state::condition::idle) == HEADWAY_RAIL_IDLE);
+  static_assert(static_cast<int>(rail_state::condition::busy) == HEADWAY_RAIL_BUSY);
+  static_assert(static_cast<int>(rail_state::condition::down) == HEADWAY_RAIL_DOWN);
+  const auto count = std::min(rails.size(), list.size());
+  for (std::size_t i = 0; i < count; ++i)
+    list[i] = {.state = static_cast<std::uint32_t>(rails[i].now),
+               .latency_ns = rails[i].latency_ns,
+               .busy_until_ns = rails[i].busy_until_ns,
+               .profile = rails[i].profile};
+  return std::span(list).first(count);
+}
+
+/// The rules of `strategy::split`.
+bool sound(std::span<const headway_piece> pieces, const remainder& what,
+           std::span<const rail_state> rails) noexcept {
+  auto at = what.offset;
+  std::uint32_t used = 0;
+  for (const auto& p : pieces) {
+    if (p.offset != at || p.bytes == 0 || p.bytes > what.offset + what.bytes - at) return false;
+    if (p.rail >= rails.size() || rails[p.rail].now == rail_state::condition::down) return false;
+    if ((used >> p.rail & 1) != 0) return false;
+    used |= 1u << p.rail;
+    at += p.bytes;
+  }
+  return at == what.offset + what.bytes;
+}
+
+}  // namespace
+
+base::result<const strategy*> loaded::from(const std::string& path) {
+  const auto wrong = [&](std::string why) {
+    return base::failed(base::fault_kind::bad_input,
+                        fmt::format("strategy {} is not used: {}", path, why));
+  };
+  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object) return wrong(dlerror());
+  const auto get = reinterpret_cast<decltype(&headway_strategy_get)>(dlsym(object, entry));
+  if (!get) return wrong(fmt::format("it does not export {}", entry));
+  const headway_strategy* const what = get(&host);
+  if (!what) return wrong("it refuses this version of Headway");
+  if (what->version != HEADWAY_STRATEGY_VERSION)
+    return wrong(fmt::format("it is of version {} of the interface, this Headway has {}",
+                             what->version, HEADWAY_STRATEGY_VERSION));
+  // Lives as long as the process: messages may be under way until its end.
+  return std::make_unique<loaded>(*what).release();
+}
+
+std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
+                           std::span<const rail_state> rails, const frame_room& room,
+                           std::span<const send_item*> frame) const noexcept {
+  if (!what_.choose) return sampled().choose(waiting, rail, rails, room, frame);
+  std::array<headway_packet, shown_max> packets;
+  std::array<const send_item*, shown_max> items;
+  std::size_t count = 0;
+  for (const send_item* item = waiting.first; item && count < std::min(shown_max, waiting.count);
+       item = item->next.load(std::memory_order_relaxed)) {  // under the peer's mask
+    packets[count] = {.bytes = item->head_bytes + item->payload.size(),
+                      .urgent = item->urgent ? 1u : 0u,
+                      .reserved = 0};
+    items[count++] = item;
+  }
+  if (count == 0) return 0;
+  rail_list list;
+  const auto states = in_c(rails, list);
+  const auto most = std::min({frame.size(), room.packets_max, count});
+  const headway_waiting question{.packets = packets.data(),
+                                 .packet_count = count,
+                                 .rails = states.data(),
+                                 .rail_count = states.size(),
+                                 .rail = rail,
+                                 .packets_max = most,
+                                 .bytes_max = room.bytes_max};
+  std::array<std::uint32_t, shown_max> places;
+  const auto answer = std::min(what_.choose(&question, places.data()), most);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < answer; ++i) {
+    if (places[i] >= count) return i;
+    bytes += packets[places[i]].bytes;
+    if (i > 0 && bytes > room.bytes_max) return i;
+    frame[i] = items[places[i]];
+  }
+  return answer;  // their order is checked by the scheduler
+}
+
+std::size_t loaded::split(const remainder& what, std::uint64_t now_ns,
+                          std::span<const rail_state> rails,
+                          std::span<piece> pieces) const noexcept {
+  if (!what_.split) return sampled().split(what, now_ns, rails, pieces);
+  rail_list list;
+  const auto states = in_c(rails, list);
+  std::array<headway_piece, rails_per_peer_max> parts;
+  const auto count =
+      what_.split(what.offset, what.bytes, states.data(), states.size(), parts.data());
+  if (count > states.size() || !sound(std::span(parts).first(count), what, rails))
+    return sampled().split(what, now_ns, rails, pieces);
+  for (std::size_t i = 0; i < count; ++i)
+    pieces[i] = {.offset = parts[i].offset,
+                 .bytes = parts[i].bytes,
+                 .rail = parts[i].rail,
+                 .whole = parts[i].whole != 0};
+  return count;
+}
+
+bool loaded::collects() const noexcept { return what_.collects != 0; }
+
+}  // namespace headway::packets::strategies

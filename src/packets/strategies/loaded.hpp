@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "packets/strategy.hpp"
+
+struct headway_strategy;
+
+namespace headway::packets::strategies {
+
+/// A strategy out of a shared object: include/headway/strategy.h. Its questions are asked with
+/// arrays of C, on the stack.
+/// Threads:  as of every strategy.
+/// Errors:   answers that break the rules of `strategy::split` are replaced by those of `sampled`.
+class loaded final : public strategy {
+ public:
+  /// Keeps the shared object for as long as the process lives.
+  /// Errors:   in one line, with the path: it cannot be opened, lacks the function, refuses, or is
+  ///           of another version.
+  [[nodiscard]] static base::result<const strategy*> from(const std::string& path);
+
+  explicit loaded(const headway_strategy& what) noexcept : what_(what) {}
+
+  [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
+                                   std::span<const rail_state> rails, const frame_room& room,
+                                   std::span<const send_item*> frame) const noexcept override;
+  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
+                                  std::span<const rail_state> rails,
+                                  std::span<piece> pieces) const noexcept override;
+  [[nodiscard]] bool collects() const noexcept override;
+
+ private:
+  const headway_strategy& what_;
+};
+
+}  // namespace headway::packets::strategies

@@ -1,0 +1,72 @@
+#include "sampling/plausibility.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/clock.hpp"
+#include "base/optimizer_barrier.hpp"
+
+namespace headway::sampling {
+namespace {
+
+/// The lower quartile of a rail's own times lies within a small factor of the quickest.
+constexpr double spread_max = 8;
+
+}  // namespace
+
+reading read(std::span<double> times_ns, std::uint64_t bytes, const plausible_range& within) {
+  HEADWAY_ASSERT(!times_ns.empty());
+  std::ranges::sort(times_ns);
+  const double quickest_ns = times_ns.front();
+  const double usual_ns = times_ns[times_ns.size() / 4];
+  const double for_bytes_ns = usual_ns - within.empty_ns;
+  // In this order: an exchange without bytes that took too long makes the times of others too
+  // short, and their rates too high.
+  auto why = doubt::none;
+  if (usual_ns > spread_max * quickest_ns) {
+    why = doubt::spread;
+  } else if (for_bytes_ns <= 0) {
+    why = doubt::not_above_empty;
+  } else if (static_cast<double>(bytes) > for_bytes_ns * within.bytes_per_ns_max) {
+    why = doubt::above_memory;
+  }
+  return {.ns = usual_ns, .why = why};
+}
+
+double memory_bytes_per_ns() {
+  constexpr std::size_t bytes = 64 * 1024;  // with its copy in any second-level cache
+  constexpr std::size_t repeats = 100;
+  std::vector<std::uint8_t> from(bytes), to(bytes);
+  std::uint64_t best_ns = UINT64_MAX;
+  std::uint64_t seen = 0;  // so that each copy is needed
+  for (std::size_t i = 0; i < repeats; ++i) {
+    from[i] = static_cast<std::uint8_t>(i);
+    const auto before = base::now_ns();
+    std::memcpy(to.data(), from.data(), bytes);
+    seen += to[i];
+    base::optimizer_barrier(seen);
+    best_ns = std::min(best_ns, base::now_ns() - before);
+  }
+  return static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(best_ns, 1));
+}
+
+std::string text_of(doubt why, std::uint64_t bytes) {
+  switch (why) {
+    case doubt::none:
+      break;
+    case doubt::not_above_empty:
+      return fmt::format("{} bytes took no longer than none", bytes);
+    case doubt::spread:
+      return fmt::format("of {} bytes, most took more than {} times as long as the quickest", bytes,
+                         spread_max);
+    case doubt::above_memory:
+      return fmt::format("{} bytes came faster than memory copies them", bytes);
+  }
+  return {};
+}
+
+}  // namespace headway::sampling

@@ -1,0 +1,1 @@
+int headway_strategy_of_another_name = 1;

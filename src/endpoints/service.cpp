@@ -36,11 +36,13 @@ service::parts::parts(packets::peers& peers, progress::engine& own, service_opti
                .checks = chosen.checks}),
       packets(peers, own, buffers, remotes, *this, chosen),
       inboxes(buffers, packets, *this, options.process, chosen),
-      bulk(buffers, packets, inboxes, remotes, chosen),
+      waiting(buffers, inboxes, own, chosen.window),
+      bulk(buffers, packets, inboxes, waiting, remotes, chosen),
       regions(buffers, packets, remotes, options.process, options.nodes, chosen.share),
       directory(*this, own, options.process, process_count),
       out({buffers, packets, inboxes, bulk, regions}, remotes, options.process, chosen),
-      in({buffers, packets, inboxes, bulk, regions, directory, *this}, remotes, chosen.window) {
+      in({buffers, packets, inboxes, waiting, bulk, regions, directory, *this}, remotes,
+         chosen.window) {
   inboxes.endpoints().handlers().choose(chosen.dispatch);
 }
 
@@ -188,6 +190,7 @@ void service::stop() noexcept {
     s.inboxes.endpoints().drop_name(id);  // all names of this process end with it
     close(id);
   }
+  s.waiting.stop();
   const auto deadline = base::now_ns() + farewell_ns;
   while (s.bulk.has_sends() && base::now_ns() < deadline) s.engine.poll();
   s.packets.stop_packing();

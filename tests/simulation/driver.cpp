@@ -100,6 +100,7 @@ rails::post driver::send(rails::peer_id peer, const rails::packet& what) noexcep
   const std::lock_guard guard(net_.lock_);
   const auto to = number_of(peer);
   if (const auto answer = refuse(to)) return *answer;
+  if (net_.on_packet) net_.on_packet(self_, to, what.header);
   network::parcel p{.bytes = {what.header.begin(), what.header.end()}};
   p.bytes.insert(p.bytes.end(), what.payload.begin(), what.payload.end());
   return dispatch(to, std::move(p), what.payload.size(), what.cookie);

@@ -13,6 +13,7 @@ using endpoints::no_wait;
 using endpoints::outcome;
 
 constexpr std::int32_t tags = 2;
+constexpr std::size_t hoarded_bytes_max = 1 << 20;  // what no message exceeds
 
 /// What stands in front of each message that has room for it.
 struct label {
@@ -96,6 +97,18 @@ void endpoint_traffic::release(const held_buffer& one) {
   expect_contents(one, "was written to while its program held it");
   disown(one.data);
   if (service_.release(one.data) != outcome::ok) complain_of(*one.what, "is not released");
+}
+
+void endpoint_traffic::hoard(bool takes) {
+  for (std::size_t bytes = hoarded_bytes_max; takes && bytes > 0; bytes /= 2)
+    for (void* data = nullptr; service_.request(bytes, &data) == outcome::ok;) {
+      hoard_.push_back(static_cast<std::byte*>(data));
+      own(hoard_.back());
+    }
+  for (; !takes && !hoard_.empty(); hoard_.pop_back()) {
+    disown(hoard_.back());
+    if (service_.release(hoard_.back()) != outcome::ok) complain("a buffer is not released");
+  }
 }
 
 // ---- sending ------------------------------------------------------------------------------------
@@ -221,7 +234,7 @@ bool endpoint_traffic::may_start() const {
 }
 
 bool endpoint_traffic::done() const {
-  if (has_to_send() || !kept_.empty() || !read_.empty()) return false;
+  if (has_to_send() || !kept_.empty() || !read_.empty() || !hoard_.empty()) return false;
   return std::ranges::all_of(plan_.lines, [&](const auto& one) {
     const auto& [line, letters] = one;
     if (line.to != on_.self() || plan_.dead[line.from]) return true;

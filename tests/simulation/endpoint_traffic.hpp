@@ -70,6 +70,7 @@ class endpoint_traffic final : public workload {
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;
   void process_died(std::uint32_t which) override { plan_.dead[which] = true; }
+  void hoard(bool takes) override;
   void close() override;
   [[nodiscard]] std::string state() const override;
 
@@ -103,6 +104,7 @@ class endpoint_traffic final : public workload {
   bool unread_ = false;           // there may be more than was read
   bool blocked_ = false;          // the next send waits for what others do
   std::deque<held_buffer> kept_, read_;
+  std::vector<std::byte*> hoard_;  // buffers that are used for nothing
   std::map<endpoint_plan::line, std::uint32_t> came_;
 };
 

@@ -49,6 +49,8 @@ class process {
   [[nodiscard]] messages::context* open(std::uint32_t id, bool collective = false);
   /// What is exposed to others, or under way: the process is at rest when it is nothing.
   [[nodiscard]] bool at_rest() const;
+  /// Pieces of its memory that others may write to.
+  [[nodiscard]] std::size_t exposed_count() const;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }

@@ -20,6 +20,8 @@ class workload {
   /// Something may be started now.
   [[nodiscard]] virtual bool may_start() const = 0;
   [[nodiscard]] virtual bool done() const = 0;
+  /// The program takes all memory that it can get, or gives it back.
+  virtual void hoard(bool) {}
   /// From now on what involves that process may fail.
   virtual void process_died(std::uint32_t which) = 0;
   /// The rails have stopped: gives back what the process has of the modules below. Nothing is

@@ -27,6 +27,7 @@ constexpr std::uint64_t machine_known_ns = 15'000 * ms;  // that it is gone: by 
 constexpr std::uint64_t rest_ns = 20'000 * ms;           // until all is at rest
 // A receive that finds no memory to expose is tried again in every round: this costs steps.
 constexpr std::uint64_t pressure_max_ns = 50 * ms;
+constexpr std::uint64_t hoard_max_ns = 500 * ms;
 
 // Of a job that goes round in circles; the longest of the first thousand seeds take a tenth.
 constexpr std::uint64_t steps_max = 200'000;
@@ -51,7 +52,19 @@ std::vector<rail_plan> rails_of(const scenario& what, dice& d) {
 }
 
 struct fault {
-  enum class kind : std::uint8_t { cut, mute, mend, kill, slow, lose_rail, jump, refuse, grant };
+  enum class kind : std::uint8_t {
+    cut,
+    mute,
+    mend,
+    kill,
+    slow,
+    lose_rail,
+    jump,
+    refuse,
+    grant,
+    hoard,
+    release
+  };
   kind what;
   std::uint64_t at_ns;
   std::uint32_t rail, a, b;
@@ -203,6 +216,13 @@ void world::plan_more_faults(dice& d) {
     faults_.push_back(
         {fault::kind::grant, at_ns + any_scale(d, ms / 10, pressure_max_ns), 0, who, 0});
   }
+  for (auto some = d.between(1, what_.processes); what_.hoards && some > 0; --some) {
+    const auto at_ns = when();
+    const auto who = any();
+    faults_.push_back({fault::kind::hoard, at_ns, 0, who, 0});
+    faults_.push_back(
+        {fault::kind::release, at_ns + any_scale(d, ms / 10, hoard_max_ns), 0, who, 0});
+  }
   std::ranges::stable_sort(faults_, {}, &fault::at_ns);
 }
 
@@ -235,6 +255,11 @@ void world::break_something(const fault& f) {
       return net_.refuse_memory(f.a, true);
     case fault::kind::grant:
       return net_.refuse_memory(f.a, false);
+    case fault::kind::hoard:
+    case fault::kind::release:
+      if (net_.dead(f.a)) return;
+      for (auto& w : work_[f.a]) w->hoard(f.what == fault::kind::hoard);
+      return net_.wake(f.a, net_.now_ns());
   }
 }
 
@@ -353,6 +378,8 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.jumps = d.one_in(6);
   s.pressure = d.one_in(4);
   s.tells_activity = !d.one_in(4);
+  s.hoards = s.endpoint_messages > 0 && d.one_in(3);
+  if (s.hoards) s.endpoint_bytes_max = 64 << 20;
   return s;
 }
 
@@ -387,6 +414,7 @@ std::string scenario::text() const {
                                                {lost_rails, "lost rails"},
                                                {jumps, "clock jumps"},
                                                {pressure, "no memory"},
+                                               {hoards, "programs that hold all buffers"},
                                                {packs, "packing"},
                                                {first_use, "peers on first use"}};
   for (const auto& [is, name] : said)

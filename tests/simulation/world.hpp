@@ -20,18 +20,17 @@ struct scenario {
 
   std::uint32_t collectives = 0;  ///< operations on each communicator
   std::uint32_t endpoint_messages = 0;
-  bool first_use = false;              ///< a peer is made when it is used, not at the start
-  bool packs = false;                  ///< messages to end-points leave several in a packet
-  std::size_t credit_bytes = 1 << 20;  ///< of eager messages to a peer
-  /// Of the buffers of a process's end-points. Open: where a receiver has no memory for a message,
-  /// the message is lost, with a line in the log. So there is enough.
-  std::size_t endpoint_bytes_max = 512 << 20;
-  std::uint32_t window = 256;  ///< of messages to an end-point
-  bool machines = false;       ///< a death is that of a machine, which tells nobody
-  bool lost_rails = false;     ///< all rails of a pair but one end for good
+  bool first_use = false;                      ///< a peer is made when it is used, not at the start
+  bool packs = false;                          ///< messages to end-points leave several in a packet
+  std::size_t credit_bytes = 1 << 20;          ///< of eager messages to a peer
+  std::size_t endpoint_bytes_max = 512 << 20;  ///< of the buffers of a process's end-points
+  std::uint32_t window = 256;                  ///< of messages to an end-point
+  bool machines = false;                       ///< a death is that of a machine, which tells nobody
+  bool lost_rails = false;                     ///< all rails of a pair but one end for good
   bool jumps = false;          ///< the clock jumps, as if all processes had been stopped
   bool tells_activity = true;  ///< drivers know when their peers were last heard
   bool pressure = false;       ///< for a while processes can expose no memory
+  bool hoards = false;         ///< for a while programs hold all buffers of end-points
 
   /// A scenario whose every word comes from `seed`.
   [[nodiscard]] static scenario of_seed(std::uint64_t seed);

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from .rounds import Case, spread
 
 PIN = "--pin"
+BEFORE_AND_AFTER = "nothing-slower"
 MATCHING_CASES = ("posted", "posted-rev", "posted-any", "late", "late-rev", "late-any")
 
 
@@ -96,6 +97,11 @@ class Figure:
 
 
 MiB = 1 << 20
+SHORT = (PIN, "--seconds", "0.5")
+
+
+def against_before(key, bound, case):
+    return against_best_peer(key, bound, among=("before",), case=case)
 
 FIGURES = {
     "overlap": Figure(
@@ -170,5 +176,30 @@ FIGURES = {
         "mpiexec -n 8 ./hello, start to end",
         (Case("hello", ranks=8),),
         (against_best_peer((), 1.0, among=("mpich",)),),
+    ),
+    BEFORE_AND_AFTER: Figure(
+        "an earlier Headway in the same turns: --before DIR",
+        (
+            Case("pingpong", (*SHORT, "--sizes", "8,64K,4M")),
+            Case("message_rate", (*SHORT, "--threads", "1,4")),
+            Case("pingpong", (*SHORT, "--sizes", "1,64K,16M"), net="tcp"),
+            Case("overlap", (PIN, "--side", "both", "--sizes", "16M", "--iterations", "3"),
+                 net="tcp", rate="1gbit"),
+            Case("n_load", (*SHORT, "--threads", "1,16")),
+            Case("allreduce", ("--sizes", "8", "--seconds", "0.5")),
+            Case("allreduce", ("--sizes", "8", "--seconds", "0.5"), ranks=8),
+            Case("allreduce", ("--sizes", "8", "--seconds", "0.5"), ranks=16),
+            Case("hello", ranks=48),
+        ),
+        (
+            *(against_before((size,), 1.03, 0) for size in (8, 64 << 10, 4 * MiB)),
+            *(against_before((threads,), 0.97, 1) for threads in (1, 4)),
+            *(against_before((size,), 1.03, 2) for size in (1, 64 << 10, 16 * MiB)),
+            against_before(("both", 16 * MiB), 1.03, 3),
+            *(against_before((threads,), 1.03, 4) for threads in (1, 16)),
+            *(against_before((ranks, 8), 1.03, case)
+              for case, ranks in ((5, 2), (6, 8), (7, 16))),
+            against_before((), 1.0, 8),
+        ),
     ),
 }  # fmt: skip

@@ -85,6 +85,12 @@ class Headway(Library):
         return {"HEADWAY_RAILS": rails} if place.networked else {}
 
 
+class EarlierHeadway(Headway):
+    """An earlier build of Headway: a peer like the others."""
+
+    own = False
+
+
 class Wheel(Library):
     """A library from PyPI, in a virtual environment of its own."""
 
@@ -280,3 +286,8 @@ def peer(text, folder):
 def ours(folder):
     """Headway's contenders. `folder`: a prefix or a build folder, with mpicc and mpiexec in bin."""
     return contenders(Headway("headway", pathlib.Path(folder).resolve(), HEADWAY_SETTINGS), None)
+
+
+def before(folder):
+    """An earlier Headway's contender. `folder`: as of `ours`."""
+    return contenders(EarlierHeadway("before", pathlib.Path(folder).resolve()), None)

@@ -40,6 +40,9 @@ struct planned_communicator {
 struct collective_plan {
   collective_plan(std::uint32_t processes, std::uint32_t operations, std::size_t bytes_max,
                   std::uint64_t seed);
+  /// The first operation of the first communicator, which all processes are members of.
+  planned_collective& first() { return communicators.front().operations.front(); }
+
   std::vector<planned_communicator> communicators;
 };
 

@@ -50,7 +50,8 @@ TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   fmt::print("{} new seeds, {} steps\n", seed - base, steps);
 }
 
-// The whole start of a large job in one thread: a table of processes each, peers made on first use.
+// The whole start of a large job in one thread, an allreduce and random traffic: a table of
+// processes each, peers made on first use.
 TEST(simulation, of_a_thousand_processes_ends) {
   const scenario what{.seed = 1,
                       .processes = 1000,
@@ -58,6 +59,7 @@ TEST(simulation, of_a_thousand_processes_ends) {
                       .messages = 5000,
                       .bytes_max = 20'000,
                       .collectives = 1,
+                      .allreduce_first = true,
                       .first_use = true};
   const auto result = simulate(what);
   EXPECT_EQ(result.complaint, "");

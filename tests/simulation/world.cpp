@@ -130,6 +130,12 @@ world::world(const scenario& what, bool trace)
   net_.trace = trace;
   next_start_ns_.resize(what.processes);
   work_.resize(what.processes);
+  if (what.allreduce_first) {
+    auto& first = collectives_.first();
+    first.what = collectives::collective::allreduce;
+    first.use = collectives::algorithm::automatic;
+    first.count = 1;
+  }
   plan_faults(dice_);
   plan_more_faults(more_);
   for (const auto& f : faults_) net_.wake(what.processes, f.at_ns);

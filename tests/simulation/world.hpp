@@ -19,6 +19,7 @@ struct scenario {
   bool doubles = false;  ///< packets arrive twice
 
   std::uint32_t collectives = 0;  ///< operations on each communicator
+  bool allreduce_first = false;   ///< of all processes; else the seed chooses every operation
   std::uint32_t endpoint_messages = 0;
   bool first_use = false;                      ///< a peer is made when it is used, not at the start
   bool packs = false;                          ///< messages to end-points leave several in a packet

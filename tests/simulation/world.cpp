@@ -159,7 +159,7 @@ void world::add_work(std::uint32_t process) {
   if (what_.collectives > 0)
     all.push_back(std::make_unique<collective_traffic>(on, collectives_, more_.next()));
   if (what_.endpoint_messages > 0)
-    all.push_back(std::make_unique<endpoint_traffic>(on, endpoints_, more_.next()));
+    all.push_back(std::make_unique<endpoint_traffic>(on, endpoints_, more_.next(), what_.names));
   net_.wake(process, net_.now_ns() + dice_.below(ms));
 }
 
@@ -386,6 +386,7 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.tells_activity = !d.one_in(4);
   s.hoards = s.endpoint_messages > 0 && d.one_in(3);
   if (s.hoards) s.endpoint_bytes_max = 64 << 20;
+  s.names = d.one_in(2);
   return s;
 }
 
@@ -422,6 +423,7 @@ std::string scenario::text() const {
                                                {pressure, "no memory"},
                                                {hoards, "programs that hold all buffers"},
                                                {packs, "packing"},
+                                               {names, "names"},
                                                {first_use, "peers on first use"}};
   for (const auto& [is, name] : said)
     if (is) text += fmt::format(", {}", name);

@@ -26,6 +26,7 @@ struct scenario {
   std::size_t credit_bytes = 1 << 20;          ///< of eager messages to a peer
   std::size_t endpoint_bytes_max = 512 << 20;  ///< of the buffers of a process's end-points
   std::uint32_t window = 256;                  ///< of messages to an end-point
+  bool names = false;                          ///< end-points have names, which are looked up
   bool machines = false;                       ///< a death is that of a machine, which tells nobody
   bool lost_rails = false;                     ///< all rails of a pair but one end for good
   bool jumps = false;          ///< the clock jumps, as if all processes had been stopped

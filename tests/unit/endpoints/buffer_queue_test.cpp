@@ -89,17 +89,6 @@ TEST_F(buffer_queue_test, credit_is_returned_though_the_receiver_holds_all_memor
   EXPECT_EQ(p.send(16, 64), outcome::ok);
 }
 
-// All that is released is needed by the first: what arrives behind it must not take it.
-TEST_F(buffer_queue_test, messages_behind_one_that_waits_do_not_take_its_memory) {
-  all_memory held(p.at(1));
-  ASSERT_EQ(p.send(0, large), outcome::ok);
-  p.settle();
-  for (std::uint32_t i = 1; i < 10; ++i) ASSERT_EQ(p.send(i, 4000), outcome::ok);
-  held.release_one();
-  p.settle();
-  p.expect(0, large);
-}
-
 TEST_F(buffer_queue_test, another_end_point_receives_meanwhile) {
   std::uint32_t other = 0;
   ASSERT_EQ(p.at(1).open("", no_wait, other), outcome::ok);

@@ -78,7 +78,7 @@ void endpoint_traffic::complain_of(const planned_letter& what, const std::string
                        what.number, what.bytes, what.keep ? ", kept" : "", why));
 }
 
-// ---- names ----------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 void endpoint_traffic::process_died(std::uint32_t which) {
   plan_.dead[which] = true;

@@ -31,6 +31,8 @@ class pool {
     block* b = request(bytes);
     return b ? *b : heap_block(bytes);
   }
+  /// A block from the heap, for what must leave the memory to others. It too ends by `end_message`.
+  [[nodiscard, gnu::noinline]] static block& heap_block(std::size_t bytes);
 
   /// A buffer that the program names, checked: its block, and whether it was only lent to it.
   struct found {
@@ -91,7 +93,6 @@ class pool {
   /// In the region of another process, or with something wrong.
   [[nodiscard, gnu::noinline]] found find_elsewhere(const void* data) noexcept;
   [[nodiscard, gnu::noinline]] wrong release_lent(block& b) noexcept;
-  [[nodiscard, gnu::noinline]] static block& heap_block(std::size_t bytes);
   [[gnu::noinline]] void give_back_elsewhere(block& b) noexcept;
   /// `b` is free, and no other thread knows it.
   void give_back(block& b) noexcept {

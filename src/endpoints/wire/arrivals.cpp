@@ -61,7 +61,7 @@ struct waiting_message final : buffer_request {
 void arrivals::wait_for_buffer(const envelope& what, std::span<const std::byte> payload) noexcept {
   const auto from = what.from.process;
   remotes_[from].lack_memory(from, payload.size());
-  block& kept = buffers_.request_internal(payload.size());
+  block& kept = pool::heap_block(payload.size());
   if (!payload.empty()) std::memcpy(kept.data(), payload.data(), payload.size());
   parcel& p = kept.waits;
   p.contents = nullptr;

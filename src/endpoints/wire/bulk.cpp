@@ -209,7 +209,7 @@ void bulk_transfers::announce(bulk_receive& r, const bulk_head& head, block* con
   r.announced = true;
   r.to = head.message.to;
   r.bytes = head.bytes;
-  parcel& p = contents ? contents->waits : buffers_.request_internal(0).waits;
+  parcel& p = contents ? contents->waits : pool::heap_block(0).waits;
   r.waits = &p;
   p.contents = contents;
   p.bytes = head.bytes;

@@ -89,6 +89,19 @@ TEST_F(buffer_queue_test, credit_is_returned_though_the_receiver_holds_all_memor
   EXPECT_EQ(p.send(16, 64), outcome::ok);
 }
 
+// They could not be received before it: the memory stays for what can.
+TEST_F(buffer_queue_test, messages_behind_one_that_waits_take_no_memory_before_it) {
+  void* small = nullptr;
+  ASSERT_EQ(p.at(1).request(4000, &small), outcome::ok);
+  const all_memory held(p.at(1));
+  ASSERT_EQ(p.send(0, large), outcome::ok);
+  p.settle();
+  ASSERT_EQ(p.at(1).release(small), outcome::ok);
+  ASSERT_EQ(p.send(1, 4000), outcome::ok);
+  p.settle();
+  EXPECT_EQ(p.at(1).request(4000, &small), outcome::ok);
+}
+
 TEST_F(buffer_queue_test, another_end_point_receives_meanwhile) {
   std::uint32_t other = 0;
   ASSERT_EQ(p.at(1).open("", no_wait, other), outcome::ok);

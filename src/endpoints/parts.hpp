@@ -9,6 +9,7 @@
 #include "endpoints/names/names.hpp"
 #include "endpoints/service.hpp"
 #include "endpoints/wire/arrivals.hpp"
+#include "endpoints/wire/buffer_queue.hpp"
 #include "endpoints/wire/bulk.hpp"
 #include "endpoints/wire/packet_sender.hpp"
 #include "endpoints/wire/region_offers.hpp"
@@ -35,6 +36,7 @@ struct service::parts final : loss_listener, name_transport, message_source {
   pool buffers;
   packet_sender packets;
   delivery inboxes;
+  buffer_queue waiting;
   bulk_transfers bulk;
   region_offers regions;
   names directory;

@@ -36,11 +36,13 @@ service::parts::parts(packets::peers& peers, progress::engine& own, service_opti
                .checks = chosen.checks}),
       packets(peers, own, buffers, remotes, *this, chosen),
       inboxes(buffers, packets, *this, options.process, chosen),
-      bulk(buffers, packets, inboxes, remotes, chosen),
+      waiting(buffers, inboxes, own, chosen.window),
+      bulk(buffers, packets, inboxes, waiting, remotes, chosen),
       regions(buffers, packets, remotes, options.process, options.nodes, chosen.share),
       directory(*this, own, options.process, process_count),
       out({buffers, packets, inboxes, bulk, regions}, remotes, options.process, chosen),
-      in({buffers, packets, inboxes, bulk, regions, directory, *this}, remotes, chosen.window) {
+      in({buffers, packets, inboxes, waiting, bulk, regions, directory, *this}, remotes,
+         chosen.window) {
   inboxes.endpoints().handlers().choose(chosen.dispatch);
 }
 
@@ -88,7 +90,7 @@ std::uint32_t service::process_count() const noexcept { return parts_->process_c
 std::size_t service::bytes_taken() noexcept { return parts_->buffers.bytes_taken(); }
 std::size_t service::open_count() noexcept { return parts_->inboxes.endpoints().open_count(); }
 
-outcome service::open(std::string_view name, std::uint64_t deadline_ns, std::uint32_t& id) {
+outcome service::start_open(std::string_view name, question& q, std::uint32_t& id) {
   auto& s = *parts_;
   id = 0;
   if (s.out.stopped()) return outcome::not_joined;
@@ -97,8 +99,17 @@ outcome service::open(std::string_view name, std::uint64_t deadline_ns, std::uin
   s.packets.start_use();
   id = s.inboxes.endpoints().open(name);
   if (id == 0) return outcome::no_memory;
-  if (name.empty()) return outcome::ok;
-  const auto how = s.directory.claim(name, id, deadline_ns);
+  if (name.empty()) q.complete();
+  else s.directory.start_claim(q, name, id);
+  return outcome::ok;
+}
+
+outcome service::open(std::string_view name, std::uint64_t deadline_ns, std::uint32_t& id) {
+  auto& s = *parts_;
+  question q;
+  auto how = start_open(name, q, id);
+  if (how != outcome::ok) return how;
+  how = s.directory.wait(q, deadline_ns);
   if (how == outcome::ok) return how;
   s.inboxes.endpoints().drop_name(id);  // another end-point may have it
   close(std::exchange(id, 0u));
@@ -123,6 +134,17 @@ outcome service::lookup(std::string_view name, std::uint64_t deadline_ns, addres
   s.packets.start_use();
   return s.directory.find(name, deadline_ns, who);
 }
+
+outcome service::start_lookup(std::string_view name, question& q) {
+  auto& s = *parts_;
+  if (name.empty() || name.size() > name_bytes_max) return outcome::bad_argument;
+  if (s.out.stopped()) return outcome::not_joined;
+  s.packets.start_use();
+  s.directory.start_find(q, name, true);
+  return outcome::ok;
+}
+
+bool service::cancel(question& q) { return parts_->directory.cancel(q); }
 
 outcome service::send_any(const sending& what, std::uint64_t deadline_ns) noexcept {
   return parts_->out.send(what, deadline_ns);
@@ -188,6 +210,7 @@ void service::stop() noexcept {
     s.inboxes.endpoints().drop_name(id);  // all names of this process end with it
     close(id);
   }
+  s.waiting.stop();
   const auto deadline = base::now_ns() + farewell_ns;
   while (s.bulk.has_sends() && base::now_ns() < deadline) s.engine.poll();
   s.packets.stop_packing();

@@ -10,6 +10,7 @@
 #include "endpoints/buffers/ownership.hpp"
 #include "endpoints/delivery/message.hpp"
 #include "endpoints/delivery/outcome.hpp"
+#include "endpoints/names/names.hpp"
 #include "endpoints/settings.hpp"
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
@@ -48,6 +49,13 @@ class service {
   [[nodiscard]] outcome open(std::string_view name, std::uint64_t deadline_ns, std::uint32_t& id);
   outcome close(std::uint32_t id) noexcept;
   [[nodiscard]] outcome lookup(std::string_view name, std::uint64_t deadline_ns, address& who);
+  /// The same without a wait: `q` completes when the name is registered, or another one's; then the
+  /// caller closes the end-point.
+  [[nodiscard]] outcome start_open(std::string_view name, question& q, std::uint32_t& id);
+  /// Until some end-point has the name.
+  [[nodiscard]] outcome start_lookup(std::string_view name, question& q);
+  /// False: `q` is complete, or will be at once.
+  [[nodiscard]] bool cancel(question& q);
 
   [[nodiscard]] outcome send(const sending& what, std::uint64_t deadline_ns) noexcept {
     const auto how = send_at_once(what.to, what.tag, what.from, what.data, what.bytes, what.keep);

@@ -104,6 +104,7 @@ rails::post driver::dispatch(rails::peer_id peer, network::parcel p, std::size_t
 rails::post driver::send(rails::peer_id peer, const rails::packet& what) noexcept {
   const std::lock_guard guard(net_.lock_);
   if (const auto answer = refuse(peer)) return *answer;
+  if (net_.on_packet) net_.on_packet(self_, number_of(peer), what.header);
   network::parcel p{.bytes = {what.header.begin(), what.header.end()}};
   p.bytes.insert(p.bytes.end(), what.payload.begin(), what.payload.end());
   return dispatch(peer, std::move(p), what.payload.size(), what.cookie);

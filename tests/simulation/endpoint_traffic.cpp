@@ -13,6 +13,7 @@ using endpoints::no_wait;
 using endpoints::outcome;
 
 constexpr std::int32_t tags = 2;
+constexpr std::size_t hoarded_bytes_max = 1 << 20;  // what no message exceeds
 
 /// The first bytes of each message that is long enough.
 struct label {
@@ -26,6 +27,10 @@ void write_contents(const planned_letter& what, std::byte* data) {
     data[i] = static_cast<std::byte>(what.from * 17 + what.number * 5 + i * (3 + i % 5));
   const label head{what.from, what.from_point, what.to, what.to_point, what.tag, what.number};
   std::memcpy(data, &head, std::min(sizeof head, what.bytes));
+}
+
+std::string name_of(std::uint32_t process, std::uint32_t point) {
+  return fmt::format("{}.{}", process, point);
 }
 
 }  // namespace
@@ -56,10 +61,13 @@ endpoint_plan::endpoint_plan(std::uint32_t processes, std::uint32_t messages, st
     }
 }
 
-endpoint_traffic::endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed)
-    : on_(on), plan_(all), service_(*on.endpoints()), dice_(seed) {
-  for (auto& id : plan_.ids[on.self()])
-    if (service_.open("", no_wait, id) != outcome::ok) complain("an end-point does not open");
+endpoint_traffic::endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed, bool names)
+    : on_(on), plan_(all), service_(*on.endpoints()), dice_(seed), names_(names) {
+  for (std::uint32_t point = 0; point < points_each; ++point) {
+    const auto name = names ? name_of(on.self(), point) : std::string();
+    if (service_.start_open(name, claims_[point], plan_.ids[on.self()][point]) != outcome::ok)
+      complain("an end-point does not open");
+  }
 }
 
 endpoint_traffic::~endpoint_traffic() = default;
@@ -68,6 +76,47 @@ void endpoint_traffic::complain_of(const planned_letter& what, const std::string
   complain(fmt::format("process {}: end-point {}.{} -> {}.{}, tag {}, number {}, {} bytes{}: {}",
                        on_.self(), what.from, what.from_point, what.to, what.to_point, what.tag,
                        what.number, what.bytes, what.keep ? ", kept" : "", why));
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+void endpoint_traffic::process_died(std::uint32_t which) {
+  plan_.dead[which] = true;
+  if (plan_.dead[on_.self()]) return;
+  for (auto& [whose, one] : lookups_) {
+    if (whose.first != which || one->over || one->q.test()) continue;
+    one->over = service_.cancel(one->q);
+  }
+}
+
+/// The receiver's name was found, or is not needed.
+bool endpoint_traffic::knows(const planned_letter& what) {
+  if (!names_ || plan_.dead[what.to]) return true;
+  auto& one = lookups_[{what.to, what.to_point}];
+  if (!one) {
+    one = std::make_unique<lookup>();
+    if (service_.start_lookup(name_of(what.to, what.to_point), one->q) != outcome::ok)
+      complain("a look-up does not start");
+    check_names();
+  }
+  return one->over;
+}
+
+void endpoint_traffic::check_names() {
+  for (auto& claim : claims_)
+    if (claim.test() && claim.how != outcome::ok)
+      complain(fmt::format("process {}: a name is not registered, {}", on_.self(),
+                           static_cast<int>(claim.how)));
+  for (auto& [whose, one] : lookups_) {
+    if (one->over || !one->q.test()) continue;
+    one->over = true;
+    const bool found = one->q.how == outcome::ok;
+    const endpoints::address due{whose.first, plan_.ids[whose.first][whose.second]};
+    if (plan_.dead[whose.first] || (found && one->q.who == due)) continue;
+    complain(fmt::format("process {}: looking for the name of {}.{} ended as {}, with {}.{}",
+                         on_.self(), whose.first, whose.second, static_cast<int>(one->q.how),
+                         one->q.who.process, one->q.who.id));
+  }
 }
 
 // ---- buffers ------------------------------------------------------------------------------------
@@ -98,10 +147,23 @@ void endpoint_traffic::release(const held_buffer& one) {
   if (service_.release(one.data) != outcome::ok) complain_of(*one.what, "is not released");
 }
 
+void endpoint_traffic::hoard(bool takes) {
+  for (std::size_t bytes = hoarded_bytes_max; takes && bytes > 0; bytes /= 2)
+    for (void* data = nullptr; service_.request(bytes, &data) == outcome::ok;) {
+      hoard_.push_back(static_cast<std::byte*>(data));
+      own(hoard_.back());
+    }
+  for (; !takes && !hoard_.empty(); hoard_.pop_back()) {
+    disown(hoard_.back());
+    if (service_.release(hoard_.back()) != outcome::ok) complain("a buffer is not released");
+  }
+}
+
 // ---- sending ------------------------------------------------------------------------------------
 
 bool endpoint_traffic::send_next() {
   const auto& what = plan_.sends[on_.self()][next_];
+  if (!knows(what)) return false;
   if (!waiting_) {
     void* data = nullptr;
     if (service_.request(what.bytes, &data) != outcome::ok) return false;
@@ -201,6 +263,7 @@ bool endpoint_traffic::receive_one() {
 }
 
 void endpoint_traffic::check() {
+  check_names();
   look_at_kept();
   unread_ = true;
   while (unread_ && !dice_.one_in(8)) unread_ = receive_one();
@@ -221,7 +284,8 @@ bool endpoint_traffic::may_start() const {
 }
 
 bool endpoint_traffic::done() const {
-  if (has_to_send() || !kept_.empty() || !read_.empty()) return false;
+  if (has_to_send() || !kept_.empty() || !read_.empty() || !hoard_.empty()) return false;
+  if (!std::ranges::all_of(claims_, [](const auto& one) { return one.test(); })) return false;
   return std::ranges::all_of(plan_.lines, [&](const auto& one) {
     const auto& [line, letters] = one;
     if (line.to != on_.self() || plan_.dead[line.from]) return true;
@@ -237,6 +301,10 @@ std::string endpoint_traffic::state() const {
                                     [](auto all, const auto& one) { return all + one.second; });
   std::string text = fmt::format(" {} of {} messages to end-points sent, {} came;", next_,
                                  plan_.sends[on_.self()].size(), came);
+  for (std::uint32_t point = 0; point < points_each; ++point)
+    if (!claims_[point].test()) text += fmt::format(" name {} is not registered;", point);
+  for (const auto& [whose, one] : lookups_)
+    if (!one->over) text += fmt::format(" looks for {}.{};", whose.first, whose.second);
   if (!kept_.empty())
     text += fmt::format(" {} kept, the first of {} bytes to {};", kept_.size(), kept_[0].bytes,
                         kept_[0].what->to);

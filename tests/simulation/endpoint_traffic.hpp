@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "endpoints/delivery/message.hpp"
+#include "endpoints/names/names.hpp"
 #include "endpoints/service.hpp"
 #include "tests/simulation/dice.hpp"
 #include "tests/simulation/process.hpp"
@@ -59,17 +61,19 @@ struct endpoint_plan {
 /// Invariants that it checks: each message arrives once, whole, in order; a send fails only when
 /// its receiver has died; no buffer has two owners, and only its holder's program writes it; no
 /// sender is ahead of an end-point by more than its window; buffers take no more memory than they
-/// may.
+/// may; a name is found unless its owner has died, and is that of the right end-point.
 class endpoint_traffic final : public workload {
  public:
-  endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed);
+  /// `names`: end-points have names, and are looked up before the first message to them.
+  endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed, bool names);
   ~endpoint_traffic() override;
 
   void check() override;
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;
-  void process_died(std::uint32_t which) override { plan_.dead[which] = true; }
+  void process_died(std::uint32_t which) override;
+  void hoard(bool takes) override;
   void close() override;
   [[nodiscard]] std::string state() const override;
 
@@ -84,6 +88,8 @@ class endpoint_traffic final : public workload {
   [[nodiscard]] bool has_to_send() const { return next_ < plan_.sends[on_.self()].size(); }
   /// False: not possible now.
   [[nodiscard]] bool send_next();
+  [[nodiscard]] bool knows(const planned_letter& what);
+  void check_names();
   [[nodiscard]] bool receive_one();
   [[nodiscard]] bool receive(std::uint32_t point, std::int32_t tag);
   void arrived(std::uint32_t point, const endpoints::message& got);
@@ -102,7 +108,15 @@ class endpoint_traffic final : public workload {
   std::byte* waiting_ = nullptr;  // the buffer of the next message
   bool unread_ = false;           // more messages may have arrived
   bool blocked_ = false;          // the next send waits for other processes
+  const bool names_;
+  std::array<endpoints::question, points_each> claims_;
+  struct lookup {
+    endpoints::question q;
+    bool over = false;  // found, or its owner has died
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<lookup>> lookups_;
   std::deque<held_buffer> kept_, read_;
+  std::vector<std::byte*> hoard_;  // buffers that are used for nothing
   std::map<endpoint_plan::line, std::uint32_t> came_;
 };
 

@@ -13,9 +13,14 @@ job::job(const job_options& chosen)
            chosen.difficulty, chosen.seed, chosen.time),
       machine_(topology::machine::read().value()) {
   for (std::uint32_t i = 0; i < chosen.processes; ++i)
-    all_.push_back(std::make_unique<process>(
-        net_, *machine_, i,
-        process_options{.cut_off_ns = chosen.cut_off_ns, .points = chosen.points}));
+    all_.push_back(
+        std::make_unique<process>(net_, *machine_, i,
+                                  process_options{.cut_off_ns = chosen.cut_off_ns,
+                                                  .endpoints = chosen.endpoints,
+                                                  .endpoint_bytes_max = chosen.endpoint_bytes_max,
+                                                  .window = chosen.window,
+                                                  .points = chosen.points,
+                                                  .packs = chosen.packs}));
 }
 
 /// With the machine's time, a process that ends waits for the others, so they are polled meanwhile.

@@ -22,6 +22,11 @@ struct job_options {
   time_source time = time_source::simulated;
   /// With the machine's time: the background polling points.
   progress::polling points = progress::polling::off;
+  // End-points:
+  bool endpoints = false;
+  bool packs = false;
+  std::size_t endpoint_bytes_max = 64 << 20;
+  std::uint32_t window = 256;
 };
 
 /// Threads:  one; with the machine's time any.
@@ -36,6 +41,9 @@ class job {
   [[nodiscard]] process& at(std::size_t i) noexcept { return *all_[i]; }
   [[nodiscard]] packets::peers& peers(std::size_t i) noexcept { return all_[i]->peers(); }
   [[nodiscard]] messages::exchange& messages(std::size_t i) noexcept { return all_[i]->messages(); }
+  [[nodiscard]] endpoints::service& endpoints(std::size_t i) noexcept {
+    return *all_[i]->endpoints();
+  }
   [[nodiscard]] messages::context* open(std::size_t i, std::uint32_t id, bool collective = false) {
     return all_[i]->open(id, collective);
   }

@@ -91,6 +91,12 @@ std::uint64_t network::depart(std::uint32_t rail, std::uint32_t from, std::uint3
   ++packets_;
   if (auto* d = driver_of(rail, to)) d->arrivals_.emplace(p.at_ns, from);
   there.coming.push_back(std::move(p));
+  for (std::size_t i = there.coming.size() - 1; puts_overtake && i > 0; --i) {
+    auto &before = there.coming[i - 1], &behind = there.coming[i];
+    if (before.exposure != 0 || behind.exposure == 0) break;
+    std::swap(before, behind);
+    std::swap(before.at_ns, behind.at_ns);
+  }
   return free_ns;
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "base/atomic.hpp"
@@ -116,6 +117,11 @@ class network {
   void slow_down(std::uint32_t process, std::uint64_t late_ns);
   /// Makes packets arrive twice, which no driver does: for tests of the modules above.
   bool doubles = false;
+  /// Sees every packet that is sent: for tests that say which ones leave.
+  std::function<void(std::uint32_t from, std::uint32_t to, std::span<const std::byte> header)>
+      on_packet;
+  /// What is put into exposed memory arrives before the packets that were sent before it.
+  bool puts_overtake = false;
   /// Prints faults and changes of connections on standard error.
   bool trace = false;
 

@@ -99,6 +99,12 @@ bool process::at_rest() const {
          });
 }
 
+std::size_t process::exposed_count() const {
+  std::size_t count = 0;
+  for (const auto* d : drivers_) count += d->exposed_count();
+  return count;
+}
+
 void process::run() {
   int idle = 0;
   for (int round = 0; round < rounds_max && idle < idle_rounds; ++round)

@@ -52,6 +52,8 @@ class process {
   [[nodiscard]] messages::context* open(std::uint32_t id, bool collective = false);
   /// A text that lists exposures and operations under way; empty: the process is at rest.
   [[nodiscard]] bool at_rest() const;
+  /// Pieces of its memory that others may write to.
+  [[nodiscard]] std::size_t exposed_count() const;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }

@@ -20,6 +20,8 @@ class workload {
   /// Whether more work may be started now.
   [[nodiscard]] virtual bool may_start() const = 0;
   [[nodiscard]] virtual bool done() const = 0;
+  /// The program takes all memory that it can get, or gives it back.
+  virtual void hoard(bool) {}
   /// Allows operations that involve that process to fail from now on.
   virtual void process_died(std::uint32_t which) = 0;
   /// Releases everything of the modules below, after the rails have stopped. Checks nothing.

@@ -27,6 +27,7 @@ constexpr std::uint64_t machine_known_ns = 15'000 * ms;  // until the driver rep
 constexpr std::uint64_t rest_ns = 20'000 * ms;           // until all is at rest
 // A receive that cannot expose memory is repeated in every round, which takes steps.
 constexpr std::uint64_t pressure_max_ns = 50 * ms;
+constexpr std::uint64_t hoard_max_ns = 500 * ms;
 
 // The limit of a job that does not end; the longest of the first thousand seeds takes a tenth.
 constexpr std::uint64_t steps_max = 200'000;
@@ -52,7 +53,19 @@ std::vector<rail_plan> rails_of(const scenario& what, dice& d) {
 }
 
 struct fault {
-  enum class kind : std::uint8_t { cut, mute, mend, kill, slow, lose_rail, jump, refuse, grant };
+  enum class kind : std::uint8_t {
+    cut,
+    mute,
+    mend,
+    kill,
+    slow,
+    lose_rail,
+    jump,
+    refuse,
+    grant,
+    hoard,
+    release
+  };
   kind what;
   std::uint64_t at_ns;
   std::uint32_t rail, a, b;
@@ -148,7 +161,7 @@ void world::add_work(std::uint32_t process) {
   if (what_.collectives > 0)
     all.push_back(std::make_unique<collective_traffic>(on, collectives_, more_.next()));
   if (what_.endpoint_messages > 0)
-    all.push_back(std::make_unique<endpoint_traffic>(on, endpoints_, more_.next()));
+    all.push_back(std::make_unique<endpoint_traffic>(on, endpoints_, more_.next(), what_.names));
   net_.wake(process, net_.now_ns() + dice_.below(ms));
 }
 
@@ -211,6 +224,13 @@ void world::plan_more_faults(dice& d) {
     faults_.push_back(
         {fault::kind::grant, at_ns + any_scale(d, ms / 10, pressure_max_ns), 0, who, 0});
   }
+  for (auto some = d.between(1, what_.processes); what_.hoards && some > 0; --some) {
+    const auto at_ns = when();
+    const auto who = any();
+    faults_.push_back({fault::kind::hoard, at_ns, 0, who, 0});
+    faults_.push_back(
+        {fault::kind::release, at_ns + any_scale(d, ms / 10, hoard_max_ns), 0, who, 0});
+  }
   std::ranges::stable_sort(faults_, {}, &fault::at_ns);
 }
 
@@ -243,6 +263,11 @@ void world::break_something(const fault& f) {
       return net_.refuse_memory(f.a, true);
     case fault::kind::grant:
       return net_.refuse_memory(f.a, false);
+    case fault::kind::hoard:
+    case fault::kind::release:
+      if (net_.dead(f.a)) return;
+      for (auto& w : work_[f.a]) w->hoard(f.what == fault::kind::hoard);
+      return net_.wake(f.a, net_.now_ns());
   }
 }
 
@@ -363,6 +388,9 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.tells_activity = !d.one_in(4);
   s.reads = s.rails == 1 && d.one_in(2);
   s.measured = d.one_in(2);
+  s.hoards = s.endpoint_messages > 0 && d.one_in(3);
+  if (s.hoards) s.endpoint_bytes_max = 64 << 20;
+  s.names = d.one_in(2);
   return s;
 }
 
@@ -398,8 +426,10 @@ std::string scenario::text() const {
                                                {jumps, "clock jumps"},
                                                {reads, "memory that is read"},
                                                {pressure, "no memory"},
+                                               {hoards, "programs that hold all buffers"},
                                                {packs, "packing"},
                                                {measured, "measured rails"},
+                                               {names, "names"},
                                                {first_use, "peers on first use"}};
   for (const auto& [is, name] : said)
     if (is) text += fmt::format(", {}", name);

@@ -21,20 +21,20 @@ struct scenario {
   std::uint32_t collectives = 0;  ///< operations on each communicator
   bool allreduce_first = false;   ///< of all processes; else the seed chooses every operation
   std::uint32_t endpoint_messages = 0;
-  bool first_use = false;              ///< a peer is made when it is used, not at the start
-  bool packs = false;                  ///< small messages leave several in a packet
-  bool measured = false;               ///< what the rails take is known at the start
-  std::size_t credit_bytes = 1 << 20;  ///< of eager messages to a peer
-  /// Of the buffers of a process's end-points. Open: where a receiver has no memory for a message,
-  /// the message is lost, with a line in the log. So there is enough.
-  std::size_t endpoint_bytes_max = 512 << 20;
-  std::uint32_t window = 256;  ///< of messages to an end-point
+  bool first_use = false;                      ///< a peer is made when it is used, not at the start
+  bool packs = false;                          ///< small messages leave several in a packet
+  bool measured = false;                       ///< what the rails take is known at the start
+  std::size_t credit_bytes = 1 << 20;          ///< of eager messages to a peer
+  std::size_t endpoint_bytes_max = 512 << 20;  ///< of the buffers of a process's end-points
+  std::uint32_t window = 256;                  ///< of messages to an end-point
   bool machines = false;       ///< a death is that of a machine: peers notice it by a time limit
   bool lost_rails = false;     ///< all rails of a pair but one end for good
   bool jumps = false;          ///< the clock jumps, as if all processes had been stopped
   bool tells_activity = true;  ///< drivers report their peers' last activity
   bool reads = false;          ///< receivers read large messages out of the senders' memory
   bool pressure = false;       ///< for a while processes cannot expose memory
+  bool hoards = false;         ///< for a while programs hold all buffers of end-points
+  bool names = false;          ///< end-points have names, which are looked up
 
   /// The scenario that `seed` determines.
   [[nodiscard]] static scenario of_seed(std::uint64_t seed);

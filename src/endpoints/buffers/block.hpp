@@ -47,6 +47,7 @@ struct alignas(64) block {
   static constexpr std::uint32_t held = 1u << 31, free_state = 1u << 30, flying = 1u << 29,
                                  landed = 1u << 28;
   static constexpr std::uint32_t mark_value = 0x68776270;
+  static constexpr std::uint32_t heap_mark = 0x68776271;  ///< of pool::heap_block
   static constexpr std::uint32_t nobody = UINT32_MAX, several = UINT32_MAX - 1;
   static constexpr std::size_t waits_offset = 64;  ///< of `waits`: the second line
 

@@ -136,7 +136,13 @@ block* block_allocator::take_after_refill(list& mine, unsigned size_class) noexc
     }
   }
   refill(mine, size_class);
-  return pop(mine);
+  block* b = pop(mine);
+  for (unsigned larger = size_class + 1; !b && larger <= class_max; ++larger) {
+    list& theirs = own_cache().free[larger];
+    if (theirs.first == 0) refill(theirs, larger);
+    b = pop(theirs);
+  }
+  return b;
 }
 
 void block_allocator::refill(list& into, unsigned size_class) noexcept {
@@ -145,12 +151,22 @@ void block_allocator::refill(list& into, unsigned size_class) noexcept {
   into = take_list(from);
   if (into.first != 0) return;
   if (from.single.first == 0) take_returned();
-  if (from.single.first == 0) return make_blocks(into, size_class);
+  if (from.single.first == 0) {
+    make_blocks(into, size_class);
+    if (into.first == 0) take_from_ended(into, size_class);
+    return;
+  }
   for (std::uint32_t i = 0; i <= cached_max(size_class) / 2; ++i) {
     block* b = pop(from.single);
     if (!b) return;
     push(into, *b);
   }
+}
+
+/// What threads that have ended kept to themselves.
+void block_allocator::take_from_ended(list& into, unsigned size_class) noexcept {
+  for (auto& c : caches_)
+    if (c->thread == 0 && into.first == 0) into = std::exchange(c->free[size_class], {});
 }
 
 void block_allocator::take_returned() noexcept {

@@ -27,9 +27,10 @@ struct pool_options {
 /// Blocks of this process's region, in classes of powers of two.
 ///
 /// Shape:    classes from 64 bytes up; a class's blocks are never given to another, so a program
-///           keeps what it once used at the same time. The region is made by the first request.
+///           keeps what it once used at the same time. When the memory is used up, a request gets
+///           a larger block if one is free. The region is made by the first request.
 /// Threads:  every function any thread. Each thread keeps a few free blocks to itself; a thread
-///           that ends leaves them to the next that comes.
+///           that ends leaves them to the next that comes, or needs them.
 /// Progress: never waits but for a spinlock over a list; makes blocks when it grows.
 /// Errors:   a request that cannot be met answers nullptr; the cause is logged.
 class block_allocator {
@@ -106,6 +107,7 @@ class block_allocator {
   [[nodiscard, gnu::noinline]] block* take_after_refill(list& mine, unsigned size_class) noexcept;
   [[gnu::noinline]] void give_up_surplus(list& mine, unsigned size_class) noexcept;
   void refill(list& into, unsigned size_class) noexcept;
+  void take_from_ended(list& into, unsigned size_class) noexcept HEADWAY_REQUIRES(lock_);
   void take_returned() noexcept HEADWAY_REQUIRES(lock_);
   void make_blocks(list& into, unsigned size_class) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] list cut(list& from, std::uint32_t count) noexcept;

@@ -1,5 +1,7 @@
 #include "endpoints/buffers/pool.hpp"
 
+#include <new>
+
 namespace headway::endpoints {
 
 pool::found pool::find_elsewhere(const void* data) noexcept {
@@ -39,7 +41,16 @@ wrong pool::release_later(const void* data) noexcept {
   return how;
 }
 
+block& pool::heap_block(std::size_t bytes) {
+  void* memory = ::operator new(sizeof(block) + bytes, std::align_val_t{alignof(block)});
+  auto* b = new (memory) block;
+  b->mark = block::heap_mark;
+  b->owner = block::nobody;
+  return *b;
+}
+
 void pool::give_back_elsewhere(block& b) noexcept {
+  if (b.mark == block::heap_mark) return ::operator delete(&b, std::align_val_t{alignof(block)});
   region* home = region_of(b.owner);
   if (!home) return;
   blocks_.poison(b);

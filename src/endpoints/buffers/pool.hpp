@@ -25,6 +25,14 @@ class pool {
   [[nodiscard]] base::result<> open() { return blocks_.open(); }
   /// A block of at least `bytes`, held; nullptr: the memory is used up, or too little for that.
   [[nodiscard]] block* request(std::size_t bytes) noexcept { return blocks_.take(bytes); }
+  /// A block that never becomes the program's: where the memory is used up it is from the heap, so
+  /// that a program that holds all buffers still gets its credit and its news.
+  [[nodiscard]] block& request_internal(std::size_t bytes) {
+    block* b = request(bytes);
+    return b ? *b : heap_block(bytes);
+  }
+  /// A block from the heap, for what must leave the memory to others. It too ends by `end_message`.
+  [[nodiscard, gnu::noinline]] static block& heap_block(std::size_t bytes);
 
   /// A buffer that the program names, checked: its block, and whether it was only lent to it.
   struct found {
@@ -76,6 +84,8 @@ class pool {
 
   /// Memory taken so far, bytes: for programs that watch their growth.
   [[nodiscard]] std::size_t bytes_taken() const noexcept { return blocks_.bytes_taken(); }
+  /// The most that it ever takes.
+  [[nodiscard]] std::size_t bytes_max() const noexcept { return blocks_.options().bytes_max; }
   [[nodiscard]] std::uint32_t process() const noexcept { return blocks_.options().process; }
   [[nodiscard]] bool checks() const noexcept { return blocks_.options().checks; }
 

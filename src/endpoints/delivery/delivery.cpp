@@ -153,13 +153,19 @@ void delivery::drop(parcel& p) noexcept {
   if (contents) buffers_.end_message(*contents, lent);
 }
 
-parcel* delivery::wrap(const pool::found& f, bool keep) noexcept {
+parcel& delivery::wrap(const pool::found& f, bool keep) {
   const bool lent = keep || f.lent;
-  block* carrier = f.header && !lent ? f.header : buffers_.request(0);
-  if (!carrier) return nullptr;
-  carrier->waits.contents = f.header;
-  carrier->waits.lent = lent;
-  return &carrier->waits;
+  block& carrier = f.header && !lent ? *f.header : buffers_.request_internal(0);
+  carrier.waits.contents = f.header;
+  carrier.waits.lent = lent;
+  return carrier.waits;
+}
+
+bool delivery::is_open(std::uint32_t id) noexcept {
+  local_endpoint* e = here_.find(id);
+  if (!e) return false;
+  const base::lock_guard guard(e->box.lock);
+  return e->box.id == id;
 }
 
 outcome delivery::put(std::uint32_t to, parcel& p, std::uint64_t deadline_ns) noexcept {

@@ -33,8 +33,9 @@ class delivery {
   [[nodiscard]] local_endpoints& endpoints() noexcept { return here_; }
 
   /// The parcel for a buffer that the program or another process gives away: in its own header if
-  /// no other message uses that, or in an empty block's. nullptr: no memory.
-  [[nodiscard]] parcel* wrap(const pool::found& f, bool keep) noexcept;
+  /// no other message uses that, or in an empty block's.
+  [[nodiscard]] parcel& wrap(const pool::found& f, bool keep);
+  [[nodiscard]] bool is_open(std::uint32_t id) noexcept;
   /// A message of this process, into the inbox of `to`; waits while too much waits there.
   [[nodiscard]] outcome put(std::uint32_t to, parcel& p, std::uint64_t deadline_ns) noexcept;
   /// A message of another process, into the inbox of `to`. False: there is no such end-point; its

@@ -34,60 +34,76 @@ std::uint32_t names::home_of(std::string_view name) {
   return best;
 }
 
-bool names::lives(std::uint32_t process) {
-  const base::lock_guard guard(lock_);
-  return process < living_.size() && living_[process];
+/// Under a new token, so that a late answer of an earlier home is not taken for this one's.
+names::letter names::address_to_home(question& q) {
+  q.head_.token = ++tokens_ == 0 ? ++tokens_ : tokens_;  // 0: no question waits for the answer
+  q.home_ = home_of(q.name_);
+  asked_[q.head_.token] = &q;
+  return {q.home_, q.head_, q.name_};
 }
 
-bool names::ask(question& q, name_head head, std::string_view name, std::uint64_t deadline_ns) {
+void names::ask(question& q) {
+  letter out;
+  bool stopped = false;
   {
     const base::lock_guard guard(lock_);
-    q.stopped = stopped_;
-    if (stopped_) return true;
-    head.token = ++tokens_ == 0 ? ++tokens_ : tokens_;  // 0: no question waits for the answer
-    q.name = name;
-    q.home = home_of(name);
-    asked_[head.token] = &q;
+    stopped = stopped_;
+    if (!stopped) out = address_to_home(q);
   }
-  post_.deliver(q.home, head, name);
-  if (deadline_ns == UINT64_MAX) {
-    engine_.wait(q);
-    return true;
-  }
-  if (engine_.wait_until(q, deadline_ns)) return true;
+  if (!stopped) return post_.deliver(out.to, out.head, out.name);
+  q.how = outcome::not_joined;
+  q.complete();
+}
+
+void names::start_claim(question& q, std::string_view name, std::uint32_t id) {
+  q.name_ = name;
+  q.head_ = {.kind = wire_kind::name_add, .process = self_, .id = id};
+  ask(q);
+}
+
+void names::start_find(question& q, std::string_view name, bool waits) {
+  bool known = false;
   {
     const base::lock_guard guard(lock_);
-    if (asked_.erase(head.token) != 0) {
-      head.kind = wire_kind::name_forget;
-    } else {
-      head.token = 0;  // the answer has come, and completes it now
-    }
+    const auto found = known_.find(name);
+    known = found != known_.end();
+    if (known) q.who = found->second;
   }
-  if (head.token == 0) {
-    engine_.wait(q);
-    return true;
+  if (known) return q.complete();
+  q.name_ = name;
+  q.head_ = {.kind = wire_kind::name_ask, .status = waits ? when_there_is_one : std::uint8_t{0}};
+  ask(q);
+}
+
+bool names::cancel(question& q) {
+  auto head = q.head_;
+  std::uint32_t home = 0;
+  {
+    const base::lock_guard guard(lock_);
+    if (asked_.erase(q.head_.token) == 0) return false;  // the answer has come, and completes it
+    head = q.head_;
+    home = q.home_;
   }
-  post_.deliver(q.home, head, name);
-  return false;
+  if (head.kind == wire_kind::name_add) {
+    give_up(q.name_, head.id);  // it may have been registered all the same
+  } else {
+    head.kind = wire_kind::name_forget;
+    post_.deliver(home, head, q.name_);
+  }
+  return true;
+}
+
+outcome names::wait(question& q, std::uint64_t deadline_ns) {
+  if (deadline_ns != UINT64_MAX && !engine_.wait_until(q, deadline_ns) && cancel(q))
+    return outcome::timed_out;
+  engine_.wait(q);
+  return q.how;
 }
 
 outcome names::claim(std::string_view name, std::uint32_t id, std::uint64_t deadline_ns) {
-  for (;;) {
-    question q;
-    const name_head head{.kind = wire_kind::name_add, .process = self_, .id = id};
-    const bool answered = ask(q, head, name, deadline_ns);
-    if (q.stopped) return outcome::not_joined;
-    if (answered && q.moved) continue;
-    if (!answered) {
-      give_up(name, id);  // it may have been registered all the same
-      return outcome::timed_out;
-    }
-    if (q.status != status_yes)
-      return q.status == status_full ? outcome::no_memory : outcome::taken;
-    const base::lock_guard guard(lock_);
-    own_.insert_or_assign(std::string(name), id);
-    return outcome::ok;
-  }
+  question q;
+  start_claim(q, name, id);
+  return wait(q, deadline_ns);
 }
 
 void names::give_up(std::string_view name, std::uint32_t id) {
@@ -102,29 +118,13 @@ void names::give_up(std::string_view name, std::uint32_t id) {
 }
 
 outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& who) {
+  const bool waits = deadline_ns != 0;
   for (;;) {
-    {
-      const base::lock_guard guard(lock_);
-      if (const auto known = known_.find(name); known != known_.end()) {
-        who = known->second;
-        return outcome::ok;
-      }
-    }
-    const bool waits = deadline_ns != 0;
     question q;
-    const name_head head{.kind = wire_kind::name_ask,
-                         .status = waits ? when_there_is_one : std::uint8_t{0}};
-    const auto until = waits ? deadline_ns : base::now_ns() + answer_ns_max;
-    if (!ask(q, head, name, until)) return outcome::timed_out;
-    if (q.stopped) return outcome::not_joined;
-    if (q.moved) continue;
-    if (q.status != status_yes) return outcome::not_found;
-    if (lives(q.who.process)) {
-      who = q.who;
-      return outcome::ok;
-    }
-    // The keeper does not know yet that the owner is dead.
-    if (!waits) return outcome::not_found;
+    start_find(q, name, waits);
+    const auto how = wait(q, waits ? deadline_ns : base::now_ns() + answer_ns_max);
+    who = q.who;
+    if (!q.stale || !waits) return how;
     const auto now = base::now_ns();
     if (now >= deadline_ns) return outcome::timed_out;
     progress::completion nothing;
@@ -215,7 +215,7 @@ void names::answer(std::uint32_t from, const name_head& head) {
   {
     const base::lock_guard guard(lock_);
     const auto found = asked_.find(head.token);
-    if (found == asked_.end() || found->second->home != from) {
+    if (found == asked_.end() || found->second->home_ != from) {
       if (head.token == 0 && head.kind == wire_kind::name_added && head.status != status_yes)
         base::log(base::severity::warning,
                   "a name was given to another end-point while its keeper died");
@@ -223,40 +223,51 @@ void names::answer(std::uint32_t from, const name_head& head) {
     }
     q = found->second;
     asked_.erase(found);
-    q->status = head.status;
-    q->who = {head.process, head.id};
-    // Only what was asked for is remembered.
-    if (head.kind == wire_kind::name_told && head.status == status_yes &&
-        head.process < living_.size() && living_[head.process])
-      known_.insert_or_assign(std::string(q->name), q->who);
+    note_answer(*q, head);
   }
   q->complete();
 }
 
+/// Only what was asked for is remembered.
+void names::note_answer(question& q, const name_head& head) {
+  const bool yes = head.status == status_yes;
+  if (q.head_.kind == wire_kind::name_add) {
+    q.how = yes ? outcome::ok : head.status == status_full ? outcome::no_memory : outcome::taken;
+    if (yes) own_.insert_or_assign(q.name_, q.head_.id);
+    return;
+  }
+  const bool lives = head.process < living_.size() && living_[head.process];
+  q.stale = yes && !lives;
+  q.how = yes && lives ? outcome::ok : outcome::not_found;
+  if (q.how != outcome::ok) return;
+  q.who = {head.process, head.id};
+  known_.insert_or_assign(q.name_, q.who);
+}
+
+/// Its own names and the questions that it kept go to the processes that keep those names now.
 void names::lost(std::uint32_t process) {
-  std::vector<question*> moved;
-  std::vector<std::pair<std::string, std::uint32_t>> again;
-  std::vector<std::uint32_t> homes;
+  std::vector<letter> out;
   {
     const base::lock_guard guard(lock_);
     if (process >= living_.size() || !living_[process]) return;
+    std::vector<std::pair<std::string, std::uint32_t>> again;
     for (const auto& one : own_)
       if (home_of(one.first) == process) again.push_back(one);
     living_[process] = false;
-    for (const auto& [name, id] : again) homes.push_back(home_of(name));
+    for (const auto& [name, id] : again)
+      out.push_back(
+          {home_of(name), {.kind = wire_kind::name_add, .process = self_, .id = id}, name});
     kept_.drop_process(process);
     std::erase_if(known_, [&](const auto& one) { return one.second.process == process; });
+    std::vector<question*> moved;
     std::erase_if(asked_, [&](const auto& one) {
-      if (one.second->home != process) return false;
-      one.second->moved = true;
+      if (one.second->home_ != process) return false;
       moved.push_back(one.second);
       return true;
     });
+    for (question* q : moved) out.push_back(address_to_home(*q));
   }
-  for (std::size_t i = 0; i < again.size(); ++i)
-    post_.deliver(homes[i], {.kind = wire_kind::name_add, .process = self_, .id = again[i].second},
-                  again[i].first);
-  for (question* q : moved) q->complete();
+  for (const auto& one : out) post_.deliver(one.to, one.head, one.name);
 }
 
 void names::stop() {
@@ -265,7 +276,7 @@ void names::stop() {
     const base::lock_guard guard(lock_);
     stopped_ = true;
     all.swap(asked_);
-    for (auto& [token, q] : all) q->stopped = true;
+    for (auto& [token, q] : all) q->how = outcome::not_joined;
   }
   for (auto& [token, q] : all) q->complete();
 }

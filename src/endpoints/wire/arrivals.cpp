@@ -2,17 +2,42 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "base/copy_small.hpp"
 
 namespace headway::endpoints {
 
+namespace {
+
+/// A message whose bytes are kept on the heap until there is a buffer for them.
+struct waiting_message final : buffer_request {
+  delivery* here = nullptr;
+  pool* buffers = nullptr;
+  block* bytes_at = nullptr;  ///< its parcel is that in the inbox
+
+  static void got_buffer(buffer_request& one, block* got) noexcept {
+    auto& me = static_cast<waiting_message&>(one);
+    parcel& p = me.bytes_at->waits;
+    if (got) {
+      std::memcpy(got->data(), me.bytes_at->data(), me.bytes);
+      if (me.buffers->checks()) got->checksum = checksum(*got, me.bytes);
+      p.contents = got;
+    }
+    if (!me.here->bytes_arrived(me.to, p, got != nullptr)) me.here->drop(p);
+    delete &me;
+  }
+};
+
+}  // namespace
+
 // A message makes this way alone: its functions are one, so that none saves what the others use.
 
 [[gnu::always_inline]] inline void arrivals::arrived_message(
     const envelope& what, std::span<const std::byte> payload) noexcept {
-  block* b = buffers_.request(payload.size());
-  if (!b) return remotes_[what.from.process].lack_memory(what.from.process, payload.size());
+  block* b = by_.waiting.must_wait(what.to) ? nullptr : buffers_.request(payload.size());
+  if (!b) [[unlikely]]
+    return wait_for_buffer(what, payload);
   base::copy_small(b->data(), payload.data(), payload.size());
   if (buffers_.checks()) b->checksum = checksum(*b, payload.size());
   parcel& p = b->waits;
@@ -31,6 +56,33 @@ namespace headway::endpoints {
   message_head head;
   if (!read_head(bytes, head)) return;
   arrived_message({{from, head.from}, head.to, head.tag, head.charge}, bytes.subspan(sizeof head));
+}
+
+void arrivals::wait_for_buffer(const envelope& what, std::span<const std::byte> payload) noexcept {
+  const auto from = what.from.process;
+  remotes_[from].lack_memory(from, payload.size());
+  block& kept = pool::heap_block(payload.size());
+  if (!payload.empty()) std::memcpy(kept.data(), payload.data(), payload.size());
+  parcel& p = kept.waits;
+  p.contents = nullptr;
+  p.bytes = payload.size();
+  p.from = what.from;
+  p.tag = what.tag;
+  p.charge = what.charge;
+  p.lent = false;
+  p.ready = false;
+  if (!by_.here.deliver(what.to, p)) return by_.here.drop(p);
+  auto* one = new waiting_message;
+  one->from = from;
+  one->to = what.to;
+  one->bytes = payload.size();
+  one->granted = &waiting_message::got_buffer;
+  one->here = &by_.here;
+  one->buffers = &buffers_;
+  one->bytes_at = &kept;
+  if (by_.waiting.add(*one)) return;
+  remotes_[from].complain(from, "more messages than its window admits");
+  waiting_message::got_buffer(*one, nullptr);
 }
 
 void arrivals::arrived(packets::peer& whom, std::span<const std::byte> bytes) noexcept {
@@ -105,17 +157,13 @@ void arrivals::arrived_shared(std::uint32_t from, std::span<const std::byte> byt
   block* b = where ? where->checked(head.place & ~std::uint64_t{1}, head.bytes) : nullptr;
   if (!b || !ownership::land(*b, lent))
     return remotes_[from].complain(from, "a buffer that is not on its way here");
-  parcel* p = by_.here.wrap({.header = b, .lent = lent}, false);
-  if (!p) {
-    remotes_[from].lack_memory(from, head.bytes);
-    return buffers_.end_message(*b, lent);
-  }
-  p->bytes = head.bytes;
-  p->from = {from, head.message.from};
-  p->tag = head.message.tag;
-  p->charge = head.message.charge;
-  p->ready = true;
-  if (!by_.here.deliver(head.message.to, *p)) by_.here.drop(*p);
+  parcel& p = by_.here.wrap({.header = b, .lent = lent}, false);
+  p.bytes = head.bytes;
+  p.from = {from, head.message.from};
+  p.tag = head.message.tag;
+  p.charge = head.message.charge;
+  p.ready = true;
+  if (!by_.here.deliver(head.message.to, p)) by_.here.drop(p);
 }
 
 void arrivals::arrived_credit(std::uint32_t from, const message_head& head) noexcept {

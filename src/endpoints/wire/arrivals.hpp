@@ -6,6 +6,7 @@
 
 #include "endpoints/delivery/delivery.hpp"
 #include "endpoints/names/names.hpp"
+#include "endpoints/wire/buffer_queue.hpp"
 #include "endpoints/wire/bulk.hpp"
 #include "endpoints/wire/packet_sender.hpp"
 #include "endpoints/wire/region_offers.hpp"
@@ -24,6 +25,7 @@ class arrivals final : public packets::receiver {
     pool& buffers;
     packet_sender& packets;
     delivery& here;
+    buffer_queue& waiting;
     bulk_transfers& bulk;
     region_offers& regions;
     names& directory;
@@ -46,6 +48,8 @@ class arrivals final : public packets::receiver {
   };
   void arrived_data(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void arrived_message(const envelope& what, std::span<const std::byte> payload) noexcept;
+  [[gnu::noinline]] void wait_for_buffer(const envelope& what,
+                                         std::span<const std::byte> payload) noexcept;
   /// Apart from messages, which are nearly all that comes.
   [[gnu::noinline]] void arrived_other(std::uint32_t from, wire_kind kind,
                                        std::span<const std::byte> bytes) noexcept;

@@ -37,19 +37,28 @@ struct bulk_send : messages::request, base::list_hook<transfer_list<bulk_send>> 
   }
 };
 
-struct bulk_receive : messages::request, base::list_hook<transfer_list<bulk_receive>> {
-  bulk_receive(bulk_transfers& of, std::uint32_t process) noexcept : owner(of), from(process) {
+struct bulk_receive : messages::request,
+                      buffer_request,
+                      base::list_hook<transfer_list<bulk_receive>> {
+  bulk_receive(bulk_transfers& of, std::uint32_t process) noexcept : owner(of) {
+    buffer_request::from = process;
     finish = &bulk_receive::ended;
+    granted = &bulk_receive::got_buffer;
     of.receives_under_way_.add(*this);
   }
   ~bulk_receive() { owner.receives_under_way_.remove(*this); }
 
   bulk_transfers& owner;
-  const std::uint32_t from;
   block* target = nullptr;
-  std::uint32_t to = 0;
-  bool announced = false;  ///< false: a zone that no message was sent to yet
-  bool kept = false;       ///< its parcel waits in the inbox
+  parcel* waits = nullptr;     ///< what is in the inbox for it
+  std::uint32_t transfer = 0;  ///< of a rendezvous
+  bool announced = false;      ///< false: a zone that no message was sent to yet
+  bool kept = false;           ///< `waits` is in the inbox
+
+  static void got_buffer(buffer_request& one, block* got) noexcept {
+    auto& me = static_cast<bulk_receive&>(one);
+    me.owner.receive(me, got);
+  }
 
   static bool ended(messages::request& self) noexcept {
     auto& me = static_cast<bulk_receive&>(self);
@@ -158,27 +167,51 @@ void bulk_transfers::arrived_announcement(std::uint32_t from,
   }
   if (opened && way) withdraw_zone(*way, head.zone);
   if (head.uses != 0) return;
-  auto* r = way ? new (std::nothrow) bulk_receive(*this, from) : nullptr;
-  if (!r) return;
-  r->target = buffers_.request(head.bytes);
-  std::span<std::byte> target;
-  if (r->target) target = {r->target->data(), head.bytes};
-  else n.lack_memory(from, head.bytes);
-  announce(*r, head);
-  // Received in any case, because its sender waits for that.
-  way->receive(*context_.load(std::memory_order_relaxed), *r, target,  // carried by (X)
-               static_cast<int>(from), static_cast<int>(head.transfer & transfer_mask));
-  want_zone(from, head.bytes);
+  if (!way) return;
+  auto& r = *new bulk_receive(*this, from);
+  r.transfer = head.transfer & transfer_mask;
+  block* target = waiting_.must_wait(head.message.to) ? nullptr : buffers_.request(head.bytes);
+  announce(r, head, target);
+  if (!target && r.kept) {
+    if (head.bytes > buffers_.bytes_max()) {
+      n.complain(from, "a message that is larger than HEADWAY_ENDPOINT_MEMORY: it is dropped");
+    } else {
+      n.lack_memory(from, head.bytes);
+      if (waiting_.add(r)) return;
+      n.complain(from, "more messages than its window admits");
+    }
+  }
+  receive(r, target);
 }
 
-/// Puts the message into the inbox, where it waits for its bytes.
-void bulk_transfers::announce(bulk_receive& r, const bulk_head& head) noexcept {
+/// Received even without memory, when no end-point wants it: its sender waits for that.
+void bulk_transfers::receive(bulk_receive& r, block* target) noexcept {
+  std::span<std::byte> room;
+  if (target) room = {target->data(), r.bytes};
+  r.target = r.waits->contents = target;
+  const auto from = r.from;  // `r` may be complete, and gone, when it is expected
+  const auto bytes = r.bytes;
+  auto* way = exchange_.load(std::memory_order_acquire);  // (X)
+  if (!way) {                                             // the service has ended
+    receive_ended(r);
+    delete &r;
+    return;
+  }
+  way->receive(*context_.load(std::memory_order_relaxed), r, room,  // carried by (X)
+               static_cast<int>(from), static_cast<int>(r.transfer));
+  want_zone(from, bytes);
+}
+
+/// Puts the message into the inbox, where it waits for its bytes, and before them for the buffer
+/// `contents` if there is none yet.
+void bulk_transfers::announce(bulk_receive& r, const bulk_head& head, block* contents) noexcept {
   remotes_[r.from].announced.fetch_add(1, std::memory_order_relaxed);  // a number
   r.announced = true;
   r.to = head.message.to;
-  if (!r.target) return;
-  parcel& p = r.target->waits;
-  p.contents = r.target;
+  r.bytes = head.bytes;
+  parcel& p = contents ? contents->waits : pool::heap_block(0).waits;
+  r.waits = &p;
+  p.contents = contents;
   p.bytes = head.bytes;
   p.from = {r.from, head.message.from};
   p.tag = head.message.tag;
@@ -190,11 +223,10 @@ void bulk_transfers::announce(bulk_receive& r, const bulk_head& head) noexcept {
 
 void bulk_transfers::receive_ended(bulk_receive& r) noexcept {
   remotes_[r.from].announced.fetch_sub(1, std::memory_order_relaxed);  // a number
-  if (!r.target) return;
-  parcel& p = r.target->waits;
-  const bool well = r.arrived.how == messages::outcome::ok;
+  parcel& p = *r.waits;
+  const bool well = r.target && r.arrived.how == messages::outcome::ok;
   if (well && buffers_.checks()) r.target->checksum = checksum(*r.target, p.bytes);
-  if (!r.kept || !here_.bytes_arrived(r.to, p, well)) buffers_.end_message(*r.target, false);
+  if (!r.kept || !here_.bytes_arrived(r.to, p, well)) here_.drop(p);
 }
 
 // ---- zones that are preposted -------------------------------------------------------------------
@@ -203,7 +235,7 @@ void bulk_transfers::arrived_in_zone(messages::exchange& way, bulk_receive& r,
                                      const bulk_head& head) noexcept {
   const auto from = r.from;  // `r` may be complete, and gone, when it is expected
   count_zone(*r.target, -1);
-  announce(r, head);
+  announce(r, head, r.target);
   way.expect(r, head.bytes);
   want_zone(from, head.bytes);
 }

@@ -9,6 +9,7 @@
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "endpoints/delivery/delivery.hpp"
+#include "endpoints/wire/buffer_queue.hpp"
 #include "endpoints/wire/packet_sender.hpp"
 #include "messages/exchange.hpp"
 
@@ -53,11 +54,12 @@ class bulk_transfers {
   //   the thread that takes `zone_due_` does not see the wish      (D) release -> (E) acquire, in
   //                                                                both of its exchanges
  public:
-  bulk_transfers(pool& buffers, packet_sender& out, delivery& here, remote_processes& remotes,
-                 const settings& chosen) noexcept
+  bulk_transfers(pool& buffers, packet_sender& out, delivery& here, buffer_queue& waiting,
+                 remote_processes& remotes, const settings& chosen) noexcept
       : buffers_(buffers),
         out_(out),
         here_(here),
+        waiting_(waiting),
         remotes_(remotes),
         zone_bytes_max_(chosen.ahead_bytes),
         zones_bytes_max_(static_cast<std::int64_t>(chosen.memory_bytes / 16)) {}
@@ -95,7 +97,8 @@ class bulk_transfers {
   static constexpr int zones_count_max = 64;
 
   void arrived_in_zone(messages::exchange& way, bulk_receive& r, const bulk_head& head) noexcept;
-  void announce(bulk_receive& r, const bulk_head& head) noexcept;
+  void announce(bulk_receive& r, const bulk_head& head, block* contents) noexcept;
+  void receive(bulk_receive& r, block* target) noexcept;
   void receive_ended(bulk_receive& r) noexcept;
   void want_zone(std::uint32_t for_process, std::uint64_t bytes) noexcept;
   [[gnu::noinline]] void prepost_due_zone() noexcept;
@@ -107,6 +110,7 @@ class bulk_transfers {
   pool& buffers_;
   packet_sender& out_;
   delivery& here_;
+  buffer_queue& waiting_;
   remote_processes& remotes_;
   std::atomic<messages::exchange*> exchange_{nullptr};
   std::atomic<messages::context*> context_{nullptr};  // carried by (X)

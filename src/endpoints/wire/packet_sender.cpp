@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
-
 namespace headway::endpoints {
 namespace {
 
@@ -61,15 +59,11 @@ void packet_sender::tell(std::uint32_t process, const Head& head,
   HEADWAY_ASSERT(process < remotes_.size() && text.size() <= name_bytes_max + 1);
   if (remotes_[process].lost.load(std::memory_order_relaxed)) return;  // a fact
   meet(process);
-  auto* item = make<control_packet>();
-  if (!item) {
-    base::log(base::severity::error, "end-points: no memory for a packet to rank {}", process);
-    return;
-  }
-  write_head(*item, head);
-  std::ranges::copy(text, item->text.begin());
-  item->payload = {item->text.data(), text.size()};
-  if (post(process, *item) != packets::posted::pending) finish(*item);
+  auto& item = make_control<control_packet>();
+  write_head(item, head);
+  std::ranges::copy(text, item.text.begin());
+  item.payload = {item.text.data(), text.size()};
+  if (post(process, item) != packets::posted::pending) finish(item);
 }
 
 template void packet_sender::tell(std::uint32_t, const message_head&,
@@ -83,11 +77,10 @@ template void packet_sender::tell(std::uint32_t, const zone_head&,
 
 void packet_sender::take_leave(std::uint32_t process, std::uint32_t self,
                                progress::completion& done) noexcept {
-  auto* item = make<packet_record>();
-  if (!item) return done.complete();
-  write_head(*item, plain_head{.kind = wire_kind::leaving, .process = self});
-  item->told = &done;
-  if (peers_.at(process).post(*item) != packets::posted::pending) finish(*item);
+  auto& item = make_control<packet_record>();
+  write_head(item, plain_head{.kind = wire_kind::leaving, .process = self});
+  item.told = &done;
+  if (peers_.at(process).post(item) != packets::posted::pending) finish(item);
 }
 
 void packet_sender::meet_first(std::uint32_t process) noexcept {

@@ -70,18 +70,16 @@ class packet_sender {
         losses_(losses),
         settings_(chosen) {}
 
-  /// A record in a block of its own, or nullptr.
+  /// A record in a block of its own, or nullptr: of a message, whose sender can be told.
   template <class Record>
   [[nodiscard]] Record* make() noexcept {
     block* b = buffers_.request(sizeof(Record));
-    if (!b) return nullptr;
-    auto* item = new (b->data()) Record;
-    item->buffers = &buffers_;
-    item->self = b;
-    item->sent = [](packets::send_item& sent, bool) noexcept {
-      finish(static_cast<packet_record&>(sent));
-    };
-    return item;
+    return b ? &make_in<Record>(*b) : nullptr;
+  }
+  /// The same of what must be sent, whatever memory there is.
+  template <class Record>
+  [[nodiscard]] Record& make_control() {
+    return make_in<Record>(buffers_.request_internal(sizeof(Record)));
   }
   /// The rail has taken it, or never will: frees the record and the buffer that it was sent from.
   static void finish(packet_record& item) noexcept;
@@ -107,6 +105,16 @@ class packet_sender {
   [[nodiscard]] progress::engine& engine() noexcept { return engine_; }
 
  private:
+  template <class Record>
+  [[nodiscard]] Record& make_in(block& b) noexcept {
+    auto* item = new (b.data()) Record;
+    item->buffers = &buffers_;
+    item->self = &b;
+    item->sent = [](packets::send_item& sent, bool) noexcept {
+      finish(static_cast<packet_record&>(sent));
+    };
+    return *item;
+  }
   [[gnu::noinline]] void meet_first(std::uint32_t process) noexcept;
   void learn_rail(std::uint32_t process, packets::peer& to) noexcept HEADWAY_REQUIRES(meeting_);
   [[nodiscard]] packets::posted post(std::uint32_t process, packet_record& item) noexcept;

@@ -65,7 +65,7 @@ struct remote_process {
 
   /// It has this rank, and broke the protocol: a line in the log, a few times.
   void complain(std::uint32_t rank, const char* what) noexcept;
-  /// There is no memory for a message from it: likewise.
+  /// A message from it waits for memory: likewise.
   void lack_memory(std::uint32_t rank, std::uint64_t bytes) noexcept;
 };
 

@@ -77,21 +77,18 @@ outcome sender::send_here(const sending& what, const pool::found& f,
     if (const auto w = buffers_.send(f, what.keep); w != wrong::none)
       return report_misuse(w, what.data);
   }
-  parcel* p = here_.wrap(f, what.keep);
-  auto how = outcome::no_memory;
-  if (p) {
-    p->bytes = what.bytes;
-    p->from = {self_, what.from};
-    p->tag = what.tag;
-    p->charge = 0;
-    p->ready = true;
-    how = here_.put(what.to.id, *p, deadline_ns);
-    if (how == outcome::ok) return how;
-    if (!f.header || p->lent) {  // it lies in a block of its own
-      p->contents = nullptr;
-      p->lent = false;
-      here_.drop(*p);
-    }
+  parcel& p = here_.wrap(f, what.keep);
+  p.bytes = what.bytes;
+  p.from = {self_, what.from};
+  p.tag = what.tag;
+  p.charge = 0;
+  p.ready = true;
+  const auto how = here_.put(what.to.id, p, deadline_ns);
+  if (how == outcome::ok) return how;
+  if (!f.header || p.lent) {  // it lies in a block of its own
+    p.contents = nullptr;
+    p.lent = false;
+    here_.drop(p);
   }
   if (f.header) ownership::unsend(*f.header, f.lent, what.keep);
   return how;

@@ -80,19 +80,19 @@ TEST(names, of_a_dead_process_move_and_others_stay) {
   EXPECT_LT(moved, 200);
 }
 
-/// The name services of several processes in one, with messages between them that arrive when
-/// `carry` is called.
-class town {
+/// The name services of some processes in one, and packets between them that arrive when `carry`
+/// is called.
+class small_job {
  public:
-  explicit town(std::uint32_t count) {
+  explicit small_job(std::uint32_t count) {
     for (std::uint32_t p = 0; p < count; ++p)
-      all_.push_back(std::make_unique<house>(*this, p, count));
+      all_.push_back(std::make_unique<process>(*this, p, count));
   }
   endpoints::names& at(std::uint32_t p) { return all_[p]->service; }
   void carry() {
-    while (!letters_.empty()) {
-      const letter one = letters_.front();
-      letters_.pop_front();
+    while (!packets_.empty()) {
+      const packet one = packets_.front();
+      packets_.pop_front();
       if (!all_[one.to]->dead && !all_[one.from]->dead)
         at(one.to).arrived(one.from, one.head, one.name);
     }
@@ -104,13 +104,13 @@ class town {
   }
 
  private:
-  struct letter {
+  struct packet {
     std::uint32_t from, to;
     endpoints::name_head head;
     std::string name;
   };
-  struct house final : endpoints::name_transport {
-    house(town& in, std::uint32_t number, std::uint32_t count)
+  struct process final : endpoints::name_transport {
+    process(small_job& in, std::uint32_t number, std::uint32_t count)
         : of(in),
           self(number),
           engine(progress::engine::start(*in.machine_, {.points = progress::polling::off}).value()),
@@ -119,28 +119,28 @@ class town {
                  std::string_view name) override {
       if (to == self) return service.arrived(self, head, name);
       ++of.posted;
-      of.letters_.push_back({self, to, head, std::string(name)});
+      of.packets_.push_back({self, to, head, std::string(name)});
       if (!of.slow) of.carry();
     }
-    town& of;
+    small_job& of;
     const std::uint32_t self;
     bool dead = false;
     std::unique_ptr<progress::engine> engine;
     endpoints::names service;
   };
   std::unique_ptr<topology::machine> machine_ = topology::machine::read().value();
-  std::deque<letter> letters_;
-  std::vector<std::unique_ptr<house>> all_;
+  std::deque<packet> packets_;
+  std::vector<std::unique_ptr<process>> all_;
 
  public:
   bool slow = false;
-  int posted = 0;  ///< messages to other processes
+  int posted = 0;  ///< packets that left a process
 };
 
 std::uint64_t soon() { return base::now_ns() + 20'000'000; }
 
 TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
-  town t(4);
+  small_job t(4);
   for (std::uint32_t i = 0; i < 40; ++i)
     ASSERT_EQ(t.at(0).claim("n/" + std::to_string(i), i + 1, soon()), outcome::ok);
   address who;
@@ -160,7 +160,7 @@ TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
 }
 
 TEST(names, of_a_process_that_we_know_to_be_dead_are_not_believed_of_keepers_that_do_not) {
-  town t(3);
+  small_job t(3);
   for (std::uint32_t i = 0; i < 20; ++i)
     ASSERT_EQ(t.at(2).claim("n/" + std::to_string(i), i + 1, soon()), outcome::ok);
   t.at(0).lost(2);
@@ -176,7 +176,7 @@ TEST(names, of_a_process_that_we_know_to_be_dead_are_not_believed_of_keepers_tha
 }
 
 TEST(names, an_answer_that_was_not_asked_for_is_ignored) {
-  town t(3);
+  small_job t(3);
   t.at(0).arrived(1, {.kind = endpoints::wire_kind::name_told, .status = 1, .token = 1, .id = 9},
                   "forged");
   address who;
@@ -184,7 +184,7 @@ TEST(names, an_answer_that_was_not_asked_for_is_ignored) {
 }
 
 TEST(names, are_asked_for_once_and_then_remembered) {
-  town t(3);
+  small_job t(3);
   address who;
   const auto find_all = [&] {
     for (std::uint32_t i = 0; i < 20; ++i)
@@ -202,7 +202,7 @@ TEST(names, are_asked_for_once_and_then_remembered) {
 }
 
 TEST(names, that_are_withdrawn_are_dropped_where_they_were_cached) {
-  town t(3);
+  small_job t(3);
   ASSERT_EQ(t.at(0).claim("x", 1, soon()), outcome::ok);
   address who;
   for (std::uint32_t p = 0; p < 3; ++p) ASSERT_EQ(t.at(p).find("x", 0, who), outcome::ok);
@@ -211,12 +211,47 @@ TEST(names, that_are_withdrawn_are_dropped_where_they_were_cached) {
 }
 
 TEST(names, an_unanswered_question_ends_at_its_deadline_and_leaves_nothing) {
-  town t(2);
+  small_job t(2);
   address who;
   EXPECT_EQ(t.at(0).find("nobody", soon(), who), outcome::timed_out);
   EXPECT_EQ(t.at(1).find("nobody", soon(), who), outcome::timed_out);
   ASSERT_EQ(t.at(0).claim("nobody", 1, soon()), outcome::ok);
   EXPECT_EQ(t.at(1).find("nobody", 0, who), outcome::ok);
+}
+
+TEST(names, a_question_whose_keeper_dies_is_asked_again_of_the_next) {
+  small_job t(4);
+  std::string name = "0";
+  const auto kept_by_3 = [&] {
+    for (std::uint32_t p = 0; p < 3; ++p)
+      if (endpoints::score_of(name, p) >= endpoints::score_of(name, 3)) return false;
+    return true;
+  };
+  for (int i = 1; !kept_by_3(); ++i) name = std::to_string(i);
+  t.slow = true;
+  endpoints::question q;
+  t.at(0).start_find(q, name, true);
+  t.kill(3);  // the question was under way
+  t.slow = false;
+  t.carry();
+  EXPECT_FALSE(q.test());
+  ASSERT_EQ(t.at(1).claim(name, 5, soon()), outcome::ok);
+  ASSERT_TRUE(q.test());
+  EXPECT_EQ(q.how, outcome::ok);
+  EXPECT_EQ(q.who, (address{1, 5}));
+}
+
+TEST(names, a_question_that_is_taken_back_is_not_answered) {
+  small_job t(2);
+  endpoints::question q;
+  t.at(0).start_find(q, "late", true);
+  EXPECT_TRUE(t.at(0).cancel(q));
+  ASSERT_EQ(t.at(1).claim("late", 1, soon()), outcome::ok);
+  EXPECT_FALSE(q.test());
+  endpoints::question other;
+  t.at(0).start_find(other, "late", true);
+  EXPECT_TRUE(other.test());
+  EXPECT_FALSE(t.at(0).cancel(other)) << "it is complete";
 }
 
 }  // namespace

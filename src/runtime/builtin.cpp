@@ -124,19 +124,21 @@ base::result<opened_rail> open_rail(const launch::job& job, const settings& how,
 }
 
 /// The first rail of each interface.
-base::result<std::vector<opened_rail>> open_first_rails(
-    const launch::job& job, const settings& how, std::span<const rails::rail_choice> choices) {
-  std::vector<opened_rail> opened;
+base::result<opened_rails> open_first_rails(const launch::job& job, const settings& how,
+                                            std::span<const rails::rail_choice> choices) {
+  opened_rails opened;
   for (const auto& choice : choices) {
     auto r = open_rail(job, how, choice);
     if (r) {
-      opened.push_back(std::move(*r));
+      opened.all.push_back(std::move(*r));
       continue;
     }
-    if (!choice.interface || &choice == &choices.back())
-      return std::unexpected(std::move(r).error());
-    base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
-              choice.interface->name, r.error().text);
+    const bool own = choice.driver == builtin_drivers.front().kind.name;
+    if (own || &choice == &choices.back()) return std::unexpected(std::move(r).error());
+    opened.node_left_out |= !choice.interface;
+    base::log(base::severity::warning, "rail {}{}{} is left out: {}", choice.driver,
+              choice.interface ? ":" : "", choice.interface ? choice.interface->name : "",
+              r.error().text);
   }
   return opened;
 }
@@ -166,8 +168,8 @@ void open_more(const launch::job& job, const settings& how,
 
 }  // namespace
 
-base::result<std::vector<opened_rail>> open_rails(const launch::job& job, const settings& how,
-                                                  const wireup::rail_profiles& known) {
+base::result<opened_rails> open_rails(const launch::job& job, const settings& how,
+                                      const wireup::rail_profiles& known) {
   std::array<rails::driver_kind, builtin_drivers.size()> kinds;
   std::ranges::transform(builtin_drivers, kinds.begin(), &builtin_driver::kind);
   const auto interfaces = rails::list_interfaces();
@@ -176,12 +178,12 @@ base::result<std::vector<opened_rail>> open_rails(const launch::job& job, const 
   if (!choices) return std::unexpected(choices.error());
   auto opened = open_first_rails(job, how, *choices);
   if (!opened) return opened;
-  for (auto& r : *opened)
+  for (auto& r : opened->all)
     if (!r.interface.empty() && job.who().size > 1)
       r.wishes = how.rails.connections > 0
                      ? connection_wishes{.usual = how.rails.connections, .of_host = {}}
                      : known.connections_that_pay(r.rail->query().name);
-  open_more(job, how, *choices, *opened);
+  open_more(job, how, *choices, opened->all);
   return opened;
 }
 

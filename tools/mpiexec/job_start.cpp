@@ -28,7 +28,7 @@ namespace {
 constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-// What an outer launcher told us is not for our ranks.
+// Variables of an outer launcher, which started mpiexec: its ranks do not inherit them.
 constexpr std::string_view outer_words[] = {
     "PMI_", "PMIX_", "HYDI_", "OMPI_COMM_WORLD_", "HEADWAY_WIRE=", "MPI_LOCAL"};
 

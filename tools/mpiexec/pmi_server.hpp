@@ -26,7 +26,7 @@ class pmi_host {
   ~pmi_host() = default;
 };
 
-/// What is the same for all ranks and told to them.
+/// The facts of the job, which every rank is told.
 struct job_facts {
   int size = 1;
   std::string name;                  ///< kvsname

@@ -41,7 +41,8 @@ guardian::guardian(const std::string& job_name, std::size_t groups_max) : groups
   void* memory =
       mmap(nullptr, board_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int ends[2];
-  if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // a job without a guardian
+  if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
+    return;  // the job runs without this process
   board_ = new (memory) board;
   pid_ = fork();
   if (pid_ == 0) stand_guard(ends[0], job_name);

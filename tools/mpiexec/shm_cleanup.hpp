@@ -18,7 +18,7 @@ class guardian {
  public:
   /// Starts it. `groups_max` is how many process groups `watch` will be told at most.
   guardian(const std::string& job_name, std::size_t groups_max);
-  /// Everything was cleaned up: sends it away.
+  /// The job has cleaned up by itself: ends the process, which then removes nothing.
   ~guardian();
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;

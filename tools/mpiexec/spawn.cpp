@@ -12,7 +12,8 @@ namespace {
 
 constexpr int exit_not_run = 127;
 
-/// Where the child left its complaint; it shares our memory until it executes its program.
+/// Where the child writes its error number: it shares the parent's memory until it executes its
+/// program.
 struct complaint {
   volatile int error_number = 0;
   const char* volatile step = "";
@@ -35,7 +36,8 @@ bool place(int descriptor, int number) noexcept {
                                         complaint& left) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(exit_not_run);  // it died before we asked to be told
+  if (getppid() != parent)
+    _exit(exit_not_run);  // the parent died before the kernel was asked to report that
   for (const int number : *plan.ignored_signals) signal(number, SIG_DFL);
   if (!place(plan.input, STDIN_FILENO) || !place(plan.output, STDOUT_FILENO) ||
       !place(plan.error, STDERR_FILENO))

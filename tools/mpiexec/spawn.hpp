@@ -8,7 +8,7 @@
 
 namespace headway::mpiexec {
 
-/// What a rank's process is made of. Pointers must live until `spawn` returns.
+/// How a rank's process is started. Pointers must be valid until `spawn` returns.
 struct child_plan {
   const char* path = nullptr;
   char* const* arguments = nullptr;

@@ -61,7 +61,7 @@ base::result<> job::trade(std::span<const std::byte> value) {
 
 base::result<std::vector<std::byte>> job::look_up(int rank) {
   const base::lock_guard held(lock_);
-  look_ups_.fetch_add(1, std::memory_order_relaxed);  // a number for people
+  look_ups_.fetch_add(1, std::memory_order_relaxed);  // a statistic, carries nothing
   return launcher_->value_of(rank);
 }
 

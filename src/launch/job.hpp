@@ -48,7 +48,7 @@ class job {
   [[nodiscard]] base::result<std::vector<std::byte>> record_of(int rank);
   /// How many values this process has asked its launcher for.
   [[nodiscard]] std::uint64_t look_ups() const noexcept {
-    return look_ups_.load(std::memory_order_relaxed);  // a number for people
+    return look_ups_.load(std::memory_order_relaxed);  // a statistic, carries nothing
   }
   /// Collective: returns when every process has come here. After `publish`.
   [[nodiscard]] base::result<> barrier();

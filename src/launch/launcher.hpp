@@ -11,9 +11,9 @@
 
 namespace headway::launch {
 
-/// What a process has of its launcher: its identity, and a way to exchange values with the other
-/// processes of its job. One implementation for each way of being started: pmi1, pmix, rendezvous,
-/// single.
+/// A process's connection to its launcher: its identity, and a way to exchange values with the
+/// other processes of its job. One implementation for each way of being started: pmi1, pmix,
+/// rendezvous, single.
 ///
 /// `publish` is collective. Each process gives a value, which may be empty; afterwards any process
 /// may ask for the value of any other, until the next `publish`.

@@ -13,11 +13,11 @@ struct settings {
   int rendezvous_processes = 0;  ///< 0: as the file says, else 2
 
   [[nodiscard]] static settings from_environment();
-  /// For messages.
+  /// `start_timeout_ns` in seconds, for texts.
   [[nodiscard]] std::uint64_t start_timeout_s() const noexcept {
     return start_timeout_ns / 1'000'000'000;
   }
-  /// Of a wait that begins now (base::now_ns).
+  /// When a wait that begins now times out (base::now_ns).
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept;
 };
 

@@ -27,15 +27,12 @@ bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen
 }
 
 void peer_state::open_bundle() noexcept {
-  HEADWAY_ASSERT(own_ && own_->lanes().count() > 1);
+  HEADWAY_ASSERT(own_ && own_->lanes().count() > 0);
   scheduler_.open(own_->sender());
   bound_eager(own_->eager_bytes_max());
 }
 
-void peer_state::refuse() noexcept {
-  static_cast<void>(scheduler_.mark_lost());
-  loss_told_ = true;
-}
+void peer_state::refuse() noexcept { static_cast<void>(scheduler_.mark_lost()); }
 
 void peer_state::know(std::size_t rail_index, const sampling::profile& known) noexcept {
   if (!own_) return;

@@ -27,7 +27,7 @@ class peer_state final : public peer, private bundle_owner {
   [[nodiscard]] packets::bundle& reached_over_several(bundle_set& set, const settings& chosen);
   void open_bundle() noexcept;
   [[nodiscard]] bool reached() const noexcept { return scheduler_.direct().is_open() || own_; }
-  /// No rail reaches it: it is lost, and nothing of it was told.
+  /// No rail reaches it: it is lost. `lose` must follow.
   void refuse() noexcept;
   /// What earlier jobs measured of a rail to it.
   void know(std::size_t rail_index, const sampling::profile& known) noexcept;

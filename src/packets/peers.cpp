@@ -67,7 +67,10 @@ base::result<> peers::make(rails::peer_id whom) {
   in_the_making_ = nullptr;
   if (done && !made.reached())
     done = base::failed(base::fault_kind::unsupported, "its rails were not looked up");
-  if (!done) made.refuse();
+  if (!done) {
+    made.refuse();
+    refused_.push_back(&made);
+  }
   table_.put(static_cast<std::uint32_t>(whom), made);
   if (made.bundle()) set_.add(*made.bundle());
   return done;
@@ -79,7 +82,7 @@ base::result<std::size_t> peers::connect(
   HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == whom && !in_the_making_->reached());
   const auto reaching = connect_rails(whom, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
-  if (reaching->size() > 1) {
+  if (reaching->size() > 1 || kept_for_replay(*reaching)) {
     bundle_up(*in_the_making_, *reaching);
   } else {
     reach_over_one(*in_the_making_, reaching->front());
@@ -94,15 +97,19 @@ base::result<std::size_t> peers::connect(
   return reaching->size();
 }
 
+bool peers::kept_for_replay(std::span<const std::size_t> reaching) const noexcept {
+  return settings_.replay_single && rails_[reaching.front()]->driver().health() != nullptr;
+}
+
 base::result<std::vector<std::size_t>> peers::connect_rails(
     rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
   std::vector<std::size_t> reaching;
   const auto candidates = in_turn(addresses, turns);
+  const auto severable = std::ranges::count_if(
+      candidates, [&](std::size_t i) { return rails_[i]->driver().health() != nullptr; });
   const bool may_bundle =
-      std::ranges::count_if(
-          candidates, [&](std::size_t i) { return rails_[i]->driver().health() != nullptr; }) > 1 &&
-      settings_.rails_per_peer > 1;
+      (severable > 1 && settings_.rails_per_peer > 1) || settings_.replay_single;
   for (const auto i : candidates) {
     auto& driver = rails_[i]->driver();
     // Beside memory nothing else is worth it: what cannot be cut needs no second rail.
@@ -278,8 +285,19 @@ int peers::peers_on(std::size_t rail_index) const noexcept {
   return rails_[rail_index]->peer_count.load(std::memory_order_relaxed);  // a count
 }
 
+void peers::tell_refused() noexcept {
+  std::vector<peer_state*> due;
+  {
+    const std::unique_lock guard(creation_lock_, std::try_to_lock);
+    if (!guard) return;
+    due.swap(refused_);
+  }
+  for (auto* p : due) p->lose();
+}
+
 void peers::tick(void* self) noexcept {
   const auto now = base::now_ns();
+  static_cast<peers*>(self)->tell_refused();
   static_cast<peers*>(self)->set_.tick();
   for (auto& r : static_cast<peers*>(self)->rails_)
     if (in_use(*r)) r->driver().tick(now);

@@ -124,10 +124,15 @@ class peers final : private peer_finder {
   [[nodiscard]] std::vector<std::size_t> in_turn(
       std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns) const;
+  /// Although only one rail may reach the peer.
+  [[nodiscard]] bool kept_for_replay(std::span<const std::size_t> reaching) const noexcept;
   void bundle_up(peer_state& p, std::span<const std::size_t> in_order);
   /// Polls the rail from now on, if any process may use it.
   void put_to_work(rail& r);
   void order_rails() noexcept;
+  /// What waits for a peer that no rail reaches ends. In a tick: a thread that uses the peer first
+  /// may hold locks of the modules above.
+  void tell_refused() noexcept;
 
   void reach_over_one(peer_state& p, std::size_t only);
   void send_collected() noexcept;
@@ -150,6 +155,7 @@ class peers final : private peer_finder {
   // Under creation_lock_, and alone in `start` and `stop`:
   std::vector<std::unique_ptr<peer_state>> made_;
   peer_state* in_the_making_ = nullptr;
+  std::vector<peer_state*> refused_;  // the modules above are not told yet
   bool started_ = false;
   bool stopped_ = false;
   bool set_watched_ = false;

@@ -123,19 +123,21 @@ base::result<opened_rail> open_rail(const this_process& own, const settings& how
 }
 
 /// The first rail of each interface.
-base::result<std::vector<opened_rail>> open_first_rails(
-    const this_process& own, const settings& how, std::span<const rails::rail_choice> choices) {
-  std::vector<opened_rail> opened;
+base::result<opened_rails> open_first_rails(const this_process& own, const settings& how,
+                                            std::span<const rails::rail_choice> choices) {
+  opened_rails opened;
   for (const auto& choice : choices) {
     auto r = open_rail(own, how, choice);
     if (r) {
-      opened.push_back(std::move(*r));
+      opened.all.push_back(std::move(*r));
       continue;
     }
-    if (!choice.interface || &choice == &choices.back())
-      return std::unexpected(std::move(r).error());
-    base::log(base::severity::warning, "{}:{} is left out: {}", choice.driver,
-              choice.interface->name, r.error().text);
+    const bool to_self = choice.driver == builtin_drivers.front().kind.name;
+    if (to_self || &choice == &choices.back()) return std::unexpected(std::move(r).error());
+    opened.node_left_out |= !choice.interface;
+    base::log(base::severity::warning, "rail {}{}{} is left out: {}", choice.driver,
+              choice.interface ? ":" : "", choice.interface ? choice.interface->name : "",
+              r.error().text);
   }
   return opened;
 }
@@ -165,8 +167,8 @@ void open_more(const this_process& own, const settings& how,
 
 }  // namespace
 
-base::result<std::vector<opened_rail>> open_rails(const this_process& own, const settings& how,
-                                                  const wireup::rail_profiles& known) {
+base::result<opened_rails> open_rails(const this_process& own, const settings& how,
+                                      const wireup::rail_profiles& known) {
   std::array<rails::driver_kind, builtin_drivers.size()> kinds;
   std::ranges::transform(builtin_drivers, kinds.begin(), &builtin_driver::kind);
   const auto interfaces = rails::list_interfaces();
@@ -175,12 +177,12 @@ base::result<std::vector<opened_rail>> open_rails(const this_process& own, const
   if (!choices) return std::unexpected(choices.error());
   auto opened = open_first_rails(own, how, *choices);
   if (!opened) return opened;
-  for (auto& r : *opened)
+  for (auto& r : opened->all)
     if (!r.interface.empty() && own.job.who().size > 1)
       r.wishes = how.rails.connections > 0
                      ? connection_wishes{.usual = how.rails.connections, .of_host = {}}
                      : known.connections_that_pay(r.rail->query().name);
-  open_more(own, how, *choices, *opened);
+  open_more(own, how, *choices, opened->all);
   return opened;
 }
 

@@ -18,13 +18,18 @@ struct this_process {
   rails::peer_id me{};  ///< in it
 };
 
+struct opened_rails {
+  std::vector<wireup::opened_rail> all;
+  bool node_left_out = false;  ///< a rail between the processes of a node could not be opened
+};
+
 /// Opens every rail that the settings admit, nearest first; second and further connections of an
 /// interface behind all first ones. The one place that names the drivers.
 ///
 /// Connections of each interface: as the settings say, else as many as `known` says that pay.
-/// Errors:   an interface that cannot be opened is left out with a line in the log, while there is
-///           another.
-[[nodiscard]] base::result<std::vector<wireup::opened_rail>> open_rails(
-    const this_process& own, const settings& how, const wireup::rail_profiles& known);
+/// Errors:   shared memory or an interface that cannot be opened is left out with a line in the log,
+///           while there is another rail behind it.
+[[nodiscard]] base::result<opened_rails> open_rails(const this_process& own, const settings& how,
+                                                    const wireup::rail_profiles& known);
 
 }  // namespace headway::runtime

@@ -1,11 +1,15 @@
 #include "runtime/instance.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "packets/peers.hpp"
 #include "runtime/builtin.hpp"
@@ -41,7 +45,7 @@ struct instance::parts {
   explicit parts(const settings& how) : profiles(how.sampling) {}
   ~parts() { take_down(); }
 
-  base::result<> exchange_records();
+  base::result<> exchange_records(bool shares_memory);
   [[nodiscard]] packets::rail_use use_of(const opened_rail& rail) const;
   void take_down() noexcept;
   template <class Power>
@@ -50,13 +54,15 @@ struct instance::parts {
 };
 
 /// Tells the others where this process runs and how its rails are reached, and reads the same of
-/// them.
-base::result<> instance::parts::exchange_records() {
+/// them. A process that could not open the rail of its node has no memory in common with others: all
+/// agree on that, and reach it over the network.
+base::result<> instance::parts::exchange_records(bool shares_memory) {
   own_rails.emplace(rails);
+  auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()));
+  if (!shares_memory)
+    place.memory = base::hash_of(fmt::format("{}/{}", place.memory, job->who().rank));
   const wireup::process_record own{
-      .place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors())),
-      .host = wireup::own_host(),
-      .addresses = own_rails->addresses()};
+      .place = place, .host = wireup::own_host(), .addresses = own_rails->addresses()};
   if (auto done = job->publish(own.pack()); !done) return done;
   auto found = wireup::places::read(*job);
   if (!found) return std::unexpected(found.error());
@@ -114,6 +120,18 @@ void instance::parts::take_down() noexcept {
   watching.reset();
 }
 
+/// Each peer on another machine costs a connection on each rail, and while it is made a second.
+/// As far as the hard limit goes; who needs more is told when a descriptor is missing.
+static void raise_descriptor_limit(std::size_t processes) noexcept {
+  constexpr rlim_t for_each = 4, for_the_program = 256;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const auto wanted = std::min(processes * for_each + for_the_program, limit.rlim_max);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 /// Read by one process of the node for all. Nothing: each reads it.
 static std::optional<topology::hardware> hardware_of_node(launch::job& job) {
   const auto bytes = job.once_a_node([] {
@@ -128,7 +146,7 @@ instance::instance(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
 instance::~instance() = default;
 
-base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
+base::result<std::unique_ptr<instance>> instance::start(const settings& how) try {
   base::log_as(how.log);
   auto made = std::make_unique<parts>(how);
   auto job = launch::job::join(how.launch);
@@ -137,6 +155,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
   const auto& who = made->job->who();
   base::log_name(fmt::format("rank {}", who.rank));
   const auto job_number = processes::job_id_of(who.job_id);
+  raise_descriptor_limit(static_cast<std::size_t>(who.size));
   for (int rank = 0; rank < who.size; ++rank)
     made->known_processes.add({.job = job_number, .rank = static_cast<std::uint32_t>(rank)});
   const auto me =
@@ -151,8 +170,9 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
   auto rails = open_rails({.job = *made->job, .known = made->known_processes, .me = me}, how,
                           made->profiles);
   if (!rails) return std::unexpected(rails.error());
-  made->rails = std::move(*rails);
-  if (auto done = made->exchange_records(); !done) return std::unexpected(done.error());
+  made->rails = std::move(rails->all);
+  if (auto done = made->exchange_records(!rails->node_left_out); !done)
+    return std::unexpected(done.error());
 
   watch::switch_on_meters(how.watch);
   auto engine =
@@ -184,6 +204,10 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) {
                                                                      .above = made->peers.get()},
                                                      how.watch);
   return std::unique_ptr<instance>(new instance(std::move(made)));
+} catch (const std::bad_alloc&) {
+  return base::failed(base::fault_kind::no_memory, "no memory to start with");
+} catch (const std::system_error& why) {  // a thread
+  return base::failed(base::fault_kind::no_memory, why.what());
 }
 
 base::result<> instance::stop() {

@@ -191,7 +191,7 @@ std::string pmi1_launcher::missing_ranks() {
 void pmi1_launcher::abort(int exit_code, std::string_view why) noexcept {
   const auto deadline_ns = base::now_ns() + abort_patience_ns;
   const bool ours = who_.launcher == "headway";
-  // Other launchers do not agree on how to carry the text, so it is said here.
+  // Launchers do not agree on how an abort carries its text: it is written to the log here.
   if (!ours && !why.empty())
     base::log(base::severity::error, "rank {}: the job is ended: {}", who_.rank, why);
   const auto request = ours ? fmt::format("cmd=abort exitcode={} message={}\n", exit_code,

@@ -27,7 +27,7 @@ class pmi_wire {
   pmi_wire(const pmi_wire&) = delete;
   pmi_wire& operator=(const pmi_wire&) = delete;
 
-  /// Of a wait that begins now.
+  /// When a wait that begins now times out.
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept { return how_.deadline_ns(); }
   [[nodiscard]] base::result<> send(std::string_view bytes, std::uint64_t deadline_ns);
   /// The next line, which must be a `reply`.

@@ -24,7 +24,7 @@ using base::fault_kind;
 
 constexpr std::uint64_t abort_ns_max = 10'000'000'000u;  // then the caller ends by itself
 
-/// What a call of the library leaves behind. Owned by the call as well: it may outlive the wait.
+/// The result of a call of the library. The call owns it too: it may take longer than the wait.
 struct outcome {
   pmix_status_t status = PMIX_ERROR;
   std::vector<std::byte> bytes = {};  ///< of a byte object

@@ -11,12 +11,12 @@
 
 namespace headway::launch {
 
-/// What is made of the secret that all processes of a rendezvous know.
+/// The key that follows from the secret which all processes of a rendezvous know.
 struct rendezvous_key {
   authentication::key bytes{};
 
   [[nodiscard]] static rendezvous_key of(std::string_view secret) noexcept;
-  /// The secret of the job that this nonce begins.
+  /// The secret of the job whose nonce the host has drawn.
   [[nodiscard]] job_secret job(std::span<const std::byte> nonce) const noexcept;
 };
 

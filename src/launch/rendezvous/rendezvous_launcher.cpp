@@ -44,7 +44,7 @@ bool advance(rendezvous_socket& host, rendezvous_handshake& talk, std::uint64_t 
   return true;
 }
 
-/// Nothing: there is no host, or it has gone.
+/// Nothing: there is no host, it has gone, or it does not answer now.
 base::result<std::optional<seat>> visit(const rendezvous_settings& where, const rendezvous_key& key,
                                         const rendezvous_address& place,
                                         std::uint64_t deadline_ns) {
@@ -55,10 +55,7 @@ base::result<std::optional<seat>> visit(const rendezvous_settings& where, const 
   const auto hello = talk.output();
   if (!host.send(hello, soon)) return std::nullopt;
   talk.sent(hello.size());
-  if (!advance(host, talk, soon)) {
-    if (base::now_ns() < soon) return std::nullopt;
-    return refused(where, "does not answer as one of ours would");
-  }
+  if (!advance(host, talk, soon)) return std::nullopt;
   if (talk.at() == stage::broken)
     return refused(where, "has another secret than HEADWAY_RENDEZVOUS_SECRET or its file gives");
   if (!advance(host, talk, deadline_ns)) return std::nullopt;
@@ -81,7 +78,7 @@ base::result<std::optional<seat>> visit(const rendezvous_settings& where, const 
 void rendezvous_launcher::begin(const rendezvous_key& key, std::span<const std::byte> nonce,
                                 int rank, int size) {
   secret_ = key.job(nonce);
-  std::string name = "meeting-";
+  std::string name = "rendezvous-";
   for (const auto byte : nonce.first(8)) name += fmt::format("{:02x}", byte);
   who_ = {.rank = rank,
           .size = size,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -24,8 +25,18 @@ std::size_t rendezvous_server::guests() const noexcept {
       pending_, [](const auto& c) { return c->talk.at() == stage::judging; }));
 }
 
-bool rendezvous_server::may_accept() const noexcept {
-  return pending_.size() < unauthenticated_max + guests();
+bool rendezvous_server::full() const noexcept {
+  return pending_.size() >= unauthenticated_max + guests();
+}
+
+bool rendezvous_server::make_room() noexcept {
+  auto oldest = pending_.end();
+  for (auto at = pending_.begin(); at != pending_.end(); ++at)
+    if (!(*at)->heard && (oldest == pending_.end() || (*at)->since_ns < (*oldest)->since_ns))
+      oldest = at;
+  if (oldest == pending_.end() || base::now_ns() - (*oldest)->since_ns < silent_ns) return false;
+  pending_.erase(oldest);
+  return true;
 }
 
 rendezvous_decision rendezvous_server::decision(reception how) const {
@@ -64,7 +75,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
 void rendezvous_server::wait(std::uint64_t deadline_ns) const {
   constexpr std::uint64_t look_again_ns = 100'000'000;
   std::vector<pollfd> all;
-  if (may_accept()) all.push_back({listener_.descriptor(), POLLIN, 0});
+  if (accepting_) all.push_back({listener_.descriptor(), POLLIN, 0});
   for (const auto& c : pending_) all.push_back({c->socket.descriptor(), POLLIN, 0});
   const auto now = base::now_ns();
   const auto rest = std::min(deadline_ns > now ? deadline_ns - now : 0, look_again_ns);
@@ -72,13 +83,24 @@ void rendezvous_server::wait(std::uint64_t deadline_ns) const {
 }
 
 void rendezvous_server::accept_all() {
-  while (may_accept()) {
+  // As many as there is room for, so that those that have spoken are heard before they seem silent.
+  for (std::size_t turn = 0; turn < unauthenticated_max; ++turn) {
+    accepting_ = !full() || make_room();
+    if (!accepting_) return;
     rendezvous_socket found(
         accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!found.open()) return;
+    if (!found.open()) return cannot_accept(errno);
     pending_.push_back(std::make_unique<pending_connection>(
-        std::move(found), rendezvous_handshake::host(key_), base::now_ns() + handshake_ns_max));
+        std::move(found), rendezvous_handshake::host(key_), base::now_ns()));
   }
+}
+
+/// It is tried again after a moment.
+void rendezvous_server::cannot_accept(int error) {
+  accepting_ = error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM;
+  if (!accepting_ && !std::exchange(said_why_, true))
+    base::log(base::severity::error, "no connection is accepted at the rendezvous at {}: {}",
+              where_.address(), base::failed_errno("accept4", error).error().text);
 }
 
 bool rendezvous_server::send_output(pending_connection& c) {
@@ -101,13 +123,14 @@ bool rendezvous_server::advance(pending_connection& c) {
   for (;;) {
     const auto at = c.talk.at();
     const bool proved = at == stage::judging;
-    if (!proved && base::now_ns() > c.until_ns) return refuse_unauthenticated(c);
+    if (!proved && base::now_ns() > c.since_ns + handshake_ns_max) return refuse_unauthenticated(c);
     std::byte unexpected;  // a guest says nothing before it is welcome
     const auto to = proved ? std::span(&unexpected, 1) : c.talk.wanted();
     const auto got = recv(c.socket.descriptor(), to.data(), to.size(), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (proved) return false;
     if (got <= 0) return at == stage::proof ? refuse_unauthenticated(c) : false;
+    c.heard = true;
     c.talk.received(static_cast<std::size_t>(got));
     if (c.talk.at() == stage::broken) return refuse_unauthenticated(c);
     if (c.talk.at() == stage::judging &&

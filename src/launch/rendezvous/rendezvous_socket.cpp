@@ -155,7 +155,7 @@ rendezvous_socket rendezvous_address::call() const {
 rendezvous_socket rendezvous_address::listen() const {
   auto made = make_socket(address.ss_family);
   if (!made.open()) return {};
-  const int on = 1;  // connections of an earlier meeting may still be fading away
+  const int on = 1;  // connections of an earlier rendezvous may be in TIME_WAIT
   setsockopt(made.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(made.descriptor(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
       ::listen(made.descriptor(), waiting_guests_max) != 0)

@@ -31,7 +31,7 @@ class rendezvous_socket {
 
   [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  /// Where the other side is, for people.
+  /// The other side's address as text, for messages.
   [[nodiscard]] std::string other_end() const;
 
   [[nodiscard]] base::result<> send(std::span<const std::byte> bytes, std::uint64_t deadline_ns);

@@ -19,6 +19,7 @@ constexpr std::uint64_t ask_again_ns = 100'000'000;
 constexpr std::uint64_t proof_patience_ns = 1'500'000'000;
 /// A rail whose loss is still to be reported looks for a moment as if the peer had closed it.
 constexpr std::uint64_t left_ns = 1'000'000'000;
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
 bool is_up(const std::unique_ptr<lane>& l) noexcept { return l->is_up(); }
 
@@ -122,7 +123,10 @@ void lane_monitor::kill(lane& l, bool tell, const char* why, std::uint64_t now_n
             l.what.name, static_cast<std::uint32_t>(of_.to),
             l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
   if (!l.closed) l.via.health()->sever(of_.to);
-  if (std::ranges::none_of(of_.lanes, is_up)) cut_off_ns_ = now_ns;
+  if (std::ranges::none_of(of_.lanes, is_up)) {
+    cut_off_ns_ = now_ns;
+    cut_off_said_ = {};
+  }
   of_.host.mark_active();
   const auto number = of_.lanes.number_of(l);
   sender_.lane_died(number);  // seen by the pump below, at the latest by the next
@@ -183,11 +187,19 @@ bool lane_monitor::left_by_peer() const noexcept {
 }
 
 void lane_monitor::give_up_if_cut_off(std::uint64_t now_ns) noexcept {
-  if (!cut_off()) return;
+  // `now_ns` was read before what this round has handled, which may have cut the last rail.
+  if (!cut_off() || now_ns < cut_off_ns_) return;
   const auto since_ns = now_ns - cut_off_ns_;
   const bool left =
       since_ns >= left_ns && left_by_peer() && !of_.set.finishing.load(std::memory_order_relaxed);
-  if (!left && since_ns < of_.set.cut_off_ns) return;
+  if (!left && since_ns < of_.set.cut_off_ns) {
+    if (cut_off_said_.due(since_ns))
+      base::log(base::severity::warning,
+                "no rail to rank {} for {} s: it is given up after {} s (HEADWAY_CUT_OFF_MS)",
+                static_cast<std::uint32_t>(of_.to), since_ns / ns_per_s,
+                of_.set.cut_off_ns / ns_per_s);
+    return;
+  }
   if (!left)
     base::log(base::severity::warning, "no rail to rank {} has come back",
               static_cast<std::uint32_t>(of_.to));

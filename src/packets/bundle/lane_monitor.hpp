@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/waiting_report.hpp"
 #include "packets/bundle/bundle_host.hpp"
 
 namespace headway::packets {
@@ -54,6 +55,7 @@ class lane_monitor {
   std::uint32_t owing_frames_ = 0;    // bits of lanes with unacknowledged frames, at the last look
   std::uint64_t cut_off_ns_ = 0;      // since when no rail is up; 0: one is
   std::uint64_t asked_again_ns_ = 0;  // rails that have never answered
+  base::waiting_report cut_off_said_;
 };
 
 }  // namespace headway::packets

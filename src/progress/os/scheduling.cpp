@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <system_error>
 
 #include "base/mutex.hpp"
 #include "progress/os/scheduling_attributes.hpp"
@@ -39,20 +40,36 @@ struct membership {
   const int self;
 };
 
+/// A new thread has the signal mask of the one that makes it.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread made([plan, body = std::move(body)] {
-    pthread_setname_np(pthread_self(), plan.name.c_str());
-    bind_thread(0, plan.processors);
-    const membership ours;
-    body();
-  });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return made;
+  const signals_blocked while_it_is_made;
+  try {
+    return std::thread([plan, body = std::move(body)] {
+      pthread_setname_np(pthread_self(), plan.name.c_str());
+      bind_thread(0, plan.processors);
+      const membership ours;
+      body();
+    });
+  } catch (const std::system_error& why) {
+    throw std::system_error(why.code(), "thread " + plan.name + " cannot be made (ulimit -u)");
+  }
 }
 
 bool is_own_thread(int thread) noexcept {

@@ -19,6 +19,7 @@ struct thread_plan {
 };
 
 /// Starts a background thread: named, every signal blocked, on its processors.
+/// Errors:   throws std::system_error, which names the thread; the caller's mask is as before.
 [[nodiscard]] std::thread start_thread(const thread_plan& plan, std::function<void()> body);
 
 /// Was it started by `start_thread`? Any thread; a short lock.

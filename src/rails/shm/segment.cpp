@@ -4,18 +4,22 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -64,11 +68,45 @@ slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) n
 
 std::string bell_of(const std::string& path) { return path + ".bell"; }
 
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// For both directions: a bell whose owner has died must not raise SIGPIPE.
+int open_bell(const std::string& path) noexcept {
+  return ::open(bell_of(path).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+}
+
 /// Without this a full file system shows itself by a signal, in the middle of a copy. Not
 /// posix_fallocate: where it is not supported that one writes, beside other writers.
 bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
-  return fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ||
-         errno == EOPNOTSUPP;
+  int done;
+  do {
+    done = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (done != 0 && errno == EINTR);
+  return done == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+/// Of the file system that `directory` is in; nothing: it has no limit, or does not say.
+std::optional<std::size_t> free_bytes(const std::string& directory) noexcept {
+  struct statvfs about{};
+  if (statvfs(directory.c_str(), &about) != 0 || about.f_blocks == 0) return std::nullopt;
+  return std::size_t{about.f_bavail} * about.f_frsize;
+}
+
+/// This process ran out of something; the file may be there.
+bool out_of_resources(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/// Why `what` does not get its memory, by errno.
+std::unexpected<base::fault> no_room(const std::string& directory, std::size_t bytes,
+                                     const char* what) {
+  if (errno != ENOSPC && errno != ENOMEM)
+    return failed_errno(fmt::format("shm: fallocate in {}", directory), errno);
+  return failed(
+      fault_kind::no_memory,
+      fmt::format("shm: {} needs {} KiB of {}, where {} KiB are free (HEADWAY_SHM_RING, "
+                  "HEADWAY_SHM_PIECE and HEADWAY_SHM_PIECES make it less)",
+                  what, bytes / 1024, directory, free_bytes(directory).value_or(0) / 1024));
 }
 
 void remove_names(const std::string& path) noexcept {
@@ -115,9 +153,36 @@ mapping::~mapping() { munmap(base_, bytes_); }
 
 // --- my own
 
+namespace {
+
+/// How much of a segment is kept by `create`.
+struct kept_memory {
+  geometry shape;
+  std::size_t bytes = head_bytes;
+};
+
+/// All that peers need, where the file system may be too small for every sharer's; with fewer
+/// buffers for pieces, as far as that helps.
+kept_memory keep_for(const segment_options& options) noexcept {
+  constexpr std::uint32_t piece_count_min = 2;
+  kept_memory kept{.shape = options.shape};
+  const auto free = free_bytes(options.directory);
+  const std::size_t sharers = std::max(options.sharers, 1u);
+  const std::size_t peers = std::min<std::size_t>(sharers - 1, options.shape.slot_count);
+  const auto needed = [&] { return head_bytes + peers * kept.shape.slot_bytes(); };
+  if (!free || needed() <= *free / sharers) return kept;
+  while (kept.shape.piece_count > piece_count_min && needed() > *free / sharers)
+    kept.shape.piece_count /= 2;
+  kept.bytes = needed();
+  return kept;
+}
+
+}  // namespace
+
 base::result<std::unique_ptr<segment>> segment::create(const segment_options& options) {
   std::unique_ptr<segment> made(new segment);
-  made->shape_ = options.shape;
+  const auto kept = keep_for(options);
+  made->shape_ = kept.shape;
   const token proof = random_token();
   // No two segments ever have the same name: a sweeper that found the owner of the one dead must
   // not remove the next one. It is the proof's beginning, which guards nothing from our own user.
@@ -135,10 +200,14 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   };
   const int fd = made->file_.get();
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return give_up("flock " + early);
-  const auto bytes = static_cast<off_t>(options.shape.total_bytes());
+  const auto bytes = static_cast<off_t>(kept.shape.total_bytes());
   if (ftruncate(fd, bytes) != 0) return give_up("ftruncate " + early);
-  if (!reserve_range(fd, 0, head_bytes)) return give_up("no room in " + options.directory);
-  auto memory = mapping::of(fd, options.shape.total_bytes());
+  if (!reserve_range(fd, 0, kept.bytes)) {
+    auto why = no_room(options.directory, kept.bytes, "a process");
+    unlink(early.c_str());
+    return why;
+  }
+  auto memory = mapping::of(fd, kept.shape.total_bytes());
   if (!memory) {
     unlink(early.c_str());
     return std::unexpected(memory.error());
@@ -146,7 +215,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   made->memory_ = std::move(*memory);
   auto* head = new (made->memory_->base()) segment_head{};
   head->label = {
-      .magic = layout_magic, .version = layout_version, .shape = options.shape, .proof = proof};
+      .magic = layout_magic, .version = layout_version, .shape = kept.shape, .proof = proof};
   head->bell.store(doorbell::strict, std::memory_order_relaxed);
   if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
   made->path_ = path;
@@ -187,7 +256,9 @@ bool segment::drain_bell() const noexcept {
 // --- a peer's
 
 base::result<> attachment::map(const address& where) {
+  path_ = where.path;
   file_ = owned_fd(::open(where.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file_.valid() && out_of_resources(errno)) return failed_errno("open " + where.path, errno);
   if (!file_.valid())
     return failed(fault_kind::unsupported, fmt::format("shm: {} is not here", where.path));
   struct stat about{};
@@ -216,7 +287,7 @@ base::result<> attachment::claim_slot(processes::process_id me, const std::strin
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
-    return failed(fault_kind::no_memory, fmt::format("shm: no room for a slot in {}", path));
+    return no_room(directory_of(path), control_bytes, "a peer");
   // Carried by the release of our bit in `active`.
   slot_.control->job.store(me.job, std::memory_order_relaxed);
   slot_.control->rank_plus_one.store(me.rank + 1, std::memory_order_relaxed);
@@ -230,16 +301,49 @@ base::result<std::unique_ptr<attachment>> attachment::attach(const address& wher
     return failed(fault_kind::unsupported, "shm: the peer is on another machine");
   std::unique_ptr<attachment> made(new attachment);
   if (auto mapped = made->map(where); !mapped) return std::unexpected(mapped.error());
-  // Opened for both directions: a bell whose owner has died must not raise SIGPIPE.
-  made->bell_ =
-      owned_fd(::open(bell_of(where.path).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  made->bell_ = owned_fd(open_bell(where.path));
+  if (!made->bell_.valid() && out_of_resources(errno))
+    return failed_errno("open " + bell_of(where.path), errno);
   if (!made->bell_.valid())
     return failed(fault_kind::unsupported, fmt::format("shm: {} has no bell", where.path));
-  if (where.pid_namespace == here.pid_namespace && where.pid_namespace != 0)
+  if (where.pid_namespace == here.pid_namespace && where.pid_namespace != 0) {
+    made->pid_ = static_cast<pid_t>(where.pid);
     made->process_ = owned_fd(static_cast<int>(syscall(SYS_pidfd_open, where.pid, 0)));
+  }
   if (auto claimed = made->claim_slot(me, where.path); !claimed)
     return std::unexpected(claimed.error());
+  made->keep_or_close();
   return made;
+}
+
+namespace {
+
+/// Attachments that keep their descriptors; relaxed, it is a count.
+std::atomic<rlim_t> kept_attachments{0};
+
+rlim_t kept_attachments_max() noexcept {
+  constexpr rlim_t for_each = 3, share = 4;
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / share / for_each : 0;
+}
+
+}  // namespace
+
+void attachment::keep_or_close() noexcept {
+  kept_ = kept_attachments.fetch_add(1, std::memory_order_relaxed) < kept_attachments_max();
+  if (kept_) return;
+  kept_attachments.fetch_sub(1, std::memory_order_relaxed);
+  for (auto* one : {&file_, &bell_, &process_}) *one = owned_fd();
+}
+
+attachment::~attachment() {
+  if (kept_) kept_attachments.fetch_sub(1, std::memory_order_relaxed);
+}
+
+int attachment::file(owned_fd& again) const noexcept {
+  if (file_.valid()) return file_.get();
+  again = owned_fd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  return again.get();
 }
 
 segment_head& attachment::head() const noexcept {
@@ -247,22 +351,32 @@ segment_head& attachment::head() const noexcept {
 }
 
 void attachment::ring_bell() const noexcept {
+  const owned_fd again(bell_.valid() ? -1 : open_bell(path_));
   // Full means that it rings already.
-  [[maybe_unused]] const auto written = ::write(bell_.get(), "!", 1);
+  [[maybe_unused]] const auto written = ::write(bell_.valid() ? bell_.get() : again.get(), "!", 1);
 }
 
 bool attachment::reserve(const std::byte* begin, std::size_t bytes) noexcept {
-  return reserve_range(file_.get(), static_cast<std::size_t>(begin - memory_->base()), bytes);
+  owned_fd again;
+  const int fd = file(again);
+  return fd >= 0 && reserve_range(fd, static_cast<std::size_t>(begin - memory_->base()), bytes);
 }
 
-bool attachment::reserve_ring() noexcept { return reserve(slot_.ring, shape_.ring_bytes); }
+bool attachment::reserve_or_say(const std::byte* begin, std::size_t bytes) noexcept {
+  if (reserve(begin, bytes)) return true;
+  const auto why = no_room(directory_of(path_), bytes, "a peer");
+  base::log(base::severity::error, "{}", why.error().text);
+  return false;
+}
+
+bool attachment::reserve_ring() noexcept { return reserve_or_say(slot_.ring, shape_.ring_bytes); }
 
 bool attachment::reserve_pieces() noexcept {
-  return reserve(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
+  return reserve_or_say(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
 }
 
 bool attachment::reserve_replies() noexcept {
-  return reserve(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);
+  return reserve_or_say(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);
 }
 
 bool attachment::process_runs() const noexcept {
@@ -272,9 +386,13 @@ bool attachment::process_runs() const noexcept {
 
 bool attachment::owner_alive() const noexcept {
   if (process_.valid() && !process_runs()) return false;
+  owned_fd again;
+  const int fd = file(again);
+  // A sweeper or a launcher may have taken the name away.
+  if (fd < 0) return errno != ENOENT || pid_ == 0 || kill(pid_, 0) == 0 || errno != ESRCH;
   // The owner holds the file's lock for life; the kernel takes it away when it dies.
-  if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0) return true;
-  flock(file_.get(), LOCK_UN);
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return true;
+  flock(fd, LOCK_UN);
   return false;
 }
 

@@ -64,12 +64,18 @@ class mapping {
 
 struct segment_options {
   std::string directory;
-  std::string name;  ///< the file's begins with it; the bell is that name and .bell
-  geometry shape;
+  std::string name;           ///< the file's begins with it; the bell is that name and .bell
+  std::uint32_t sharers = 1;  ///< processes that may come to share the file system's memory
+  geometry shape;             ///< fewer buffers for pieces are made where memory is scarce
 };
 
 /// My own segment: file, memory and bell. While the process lives it holds a lock on the file, so
 /// that others see its death, however it dies.
+///
+/// The file system keeps memory for a slot when its peer first sends. Where it may not have enough
+/// for all sharers, memory for the slots of all of them is kept by `create`, so that a process
+/// knows at its start whether it can be reached by shared memory.
+/// Errors:   `create`: `no_memory` says how much is needed and how much there is.
 class segment {
  public:
   [[nodiscard]] static base::result<std::unique_ptr<segment>> create(
@@ -100,14 +106,20 @@ class segment {
 };
 
 /// A peer's segment, with the slot in it that is mine to write.
+///
+/// Shape:    three descriptors, as long as those of all attachments are no more than a quarter of
+///           what the process may have; else none, and each look at the peer's life and each ring
+///           opens one for a moment. A ring for which none is left is made up for when the peer
+///           looks by itself, after 100 ms.
 class attachment {
  public:
-  /// `unsupported` when that segment cannot be reached or is not the one that was meant,
-  /// `no_memory` when it has no slot, or no memory for one.
+  /// `unsupported` when that segment cannot be reached or is not the one that was meant;
+  /// `no_memory` when it has no slot, or no memory for one, or this process no descriptor.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
                                                                         processes::process_id me);
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
+  ~attachment();
 
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] const slot_view& slot() const noexcept { return slot_; }
@@ -116,7 +128,7 @@ class attachment {
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
   /// Makes the file system keep memory for the ring (or other buffers), which would otherwise
-  /// be missed in the middle of a copy, by a signal. False: there is not enough.
+  /// be missed in the middle of a copy, by a signal. False: there is not enough, as the log says.
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool reserve_replies() noexcept;
@@ -129,12 +141,19 @@ class attachment {
   attachment() = default;
   [[nodiscard]] base::result<> map(const address& where);
   [[nodiscard]] base::result<> claim_slot(processes::process_id me, const std::string& path);
+  void keep_or_close() noexcept;
+  /// -1: it has no name any more, or no descriptor is left. `again` closes what was opened.
+  [[nodiscard]] int file(owned_fd& again) const noexcept;
   [[nodiscard]] bool reserve(const std::byte* begin, std::size_t bytes) noexcept;
+  [[nodiscard]] bool reserve_or_say(const std::byte* begin, std::size_t bytes) noexcept;
 
   owned_fd file_;
   owned_fd bell_;
-  owned_fd process_;  // a pidfd, where pids mean the same to both of us
+  owned_fd process_;   // a pidfd, where pids mean the same to both of us
+  bool kept_ = false;  // these three
+  pid_t pid_ = 0;      // where pids mean the same, else 0
   std::shared_ptr<mapping> memory_;
+  std::string path_;
   geometry shape_;
   slot_view slot_;
   std::uint32_t index_ = 0;

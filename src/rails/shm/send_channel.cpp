@@ -72,9 +72,7 @@ post send_channel::send(const packet& what) noexcept {
 bool send_channel::begin() noexcept {
   if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
   if (!way_->reserve_ring()) {
-    base::log(base::severity::warning,
-              "shm: no memory for messages to rank {}: another rail must carry them", rank_);
-    state_.store(state::down, std::memory_order_relaxed);
+    mark_lost();
     return false;
   }
   // From now on the peer polls this slot. Release carries our name to it.
@@ -128,9 +126,7 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // send's own
   if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
   if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
-    base::log(base::severity::warning,
-              "shm: no memory for large messages to rank {}: another rail must carry them", rank_);
-    state_.store(state::down, std::memory_order_relaxed);
+    mark_lost();
     return post::down;
   }
   using way = way_choice::way;

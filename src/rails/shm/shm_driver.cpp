@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <thread>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -31,6 +32,12 @@ bool can_read(const address& peer) {
          read_back == peer.proof;
 }
 
+/// How many processes of a job of this size are taken to run on this machine.
+std::uint32_t sharers_of(std::uint32_t size) {
+  constexpr std::uint32_t least = 16;  // tests use more processes than processors
+  return std::min(size, std::max(2 * std::thread::hardware_concurrency(), least));
+}
+
 std::uint32_t chosen(std::uint32_t value, std::uint32_t otherwise, std::uint32_t least) {
   return value == 0 ? otherwise : std::bit_ceil(std::max(value, least));
 }
@@ -54,6 +61,7 @@ base::result<std::vector<std::byte>> shm_driver::open() {
   const auto rank = config_.known->at(config_.me).rank;
   const segment_options options{.directory = config_.how.directory,
                                 .name = fmt::format("{}{}", job_prefix(config_), rank),
+                                .sharers = sharers_of(config_.size),
                                 .shape = shape_for(std::max(config_.size, 1u), config_.how)};
   sweep(options.directory, job_prefix(config_));
   auto made = segment::create(options);
@@ -97,11 +105,8 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
     add(peer, std::move(*way), readable ? static_cast<pid_t>(where->pid) : 0);
     return {};
   }
-  if (way.error().kind == base::fault_kind::no_memory) {
-    // Another rail leads there. This one still receives: the peer may have more room than we.
-    add(peer, nullptr, 0);
-    return base::failed(base::fault_kind::unsupported, way.error().text);
-  }
+  // No other rail takes over: the peer, which may have room, would go on to use this one.
+  if (way.error().kind == base::fault_kind::no_memory) return std::unexpected(way.error());
   const slot_control* called = now_->in.slot_of(peer);
   if (!called) return std::unexpected(way.error());
   // It is here no more. What it has sent is received; if it has not closed, it has died.

@@ -129,8 +129,12 @@ void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_
   if (p.first_failure_ns == 0) p.first_failure_ns = now_ns;
   const auto patience = p.refused_only ? settings_->refused_ns : settings_->connect_ns;
   if (now_ns - p.first_failure_ns >= patience) {
-    base::log(base::severity::info, "tcp: rank {} cannot be reached at {}: errno {}", rank_of(peer),
-              p.routes[p.next_route].to.text(), error);
+    base::log(p.refused_only ? base::severity::info : base::severity::warning, "tcp: {}",
+              base::failed_errno(fmt::format("rank {} cannot be reached at {}", rank_of(peer),
+                                             p.routes[p.next_route].to.text()),
+                                 error)
+                  .error()
+                  .text);
     stop_calling(peer);
     return host_->unreachable(peer, p.refused_only);
   }

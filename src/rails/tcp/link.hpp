@@ -10,6 +10,7 @@
 #include "base/mutex.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
+#include "base/waiting_report.hpp"
 #include "processes/table.hpp"
 #include "rails/driver.hpp"
 #include "rails/peer_map.hpp"
@@ -65,6 +66,7 @@ struct link {
   bool serving = false;  // in the list of links that have requests to answer
   bool refused = false;  // the peer's machine says that no process listens
   std::uint64_t up_since_ns = 0;
+  base::waiting_report silence;  // of the peer's machine
 };
 
 /// The links of one driver, by the peer's number: of the peers that `connect` was called for, and

@@ -244,11 +244,28 @@ void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
 }
 
 void reaper::check_health() noexcept {
-  shared_->links.each([&](const link& l) {
-    if (!l.in || !gone_silent(l.fd.get(), shared_->how.dead_ns)) return;
-    base::log(base::severity::warning, "{}: the machine of rank {} does not answer any more",
-              shared_->name, l.rank);
-    lose(l.peer);
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  const auto dead_ns = shared_->how.dead_ns;
+  shared_->links.each([&](link& l) {
+    if (!l.in) return;
+    const auto silence_ns = unanswered_ns(l.fd.get());
+    if (silence_ns == 0) {
+      if (l.silence.said())
+        base::log(base::severity::warning, "{}: the machine of rank {} answers again",
+                  shared_->name, l.rank);
+      l.silence = {};
+      return;
+    }
+    if (dead_ns != 0 && silence_ns >= dead_ns) {
+      base::log(base::severity::error,
+                "{}: the machine of rank {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
+                "counts as dead",
+                shared_->name, l.rank, silence_ns / ns_per_s);
+      return lose(l.peer);
+    }
+    if (l.silence.due(silence_ns))
+      base::log(base::severity::warning, "{}: the machine of rank {} does not answer, for {} s",
+                shared_->name, l.rank, silence_ns / ns_per_s);
   });
 }
 

@@ -8,7 +8,7 @@ namespace headway::rails::tcp {
 struct settings {
   std::uint64_t refused_ns = 1'000'000'000;   ///< HEADWAY_TCP_REFUSED_MS
   std::uint64_t connect_ns = 20'000'000'000;  ///< HEADWAY_TCP_CONNECT_MS
-  std::uint64_t dead_ns = 10'000'000'000;     ///< HEADWAY_TCP_DEAD_MS
+  std::uint64_t dead_ns = 600'000'000'000;    ///< HEADWAY_TCP_DEAD_MS
   std::uint32_t segment_bytes = 1 << 20;      ///< HEADWAY_TCP_SEGMENT
   int low_water_bytes = 1 << 20;              ///< HEADWAY_TCP_LOW_WATER
   int send_buffer_bytes = 0;                  ///< HEADWAY_TCP_SNDBUF; 0: the kernel sizes it

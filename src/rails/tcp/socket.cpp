@@ -163,15 +163,15 @@ std::size_t unacknowledged_bytes(int fd) noexcept {
   return static_cast<std::size_t>(bytes);
 }
 
-bool gone_silent(int fd, std::uint64_t silence_ns) noexcept {
+std::uint64_t unanswered_ns(int fd) noexcept {
   tcp_info info{};
   socklen_t length = sizeof info;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
   // Sent and sent again without an answer, or asked for a window (probes) without an answer. A
   // peer whose buffer is full answers the probes: it lives.
   const bool asked = (info.tcpi_unacked > 0 && info.tcpi_retransmits > 0) || info.tcpi_probes > 2;
   constexpr std::uint64_t ns_per_ms = 1'000'000;
-  return asked && info.tcpi_last_ack_recv * ns_per_ms >= silence_ns;
+  return asked ? info.tcpi_last_ack_recv * ns_per_ms : 0;
 }
 
 std::uint64_t silence_ns(int fd) noexcept {

@@ -62,8 +62,8 @@ void set_low_water(int fd, int bytes) noexcept;
 /// Bytes that the peer's kernel has not acknowledged yet.
 [[nodiscard]] std::size_t unacknowledged_bytes(int fd) noexcept;
 
-/// The peer's machine has been silent for `silence_ns` although something waits for its answer.
-[[nodiscard]] bool gone_silent(int fd, std::uint64_t silence_ns) noexcept;
+/// For how long the peer's machine has not answered what was sent to it twice; 0: nothing was.
+[[nodiscard]] std::uint64_t unanswered_ns(int fd) noexcept;
 
 /// For how long the peer's machine has neither sent nor acknowledged anything; at most as precise
 /// as the kernel's ticks.

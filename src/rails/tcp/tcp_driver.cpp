@@ -101,7 +101,7 @@ void tcp_driver::tick(std::uint64_t now_ns) noexcept {
   auto last = checked_ns_.load(std::memory_order_relaxed);
   const bool due = now_ns - last >= health_period_ns &&
                    checked_ns_.compare_exchange_strong(last, now_ns, std::memory_order_relaxed);
-  if (due && config_.how.dead_ns > 0) {
+  if (due) {
     shared_.wake.request_health_check();
   } else if (reaper_ && now_ns >= reaper_->next_deadline_ns()) {
     shared_.wake.ring_if_asleep();

@@ -30,7 +30,9 @@ number_tunable dead_ms{"HEADWAY_TCP_DEAD_MS",
                        in_ms(fallback.dead_ns),
                        0,
                        3'600'000,
-                       "silence after which a peer's machine counts as dead; 0: never"};
+                       "how long a peer's machine may leave unanswered what was sent before it "
+                       "counts as dead: a cable that is put back in time costs nothing but the "
+                       "wait; 0: for ever"};
 number_tunable segment{"HEADWAY_TCP_SEGMENT",
                        "bytes",
                        fallback.segment_bytes,

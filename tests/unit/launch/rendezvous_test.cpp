@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #include "launch/job.hpp"
 #include "launch/rendezvous/rendezvous_launcher.hpp"
+#include "launch/rendezvous/rendezvous_server.hpp"
 
 namespace headway::launch {
 namespace {
@@ -106,6 +108,45 @@ TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
     EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
+}
+
+TEST(rendezvous, silent_connections_do_not_keep_a_guest_out) {
+  const auto where = here(2);
+  const auto places = rendezvous_address::find(where.host, where.port);
+  ASSERT_TRUE(places);
+  std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
+  wait_for_host(where);
+  std::vector<rendezvous_socket> silent;
+  for (std::size_t i = 0; i < 3 * rendezvous_server::unauthenticated_max; ++i)
+    silent.push_back(places->front().call());
+  // Sooner than the silent ones lose the time that each has for its proof.
+  const settings soon{.start_timeout_ns = 4'000'000'000};
+  EXPECT_TRUE(rendezvous_launcher::meet(where, soon));
+}
+
+TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is_one) {
+  const auto where = here(2);
+  testing::internal::CaptureStderr();
+  {
+    std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
+    wait_for_host(where);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(where.port)));
+    const rendezvous_socket guest(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int lowest_free = dup(0);
+    close(lowest_free);
+    rlimit usual{};
+    getrlimit(RLIMIT_NOFILE, &usual);
+    const rlimit none{.rlim_cur = static_cast<rlim_t>(lowest_free), .rlim_max = usual.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    EXPECT_EQ(connect(guest.descriptor(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    usleep(300'000);
+    setrlimit(RLIMIT_NOFILE, &usual);
+    EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no connection is accepted"));
 }
 
 TEST(rendezvous, settings_come_from_the_environment_or_from_a_file_of_the_owners_alone) {

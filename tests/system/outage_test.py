@@ -1,0 +1,85 @@
+"""Every cable between two processes is out for longer than ten seconds, or every connection is reset,
+while random traffic runs: the job waits, says so, and goes on; every message arrives once.
+
+Needs root for network namespaces; says so where it is not.
+"""
+
+import subprocess
+import threading
+import time
+import unittest
+
+import cabled
+from cabled import network
+from failover_test import ORACLE, SHARE, Cables, command, environment
+from jobs import run
+
+OUTAGE = 13  # seconds: a line comes after ten
+
+
+class Outage(unittest.TestCase):
+    def traffic(self, links, trouble, messages, **more):
+        with network.two_namespaces(links) as place:
+            cables = Cables(list(place.prefixes[0]))
+            over = threading.Event()
+            worker = threading.Thread(target=trouble, args=(cables, over))
+            worker.start()
+            try:
+                words = [ORACLE, "--messages", messages // SHARE, "--seed", 5]
+                job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
+            finally:
+                over.set()
+                worker.join()
+        self.assertEqual(job.code, 0, job.out + job.err)
+        return job
+
+    def pull_all(self, *devices):
+        def trouble(cables, over):
+            cables.await_traffic(devices[0], over)
+            for device in devices:
+                cables.pull(device)
+            over.wait(OUTAGE)
+            self.assertFalse(over.is_set(), "the job has ended while no cable was in")
+            for device in devices:
+                cables.put_back(device)
+
+        return trouble
+
+    def test_the_only_cable_is_out_and_put_back(self):
+        job = self.traffic("1gbit", self.pull_all("hw0"), 40000)
+        self.assertRegex(job.err, r"the machine of rank \d does not answer, for 1\d s")
+        self.assertIn("answers again", job.err)
+
+    def test_both_cables_are_out_and_put_back(self):
+        self.traffic("1gbit+600mbit", self.pull_all("hw0", "hw1"), 12000)
+
+    def test_a_single_connection_that_is_reset_is_replayed_where_that_is_wanted(self):
+        resets = []
+
+        def trouble(cables, over):
+            cables.await_traffic("hw0", over)
+            while not over.wait(0.3) and len(resets) < 5:
+                done = subprocess.run(["ip", "netns", "exec", cables.space, "ss", "-K", "state",
+                                       "established"], capture_output=True, text=True,
+                                      check=False)  # fmt: skip
+                resets.append(done.stdout)
+
+        job = self.traffic("1gbit", trouble, 40000, HEADWAY_REPLAY="always")
+        if not any("ESTAB" in text or len(text.splitlines()) > 1 for text in resets):
+            self.skipTest("this kernel does not let ss reset connections")
+        self.assertIn("is back", job.err)
+
+    def test_a_process_that_dies_ends_the_job_at_once_also_where_an_outage_is_waited_for(self):
+        for replay in ("several", "always"):
+            with network.two_namespaces("1gbit") as place:
+                first, second = place.prefixes
+                began = time.monotonic()
+                killed = [*second, "timeout", "-s", "KILL", "2"]
+                job = run(command((first, killed), ORACLE, "--messages", 400000), limit=60,
+                          env=environment(HEADWAY_REPLAY=replay))  # fmt: skip
+                self.assertNotEqual(job.code, 0)
+                self.assertLess(time.monotonic() - began, 30, job.err)
+
+
+if __name__ == "__main__":
+    cabled.main("1gbit", ORACLE)

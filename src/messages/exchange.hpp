@@ -48,8 +48,10 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// `self` is this process's rank among `members`. `id` (see numbers.hpp) must be the same on all
-  /// of them and in no other use. Local; messages that came before are kept and found.
+  /// `members` are the processes that messages go to and come from. `self` is this process's rank
+  /// as they know it: among `members`, or in a second group whose members have opened the context
+  /// with the ranks of the first. `id` (see numbers.hpp) must be the same on all of them and in no
+  /// other use. Local; messages that came before are kept and found.
   /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
   /// context all of them do, because the others wait for the lost one in turn.
   [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,

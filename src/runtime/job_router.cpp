@@ -34,8 +34,9 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
 bool job_router::end_is_seen(rails::peer_id whom) const noexcept {
   const auto process = from_.processes.at(whom);
   const auto nodes = from_.places.nodes();
-  return process.job == job_id_ &&
-         nodes[process.rank] == nodes[static_cast<std::size_t>(from_.job.who().rank)];
+  const auto own_rank = static_cast<std::uint32_t>(from_.job.who().rank);
+  return process.job == job_id_ && process.rank != own_rank &&
+         nodes[process.rank] == nodes[own_rank];
 }
 
 void job_router::recall_profiles(packets::peers& all, rails::peer_id whom,

@@ -18,6 +18,8 @@
 ///
 /// Every struct has
 ///   int append(steps_builder& b) const;   appends the steps; an MPI error code
+///   int append_inter(steps_builder& b) const;   the same for an inter-communicator, on which those
+///       without it are refused
 /// and those whose schedules are worth keeping have
 ///   std::optional<collectives::call_key> key() const;   nothing: not with these arguments
 /// and those that, when blocking, may do without a schedule
@@ -30,6 +32,7 @@ using collectives::call_key;
 
 struct barrier {
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
   [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
 };
@@ -40,6 +43,7 @@ struct bcast {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
@@ -51,6 +55,7 @@ struct reduce {
   operation& op;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
@@ -61,6 +66,7 @@ struct allreduce {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
   [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
 };
@@ -92,6 +98,7 @@ struct reduce_scatter {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct reduce_scatter_block {
@@ -101,6 +108,7 @@ struct reduce_scatter_block {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct gather {
@@ -112,6 +120,7 @@ struct gather {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct gatherv {
@@ -124,6 +133,7 @@ struct gatherv {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct scatter {
@@ -135,6 +145,7 @@ struct scatter {
   datatype& receive_type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct scatterv {
@@ -147,6 +158,7 @@ struct scatterv {
   datatype& receive_type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct allgather {
@@ -157,6 +169,7 @@ struct allgather {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct allgatherv {
@@ -168,6 +181,7 @@ struct allgatherv {
   integers places;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoall {
@@ -178,6 +192,7 @@ struct alltoall {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoallv {
@@ -190,6 +205,7 @@ struct alltoallv {
   integers places;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoallw {
@@ -202,6 +218,7 @@ struct alltoallw {
   integers places;
   const MPI_Datatype* types;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 }  // namespace headway::mpi::calls

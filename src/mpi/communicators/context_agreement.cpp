@@ -21,7 +21,7 @@ context_ids& all_context_ids() noexcept {
 context_agreement::context_agreement(communicator& parent, processes::membership_ref who, int tag)
     : parent_(parent),
       who_(std::move(who)),
-      me_(who_->rank_of(parent.members()[parent.rank()]).value()),
+      me_(who_->rank_of(this_process()).value()),
       tag_(tag),
       choice_(all_context_ids(), seed_of(parent, tag)) {
   HEADWAY_ASSERT(parent.is_open());
@@ -37,7 +37,7 @@ void context_agreement::start() noexcept {
 }
 
 int context_agreement::rank_in_parent(int index) const noexcept {
-  return who_ == parent_.shared_members() ? index : *parent_.members().rank_of((*who_)[index]);
+  return who_ == parent_.everybody() ? index : *parent_.everybody()->rank_of((*who_)[index]);
 }
 
 /// The next step of the dissemination, or of the next round, or the end.

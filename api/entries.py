@@ -239,18 +239,23 @@ class _Entry:
         if not self.form:
             inner = ", ".join(self.argument(p) for p in self.parameters)
             return f"calls::{self.function.implementation()}({inner})"
-        form, name = self.form  # of a collective, whose info argument has no meaning yet
+        form, name = self.form
+        made = "" if form.startswith("run") else ", request_"
+        if form.endswith("message"):
+            buffer, count, _, peer, tag = (p.name for p in self.parameters[:5])
+            return (f"{form}({{const_cast<void*>({buffer}), {count}, datatype_, {peer}, {tag}, "
+                    f"comm_, message_mode::{name}}}{made})")
+        # A collective; its info argument is ignored.
         inner = ", ".join(self.argument(p) for p in self.parameters
                           if p.kind not in ("comm", "info", "out"))
-        made = "" if form == "run" else ", request_"
-        return f"{form}_collective(*comm_, calls::{name}{{{inner}}}{made})"
+        return f"{form}(*comm_, calls::{name}{{{inner}}}{made})"
 
     # -- whole bodies ----------------------------------------------------------------------------
 
     def unsupported(self):
         if self.owner and not self.function.anytime:
             self.refuse("!running()", "refuse_state(site)")
-        if self.owner:  # a wrong handle is wrong before the call is unknown
+        if self.owner:  # an invalid handle is reported also by calls that are not implemented
             self.resolve(self.owner)
         for p in self.parameters:
             if p is not self.owner and p.name != "...":

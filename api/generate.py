@@ -7,8 +7,9 @@
     generated/mpi/function_list.cpp      for `headway info --mpi`
     generated/mpi/abi_values.inc, abi_names.txt   for the tests
 
-Which functions are implemented is read from the declarations in src/mpi/*/*_calls.hpp; the three
-forms of a collective are made of the struct of its arguments in collective_calls.hpp.
+Which functions are implemented is read from the declarations in src/mpi/*/*_calls.hpp. The three
+forms of a collective are made of the struct of its arguments in collective_calls.hpp, those of a
+send or receive of its mode (MODES).
 Usage: generate.py --calls DIR --out DIR [--list-outputs]. Standard library only.
 """
 import argparse
@@ -23,20 +24,28 @@ import header  # noqa: E402
 import table  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
+# The enumerator of message_mode of each send and receive. MPI_Recv itself, which has a status, is
+# declared like other functions.
+MODES = {"send": "standard", "bsend": "buffered", "ssend": "synchronous", "rsend": "ready",
+         "recv": "receive"}
 
 
 def read_calls(folder):
     """({name: form}, [header]) of what */*_calls.hpp declare at the start of a line: functions,
-    whose form is None, and structs of a collective's arguments, which make three functions."""
+    whose form is None, and structs of a collective's arguments, which make three functions. Sends
+    and receives are added."""
     calls, headers = {}, []
+    for name, mode in MODES.items():
+        calls.update({name: ("run_message", mode), f"i{name}": ("start_message", mode),
+                      f"{name}_init": ("prepare_message", mode)})
     for path in sorted(pathlib.Path(folder).glob("*/*_calls.hpp")):
         headers.append(f"{path.parent.name}/{path.name}")
         text = path.read_text()
         found = re.findall(r"^(?:\[\[nodiscard\]\] )?(?:int|double|MPI_\w+) (\w+)\(", text, re.M)
         calls.update(dict.fromkeys(found))
         for name in re.findall(r"^struct (\w+) {", text, re.M):
-            calls.update({name: ("run", name), f"i{name}": ("start", name),
-                          f"{name}_init": ("prepare", name)})
+            calls.update({name: ("run_collective", name), f"i{name}": ("start_collective", name),
+                          f"{name}_init": ("prepare_collective", name)})
     return calls, headers
 
 

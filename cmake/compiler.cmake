@@ -8,8 +8,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-# Each access to thread-local storage is a load instead of a call. Our few dozen bytes fit into the
-# static storage that the loader reserves for libraries loaded by dlopen, as Python loads them.
+# Each access to thread-local storage is a load instead of a call. The library's few dozen bytes fit
+# into the static storage that the loader reserves for libraries loaded by dlopen, as Python loads
+# them.
 add_compile_options(-ftls-model=initial-exec)
 # Programs find the libraries by a path relative to themselves, so that a prefix may be moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
@@ -26,7 +27,7 @@ target_compile_options(headway_flags INTERFACE
   $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Clang warns of the deprecated get_temporary_buffer that stable_sort of libstdc++ 12 uses. GCC
-  # still warns of deprecated functions that our own code uses.
+  # still warns of deprecated functions that Headway's code uses.
   target_compile_options(headway_flags INTERFACE -Wthread-safety -Wno-deprecated-declarations)
 endif()
 

@@ -62,6 +62,13 @@ function(headway_test name)
   endforeach()
 endfunction()
 
+# headway_skipped_test(NAME LABEL WHY): a test that cannot be built here; CTest says that it is
+# skipped, and its output why.
+function(headway_skipped_test name label why)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${why}")
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "^skipped")
+endfunction()
+
 # headway_fuzz(NAME SOURCES file… LINKS target…)
 # One libFuzzer executable, with `LLVMFuzzerTestOneInput` in its sources, and a CTest entry that
 # runs it for HEADWAY_FUZZ_SECONDS, starting from the files in corpus/NAME if that folder exists.

@@ -28,7 +28,7 @@ class reaches_all final : public router {
 
   address_list addresses;
   std::vector<std::size_t> turns;
-  bool sees_ends = false;  // its drivers notice a peer's end by themselves
+  bool sees_ends = false;  // its drivers detect a peer's end
   std::atomic<int> asked{0};
 };
 

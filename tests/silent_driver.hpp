@@ -11,11 +11,11 @@
 
 namespace headway::rails::testing {
 
-/// A rail with one end, for tests that play the other end themselves: bytes from outside (fuzzing),
-/// or what a rail answers and reports to a call (scripts). What two ends say to each other is for
-/// the simulation (docs/simulation.md). Here is what such rails have nothing to say to: an
-/// address of one byte, every peer reached, no memory to give back, nothing to sleep on; a table of
-/// what is exposed.
+/// The base of rails whose other end is the test itself: it delivers bytes (fuzzing), or decides
+/// what the rail answers and reports (scripts). Exchanges between two ends are tested on the
+/// simulation (docs/simulation.md). This class has the functions that such tests do not care about:
+/// an address of one byte, every peer reached, nothing to release, nothing to sleep on, and a table
+/// of exposures.
 class silent_driver : public rails::driver, public rails::memory {
  public:
   struct shown {

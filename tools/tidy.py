@@ -33,7 +33,7 @@ FUNCTION_LINES_MAX = 70
 CXX = {".cpp", ".hpp", ".c", ".h"}
 CODE = CXX | {".py", ".sh", ".cmake"}
 
-# Where the environment may be read, and why there.
+# The files that may read the environment, and the reason.
 GETENV_ALLOWED = {
     "src/base/tunable.cpp": "the one place where HEADWAY_… settings are read",
     "src/sampling/tunables.cpp": "XDG_CACHE_HOME, HOME: the desktop's variables",
@@ -41,7 +41,7 @@ GETENV_ALLOWED = {
     "tools/mpiexec/": "the environment that it hands to the programs that it starts",
 }
 
-# What builds the parts of a library out of the environment. All other files get settings as values.
+# The files that make settings from the environment. All other files get settings as values.
 COMPOSITIONS = (
     "src/runtime/settings.cpp",
     "src/runtime/shared_instance.cpp",
@@ -49,7 +49,7 @@ COMPOSITIONS = (
     "src/c_api/progress/library.cpp",
 )
 
-# Files that speak of a rule and therefore hold what it forbids.
+# Files that describe a rule and therefore contain what it forbids.
 SPEAKS_OF_RULES = {"tools/tidy.py", "tools/tidy_language.py", "tests/house/tidy_test.py"}
 
 

@@ -6,7 +6,7 @@
  * an event was made. Handling delay: from its making until its consumer has it.
  *
  * In turns, batch after batch, the same is done without any library by N more threads, each of
- * which sleeps on a futex of its own: what the kernel takes to wake one of N (floor). */
+ * which sleeps on a separate futex: the kernel's time to wake one of N (floor). */
 #define _GNU_SOURCE
 #include <headway/endpoint.h>
 #include <linux/futex.h>
@@ -24,7 +24,7 @@ enum { consumers_max = 256, events_max = 1000000, batches = 20, slots = 4096 };
 static int consumers = 1, events = 20000;
 static double gap_us = 10;
 
-/* What became of the events of one way. */
+/* The delays of the events of one kind. */
 struct delays {
   double handling[events_max], production[events_max];
 };

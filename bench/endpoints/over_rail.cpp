@@ -1,11 +1,11 @@
 // E16: what an end-point costs over the bare rail, in one run of two processes: half a round trip
 // over a shared-memory rail of the benchmark's own and over end-points, batch after batch in turns,
-// so that both meet the machine as it is at that moment.
+// so that both see the machine in the same state.
 //
 //   mpiexec -n 2 over_rail [--asleep] [--bytes N] [--rounds N] [--batches N] [--json FILE]
 //
-// Awake: both sides spin (HEADWAY_WAIT=busy). --asleep: both sleep until there is something
-// (HEADWAY_WAIT=block); the rail's side as a driver may, on its descriptor.
+// Awake: both sides spin (HEADWAY_WAIT=busy). --asleep: both sleep until a message arrives
+// (HEADWAY_WAIT=block); the side of the bare rail sleeps on the rail's descriptor.
 #include <fmt/format.h>
 #include <headway/endpoint.h>
 #include <poll.h>

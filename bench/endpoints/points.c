@@ -32,7 +32,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-/* What one side calls. A message is made, then sent; or got, then sent back or dropped. */
+/* The functions of one library. A message is made, then sent; or got, then sent back or dropped. */
 struct library {
   const char* name;
   void (*open)(int side);
@@ -131,7 +131,7 @@ static void* points_nng_get(size_t* bytes) {
 }
 static void points_nng_drop(void) { nng_msg_free(nng_held); }
 
-/* ---- a pointer through a queue: what there is to reach between threads, both awake ---- */
+/* ---- a pointer through a queue: the lower bound between threads, both awake ---- */
 
 enum { queue_slots = 16, queue_buffers = 4 * queue_slots };
 
@@ -179,9 +179,9 @@ static void* queue_get(size_t* bytes) {
   *bytes = queue_held.bytes;
   return queue_held.data;
 }
-static void queue_drop(void) {} /* its maker comes round to it again */
+static void queue_drop(void) {} /* the sender uses the entry again */
 
-/* ---- a TCP socket: what there is to reach between processes by TCP, both awake ---- */
+/* ---- a TCP socket: the lower bound between processes by TCP, both awake ---- */
 
 enum { socket_bytes_max = 1 << 20 };
 struct socket_message {
@@ -237,7 +237,7 @@ static void* socket_get(size_t* bytes) {
   *bytes = socket_held->bytes;
   return socket_held->data;
 }
-static void socket_drop(void) {} /* there is one buffer, used again */
+static void socket_drop(void) {} /* the one buffer is used again */
 
 static const struct library libraries[] = {
     {"headway", headway_open, headway_make, headway_send, headway_get, headway_send, headway_drop},
@@ -255,7 +255,7 @@ static const struct library* lib = &libraries[0];
 
 struct order {
   uint64_t count;
-  uint64_t echo; /* 1: every message comes back; 0: one answer at the end */
+  uint64_t echo; /* 1: every message is sent back; 0: one answer at the end */
 };
 enum { batches = 21, order_bytes = sizeof(struct order) };
 static double seconds = 0.3;
@@ -268,7 +268,7 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Each side on a processor of its own, after the library has seen all of them. */
+/* Binds each side to a separate processor, after the library was started with all of them. */
 static void pin(int side) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -400,7 +400,7 @@ int main(int argc, char** argv) {
   }
   if (me == 1) {
     serve();
-    usleep(100000); /* what was sent last is on its way */
+    usleep(100000); /* until the last message has arrived */
     return 0;
   }
   measure_all(json);

@@ -4,7 +4,7 @@
  *   mpiexec -n 2 stream [--bytes N] [--block N] [--rounds N] [--json FILE]
  *
  * in place: the producer computes in a buffer, which the consumer reads where it is.
- * ring:     the producer computes in memory of its own and copies it into a ring in shared memory
+ * ring:     the producer computes in private memory and copies it into a ring in shared memory
  *           of eight blocks, where the consumer reads it; both sides spin.
  * bare:     the producer computes in the ring itself: in place without a library, the most that
  *           there is to gain on this machine.
@@ -106,7 +106,7 @@ static void through_a_ring(int producer, uint64_t* private_memory) {
   }
 }
 
-/* The ring's memory is made by the producer; the consumer opens it by the name that it is told. */
+/* The producer makes the ring's memory and sends its name; the consumer opens it. */
 static void open_ring(int producer) {
   const size_t all = sizeof(struct ring) + blocks * block;
   char name[64];

@@ -1,6 +1,6 @@
 """E8: N pairs of threads play ping-pong at the same time."""
 
-from .model import Experiment, Panel, Run, at_least
+from .model import Experiment, Panel, Run, against_best_peer, at_least
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -19,6 +19,11 @@ def rate_at(threads):
     return check
 
 
+def latency_at(threads):
+    claim = f"mean latency at {threads} pairs ≤ the best peer's"
+    return lambda result: against_best_peer(result, claim, "mean_us", 1.0, threads=threads)
+
+
 EXPERIMENT = Experiment(
     name="E8",
     title="latency of N pairs of threads",
@@ -31,5 +36,5 @@ EXPERIMENT = Experiment(
         Panel("ping-pongs a second, all pairs together", "threads", {"rate": "exchanges_per_s"},
               "1/s", "pairs of threads", log_x=True, higher_is_better=True),
     ),
-    claims=(rate_at(4), rate_at(16), rate_at(64)),
+    claims=(*(rate_at(n) for n in (4, 16, 64)), *(latency_at(n) for n in (4, 16, 64))),
 )  # fmt: skip

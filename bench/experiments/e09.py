@@ -1,16 +1,16 @@
 """E9: mean and worst time of a large message while N threads compute."""
 
-from .model import Experiment, Panel, Run, at_most, with_floor
+from .model import Experiment, Panel, Run, at_most, with_comparison
 
 THREADS = (0, 1, 4, 16)
-FLOOR = "bare wake-ups"  # the kernel's bound: a thread of the greatest weight wakes, works 35 µs
+BARE = "bare wake-ups"  # the kernel's bound: a thread of the greatest weight wakes, works 35 µs
 
 
 def runs(scene):
     threads = ",".join(str(n) for n in scene.few(THREADS))
     words = ("--pin", "--threads", threads, "--seconds", str(2 * scene.seconds))
     yield Run("n_load", words, peers=True)
-    yield Run("progress/woken", ("--weight", *words[1:]), FLOOR, ranks=0)
+    yield Run("progress/woken", ("--weight", *words[1:]), BARE, ranks=0)
 
 
 def flat_mean(threads):
@@ -26,8 +26,8 @@ def flat_mean(threads):
 def never_long(result):
     worst = result.values("headway", "worst_us")
     verdict = at_most("maximum < 20 ms at every N", [max(worst)] if worst else [], 20000)
-    bare = result.values(FLOOR, "worst_us", threads=max(THREADS))
-    return with_floor(verdict, FLOOR, bare)
+    bare = result.values(BARE, "worst_us", threads=max(THREADS))
+    return with_comparison(verdict, BARE, bare)
 
 
 EXPERIMENT = Experiment(

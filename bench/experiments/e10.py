@@ -26,6 +26,13 @@ def costs(locking, bound_ns):
     return check
 
 
+def at_once(result):
+    pairs = zip(result.values("fine", "mean_us", threads=2),
+                result.values("coarse", "mean_us", threads=2))  # fmt: skip
+    claim = "two ping-pongs at once: mean with fine locks ≤ with one lock"
+    return at_most(claim, [fine / coarse for fine, coarse in pairs], 1.0)
+
+
 EXPERIMENT = Experiment(
     name="E10",
     title="latency by locking",
@@ -39,5 +46,5 @@ EXPERIMENT = Experiment(
         Panel("two ping-pongs of one byte at once, mean", "threads", {"mean": "mean_us"}, "µs",
               "pairs of threads", kind="bar"),
     ),
-    claims=(costs("coarse", 140), costs("fine", 230)),
+    claims=(costs("coarse", 140), costs("fine", 230), at_once),
 )  # fmt: skip

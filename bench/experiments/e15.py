@@ -80,7 +80,7 @@ def failover_costs(figure, **where):
 EXPERIMENT = Experiment(
     name="E15",
     title="messages of a middle size over two equal rails",
-    source="multirail08, figure 9 (there: predicted from measured parts)",
+    source="multirail08, figure 9 (another figure: there packets that a processor copies)",
     saw="up to 30 % less above 4 KB, if waking a core costs 3 µs; more below",
     runs=runs,
     panels=(

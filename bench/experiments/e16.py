@@ -4,7 +4,7 @@ import statistics
 
 from side_by_side.figures import Verdict
 
-from .model import Experiment, Panel, Run, at_least, at_most, spread_words, with_floor
+from .model import Experiment, Panel, Run, at_least, at_most, spread_words, with_comparison
 from side_by_side.rounds import spread
 
 SIZES = (64, 1024, 16384, 1 << 20)
@@ -101,7 +101,7 @@ def ahead(place, bytes_, column, unit, more_is_better):
         verdict = Verdict(claim, s.median > 1, f"{spread_words(s)} times {best}")
         bare = result.values(SOCKET, column, **where)
         floor = [(a / b if more_is_better else b / a) for a, b in zip(bare, found[best])]
-        return with_floor(verdict, SOCKET, floor)
+        return with_comparison(verdict, SOCKET, floor)
 
     return check
 
@@ -113,7 +113,7 @@ def in_place(block):
         bare = [a / b for a, b in zip(result.values("stream", "bare_gbps", block=block),
                                       result.values("stream", "ring_gbps", block=block))]
         claim = f"stream of {block >> 10} KiB blocks in place: ≥ 1.5 × through a ring"
-        return with_floor(at_least(claim, ratios, 1.5), "without a library", bare)
+        return with_comparison(at_least(claim, ratios, 1.5), "without a library", bare)
 
     return check
 

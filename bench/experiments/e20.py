@@ -1,7 +1,7 @@
 """E20: the non-blocking allreduce during a computation of a fixed amount of work."""
 
 from . import nbc
-from .model import Experiment, at_most, with_floor
+from .model import Experiment, at_most, with_comparison
 
 MiB = 1 << 20
 
@@ -11,9 +11,10 @@ def total(net, cores, bytes_, bound):
         where = {"bytes": bytes_, "net": net, "cores": cores}
         verdict = at_most(f"{net}, {cores}, {bytes_ / MiB:g} MB: T(both) ≤ {bound} × the longer",
                           result.values("auto", "ratio", **where), bound)  # fmt: skip
-        verdict = with_floor(verdict, nbc.FLOOR, result.values(nbc.FLOOR, "ratio", **where))
+        verdict = with_comparison(verdict, nbc.SOCKETS,
+                                  result.values(nbc.SOCKETS, "ratio", **where))
         busy = busy_cores(result, where) if net == nbc.SHARED_MEMORY else []
-        return with_floor(verdict, "both cores busy throughout", busy)
+        return with_comparison(verdict, "both cores busy throughout", busy)
 
     return check
 

@@ -189,7 +189,22 @@ def at_least(claim, values, bound):
     return Verdict(claim, statistics.median(values) >= bound, verdict.text)
 
 
-def with_floor(verdict, name, values):
+def against_best_peer(result, claim, column, bound, higher_is_better=False, **where):
+    """Ours over the best of all peers and settings in these rows, round by round."""
+    peers = {name: result.values(name, column, **where)
+             for name in result.rows if name not in result.own}  # fmt: skip
+    peers = {name: found for name, found in peers.items() if found}
+    if not peers:
+        return Verdict(claim, None, "no peer was measured")
+    choose = max if higher_is_better else min
+    best = choose(peers, key=lambda name: statistics.median(peers[name]))
+    judge = at_least if higher_is_better else at_most
+    ratios = [a / b for a, b in zip(result.values(OWN, column, **where), peers[best]) if b]
+    verdict = judge(claim, ratios, bound)
+    return Verdict(claim, verdict.reached, f"{verdict.text} of {best}")
+
+
+def with_comparison(verdict, name, values):
     """The same verdict; its text also has a reference, `name`, measured in the same rounds."""
     if not values:
         return verdict

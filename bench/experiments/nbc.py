@@ -10,10 +10,10 @@ MODES = {
     "events, real-time": {"HEADWAY_PROGRESS": "event", "HEADWAY_EVENT_CLASS": "fifo"},
     "auto": {"HEADWAY_PROGRESS": "auto"},
 }
-FLOOR = "bare sockets"
-BARE = {FLOOR: {"HEADWAY_PROGRESS": "off"}}  # the measured part uses no library
+SOCKETS = "bare sockets"
+BARE = {SOCKETS: {"HEADWAY_PROGRESS": "off"}}  # the measured part uses no library
 MINUTES = 11  # 22 runs a round; at 1 Gbit/s each spends 5 s on 16 MB alone
-WORDS = {"manual": ("--tests", "20"), FLOOR: ("--sockets",)}  # tests within the computation
+WORDS = {"manual": ("--tests", "20"), SOCKETS: ("--sockets",)}  # tests within the computation
 SHARED_MEMORY = "shared memory"
 NETS = {SHARED_MEMORY: ("shm", None), "TCP at 1 Gbit/s": ("tcp", "1gbit")}
 SCENES = {"both cores compute": "0", "one core spare": "1"}

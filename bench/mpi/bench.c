@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The rank from the launcher's environment, before MPI starts; -1: no variable that we know.
+/// The rank from the launcher's environment, before MPI starts; -1: no known variable.
 static int launched_rank(void) {
   static const char* const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                       "SLURM_PROCID"};

@@ -20,7 +20,7 @@ struct bench {
   double seconds;     ///< --seconds: time to aim at for one row
   const char* json;   ///< --json FILE
   bool pin;           ///< --pin: rank i to usable core i
-  bool multiple;      ///< --multiple: MPI_THREAD_MULTIPLE whatever the benchmark needs
+  bool multiple;      ///< --multiple: MPI_THREAD_MULTIPLE although the benchmark needs less
   int rank, size;     ///< set by bench_start
   bool one_clock;     ///< set by bench_start: all ranks read the same monotonic clock
   struct table table;

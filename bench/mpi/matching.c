@@ -1,6 +1,6 @@
-/// What a message costs by how many wait beside it: `depth` receives that are posted before their
-/// messages come, or `depth` messages that come before their receives, each with its own tag, taken
-/// in the order of the tags or in reverse; or by receives of any source.
+/// The cost of a message by the length of the matching queues: `depth` receives that are posted
+/// before their messages arrive, or `depth` messages that arrive before their receives, each with
+/// its own tag, matched in the order of the tags or in reverse; or by receives of any source.
 #include <stdlib.h>
 
 #include "bench.h"
@@ -16,7 +16,7 @@ static int tag_of(const struct shape* shape, int i, int depth, bool second) {
   return data_first + (second && shape->reverse ? depth - 1 - i : i);
 }
 
-/// Empty messages of `depth` tags. `second`: they are what meets those that wait.
+/// Sends empty messages of `depth` tags. `second`: they match receives that are posted already.
 static void send_all(const struct shape* shape, int depth, bool second, MPI_Request* requests) {
   for (int i = 0; i < depth; ++i)
     MPI_Isend(NULL, 0, MPI_BYTE, 1, tag_of(shape, i, depth, second), MPI_COMM_WORLD, &requests[i]);

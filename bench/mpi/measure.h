@@ -33,7 +33,7 @@ void work(uint64_t units);
 /// How many units of `work` an undisturbed core does in a microsecond: the best of many trials.
 double work_units_per_us(void);
 
-/// How many cores this process may use, whatever core it is bound to at the moment.
+/// How many cores this process may use, without regard to its present binding.
 int usable_cores(void);
 
 /// Binds the calling thread to the `index`-th usable core, modulo their number.

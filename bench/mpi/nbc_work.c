@@ -76,7 +76,7 @@ static const struct quantum* choose(struct quantum* q, const struct bench* b, co
   return a->computing > 0 && b->rank >= (int)a->computing ? NULL : q;
 }
 
-/// How long the collective takes by itself.
+/// The time of the collective alone.
 static double alone_us(const struct bench* b, const struct vectors* v) {
   struct samples samples = {0};
   const double first_us = round_us(b, v, NULL, true);

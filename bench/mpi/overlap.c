@@ -49,7 +49,7 @@ struct times {
   struct samples communication, computation, both;
 };
 
-/// How long the transfer takes by itself, the same answer on both ranks.
+/// The time of the transfer alone, the same result on both ranks.
 static double transfer_alone_us(const struct transfer* t) {
   const double first_us = round_us(t, true, 0);  // Opens connections, registers memory.
   const long trials = first_us > 10000 ? 3 : 50;

@@ -1,5 +1,6 @@
 /// One-way time and bandwidth by message size between ranks 0 and 1.
-/// With --window W > 1, W messages one way and one empty answer: the time is per message.
+/// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
+/// messages each way at the same time. The time is per message.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,8 +11,9 @@ enum { tag_data = 1, tag_answer = 2 };
 struct exchange {
   int rank, window;
   size_t bytes;
-  char* memory;  ///< window * bytes
-  MPI_Request* requests;
+  int both_ways;
+  char* memory;           ///< 2 * window * bytes
+  MPI_Request* requests;  ///< 2 * window
 };
 
 static void send_one(char* from, size_t bytes, int peer) {
@@ -46,11 +48,23 @@ static void window_and_answer(const struct exchange* x) {
   else MPI_Send(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD);
 }
 
+static void windows_both_ways(const struct exchange* x) {
+  const int peer = 1 - x->rank;
+  for (int i = 0; i < x->window; ++i)
+    MPI_Irecv(x->memory + (size_t)i * x->bytes, (int)x->bytes, MPI_BYTE, peer, tag_data,
+              MPI_COMM_WORLD, &x->requests[i]);
+  for (int i = x->window; i < 2 * x->window; ++i)
+    MPI_Isend(x->memory + (size_t)i * x->bytes, (int)x->bytes, MPI_BYTE, peer, tag_data,
+              MPI_COMM_WORLD, &x->requests[i]);
+  MPI_Waitall(2 * x->window, x->requests, MPI_STATUSES_IGNORE);
+}
+
 /// Nanoseconds that `count` exchanges take.
 static double timed(const struct exchange* x, long count) {
   const uint64_t start = now_ns();
   for (long i = 0; i < count; ++i) {
-    if (x->window > 1) window_and_answer(x);
+    if (x->both_ways) windows_both_ways(x);
+    else if (x->window > 1) window_and_answer(x);
     else there_and_back(x);
   }
   return (double)(now_ns() - start);
@@ -65,7 +79,8 @@ static void measure(struct bench* b, const struct exchange* x) {
   long batch = one_ns < 5000 ? (long)(5000 / (one_ns < 50 ? 50 : one_ns)) + 1 : 1;
   MPI_Bcast(&batch, 1, MPI_LONG, 0, MPI_COMM_WORLD);
   const long rounds = bench_repeat(b, one_ns * (double)batch, 5, 100000);
-  const double messages = (x->window > 1 ? x->window : 2) * (double)batch;
+  const int ways = x->both_ways || x->window == 1 ? 2 : 1;
+  const double messages = ways * x->window * (double)batch;
   struct samples samples = {0};
   for (long i = 0; i < rounds; ++i) samples_add(&samples, timed(x, batch) / messages / 1000);
   const struct summary s = summarise(&samples);
@@ -86,18 +101,21 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
   double window = 1;
+  int both_ways = 0;
   const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
                                {"--window", option_number, &window, "messages in flight, one way"},
+                               {"--both-ways", option_flag, &both_ways, "windows each way at once"},
                                {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   const struct column columns[] = {{"bytes", 0},  {"median_us", 3}, {"mean_us", 3},  {"best_us", 3},
                                    {"p99_us", 3}, {"mb_per_s", 1},  {"exchanges", 0}};
   bench_table(&b, NULL, columns, 7);
   for (int i = 0; i < sizes.count; ++i) {
-    struct exchange x = {.rank = b.rank, .window = window < 1 ? 1 : (int)window};
+    struct exchange x = {
+        .rank = b.rank, .window = window < 1 ? 1 : (int)window, .both_ways = both_ways};
     x.bytes = sizes.value[i];
-    x.memory = buffer(x.bytes * (size_t)x.window);
-    x.requests = calloc((size_t)x.window, sizeof *x.requests);
+    x.memory = buffer(2 * x.bytes * (size_t)x.window);
+    x.requests = calloc(2 * (size_t)x.window, sizeof *x.requests);
     measure(&b, &x);
     free(x.requests);
     free(x.memory);

@@ -33,7 +33,7 @@ class letterbox final : public progress::event_source {
 
   void post() noexcept {
     posted_ns_.store(base::now_ns(), std::memory_order_relaxed);
-    full_.store(true, std::memory_order_seq_cst);  // and then looks at `armed_`; `arm` vice versa
+    full_.store(true, std::memory_order_seq_cst);  // before `armed_` is read; `arm` vice versa
     if (!armed_.load(std::memory_order_seq_cst)) return;
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = write(descriptor_, &one, sizeof one);

@@ -1,6 +1,6 @@
-// What headway/progress.h costs: an ltask from submission to completion, alone and with several
-// submitters whose ltasks must run in the order of each; and beside it what as many locked
-// instructions take on this machine as are on that way. Built once for each flavour.
+// The time of an ltask of headway/progress.h from submission to completion: alone, and with several
+// submitters whose ltasks must run in the order of submission. For comparison, the time of the same
+// number of locked instructions. Built once for each flavour.
 
 #include <benchmark/benchmark.h>
 
@@ -43,7 +43,7 @@ void submit_run_wait(benchmark::State& state, headway_ltask_kind kind) {
 BENCHMARK_CAPTURE(submit_run_wait, one_shot, HEADWAY_LTASK_ONE_SHOT);
 BENCHMARK_CAPTURE(submit_run_wait, repeat, HEADWAY_LTASK_REPEAT);
 
-/// Push, mask, completion: each on a cache line of its own, that is here.
+/// Push, mask, completion: each on a separate cache line that this core holds.
 void three_locked_instructions(benchmark::State& state) {
   struct alignas(64) line {
     std::atomic<std::uint64_t> word{0};

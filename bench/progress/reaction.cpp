@@ -63,7 +63,7 @@ row measure(running& e, const std::string& name, int computing, const options& c
   const auto compute_until = [](std::uint64_t end) {
     while (base::now_ns() < end) base::relax();
   };
-  compute_until(base::now_ns() + 250'000'000);  // what `auto` looks at has been looked at
+  compute_until(base::now_ns() + 250'000'000);  // `auto` has made its decisions by then
   r.before = e.the->statistics();
   const auto end = base::now_ns() + static_cast<std::uint64_t>(chosen.seconds * 1e9);
   while (r.took_us.size() < chosen.letters && base::now_ns() < end) {

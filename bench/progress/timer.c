@@ -1,6 +1,8 @@
-/// What a background thread costs the thread that computes on its core, each way of being woken:
+/// The time that a background thread takes from the thread that computes on its core, by how it is
+/// woken:
 /// by a timer that the computing thread sets (timerfd, for `--after` microseconds later), or at
-/// once (futex). The reason why event_thread.cpp watches without a timer first. No library of ours.
+/// once (futex). The reason why event_thread.cpp first watches without a timer. Does not use
+/// Headway.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -39,7 +41,7 @@ static void wake(double after_us) {
   }
 }
 
-/// Microseconds in which the clock was not read twice within one: somebody else had the core.
+/// Microseconds in which the clock was not read: another thread had the core.
 static double lost_us(double for_us) {
   const uint64_t end = now_ns() + (uint64_t)(for_us * 1000);
   uint64_t lost = 0;

@@ -19,7 +19,7 @@
 
 enum { helpers_max = 16 };
 
-/// One process. Descriptors are made before the fork, so both know all of them.
+/// One process. Descriptors are made before the fork, so both processes have all of them.
 struct side {
   int helper[helpers_max];  ///< rung by the other side, in turn; without helpers the first only
   int owner;                ///< rung by a helper when its work is done
@@ -114,7 +114,7 @@ static void ask(struct samples* samples, int threads, double seconds) {
   }
 }
 
-/// In processes of its own, so that the computing threads end with them.
+/// Runs it in separate processes, so that the computing threads end with them.
 static void measure(struct table* t, int threads, double seconds) {
   int result[2];
   if (pipe(result) != 0) abort();

@@ -1,4 +1,4 @@
-// One-way time between two processes over a rail of its own, without the layers above: what is left
+// One-way time between two processes over a bare rail, without the layers above: what is left
 // for them to lose. Prints the least and the median of batches, because others use the machine too.
 //   shm_pingpong [processor processor]
 #include <fmt/format.h>

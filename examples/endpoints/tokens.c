@@ -4,13 +4,13 @@
  *   mpiexec -n 1+P tokens [--threads T] [--work W] [--tokens N] [--ttl N] [--policy P] [--polls A]
  *          [--strategies P/A,P/A,… --rounds N --turn-ms MS] [--json FILE]
  *
- * Process 0 produces; the others hold T threads each. A token's work is W times 10 us (145 us in
- * the paper: processors were slower), cut into A parts with a look for messages after each.
+ * Process 0 produces; the others hold T threads each. A token's work is W times 145 us as in the
+ * paper, cut into A parts with a poll for messages after each.
  * P: auto, pause, yield, loop, event. Prints seconds, and communication time as in the paper:
  * seconds minus the work divided by the processors.
  *
  * With --strategies all of them are compared in one run: each for MS milliseconds a round, each
- * round in another order, so that all meet the machine as it is at that moment. TTL is then found
+ * round in another order, so that all see the machine in the same state. TTL is then found
  * for each, and one that is many times slower than the best takes part in the first round only. */
 #define _GNU_SOURCE
 #include <headway/endpoint.h>
@@ -30,7 +30,7 @@ struct token {
   char rest[token_bytes - 8];
 };
 
-/* Who looks for messages, and into how many looks a token's work is cut. */
+/* The dispatch policy, and the number of calls of `headway_endpoint_dispatch` in a token's work. */
 struct strategy {
   char name[24];
   int policy, polls;
@@ -41,6 +41,8 @@ struct strategy {
 
 static const char* json;
 static int threads = 1, tokens = 32, ttl = 1000, work = 0, rounds = 15, turn_ms = 8;
+static const double level_s = 145e-6; /* of computing, for one level of work */
+static long turns_a_level;
 static _Atomic int polls; /* read by the threads between two rounds, or while it stays the same */
 static struct strategy strategies[strategies_max];
 static int strategy_count;
@@ -60,28 +62,35 @@ static void check(int status) {
   exit(1);
 }
 
-/* Computes for so long as one work level takes: by the thread's own time, so that a processor
- * shared with others does not make it shorter. */
-static void compute(double seconds) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  const double end = (double)t.tv_sec + (double)t.tv_nsec * 1e-9 + seconds;
-  do {
-    for (volatile int i = 0; i < 100; ++i) {
-    }
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  } while ((double)t.tv_sec + (double)t.tv_nsec * 1e-9 < end);
+/* Work is a number of turns of a loop and reads no clock: cut into parts it stays as long. */
+static void compute(long turns) {
+  for (volatile long i = 0; i < turns; ++i) {
+  }
+}
+
+/* Turns that take one work level on this processor: the quickest of several runs, by the thread's
+ * own time, so that a processor shared with others does not change it. */
+static void measure_work(void) {
+  enum { runs = 20, turns = 200000 };
+  double quickest = 1e9;
+  for (int i = 0; i < runs; ++i) {
+    struct timespec begin, end;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    compute(turns);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    const double took =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    if (took < quickest) quickest = took;
+  }
+  turns_a_level = (long)(turns * level_s / quickest);
 }
 
 static void be_busy(void) {
-  const double whole = work * 10e-6;
+  const long whole = work * turns_a_level;
   const int looks = polls;
-  if (looks == 0) {
-    if (work) compute(whole);
-    return;
-  }
+  if (looks == 0) compute(whole);
   for (int i = 0; i < looks; ++i) {
-    if (work) compute(whole / looks);
+    compute(whole / looks);
     headway_endpoint_dispatch(1);
   }
 }
@@ -135,7 +144,7 @@ static void one_run(headway_endpoint mine) {
   const double took = tokens_travel(mine, ttl);
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const long useful = all_count < processors ? all_count : processors;
-  const double computing = tokens * (double)ttl * work * 10e-6 / (double)useful;
+  const double computing = tokens * (double)ttl * work * level_s / (double)useful;
   if (json) {
     FILE* file = fopen(json, "w");
     if (file) {
@@ -306,6 +315,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--json") == 0) json = value;
     if (strcmp(argv[i], "--policy") == 0) policy = policy_of(value);
   }
+  measure_work();
   check(headway_join());
   const int me = headway_process(), n = headway_process_count();
   if (threads < 1 || threads > threads_max || (n > 1 ? n - 1 : 1) * threads > 1024) return 2;

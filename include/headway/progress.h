@@ -195,7 +195,7 @@ int headway_progress_run_end(void);
 int headway_progress_place_count(void);
 const char* headway_progress_place_name(int place); /* "machine", "L3 0", "core 3"; NULL: none */
 
-/* ---- what it does -------------------------------------------------------------------------- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
 typedef enum headway_progress_count_kind {
   HEADWAY_PROGRESS_COUNT_QUEUE = 0,  /* of a place: "machine", "core 3" */
@@ -224,11 +224,11 @@ typedef struct headway_progress_count {
   uint64_t slept_ns;        /* … and for how long */
 } headway_progress_count;
 
-/* Copies at most `room` counts, those that are not all 0: queues first, the root's before others,
- * then points, then threads. Returns how many there are, which may be more than `room`; or a status
- * below 0. `size` is sizeof(headway_progress_count). Takes tens of microseconds. `headway top`
- * shows the same of a running program, where HEADWAY_STATS is set. */
-int headway_progress_counts(headway_progress_count* into, size_t room, size_t size);
+/* Copies at most `count_max` counts, those that are not all 0: queues first, the root's before
+ * others, then points, then threads. Returns how many there are, which may be more than
+ * `count_max`; or a status below 0. `size` is sizeof(headway_progress_count). Takes tens of
+ * microseconds. `headway top` shows the same of a running program with HEADWAY_STATS. */
+int headway_progress_counts(headway_progress_count* into, size_t count_max, size_t size);
 
 /* ---- thread schedulers --------------------------------------------------------------------- */
 

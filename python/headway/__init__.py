@@ -156,7 +156,7 @@ class Buffer:
         self.data = None
 
     def release(self):
-        """Gives the memory back. Arrays that refer to it must not be used any more."""
+        """Releases the memory. Arrays that refer to it must not be used any more."""
         if self._pointer != _ffi.NULL or self.data is None:  # an empty message has none
             _check(_lib.headway_buffer_release(self._pointer))
         self._give_away()

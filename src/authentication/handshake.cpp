@@ -36,12 +36,12 @@ handshake handshake::initiator(const key& shared, const protocol& use,
   handshake h(shared, use);
   std::ranges::copy(hello, h.hello_.begin());
   std::ranges::copy(proof, h.proof_.begin());
-  std::array<std::byte, payload_bytes_max + nonce_bytes> said;
-  std::ranges::copy(hello, said.begin());
-  randombytes_buf(said.data() + hello.size(), nonce_bytes);
-  const auto all = std::span(said).first(hello.size() + nonce_bytes);
+  std::array<std::byte, payload_bytes_max + nonce_bytes> message;
+  std::ranges::copy(hello, message.begin());
+  randombytes_buf(message.data() + hello.size(), nonce_bytes);
+  const auto all = std::span(message).first(hello.size() + nonce_bytes);
   h.absorb(all);
-  h.say(text(use.name), all);
+  h.put_output(text(use.name), all);
   h.stage_ = stage::challenge;
   return h;
 }
@@ -52,12 +52,12 @@ handshake handshake::responder(const key& shared, const protocol& use) noexcept 
   return h;
 }
 
-void handshake::absorb(std::span<const std::byte> said) noexcept {
-  crypto_generichash_update(&transcript_, bytes_of(said.data()), said.size());
+void handshake::absorb(std::span<const std::byte> bytes) noexcept {
+  crypto_generichash_update(&transcript_, bytes_of(bytes.data()), bytes.size());
 }
 
-/// What both have said has one length for each message, so that no two conversations give the same
-/// bytes; the label stands behind it with its own length.
+/// Messages have fixed lengths, so that two different exchanges never give the same transcript; the
+/// label follows with its length.
 handshake::mac handshake::mac_of(std::string_view label) const noexcept {
   mac made;
   auto state = transcript_;
@@ -69,11 +69,13 @@ handshake::mac handshake::mac_of(std::string_view label) const noexcept {
 }
 
 bool handshake::proves(std::string_view label, std::span<const std::byte> given) const noexcept {
-  const mac due = mac_of(label);
-  return given.size() == due.size() && sodium_memcmp(due.data(), given.data(), due.size()) == 0;
+  const mac expected = mac_of(label);
+  return given.size() == expected.size() &&
+         sodium_memcmp(expected.data(), given.data(), expected.size()) == 0;
 }
 
-void handshake::say(std::span<const std::byte> front, std::span<const std::byte> back) noexcept {
+void handshake::put_output(std::span<const std::byte> front,
+                           std::span<const std::byte> back) noexcept {
   HEADWAY_ASSERT(output().empty() && front.size() + back.size() <= out_.size());
   std::ranges::copy(front, out_.begin());
   std::ranges::copy(back, out_.begin() + static_cast<std::ptrdiff_t>(front.size()));
@@ -112,13 +114,13 @@ handshake::stage handshake::received(std::size_t bytes) noexcept {
   const auto expected = expected_bytes();
   HEADWAY_ASSERT(in_bytes_ <= expected);
   if (in_bytes_ < expected) return stage_;
-  stage_ = read();
+  stage_ = handle_message();
   in_bytes_ = 0;
   return stage_;
 }
 
-/// A whole message is in.
-handshake::stage handshake::read() noexcept {
+/// Handles the message that is complete in `in_`.
+handshake::stage handshake::handle_message() noexcept {
   const auto bytes = std::span<const std::byte>(in_).first(in_bytes_);
   switch (stage_) {
     case stage::hello:
@@ -130,7 +132,7 @@ handshake::stage handshake::read() noexcept {
       absorb(bytes.first(nonce_bytes));
       if (!proves(responder_label, bytes.last(mac_bytes))) return stage::broken;
       absorb(std::span(proof_).first(use_.proof_bytes));
-      say(std::span(proof_).first(use_.proof_bytes), mac_of(initiator_label));
+      put_output(std::span(proof_).first(use_.proof_bytes), mac_of(initiator_label));
       return stage::decision;
     case stage::proof:
       std::ranges::copy(bytes.first(use_.proof_bytes), proof_.begin());
@@ -150,14 +152,14 @@ void handshake::accept() noexcept {
   std::array<std::byte, nonce_bytes> nonce;
   randombytes_buf(nonce.data(), nonce.size());
   absorb(nonce);
-  say(nonce, mac_of(responder_label));
+  put_output(nonce, mac_of(responder_label));
   stage_ = stage::proof;
 }
 
 void handshake::decide(std::span<const std::byte> payload) noexcept {
   HEADWAY_ASSERT(stage_ == stage::judging && payload.size() == use_.decision_bytes);
   absorb(payload);
-  say(payload, mac_of(decision_label));
+  put_output(payload, mac_of(decision_label));
   stage_ = stage::finished;
 }
 

@@ -11,47 +11,47 @@
 namespace headway::authentication {
 
 inline constexpr std::size_t key_bytes = 32, nonce_bytes = 32, mac_bytes = 32;
-/// A secret that both sides have.
+/// A secret that both processes have.
 using key = std::array<std::byte, key_bytes>;
 
-/// What is particular to one use of the handshake. Constant, and the same at both ends.
+/// The constants of one use of the handshake, the same at both ends.
 struct protocol {
-  std::string_view name;  ///< 16 characters with the version in them; begins each connection
+  std::string_view name;  ///< 16 characters, version included; the first bytes of a connection
   std::size_t hello_bytes = 0, proof_bytes = 0, decision_bytes = 0;  ///< of the payloads
 };
 
-/// Two processes prove to each other that they have the same key, before either trusts another
-/// byte; and tell each other a few bytes on the way.
+/// Two processes prove to each other that they have the same key, and exchange a few bytes of
+/// payload, before either trusts any other byte of the connection.
 ///
 ///   initiator -> responder   hello      name, payload, nonce of the initiator
 ///   responder -> initiator   challenge  nonce of the responder, MAC
 ///   initiator -> responder   proof      payload, MAC
 ///   responder -> initiator   decision   payload, MAC
 ///
-/// Each MAC is libsodium's keyed BLAKE2b over all that both sides have said so far, and a label
-/// that names the message: no MAC serves for another message, direction, connection or payload.
-/// Knows no sockets: bytes go in and come out.
+/// Each MAC is libsodium's keyed BLAKE2b over all bytes that both sides have sent so far, and a
+/// label that names the message: no MAC is valid for another message, direction, connection or
+/// payload. Uses no sockets: the caller sends `output()` and stores what it reads in `wanted()`.
 ///
-/// Shape:    messages of fixed length. `wanted` is never more than what is left of the next one, so
-///           that no byte behind the handshake is ever read.
-/// Threads:  none.
-/// Errors:   `broken` for ever after the first message that does not fit.
+/// Shape:    messages of fixed length. `wanted` never exceeds the rest of the next message, so that
+///           no byte after the handshake is read.
+/// Threads:  one at a time.
+/// Errors:   `broken`, which is final, after the first message that is malformed or wrongly signed.
 class handshake {
  public:
   static constexpr std::size_t payload_bytes_max = 48;
 
   enum class stage : std::uint8_t {
-    hello,      ///< the responder waits for it
+    hello,      ///< the responder waits for the hello
     claimed,    ///< the responder has to `accept` what the hello claims, or to `refuse` it
-    challenge,  ///< the initiator waits for it
-    proof,      ///< the responder waits for it
+    challenge,  ///< the initiator waits for the challenge
+    proof,      ///< the responder waits for the proof
     judging,    ///< the initiator has proved itself, the responder has to `decide`
-    decision,   ///< the initiator waits for it
+    decision,   ///< the initiator waits for the decision
     finished,
     broken,
   };
 
-  /// `hello` and `proof` are the payloads that the initiator sends.
+  /// `hello` and `proof` are the initiator's payloads, of the protocol's lengths.
   [[nodiscard]] static handshake initiator(const key& shared, const protocol& use,
                                            std::span<const std::byte> hello,
                                            std::span<const std::byte> proof) noexcept;
@@ -59,26 +59,26 @@ class handshake {
 
   [[nodiscard]] stage now() const noexcept { return stage_; }
 
-  /// What to send now; report what went out by `sent`.
+  /// The bytes to send now; the caller reports by `sent` how many it has sent.
   [[nodiscard]] std::span<const std::byte> output() const noexcept {
     return std::span(out_).subspan(out_sent_, out_bytes_ - out_sent_);
   }
   void sent(std::size_t bytes) noexcept;
 
-  /// Where to read the next bytes to, at most so many; report what came by `received`. Empty:
-  /// nothing is expected now.
+  /// Where to store the next bytes that are read; the caller reports by `received` how many it has
+  /// read. Empty: no message is expected now.
   [[nodiscard]] std::span<std::byte> wanted() noexcept;
   stage received(std::size_t bytes) noexcept;
 
-  // Of the responder.
-  /// A claim at `claimed`; the truth from `judging` on.
+  // For the responder.
+  /// The initiator's payloads: unproved at `claimed`, proved from `judging` on.
   [[nodiscard]] std::span<const std::byte> hello() const noexcept;
   [[nodiscard]] std::span<const std::byte> proof() const noexcept;
   void accept() noexcept;                                    ///< at `claimed`
   void refuse() noexcept { stage_ = stage::broken; }         ///< at any stage
   void decide(std::span<const std::byte> payload) noexcept;  ///< at `judging`
 
-  /// Of the initiator that is `finished`.
+  /// For the initiator that is `finished`: the responder's payload.
   [[nodiscard]] std::span<const std::byte> decision() const noexcept;
 
  private:
@@ -89,12 +89,12 @@ class handshake {
 
   handshake(const key& shared, const protocol& use) noexcept;
   [[nodiscard]] std::size_t expected_bytes() const noexcept;
-  void absorb(std::span<const std::byte> said) noexcept;
+  void absorb(std::span<const std::byte> bytes) noexcept;
   [[nodiscard]] mac mac_of(std::string_view label) const noexcept;
   [[nodiscard]] bool proves(std::string_view label,
                             std::span<const std::byte> given) const noexcept;
-  void say(std::span<const std::byte> front, std::span<const std::byte> back) noexcept;
-  [[nodiscard]] stage read() noexcept;
+  void put_output(std::span<const std::byte> front, std::span<const std::byte> back) noexcept;
+  [[nodiscard]] stage handle_message() noexcept;
 
   protocol use_;
   crypto_generichash_state transcript_;

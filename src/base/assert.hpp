@@ -7,12 +7,13 @@ namespace headway::base {
 
 }  // namespace headway::base
 
-/// A bug of ours or a broken promise of the caller's. Always checked: for the control plane.
+/// Aborts the process when `condition` is false: a bug of Headway, or a caller that breaks a
+/// promise. Checked in every build: for code outside the data path.
 #define HEADWAY_ASSERT(condition)     \
   ((condition) ? static_cast<void>(0) \
                : ::headway::base::assertion_failed(#condition, __FILE__, __LINE__))
 
-/// The same where a message passes: checked in debug builds only.
+/// The same for the data path: checked in debug builds only.
 #ifdef NDEBUG
 #define HEADWAY_DEBUG_ASSERT(condition) static_cast<void>(0)
 #else

@@ -10,9 +10,9 @@ using std::atomic;
 
 #else
 
-/// What `atomic` is where one thread only enters the library (the flavour without threads): the
-/// same calls, none of them a locked instruction.
-/// Threads:  one. Memory orders are accepted and mean nothing.
+/// Stands in for std::atomic in the build without threads (HEADWAY_NOTHREAD), where one thread only
+/// enters the library: the same functions without locked instructions.
+/// Threads:  one. Memory orders are accepted and ignored.
 template <class T>
 class atomic {
  public:

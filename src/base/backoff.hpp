@@ -16,7 +16,7 @@ inline void nap() noexcept {
   nanosleep(&a_while, nullptr);
 }
 
-/// For a loop that waits for a thread inside a bounded section: `wait` once a round.
+/// Paces a loop that waits until another thread leaves a short section: one `wait` a round.
 /// Shape:    one word.
 /// Threads:  one.
 /// Progress: the first calls spin; a few yield, because the other thread may need this processor;

@@ -7,14 +7,14 @@
 
 namespace headway::base {
 
-/// Where an object learns the time: from the machine's monotonic clock, or, under simulation, from
-/// a number that the test advances.
+/// A source of time: the machine's monotonic clock, or, under simulation, a number that the test
+/// advances.
 /// Shape:    one pointer, copied freely; the number must outlive every copy. The default is the
 ///           machine's clock.
 /// Threads:  `now_ns` any. The number is read relaxed: it carries nothing but the time.
-/// Progress: never waits; about 19 ns for the machine's clock, the test of the pointer included.
-///           The kernel's time limits (futex, epoll) are the machine's clock's: an object with a
-///           virtual clock must be polled, it cannot sleep until a deadline.
+/// Progress: never waits; the machine's clock takes about 19 ns. The kernel's time limits (futex,
+///           epoll) follow the machine's clock: an object with a virtual clock must be polled, it
+///           cannot sleep until a deadline.
 class clock {
  public:
   constexpr clock() noexcept = default;
@@ -59,7 +59,7 @@ class process_clock_override {
   clock before_;
 };
 
-/// For each turn of a spinning loop: tells the core that the thread waits.
+/// Tells the core that the thread spins: once a turn of a spinning loop.
 inline void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -6,28 +6,28 @@
 
 namespace headway::base {
 
-/// A try-lock whose holder does the work that others submit meanwhile: no thread waits, and no
-/// member is left behind.
-/// Shape:    two words; members bring a `Next` of their own.
-/// Threads:  `submit` and `try_hold` any thread; the rest by the holder.
-/// Progress: lock-free. The pattern that makes it so, for every thread, is
-///
+/// A try-lock whose holder also processes what other threads submit meanwhile: no thread waits, and
+/// every submitted member is processed.
+/// Use:      each thread that has work runs both lines; with the first alone, a member that is
+///           submitted while the holder leaves could be left behind.
 ///             if (try_hold()) { work; let_go(); } else { submit(member); }
 ///             while (any_submitted() && try_hold()) { for (all of take_all()) work; let_go(); }
-///
+/// Shape:    two words; `Next` is the member's own link to the next one.
+/// Threads:  `submit`, `any_submitted` and `try_hold` any thread; the rest the holder.
+/// Progress: lock-free.
 /// Errors:   none. A member must not be submitted again before it was taken.
 /// Source:   flat combining (Hendler et al., SPAA 2010) on Treiber's stack (IBM RJ 5118, 1986),
 ///           which is taken whole, so that there is no ABA.
 template <class T, template <class> class Atomic, Atomic<T*> T::* Next>
 class HEADWAY_CAPABILITY("mask") combining_mask {
-  // Ownership: a member is its submitter's until (P), then the list's until (T), then the holder's.
+  // Ownership: a member belongs to its submitter until (P), to the list until (T), then to the
+  // holder.
   // Hazards, and the edge that removes each:
   //   the holder sees a half-written member     (P) release -> (T) acquire
   //   a holder sees half of an earlier's work   (B) release -> (A) acquire
   //   a submitter finds the mask taken while the holder leaves without its member: (A), (B), (P)
-  //   and (E) are seq_cst. Either (P) comes before the leaving holder's (E), which then sees the
-  //   member, or after it, and then the submitter's own (A) comes after (B) and finds the mask
-  //   free.
+  //   and (E) are seq_cst. If (P) precedes the leaving holder's (E), that (E) sees the member.
+  //   Otherwise the submitter's next (A) follows (B) and finds the mask free.
   // Checked by: tests/model/combining_mask_model.cpp (each edge weakened fails there).
  public:
   [[nodiscard]] bool try_hold() noexcept HEADWAY_TRY_ACQUIRE(true) {
@@ -38,7 +38,7 @@ class HEADWAY_CAPABILITY("mask") combining_mask {
   }
 
   void submit(T& member) noexcept {
-    T* head = newest_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    T* head = newest_.load(std::memory_order_relaxed);  // may be stale; the exchange checks it
     do {
       (member.*Next).store(head, std::memory_order_relaxed);  // published by (P)
     } while (!newest_.compare_exchange_weak(head, &member, std::memory_order_seq_cst,  // (P)
@@ -49,12 +49,12 @@ class HEADWAY_CAPABILITY("mask") combining_mask {
     return newest_.load(std::memory_order_seq_cst) != nullptr;  // (E)
   }
 
-  /// What was submitted, the oldest first, linked by `Next`; nullptr ends it.
+  /// All submitted members, the oldest first, linked by `Next`; nullptr ends the list.
   [[nodiscard]] T* take_all() noexcept {
     T* newest = newest_.exchange(nullptr, std::memory_order_acquire);  // (T)
     T* oldest = nullptr;
     while (newest) {
-      T* older = (newest->*Next).load(std::memory_order_relaxed);  // ours since (T)
+      T* older = (newest->*Next).load(std::memory_order_relaxed);  // the holder's since (T)
       (newest->*Next).store(oldest, std::memory_order_relaxed);
       oldest = newest;
       newest = older;

@@ -20,7 +20,8 @@ inline void copy_ends(std::byte* to, const std::byte* from, std::size_t size) no
 }
 }  // namespace detail
 
-/// memcpy for what is mostly a header or a word: no call and few branches up to 64 bytes.
+/// memcpy for sizes that are mostly small, such as headers: no call and few branches up to 64
+/// bytes. The two blocks do not overlap.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) noexcept {
   if (size > 64) [[unlikely]] {
     std::memcpy(to, from, size);

@@ -12,12 +12,12 @@
 
 namespace headway::base {
 
-/// Orders the stores before it against the loads behind it: the only standalone fence of the
-/// source.
+/// Orders the stores before it against the loads after it. No other file uses a standalone fence.
 /// Use:      two threads that each store one word, call this, then load the other's: at least one
 ///           sees the other's store (Dekker). Name both sides where it is used.
-/// Shape:    about 20 cycles. Under TSan, which is blind to fences, an exchange on one word of
-///           the process, through which every pair of callers synchronises.
+/// Threads:  any. Under ThreadSanitizer, which does not see fences, it is an exchange on one word
+///           of the process, through which every pair of callers synchronises.
+/// Progress: never waits; about 20 cycles.
 inline void store_load_fence() noexcept {
 #ifdef HEADWAY_UNDER_TSAN
   static std::atomic<int> common_word{0};

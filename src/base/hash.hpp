@@ -5,8 +5,7 @@
 
 namespace headway::base {
 
-/// A text as a number: different for different texts but for one case in 2^64. No shield against
-/// texts that were made to collide.
+/// A 64-bit hash of a text. Not cryptographic: texts that collide can be made.
 /// Source:   G. Fowler, L. C. Noll, K.-P. Vo, FNV-1a (draft-eastlake-fnv).
 [[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;

@@ -9,20 +9,20 @@
 
 namespace headway::base {
 
-/// Gives objects short numbers that are sent to other processes. A number that was taken back, or
-/// never given, finds nothing, because bytes from outside are not trusted.
-/// Shape:    at most 2^20 objects at once; never shrinks; a slot's numbers repeat after 2047 uses.
+/// Gives objects 31-bit ids that can be sent to other processes. An id that comes back is not
+/// trusted: one that was released, or never given, finds nothing.
+/// Shape:    at most 2^20 objects at once; never shrinks; a slot's ids repeat after 2047 uses.
 /// Threads:  any.
-/// Progress: a short spinlock; `insert` allocates when the table grows, without the lock.
+/// Progress: a short spinlock; `insert` allocates, outside the lock, when the table grows.
 template <class T>
 class id_table {
  public:
-  /// Never 0.
+  /// The object's id, never 0.
   [[nodiscard]] std::uint32_t insert(T& object) {
     return insert(object, [](std::uint32_t) {});
   }
 
-  /// The same; `note(number)` runs under the lock, before the object can be found by the number.
+  /// The same; `note(id)` runs under the lock, before another thread can find the object.
   template <class Note>
   std::uint32_t insert(T& object, Note note) {
     for (;;) {
@@ -36,21 +36,21 @@ class id_table {
     }
   }
 
-  /// The object of this number, or nullptr.
+  /// The object with this id, or nullptr.
   [[nodiscard]] T* find(std::uint32_t id) noexcept {
     const base::lock_guard guard(lock_);
     slot* s = slot_of(id);
     return s ? s->object : nullptr;
   }
 
-  /// The same, and frees the number: of several callers only one gets it.
+  /// The same, and frees the id: only one of several callers gets the object.
   [[nodiscard]] T* take(std::uint32_t id) noexcept {
     const base::lock_guard guard(lock_);
     slot* s = slot_of(id);
     return s ? release(*s) : nullptr;
   }
 
-  /// The same if `wanted(object)`, which is called under the lock, says so.
+  /// The same if `wanted(object)`, called under the lock, is true.
   template <class Wanted>
   T* take_if(std::uint32_t id, Wanted wanted) noexcept {
     const base::lock_guard guard(lock_);

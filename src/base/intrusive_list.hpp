@@ -6,7 +6,8 @@
 
 namespace headway::base {
 
-/// A place in an `intrusive_list`; derive from it, with a tag where an object is in two lists.
+/// The links of a member of an `intrusive_list`. A member's class derives from it; a tag tells the
+/// hooks of an object in two lists apart.
 template <class Tag = void>
 struct list_hook {
   list_hook* previous = nullptr;
@@ -16,7 +17,7 @@ struct list_hook {
 
 /// A doubly linked list through hooks inside its members: constant-time push, pop, erase.
 /// Shape:    no memory of its own; the members must outlive their membership.
-/// Threads:  one at a time; the owner of the list locks it.
+/// Threads:  one at a time; the list's owner provides the lock.
 template <class T, class Tag = void>
 class intrusive_list {
   using hook = list_hook<Tag>;
@@ -28,7 +29,7 @@ class intrusive_list {
 
   [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
   [[nodiscard]] T* front() noexcept { return empty() ? nullptr : of(head_.next); }
-  /// The member after `member`, or nullptr behind the last.
+  /// The member after `member`, or nullptr after the last.
   [[nodiscard]] T* after(T& member) noexcept {
     hook* next = static_cast<hook&>(member).next;
     return next == &head_ ? nullptr : of(next);
@@ -45,7 +46,7 @@ class intrusive_list {
     h.previous = h.next = nullptr;
   }
 
-  /// Moves all members of `other` behind ours, in their order. Constant time.
+  /// Moves all members of `other` to the end of this list, in their order. Constant time.
   void append(intrusive_list& other) noexcept {
     if (other.empty()) return;
     hook &first = *other.head_.next, &last = *other.head_.previous;

@@ -6,9 +6,9 @@
 
 namespace headway::base {
 
-/// std::lock_guard that Clang's thread-safety analysis understands.
-/// Shape:    a reference. After a successful `lock.try_lock()`: `lock_guard held(lock,
-///           std::adopt_lock)`.
+/// std::lock_guard with the attributes for Clang's thread-safety analysis.
+/// Use:      `lock_guard held(lock)`; after a successful `lock.try_lock()`,
+///           `lock_guard held(lock, std::adopt_lock)`.
 template <class Lock>
 class HEADWAY_SCOPED_CAPABILITY lock_guard {
  public:

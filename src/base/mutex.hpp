@@ -7,7 +7,8 @@
 
 namespace headway::base {
 
-/// std::mutex that Clang's thread-safety analysis understands: for the control plane.
+/// std::mutex with the attributes for Clang's thread-safety analysis: for code outside the data
+/// path.
 /// Threads:  any; not recursive.
 /// Progress: a waiting thread sleeps in the kernel.
 class HEADWAY_CAPABILITY("mutex") mutex {

@@ -6,7 +6,7 @@
 
 namespace headway::base {
 
-/// What kind of fault it was; one table in `src/mpi` turns these into MPI error classes.
+/// The kind of a fault; mpi/environment/failure.cpp maps each to an MPI error class.
 enum class fault_kind {
   bad_input,    ///< a setting, an argument or bytes from outside that make no sense
   unsupported,  ///< asked for something that this build or machine cannot do
@@ -17,12 +17,14 @@ enum class fault_kind {
   refused,      ///< the other side does not know the job's secret, or speaks something else
 };
 
-/// The world failed: what kind, and one line that names the cause (lower case, no advice).
+/// A failure outside the program: its kind, and one line that names the cause (lower case, no
+/// advice).
 struct fault {
   fault_kind kind = fault_kind::system;
   std::string text;
 };
 
+/// A value, or the fault that prevented it.
 template <class T = void>
 using result = std::expected<T, fault>;
 

@@ -6,22 +6,19 @@
 
 namespace headway::base {
 
-/// Shows a block of words to readers that never delay the writer: a sequence number, then the
-///                                                                words.
-///
-/// Shape:    `words[0]` is the number, 0 before the first write; `words[1]` … `words[count]` are
-///           the rest.
-///           `Word` is std::atomic<std::uint64_t>, in memory that processes may share.
+/// A seqlock: a block of words with a sequence number, whose readers never delay its writer.
+/// Shape:    `words[0]` is the sequence number, 0 before the first write; the block is `words[1]` …
+///           `words[count]`. `Word` is std::atomic<std::uint64_t>, in memory that processes may
+///           share.
 /// Threads:  one writes, any read.
-/// Progress: never waits. A reader gets false if a write was under way.
+/// Progress: never waits. `seqlock_read` returns false if a write was under way.
 /// Source:   H. Boehm, "Can seqlocks get along with programming language memory models?" (2012).
 ///
 /// Hazard: a reader takes words of two writes for one.
 ///   words of a later write    (W) release -> (V) acquire: the reader then sees that write's odd
 ///                             number at (A), as it was stored before
 ///   words of an earlier one   (E) release -> (B) acquire: a reader of that number sees all words
-///   of
-///                             its write
+///                             of its write
 /// Checked by: tests/model/seqlock_model.cpp; tests/unit/watch/page_test.cpp.
 template <class Word>
 void seqlock_write(Word* words, const std::uint64_t* from, std::size_t count) noexcept {
@@ -32,7 +29,7 @@ void seqlock_write(Word* words, const std::uint64_t* from, std::size_t count) no
   words[0].store(number + 2, std::memory_order_release);     // (E)
 }
 
-/// False: try again. `into` then holds anything.
+/// False: a write was under way or none has happened yet, and `into` is unspecified.
 template <class Word>
 [[nodiscard]] bool seqlock_read(const Word* words, std::uint64_t* into,
                                 std::size_t count) noexcept {

@@ -7,12 +7,12 @@
 
 namespace headway::base {
 
-/// A library that is loaded while the program runs, when something of it is needed. It stays
-/// loaded until the process ends.
-/// Threads:  any; one object by one thread at a time.
+/// A shared library that is loaded with dlopen on first need, and stays loaded until the process
+/// ends.
+/// Threads:  one at a time for each object.
 class shared_library {
  public:
-  /// `name` as the dynamic linker looks for it; `mode` of dlopen. Waits for the file.
+  /// `name` and `mode` as of dlopen. Waits for the file system.
   /// Errors:   `unsupported` with the linker's reason.
   [[nodiscard]] static result<shared_library> load(const char* name, int mode) {
     void* const handle = dlopen(name, mode);

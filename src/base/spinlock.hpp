@@ -7,7 +7,7 @@
 
 namespace headway::base {
 
-/// Guards a few loads and stores: for sections of well under a microsecond that never wait.
+/// A spinlock for critical sections of well under a microsecond that never wait or allocate.
 /// Shape:    one byte.
 /// Threads:  any; not recursive. Meets BasicLockable.
 /// Progress: spins, then yields and sleeps, as `backoff` does: with more threads than cores the

@@ -12,26 +12,26 @@
 #define HEADWAY_THREAD_ATTRIBUTE(x)
 #endif
 
-// Of types: a lock, and an object that holds one for as long as it lives.
+// For types: a lock, and an object that holds one for as long as it lives.
 #define HEADWAY_CAPABILITY(name) HEADWAY_THREAD_ATTRIBUTE(capability(name))
 #define HEADWAY_SCOPED_CAPABILITY HEADWAY_THREAD_ATTRIBUTE(scoped_lockable)
 
-// Of members: read and written under the lock only; the same for what a pointer points to.
+// For members: read and written under the lock only; the same for what a pointer points to.
 #define HEADWAY_GUARDED_BY(lock) HEADWAY_THREAD_ATTRIBUTE(guarded_by(lock))
 #define HEADWAY_PT_GUARDED_BY(lock) HEADWAY_THREAD_ATTRIBUTE(pt_guarded_by(lock))
 
-// Of functions: the caller holds the lock, or must not hold it.
+// For functions: the caller holds the lock, or must not hold it.
 #define HEADWAY_REQUIRES(...) HEADWAY_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define HEADWAY_EXCLUDES(...) HEADWAY_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 
-// Of functions that take or give back a lock; no argument: the object itself. The first argument of
-// TRY_ACQUIRE is the answer that means "taken".
+// For functions that take or release a lock; without an argument, the object itself. The first
+// argument of TRY_ACQUIRE is the return value that means "taken".
 #define HEADWAY_ACQUIRE(...) HEADWAY_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define HEADWAY_TRY_ACQUIRE(...) HEADWAY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define HEADWAY_RELEASE(...) HEADWAY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 /// The function returns a reference to this lock.
 #define HEADWAY_RETURN_CAPABILITY(lock) HEADWAY_THREAD_ATTRIBUTE(lock_returned(lock))
-/// From the call on the caller counts as a holder, by an argument that stands in a comment there.
+/// After the call the analysis treats the caller as a holder; a comment at the call says why.
 #define HEADWAY_ASSERT_CAPABILITY(lock) HEADWAY_THREAD_ATTRIBUTE(assert_capability(lock))
 
 /// The function's body is not checked: for locks themselves, and where a comment says why.

@@ -15,7 +15,7 @@ namespace headway::base {
 namespace {
 
 struct registry {
-  mutex lock;  // cold: taken when a tunable is built and when all are listed
+  mutex lock;  // taken when a tunable is built and when all are listed
   std::vector<const tunable*> entries HEADWAY_GUARDED_BY(lock);
 };
 
@@ -68,7 +68,7 @@ const char* tunable::origin_text(bool from_environment) noexcept {
   return from_environment ? "environment" : "default";
 }
 
-void tunable::complain(std::string_view text, std::string_view accepted) const {
+void tunable::report_invalid(std::string_view text, std::string_view accepted) const {
   fmt::print(stderr, "headway: {}={} is not understood (accepted: {}); using {}\n", name_, text,
              accepted, fallback_text());
 }
@@ -83,7 +83,7 @@ std::int64_t number_tunable::read_environment() const {
       const auto given = parse_number(text);
       from_environment_ = given && *given >= min_ && *given <= max_;
       if (from_environment_) value_ = *given;
-      else complain(text, range_text());
+      else report_invalid(text, range_text());
     }
     known_.store(true, std::memory_order_release);  // (K)
   });
@@ -114,7 +114,7 @@ int choice_tunable::index() const {
       from_environment_ = !std::strcmp(choices_[i], text);
       if (from_environment_) value_ = static_cast<int>(i);
     }
-    if (!from_environment_) complain(text, range_text());
+    if (!from_environment_) report_invalid(text, range_text());
   });
   return value_;
 }

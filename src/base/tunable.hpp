@@ -10,13 +10,13 @@
 
 namespace headway::base {
 
-/// Describes one environment variable, for `headway info`, and reads it: one object of static
-/// storage in its module's tunables.cpp. Only the module's `settings::from_environment` asks for
-/// its value.
-/// Shape:    name HEADWAY_…; the unit is part of the entry, sizes accept k, M, G (powers of 1024).
-/// Threads:  read from the environment once, on first use; any thread after that.
-/// Errors:   a value that makes no sense or is out of bounds is reported in one line on standard
-///           error and the default is used.
+/// One environment variable: its description for `headway info` and MPI_T, and its value. One
+/// object of static storage in its module's tunables.cpp; only the module's
+/// `settings::from_environment` reads its value.
+/// Shape:    the name begins with HEADWAY_; sizes accept k, M, G (powers of 1024).
+/// Threads:  any. The environment is read once, on first use.
+/// Errors:   for a value that is malformed or out of bounds, one line on standard error, and the
+///           default is used.
 class tunable {
  public:
   tunable(const char* name, const char* unit, const char* why);
@@ -26,11 +26,11 @@ class tunable {
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] const char* unit() const noexcept { return unit_; }
   [[nodiscard]] const char* why() const noexcept { return why_; }
-  /// Where the value in force comes from: "default" or "environment".
+  /// Where the present value comes from: "default" or "environment".
   [[nodiscard]] virtual const char* origin() const = 0;
   [[nodiscard]] virtual std::string value_text() const = 0;
   [[nodiscard]] virtual std::string fallback_text() const = 0;
-  /// What values are accepted, in words or numbers: "0 … 1000", "off|explicit|auto".
+  /// The accepted values, as a text: "0 … 1000", "off|explicit|auto".
   [[nodiscard]] virtual std::string range_text() const = 0;
 
   /// Every tunable of the program, sorted by name: for `headway info` and MPI_T.
@@ -40,7 +40,8 @@ class tunable {
   ~tunable();
   /// The environment's text, or nullptr. The only `getenv` for settings.
   [[nodiscard]] const char* environment_text() const;
-  void complain(std::string_view text, std::string_view accepted) const;
+  /// Reports on standard error that `text` is not a valid value.
+  void report_invalid(std::string_view text, std::string_view accepted) const;
   static const char* origin_text(bool from_environment) noexcept;
 
  private:
@@ -54,7 +55,7 @@ class number_tunable final : public tunable {
  public:
   number_tunable(const char* name, const char* unit, std::int64_t fallback, std::int64_t min,
                  std::int64_t max, const char* why);
-  /// One load after the first time.
+  /// One load after the first call.
   [[nodiscard]] std::int64_t get() const {
     return known_.load(std::memory_order_acquire) ? value_ : read_environment();  // (K)
   }
@@ -70,7 +71,7 @@ class number_tunable final : public tunable {
   mutable std::once_flag read_;  // excludes writers of the three below
   mutable std::int64_t value_;
   mutable bool from_environment_ = false;
-  mutable atomic<bool> known_{false};  // release (K): the two above are what they stay
+  mutable atomic<bool> known_{false};  // release (K): the two above no longer change
 };
 
 /// One word out of a list.
@@ -93,7 +94,7 @@ class choice_tunable final : public tunable {
   mutable bool from_environment_ = false;
 };
 
-/// Free text, which its user checks.
+/// Free text, which the module that reads it checks.
 class text_tunable final : public tunable {
  public:
   text_tunable(const char* name, const char* fallback, const char* shape, const char* why);

@@ -8,11 +8,11 @@
 
 namespace headway::datatypes {
 
-/// The constructors of MPI-5.0 section 5.1, with 64-bit counts. Strides and displacements whose
-/// names end in `bytes` are bytes, the others multiples of the old type's extent.
+/// The datatype constructors of MPI-5.0 section 5.1, with 64-bit counts. Strides and displacements
+/// whose names end in `bytes` are in bytes, the others in multiples of the old type's extent.
 /// Threads:  any; the old layouts are shared, not copied.
 /// Errors:   `bad_input` when a size or place does not fit into 64 bits, or spans differ in length;
-///           negative counts are the caller's bug. Memory that runs out throws std::bad_alloc.
+///           negative counts are the caller's bug. std::bad_alloc when memory runs out.
 using built = base::result<layout_ptr>;
 
 [[nodiscard]] built build_contiguous(std::int64_t count, const layout& old);
@@ -54,7 +54,8 @@ struct darray_dimension {
   std::int64_t processes = 1;
 };
 
-/// The part of process `rank` (row-major in the process grid, whatever `order` is).
+/// The part of the array that belongs to process `rank`. Ranks are row-major in the process grid,
+/// whatever `order` is.
 [[nodiscard]] built build_darray(std::int64_t rank, std::span<const darray_dimension> dimensions,
                                  storage_order order, const layout& old);
 

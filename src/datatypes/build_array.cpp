@@ -14,23 +14,24 @@ using base::failed;
 using base::fault_kind;
 using span64 = std::span<const std::int64_t>;
 
-/// Grows a part of an array dimension by dimension, the one with neighbouring elements first.
+/// Builds the layout of a part of an array, dimension by dimension, that with adjacent elements
+/// first.
 class array_part {
  public:
   explicit array_part(const layout& old) : part_(layout_facts::of(old)), stride_(old.extent()) {}
 
-  /// Adds the dimension of `size` of which indices [start, start + count) belong to the part.
+  /// Adds a dimension of `size` indices, of which [start, start + count) belong to the part.
   void range(std::int64_t size, std::int64_t start, std::int64_t count) {
     part_ = part_.repeated(count, stride_).moved(times(start));
     close(size);
   }
 
-  /// Adds the dimension of `size` of which process `mine` of `processes` owns every `processes`-th
-  /// block of `block` indices.
+  /// Adds a dimension of `size` indices, of which process `mine` of `processes` owns every
+  /// `processes`-th block of `block` indices.
   void cyclic(std::int64_t size, std::int64_t block, std::int64_t mine, std::int64_t processes) {
     const auto first = mine * block;
     const auto lap = block * processes;
-    const auto left = size - first;  // indices from my first block on
+    const auto left = size - first;  // indices from the first own block on
     const auto whole = left < block ? 0 : (left - block) / lap + 1;
     const auto rest = std::clamp<std::int64_t>(left - whole * lap, 0, block - 1);
     facts_list mine_of_it;
@@ -42,7 +43,7 @@ class array_part {
     close(size);
   }
 
-  /// The bounds are those of the whole array.
+  /// The layout of the part, with the bounds of the whole array.
   [[nodiscard]] built finish() {
     part_.set_bounds(0, stride_);
     if (part_.overflow || overflow_) {
@@ -64,7 +65,7 @@ class array_part {
   bool overflow_ = false;
 };
 
-/// Dimension number `i` counted from the one whose neighbours are adjacent in memory.
+/// The number of dimension `i`, counted from the one whose elements are adjacent in memory.
 std::size_t fastest_first(std::size_t i, std::size_t count, storage_order order) noexcept {
   return order == storage_order::c ? count - 1 - i : i;
 }

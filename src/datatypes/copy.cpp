@@ -1,4 +1,4 @@
-// Packing and unpacking: one walk over a plan, in either direction.
+// Packing and unpacking: one traversal of a plan, in either direction.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -8,8 +8,8 @@
 namespace headway::datatypes {
 namespace {
 
-/// Goes over a plan and moves bytes between the buffer and the packed form, which it passes through
-/// from `packed_` on. `out`: from the buffer to the packed form.
+/// Traverses a plan and copies bytes between the buffer and the packed form, where it advances
+/// `packed_`. `out`: from the buffer to the packed form.
 template <bool out>
 class walker {
   using buffer_at = std::conditional_t<out, const std::byte*, std::byte*>;
@@ -18,7 +18,7 @@ class walker {
  public:
   explicit walker(packed_at packed) noexcept : packed_(packed) {}
 
-  /// Bytes [begin, end) of `count` rounds of `p`; the range is within them and not empty.
+  /// Copies bytes [begin, end) of `count` rounds of `p`; the range is within them and not empty.
   void rounds(const plan& p, std::int64_t count, std::int64_t stride, buffer_at at,
               std::int64_t begin, std::int64_t end) noexcept {
     if (begin == 0 && end == count * p.size) {
@@ -125,7 +125,7 @@ class walker {
     }
   }
 
-  /// The member that holds byte `position` of the packed form.
+  /// The member that contains byte `position` of the packed form.
   template <class Members>
   static auto containing(const Members& members, std::int64_t position) noexcept {
     using member = typename Members::value_type;

@@ -7,7 +7,7 @@
 namespace headway::datatypes {
 namespace {
 
-/// Arithmetic that remembers whether a result did not fit.
+/// 64-bit arithmetic that records overflow.
 class careful {
  public:
   explicit careful(bool& overflow) noexcept : overflow_(overflow) {}

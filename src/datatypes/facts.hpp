@@ -8,8 +8,9 @@
 
 namespace headway::datatypes {
 
-/// A layout under construction. Bounds that a `resized` has set are kept apart from the bounds of
-/// the bytes: wherever there are any, they alone count (MPI-5.0 section 5.1.6).
+/// A layout under construction. The bounds that MPI_Type_create_resized has set are separate from
+/// the bounds of the bytes: where some are set, they alone count (MPI-5.0 section 5.1.6).
+/// Threads:  one at a time.
 struct layout_facts {
   std::int64_t size = 0;
   std::int64_t true_lb = 0, true_ub = 0;  ///< only if size > 0
@@ -29,14 +30,14 @@ struct layout_facts {
   [[nodiscard]] layout_facts repeated(std::int64_t count, std::int64_t stride) const;
   [[nodiscard]] layout_facts moved(std::int64_t offset) const;
   void set_bounds(std::int64_t lb, std::int64_t extent) noexcept;
-  /// Makes the layout. Not if `overflow`.
+  /// Makes the layout. Not to be called if `overflow`.
   [[nodiscard]] layout_ptr finish() const;
-  /// The same into a predefined one, which is never deleted.
+  /// The same for a predefined layout, which is never deleted.
   static void fill(layout& l, const layout_facts& facts);
   static const layout* new_predefined(const layout_facts& facts);
 };
 
-/// Puts layouts one behind the other.
+/// Joins layouts to one, in the order in which they are added.
 class facts_list {
  public:
   void add(const layout_facts& part);

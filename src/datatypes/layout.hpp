@@ -15,16 +15,16 @@ struct signature;  // which basic elements they are: datatypes/signature.hpp
 class layout_ptr;
 struct layout_facts;
 
-/// What an MPI datatype means: a sequence of basic elements, each at a place relative to the
-/// address of a buffer. Equal neighbours are folded into loops when it is built.
+/// The data of an MPI datatype: a sequence of basic elements, each at an offset from the address of
+/// a buffer. Repeated parts are folded into loops when it is built.
 ///
 /// Shape:    all sizes and offsets are bytes in 64 bits; a buffer of `count` elements repeats the
-///           sequence every `extent()` bytes. "Packed" means the elements' bytes back to back.
+///           sequence every `extent()` bytes. "Packed" means the elements' bytes without gaps.
 /// Threads:  immutable; shared through `layout_ptr`.
 /// Progress: no function waits or allocates.
 /// Errors:   none here; the builders (datatypes/build.hpp) refuse what does not fit into 64 bits.
-/// Source:   MPI-5.0 chapter 5; loops in place of a list of bytes after Träff and others,
-///           "Flattening on the fly", EuroPVM/MPI 1999.
+/// Source:   MPI-5.0 chapter 5; loops after Träff et al., "Flattening on the fly", EuroPVM/MPI
+///           1999.
 class layout {
  public:
   layout(const layout&) = delete;
@@ -32,9 +32,9 @@ class layout {
 
   /// The predefined type; lives as long as the program. Not for `number::none`.
   [[nodiscard]] static const layout& of(number kind) noexcept;
-  /// Which predefined type this is; `none` if it is derived. A `dup` keeps it.
+  /// Which predefined type this is; `none` if it is derived. A duplicate keeps it.
   [[nodiscard]] number kind() const noexcept { return kind_; }
-  /// The number that every element is, whatever the places; `none` if they differ or none exist.
+  /// The kind of all elements, whatever their offsets; `none` if kinds differ or there are none.
   [[nodiscard]] number element_kind() const noexcept { return element_kind_; }
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
@@ -46,13 +46,14 @@ class layout {
   [[nodiscard]] std::int64_t true_extent() const noexcept { return true_ub_ - true_lb_; }
   [[nodiscard]] std::int64_t alignment() const noexcept { return alignment_; }
 
-  /// Elements in a row are one block of memory: `count * size()` bytes from `true_lb()` on.
+  /// Whether any number of elements is one block of memory: `count * size()` bytes from
+  /// `true_lb()`.
   [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
-  /// `count` elements are one block: any number if `is_contiguous`, else perhaps a single one.
+  /// Whether `count` elements are one block: any number if `is_contiguous`, else at most one.
   [[nodiscard]] bool is_one_block(std::int64_t count) const noexcept {
     return contiguous_ || (one_block_ && count == 1) || count == 0 || size_ == 0;
   }
-  /// Bytes from the first to behind the last byte of `count` elements; they start at `first_byte`.
+  /// Bytes from the first to the end of the last of `count` elements; they start at `first_byte`.
   [[nodiscard]] std::int64_t footprint(std::int64_t count) const noexcept;
   [[nodiscard]] std::int64_t first_byte(std::int64_t count) const noexcept;
 
@@ -73,7 +74,7 @@ class layout {
   [[nodiscard]] std::int64_t elements() const noexcept;
   /// Basic elements in the first `bytes` of the packed form; -1 if they end inside one.
   [[nodiscard]] std::int64_t elements_in(std::int64_t bytes) const noexcept;
-  /// For functions that visit the elements (external32, signatures).
+  /// The basic elements, for functions that visit them, such as external32.
   [[nodiscard]] const signature& elements_tree() const noexcept { return *signature_; }
 
  private:
@@ -85,23 +86,22 @@ class layout {
   std::int64_t size_ = 0;
   std::int64_t lb_ = 0, ub_ = 0;
   std::int64_t true_lb_ = 0, true_ub_ = 0;
-  std::int64_t origin_ = 0;  ///< where the plan starts, relative to the buffer
+  std::int64_t origin_ = 0;  ///< offset of the plan from the buffer
   std::int64_t alignment_ = 1;
   number kind_ = number::none;
   number element_kind_ = number::none;
   bool contiguous_ = false;
   bool one_block_ = false;
-  bool bounds_set_ = false;  ///< a `resized` is inside: its bounds count
-  bool immortal_ = false;    ///< predefined: never counted
+  bool bounds_set_ = false;  ///< bounds were set by MPI_Type_create_resized, also in a part of it
+  bool immortal_ = false;    ///< predefined: its users are not counted
   mutable std::atomic<std::uint32_t> users_{0};
   std::shared_ptr<const plan> plan_;
   std::shared_ptr<const signature> signature_;
 };
 
-/// A pointer that counts the users of its layout; the last one deletes it. Predefined layouts are
-/// not counted.
+/// A reference-counting pointer to a layout: the last one deletes it, unless it is predefined.
 class layout_ptr {
-  // Hazard: a user's last read after the deletion by another. Edge: (G) release -> (D) acquire.
+  // Hazard: a user reads after another has deleted. Edge: (G) release -> (D) acquire.
  public:
   layout_ptr() noexcept = default;
   layout_ptr(const layout* shared) noexcept : at_(shared) { take(); }
@@ -121,7 +121,7 @@ class layout_ptr {
 
  private:
   void take() const noexcept {
-    // Relaxed: whoever copies a pointer holds a count already; the new one carries no data.
+    // Relaxed: the pointer that is copied holds a count already; the new one carries no data.
     if (at_ && !at_->immortal_) at_->users_.fetch_add(1, std::memory_order_relaxed);
   }
   void give() noexcept {

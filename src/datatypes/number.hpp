@@ -4,7 +4,7 @@
 
 namespace headway::datatypes {
 
-/// What a predefined type holds: how many bits of which sort, which is all that moving and reducing
+/// The kind of a predefined type: its size and arithmetic, which is all that copies and reductions
 /// need. Types of several languages share one (MPI_INT, MPI_INT32_T, MPI_INTEGER: int32).
 enum class number : std::uint8_t {
   none,  ///< a derived type
@@ -22,22 +22,22 @@ enum class number : std::uint8_t {
   float32,
   float64,
   long_double,
-  float128,   ///< MPI_REAL16 where long double is something else
-  complex32,  ///< two float32, as all complex: named after one part
+  float128,   ///< MPI_REAL16 where long double is another format
+  complex32,  ///< two float32; all complex kinds are named after one part
   complex64,
   complex_long_double,
   complex128,
   bool8,     ///< C and C++ bool
-  logical8,  ///< Fortran LOGICAL of that many bits: zero is false, all else true
+  logical8,  ///< Fortran LOGICAL of so many bits: zero is false, all else true
   logical16,
   logical32,
   logical64,
   logical128,
   byte,    ///< MPI_BYTE: uninterpreted; bitwise operators only
-  text8,   ///< MPI_CHAR, MPI_CHARACTER: computed with like a small integer
+  text8,   ///< MPI_CHAR, MPI_CHARACTER: reduced like int8
   text32,  ///< MPI_WCHAR: no operator
   packed,  ///< MPI_PACKED: no operator
-  half,    ///< MPI_REAL2: moved, never computed with
+  half,    ///< MPI_REAL2: no operator
   complex_half,
   float_int,  ///< value and index, for MPI_MINLOC and MPI_MAXLOC
   double_int,

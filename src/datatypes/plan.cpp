@@ -6,7 +6,7 @@
 namespace headway::datatypes {
 namespace {
 
-/// A list of at most so many runs is copied into the list that it becomes a part of.
+/// A list of at most so many runs is copied into a list that contains it.
 constexpr std::size_t dissolved_runs_max = 32;
 
 plan_ptr share(plan made) { return std::make_shared<const plan>(std::move(made)); }

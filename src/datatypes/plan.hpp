@@ -10,13 +10,13 @@ namespace headway::datatypes {
 struct plan;
 using plan_ptr = std::shared_ptr<const plan>;
 
-/// A plan and where it starts. A null plan holds no bytes.
+/// A plan with its offset in the buffer. A null plan has no bytes.
 struct placed_plan {
   std::int64_t offset = 0;
   plan_ptr plan;
 };
 
-/// Where the bytes of a layout are, in packed order, as a tree of loops and lists.
+/// The offsets of a layout's bytes, in packed order, as a tree of loops and lists.
 /// Shape:    offsets are relative to the start of the enclosing node; the first byte of `block`,
 ///           and the first round of `loop`, are at 0. Built once by `repeat` and `plan_list`.
 /// Threads:  immutable; shared between layouts.
@@ -24,8 +24,8 @@ struct plan {
   enum class form : std::uint8_t {
     block,  ///< `size` bytes in a row
     loop,   ///< `count` times `child`, `stride` bytes apart
-    runs,   ///< blocks at irregular places
-    list,   ///< other plans at irregular places
+    runs,   ///< blocks at irregular offsets
+    list,   ///< other plans at irregular offsets
   };
   struct run {
     std::int64_t offset;  ///< in the buffer
@@ -48,10 +48,10 @@ struct plan {
 };
 
 [[nodiscard]] placed_plan block_plan(std::int64_t bytes);
-/// `count` rounds of `what`, `stride` bytes apart; folds what turns out to be one block or loop.
+/// `count` rounds of `what`, `stride` bytes apart, folded to one block or loop where possible.
 [[nodiscard]] placed_plan repeat(const placed_plan& what, std::int64_t count, std::int64_t stride);
 
-/// Puts plans at places one after the other, and folds the result.
+/// Joins plans at given offsets to one, and folds the result.
 class plan_list {
  public:
   void add(std::int64_t offset, const placed_plan& what);
@@ -60,20 +60,20 @@ class plan_list {
  private:
   struct item {
     std::int64_t offset;
-    std::int64_t
-        length;      ///< of a block, which may still grow: its plan is made when it is complete
-    plan_ptr child;  ///< null: a block
+    std::int64_t length;  ///< if a block: it grows until the next item
+    plan_ptr child;       ///< null: a block
   };
   void add_block(std::int64_t offset, std::int64_t length);
-  /// Whether all parts are alike and equally far apart. There are at least two.
+  /// Whether all items, at least two, are equal and equally far apart.
   [[nodiscard]] static bool regular(const std::vector<item>& items) noexcept;
   [[nodiscard]] static plan_ptr child_of(const item& i);
 
   std::vector<item> items_;
 };
 
-/// Bytes [begin, end) of the packed form of `count` rounds of `what`, `stride` apart, are copied
-/// between the buffer and `packed`.
+/// Copies bytes [begin, end) of the packed form of `count` rounds of `what`, `stride` bytes apart,
+/// from the buffer to `packed`, or back. `buffer` includes the plan's offset.
+/// Threads:  any. Never waits or allocates.
 void copy_out(const plan& what, std::int64_t count, std::int64_t stride, const std::byte* buffer,
               std::int64_t begin, std::int64_t end, std::byte* packed) noexcept;
 void copy_in(const plan& what, std::int64_t count, std::int64_t stride, std::byte* buffer,

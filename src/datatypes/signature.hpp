@@ -11,7 +11,7 @@ namespace headway::datatypes {
 struct signature;
 using signature_ptr = std::shared_ptr<const signature>;
 
-/// Which basic elements a layout consists of, in order, without their places.
+/// The basic elements of a layout, in order, without their offsets.
 /// Shape:    a run (`count` times `kind`), a loop (`count` times `child`) or a list.
 /// Threads:  immutable; shared between layouts.
 struct signature {
@@ -29,13 +29,13 @@ struct signature {
 /// Bytes of a basic element (not of a pair).
 [[nodiscard]] std::int64_t bytes_of(number kind) noexcept;
 
+/// A run; null, which is the empty signature, if `count` is 0.
 [[nodiscard]] signature_ptr run_signature(number kind, std::int64_t count);
-/// A null signature is empty.
 [[nodiscard]] signature_ptr repeat(const signature_ptr& what, std::int64_t count);
-/// Signatures one behind the other; neighbouring runs of one kind become one run.
+/// The signatures in sequence; neighbouring runs of one kind become one run.
 [[nodiscard]] signature_ptr join(const std::vector<signature_ptr>& parts);
 
-/// Elements that end within the first `bytes`; -1 if the bytes end inside one.
+/// The number of elements in the first `bytes`; -1 if these end inside an element.
 [[nodiscard]] std::int64_t elements_in(const signature& s, std::int64_t bytes) noexcept;
 
 /// Calls `visit(kind, count)` for each run in the order of the packed form.

@@ -10,7 +10,7 @@ namespace headway::messages {
 
 exchange_parts::~exchange_parts() {
   while (unexpected_message* message = early.pop_front()) free_unexpected(message);
-  for (auto& slot : pages) delete slot.load(std::memory_order_relaxed);  // nobody else is left
+  for (auto& slot : pages) delete slot.load(std::memory_order_relaxed);  // no other thread is left
 }
 
 context* exchange_parts::find(std::uint16_t id) noexcept {
@@ -55,8 +55,8 @@ void exchange_parts::keep_early(unexpected_message& message) noexcept {
   match(*where, message);  // a receive may have been posted there already
 }
 
-/// Discards a message whose receive has ended, or will end, as `peer_lost`: its sender would wait
-/// for ever. Deletes itself.
+/// Receives and discards a message whose proper receive has ended, or will end, as `peer_lost`;
+/// otherwise its sender would wait for ever. Deletes itself.
 struct discarding_receive final : request {
   explicit discarding_receive(context& where) noexcept {
     aim(where, {}, any_source);
@@ -69,22 +69,22 @@ struct discarding_receive final : request {
 
 void exchange_parts::match(context& where, unexpected_message& message) noexcept {
   request* r = nullptr;
-  bool unwanted = false, bins_short = false;
+  bool discarded = false, bins_short = false;
   {
     const base::lock_guard guard(where.lock);
     r = where.waiting.take_posted(message.source, message.tag);
-    unwanted = !r && message.is_rts && where.collective && where.has_lost;
+    discarded = !r && message.is_rts && where.collective && where.has_lost;
     if (r) {
       r->posted_ = false;
-    } else if (!unwanted) {
+    } else if (!discarded) {
       where.keep(message);
       bins_short = where.waiting.bins_wanted() != 0;
     }
   }
   if (bins_short) where.widen();
-  if (unwanted) r = new (std::nothrow) discarding_receive(where);
+  if (discarded) r = new (std::nothrow) discarding_receive(where);
   if (r) return receive_unexpected(*r, message);
-  if (unwanted) free_unexpected(&message);  // no memory: its sender waits, for a lost communicator
+  if (discarded) free_unexpected(&message);  // out of memory: its sender waits for ever
 }
 
 void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept {
@@ -114,7 +114,7 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
     from.consumed(eager_charge(payload.size()));
     return deliver(*r, source, head.tag, payload, head.given_up != 0);
   }
-  // Copied without the lock: a receive that is posted meanwhile is found below.
+  // Copied without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, head, payload);
   if (!message) {
     base::log(base::severity::error, "out of memory: a message of {} bytes from rank {} is lost",
@@ -128,20 +128,33 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
 void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   rts announced;
   if (!read_head(bytes, announced)) return;
+  context* where = find(announced.match.context);
+  if (where) {
+    request* r = nullptr;
+    {
+      const base::lock_guard guard(where->lock);
+      r = where->waiting.take_posted(static_cast<int>(announced.match.source), announced.match.tag);
+      if (r) r->posted_ = false;
+    }
+    if (r) return accept(from, *r, announced);
+  }
+  // Made without the lock: a receive that is posted meanwhile is found below.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) {
     base::log(base::severity::error, "out of memory: a request to send from rank {} is lost",
               static_cast<std::uint32_t>(from.id()));
     return;
   }
-  context* where = find(announced.match.context);
   if (where) return match(*where, *message);
   keep_early(*message);
 }
 
 void exchange_parts::receive_unexpected(request& r, unexpected_message& message) noexcept {
   if (message.is_rts) {
-    accept(*message.from, r, message);
+    accept(*message.from, r,
+           {.match = {.source = static_cast<std::uint32_t>(message.source), .tag = message.tag},
+            .bytes = message.bytes,
+            .message = message.announced});
   } else {
     message.from->consumed_late(message.charge);
     deliver(r, message.source, message.tag, {message.data(), message.bytes}, message.given_up);
@@ -182,13 +195,13 @@ void exchange_parts::fail(request& r, outcome how) noexcept {
   complete(r);
 }
 
-void exchange_parts::lost(packets::peer& whom) noexcept {
+void exchange_parts::lost(packets::peer& peer) noexcept {
   for (auto& slot : pages) {
     page* entries = slot.load(std::memory_order_acquire);  // (E)
     if (!entries) continue;
     for (auto& entry : *entries) {
       context* where = entry.load(std::memory_order_acquire);  // (E)
-      if (where) lost_in(*where, whom);
+      if (where) lost_in(*where, peer);
     }
   }
 }
@@ -206,7 +219,7 @@ void context::widen() noexcept {
     wanted = waiting.bins_wanted();
   }
   if (wanted == 0) return;
-  auto bins = matcher::bins::make(wanted);  // freed, or the old ones, after the lock
+  auto bins = matcher::bins::make(wanted);  // these, or the old ones, are freed after the lock
   const base::lock_guard guard(lock);
   waiting.widen(bins);
 }
@@ -236,8 +249,8 @@ void context::wake_all_watches() noexcept {
   while (watch* w = watches.pop_front()) w->complete();
 }
 
-void exchange_parts::lost_in(context& where, packets::peer& whom) noexcept {
-  const auto lost_rank = where.members->rank_of(whom.id());
+void exchange_parts::lost_in(context& where, packets::peer& peer) noexcept {
+  const auto lost_rank = where.members->rank_of(peer.id());
   if (!lost_rank) return;
   bool noted = false;
   while (true) {

@@ -15,16 +15,18 @@ namespace headway::messages {
 
 struct exchange_parts;
 
-/// A matching space: ranks, and what waits there. See exchange.hpp.
+/// A matching space: the ranks of a communicator with the posted receives and unexpected messages
+/// of one of its sides. Used through exchange.hpp.
+/// Threads:  any, except where a comment names one thread.
 class context {
  public:
-  context(exchange_parts& of, std::uint16_t number, int own_rank, processes::membership_ref who,
+  context(exchange_parts& of, std::uint16_t number, int own_rank, processes::membership_ref ranks,
           bool is_collective)
       : parts(of),
         id(number),
         self(own_rank),
         collective(is_collective),
-        members(std::move(who)),
+        members(std::move(ranks)),
         used_(members->size() <= remembered_max ? static_cast<std::size_t>(members->size()) : 0) {}
 
   exchange_parts& parts;
@@ -32,33 +34,33 @@ class context {
   const int self;
   const bool collective;
   const processes::membership_ref members;
-  /// For peers with several rails; null: as HEADWAY_STRATEGY says. Strategies do not change:
-  /// relaxed, it carries nothing.
+  /// The strategy for peers with several rails; null: HEADWAY_STRATEGY's. Strategies are immutable:
+  /// relaxed.
   std::atomic<const packets::strategy*> how{nullptr};
 
-  /// A thread that waits for a message that it does not receive yet: a blocking probe.
+  /// A thread that waits in a blocking probe for a message with this pattern.
   struct watch : progress::completion, base::list_hook<> {
     explicit watch(matcher::pattern of) : wanted(of) {}
     const matcher::pattern wanted;
   };
 
-  /// Keeps a message that no receive waits for, and ends the watches for it.
+  /// Adds an unexpected message, and ends the watches that it matches.
   void keep(unexpected_message& message) noexcept HEADWAY_REQUIRES(lock) {
     waiting.add_unexpected(message);
     if (!watches.empty()) [[unlikely]]
       wake_watches(message.source, message.tag);
   }
-  /// More bins for what waits, if there are too few. What took the lock calls it afterwards if it
-  /// saw `waiting.bins_wanted()`: nothing is allocated under the lock.
+  /// Gives `waiting` more bins if it has too few. A caller that saw `waiting.bins_wanted()` under
+  /// the lock calls this after releasing it, because nothing is allocated under the lock.
   void widen() noexcept HEADWAY_EXCLUDES(lock);
-  /// Ends the watches for such messages; of all, if their sources may be gone.
+  /// Ends the watches that such a message matches.
   void wake_watches(int source, int tag) noexcept HEADWAY_REQUIRES(lock);
   void wake_all_watches() noexcept HEADWAY_REQUIRES(lock);
-  /// No such message will come: its sender is lost.
+  /// Whether no message from this source (or `any_source`) will come, because a process is lost.
   [[nodiscard]] bool hopeless(int source) const noexcept HEADWAY_REQUIRES(lock);
-  /// Nothing comes from this rank any more.
+  /// Whether this rank's process is lost.
   [[nodiscard]] bool lost(int rank) const noexcept;
-  /// The peer that is this rank; made, if it was not used yet.
+  /// This rank's peer, which is made on first use.
   [[nodiscard]] packets::peer& peer_of(int rank) noexcept {
     const auto index = static_cast<std::size_t>(rank);
     if (index < used_.size()) [[likely]]
@@ -67,22 +69,22 @@ class context {
     return look_up(index);
   }
 
-  base::spinlock lock;  // no call out of this module is made under it
+  base::spinlock lock;  // no function of another module is called under it
   matcher waiting HEADWAY_GUARDED_BY(lock);
   base::intrusive_list<watch> watches HEADWAY_GUARDED_BY(lock);
   bool has_lost HEADWAY_GUARDED_BY(lock) = false;  // a member is lost
-  // Of `source_watch`, its ltask's alone: the lower ranks need no watch any more; where it goes on,
-  // when any source will do.
+  // Used by the ltask of `source_watch` alone: all lower ranks are peers already, and the rank at
+  // which the next look for `any_source` begins.
   int first_unwatched = 0;
   int next_source = 0;
 
  private:
   packets::peer& look_up(std::size_t rank) noexcept;
 
-  // Small contexts remember the peers that were used: a message then takes two loads instead of the
-  // walk through the membership and the table of all peers.
+  // Small contexts remember the peers that were used: a message then takes two loads instead of a
+  // look-up in the membership and in the table of all peers.
   static constexpr int remembered_max = 256;
-  // (U) release in `look_up`, acquire in `peer_of`: the peer is seen whole.
+  // (U) release in `look_up`, acquire in `peer_of`: the peer's members are visible.
   std::vector<std::atomic<packets::peer*>> used_;
 };
 

@@ -35,7 +35,7 @@ context* exchange::open_context(std::uint32_t id, int self, processes::membershi
 
 void exchange::close_context(context* where) noexcept {
   parts_->enter(where->id, nullptr);
-  // A reaper may have found it just before: when an ltask has run, that round is over.
+  // A reaper may have found the context just before; once a new ltask has run, that round is over.
   struct last_round : progress::ltask {
     last_round() noexcept
         : ltask("close context", &last_round::run, progress::ltask_kind::one_shot) {}
@@ -100,7 +100,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.how = where.how.load(std::memory_order_relaxed);
   out.sent = &exchange_parts::payload_sent;
   out.fall_back_to_rts = &exchange_parts::fall_back_to_rts;
-  const bool later = parts_->offloads && r.background;  // a blocking call gains nothing by it
+  const bool later = parts_->offloads && r.background;  // a blocking call gains nothing
   switch (later ? to.post_later(out) : to.post(out)) {
     case packets::posted::done:
       parts_->complete_at_once(r);
@@ -113,10 +113,10 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   }
 }
 
-void exchange::receive(context& where, request& r, std::span<std::byte> room, int source,
+void exchange::receive(context& where, request& r, std::span<std::byte> memory, int source,
                        int tag) noexcept {
   const coarse_lock held(*parts_);
-  r.aim(where, room, source);
+  r.aim(where, memory, source);
   r.tag_ = tag;
   const matcher::pattern wanted{source, tag};
   unexpected_message* message = nullptr;
@@ -184,7 +184,7 @@ unexpected_message* exchange::probe_matched(context& where, int source, int tag,
   while (probe(where, source, tag, found) && found.how == outcome::ok) {
     const base::lock_guard guard(where.lock);
     unexpected_message* message = where.waiting.find_unexpected({source, tag});
-    if (!message) continue;  // another thread was faster
+    if (!message) continue;  // another thread took it
     where.waiting.remove_unexpected(*message);
     found = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
     return message;
@@ -203,8 +203,8 @@ void exchange::await_message(context& where, int source, int tag) noexcept {
 }
 
 void exchange::receive_unexpected(context& where, request& r, unexpected_message* message,
-                                  std::span<std::byte> room) noexcept {
-  r.aim(where, room, message->source);
+                                  std::span<std::byte> memory) noexcept {
+  r.aim(where, memory, message->source);
   r.tag_ = message->tag;
   parts_->receive_unexpected(r, *message);
 }

@@ -20,26 +20,25 @@ enum class send_mode : std::uint8_t {
   standard,
   synchronous,
   ready,
-  give_up,  ///< the sender has failed: whoever receives this instead of data ends as `peer_lost`
+  give_up,  ///< the sender has failed: the receive of this message ends as `peer_lost`
 };
 
-/// A message that arrived before its receive, taken out of the matching by a matched probe.
+/// A message that arrived before its receive; a matched probe takes it out of the matching.
 struct unexpected_message;
 
 /// A matching space with a rank order: one side (point-to-point or collective) of a communicator.
-/// Threads:  every function any thread; the table of ranks is immutable. Made by
-///           `exchange::open_context`, ended by `close_context`.
+/// Made by `exchange::open_context`, ended by `close_context`.
 class context;
 struct exchange_parts;
 
-/// Tag matching, eager and rendezvous, over `packets`. One per process.
-///
+/// Sends and receives messages between the ranks of a context: tag matching, eager and rendezvous,
+/// over the module `packets`. One for each runtime.
 /// Threads:  every function any thread. Messages between one pair of ranks in one context match in
 ///           the order in which their sends were started; starts that race have no order.
-/// Progress: no function waits, polls or allocates without bound. What they start goes on at the
-///           engine's polling points; the caller waits with `engine().wait(request)`.
+/// Progress: no function waits unless it says so. What they start continues at the engine's polling
+///           points; the caller waits with `engine().wait(request)`.
 /// Errors:   reported in `request::arrived.how`; a rank or tag out of range is the caller's bug.
-/// Source:   pioman15 and multirail08 (collect layer); MPI-5.0 sections 3.5, 3.8; matching bins
+/// Source:   pioman15 and multirail08 (docs/papers.md); MPI-5.0 sections 3.5, 3.8; matching bins
 ///           after Denis, CCGrid 2019.
 class exchange {
  public:
@@ -48,62 +47,66 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// `members` are the processes that messages go to and come from. `self` is this process's rank
-  /// as they know it: among `members`, or in a second group whose members have opened the context
-  /// with the ranks of the first. `id` (see numbers.hpp) must be the same on all of them and in no
-  /// other use. Local; messages that came before are kept and found.
-  /// When a process is lost, receives that could be its own end as `peer_lost`; in a `collective`
-  /// context all of them do, because the others wait for the lost one in turn.
+  /// Opens a context. `members` are the processes that messages go to and come from; `self` is this
+  /// process's rank as they know it: among `members`, or in a second group, whose members open the
+  /// context with the first as theirs. All use the same `id` (numbers.hpp), and for nothing else at
+  /// the time. Local: messages that arrived before are kept and delivered.
+  /// When a member is lost, receives that only it could match, and those from `any_source`, end as
+  /// `peer_lost`; in a `collective` context all do, because the other members wait for it too.
   [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,
                                       bool collective = false);
-  /// After its last request: forgets the context and what still waits in it. Waits, for a round.
+  /// Ends a context whose requests are all complete, and discards its unexpected messages. Waits
+  /// until one ltask has run.
   void close_context(context* where) noexcept;
 
-  /// Makes peers of all members: for what reaches them past this module, as shared memory does.
+  /// Makes the peers of all members, for callers that reach them without messages, through shared
+  /// memory.
   static void use_members(context& where) noexcept;
 
-  /// How messages of this context are given to the rails of peers that have several, from now on;
-  /// until then as HEADWAY_STRATEGY says. False: there is none of that name, nothing has changed.
+  /// Sets the strategy of this context's messages to peers with several rails; the initial one is
+  /// HEADWAY_STRATEGY's. False: no strategy has that name, and nothing changes.
   [[nodiscard]] static bool use_strategy(context& where, std::string_view name) noexcept;
   [[nodiscard]] static std::string_view strategy_of(const context& where) noexcept;
   [[nodiscard]] static std::vector<std::string_view> strategy_names();
 
-  /// `data` must stay as it is until the request is complete.
+  /// Starts a send. `data` must not change until the request is complete.
   [[gnu::hot]] void send(context& where, request& r, std::span<const std::byte> data,
                          int destination, int tag, send_mode mode = send_mode::standard) noexcept;
-  /// Writes at most `room.size()` bytes; a longer message is cut and ends as `truncated`.
-  [[gnu::hot]] void receive(context& where, request& r, std::span<std::byte> room, int source,
+  /// Starts a receive. A message longer than `memory` is cut and ends as `truncated`.
+  [[gnu::hot]] void receive(context& where, request& r, std::span<std::byte> memory, int source,
                             int tag) noexcept;
-  /// A receive that has not matched ends as `cancelled`, at once. Others are left alone.
+  /// Ends a receive that has not matched as `cancelled`, at once. Has no effect on other requests.
   void cancel(request& r) noexcept;
 
-  /// Is a message there that such a receive would match? Polls once when not. Also true, with
-  /// `found.how == outcome::peer_lost`, when its sender is gone.
+  /// Whether a message has arrived that such a receive would match; polls once if not. Also true,
+  /// with `found.how == outcome::peer_lost`, when the sender is lost.
   [[nodiscard]] bool probe(context& where, int source, int tag, arrival& found) noexcept;
-  /// The same, and takes it: only `receive_unexpected` can have it then. nullptr: none is there, or
-  /// `found.how` says that none will be.
+  /// The same, and takes the message out of the matching, for `receive_unexpected`. nullptr: none
+  /// has arrived, or, as `found.how` says, none will.
   [[nodiscard]] unexpected_message* probe_matched(context& where, int source, int tag,
                                                   arrival& found) noexcept;
-  /// Waits until `probe` would say true, though another thread may take the message first.
+  /// Waits until `probe` would return true. Another thread may take the message first.
   void await_message(context& where, int source, int tag) noexcept;
+  /// Receives a message that `probe_matched` took; frees it.
   void receive_unexpected(context& where, request& r, unexpected_message* message,
-                          std::span<std::byte> room) noexcept;
+                          std::span<std::byte> memory) noexcept;
 
-  // Preposted memory, for a module above that tells a sender itself where its message may go: the
-  // message is then neither announced nor asked for. See packets::rendezvous.
-  /// Number 0: not now, or never from this process. The sender is trusted with the memory until it
-  /// is withdrawn.
+  // Preposted memory, for a module above that names the memory to the sender itself: the message
+  // then needs no request to send and no clear to send. See packets::rendezvous.
+  /// Exposes `memory` to `source`, which may write to it until it is withdrawn. A result with
+  /// number 0: impossible at present, or for this process at all.
   [[nodiscard]] packets::preposted prepost(context& where, request& r, std::span<std::byte> memory,
                                            int source) noexcept;
-  /// The message that comes, or has come, into the memory of `r` has so many bytes (1 to those of
-  /// the memory): when they are there, `r` is complete. Once, inside a call of `packets::receiver`
-  /// that brings something from that process.
+  /// States the length of the message for the preposted memory of `r`: 1 to the memory's bytes. `r`
+  /// completes when they have arrived, which may be before this call. Once, inside a call of
+  /// `packets::receiver` for a packet from that process.
   void expect(request& r, std::size_t bytes) noexcept;
-  /// Its request, which is the caller's again; a round may still look at it (`close_context`)
-  /// unless it is one of that process's own. nullptr: the request is complete, or will be soon.
+  /// Ends the exposure and returns its request to the caller. A concurrent round of the reaper may
+  /// still read the request; `close_context` waits for that. nullptr: the request is complete, or
+  /// will be soon.
   [[nodiscard]] request* withdraw(std::uint32_t preposted_number) noexcept;
-  /// Into memory that the receiver has preposted for us; it tells its own module above how much
-  /// comes.
+  /// Sends to memory that `destination` has preposted. The caller's module tells the receiver the
+  /// length, for `expect`.
   void put(context& where, request& r, std::span<const std::byte> data, int destination,
            const packets::preposted& into) noexcept;
 

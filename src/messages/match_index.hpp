@@ -8,21 +8,21 @@
 
 namespace headway::messages {
 
-/// A place in a `match_index`; derive from it, with a tag where an object is in two of them.
+/// The links of an entry of a `match_index`. An entry's class derives from it; a tag tells the
+/// hooks of an object in two indexes apart.
 template <class Tag = void>
 struct match_hook {
-  match_hook* next = nullptr;  // of the same key: a ring; null: in no index
+  match_hook* next = nullptr;  // ring of the entries with the same key; null: in no index
   match_hook* previous = nullptr;
-  match_hook* next_key = nullptr;  // of the oldest of a key: the oldest of the next one in its bin
+  match_hook* next_key = nullptr;  // if `oldest`: the oldest entry of the bin's next key
   std::uint64_t key = 0;
-  bool oldest = false;  // of its key
+  bool oldest = false;  // the oldest entry with its key
 };
 
-/// Entries by key, those of the same key in the order in which they were pushed.
-/// Shape:    a hash table of keys, each with a queue of its own, so that neither many keys nor many
-///           entries of one key make a look-up longer. The bins are the caller's memory; with about
-///           as many of them as keys, every operation takes constant time. Without bins until the
-///           first `move_to`, which comes before anything else.
+/// Finds entries by key; entries with the same key stay in the order in which they were pushed.
+/// Shape:    a hash table of keys, each with a queue of its own. The bins are the caller's memory,
+///           given by `move_to` before any other call. With about as many bins as keys, every
+///           operation takes constant time, however many entries a key has.
 /// Threads:  one at a time.
 template <class Entry, class Tag = void>
 class match_index {
@@ -38,7 +38,7 @@ class match_index {
   [[nodiscard]] std::size_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::size_t bins() const noexcept { return bins_.size(); }
 
-  /// The oldest of a key; null: there is none.
+  /// The oldest entry with this key, or nullptr.
   [[nodiscard]] Entry* oldest(std::uint64_t key) const noexcept {
     return static_cast<Entry*>(oldest_in(bins_[number_of(key)], key));
   }
@@ -61,7 +61,7 @@ class match_index {
     }
   }
 
-  /// The oldest of a key, taken out.
+  /// Removes and returns the oldest entry with this key, or returns nullptr.
   [[nodiscard]] Entry* take_oldest(std::uint64_t key) noexcept {
     hook** link = &bins_[number_of(key)];
     while (*link && (*link)->key != key) link = &(*link)->next_key;
@@ -79,7 +79,8 @@ class match_index {
     take_first(h, *link);
   }
 
-  /// Takes other bins into use, a power of two of them, each null; the old ones are no longer.
+  /// Moves all entries to other bins: a power of two of them, all null. The old ones are unused
+  /// then.
   void move_to(std::span<bin> bins) noexcept {
     const auto old = bins_;
     bins_ = bins;
@@ -91,7 +92,7 @@ class match_index {
       }
   }
 
-  /// Any entry for which `wanted(entry)` holds; null: there is none.
+  /// Any entry for which `wanted(entry)` holds, or nullptr. Visits all entries.
   template <class Wanted>
   [[nodiscard]] Entry* find_if(Wanted wanted) const noexcept {
     for (hook* first : bins_)
@@ -118,7 +119,8 @@ class match_index {
     h.previous->next = h.next;
     h.next = nullptr;
   }
-  /// `link` leads to it: from now on to the next of its key, or to the next key.
+  /// Removes the oldest entry of a key. `link`, which pointed to it, then points to the next entry
+  /// with that key, or to the next key.
   void take_first(hook& h, hook*& link) noexcept {
     hook* const following = h.next;
     link = h.next_key;
@@ -126,7 +128,7 @@ class match_index {
     else enter(*following, link);
     leave_ring(h);
   }
-  /// The oldest of its key.
+  /// Makes `h` the oldest entry of its key in that bin.
   static void enter(hook& h, bin& where) noexcept {
     h.oldest = true;
     h.next_key = where;

@@ -36,7 +36,7 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->is_rts = true;
   message->charge = 0;
   message->bytes = announced.bytes;
-  message->send_id = announced.send_id;
+  message->announced = announced.message;
   return message;
 }
 
@@ -67,7 +67,7 @@ matcher::bins matcher::bins::make(std::size_t count) noexcept {
 }
 
 void matcher::widen(bins& with) noexcept {
-  if (with.count <= posted_.bins()) return;  // no memory, or another thread was faster
+  if (with.count <= posted_.bins()) return;  // out of memory, or another thread did it already
   posted_.move_to({with.posted.get(), with.count});
   by_envelope_.move_to({with.envelopes.get(), with.count});
   by_source_.move_to({with.sources.get(), with.count});

@@ -14,33 +14,33 @@ namespace context_pair {
 inline constexpr std::uint32_t world = 0;       ///< MPI_COMM_WORLD
 inline constexpr std::uint32_t self = 1;        ///< MPI_COMM_SELF
 inline constexpr std::uint32_t job = 2;         ///< all processes of the job, for the library's use
-inline constexpr std::uint32_t endpoints = 3;   ///< large messages of end-points, in its first half
-inline constexpr std::uint32_t first_free = 4;  ///< from here on the members of a group agree
+inline constexpr std::uint32_t endpoints = 3;   ///< large messages of end-points, in context 2n
+inline constexpr std::uint32_t first_free = 4;  ///< the first that members of a group agree on
 inline constexpr std::uint32_t count = contexts_max / 2;
 }  // namespace context_pair
 
-/// In contexts of the program: 0 to `program_tag_max` (MPI_TAG_UB).
+/// Tags in contexts of the program: 0 to `program_tag_max` (MPI_TAG_UB).
 inline constexpr int program_tag_max = 0x3fffffff;
 
-/// In collective contexts: tags from `first` to `last`.
+/// A range of tags in collective contexts.
 struct tag_range {
   int first;
   int last;
   [[nodiscard]] constexpr std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(last - first) + 1;
   }
-  /// The tag of a number of any size: numbers come again after `size()`.
+  /// The tag for a number of any size: tags repeat after `size()` numbers.
   [[nodiscard]] constexpr int of(std::uint32_t number) const noexcept {
     return first + static_cast<int>(number % size());
   }
 };
-/// A collective operation has one, in the order of the calls.
+/// One for each collective operation, in the order of the calls.
 inline constexpr tag_range operation_tags{0, 0x1fffffff};
-/// MPI_Finalize waits for the other processes under this one.
+/// For the barrier of MPI_Finalize.
 inline constexpr int farewell_tag = 0x20000000;
-/// What all members of a communicator agree on has one each, in the order of the calls.
+/// One for each agreement of all members of a communicator, in the order of the calls.
 inline constexpr tag_range agreement_tags{0x3f000000, 0x3fffffff};
-/// What some members agree on: the tag that the program gave, or a hash of its text.
+/// For agreements of some members: the program's tag, or a hash of its text.
 inline constexpr tag_range group_agreement_tags{0x40000000, 0x7fffffff};
 
 /// Partitioned communication, which takes the negative tags but -1. A pair of a sender's and a

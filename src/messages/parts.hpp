@@ -13,11 +13,10 @@
 
 namespace headway::messages {
 
-/// The inside of `exchange`: what arrives (arrivals.cpp), and large messages (rendezvous.cpp).
-///
+/// The implementation of `exchange`: arriving packets (arrivals.cpp) and large messages
+/// (rendezvous.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
-/// Locks:    context::lock and early_lock. None is held while another is taken, but early_lock
-///           before context::lock; none across `complete`.
+/// Locks:    early_lock, then context::lock; `complete` is called under neither.
 struct exchange_parts final : packets::receiver {
   exchange_parts(packets::peers& all, progress::engine& own)
       : peers(all), engine(own), coarse(own.chosen().locks == progress::locking::coarse) {}
@@ -25,17 +24,18 @@ struct exchange_parts final : packets::receiver {
 
   [[gnu::hot]] void arrived(packets::peer& from,
                             std::span<const std::byte> bytes) noexcept override;
-  void lost(packets::peer& whom) noexcept override;
-  void lost_in(context& where, packets::peer& whom) noexcept;
+  void lost(packets::peer& peer) noexcept override;
+  void lost_in(context& where, packets::peer& peer) noexcept;
 
-  /// The open context of this number, or nullptr.
+  /// The open context with this number, or nullptr.
   [[nodiscard]] context* find(std::uint16_t id) noexcept;
+  /// Records a context, with the messages that arrived for it before; null: the number is free.
   void enter(std::uint16_t id, context* where);
 
   // Sending.
   void start_rts(packets::peer& to, request& r) noexcept;
   void begin_send(request& r) noexcept;
-  void write_rts(request& r, std::uint32_t send_id) noexcept;
+  void write_rts(request& r, const packets::announced& as) noexcept;
 
   // Receiving.
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
@@ -43,18 +43,18 @@ struct exchange_parts final : packets::receiver {
   void keep_early(unexpected_message& message) noexcept;
   /// Gives the message to its receive, or keeps it until that is posted.
   void match(context& where, unexpected_message& message) noexcept;
-  /// Fills `r`, taken out of the matcher, from a message that waited; frees the message.
+  /// Completes `r`, which is no longer posted, with an unexpected message; frees the message.
   void receive_unexpected(request& r, unexpected_message& message) noexcept;
   void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                bool given_up) noexcept;
   /// Fetches for `r` what a request to send has announced.
-  void accept(packets::peer& from, request& r, const unexpected_message& offered) noexcept;
+  void accept(packets::peer& from, request& r, const rts& announced) noexcept;
   void begin_receive(request& r) noexcept;
 
   // Ending.
   void now_pending(request& r) noexcept;
   [[gnu::hot]] void complete(request& r) noexcept;
-  /// The same for a request that no other thread has yet: no atomic exchange.
+  /// The same for a request that no other thread knows yet: no atomic exchange.
   void complete_at_once(request& r) noexcept;
   void fail(request& r, outcome how) noexcept;
   void end(request& r, bool well) noexcept {

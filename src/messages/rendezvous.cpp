@@ -6,7 +6,7 @@
 namespace headway::messages {
 namespace {
 
-// In the timeline: from the request to send, or from its match, until the last piece.
+// Names in the timeline: from the request to send, or from its match, until the last piece.
 constexpr const char* sending = "send rendezvous";
 constexpr const char* receiving = "receive rendezvous";
 
@@ -18,40 +18,38 @@ void exchange_parts::begin_send(request& r) noexcept {
   r.ended = &exchange_parts::send_ended;
 }
 
-void exchange_parts::write_rts(request& r, std::uint32_t send_id) noexcept {
+void exchange_parts::write_rts(request& r, const packets::announced& as) noexcept {
   r.how = r.where_->how.load(std::memory_order_relaxed);
   write_head(r, rts{.match = {.kind = wire_kind::request_to_send,
                               .context = r.where_->id,
                               .source = static_cast<std::uint32_t>(r.where_->self),
                               .tag = r.tag_},
                     .bytes = r.memory.size(),
-                    .send_id = send_id});
+                    .message = as});
 }
 
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
   begin_send(r);
-  peers.rendezvous().post_rts(to, r, [&](std::uint32_t given) { write_rts(r, given); });
+  peers.rendezvous().post_rts(to, r, [&](const auto& as) { write_rts(r, as); });
 }
 
 void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
   request& r = owner_of(static_cast<packets::transfer&>(item));
   auto& parts = r.where_->parts;
   parts.begin_send(r);
-  parts.peers.rendezvous().enter_rts(*r.with, r,
-                                     [&](std::uint32_t given) { parts.write_rts(r, given); });
+  parts.peers.rendezvous().enter_rts(*r.with, r, [&](const auto& as) { parts.write_rts(r, as); });
 }
 
-void exchange_parts::accept(packets::peer& from, request& r,
-                            const unexpected_message& offered) noexcept {
-  const std::size_t fits = std::min(offered.bytes, r.memory.size());
-  r.arrived = {.source = offered.source,
-               .tag = offered.tag,
+void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
+  const std::size_t fits = std::min<std::size_t>(announced.bytes, r.memory.size());
+  r.arrived = {.source = static_cast<int>(announced.match.source),
+               .tag = announced.match.tag,
                .bytes = fits,
-               .how = fits < offered.bytes ? outcome::truncated : outcome::ok};
+               .how = fits < announced.bytes ? outcome::truncated : outcome::ok};
   r.memory = r.memory.first(fits);
   r.how = r.where_->how.load(std::memory_order_relaxed);
   begin_receive(r);
-  peers.rendezvous().fetch(from, offered.send_id, r);
+  peers.rendezvous().fetch(from, announced.message, r);
 }
 
 void exchange_parts::begin_receive(request& r) noexcept {
@@ -60,7 +58,8 @@ void exchange_parts::begin_receive(request& r) noexcept {
   r.ended = &exchange_parts::receive_ended;
 }
 
-/// Not by way of its context: of what a program left under way that may be gone when rails stop.
+/// Through its peer and not its context: for a request that a program never completed, the context
+/// may no longer exist when the rails stop.
 exchange_parts& exchange_parts::parts_of(const request& r) noexcept {
   return static_cast<exchange_parts&>(r.with->above());
 }
@@ -82,7 +81,7 @@ void exchange_parts::payload_sent(packets::send_item& item, bool well) noexcept 
   parts_of(r).end(r, well);
 }
 
-// ---- memory that is preposted -------------------------------------------------------------------
+// ---- preposted memory ---------------------------------------------------------------------------
 
 packets::preposted exchange::prepost(context& where, request& r, std::span<std::byte> memory,
                                      int source) noexcept {

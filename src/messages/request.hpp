@@ -16,31 +16,33 @@ class context;
 constexpr int any_source = -1;  ///< the values of the standard ABI
 constexpr int any_tag = -1;
 
-/// How a request ended. `truncated`: the message was longer than the room for it.
+/// How a request ended. `truncated`: the message was longer than the receiver's memory.
 enum class outcome : std::uint8_t { ok, truncated, cancelled, peer_lost, failed };
 
+/// What a request has received or sent.
 struct arrival {
   int source = any_source;  ///< rank in the communicator
   int tag = any_tag;
-  std::size_t bytes = 0;  ///< of the message, cut to the buffer's size
+  std::size_t bytes = 0;  ///< length of the message, at most the memory's
   outcome how = outcome::ok;
 };
 
-/// A send or receive under way. Embedded in what needs it; the library keeps the address until it
-/// is complete, and never touches it after that.
-/// Threads:  started once, then completed by any thread; `arrived` may be read after `test()`.
+/// A send or receive under way, in memory of the caller, which must not move or free it before it
+/// is complete.
+/// Threads:  started by one thread, completed by any; `arrived` may be read after `test()`.
 class request : public progress::completion, private match_hook<>, private packets::transfer {
  public:
-  /// Called once by the thread that completes it, immediately before it becomes complete; may set
-  /// things up (unpack), start other requests and submit ltasks, must not wait or poll.
-  /// If it returns false the request does NOT become complete here: the callee took it over.
+  /// Called once by the completing thread, immediately before the request becomes complete. May
+  /// unpack data, start requests and submit ltasks; must not wait or poll. If it returns false, the
+  /// request does not become complete: the callee has taken it over, and may have freed it.
   using finisher = bool (*)(request& self) noexcept;
 
   finisher finish = nullptr;
-  void* owner = nullptr;  ///< the callee's own
+  void* owner = nullptr;  ///< for the use of `finish`
   arrival arrived;
-  /// Nobody waits for it right after the start: the engine must not be quiet while it is pending.
-  /// A blocking call, which waits itself, sets it to false and saves two atomic additions.
+  /// The program may compute while the request is pending, so that background threads must progress
+  /// it. A blocking call, whose thread waits and polls, sets it to false and saves two atomic
+  /// additions.
   bool background = true;
 
  private:
@@ -52,7 +54,7 @@ class request : public progress::completion, private match_hook<>, private packe
   template <class Entry, class Tag>
   friend class match_index;
 
-  /// The message, or the memory for it. A send's is only read.
+  /// Sets context, memory and rank. The memory of a send is only read.
   void aim(context& where, std::span<const std::byte> bytes, int rank) noexcept {
     where_ = &where;
     memory = {const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -60,11 +62,11 @@ class request : public progress::completion, private match_hook<>, private packe
   }
 
   context* where_ = nullptr;
-  std::uint64_t order_ = 0;  // of posting, in its context
+  std::uint64_t order_ = 0;  // position among the receives posted in its context
   int peer_rank_ = 0;        // in the communicator, or any_source
   int tag_ = 0;
-  bool posted_ = false;   // a receive that waits in the matcher; under the context's lock
-  bool counted_ = false;  // the engine was told `pending_started` for it
+  bool posted_ = false;   // a receive in the matcher; under the context's lock
+  bool counted_ = false;  // counted by engine.pending_started
 };
 
 }  // namespace headway::messages

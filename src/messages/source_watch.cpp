@@ -39,7 +39,7 @@ void source_watch::look_in(exchange_parts& parts, context& where) noexcept {
   std::array<int, sources_max> found;
   std::size_t count = 0;
   const auto unwatched = [&](int rank) { return parts.peers.unwatched((*where.members)[rank]); };
-  // A peer stays one: what is scanned below is nothing once all members have been used.
+  // Peers are never unmade: once all members are peers, this function returns here.
   const int size = where.members->size();
   while (where.first_unwatched < size && !unwatched(where.first_unwatched)) ++where.first_unwatched;
   if (where.first_unwatched == size) return;

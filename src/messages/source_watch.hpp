@@ -10,13 +10,12 @@ namespace headway::messages {
 class context;
 struct exchange_parts;
 
-/// Makes peers of the processes that a receive or a probe has been waiting for, where a rail would
-/// then notice their end: one that died before it was ever used is found in this way.
-///
-/// Shape:    looks about every 100 ms; where any source will do, at `sources_max` of them each
-///           time.
-/// Threads:  `look_soon` any; the look itself is an ltask, as the rails' are.
-/// Progress: a look waits for the router of each new peer.
+/// Detects the death of processes that a receive or probe waits for and that were never used: makes
+/// them peers, so that their rails notice when they end.
+/// Shape:    runs at the engine's ticks, about every 100 ms; for `any_source`, makes at most
+///           `sources_max` peers each time.
+/// Threads:  `start` and `stop` one thread; the search itself is an ltask.
+/// Progress: the search waits until each new peer's rails are matched.
 class source_watch {
  public:
   explicit source_watch(exchange_parts& of) noexcept : task_(of) {}

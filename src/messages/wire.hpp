@@ -6,36 +6,38 @@
 #include <span>
 
 #include "packets/send_item.hpp"
+#include "packets/transfer/transfer.hpp"
 
 namespace headway::messages {
 
-/// What a packet says. Both ends are the same build on machines of one byte order.
+/// The kinds of packets of this module, and their headers. Both ends are the same build on machines
+/// of one byte order.
 enum class wire_kind : std::uint8_t {
   eager = 1,            ///< envelope, then the message
-  request_to_send = 2,  ///< `rts`: a message waits at the sender, until it is fetched
+  request_to_send = 2,  ///< `rts`: announces a message that the receiver fetches
 };
 
-/// Begins like packets::stream_head. 16 bytes, so that a message of up to 40 bytes and its envelope
-/// share one cache line on shared memory.
+/// The header of an eager message; begins like packets::stream_head. 16 bytes, so that a message of
+/// up to 40 bytes and its envelope share one cache line in shared memory.
 struct envelope {
   std::uint32_t credit = 0;
   wire_kind kind = wire_kind::eager;
-  std::uint8_t given_up = 0;  ///< 1: in place of a message that will never come
+  std::uint8_t given_up = 0;  ///< 1: the sender failed, and this replaces its message
   std::uint16_t context = 0;
   std::uint32_t source = 0;  ///< rank in the communicator
   std::int32_t tag = 0;
 };
 static_assert(sizeof(envelope) == 16);
 
+/// The request to send a large message.
 struct rts {
   envelope match;
   std::uint64_t bytes = 0;
-  std::uint32_t send_id = 0;  ///< of packets::rendezvous
-  std::uint32_t zero = 0;
+  packets::announced message;
 };
-static_assert(sizeof(rts) == 32 && sizeof(rts) <= packets::send_item::head_bytes_max);
+static_assert(sizeof(rts) == 40 && sizeof(rts) <= packets::send_item::head_bytes_max);
 
-/// What an eager message may cost its receiver: itself and what it is kept in.
+/// The credits, in bytes, that an eager message occupies at its receiver: payload and bookkeeping.
 [[nodiscard]] constexpr std::uint32_t eager_charge(std::size_t payload_bytes) noexcept {
   return static_cast<std::uint32_t>(payload_bytes) + 128;
 }

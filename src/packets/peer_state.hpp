@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,8 @@ class peer_state final : public peer, private bundle_owner {
   [[nodiscard]] rails::memory& memory() const noexcept {
     return *scheduler_.direct().driver().memory();
   }
+  /// Large messages to it and from it. For advice: relaxed, it carries no data.
+  std::atomic<std::uint32_t> transfers_under_way{0};
   [[nodiscard]] rendezvous& large() const noexcept { return services_.large; }
 
   /// A packet from its only rail.

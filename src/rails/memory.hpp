@@ -85,6 +85,13 @@ struct atomic_request {
   std::uint64_t expected = 0;
 };
 
+/// How the bytes of a large message are sooner with the process that wants them.
+enum class sooner_by : std::uint8_t {
+  put,       ///< if its sender puts them
+  get,       ///< if it gets them itself; where `direct`
+  measured,  ///< that differs: it is to be measured; where `direct`
+};
+
 /// What a driver can do with one peer's memory. Constant while the peer is connected.
 struct memory_limits {
   bool put = false;
@@ -95,6 +102,7 @@ struct memory_limits {
   bool direct = false;    ///< `get`, and `put` to what is not notified, are `done` or `down` at
                           ///< once, need nothing of the peer, and may be called by any thread;
                           ///< a ticket with id 0 names bytes by their address alone
+  sooner_by large = sooner_by::put;
 };
 
 /// The memory of other processes, as far as they expose it: the second contract of a driver.

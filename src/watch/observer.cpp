@@ -39,8 +39,8 @@ struct observer::parts {
   const std::uint64_t began_ns;
   page_image image;
   std::optional<page> shown;
-  // Cold; guards `ends`. The standard's own, which Clang's analysis does not see: the condition
-  // variable for any mutex shares its state by counts that even one thread would lock.
+  // Guards `ends`. std::mutex, which Clang's analysis does not see: std::condition_variable works
+  // with no other, and std::condition_variable_any uses locked instructions even with one thread.
   std::mutex lock;
   std::condition_variable changed;
   bool ends = false;
@@ -58,7 +58,7 @@ void observer::parts::run() {
   for (;;) {
     show();
     std::unique_lock hold(lock);
-    if (!ends) changed.wait_for(hold, showing_period);  // a spurious end only shows once more
+    if (!ends) changed.wait_for(hold, showing_period);  // a spurious wake-up only shows once more
     if (ends) return;
   }
 }
@@ -108,7 +108,7 @@ void observer::finish() noexcept {
   parts_->show();
   if (parts_->chosen.statistics != statistics_mode::table) return;
   const auto text = statistics_text(parts_->image);
-  // In one piece, so that the tables of several ranks stay apart.
+  // By one call, so that the tables of several ranks do not mix.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 

@@ -12,24 +12,25 @@
 
 namespace headway::watch {
 
-/// What an observer looks at.
+/// The process that an observer reports on.
 struct observed {
   progress::engine& progress;
-  int rank = 0, size = 0;  ///< of a job; size 0: the process belongs to none
-  std::string job = {};    ///< its name, unlike that of any other; empty where there is none
-  /// Adds what a module above counts, unless null.
+  int rank = 0, size = 0;  ///< in the job; size 0: the process belongs to no job
+  std::string job = {};    ///< the job's unique name; empty without a job
+  /// Unless null: adds rows with the counters of the module that makes the observer.
   void (*add_rows)(void* above, const std::vector<progress::meter::report>& threads,
                    page_image& image) = nullptr;
   void* above = nullptr;
 };
 
-/// Gathers what threads, queues and modules above count, shows it to `headway top`, prints it at
-/// the end, and writes the timeline. Does nothing, and has no thread, unless the settings ask.
-/// Shape:    a thread that copies the counters four times a second: about 20 us each time. Without
-///           threads, the engine's ticks do it while something is pending.
+/// Gathers the counters of threads, queues and rails, publishes them for `headway top`, prints them
+/// at the end, and writes the timeline. Does nothing, and has no thread, unless the settings ask.
+/// Shape:    a thread that copies the counters four times a second, about 20 us each time. In the
+///           build without threads, the engine's ticks do it while operations are pending.
 /// Threads:  one at a time.
-/// Progress: `finish` waits for that thread, and for the other processes that write to the file.
-/// Errors:   what cannot be shown or written is said in one line in the log; nothing else suffers.
+/// Progress: `finish` waits for that thread; `write_timeline` waits for other processes that write
+///           to the file.
+/// Errors:   one line in the log for what cannot be published or written; no other effect.
 class observer {
  public:
   observer(const observed& what, settings chosen);
@@ -37,9 +38,10 @@ class observer {
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;
 
-  /// The last numbers, and the table. Before rails and engine are taken down.
+  /// Publishes the counters for the last time and prints the table. Call it while rails and engine
+  /// exist.
   void finish() noexcept;
-  /// After the engine's threads have ended.
+  /// Writes the timeline. Call it after the engine's threads have ended.
   void write_timeline() noexcept;
 
  private:

@@ -20,7 +20,7 @@ void copy_text(std::array<char, size>& into, std::string_view text) noexcept {
   into[length] = '\0';
 }
 
-/// Text from outside: it ends where the array does, if not before.
+/// The text in an array of another process: not trusted to end with a zero.
 template <std::size_t size>
 std::string_view text_in(const std::array<char, size>& from) noexcept {
   return {from.data(), strnlen(from.data(), size)};

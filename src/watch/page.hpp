@@ -14,13 +14,13 @@
 
 namespace headway::watch {
 
-/// One named number of a row. A name says its unit: "bytes_in", "busy_ns", "per_frame_milli".
+/// One named number of a row. The name contains the unit: "bytes_in", "busy_ns", "per_frame_milli".
 struct page_cell {
   std::array<char, 16> name{};
   std::uint64_t value = 0;
 };
 
-/// One line of the statistics: what kind of thing, its name, its numbers.
+/// One line of the statistics: kind and name of an object, and its counters.
 struct page_row {
   static constexpr std::size_t cells_max = 10;
   static constexpr std::size_t name_max = 28;
@@ -30,15 +30,15 @@ struct page_row {
   std::array<page_cell, cells_max> cells{};
 
   void add(std::string_view cell, std::uint64_t value) noexcept;
-  [[nodiscard]] std::uint64_t at(std::string_view cell) const noexcept;  ///< 0 if it has none
+  [[nodiscard]] std::uint64_t at(std::string_view cell) const noexcept;  ///< 0 without such a cell
 };
 
-/// All numbers that a process publishes at a moment. The rows carry their names, so that a reader
-/// of another version can show them.
+/// All counters that a process publishes, at one moment. The rows carry their names, so that a
+/// reader of another version can show them.
 /// Shape:    fixed; words of 8 bytes; rows beyond `rows_max` are left out and counted.
 struct page_image {
   static constexpr std::size_t rows_max = 160;
-  std::uint64_t pid = 0, rank = 0, size = 0;   ///< size 0: of no job
+  std::uint64_t pid = 0, rank = 0, size = 0;   ///< size 0: the process belongs to no job
   std::uint64_t began_ns = 0, written_ns = 0;  ///< base::now_ns of this machine
   std::uint64_t row_count = 0, rows_left_out = 0;
   std::array<char, 32> program{};
@@ -49,8 +49,8 @@ struct page_image {
   [[nodiscard]] std::vector<const page_row*> of(std::string_view kind) const;
 };
 
-/// How other processes see a page: a nameless file (memfd) with a sequence number and the words of
-/// an image.
+/// The layout of a page as other processes read it: a seqlock (base/seqlock.hpp) in an anonymous
+/// file.
 struct page_file {
   static constexpr const char* name = "headway-statistics-2";  // the number is the layout's version
   static constexpr std::size_t image_words = sizeof(page_image) / sizeof(std::uint64_t);
@@ -58,13 +58,12 @@ struct page_file {
   static_assert(sizeof(page_image) % sizeof(std::uint64_t) == 0);
 };
 
-/// Shows a page_image to other processes of the same user, in memory that both see.
-///
-/// It is a nameless file (memfd), not in any file system: a reader finds it among the process's
-/// open files, and it vanishes with the process however that ends.
-/// Shape:    a sequence number, then the words of a page_image. Reading never delays the writer.
+/// Publishes a page_image to other processes of the same user, in an anonymous file (memfd) that
+/// they map. A reader finds it among the process's open files, and it vanishes with the process
+/// however that ends.
+/// Shape:    a sequence number, then the words of a page_image.
 /// Threads:  one writes; any thread of any process reads, see base/seqlock.hpp.
-/// Progress: `write` never waits; a reader looks again while a write is under way.
+/// Progress: `write` never waits; a reader repeats while a write is under way.
 class page {
  public:
   [[nodiscard]] static base::result<page> make();
@@ -82,10 +81,10 @@ class page {
 };
 
 /// The pages of a process: one for each copy of the library in it, at least one.
-/// Errors: `unsupported` when it shows nothing, `system` when it does not exist or may not be
-/// read.
+/// Errors:   `unsupported` when it publishes nothing, `system` when it does not exist or may not be
+///           read.
 [[nodiscard]] base::result<std::vector<page_image>> read_pages(pid_t process);
-/// Every process that has a page which we may read.
+/// Every process with a page that the caller may read, in the order of the process numbers.
 [[nodiscard]] std::vector<pid_t> processes_with_page();
 
 }  // namespace headway::watch

@@ -1,5 +1,5 @@
-// What other processes, and this one, show. Apart from page.cpp because it belongs to no library of
-// programs that are watched.
+// Reads the pages of other processes, for `headway top` and tests. Not in page.cpp, because the
+// libraries that programs load do not need it.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -27,7 +27,8 @@ constexpr int tries_max = 1000;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
 
-/// True if the image is whole. The other process is not trusted: counts are bounded.
+/// Copies an image; false if a write was under way. The other process is not trusted: counts are
+/// bounded here.
 bool copy_out(const std::atomic<std::uint64_t>* words, page_image& into) noexcept {
   std::array<std::uint64_t, page_file::image_words> copy{};
   if (!base::seqlock_read(words, copy.data(), page_file::image_words)) return false;
@@ -61,7 +62,7 @@ base::result<page_image> read_from(int descriptor, pid_t process) {
   return image;
 }
 
-/// The open files of that process that are pages.
+/// The paths of those open files of the process that are pages.
 std::vector<std::filesystem::path> pages_of(pid_t process, std::error_code& fault) {
   const auto wanted = fmt::format("/memfd:{} (deleted)", page_file::name);
   std::vector<std::filesystem::path> found;
@@ -73,7 +74,7 @@ std::vector<std::filesystem::path> pages_of(pid_t process, std::error_code& faul
   return found;
 }
 
-/// Its own one, or why not.
+/// The page in that file, if it is the process's own.
 base::result<page_image> read_page(const std::filesystem::path& path, pid_t process) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return base::failed_errno(fmt::format("process {}", process), errno);

@@ -6,18 +6,18 @@
 
 namespace headway::watch {
 
-/// What is done with the counts of threads, queues and rails.
+/// What is done with the counters of threads, queues and rails.
 enum class statistics_mode : std::uint8_t {
   off,    ///< little is counted, nothing shown
   table,  ///< shown by `headway top`, and as a table on standard error at the end
   top,    ///< shown by `headway top` only
 };
 
-/// What a user can choose to see. The defaults are those of the environment variables.
+/// The settings of statistics and timelines. The defaults are those of the environment variables.
 struct settings {
   statistics_mode statistics = statistics_mode::off;
   std::string trace_file;              ///< where the timeline is written; empty: none is kept
-  std::size_t trace_entries = 65'536;  ///< of a thread's timeline
+  std::size_t trace_entries = 65'536;  ///< the capacity of a thread's timeline
 
   [[nodiscard]] bool counts() const noexcept { return statistics != statistics_mode::off; }
   [[nodiscard]] bool traces() const noexcept { return !trace_file.empty(); }
@@ -26,8 +26,8 @@ struct settings {
   bool operator==(const settings&) const = default;
 };
 
-/// Lets the threads of this process count and time what they do, if the settings need it
-/// (progress/core/meter.hpp). Before the first engine starts.
+/// Makes the threads of this process count and time their work, if the settings need it
+/// (progress/core/meter.hpp). Call it before the first engine starts.
 void switch_on_meters(const settings& chosen);
 
 }  // namespace headway::watch

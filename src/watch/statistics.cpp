@@ -17,7 +17,7 @@ namespace {
 
 using progress::meter;
 
-/// The polling point of a background thread, by the name that the engine gave it.
+/// The polling point of a background thread, from the thread's name: "event" for "hw-event1".
 std::string point_of(std::string_view thread) {
   if (!thread.starts_with("hw-")) return "lent";
   thread.remove_prefix(3);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "watch/json_text.hpp"
 #include "watch/statistics.hpp"
 
 namespace headway::watch {
@@ -12,7 +13,7 @@ namespace {
 
 std::string_view text_of(const auto& array) { return {array.data()}; }
 
-/// 1234567 as "1.23 M": three digits that count.
+/// 1234567 as "1.23 M": three significant digits.
 std::string short_number(double value, std::string_view unit = "") {
   constexpr std::array<std::string_view, 5> factors{"", "k", "M", "G", "T"};
   std::size_t power = 0;
@@ -41,7 +42,7 @@ std::string cell_text(const page_cell& cell) {
   return short_number(static_cast<double>(cell.value), bytes ? "B" : "");
 }
 
-/// "longest_wait_ns" as "longest wait": the value says its unit.
+/// "longest_wait_ns" as "longest wait": the unit stands at the value.
 std::string heading(std::string_view name) {
   for (const std::string_view unit : {"_ns", "_milli"})
     if (name.ends_with(unit)) name.remove_suffix(unit.size());
@@ -79,27 +80,19 @@ std::string overlap_text(const page_image& image) {
                      short_time(row.at("waited_ns")));
 }
 
-/// Names are ours or a thread's: what JSON would need escaped becomes a blank.
-std::string plain(std::string_view text) {
-  std::string made(text);
-  for (auto& c : made)
-    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
-  return made;
-}
-
 std::string row_json(const page_row& row) {
-  auto text = fmt::format(R"({{"kind": "{}", "name": "{}")", plain(text_of(row.kind)),
-                          plain(text_of(row.name)));
+  auto text = fmt::format(R"({{"kind": "{}", "name": "{}")", json_text(text_of(row.kind)),
+                          json_text(text_of(row.name)));
   for (std::size_t i = 0; i < row.cell_count; ++i)
-    text += fmt::format(R"(, "{}": {})", plain(text_of(row.cells[i].name)), row.cells[i].value);
+    text += fmt::format(R"(, "{}": {})", json_text(text_of(row.cells[i].name)), row.cells[i].value);
   return text + "}";
 }
 
 }  // namespace
 
 std::string statistics_text(const page_image& image) {
-  const auto who = image.size == 0 ? "" : fmt::format("rank {} of {}, ", image.rank, image.size);
-  auto text = fmt::format("headway: {}{} (process {}), after {}\n", who, text_of(image.program),
+  const auto rank = image.size == 0 ? "" : fmt::format("rank {} of {}, ", image.rank, image.size);
+  auto text = fmt::format("headway: {}{} (process {}), after {}\n", rank, text_of(image.program),
                           image.pid, short_time(image.written_ns - image.began_ns));
   text += overlap_text(image);
   for (const auto* kind : {"rail", "bundle", "point", "queue", "thread"})
@@ -111,7 +104,7 @@ std::string statistics_text(const page_image& image) {
 std::string statistics_json(const page_image& image) {
   auto text = fmt::format(
       R"({{"process": {}, "rank": {}, "size": {}, "program": "{}", "age_ns": {}, "rows": [)",
-      image.pid, image.rank, image.size, plain(text_of(image.program)),
+      image.pid, image.rank, image.size, json_text(text_of(image.program)),
       image.written_ns - image.began_ns);
   for (std::size_t i = 0; i < image.row_count; ++i)
     text += fmt::format("{}\n  {}", i == 0 ? "" : ",", row_json(image.rows[i]));

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "progress/core/meter.hpp"
+#include "watch/json_text.hpp"
 
 namespace headway::watch {
 namespace {
@@ -21,14 +22,6 @@ using progress::meter;
 constexpr char head = '[';
 constexpr std::string_view tail = "\n]\n";
 
-/// Names come from the library or from users' ltasks: what JSON would need escaped becomes a blank.
-std::string plain(std::string_view text) {
-  std::string made(text);
-  for (auto& c : made)
-    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
-  return made;
-}
-
 double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
 void add_meta(std::string& text, int rank, int thread, std::string_view what,
@@ -36,19 +29,19 @@ void add_meta(std::string& text, int rank, int thread, std::string_view what,
   text += fmt::format(
       ",\n"
       R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":"{}"}}}})",
-      rank, thread, what, plain(name));
+      rank, thread, what, json_text(name));
 }
 
-/// The first entry of each process.
+/// The name and arguments of a process's first entry, which names the job.
 std::string labels_of(std::string_view job) {
-  return fmt::format(R"("name":"process_labels","args":{{"labels":"job {}"}}}})", plain(job));
+  return fmt::format(R"("name":"process_labels","args":{{"labels":"job {}"}}}})", json_text(job));
 }
 
 void add_happening(std::string& text, int rank, int thread, const happening& h) {
   text += fmt::format(
       ",\n"
       R"({{"pid":{},"tid":{},"ts":{:.3f},"name":"{}",)",
-      rank, thread, us(h.begin_ns), plain(h.name.data()));
+      rank, thread, us(h.begin_ns), json_text(h.name.data()));
   switch (h.what) {
     case happening::sort::stretch:
       text += fmt::format(R"("ph":"X","dur":{:.3f})", us(h.end_ns - h.begin_ns));
@@ -63,7 +56,7 @@ void add_happening(std::string& text, int rank, int thread, const happening& h) 
   text += '}';
 }
 
-/// This process's part, each entry with a comma in front.
+/// This process's entries, each after a comma.
 std::string own_part(int rank, std::string_view job) {
   std::string text = fmt::format(
       ",\n"
@@ -83,10 +76,10 @@ std::string own_part(int rank, std::string_view job) {
   return text;
 }
 
-/// Whether the file was written by this job.
+/// Whether the first line of the file names this job.
 bool names(int file, std::string_view job) {
   const auto wanted = labels_of(job);
-  std::string found(wanted.size() + 128, '\0');  // with what stands before it in the first line
+  std::string found(wanted.size() + 128, '\0');  // 128: what precedes it in the first line
   const auto got = pread(file, found.data(), found.size(), 0);
   found.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   found.resize(std::min(found.size(), found.find('\n', 2)));

@@ -7,10 +7,10 @@
 namespace headway::watch {
 
 /// Adds the timelines of this process's threads (progress/core/meter.hpp) to the file `path`, as
-/// the JSON that Perfetto and chrome://tracing open. All processes of a job write to the same file,
-/// which is complete after each of them. Its first line names the job: a file of another job is
-/// replaced.
-/// Progress: waits while another process writes.
+/// JSON for Perfetto and chrome://tracing. All processes of a job add to the same file, which is
+/// valid after each of them. Its first line names the job; a file of another job is replaced.
+/// Progress: waits while another process writes (flock).
+/// Errors:   `system`, with the file's name.
 [[nodiscard]] base::result<> add_timeline(const std::string& path, int rank,
                                           const std::string& job);
 

@@ -19,7 +19,7 @@ class contract_between : public ::testing::TestWithParam<kind> {
   [[nodiscard]] world make_world(int size = 2) const { return world(GetParam(), size); }
 };
 
-TEST_P(contract_between, an_armed_sender_that_was_told_retry_wakes_when_there_is_room) {
+TEST_P(contract_between, an_armed_sender_that_got_retry_wakes_when_there_is_room) {
   auto w = make_world();
   if (!w.first()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
   const auto payload = pattern(1000, 1);
@@ -52,7 +52,7 @@ TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_ha
   const auto payload = pattern(8'000'000, 6);
   std::vector<std::byte> target(payload.size());
   const post said = w.put({.exposed = show(*w.last(), {.bytes = target})}, payload, 1);
-  // Each end sleeps whenever it is allowed to; nobody polls for the other.
+  // Each end sleeps whenever `arm` allows it; no other thread polls.
   const auto sleeper = [](station& s, const auto& enough) {
     while (!enough()) {
       if (s.step() > 0) continue;
@@ -70,7 +70,7 @@ TEST_P(contract_between, sleeping_ends_of_a_large_payload_are_woken_until_all_ha
   EXPECT_EQ(target, payload);
 }
 
-TEST_P(contract_between, every_pair_of_five_talks_at_once) {
+TEST_P(contract_between, every_pair_of_five_exchanges_packets_at_once) {
   constexpr std::uint32_t size = 5, count = 200;
   auto w = make_world(size);
   for (std::uint32_t i = 0; i < count; ++i)
@@ -97,7 +97,7 @@ TEST_P(contract_between, every_pair_of_five_talks_at_once) {
   }
 }
 
-TEST_P(contract_between, a_packet_sent_before_the_receiver_knows_its_peer_is_kept) {
+TEST_P(contract_between, a_packet_sent_before_the_receiver_connects_is_kept) {
   const std::string job = fresh_job();
   station a(GetParam().make(job, 0, 2)), b(GetParam().make(job, 1, 2));
   const auto address_a = a->open(), address_b = b->open();

@@ -14,7 +14,7 @@
 namespace headway::rails::testing {
 namespace {
 
-/// One world of each kind for a test; `self`, which reaches nobody else, is both ends of its own.
+/// One world of each kind for a test; `self`, which reaches no other process, is both ends.
 class contract : public ::testing::TestWithParam<kind> {
  protected:
   [[nodiscard]] world make_world() const {
@@ -129,7 +129,7 @@ TEST_P(contract, retry_takes_nothing_and_ends_when_the_receiver_releases) {
   w.last().keep = true;
   const auto payload = pattern(1000, 1);
   std::uint32_t taken = 0;
-  // Nobody gives anything back, so a bounded rail says `retry` some day.
+  // Nothing is released, so a bounded rail answers `retry` after some packets.
   const auto offer = [&](std::uint32_t number) {
     return w.first()->send(
         w.last_id(),
@@ -198,7 +198,7 @@ TEST_P(contract, an_armed_descriptor_becomes_readable_when_a_packet_comes) {
   auto w = make_world();
   if (!w.last()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
   for (int round = 0; round < 20; ++round) {
-    // Connections may still be settling in the first rounds; what there is, is reaped.
+    // Connections may still be made in the first rounds: reaps all events.
     ASSERT_TRUE(w.run_until([&] { return w.last()->arm(true); }));
     const std::size_t before = w.last().received.size();
     ASSERT_NE(send_soon(*w.first(), w.last_id(), {.header = bytes_of("ding")}), post::down);

@@ -78,7 +78,7 @@ void faulty_driver::mute(peer_id peer) noexcept {
   if (!muted(peer)) muted_.push_back(peer);
 }
 
-/// What the kernel of a live peer says does not count while nothing passes.
+/// While a rail is mute, acknowledgements of the peer's kernel are no activity.
 std::uint64_t faulty_driver::last_activity_ns(peer_id peer) noexcept {
   {
     const std::lock_guard guard(lock_);
@@ -127,19 +127,19 @@ post faulty_driver::try_my_luck(peer_id peer, const offer& what,
     if (happens(plan_.mute_one_in) && !muted(peer)) muted_.push_back(peer);
     cut = happens(plan_.cut_one_in);
     if (dead(peer)) {
-      waiting_.store(true, std::memory_order_seq_cst);  // `lost` may have to be told
+      waiting_.store(true, std::memory_order_seq_cst);  // `lost` may have to be reported
       return post::down;
     }
     told_to_wait = happens(plan_.retry_one_in) || (muted(peer) && !what.may_be_lost);
     if (!told_to_wait && muted(peer)) {
-      waiting_.store(true, std::memory_order_seq_cst);  // `sent` may have to be told
+      waiting_.store(true, std::memory_order_seq_cst);  // `sent` may have to be reported
       return swallow(peer, what);
     }
     // Before it is sent: its event may be reaped before `start` returns.
     if (!told_to_wait) parcels_.push_back({.peer = peer, .cookie = what.cookie});
   }
   if (told_to_wait) {
-    wake();  // a thread that was told `retry` and sleeps has to be woken
+    wake();  // a thread that got `retry` and sleeps has to be woken
     return post::retry;
   }
   const post said = start();
@@ -164,7 +164,7 @@ memory_limits faulty_driver::limits_to(peer_id peer) const noexcept {
   return inner_->memory()->limits_to(peer);
 }
 
-/// What is direct ends at once: nothing of it can be late.
+/// A direct operation ends at once: no event of it can be late.
 bool faulty_driver::is_direct(peer_id peer) noexcept {
   const std::lock_guard guard(lock_);
   return limits_to(peer).direct && !dead(peer);
@@ -209,7 +209,7 @@ std::size_t faulty_driver::reap(std::span<event> out) noexcept {
     (void)!read(bell_, &rung, sizeof rung);
   }
   waiting_.store(false,
-                 std::memory_order_seq_cst);  // before looking: what comes later sets it again
+                 std::memory_order_seq_cst);  // before reading: a later event sets it again
   take_in();
   std::size_t count = 0;
   bool more = false;
@@ -265,7 +265,7 @@ void faulty_driver::admit(const event& e) noexcept {
   held_.push_back(told);
 }
 
-/// `sent` of what was taken long ago: about half of it now, the rest later.
+/// Reports `sent` for packets that were taken earlier: for about half of them now.
 void faulty_driver::deliver_late() noexcept {
   std::erase_if(parcels_, [&](const parcel& p) {
     if (!p.taken || (!closed_ && !happens(2))) return false;
@@ -294,7 +294,7 @@ bool faulty_driver::arm(bool sleeping) noexcept {
   return quiet && (!sleeping || !waiting_.load(std::memory_order_seq_cst));  // (S)
 }
 
-/// What has come and was not told yet will not be: the inner driver takes no release any more.
+/// Drops events that were not reported yet: the inner driver accepts no release any more.
 void faulty_driver::close() noexcept {
   if (closed_) return;
   closed_ = true;

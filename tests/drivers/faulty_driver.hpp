@@ -16,12 +16,12 @@
 
 namespace headway::rails::faulty {
 
-/// What goes wrong, and how often: `one_in` n means once in n times on average, 0 never. The same
-/// seed and the same calls give the same faults.
+/// The faults and how often they happen: `one_in` n means once in n times on average, 0 never. The
+/// same seed and the same calls give the same faults.
 struct plan {
   std::uint64_t seed = 1;
   std::uint32_t retry_one_in = 0;    ///< a `send` is answered by `retry`
-  std::uint32_t late_one_in = 0;     ///< a `reap` reports nothing of what has come
+  std::uint32_t late_one_in = 0;     ///< a `reap` reports no event
   std::uint32_t late_reaps_max = 8;  ///< … and so do up to so many that follow
   std::uint32_t posted_one_in = 0;   ///< `done` becomes `posted`, with `sent` later
   std::uint32_t kill_one_in = 0;     ///< a `send` kills its peer
@@ -30,17 +30,17 @@ struct plan {
                                      ///< severed: of a driver with health only
 };
 
-/// Wraps any driver and makes it as bad as the contracts allow: late events, many retries, peers
-/// that die.
+/// Wraps any driver and injects all faults that the contracts allow: late events, many retries,
+/// peers that die.
 ///
 /// Every event passes through one queue, so the order of events and of releases stays the inner
-/// driver's. A killed peer is `lost`; what was posted to it fails as soon as the inner driver has
-/// let go of the payload, and what it sends is dropped. While a peer lives nothing is dropped or
-/// doubled: the contract promises every packet whole, once.
+/// driver's. A killed peer is `lost`; packets that were posted to it fail as soon as the inner
+/// driver no longer reads the payload, and packets that it sends are dropped. From other peers
+/// nothing is dropped or doubled: the contract promises every packet whole, once.
 ///
-/// Shape:    at most `held_max` events wait; then the inner driver is left alone for a while.
-/// Threads:  as the contract says, whatever the inner driver is.
-/// Progress: never waits. What is late comes within `late_reaps_max` reaps.
+/// Shape:    at most `held_max` events wait; then the inner driver is not reaped for a while.
+/// Threads:  as the contract says.
+/// Progress: never waits. A late event is reported within `late_reaps_max` reaps.
 /// Errors:   those of the plan, and the inner driver's.
 class faulty_driver final : public driver, private memory, private health {
  public:
@@ -51,9 +51,9 @@ class faulty_driver final : public driver, private memory, private health {
   faulty_driver(const faulty_driver&) = delete;
   faulty_driver& operator=(const faulty_driver&) = delete;
 
-  /// From now on `peer` is gone on this rail. [any thread]
+  /// Makes `peer` lost on this rail. [any thread]
   void kill(peer_id peer) noexcept;
-  /// Nothing passes any more, and no event says so. [any thread]
+  /// Makes the rail silent in both directions, without an event. [any thread]
   void mute(peer_id peer) noexcept;
 
   [[nodiscard]] limits query() const noexcept override;
@@ -97,9 +97,9 @@ class faulty_driver final : public driver, private memory, private health {
   struct offer {
     std::uint64_t cookie = 0;
     bool may_be_posted = false;  ///< `done` may become `posted`
-    bool may_be_lost = true;     ///< a mute rail may swallow it
+    bool may_be_lost = true;     ///< a mute rail may drop it
   };
-  /// Hands something to the inner driver by `start`, unless fate has it otherwise.
+  /// Calls the inner driver by `start`, unless a fault is drawn.
   [[nodiscard]] post try_my_luck(peer_id peer, const offer& what,
                                  const std::function<post()>& start) noexcept;
   struct parcel {  ///< a posted packet that has had no event yet
@@ -129,25 +129,25 @@ class faulty_driver final : public driver, private memory, private health {
   int watch_ = -1;  // an epoll set: the inner driver's descriptor and the bell
   int bell_ = -1;
 
-  base::spinlock lock_;  // guards up to the next remark; not held across calls of the inner driver
+  base::spinlock lock_;  // guards the members below; not held across calls of the inner driver
   std::uint64_t random_;
   std::vector<parcel> parcels_;
   std::vector<peer_id> dead_;
   std::vector<peer_id> muted_;
   std::vector<event> held_;  // oldest first
 
-  // The reaper's alone: every `received` event that the inner driver waits for, in its order.
+  // For the reaping thread alone: every `received` event that is not released, in order.
   struct loan {
     event what;
-    bool dropped = false;  // not reported: this driver gives it back itself
+    bool dropped = false;  // not reported: this driver releases it itself
   };
   std::deque<loan> loans_;
   std::uint32_t late_reaps_ = 0;
-  bool closed_ = false;  // nothing is late any more
+  bool closed_ = false;  // no event is held back any more
 
-  // Hazard: a thread sleeps while there is something to report that only this driver knows of.
-  // Edge (S): its author stores `waiting_`, then loads `asleep_`; the sleeper stores `asleep_`,
-  // then loads `waiting_`. seq_cst on all four: one of the two sees the other.
+  // Hazard: a thread sleeps while this driver, but not the inner one, has events to report.
+  // Edge (S): the thread that adds an event stores `waiting_`, then loads `asleep_`; the sleeper
+  // stores `asleep_`, then loads `waiting_`. seq_cst on all four: one of the two sees the other.
   std::atomic<bool> waiting_{false};
   std::atomic<bool> asleep_{false};
 };

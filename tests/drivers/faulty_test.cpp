@@ -1,4 +1,4 @@
-// What the fault-injecting driver promises beyond the contract, which it keeps like any other.
+// The fault-injecting driver's faults. That it keeps the contract is tested by the contract suite.
 #include <gtest/gtest.h>
 
 #include "rails/self/self_driver.hpp"
@@ -73,7 +73,7 @@ TEST(faulty, what_a_killed_peer_sent_is_dropped_and_given_back) {
   s.sick->kill(me);
   for (int i = 0; i < 20; ++i) s.end.step();
   EXPECT_EQ(s.end.received.size(), 1u);
-  s.end.release_kept();  // the inner driver asserts that all came back in order
+  s.end.release_kept();  // the inner driver asserts that all are released in order
 }
 
 TEST(faulty, a_plan_that_kills_does_so_in_the_end) {

@@ -1,5 +1,5 @@
 // The sentences of rails/driver.hpp about peers that are connected while a driver is at work, or
-// that speak before they are known.
+// that send before they are connected.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace headway::rails::testing {
 namespace {
 
-/// Drivers of one kind that are open and know nobody.
+/// Open drivers of one kind without a connected peer.
 struct open_drivers {
   open_drivers(const kind& k, std::uint32_t size) {
     const std::string job = fresh_job();
@@ -188,7 +188,7 @@ TEST_P(first_contact, connect_runs_beside_threads_that_reap_and_send) {
       if (own->arm(true)) static_cast<void>(own->arm(false));
     }
   });
-  std::thread others([&] {  // they speak first, and take what comes
+  std::thread others([&] {  // they send before they are connected, and reap
     std::vector<std::uint32_t> next(peers + 1);
     while (!stop)
       for (std::uint32_t p = 1; p <= peers; ++p) {

@@ -70,7 +70,7 @@ kind simulated_kind() {
           .reaches_processes = false};
 }
 
-/// The same with late events and retries: the contracts hold all the same.
+/// The same with late events and retries: the contracts must still hold.
 kind faulty_kind(const kind& sound) {
   return {.name = "faulty_" + sound.name,
           .make =
@@ -87,7 +87,7 @@ kind faulty_kind(const kind& sound) {
           .reaches_processes = sound.reaches_processes};
 }
 
-/// Its packets alone, and memory made of them.
+/// Its packets, with the software memory contract over them.
 kind software_kind(const kind& packets) {
   return {.name = "software_" + packets.name,
           .make =

@@ -22,7 +22,7 @@ class contract_memory : public ::testing::TestWithParam<kind> {
   [[nodiscard]] world make_world() const {
     return world(GetParam(), GetParam().reaches_others ? 2 : 1);
   }
-  /// What the first can do with the last one's memory.
+  /// The limits of the first driver for the last one's memory.
   [[nodiscard]] static memory_limits limits_of(world& w) {
     return w.first()->memory()->limits_to(w.last_id());
   }
@@ -165,7 +165,7 @@ TEST_P(contract_memory, an_exposure_that_is_not_notified_is_written_without_an_e
     std::vector<std::byte> target(size);
     const ticket shown = show(*w.last(), {.bytes = target, .rights = access::put});
     ASSERT_TRUE(w.ends_well(w.put({.exposed = shown}, payload, 5), 5));
-    // That it has arrived is told by what the program sends behind it; here the bytes are compared.
+    // A program would send a packet after the bytes; here the test compares them.
     ASSERT_TRUE(w.run_until([&] { return target == payload; }));
     EXPECT_TRUE(w.last().landed_tokens.empty());
   }
@@ -186,7 +186,7 @@ TEST_P(contract_memory, a_flush_ends_when_all_that_was_put_before_is_in_its_plac
         ++cookie;
         ASSERT_TRUE(w.ends_well(w.put({.exposed = shown, .offset = at}, piece, cookie), cookie));
       }
-      auto said = post::retry;  // the target does nothing between the last put's end and this
+      auto said = post::retry;  // the target does not run between the last put's end and this call
       for (int tries = 0; tries < 1000 && said == post::retry; ++tries)
         said = w.first()->memory()->flush(w.last_id(), ++cookie);
       ASSERT_TRUE(said == post::done || said == post::posted);
@@ -195,7 +195,7 @@ TEST_P(contract_memory, a_flush_ends_when_all_that_was_put_before_is_in_its_plac
       };
       for (int steps = 0; steps < 10'000'000 && !ended(); ++steps) {
         w.last().step();
-        w.first().step();  // the last to step: the target has no step more than the flush knows of
+        w.first().step();  // last, so that the target does nothing after the flush has ended
       }
       ASSERT_TRUE(ended());
       EXPECT_EQ(target, payload) << size;
@@ -236,7 +236,7 @@ TEST_P(contract_memory, many_gets_under_way_end_each_with_its_own_cookie) {
   EXPECT_EQ(got, source);
 }
 
-TEST_P(contract_memory, get_of_what_is_withdrawn_or_not_allowed_fails_and_the_rail_lives) {
+TEST_P(contract_memory, get_of_what_is_withdrawn_or_not_allowed_fails_and_the_rail_works) {
   auto w = make_world();
   const auto limits = limits_of(w);
   if (!limits.get) GTEST_SKIP() << "this rail, or this kernel, reads no other memory";
@@ -365,7 +365,7 @@ INSTANTIATE_TEST_SUITE_P(rails, contract_memory, ::testing::ValuesIn(kinds()),
 /// rails/health.hpp, for the kinds that have it.
 class contract_health : public ::testing::TestWithParam<kind> {
  protected:
-  /// Two that have talked; none where the kind has no health.
+  /// Two drivers that have exchanged packets; none if the kind has no health.
   void SetUp() override {
     if (!GetParam().reaches_others) GTEST_SKIP() << "there is no connection";
     both.emplace(GetParam(), 2);

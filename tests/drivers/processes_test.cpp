@@ -1,5 +1,5 @@
-// The sentences of rails/driver.hpp that need a second process: death, and memory that is not
-// shared by accident.
+// The sentences of rails/driver.hpp that need a second process: its death, and memory that the two
+// processes do not share.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -43,7 +43,8 @@ ticket ticket_in(const std::string& packet) {
   return read;
 }
 
-/// Rank 0 is this process, rank 1 a child that runs `child_body` and ends with 0 if it says true.
+/// Rank 0 is this process, rank 1 a child that runs `child_body` and exits with 0 if it returns
+/// true.
 class two_processes {
  public:
   two_processes(const kind& k, const std::function<bool(station&)>& child_body) {
@@ -197,7 +198,7 @@ TEST_P(contract_processes, packets_that_wait_when_their_sender_dies_still_arrive
       if (send_soon(*s, peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
     const auto until = base::now_ns() + second_ns / 5;  // a socket needs some reaping to send
     live_until(s, [&] { return base::now_ns() > until; });
-    _exit(7);  // without a word
+    _exit(7);  // without closing the driver
   });
   ASSERT_NE(both.push({.header = bytes_of("begin")}), post::down);
   const auto settled = base::now_ns() + second_ns / 10;  // a connection needs both ends at first

@@ -1,5 +1,5 @@
-// Two processes in two network namespaces with one cable between them: what a TCP rail does between
-// machines. Needs root; says so where it is not.
+// A TCP rail between two processes in two network namespaces with a cable between them, as between
+// machines. Needs root; otherwise it is skipped with that reason.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ bool live_until(station& s, const std::function<bool()>& enough, unsigned second
   return true;
 }
 
-/// One rank's life: opens, swaps addresses with the other through `line`, runs `body`.
+/// Runs one rank: opens its driver, exchanges addresses with the other through `line`, runs `body`.
 int live(int rank, int line, const std::string& job, std::string_view rails,
          const std::function<bool(int, station&)>& body) {
   if (!enter(cable::space(rank))) return 2;
@@ -191,7 +191,7 @@ TEST_F(tcp_namespaces, a_cable_that_was_cut_is_noticed_in_bounded_time_on_both_s
     if (rank == 0) {
       usleep(200'000);
       cable::cut();
-      // This one keeps sending into the void, the other one only waits.
+      // This rank keeps sending, the other one only waits.
       (void)s->send(other, {.header = bytes_of("into the void")});
     }
     const auto begin = base::now_ns();

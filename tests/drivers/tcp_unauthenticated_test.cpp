@@ -1,4 +1,4 @@
-// What those who are not of the job can do to a TCP rail: nothing.
+// Connections from outside the job cannot harm a TCP rail.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -105,7 +105,7 @@ class tcp_unauthenticated : public ::testing::Test {
     open_calls.push_back(fd);
     return fd;
   }
-  /// The driver has hung up on this one.
+  /// Whether the driver has closed this connection.
   static bool hung_up(int fd) {
     char byte;
     const auto got = recv(fd, &byte, 1, MSG_DONTWAIT);
@@ -129,7 +129,7 @@ TEST_F(tcp_unauthenticated, a_hundred_that_connect_and_go_change_nothing) {
   expect_the_job_unharmed();
 }
 
-TEST_F(tcp_unauthenticated, garbage_of_any_length_is_hung_up_on_and_says_so_once) {
+TEST_F(tcp_unauthenticated, garbage_of_any_length_is_refused_and_logged_once) {
   std::mt19937 random(3);
   ::testing::internal::CaptureStderr();
   for (int i = 0; i < 50; ++i) {
@@ -153,7 +153,7 @@ TEST_F(tcp_unauthenticated, a_web_browser_is_hung_up_on) {
   expect_the_job_unharmed();
 }
 
-TEST_F(tcp_unauthenticated, a_rank_with_the_wrong_secret_is_lost_to_itself_and_harms_nobody) {
+TEST_F(tcp_unauthenticated, a_rank_with_the_wrong_secret_loses_its_peers_and_disturbs_no_other) {
   station liar{make(0, job, 2)};
   ASSERT_TRUE(liar->open());
   ASSERT_TRUE(liar->connect(peer_id{1}, address_b));
@@ -193,7 +193,7 @@ TEST_F(tcp_unauthenticated, do_nothing_to_a_connection_that_is_in_use) {
   for (int i = 0; i < 20; ++i) expect_the_job_unharmed();
 }
 
-TEST_F(tcp_unauthenticated, nobody_listens_at_the_port_any_more_after_close) {
+TEST_F(tcp_unauthenticated, no_socket_listens_at_the_port_after_close) {
   station alone{make(1, fresh_job())};
   const auto published = alone->open();
   ASSERT_TRUE(published);

@@ -1,4 +1,4 @@
-/* What each call promises, in one process. Each function is a promise. */
+/* The contract of each call, in one process. Each function tests one sentence. */
 #include <poll.h>
 #include <pthread.h>
 

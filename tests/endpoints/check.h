@@ -57,7 +57,7 @@ static inline headway_message receive_from(headway_endpoint at, int32_t tag) {
   return got;
 }
 
-/* Returns when every process has come here: each tells each. */
+/* A barrier of all processes, by messages. */
 static inline void meet(headway_endpoint at, const char* kind, int32_t tag) {
   const int n = headway_process_count(), me = headway_process();
   for (int p = 0; p < n; ++p)

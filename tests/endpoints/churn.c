@@ -1,5 +1,5 @@
 /* Thousands of end-points at once: threads open them by name, send to those of the next process
- * (which may have closed them by then), receive, close. Nothing is lost that was answered. */
+ * (which may have closed them by then), receive, close. No message to an open end-point is lost. */
 #include <pthread.h>
 
 #include "check.h"
@@ -45,7 +45,7 @@ int main(void) {
   pthread_t all[threads];
   for (size_t t = 0; t < threads; ++t) pthread_create(&all[t], NULL, churn, (void*)t);
   for (size_t t = 0; t < threads; ++t) pthread_join(all[t], NULL);
-  meet(at, "meeting", 1); /* no process leaves while another still asks it for names */
+  meet(at, "meeting", 1); /* no process leaves while another still looks up its names */
   CHECK(headway_buffer_memory() < (size_t)64 << 20);
   WELL(headway_endpoint_close(at));
   return 0;

@@ -1,6 +1,6 @@
-/* A process is killed while others send to it, wait for it, ask it for names and hold its
- * buffers: each ends with "gone" in a few seconds, and among themselves they go on. Run with
- * --keep-going. */
+/* A process is killed while others send to it, wait for it, look up its names and hold its buffers:
+ * each call returns "gone" in a few seconds, and the others' messages to each other continue. Run
+ * with --keep-going. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static void be_the_victim(headway_endpoint at, int n) {
       fill(data, 100000, 7);
       WELL(headway_endpoint_send(at, look_up("main", p), tag_keep, data, 100000, LONG_ENOUGH));
     }
-  for (int p = 1; p < n; ++p) receive_from(at, tag_go); /* and nothing more: senders pile up */
+  for (int p = 1; p < n; ++p) receive_from(at, tag_go); /* and nothing more: senders wait */
   kill(getpid(), SIGKILL);
 }
 
@@ -39,7 +39,7 @@ int main(void) {
   const headway_address to = look_up("main", victim);
   char name[32];
   headway_address found;
-  for (int i = 0; i < named; ++i) { /* and remembered here */
+  for (int i = 0; i < named; ++i) { /* and cached here */
     name_of(name, sizeof name, i);
     WELL(headway_endpoint_lookup(name, LONG_ENOUGH, &found));
   }
@@ -58,7 +58,7 @@ int main(void) {
     CHECK(headway_endpoint_lookup(name, HEADWAY_NO_WAIT, &found) == HEADWAY_NOT_FOUND);
   }
   CHECK(headway_endpoint_lookup("main/1", HEADWAY_NO_WAIT, &found) == HEADWAY_NOT_FOUND);
-  /* What it sent is still whole, and ours. */
+  /* The buffers that it sent are whole, and still held by this process. */
   CHECK(is_filled(kept.data, kept.bytes, 7));
   WELL(headway_buffer_release(kept.data));
   for (int p = 0; p < n; ++p)

@@ -1,5 +1,5 @@
-/* A child that is forked and does not call exec is told that it may not use the library, and its
- * end is not its parent's: the other processes go on exchanging messages with the parent. */
+/* In a forked child that does not call exec, calls return an error. Its exit does not affect its
+ * parent: the other processes continue to exchange messages with the parent. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ int main(void) {
   for (int i = 0; i < rounds; ++i) {
     int status = -1;
     const pid_t child = fork();
-    /* Ends as programs end, with all that is called at exit. */
+    /* An ordinary exit, with all functions that are called at exit. */
     if (child == 0) exit(is_told(at) ? 0 : 1);
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -1,5 +1,5 @@
-/* A process may leave its job while a handler is at work: what the handler calls still works, and
- * neither waits for the other. */
+/* A process may leave its job while a handler runs: the handler's calls still work, and neither
+ * waits for the other. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@ static void send_all(headway_endpoint at, int n) {
   }
 }
 
-/* From each process in the order of sending; sent back as it came. */
+/* Receives from each process in the order of sending, and sends each buffer back. */
 static void receive_all(headway_endpoint at, int n) {
   int next[64] = {0};
   for (int i = 0; i < n * size_count; ++i) {
@@ -41,7 +41,7 @@ static void receive_back(headway_endpoint at, int n) {
   }
 }
 
-/* One buffer to all, kept; it is the sender's again when all have released it. */
+/* Sends one buffer to all and keeps it; it is idle again when all have released it. */
 static void keep(headway_endpoint at, int n) {
   const size_t bytes = 200000;
   unsigned char* data = buffer_of(bytes);

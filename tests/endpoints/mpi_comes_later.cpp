@@ -1,9 +1,10 @@
-// MPI is loaded after the first end-point, by a part of the program that knows nothing of it: both
-// run on one engine all the same. This program is not linked with MPI.
+// MPI is loaded after the first end-point was opened: both run on one engine. This program is not
+// linked with MPI.
 //
 //   mpi_comes_later LIBMPI_ABI [another]
 //
-// `another`: end-points run on an engine that this MPI cannot share. It refuses, and says why.
+// `another`: end-points run on an engine that this MPI cannot share. MPI_Init fails with the
+// reason.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -24,7 +25,7 @@ Function* symbol(void* library, const char* name) {
 
 void both_share(void* mpi, headway_endpoint at) {
   CHECK(symbol<decltype(MPI_Init)>(mpi, "MPI_Init")(nullptr, nullptr) == MPI_SUCCESS);
-  // One engine has one pool: MPI's library knows a buffer of ours.
+  // One engine has one pool: the buffer is valid in MPI's library.
   using give = const headway::endpoint_api::table*();
   const auto* table = symbol<give>(mpi, "headway_endpoint_table")();
   void* buffer = buffer_of(1000);

@@ -1,5 +1,5 @@
 /* Small messages that follow each other closely, among larger ones: each end-point gets them all,
- * whole and in order; and the last of them come although their sender computes from then on. */
+ * whole and in order. The last of them arrive although their sender only computes after sending. */
 #define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static void receive_many(const headway_endpoint at[2]) {
   }
 }
 
-/* Computes, which the library sees nothing of, until the other has removed the file. */
+/* Computes without a call of the library until the other process has removed the file. */
 static void send_and_compute(headway_endpoint at, headway_address to) {
   char path[] = "/tmp/headway-packed-XXXXXX";
   const int file = mkstemp(path);

@@ -1,4 +1,4 @@
-/* A slow receiver holds back its own senders in another process, and no others. */
+/* A slow receiver delays its own senders in another process, and no others. */
 #include "check.h"
 
 enum { tag = 1, tag_full = 2, tag_meet = 3, bytes = 100 };
@@ -7,7 +7,7 @@ static void be_slow(headway_endpoint main_one) {
   headway_endpoint slow, quick;
   WELL(headway_endpoint_open("slow", &slow));
   WELL(headway_endpoint_open("quick", &quick));
-  for (int i = 0; i < 100; ++i) receive_from(quick, tag); /* comes through while `slow` is full */
+  for (int i = 0; i < 100; ++i) receive_from(quick, tag); /* arrives while `slow` is full */
   headway_message full = receive_from(main_one, tag_full);
   const int sent = *(int*)full.data;
   WELL(headway_buffer_release(full.data));
@@ -25,7 +25,7 @@ static int send_number(headway_address to, int number, int64_t limit) {
   int* data = buffer_of(bytes);
   *data = number;
   const int status = headway_endpoint_send(0, to, tag, data, bytes, limit);
-  if (status != HEADWAY_OK) WELL(headway_buffer_release(data)); /* it is still ours */
+  if (status != HEADWAY_OK) WELL(headway_buffer_release(data)); /* a failed send keeps the holder */
   return status;
 }
 

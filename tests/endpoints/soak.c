@@ -1,4 +1,4 @@
-/* Full rate for as long as asked, with memory that stays flat.
+/* Messages at the full rate for a given time; the memory in use must not grow.
  *
  *   mpiexec -n 2 soak [SECONDS]
  *

@@ -1,5 +1,5 @@
-/* A message wakes the thread that it is for and no other: while one thread gets a thousand messages
- * one by one, the others that wait at their end-points hardly ever run. */
+/* A message wakes only the thread that receives it: while one thread gets a thousand messages one
+ * by one, the threads that wait at other end-points hardly ever run. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

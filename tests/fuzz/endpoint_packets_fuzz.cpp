@@ -1,5 +1,5 @@
-// Every packet of end-points, the name service's among them: whatever a peer of the job says, the
-// service must neither crash nor read outside the packet.
+// Packets of end-points and of their name service, with any bytes: the service must neither crash
+// nor read outside the packet.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace headway;
 
-/// A rail to one peer that takes everything, and delivers what the fuzzer says.
+/// A rail to one peer that accepts everything and delivers the fuzzer's packets.
 class talker final : public rails::testing::silent_driver {
  public:
   std::vector<std::vector<std::byte>> inbox;
@@ -68,7 +68,7 @@ struct house {
 
 }  // namespace
 
-/// Input: packets, each behind a byte with its length.
+/// Input: packets, each after a byte with its length.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static auto* const all = new house;
   all->rail->clear();
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
     if (bytes > 0) std::memcpy(packet.data() + 4, data + at + 1, bytes);
-    // Kinds of end-points only: those of `messages` have a fuzzer of their own. Not `leaving`: the
+    // Only kinds of end-points: packet_fuzz.cpp tests those of `messages`. Not `leaving`: the
     // peer would be lost for all later inputs.
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds +

@@ -1,5 +1,5 @@
-// Packets of any bytes, as a rail may deliver them: nothing they say may be believed. Posted
-// receives, an rts under way and exposed memory are there for them to hit.
+// Packets of any bytes, as a rail may deliver them, while receives are posted, an rts is under way
+// and memory is exposed: no field may be trusted.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace headway;
 
-/// Delivers what it is given; takes everything and sends nothing.
+/// A rail that delivers the fuzzer's packets, accepts every packet and sends none.
 class mouth final : public rails::testing::silent_driver {
  public:
   rails::limits query() const noexcept override {

@@ -1,4 +1,4 @@
-// Bytes from a launcher, as the client reads them: stream, lines, fields, values.
+// Any bytes from a launcher, as the PMI client parses them: stream, lines, fields, values.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// What another process publishes of itself, as the launcher hands it on.
+// Any bytes as another process's record: they are parsed or refused.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   (void)process_record::place_in(bytes);
   const auto found = process_record::unpack(bytes);
-  // What is understood comes back from what is packed of it.
+  // A record that was parsed, packed and parsed again is the same.
   if (found) HEADWAY_ASSERT(process_record::unpack(found->pack()) == *found);
   return 0;
 }

@@ -1,5 +1,5 @@
-// A profile's file: it is read or refused, and what was read is written and read again to the same.
-// The bytes are also tried with a right sum at their end, or nothing would get past it.
+// Any bytes as a profile's file: they are parsed or refused, and a parsed profile is the same after
+// it is written and parsed again. The bytes are also tried with a correct checksum at their end.
 #include <cstdint>
 #include <string>
 #include <string_view>

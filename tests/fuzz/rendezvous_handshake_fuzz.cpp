@@ -1,5 +1,5 @@
-// What an unauthenticated process sends to the host and to the guests of a rendezvous; and the file
-// that names a rendezvous.
+// Any bytes from an unauthenticated process to the host and to the guests of a rendezvous, and as
+// the file that names a rendezvous.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a broken peer may write into its slot of a segment: ring, piece lines, transfer lines. It
-// may be cut off; its victim may not crash, hang or write outside of what is exposed.
+// Any bytes in a peer's slot of a segment: ring, piece lines, transfer lines. The driver may report
+// the peer lost; it may not crash, hang or write outside of exposed memory.
 #include <fcntl.h>
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ void reap_all(shm::shm_driver& d) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  // Each mad peer is worth a line in the log, and here they are all mad: only the sanitizer's
+  // Each broken peer causes a line in the log, and here all are broken: only the sanitizer's
   // reports (and its stack of an abort) are let through.
   const int report = dup(STDERR_FILENO);
   __sanitizer_set_report_fd(reinterpret_cast<void*>(static_cast<std::intptr_t>(report)));
@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   shm::shm_driver victim(config_of(0)), friendly(config_of(1));
   const auto to_victim = victim.open(), to_friend = friendly.open();
   HEADWAY_ASSERT(to_victim && to_friend);
-  // The slot of rank 1 is claimed by us; the way back to it is an honest driver's.
+  // The slot of rank 1 is claimed by the fuzzer; the driver that rank 1 reads from is a real one.
   auto mad = shm::attachment::attach(shm::address::parse(*to_victim).value(), 1);
   HEADWAY_ASSERT(mad && victim.connect(peer_id{1}, *to_friend));
   std::vector<std::byte> guarded(40'000, std::byte{0x5a});

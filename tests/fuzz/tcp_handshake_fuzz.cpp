@@ -1,6 +1,6 @@
 // Bytes of an unauthenticated connection against both sides of the TCP handshake, and against the
 // address parser.
-// Nobody without the secret may get further than a challenge.
+// A side without the secret must not get further than the challenge.
 #include <sodium.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Bytes that no honest peer sends, against the parser of frames, through a real socket: events
-// stay inside the block, nothing is written outside of what is exposed.
+// Any bytes against the parser of frames, through a real socket: events stay inside the block, and
+// nothing is written outside of exposed memory.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
 
 namespace headway::model {
 
-/// The kernel's futex as Relacy has it, for words of any type. Sleeps until woken, never by chance,
-/// so that a wake-up that was forgotten is a deadlock.
+/// The kernel's futex for models, over words of any type. Without spurious wake-ups, so that a
+/// missing wake-up is a deadlock.
 template <class T>
 void futex_wait(rl::atomic<T>& word, T expected) {
   auto& c = rl::ctx();

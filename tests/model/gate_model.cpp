@@ -1,7 +1,7 @@
 // Goal:   a background thread that sleeps without a time limit because nothing is pending, or
 //         because a waiting thread is the kernel sleeper, is woken when that ends.
 // Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock.
-// Mutations that fail here: any of (A), (B), (C), (O) relaxed; no look after `close`.
+// Mutations that fail here: any of (A), (B), (C), (O) relaxed; no check after `close`.
 
 #include "futex.hpp"
 // After it, because it names the memory orders.

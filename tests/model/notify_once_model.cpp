@@ -1,4 +1,4 @@
-// Goal:   what is left to be looked at is seen by a look that begins after it was left.
+// Goal:   after a notification, a drain that begins later sees what was notified.
 // Method: Relacy, random interleavings and weak memory. Two threads leave something each and call;
 //         a caller that has to notify leaves that to the third thread.
 // Mutations that fail here: (C) without its release, (W) without its acquire, (W) behind the look.

@@ -2,13 +2,13 @@
 
 // Lets code that is a template on its atomic type run under Relacy: include before that code.
 // Relacy turns `memory_order_acquire` into `mo_acquire, $`; the names are taken into namespace std,
-// where our code looks for them.
+// where Headway's code names them.
 
 #include <atomic>
 
 #include <relacy/relacy.hpp>
 
-// Our headers say `= delete`.
+// Headway's headers contain `= delete`.
 #undef new
 #undef delete
 

@@ -1,4 +1,4 @@
-/* For test programs: what they check goes on after a failure and is counted. */
+/* For test programs: failed checks are counted, and the program continues. */
 #ifndef HEADWAY_TESTS_MPI_CHECK_H
 #define HEADWAY_TESTS_MPI_CHECK_H
 

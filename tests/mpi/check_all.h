@@ -1,5 +1,5 @@
-/* What the self-checking MPI programs share: a failed check says rank, place and values, is
- * counted, and makes the program end with 1. */
+/* For self-checking MPI programs: a failed check prints rank, place and values, is counted, and
+ * makes the program end with 1. */
 #ifndef HEADWAY_TESTS_MPI_CHECK_ALL_H
 #define HEADWAY_TESTS_MPI_CHECK_ALL_H
 

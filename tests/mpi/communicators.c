@@ -1,4 +1,4 @@
-/* Communicators: their ranks, that their messages do not mix, and that numbers are given back. */
+/* Communicators: their ranks, that their messages do not mix, and that context ids are reused. */
 #include "check.h"
 
 static int rank, size;
@@ -24,7 +24,7 @@ static void duplicates(void) {
   CHECK(result == MPI_CONGRUENT);
   MPI_Comm_compare(one, one, &result);
   CHECK(result == MPI_IDENT);
-  /* The same ranks and tag: only the communicator tells them apart. */
+  /* The same ranks and tag: only the communicator differs. */
   MPI_Isend(&out[0], 1, MPI_INT, (rank + 1) % size, 0, one, &requests[0]);
   MPI_Isend(&out[1], 1, MPI_INT, (rank + 1) % size, 0, two, &requests[1]);
   MPI_Recv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, two, MPI_STATUS_IGNORE);
@@ -166,7 +166,7 @@ static void freed_early(void) {
   CHECK(in[49999] == (rank + size - 1) % size + 1);
 }
 
-/* More than there are numbers: they are given back. */
+/* More communicators than there are context ids, which are reused. */
 static void many(void) {
   for (int i = 0; i < 300; ++i) {
     MPI_Comm one, two;

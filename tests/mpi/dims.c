@@ -1,5 +1,5 @@
-/* MPI_Dims_create: as even as can be, not increasing, fixed ones kept; large numbers take no time
- * to speak of. Small numbers are compared with all ways of dividing them. */
+/* MPI_Dims_create: as even as possible, not increasing, fixed dimensions unchanged; large numbers
+ * take little time. Small numbers are compared with all ways of dividing them. */
 #include "check.h"
 
 static void gives(int nodes, int count, const int* given, const int* wanted) {

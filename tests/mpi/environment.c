@@ -1,4 +1,4 @@
-/* Start, end and what the library says of itself; most of it also before the start. */
+/* Start, end, version and other facts about the library, most of them also before the start. */
 #include "check.h"
 
 static void any_time(void) {

@@ -1,4 +1,4 @@
-/* Error handlers: whose is called, with what, and added classes and codes. */
+/* Error handlers: which one is called, with which arguments; added classes and codes. */
 #include "check.h"
 
 static int calls, last_code;
@@ -59,7 +59,7 @@ static void called_by_the_program(void) {
   MPI_Comm_free(&here);
 }
 
-/* What belongs to no communicator goes to MPI_COMM_SELF's handler. */
+/* An error without a communicator calls MPI_COMM_SELF's handler. */
 static void without_communicator(void) {
   MPI_Errhandler mine;
   int size;

@@ -1,4 +1,4 @@
-/* Each bad argument: the right class, and a message that names call, argument and value. */
+/* Each invalid argument gives the right class, and a message with call, argument and value. */
 #include "check.h"
 
 static void handles(void) {

@@ -1,4 +1,4 @@
-/* Rank 1 makes a mistake while the others wait for it; nobody handles errors. */
+/* Rank 1 makes a mistake while the others wait for it; no error handler is set. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* A child that is forked and does not call exec may ask whether MPI is over, and is refused all
- * else; its end is not its parent's. */
+/* A forked child that does not call exec may call MPI_Finalized; other calls return an error. Its
+ * exit does not affect its parent. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 static void be_told(void) {
   int over = 0, rank;
-  MPI_Finalized(&over); /* what an end of the program asks before it finalises */
+  MPI_Finalized(&over); /* as a program does at its exit before it finalises */
   CHECK(over);
   REFUSED(MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_ERR_OTHER, "was forked");
   REFUSED(MPI_Barrier(MPI_COMM_WORLD), MPI_ERR_OTHER, "was forked");
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     const pid_t child = fork();
     if (child == 0) {
       be_told();
-      exit(failures ? 1 : 0); /* with all that is called at exit */
+      exit(failures ? 1 : 0); /* with all functions that are called at exit */
     }
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -19,7 +19,7 @@ static int is_filled(const unsigned char* data, int length, int from, int to) {
 
 typedef int send_call(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
-/* A ring: everybody sends to the next and receives from the one before. */
+/* A ring: each rank sends to the next one and receives from the previous one. */
 static void every_mode_and_size(void) {
   send_call* const modes[] = {MPI_Send, MPI_Ssend, MPI_Rsend};
   unsigned char *out = malloc(largest), *in = malloc(largest);
@@ -67,7 +67,7 @@ static void order(void) {
   MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
 }
 
-/* Tags are told apart, and unexpected messages wait until they are asked for. */
+/* Tags are distinguished, and unexpected messages are kept until they are received. */
 static void tags(void) {
   int values[3] = {rank, rank + 100, rank + 200}, got = -1;
   MPI_Request requests[3];

@@ -1,4 +1,4 @@
-/* Completing operations in all ways, persistent ones, cancelling, generalised requests. */
+/* All ways of completing operations; persistent requests, cancelling, generalised requests. */
 #include "check.h"
 
 static int rank, size, next, before;
@@ -93,7 +93,7 @@ static void looked_at(void) {
   CHECK(flag && status.MPI_SOURCE == MPI_ANY_SOURCE);
 }
 
-/* Given up at once: the messages arrive nevertheless. */
+/* Freed at once: the messages arrive nevertheless. */
 static void given_up(void) {
   enum { many = 100 };
   static int out[many];

@@ -1,4 +1,4 @@
-/* How messages of a communicator are given to rails: an info key, for each communicator alone. */
+/* The strategy of a communicator's messages: an info key, separate for each communicator. */
 #include "check.h"
 
 static int rank, size;
@@ -53,7 +53,7 @@ static void each_has_its_own(void) {
   }
 }
 
-/* A hint is of the communicator that it is given with, and not handed on to its duplicates. */
+/* A hint belongs to the communicator that it was set on, and not to its duplicates. */
 static void with_info(void) {
   MPI_Info info;
   MPI_Comm made, later, plain;

@@ -1,4 +1,4 @@
-/* Threads: each with messages of its own tag and with communicators of its own, all at once. */
+/* Threads, each with its own tag and its own communicators, all at once. */
 #include <pthread.h>
 
 #include "check.h"

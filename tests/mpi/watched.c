@@ -1,5 +1,6 @@
-/// Sends a message of a size that is easy to find again, slowly enough for others to look at us.
-/// With an argument: goes on for so many seconds.
+/// Sends a message of a recognisable size, slowly enough for other processes to read the
+/// statistics.
+/// With an argument: continues for so many seconds.
 #include <mpi.h>
 #include <stdlib.h>
 

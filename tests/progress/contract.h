@@ -1,5 +1,5 @@
-/* One contract for all flavours: each promise of headway/progress.h is a function here, in C11.
- * What differs is how a second thread is made: a pthread, a fiber, or none at all. */
+/* One contract for all flavours: each function here, in C11, tests one promise of
+ * headway/progress.h. Only the way to make a second thread differs: a pthread, a fiber, or none. */
 #ifndef TESTS_PROGRESS_CONTRACT_H
 #define TESTS_PROGRESS_CONTRACT_H
 
@@ -18,7 +18,7 @@ typedef struct flavour {
   /* Starts `body(argument)` in a thread of this flavour; NULL: there is one thread only. */
   void* (*spawn)(void (*body)(void*), void* argument);
   void (*join)(void* thread);
-  /* Lets others run for about so long. */
+  /* Lets other threads run for about so long. */
   void (*pause_us)(unsigned microseconds);
 } flavour;
 

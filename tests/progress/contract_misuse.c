@@ -1,4 +1,4 @@
-/* Bad use: a clear error that names the ltask, and nothing is changed. */
+/* Misuse returns an error that names the ltask, and changes nothing. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +166,7 @@ static void a_forked_child_is_told(void) {
   const pid_t child = fork();
   if (child == 0) _exit(child_is_told(&c));
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_OK); /* the parent goes on */
+  CHECK(headway_ltask_submit(&c.task) == HEADWAY_PROGRESS_OK); /* the parent continues */
   CHECK(headway_ltask_wait(&c.task) == HEADWAY_PROGRESS_OK);
 }
 

@@ -69,7 +69,7 @@ void own(job& mine) {
   }
 }
 
-/// Wishes of all kinds, at any moment.
+/// Random requests at random times.
 void meddle(std::array<job, jobs>& all, unsigned seed, const std::stop_token& stop) {
   std::mt19937 random(seed);
   while (!stop.stop_requested()) {
@@ -107,7 +107,7 @@ TEST_P(task_stress, ends_each_submission_once_whatever_others_wish) {
   {
     std::array<job, jobs> all;
     for (int i = 0; i < jobs; ++i) all[static_cast<std::size_t>(i)].prepare(i);
-    // Wishes for one that was never submitted are misuse.
+    // Requests for an ltask that was never submitted are misuse.
     for (auto& one : all) {
       one.life = 1;
       ASSERT_EQ(headway_ltask_submit(&one.task), HEADWAY_PROGRESS_OK);

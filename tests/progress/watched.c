@@ -1,4 +1,4 @@
-/* Works for so many seconds with nothing but libheadway_progress, for others to watch. */
+/* Works for so many seconds with libheadway_progress alone, for the tests of its statistics. */
 
 #include <headway/progress.h>
 #include <stdio.h>

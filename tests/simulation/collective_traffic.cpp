@@ -56,7 +56,7 @@ collectives::reducer reducer_of(const planned_collective& what) {
           .commutative = !what.keeps_order};
 }
 
-/// What the ranks in [first, last] have, combined in their order.
+/// The operands of the ranks in [first, last], combined in their order.
 word folded(const planned_collective& what, int first, int last, std::int64_t i) {
   word all = value(what, first, i);
   for (int rank = first + 1; rank <= last; ++rank) all = combined(what, all, value(what, rank, i));
@@ -106,7 +106,7 @@ collective_plan::collective_plan(std::uint32_t processes, std::uint32_t operatio
   }
 }
 
-/// One rank's part of an operation, with the buffers that must live as long as it does.
+/// One rank's part of an operation, with its buffers.
 struct collective_traffic::operation {
   operation(const planned_collective& plan, const collectives::team& ranks)
       : what(plan), rank(ranks.rank), size(ranks.size) {
@@ -118,13 +118,13 @@ struct collective_traffic::operation {
     build(ranks);
   }
   ~operation() {
-    if (!steps->test()) delete steps.release();  // it has not ended, and is used by nobody now
+    if (!steps->test()) delete steps.release();  // not ended, and no longer used
   }
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
 
   void build(const collectives::team& ranks);
-  /// Empty: the result is as it should be.
+  /// An error text; empty: the result is right.
   [[nodiscard]] std::string wrong() const;
 
   const planned_collective& what;

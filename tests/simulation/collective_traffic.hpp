@@ -30,7 +30,7 @@ struct planned_communicator {
   std::vector<std::uint32_t> members;  ///< by rank
   bool oversubscribed = false;         ///< as the choice of an algorithm sees it
   std::vector<planned_collective> operations;
-  // What only a simulation can know, where all ranks are in one process:
+  // Known because all ranks are in one process:
   std::vector<int> entered;  ///< by operation: ranks that have started it
   bool has_lost = false;     ///< a member has died
 };

@@ -57,7 +57,7 @@ base::result<> driver::connect(rails::peer_id peer, std::span<const std::byte>) 
 }
 
 rails::post driver::try_later(std::uint64_t at_ns) noexcept {
-  // At the earliest a little later: what is in the way may itself be late.
+  // A little later at the earliest, because the packets before it may be late themselves.
   retry_ns_ = std::min(retry_ns_, std::max(at_ns, net_.now_ns() + pause_ns));
   return rails::post::retry;
 }
@@ -136,12 +136,36 @@ void driver::withdraw(const rails::ticket& exposed) noexcept {
 rails::memory_limits driver::limits_to(rails::peer_id peer) const noexcept {
   const std::lock_guard guard(net_.lock_);
   const bool known = knows(number_of(peer));
-  return {.put = known, .notifies = known};
+  const bool readable = known && net_.plans_[rail_].readable;
+  return {.put = known,
+          .get = readable,
+          .notifies = known,
+          .direct = readable,
+          .large = readable ? rails::sooner_by::measured : rails::sooner_by::put};
+}
+
+/// All simulated processes are in one.
+rails::post driver::get(rails::peer_id peer, const rails::remote_place& from,
+                        std::span<std::byte> to, std::uint64_t) noexcept {
+  const std::lock_guard guard(net_.lock_);
+  const auto other = number_of(peer);
+  if (closed_ || !knows(other) || net_.dead(other)) return rails::post::down;
+  std::uint64_t address = from.exposed.address;
+  if (from.exposed.id != 0) {
+    const auto& shown = net_.driver_of(rail_, other)->exposures_;
+    const auto found = shown.find(from.exposed.id);
+    if (found == shown.end() || !found->second.who.has(rails::peer_id{self_}))
+      return rails::post::down;
+    address = reinterpret_cast<std::uintptr_t>(found->second.bytes.data());
+  }
+  if (!to.empty())
+    std::memcpy(to.data(), reinterpret_cast<const std::byte*>(address) + from.offset, to.size());
+  return rails::post::done;
 }
 
 void driver::tell(const rails::event& what, std::uint64_t at_ns) { told_.emplace(at_ns, what); }
 
-/// False: it is for what is not exposed any more, and nothing is reported.
+/// False, without an event: the bytes are no longer exposed.
 bool driver::take(std::uint32_t from, network::parcel& p, rails::event& e) {
   if (p.exposure == 0) {
     held_.push_back(std::move(p.bytes));
@@ -182,7 +206,7 @@ std::size_t driver::reap(std::span<rails::event> out) noexcept {
     }
     auto& c = net_.between(rail_, self_, from);
     auto& e = c.ends[self_ > from];
-    // Gone with a connection that was cut, or kept back until `mend`.
+    // Lost with a connection that was cut, or held back until `mend`.
     if (c.muted || e.coming.empty() || e.coming.front().at_ns != at_ns) continue;
     auto p = std::move(e.coming.front());
     e.coming.pop_front();
@@ -197,7 +221,7 @@ std::size_t driver::reap(std::span<rails::event> out) noexcept {
   return count;
 }
 
-/// After `close`: how what was posted has ended, and nothing else.
+/// After `close`: only how posted packets and operations have ended.
 std::size_t driver::report_ends(std::span<rails::event> out) noexcept {
   std::size_t count = 0;
   for (; count < out.size() && !told_.empty(); told_.erase(told_.begin()))

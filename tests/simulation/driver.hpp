@@ -15,9 +15,9 @@
 
 namespace headway::simulation {
 
-/// A rail of a simulated process. Keeps both driver contracts, and is within them as difficult as
-/// its network's temper says.
-/// Threads:  with the machine's time as the contract says, else one: that of the network.
+/// A rail of a simulated process. It keeps both driver contracts, and uses the freedom that they
+/// give as the network's `temper` says.
+/// Threads:  with the machine's time as the contract says, else one, that of the network.
 class driver final : public rails::driver, private rails::memory, private rails::health {
  public:
   driver(network& net, std::uint32_t rail, std::uint32_t self);
@@ -38,7 +38,8 @@ class driver final : public rails::driver, private rails::memory, private rails:
   [[nodiscard]] rails::health* health() noexcept override;
   void close() noexcept override;
 
-  /// When there will be something to reap, or room for what was answered `retry`; or never.
+  /// The time at which `reap` will have events, or a call that got `retry` can be repeated; or
+  /// never.
   [[nodiscard]] std::uint64_t due_ns() const noexcept;
   /// How many exposures are open.
   [[nodiscard]] std::size_t exposed_count() const noexcept { return exposures_.size(); }
@@ -52,12 +53,14 @@ class driver final : public rails::driver, private rails::memory, private rails:
   [[nodiscard]] rails::post put(rails::peer_id peer, const rails::remote_place& to,
                                 std::span<const std::byte> from,
                                 std::uint64_t cookie) noexcept override;
+  [[nodiscard]] rails::post get(rails::peer_id peer, const rails::remote_place& from,
+                                std::span<std::byte> to, std::uint64_t cookie) noexcept override;
   // rails::health
   void sever(rails::peer_id peer) noexcept override;
   void revive(rails::peer_id peer) noexcept override;
   [[nodiscard]] std::uint64_t last_activity_ns(rails::peer_id peer) noexcept override;
 
-  /// Empty: `send` or `put` may go on.
+  /// The answer of `send` or `put` if it cannot continue; empty: it can.
   [[nodiscard]] std::optional<rails::post> refuse(std::uint32_t to) noexcept;
   [[nodiscard]] rails::post dispatch(std::uint32_t to, network::parcel p, std::size_t payload_bytes,
                                      std::uint64_t cookie) noexcept;

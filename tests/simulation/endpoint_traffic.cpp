@@ -14,7 +14,7 @@ using endpoints::outcome;
 
 constexpr std::int32_t tags = 2;
 
-/// What stands in front of each message that has room for it.
+/// The first bytes of each message that is long enough.
 struct label {
   std::uint32_t from, from_point, to, to_point;
   std::int32_t tag;
@@ -109,7 +109,7 @@ bool endpoint_traffic::send_next() {
     own(waiting_);
     write_contents(what, waiting_);
   }
-  disown(waiting_);  // a receiver may have it before the call is over
+  disown(waiting_);  // a receiver may have it before the call returns
   const auto how = service_.send({.to = {what.to, plan_.ids[what.to][what.to_point]},
                                   .tag = what.tag,
                                   .from = plan_.ids[on_.self()][what.from_point],
@@ -212,7 +212,7 @@ void endpoint_traffic::start_some() {
   unread_ = false;
   blocked_ = false;
   while (has_to_send() && !blocked_ && !dice_.one_in(6)) blocked_ = !send_next();
-  // What is held may be what a send, here or elsewhere, waits for.
+  // A send, of this or another process, may wait for the release of these buffers.
   for (; !read_.empty() && !dice_.one_in(3); read_.pop_front()) release(read_.front());
 }
 

@@ -29,13 +29,13 @@ struct planned_letter {
   bool keep = false;  ///< the buffer stays the sender's
 };
 
-/// All messages between end-points of a run, by a seed; and what only a simulation can know, where
-/// all processes are one.
+/// All messages between end-points of a run, from a seed; and the state of all processes, which a
+/// simulation knows because they are in one.
 struct endpoint_plan {
   endpoint_plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max,
                 std::uint64_t seed);
-  /// The messages of these have one order: at an end-point 0, those of a process; at another, those
-  /// of a process with a tag.
+  /// Messages with equal keys must arrive in order: at an end-point 0, those of a process; at
+  /// another, those of a process with a tag.
   struct line {
     std::uint32_t from, to, to_point;
     std::int32_t tag;
@@ -57,7 +57,7 @@ struct endpoint_plan {
 /// One process's part of the messages between end-points.
 ///
 /// Invariants that it checks: each message arrives once, whole, in order; a send fails only when
-/// its receiver has died; no buffer has two owners, and what a program holds nobody else writes; no
+/// its receiver has died; no buffer has two owners, and only its holder's program writes it; no
 /// sender is ahead of an end-point by more than its window; buffers take no more memory than they
 /// may.
 class endpoint_traffic final : public workload {
@@ -82,7 +82,7 @@ class endpoint_traffic final : public workload {
   };
 
   [[nodiscard]] bool has_to_send() const { return next_ < plan_.sends[on_.self()].size(); }
-  /// False: not now.
+  /// False: not possible now.
   [[nodiscard]] bool send_next();
   [[nodiscard]] bool receive_one();
   [[nodiscard]] bool receive(std::uint32_t point, std::int32_t tag);
@@ -100,8 +100,8 @@ class endpoint_traffic final : public workload {
   dice dice_;
   std::size_t next_ = 0;
   std::byte* waiting_ = nullptr;  // the buffer of the next message
-  bool unread_ = false;           // there may be more than was read
-  bool blocked_ = false;          // the next send waits for what others do
+  bool unread_ = false;           // more messages may have arrived
+  bool blocked_ = false;          // the next send waits for other processes
   std::deque<held_buffer> kept_, read_;
   std::map<endpoint_plan::line, std::uint32_t> came_;
 };

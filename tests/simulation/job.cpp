@@ -18,7 +18,7 @@ job::job(const job_options& chosen)
         process_options{.cut_off_ns = chosen.cut_off_ns, .points = chosen.points}));
 }
 
-/// With the machine's time a process that ends waits for the others, which nobody polls any more.
+/// With the machine's time, a process that ends waits for the others, so they are polled meanwhile.
 job::~job() {
   net_.run_out();
   for (auto& p : all_) p->stop();

@@ -11,7 +11,7 @@
 
 namespace headway::simulation {
 
-/// A few simulated processes that a test moves by hand.
+/// A few simulated processes, which a test runs step by step.
 struct job_options {
   std::uint32_t processes = 2;
   std::uint32_t rails = 1;
@@ -20,7 +20,7 @@ struct job_options {
   rail_plan rail = {.latency_ns = 1'000, .jitter_ns = 1'000, .flight_bytes_max = 16384};
   temper difficulty = {.retry_one_in = 4, .posted_one_in = 2, .refuse_one_in = 4};
   time_source time = time_source::simulated;
-  /// With the machine's time: what polls beside the test's own threads.
+  /// With the machine's time: the background polling points.
   progress::polling points = progress::polling::off;
 };
 
@@ -42,9 +42,10 @@ class job {
   void kill(std::size_t i) { net_.kill(static_cast<std::uint32_t>(i), 0); }
 
   // With simulated time:
-  /// Lets those run whose time has come; nothing may be pending.
+  /// Runs the processes whose wake-up is due.
   void step();
-  /// Steps until `enough()`; false: it is not, after so much simulated time, or for ever.
+  /// Steps until `enough()`; false: so much simulated time has passed, or nothing will happen any
+  /// more.
   template <class Enough>
   [[nodiscard]] bool run_until(Enough enough, std::uint64_t within_ns = 60'000'000'000) {
     wake_all();
@@ -53,7 +54,7 @@ class job {
       if (!run_next(until_ns)) return enough();
     return true;
   }
-  /// Until nothing more happens, or a second is over.
+  /// Steps until nothing more happens, or for a second.
   void settle() {
     static_cast<void>(run_until([] { return false; }, 1'000'000'000));
   }

@@ -70,7 +70,7 @@ bool network::uses(std::uint32_t rail, std::uint32_t whose, std::uint32_t other)
 std::uint64_t network::depart(std::uint32_t rail, std::uint32_t from, std::uint32_t to, parcel p) {
   const auto& plan = plans_[rail];
   auto& free_ns = interface_free_ns_[rail * processes_ + from];
-  const auto size = p.bytes.size() + 64;  // what a network adds
+  const auto size = p.bytes.size() + 64;  // headers of the network
   free_ns =
       std::max(free_ns, now_ns()) + size * 1000 / std::max<std::uint64_t>(plan.bytes_per_us, 1);
   auto& there = end_of(rail, to, from);
@@ -92,7 +92,7 @@ void network::tell(std::uint32_t rail, std::uint32_t process, const rails::event
   wake(process, at_ns);
 }
 
-/// This end of the connection is over; what is on its way to it is gone.
+/// Ends the connection at this end; packets on the way to it are lost.
 void network::lose(std::uint32_t rail, std::uint32_t whose, std::uint32_t other, bool process_gone,
                    std::uint64_t at_ns) {
   auto& e = end_of(rail, whose, other);
@@ -141,7 +141,7 @@ void network::mend(std::uint32_t rail, std::uint32_t a, std::uint32_t b) {
   for (const auto& [whose, other] : {std::pair{a, b}, std::pair{b, a}}) {
     auto* d = driver_of(rail, whose);
     if (!d || dead_[whose]) continue;
-    for (auto& p : end_of(rail, whose, other).coming) {  // what the silence kept back
+    for (auto& p : end_of(rail, whose, other).coming) {  // packets that were held back
       if (p.at_ns > now_ns()) continue;
       p.at_ns = now_ns();
       d->arrivals_.emplace(p.at_ns, other);
@@ -198,7 +198,7 @@ void network::slow_down(std::uint32_t process, std::uint64_t late_ns) {
   late_ns_[process] = late_ns;
 }
 
-/// A call that gets through: the end that still thinks it is connected finds out that it is not.
+/// A call that arrives: an end that has not noticed the loss of the old connection notices it now.
 void network::connect_again(std::uint32_t rail, std::uint32_t a, std::uint32_t b) {
   auto& c = between(rail, a, b);
   if (c.muted || dead_[a] || dead_[b] || (!c.ends[0].wants && !c.ends[1].wants)) return;

@@ -27,28 +27,29 @@ struct rail_plan {
   std::size_t flight_bytes_max = 65536;  ///< of a connection; beyond it `send` answers `retry`
   bool severable = false;                ///< may be cut while both processes live
   bool tells_activity = true;            ///< `last_activity_ns` is known
+  bool readable = false;  ///< processes get large messages out of each other's memory
 };
 
-/// How difficult the drivers are, within the contract.
+/// How often the drivers use each freedom of the contract.
 struct temper {
   std::uint64_t retry_one_in = 8;   ///< `send` answers `retry` without a reason
   std::uint64_t posted_one_in = 2;  ///< `send` answers `posted` instead of `done`
-  std::uint64_t refuse_one_in = 8;  ///< `expose` answers that there is no memory now
+  std::uint64_t refuse_one_in = 8;  ///< `expose` fails for lack of memory
 };
 
-/// Whose time it is.
+/// Which clock the network uses.
 enum class time_source : std::uint8_t {
   simulated,  ///< a number that `next` advances: one thread, and equal seeds give equal runs
   machine,    ///< the machine's clock: for tests with threads, whose runs differ
 };
 
-/// The network between the simulated processes, and the order of all that happens: a virtual clock
-/// and a queue of wake-ups.
+/// The network between the simulated processes, with a virtual clock and a queue of wake-ups, which
+/// determine the order of all events.
 ///
 /// A connection keeps the order of its packets, as the driver contract demands. Between connections
-/// there is none but that of arrival times, which follow from latency, jitter, and the sender's
-/// interface, whose rate all its connections share. A connection can be cut (both ends are told),
-/// muted (nobody is told), and made again; a process can die.
+/// the order is that of arrival times, which follow from latency, jitter, and the rate of the
+/// sender's interface, which all its connections share. A connection can be cut (both ends report
+/// it), muted (no end reports it), and made again; a process can die.
 ///
 /// Shape:    what is in flight is bounded by `flight_bytes_max` a connection.
 /// Threads:  with simulated time one network at a time in a process, one thread: its clock is the
@@ -61,12 +62,12 @@ class network {
           time_source time = time_source::simulated);
 
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return clock().now_ns(); }
-  /// For what is simulated. It must not outlive the network.
+  /// The clock of the simulated processes. Copies must not outlive the network.
   [[nodiscard]] base::clock clock() const noexcept {
     return clock_ ? base::clock(now_ns_) : base::clock();
   }
-  /// From now on time passes with every look at a driver: for the end of a process, which waits for
-  /// its peers until a time limit.
+  /// Makes time pass with every call of a driver: for the end of a process, which waits for its
+  /// peers until a time limit.
   void run_out() {
     const std::scoped_lock hold(lock_);
     running_out_ = true;
@@ -77,47 +78,47 @@ class network {
   }
 
   // ---- wake-ups
-  /// `process` is to run at `at_ns`, or now if that is over. Only the earliest such time counts: a
-  /// process that runs says again when it is to run next. The number behind the last process is
-  /// the world itself, which has faults to do.
+  /// Wakes `process` at `at_ns`, or now if that is past. Only its earliest wake-up counts; after
+  /// each run a process sets the next one. The number after the last process is the world itself,
+  /// which causes faults.
   void wake(std::uint32_t process, std::uint64_t at_ns);
-  /// Moves the clock to the next wake-ups and says whose they are, in an order by the dice. Empty:
-  /// nothing will ever happen again.
+  /// Moves the clock to the next wake-ups and returns their processes, in random order. Empty:
+  /// nothing will happen any more.
   [[nodiscard]] const std::vector<std::uint32_t>& next();
 
   // ---- faults
-  /// A reset: what is in flight is gone, both ends are told.
+  /// Resets a connection: bytes in flight are lost, and both ends report it.
   void cut(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
-  /// What is sent arrives after `mend`, if an end has not given the connection up by then; no
-  /// connection is made meanwhile. Nobody is told.
+  /// Makes a connection silent: packets arrive after `mend`, unless an end has severed the
+  /// connection by then; meanwhile no connection is made. No end reports it.
   void mute(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
   void mend(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
-  /// The process never runs again. Its peers are told within `known_after_ns`.
+  /// Kills a process. Its peers' drivers report it within `known_after_ns`.
   void kill(std::uint32_t process, std::uint64_t known_after_ns);
-  /// The same with its whole machine: the peers' kernels only find out, within `known_after_ns`,
-  /// that their connections are lost, not that the process is gone.
+  /// Kills its machine: within `known_after_ns` the peers' drivers report that connections are
+  /// lost, but not that the process is dead.
   void kill_machine(std::uint32_t process, std::uint64_t known_after_ns);
-  /// The connection ends, and none is made again.
+  /// Ends a connection for good.
   void lose_rail(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
-  /// From now on the process can expose no memory; or can again.
+  /// Whether the process can expose memory, from now on.
   void refuse_memory(std::uint32_t process, bool refuses);
-  /// Time passes, and nobody runs meanwhile.
+  /// Lets time pass without running any process.
   void jump(std::uint64_t ns);
-  /// The rate of every interface on this rail, from now on.
+  /// Sets the rate of every interface on this rail.
   void set_rate(std::uint32_t rail, std::uint64_t bytes_per_us);
-  /// Every wake-up of the process is late by so much from now on.
+  /// Delays every wake-up of the process by so much, from now on.
   void slow_down(std::uint32_t process, std::uint64_t late_ns);
-  /// Packets may arrive twice, which no driver does: for tests of what is above.
+  /// Makes packets arrive twice, which no driver does: for tests of the modules above.
   bool doubles = false;
-  /// Prints faults and what becomes of connections on standard error.
+  /// Prints faults and changes of connections on standard error.
   bool trace = false;
 
-  // ---- what happened
+  // ---- results
   [[nodiscard]] bool dead(std::uint32_t process) const { return dead_[process]; }
   [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
   /// Bytes of exposed memory that were written over a rail.
   [[nodiscard]] std::uint64_t put_bytes(std::uint32_t rail) const { return put_bytes_[rail]; }
-  /// Of the run so far: equal runs have equal ones.
+  /// A hash of the run so far: equal runs have equal ones.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
  private:

@@ -10,13 +10,13 @@ namespace headway::simulation {
 namespace {
 
 constexpr std::uint64_t job = 7;
-// Rails are looked at each so many rounds where nothing came (packets/rail.hpp, `looks_a_clock`).
+// Idle rails read the clock once in so many rounds (packets/rail.hpp, `looks_a_clock`).
 constexpr int idle_rounds = 16;
 constexpr int rounds_max = 64;  // a rail that answers `retry` is tried again in every round
 constexpr std::uint64_t look_period_ns = 5'000'000;
 constexpr std::uint64_t tick_period_ns = 100'000'000;
 
-/// A wait cannot sleep where time stands still meanwhile.
+/// A wait cannot sleep, because virtual time does not pass meanwhile.
 progress::settings engine_settings(const network& net, progress::polling points) {
   if (net.clock().is_virtual()) return {.points = points, .waits = progress::waiting_policy::busy};
   return {.points = points};

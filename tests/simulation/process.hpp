@@ -22,15 +22,15 @@ class driver;
 struct process_options {
   std::uint64_t cut_off_ns = 10'000'000'000;
   std::size_t credit_bytes = 1 << 20;         ///< of eager messages, for each peer
-  bool endpoints = false;                     ///< it has them
+  bool endpoints = false;                     ///< it has end-points
   std::size_t endpoint_bytes_max = 64 << 20;  ///< of their buffers
   std::uint32_t window = 256;
   progress::polling points = progress::polling::off;  ///< needs the machine's time
-  bool packs = false;  ///< messages to end-points are packed, whatever a packet costs
+  bool packs = false;  ///< messages to end-points are packed although a packet is cheap
 };
 
 /// The stack of one simulated process: table of processes, engine, peers, messages, end-points.
-/// Nothing of it has threads: it runs while the world lets it.
+/// It has no threads: the world calls it.
 class process {
  public:
   process(network& net, const topology::machine& machine, std::uint32_t self,
@@ -39,22 +39,22 @@ class process {
   process(const process&) = delete;
   process& operator=(const process&) = delete;
 
-  /// Connects to every process of the job; otherwise a peer is made when it is used first.
+  /// Connects to every process of the job. Without it, peers are made on first use.
   void connect_to_all();
-  /// Polling rounds until nothing advances any more, or very many; then says when to run next.
+  /// Polls until nothing advances any more, or very often; then sets the next wake-up.
   void run();
   /// Closes the end-points and the rails. After network::run_out.
   void stop();
   /// All processes of the job, in their order, as one communicator.
   [[nodiscard]] messages::context* open(std::uint32_t id, bool collective = false);
-  /// What is exposed to others, or under way: the process is at rest when it is nothing.
+  /// A text that lists exposures and operations under way; empty: the process is at rest.
   [[nodiscard]] bool at_rest() const;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }
   [[nodiscard]] packets::peers& peers() noexcept { return *peers_; }
   [[nodiscard]] messages::exchange& messages() noexcept { return *messages_; }
-  /// Null: it has none.
+  /// Null: it has no end-points.
   [[nodiscard]] endpoints::service* endpoints() noexcept { return service_.get(); }
   [[nodiscard]] std::size_t credit_bytes() const noexcept;
   [[nodiscard]] std::uint32_t window() const noexcept { return chosen_.window; }

@@ -26,8 +26,8 @@ TEST(simulation, keeps_every_invariant_whatever_fails) {
   }
 }
 
-// Seeds that nobody has tried: from HEADWAY_SIMULATION_SEED on, else as the clock says. So much
-// work and no more, on a machine of any speed. HEADWAY_SIMULATION_STEPS makes it more.
+// New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. The work is
+// limited by steps, the same on machines of any speed; HEADWAY_SIMULATION_STEPS changes the limit.
 TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   const auto number = [](const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);

@@ -15,7 +15,7 @@ constexpr std::uint32_t exact_id = 10, wild_id = 11;
 constexpr std::size_t stored_bytes_max = 1024;  // of messages whose storage is summed up
 constexpr std::size_t wild_bytes_max = 20'000;  // each of their receives has so much memory
 
-/// What stands in front of each message.
+/// The first bytes of each message.
 struct label {
   std::uint32_t from, to;
   std::int32_t tag;
@@ -58,7 +58,7 @@ plan::plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_ma
   for (std::uint32_t i = 0; i < messages; ++i) {
     planned m;
     m.from = static_cast<std::uint32_t>(d.below(processes));
-    // Most go to a few neighbours, as in programs; some anywhere, nobody to itself.
+    // Most go to a few neighbours, as in programs; some to any process, none to the sender.
     const auto reach = d.one_in(4) ? processes - 1 : std::min(processes - 1, 4u);
     m.to = (m.from + 1 + static_cast<std::uint32_t>(d.below(reach))) % processes;
     m.tag = static_cast<std::int32_t>(d.below(tags));
@@ -195,7 +195,7 @@ void traffic::check() {
 }
 
 bool traffic::may_send() const noexcept {
-  // After a death those that may wait for ever do not keep others from being started.
+  // After a death, receives that may wait for ever do not count against the limit.
   const auto counts = [&](const auto& t) { return !died_ || !t->what->any_source; };
   return next_send_ < plan_.sends[on_.self()].size() &&
          static_cast<std::size_t>(std::ranges::count_if(sends_, counts)) < under_way_max;

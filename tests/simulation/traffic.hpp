@@ -21,9 +21,9 @@ struct planned {
   std::int32_t tag = 0;
   std::uint32_t number = 0;  ///< among those of the same pair, tag and space
   std::size_t bytes = 0;
-  bool any_source = false;  ///< received so, in a matching space of its own
+  bool any_source = false;  ///< its receive has any source, in a separate matching space
   bool synchronous = false;
-  // What only a simulation can know, where both ends are in one process:
+  // Known because both ends are in one process:
   bool left = false;  ///< the send is complete
   bool came = false;  ///< the receive is complete
 };
@@ -40,8 +40,8 @@ struct plan {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> stored;
 };
 
-/// One process's part of the traffic: sends and receives what the plan says, a number at a time, in
-/// an order by the dice, and checks what comes.
+/// One process's part of the traffic: starts the plan's sends and receives, some at a time, in
+/// random order, and checks what arrives.
 ///
 /// Invariants that it checks: each message arrives once, whole, as it was sent, in its order; a
 /// request that fails has a lost process at its other end; short messages that have left and that
@@ -55,8 +55,8 @@ class traffic final : public workload {
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;
-  /// Receives of any source end as MPI says, so that their senders may wait for ever and numbers
-  /// may be missing. They are no longer waited for.
+  /// After a death, receives of any source end with an error as MPI requires; their senders may
+  /// then wait for ever and numbers may be missing. They are no longer waited for.
   void process_died(std::uint32_t) override { died_ = true; }
   void close() override;
   [[nodiscard]] std::string state() const override;
@@ -72,7 +72,7 @@ class traffic final : public workload {
   [[nodiscard]] bool may_take_any() const noexcept;
   void look(std::deque<std::unique_ptr<transfer>>& list);
   void check(transfer& t);
-  /// The message is stored at its receiver, or on the way there; or not any more.
+  /// Counts a message that is stored at its receiver or on the way there, or no longer.
   void note_stored(planned& what, bool received);
   void complain_of(const planned& what, const std::string& why);
 

@@ -20,15 +20,15 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t time_limit_ns = 60'000 * ms;
 constexpr std::uint64_t silence_max_ns = 2'000 * ms;
-// A process is failed when nothing was heard of it for this long: faults stay below it.
+// Without activity for this long a process counts as failed: faults are shorter.
 constexpr std::uint64_t cut_off_ns = 10'000 * ms;
 constexpr std::uint64_t jump_max_ns = 3'000 * ms;
-constexpr std::uint64_t machine_known_ns = 15'000 * ms;  // that it is gone: by the driver
+constexpr std::uint64_t machine_known_ns = 15'000 * ms;  // until the driver reports its death
 constexpr std::uint64_t rest_ns = 20'000 * ms;           // until all is at rest
-// A receive that finds no memory to expose is tried again in every round: this costs steps.
+// A receive that cannot expose memory is repeated in every round, which takes steps.
 constexpr std::uint64_t pressure_max_ns = 50 * ms;
 
-// Of a job that goes round in circles; the longest of the first thousand seeds take a tenth.
+// The limit of a job that does not end; the longest of the first thousand seeds takes a tenth.
 constexpr std::uint64_t steps_max = 200'000;
 
 /// In [first, last], every order of magnitude as often as any other.
@@ -46,7 +46,8 @@ std::vector<rail_plan> rails_of(const scenario& what, dice& d) {
                    .bytes_per_us = any_scale(d, 1, 20'000),
                    .flight_bytes_max = d.between(1, 64) * 4096,
                    .severable = what.rails > 1,
-                   .tells_activity = what.tells_activity});
+                   .tells_activity = what.tells_activity,
+                   .readable = what.reads});
   return all;
 }
 
@@ -57,7 +58,7 @@ struct fault {
   std::uint32_t rail, a, b;
 };
 
-/// Everything that lives as long as the simulated job.
+/// The state of the simulated job.
 class world {
  public:
   world(const scenario& what, bool trace);
@@ -83,7 +84,7 @@ class world {
 
   const scenario what_;
   dice dice_;
-  dice more_;  // for what is above the messages: without it, they are the same
+  dice more_;  // for end-points and collectives, so that messages are the same without them
   network net_;
   std::unique_ptr<topology::machine> machine_;
   plan plan_;
@@ -150,7 +151,7 @@ void world::add_work(std::uint32_t process) {
   net_.wake(process, net_.now_ns() + dice_.below(ms));
 }
 
-/// As every process ends in order: its requests have ended, or its rails end them.
+/// Ends all processes properly: their requests have ended, or their rails end them.
 world::~world() {
   net_.run_out();
   for (auto& p : processes_) p->stop();
@@ -187,7 +188,7 @@ void world::plan_faults(dice& d) {
 void world::plan_more_faults(dice& d) {
   const auto any = [&] { return static_cast<std::uint32_t>(d.below(what_.processes)); };
   const auto when = [&] { return start_ns_ + d.below(faults_last_ns_); };
-  if (what_.machines) {  // and not the process alone
+  if (what_.machines) {  // the whole machine
     for (auto& f : faults_)
       if (f.what == fault::kind::kill) f.rail = 1;
     if (d.one_in(2) && what_.processes > 2)  // two on one machine
@@ -327,7 +328,7 @@ outcome world::run() {
   const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns;
   const auto wrong = [&] { return !(result.complaint = complaint()).empty(); };
   if (!run_until(until_ns, [&] { return wrong() || all_done(); })) result.complaint = hanging();
-  // What died processes have left behind may stay until their peers know.
+  // What dead processes have left behind may stay until their peers notice the deaths.
   if (result.complaint.empty() && !died_ &&
       !run_until(net_.now_ns() + rest_ns, [&] { return wrong() || at_rest(); }))
     result.complaint = hanging();
@@ -359,6 +360,7 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.jumps = d.one_in(6);
   s.pressure = d.one_in(4);
   s.tells_activity = !d.one_in(4);
+  s.reads = s.rails == 1 && d.one_in(2);
   return s;
 }
 
@@ -371,7 +373,7 @@ scenario scenario::of_seed_messages_only(std::uint64_t seed) {
   s.bytes_max = std::size_t{1} << d.between(4, 20);
   s.slow = d.one_in(4);
   s.deaths = d.one_in(6);
-  if (s.rails > 1) {  // what a bundle of rails survives
+  if (s.rails > 1) {  // faults that a bundle of rails survives
     s.cuts = d.one_in(2);
     s.mutes = d.one_in(2);
     s.doubles = d.one_in(6);
@@ -392,6 +394,7 @@ std::string scenario::text() const {
                                                {doubles, "packets twice"},
                                                {lost_rails, "lost rails"},
                                                {jumps, "clock jumps"},
+                                               {reads, "memory that is read"},
                                                {pressure, "no memory"},
                                                {packs, "packing"},
                                                {first_use, "peers on first use"}};

@@ -5,7 +5,7 @@
 
 namespace headway::simulation {
 
-/// What is simulated. The seed decides all that is not said here.
+/// A scenario to simulate. The seed determines everything else.
 struct scenario {
   std::uint64_t seed = 1;
   std::uint32_t processes = 4;
@@ -28,23 +28,24 @@ struct scenario {
   /// the message is lost, with a line in the log. So there is enough.
   std::size_t endpoint_bytes_max = 512 << 20;
   std::uint32_t window = 256;  ///< of messages to an end-point
-  bool machines = false;       ///< a death is that of a machine, which tells nobody
+  bool machines = false;       ///< a death is that of a machine: peers notice it by a time limit
   bool lost_rails = false;     ///< all rails of a pair but one end for good
   bool jumps = false;          ///< the clock jumps, as if all processes had been stopped
-  bool tells_activity = true;  ///< drivers know when their peers were last heard
-  bool pressure = false;       ///< for a while processes can expose no memory
+  bool tells_activity = true;  ///< drivers report their peers' last activity
+  bool reads = false;          ///< receivers read large messages out of the senders' memory
+  bool pressure = false;       ///< for a while processes cannot expose memory
 
-  /// A scenario whose every word comes from `seed`.
+  /// The scenario that `seed` determines.
   [[nodiscard]] static scenario of_seed(std::uint64_t seed);
-  /// The same without what the stack above the messages does, and without its faults.
+  /// The same without collective operations, end-points and their faults.
   [[nodiscard]] static scenario of_seed_messages_only(std::uint64_t seed);
   [[nodiscard]] std::string text() const;
 };
 
 struct outcome {
   std::string complaint;      ///< empty: every invariant held
-  std::uint64_t checked = 0;  ///< messages, and operations, that ended as they should
-  std::uint64_t failed = 0;   ///< that ended because a process was lost
+  std::uint64_t checked = 0;  ///< messages, and operations, that ended without an error
+  std::uint64_t failed = 0;   ///< those that ended because a process was lost
   std::uint64_t packets = 0;
   std::uint64_t steps = 0;  ///< of all processes
   std::uint64_t simulated_ns = 0;
@@ -57,7 +58,7 @@ struct outcome {
 /// Invariants: those of traffic.hpp, collective_traffic.hpp and endpoint_traffic.hpp; everything
 /// ends within `time_limit_ns` of the last fault; nothing fails unless a process has died; when all
 /// is over nothing is pending and no memory exposed.
-/// Progress: returns; a job that hangs is a complaint that says what is still under way.
+/// Progress: returns also for a job that hangs; the complaint then lists what is under way.
 [[nodiscard]] outcome simulate(const scenario& what, bool trace = false);
 
 }  // namespace headway::simulation

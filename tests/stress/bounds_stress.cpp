@@ -2,7 +2,7 @@
 //         between pieces of work and lose the processor in the middle of a round; every stall ends.
 // Method: letters at short intervals, each timed from posting to its ltask; the longest time is
 //         printed and recorded, not asserted: on a shared machine only "soon" differs from "never".
-//         What is asserted is the mechanism: a holder that has lost its processor is helped.
+//         The mechanism is asserted: a holder that has lost its processor gets a higher weight.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -94,7 +94,7 @@ struct stuck_task : ltask {
   std::atomic<bool> armed{true}, inside{false}, helped{false};
 };
 
-TEST(bounds, a_thread_that_keeps_the_mask_is_helped_by_those_who_need_it) {
+TEST(bounds, a_thread_that_keeps_the_mask_is_boosted_by_threads_that_need_it) {
   if (geteuid() != 0) GTEST_SKIP() << "raising a thread's weight needs privileges";
   running e(polling::off);
   stuck_task task(*e);

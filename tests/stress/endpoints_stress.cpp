@@ -1,6 +1,6 @@
 // Goal:   end-points of two processes under every race that a program can make: opening and closing
 //         during sends to them, all ways of sending, credits that run out, handlers, waits on many,
-//         a process's death. No message is lost, none comes twice, all memory is given back.
+//         a process's death. No message is lost or arrives twice, all memory is released.
 // Method: two services in one process over a network in memory that answers `retry`, posts and
 //         delivers late on a seed (tests/simulation); a thread polls for each.
 // Seed:   1; the interleavings are the machine's.
@@ -26,7 +26,7 @@ using endpoints::address;
 using endpoints::outcome;
 using endpoints::service;
 
-// Two processes in one see one memory at two addresses, which ThreadSanitizer takes for two.
+// Two simulated processes map one memory at two addresses, which ThreadSanitizer cannot relate.
 #ifdef HEADWAY_UNDER_TSAN
 constexpr bool may_share = false;
 #else
@@ -317,7 +317,7 @@ TEST(endpoints_stress, handlers_and_waits_on_many_see_every_message_once) {
   EXPECT_EQ(handled.load(std::memory_order_acquire), each);
 }
 
-/// The thread that looks for messages comes and goes with the policy.
+/// The policy changes, and with it the thread that polls for messages.
 TEST(endpoints_stress, policies_change_while_messages_are_sent) {
   world w(true);
   const auto here = open(w.at(0), "here"), there = open(w.at(1), "there");
@@ -374,11 +374,11 @@ void die(bool share, bool pack_always, std::size_t bytes) {
   for (auto& t : threads) t.join();
 }
 
-TEST(endpoints_stress, senders_to_a_process_that_dies_are_told) { die(true, false, 900); }
-TEST(endpoints_stress, senders_of_packed_messages_to_a_process_that_dies_are_told) {
+TEST(endpoints_stress, senders_to_a_process_that_dies_get_an_error) { die(true, false, 900); }
+TEST(endpoints_stress, senders_of_packed_messages_to_a_process_that_dies_get_an_error) {
   die(true, true, 900);
 }
-TEST(endpoints_stress, senders_of_large_messages_to_a_process_that_dies_are_told) {
+TEST(endpoints_stress, senders_of_large_messages_to_a_process_that_dies_get_an_error) {
   die(false, false, 70'000);
 }
 

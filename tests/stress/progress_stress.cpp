@@ -1,6 +1,6 @@
 // Goal:   no ltask is lost or run twice, no wait sleeps for ever, nothing races, while threads
-//         submit, cancel, poll, wait and complete, and polling points come and go.
-// Method: a fixed number of operations for each thread and seed; ThreadSanitizer looks on in preset
+//         submit, cancel, poll, wait and complete, and polling points are turned on and off.
+// Method: a fixed number of operations for each thread and seed; under ThreadSanitizer in preset
 //         tsan.
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_P(engine_stress, runs_every_one_shot_of_many_submitters_once) {
   for (int t = 0; t < threads; ++t)
     submitters.emplace_back([&, t] {
       for (int i = 0; i < each; ++i) {
-        ticket_task task;  // on the stack: freed as soon as it says that it has ended
+        ticket_task task;  // on the stack: freed as soon as its completion is done
         if ((i + t) % 2) e->submit(task);
         else e->submit_here(task);
         e->wait(task.ended);
@@ -55,7 +55,7 @@ TEST_P(engine_stress, cancels_what_runs) {
     busy() : ltask("busy", &run) {}
     static ltask_result run(ltask& self) noexcept {
       auto& me = static_cast<busy&>(self);
-      ++me.runs;  // plain: the engine serialises it, and cancel hands it to us
+      ++me.runs;  // plain: the engine serialises it; after `cancel` it belongs to this thread
       return ltask_result::advanced;
     }
     int runs = 0;

@@ -2,7 +2,7 @@
 //         them: the one that shares its value, or any poller. They are used unless the user names
 //         another algorithm.
 // Method: three ranks in one process, each with an engine of its own, and slots in plain memory;
-//         ranks pause at random, so that others give up looking and wait. Also run under
+//         ranks pause at random, so that others stop polling and wait. Also run under
 //         ThreadSanitizer (preset tsan).
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t ranks = 3;
 constexpr int exchanges = 600;
 
-/// No thread sleeps on this one: engines without an event source look again by themselves.
+/// No thread sleeps on this one: engines without an event source poll at a period.
 class plain_slots final : public rails::shm_slots {
  public:
   using memory = std::array<std::byte, rails::shm_slots::total_bytes>;

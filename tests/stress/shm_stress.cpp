@@ -1,7 +1,7 @@
 // Goal:   three shared-memory drivers in one process, each with two sending threads, a reaping
 //         thread that sleeps when it can, and a guard that arms and ticks beside it: every packet
-//         arrives once and in order, every large payload where it belongs, and nobody sleeps for
-//         ever.
+//         arrives once and in order, every large payload in its place, and no thread sleeps
+//         for ever.
 // Method: random sizes from fixed seeds; all drivers of a process share one mapping of a segment,
 //         so that ThreadSanitizer sees both ends touch the same memory.
 #include <gtest/gtest.h>

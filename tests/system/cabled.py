@@ -7,7 +7,7 @@ import unittest
 from jobs import skip
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
-from side_by_side import network  # noqa: E402  (it lives beside what measures)
+from side_by_side import network  # noqa: E402  (a module of bench/)
 
 
 def main(links, *programs):

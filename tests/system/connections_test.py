@@ -86,10 +86,10 @@ class Connections(unittest.TestCase):
 
     def test_where_each_connection_has_its_part_several_pay_and_are_used(self):
         with network.two_namespaces(FLOWS) as place:
-            self.assertEqual(self.connections_used(place), 1)  # nobody has measured yet
+            self.assertEqual(self.connections_used(place), 1)  # nothing is measured yet
             rail = self.sample(place)
             many = rail["connections"]
-            self.assertIn(many, (2, 4), rail)  # four, but for what else this machine does
+            self.assertIn(many, (2, 4), rail)  # four, unless the machine is busy
             self.assertIn(f"\nconnections {many}\n", pathlib.Path(rail["file"]).read_text())
             self.assertEqual(self.connections_used(place), many)
             self.assertEqual(self.connections_used(place, HEADWAY_CONNECTIONS="1"), 1)
@@ -111,7 +111,7 @@ class Connections(unittest.TestCase):
             self.assertEqual([s["connections"] for s in rail["streams_in"]], [1, 2])
             many = rail["connections"]
             self.assertEqual(self.connections_used(place), many)
-            # Who tries one alone chooses nothing: what was chosen stays.
+            # A measurement of one connection alone chooses nothing: the earlier choice stays.
             rail = self.sample(place, "--quick", HEADWAY_CONNECTIONS="1")
             self.assertEqual(rail["connections"], many)
 

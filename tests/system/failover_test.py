@@ -16,7 +16,7 @@ from cabled import network
 from jobs import BUILD, MPIEXEC, run
 
 ORACLE = BUILD + "/bin/oracle"
-# A sanitizer makes each message take ten times as long, and the trouble comes by the clock.
+# A sanitizer makes each message take ten times as long; faults are timed by the clock.
 SHARE = 10 if os.environ.get("HEADWAY_TEST_SANITIZE") else 1
 
 
@@ -139,7 +139,7 @@ class Failover(unittest.TestCase):
                            HEADWAY_STATS="1")  # fmt: skip
         self.assertEqual([row["bundle"] for row in bundle_rows(job.err)],
                          ["tcp:hw0", "tcp:hw1"] * 2, job.err)  # fmt: skip
-        for rank in (0, 1):  # only what owes something is missed
+        for rank in (0, 1):  # a rail is missed only if the peer owes an answer on it
             self.assertIn(f"rail tcp:hw1 to rank {rank} is lost", job.err)
 
     def test_a_silent_cable_is_noticed(self):

@@ -1,5 +1,5 @@
-/* Two ranks exchange a message of 4 MB in each direction and look at every byte, as often as the
- * first argument says (once). Exit status 0: all was right. */
+/* Two ranks exchange a message of 4 MB in each direction and check every byte, as often as the
+ * first argument says (once by default). Exit status 0: all bytes were right. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A rank that does with the launcher what the library does, and what the tests ask for in words:
+// A rank that uses the launcher as the library does, and then does what its arguments say:
 //   launch_peer [exchange | big BYTES] [exit N] [abort N] [leave] [kill-rank R] [sleep SECONDS]
 #include <signal.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ std::vector<std::byte> value_of(int rank, std::size_t bytes) {
   return value;
 }
 
-/// Gives a record of so many bytes, and looks at the records of all.
+/// Publishes a record of so many bytes, and checks the records of all.
 void publish(std::size_t bytes) {
   const auto& who = self->who();
   must(self->publish(value_of(who.rank, bytes)));

@@ -58,7 +58,7 @@ class OurRanksUnderHydra(unittest.TestCase):
 
     def test_abort_with_their_code(self):
         job = run([self.HYDRA, "-n", 2, PEER, "abort", 7, "sleep", 30])
-        # Hydra prints the reason in most runs; in some it ends before it has forwarded the line.
+        # Hydra prints the reason in most runs; in some it ends before it forwards the line.
         self.assertEqual(job.code, 7)
 
     def test_our_mpiexec_inside_theirs_is_a_job_of_its_own(self):

@@ -1,4 +1,4 @@
-// Random traffic whose bytes and order every rank knows beforehand.
+// Random traffic whose bytes and order every rank computes beforehand.
 //
 //   mpiexec -n RANKS oracle [--seed S] [--threads T] [--messages M]
 //

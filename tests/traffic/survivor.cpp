@@ -1,4 +1,4 @@
-// What the other ranks get when a rank is killed during traffic.
+// The errors of the other ranks when a rank is killed during traffic.
 //
 //   mpiexec -n RANKS --keep-going survivor KIND [unspoken]
 //

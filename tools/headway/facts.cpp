@@ -33,7 +33,7 @@ void add_machine(facts& all, const topology::machine& machine) {
   }
 }
 
-/// What a program of one rank would get. A fault here is a fact to tell, not the end.
+/// Opens the rails as a program of one rank would. A fault is stored, and does not end the command.
 base::result<> add_rails(facts& all, const runtime::settings& chosen) {
   auto started = runtime::instance::start(chosen);
   if (!started) return std::unexpected(std::move(started.error()));

@@ -27,7 +27,7 @@ struct function_fact {
   bool works = false;  ///< false: returns MPI_ERR_UNSUPPORTED_OPERATION
 };
 
-/// What `headway info` tells, gathered before any of it is printed.
+/// What `headway info` prints.
 struct facts {
   std::string version;
   std::string compiler;
@@ -45,11 +45,11 @@ struct facts {
 /// rails as a program of this job would, and closes them again.
 [[nodiscard]] base::result<facts> gather(bool open_rails);
 
-/// As a person reads it. Every printer returns text; `info` writes it.
+/// The facts as tables of text. Every printer returns text; `info` writes it.
 [[nodiscard]] std::string overview_text(const facts& all);
 [[nodiscard]] std::string tunables_text(const facts& all);
 [[nodiscard]] std::string functions_text(const facts& all);
-/// The same, all of it, as one JSON object.
+/// All facts as one JSON object.
 [[nodiscard]] std::string json_text(const facts& all);
 
 }  // namespace headway::tool

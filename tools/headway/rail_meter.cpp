@@ -10,7 +10,7 @@ namespace headway::tool {
 namespace {
 
 constexpr std::size_t repeats_min = 4;
-constexpr std::size_t repeats_usual = 12;  // unless they take far longer than they may
+constexpr std::size_t repeats_usual = 12;  // fewer if they take far longer than `size_ns`
 constexpr std::size_t repeats_max = 200;
 constexpr int warm_ups = 30;
 
@@ -27,20 +27,21 @@ rail_meter::rail_meter(rails::driver& rail, rails::peer_id other, const settings
     : rail_(&rail),
       other_(other),
       how_(how),
-      talk_(std::span(&rail_, 1), other, how.patience_ns),
+      connection_(std::span(&rail_, 1), other, how.patience_ns),
       limits_(rail.query()),
       memory_(std::max(how.bytes_max, limits_.eager_bytes_max), std::byte{0x55}) {}
 
 base::result<> rail_meter::await(word_kind wanted, bool asleep) {
-  if (const auto w = talk_.hear_only(wanted, asleep); !w) return std::unexpected(w.error());
+  if (const auto w = connection_.receive_kind(wanted, asleep); !w)
+    return std::unexpected(w.error());
   return {};
 }
 
 // ---- leading ------------------------------------------------------------------------------------
 
 base::result<> rail_meter::one_packet(std::size_t bytes) {
-  if (auto done =
-          talk_.say({.kind = word_kind::packet, .bytes = bytes}, std::span(memory_).first(bytes));
+  if (auto done = connection_.send_word({.kind = word_kind::packet, .bytes = bytes},
+                                        std::span(memory_).first(bytes));
       !done)
     return done;
   return await(word_kind::arrived);
@@ -48,16 +49,17 @@ base::result<> rail_meter::one_packet(std::size_t bytes) {
 
 base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::uint64_t& processor,
                                      bool asleep) {
-  if (auto done = talk_.say({.kind = word_kind::expect, .bytes = bytes}); !done) return done;
-  const auto ready = talk_.hear_only(word_kind::ready);
+  if (auto done = connection_.send_word({.kind = word_kind::expect, .bytes = bytes}); !done)
+    return done;
+  const auto ready = connection_.receive_kind(word_kind::ready);
   if (!ready) return std::unexpected(ready.error());
   const auto processor_before = processor_ns();
   const auto before = base::now_ns();
-  auto done = talk_.put({.exposed = ready->target}, std::span(memory_).first(bytes));
+  auto done = connection_.put({.exposed = ready->target}, std::span(memory_).first(bytes));
   if (done) done = await(word_kind::arrived, asleep);
   ns = base::now_ns() - before;
   processor = processor_ns() - processor_before;
-  if (done) done = talk_.wait([&] { return talk_.all_sent(); }, asleep);
+  if (done) done = connection_.wait([&] { return connection_.all_sent(); }, asleep);
   return done;
 }
 
@@ -76,7 +78,7 @@ base::result<std::vector<double>> rail_meter::repeated(
   return all;
 }
 
-/// What another program's turn on our core takes is not the rail's: the lower quartile counts.
+/// The lower quartile: without the times in which another program had the core.
 base::result<double> rail_meter::usual(const std::function<base::result<double>()>& once) {
   auto all = repeated(once);
   if (!all) return std::unexpected(std::move(all).error());
@@ -85,7 +87,8 @@ base::result<double> rail_meter::usual(const std::function<base::result<double>(
   return *at;
 }
 
-/// Because of its bytes: a machine that is busy elsewhere takes as long for none, or for a few.
+/// Whether a size is slow because of its bytes, and not because the machine is busy: then an empty
+/// or a small message takes as long.
 bool rail_meter::is_too_slow(std::size_t bytes, double ns) const noexcept {
   constexpr std::size_t few = 16 << 10;
   return bytes >= few && ns > static_cast<double>(how_.slow_ns) && ns > 4 * answer_ns_;
@@ -99,7 +102,7 @@ base::result<> rail_meter::measure_packets(measured& into) {
   };
   for (int i = 0; i < warm_ups; ++i)
     if (auto done = one_packet(0); !done) return done;
-  // It is subtracted from all others: the quickest, or a busy moment would make them nothing.
+  // The quickest of them: it is subtracted from all others, so a busy moment must not count.
   const auto empty = repeated([&] { return round_trip(0); });
   if (!empty) return std::unexpected(empty.error());
   answer_ns_ = *std::ranges::min_element(*empty) / 2;
@@ -144,8 +147,8 @@ base::result<measured> rail_meter::lead() {
   if (auto done = measure_packets(found); !done) return std::unexpected(done.error());
   if (auto done = measure_pieces(found); !done) return std::unexpected(done.error());
   static_assert(sizeof(measured) <= 1024 && std::is_trivially_copyable_v<measured>);
-  if (auto done = talk_.say({.kind = word_kind::result, .bytes = sizeof found},
-                            std::as_bytes(std::span(&found, 1)));
+  if (auto done = connection_.send_word({.kind = word_kind::result, .bytes = sizeof found},
+                                        std::as_bytes(std::span(&found, 1)));
       !done)
     return std::unexpected(done.error());
   if (auto done = await(word_kind::over); !done) return std::unexpected(done.error());
@@ -161,23 +164,23 @@ base::result<measured> rail_meter::follow() {
   if (!shown) return std::unexpected(shown.error());
   measured found;
   while (true) {
-    const auto w = talk_.hear();
+    const auto w = connection_.receive();
     if (!w) return std::unexpected(w.error());
     if (w->kind == word_kind::packet) {
-      if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
+      if (auto done = connection_.send_word({.kind = word_kind::arrived}); !done) return stop(done);
     } else if (w->kind == word_kind::expect) {
-      talk_.forget_landed();
-      if (auto done = talk_.say({.kind = word_kind::ready, .target = *shown}); !done)
+      connection_.forget_landed();
+      if (auto done = connection_.send_word({.kind = word_kind::ready, .target = *shown}); !done)
         return stop(done);
-      if (auto done = talk_.wait([&] { return talk_.landed() >= w->bytes; }); !done)
+      if (auto done = connection_.wait([&] { return connection_.landed() >= w->bytes; }); !done)
         return stop(done);
-      if (auto done = talk_.say({.kind = word_kind::arrived}); !done) return stop(done);
+      if (auto done = connection_.send_word({.kind = word_kind::arrived}); !done) return stop(done);
     } else {
-      if (w->kind != word_kind::result || talk_.payload().size() != sizeof found)
-        return talk_.refuse();
-      std::memcpy(&found, talk_.payload().data(), sizeof found);
+      if (w->kind != word_kind::result || connection_.payload().size() != sizeof found)
+        return connection_.refuse();
+      std::memcpy(&found, connection_.payload().data(), sizeof found);
       rail_->memory()->withdraw(*shown);
-      if (auto done = talk_.say({.kind = word_kind::over}); !done) return stop(done);
+      if (auto done = connection_.send_word({.kind = word_kind::over}); !done) return stop(done);
       return found;
     }
   }

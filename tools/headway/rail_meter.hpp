@@ -9,22 +9,22 @@
 #include "base/result.hpp"
 #include "rails/driver.hpp"
 #include "sampling/curve.hpp"
-#include "tools/headway/talk.hpp"
+#include "tools/headway/rail_connection.hpp"
 
 namespace headway::tool {
 
 /// Nanoseconds at powers of two; 0 where nothing was measured.
 using samples = std::array<double, sampling::curve::sample_count>;
 
-/// What one direction of a rail was measured to take.
+/// The measured times of one direction of a rail.
 struct measured {
   samples piece{};  ///< put into the other side's memory
   samples eager{};  ///< in a packet
   samples cost{};   ///< processor time of the sender for a piece
 };
 
-/// Measures one rail between two processes. The driver alone is measured, without the engine: one
-/// side leads, the other follows, then they change places.
+/// Measures one rail between two processes: the driver alone, without the engine. One side leads,
+/// the other follows, then they change roles.
 ///
 /// Shape:    sizes grow until one takes longer than `slow_ns`; each is repeated for `size_ns`, and
 ///           the lower quartile counts.
@@ -42,9 +42,9 @@ class rail_meter {
 
   rail_meter(rails::driver& rail, rails::peer_id other, const settings& how);
 
-  /// From here to there. The other side is inside `follow`.
+  /// Measures the direction from this side to the other one, which is inside `follow`.
   [[nodiscard]] base::result<measured> lead();
-  /// Serves the other side's `lead`; returns what it found.
+  /// Serves the other side's `lead`; returns its result.
   [[nodiscard]] base::result<measured> follow();
 
  private:
@@ -71,7 +71,7 @@ class rail_meter {
   rails::driver* const rail_;
   const rails::peer_id other_;
   const settings how_;
-  talk_in<word> talk_;
+  typed_connection<word> connection_;
   const rails::limits limits_;
   std::vector<std::byte> memory_;
   double answer_ns_ = 0;  // one way of an empty packet

@@ -27,7 +27,7 @@
 namespace headway::tool {
 namespace {
 
-/// On each interface at most, unless HEADWAY_CONNECTIONS says more.
+/// The most connections on each interface, unless HEADWAY_CONNECTIONS is larger.
 constexpr int connections_tried = 4;
 
 /// Starts this command as two ranks on this machine. Returns only when it could not.
@@ -88,7 +88,7 @@ bool session::wants(std::string_view rail) const {
          });
 }
 
-/// Opens the rails, swaps addresses, and pairs each of ours with one of theirs.
+/// Opens the rails, exchanges addresses, and matches each rail with one of the other rank.
 base::result<> session::meet() {
   auto how = chosen_;
   if (how.rails.connections == 0) how.rails.connections = connections_tried;
@@ -154,7 +154,7 @@ base::result<sampled_rail> session::measure(const way& w) {
                   .cost = sampling::curve::from_samples(r.out.cost).value_or(guess.cost)};
   r.kept.hardware = wireup::hardware_of(limits.name);
   r.kept.measured_at = wireup::seconds_now();
-  if (w.connections.size() == 1) {  // there is nothing to choose from: as it was chosen
+  if (w.connections.size() == 1) {  // nothing to choose from: keeps the number in the profile
     if (const auto known = profiles_.find(there_, limits.name))
       r.kept.found.connections = known->connections;
   } else if (const auto chosen = choose_connections(w, r); !chosen) {
@@ -164,7 +164,7 @@ base::result<sampled_rail> session::measure(const way& w) {
   return r;
 }
 
-/// Both sides see both directions, and come to the same number.
+/// Computed from both directions, so that both sides get the same number.
 base::result<> session::choose_connections(const way& w, sampled_rail& r) {
   constexpr double stream_ns = 150e6;
   constexpr double quick_ns = 50e6;

@@ -10,7 +10,7 @@ struct sample_options {
   std::string plot;                ///< an SVG file for the picture; empty: no picture
   bool json = false;
   bool quick = false;   ///< some seconds instead of half a minute, up to 4 MB
-  bool forget = false;  ///< keep nothing
+  bool forget = false;  ///< keep no profile
 };
 
 /// `headway sample`: measures the rails between two ranks and keeps their profiles. A process that

@@ -16,7 +16,7 @@ struct sampled_rail {
   sampling::record kept;
   measured out;  ///< from here to there
   measured in;   ///< from there to here
-  /// Over several connections at once; empty: not looked at.
+  /// Rates over several connections at once; empty: not measured.
   std::vector<sampling::stream_rates> streams_out, streams_in;
   std::uint64_t eager_bytes_max = 0;
   std::string file;   ///< where the profile went; empty: nowhere

@@ -16,7 +16,7 @@ stream_meter::stream_meter(std::span<rails::driver* const> connections, rails::p
     : connections_(connections),
       other_(other),
       how_(how),
-      talk_(connections, other, how.patience_ns),
+      connection_(connections, other, how.patience_ns),
       memory_(how.memory_bytes_max, std::byte{0x55}) {}
 
 /// One connection, two, four …
@@ -33,7 +33,7 @@ void stream_meter::enter(table& into, std::size_t connections, double rate) {
       m.bytes_per_ns.push_back(rate);
 }
 
-/// Of the memory, for one connection: what arrives on several does not share lines.
+/// The part of the memory for one connection: connections share no cache lines.
 std::span<std::byte> stream_meter::part(std::size_t connection) {
   const auto bytes = memory_.size() / connections_.size();
   return std::span(memory_).subspan(connection * bytes, bytes);
@@ -43,7 +43,7 @@ std::span<std::byte> stream_meter::part(std::size_t connection) {
 
 base::result<> stream_meter::send_stream(std::size_t connections, std::uint64_t bytes_each) {
   std::vector<std::uint64_t> sent(connections, 0);
-  return talk_.wait([&] {
+  return connection_.wait([&] {
     bool all = true;
     for (std::size_t i = 0; i < connections; ++i) {
       const auto from = part(i);
@@ -52,18 +52,18 @@ base::result<> stream_meter::send_stream(std::size_t connections, std::uint64_t 
       while (sent[i] < bytes_each) {
         const auto offset = sent[i] / piece_bytes % pieces * piece_bytes;
         const auto bytes = std::min<std::uint64_t>(piece_bytes, bytes_each - sent[i]);
-        const auto answer = talk_.offer_put(i, {.exposed = targets_[i], .offset = offset},
-                                            from.subspan(offset, bytes));
+        const auto answer = connection_.try_put(i, {.exposed = targets_[i], .offset = offset},
+                                                from.subspan(offset, bytes));
         if (answer == rails::post::retry || answer == rails::post::down) break;
         sent[i] += bytes;
       }
       all &= sent[i] == bytes_each;
     }
-    return all && talk_.all_sent();
+    return all && connection_.all_sent();
   });
 }
 
-/// So many bytes over one connection take about `stream_ns`.
+/// The number of bytes that takes about `stream_ns` over one connection.
 base::result<std::uint64_t> stream_meter::enough_bytes() {
   constexpr std::uint64_t bytes_max = 256 << 20;
   std::uint64_t bytes = 256 << 10;
@@ -79,24 +79,25 @@ base::result<std::uint64_t> stream_meter::enough_bytes() {
 base::result<double> stream_meter::stream(std::size_t connections, std::uint64_t bytes,
                                           bool counts) {
   const auto each = bytes / connections;
-  auto done = talk_.say({.kind = word_kind::stream,
-                         .connections = static_cast<std::uint32_t>(connections),
-                         .bytes = each,
-                         .counts = counts});
+  auto done = connection_.send_word({.kind = word_kind::stream,
+                                     .connections = static_cast<std::uint32_t>(connections),
+                                     .bytes = each,
+                                     .counts = counts});
   if (!done) return std::unexpected(done.error());
-  if (const auto ready = talk_.hear_only(word_kind::ready); !ready)
+  if (const auto ready = connection_.receive_kind(word_kind::ready); !ready)
     return std::unexpected(ready.error());
   if (done = send_stream(connections, each); !done) return std::unexpected(done.error());
-  const auto seen = talk_.hear_only(word_kind::rate);
+  const auto seen = connection_.receive_kind(word_kind::rate);
   if (!seen) return std::unexpected(seen.error());
   return seen->rate;
 }
 
 base::result<std::vector<sampling::stream_rates>> stream_meter::lead() {
   targets_.clear();
-  if (auto done = talk_.say({.kind = word_kind::show}); !done) return std::unexpected(done.error());
+  if (auto done = connection_.send_word({.kind = word_kind::show}); !done)
+    return std::unexpected(done.error());
   while (targets_.size() < connections_.size()) {
-    const auto shown = talk_.hear_only(word_kind::shown);
+    const auto shown = connection_.receive_kind(word_kind::shown);
     if (!shown) return std::unexpected(shown.error());
     targets_.push_back(shown->target);
   }
@@ -106,13 +107,15 @@ base::result<std::vector<sampling::stream_rates>> stream_meter::lead() {
   for (int round = 0; round < how_.rounds; ++round)
     for (const auto& m : found) {
       const auto count = static_cast<std::size_t>(m.connections);
-      // Between what takes as long if they share the link and if each has its own.
+      // Between the times for connections that share the link and that have a link each.
       const auto rate = stream(count, count == 1 ? *enough : 2 * *enough, true);
       if (!rate) return std::unexpected(rate.error());
       enter(found, count, *rate);
     }
-  if (auto done = talk_.say({.kind = word_kind::over}); !done) return std::unexpected(done.error());
-  if (const auto end = talk_.hear_only(word_kind::over); !end) return std::unexpected(end.error());
+  if (auto done = connection_.send_word({.kind = word_kind::over}); !done)
+    return std::unexpected(done.error());
+  if (const auto end = connection_.receive_kind(word_kind::over); !end)
+    return std::unexpected(end.error());
   return found;
 }
 
@@ -127,11 +130,11 @@ base::result<double> stream_meter::take_stream(std::size_t connections, std::uin
   moment begin;
   moment end;
   const auto whole = connections * bytes_each;
-  talk_.forget_landed();
-  if (auto done = talk_.say({.kind = word_kind::ready}); !done)
+  connection_.forget_landed();
+  if (auto done = connection_.send_word({.kind = word_kind::ready}); !done)
     return std::unexpected(done.error());
-  auto done = talk_.wait([&] {
-    const moment now{.bytes = talk_.landed(), .ns = base::now_ns()};
+  auto done = connection_.wait([&] {
+    const moment now{.bytes = connection_.landed(), .ns = base::now_ns()};
     if (begin.ns == 0 && now.bytes >= whole / 4) begin = now;
     if (end.ns == 0 && now.bytes >= whole / 4 * 3) end = now;
     return now.bytes >= whole;
@@ -144,33 +147,35 @@ base::result<double> stream_meter::take_stream(std::size_t connections, std::uin
 base::result<std::vector<sampling::stream_rates>> stream_meter::follow() {
   const auto stop = [](const base::fault& why) { return std::unexpected(why); };
   auto found = unmeasured();
-  // The leader speaks first: the other side may still be in the talk before this one.
-  if (const auto asked = talk_.hear_only(word_kind::show); !asked) return stop(asked.error());
+  // The leader sends first: the other side may still be in the previous measurement.
+  if (const auto asked = connection_.receive_kind(word_kind::show); !asked)
+    return stop(asked.error());
   std::vector<rails::ticket> shown;
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const auto one = connections_[i]->memory()->expose(
         {.bytes = part(i), .who = rails::process_set::only(other_)});
     if (!one) return stop(one.error());
     shown.push_back(*one);
-    if (auto done = talk_.say({.kind = word_kind::shown, .target = *one}); !done)
+    if (auto done = connection_.send_word({.kind = word_kind::shown, .target = *one}); !done)
       return stop(done.error());
   }
   while (true) {
-    const auto wanted = talk_.hear();
+    const auto wanted = connection_.receive();
     if (!wanted) return stop(wanted.error());
     const std::size_t count = wanted->connections;
     if (wanted->kind == word_kind::over) break;
     if (wanted->kind != word_kind::stream || count == 0 || count > connections_.size())
-      return talk_.refuse();
+      return connection_.refuse();
     const auto rate = take_stream(count, wanted->bytes);
     if (!rate) return stop(rate.error());
-    if (auto done = talk_.say({.kind = word_kind::rate, .rate = *rate}); !done)
+    if (auto done = connection_.send_word({.kind = word_kind::rate, .rate = *rate}); !done)
       return stop(done.error());
     if (wanted->counts) enter(found, count, *rate);
   }
   for (std::size_t i = 0; i < connections_.size(); ++i)
     connections_[i]->memory()->withdraw(shown[i]);
-  if (auto done = talk_.say({.kind = word_kind::over}); !done) return stop(done.error());
+  if (auto done = connection_.send_word({.kind = word_kind::over}); !done)
+    return stop(done.error());
   return found;
 }
 

@@ -8,18 +8,18 @@
 #include "base/result.hpp"
 #include "rails/driver.hpp"
 #include "sampling/connections.hpp"
-#include "tools/headway/talk.hpp"
+#include "tools/headway/rail_connection.hpp"
 
 namespace headway::tool {
 
-/// Measures what streams over one connection, two, four … at once carry, to find how many pay. The
-/// drivers alone are measured: one side leads, the other follows, then they change places.
+/// Measures streams over one, two, four … connections at once, to find how many are fastest: the
+/// drivers alone, without the engine. One side leads, the other follows, then they change roles.
 ///
 /// Shape:    one stream over one connection finds how many bytes take `stream_ns`; then the numbers
-///           of connections take turns, `rounds` times, so that a busy moment hits all alike. The
-///           receiver counts, from the first quarter of a stream's bytes to the third: what buckets
-///           and windows do at its begin, and the connections that end first, are not in it. A
-///           stream of which it has seen no middle does not count.
+///           of connections take turns, `rounds` times, so that a busy moment affects all of them.
+///           The receiver measures from the first quarter of a stream's bytes to the third, without
+///           the effects of token buckets and windows at the beginning and of connections that end
+///           first. A stream without samples in that part does not count.
 /// Progress: polls.
 /// Errors:   `peer_lost`; `timed_out` when the other side is silent for `patience_ns`.
 class stream_meter {
@@ -35,7 +35,7 @@ class stream_meter {
   stream_meter(std::span<rails::driver* const> connections, rails::peer_id other,
                const settings& how);
 
-  /// From here to there. The other side is inside `follow`.
+  /// Measures the direction from this side to the other one, which is inside `follow`.
   [[nodiscard]] base::result<std::vector<sampling::stream_rates>> lead();
   /// Serves the other side's `lead`; returns the same table.
   [[nodiscard]] base::result<std::vector<sampling::stream_rates>> follow();
@@ -65,7 +65,7 @@ class stream_meter {
   std::span<rails::driver* const> connections_;
   const rails::peer_id other_;
   const settings how_;
-  talk_in<word> talk_;
+  typed_connection<word> connection_;
   std::vector<std::byte> memory_;
   std::vector<rails::ticket> targets_;  ///< by connection, while leading
 };

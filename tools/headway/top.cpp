@@ -19,7 +19,7 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
-/// How many lines the terminal shows; enough for everything where there is no terminal.
+/// The number of lines of the terminal; unlimited without a terminal.
 std::size_t height() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2) return 10'000;
@@ -74,7 +74,8 @@ int once(const top_options& wanted) {
   return found.faults.empty() ? 0 : 1;
 }
 
-/// Until the processes end or the user interrupts. Plain ANSI: home, lines to their end, the rest.
+/// Repeats the tables until the processes end or the user interrupts. Uses plain ANSI sequences:
+/// home position, clear to the end of the line, clear the rest.
 int live(const top_options& wanted) {
   auto found = look(wanted);
   if (found.shown == 0) return complain(found);

@@ -7,13 +7,13 @@
 namespace headway::tool {
 
 struct top_options {
-  std::vector<pid_t> processes;  ///< none: all of this user's that show something
-  double period_s = 1;           ///< between two looks
+  std::vector<pid_t> processes;  ///< empty: all of this user's that publish statistics
+  double period_s = 1;           ///< between two updates
   bool once = false;
-  bool json = false;  ///< once, as an array with an object a process
+  bool json = false;  ///< once, as an array with one object for each process
 };
 
-/// `headway top`: what running processes count, live. They must run with HEADWAY_STATS.
+/// `headway top`: the statistics of running processes, live. They must run with HEADWAY_STATS.
 /// Returns the exit status.
 int top(const top_options& wanted);
 

@@ -4,7 +4,7 @@
 
 namespace headway::mpiexec {
 
-/// What the runner's epoll set holds; a rank's number rides in the lower half of the mark.
+/// The kinds of descriptors in the runner's epoll set; the lower half of the mark is the rank.
 enum class event_kind : std::uint32_t { signal, wire, process, input, output_finished };
 
 [[nodiscard]] constexpr std::uint64_t mark(event_kind kind, int rank = 0) noexcept {

@@ -193,7 +193,7 @@ void job_runner::note_end(int rank) {
     blame({rank, found.si_status == 0 ? 1 : found.si_status, weight::left,
            fmt::format("left with exit code {} before MPI_Finalize", found.si_status)});
   } else if (found.si_status != 0) {
-    blame({rank, found.si_status, weight::said,
+    blame({rank, found.si_status, weight::reported,
            fmt::format("returned exit code {}", found.si_status)});
   }
   server_->rank_ended(rank);
@@ -204,7 +204,7 @@ void job_runner::abort_wanted(int rank, int exit_code, std::string why) {
   const int code = exit_code != 0 && (exit_code & 0xff) == 0 ? 1 : exit_code & 0xff;
   auto cause = fmt::format("aborted the job with code {}", exit_code);
   if (!why.empty()) cause += ": " + printable(std::move(why));
-  blame({rank, code, weight::said, std::move(cause)});
+  blame({rank, code, weight::reported, std::move(cause)});
 }
 
 void job_runner::protocol_broken(int rank, std::string what) {
@@ -212,7 +212,7 @@ void job_runner::protocol_broken(int rank, std::string what) {
 }
 
 void job_runner::blame(verdict found) {
-  if (ending_) return;  // they end because mpiexec ends them
+  if (ending_) return;  // the ranks end because mpiexec ends them
   if (!pending_ || (found.strength > pending_->strength && found.rank != pending_->rank)) {
     if (!pending_) verdict_at_ns_ = base::now_ns() + verdict_delay_ns;
     if (found.strength == weight::killed) verdict_at_ns_ = base::now_ns();
@@ -245,11 +245,11 @@ void job_runner::settle_verdict() {
 void job_runner::end_ranks() {
   ending_ = true;
   kill_groups(SIGTERM);
-  kill_groups(SIGCONT);  // a stopped rank handles SIGTERM only when it goes on
+  kill_groups(SIGCONT);  // a stopped rank handles SIGTERM only when it continues
   kill_at_ns_ = base::now_ns() + kill_delay_ns;
 }
 
-/// Every rank's group, also of those that have ended: what they started may live on.
+/// Sends a signal to every rank's process group, also if the rank has ended: its children may run.
 void job_runner::kill_groups(int signal_number) noexcept {
   for (const auto& one : ranks_)
     if (one.pid > 0) kill(-one.pid, signal_number);
@@ -262,11 +262,11 @@ void job_runner::take_signal() {
     if (deadly(number)) {
       const bool again = std::exchange(forwarded_signal_, number) != 0;
       kill_groups(again ? SIGKILL : number);
-      if (again && output_only_) _exit(exit_signal_base + number);  // nobody reads our output
+      if (again && output_only_) _exit(exit_signal_base + number);  // the output has no reader
       continue;
     }
     kill_groups(number);
-    if (number == SIGTSTP) kill(getpid(), SIGSTOP);  // goes on with SIGCONT, which is forwarded
+    if (number == SIGTSTP) kill(getpid(), SIGSTOP);  // until SIGCONT, which is forwarded
   }
 }
 

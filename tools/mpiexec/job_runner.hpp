@@ -19,10 +19,10 @@ namespace headway::mpiexec {
 
 /// Runs one job on this machine: starts the ranks, serves them, watches them, and ends them.
 ///
-/// The rules of an end: the first rank that fails decides exit code and line. A rank fails when it
-/// is killed, returns another code than 0, leaves between init and finalize, or aborts. What other
-/// ranks do because of it is no second failure: so a rank that only *says* that it fails is
-/// taken as the cause after `verdict_delay_ns` only: a killed rank found meanwhile counts more.
+/// The first rank that fails determines the exit code and the message. A rank fails when it is
+/// killed, returns another code than 0, ends between init and finalize, or aborts. Failures of
+/// other ranks may be consequences: a rank that *reports* a failure is taken as the cause only
+/// after `verdict_delay_ns`; a rank that is found killed before that takes precedence.
 ///
 /// Threads:  one (and label_pump's).
 /// Progress: `run` returns when every rank is gone. Ranks of a failed job get SIGTERM at once and
@@ -33,7 +33,7 @@ class job_runner final : pmi_host {
   static constexpr std::uint64_t verdict_delay_ns = 20'000'000;
   static constexpr std::uint64_t kill_delay_ns = 500'000'000;
 
-  /// `ambient` is the environment that ranks inherit, closed by a null pointer.
+  /// `ambient` is the environment that ranks inherit, terminated by a null pointer.
   job_runner(const options& wish, const char* const* ambient);
   ~job_runner();
   job_runner(const job_runner&) = delete;
@@ -42,19 +42,19 @@ class job_runner final : pmi_host {
   [[nodiscard]] int run();
 
  private:
-  /// How much a sign of failure tells about the cause: of two in the same moment the higher counts.
-  enum class weight : unsigned char { said, left, killed };
+  /// How certain a sign of failure is to be the cause: of two at the same moment the higher counts.
+  enum class weight : unsigned char { reported, left, killed };
   struct verdict {
     int rank = 0;
     int exit_code = 0;
-    weight strength = weight::said;
+    weight strength = weight::reported;
     std::string cause;
   };
   struct rank_process {
     const program_block* program = nullptr;
     pid_t pid = -1;
     int process = -1;  ///< pidfd
-    int wire = -1;     ///< our end of its PMI connection
+    int wire = -1;     ///< this end of its PMI connection
     bool alive = false;
     bool waits_for_room = false;  ///< its socket's buffer is full
     std::deque<std::shared_ptr<const std::string>> replies;
@@ -105,8 +105,8 @@ class job_runner final : pmi_host {
   std::unique_ptr<guardian> guardian_;
   std::unique_ptr<label_pump> pump_;
   int epoll_ = -1, signals_ = -1, null_input_ = -1;
-  int input_pipe_ = -1;      ///< to rank 0, when our own input is a terminal
-  bool one_stream_ = false;  ///< our output and error output are the same file
+  int input_pipe_ = -1;      ///< to rank 0, if the input of mpiexec is a terminal
+  bool one_stream_ = false;  ///< output and error output of mpiexec are the same file
   sigset_t old_mask_{};
   std::vector<int> default_signals_;
   std::optional<rlimit> old_limit_;

@@ -28,7 +28,7 @@ namespace {
 constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-// What an outer launcher told us is not for our ranks.
+// Variables of an outer launcher, which the ranks must not inherit.
 constexpr std::string_view outer_words[] = {
     "PMI_", "PMIX_", "HYDI_", "OMPI_COMM_WORLD_", "HEADWAY_WIRE=", "MPI_LOCAL"};
 
@@ -56,7 +56,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// As a shell does: an executable file that the kernel does not know is a script for the shell.
+/// Executes a file as a shell does: a file that the kernel cannot execute is a shell script.
 child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
   const auto started = spawn(plan);
   if (started.error_number != ENOEXEC) return started;
@@ -101,7 +101,7 @@ bool job_runner::find_programs() {
 }
 
 /// Each rank costs a socket and a pidfd, and two pipes when lines are labelled. The ranks
-/// themselves get the limit that we found.
+/// themselves get the limit with which mpiexec was started.
 void job_runner::raise_descriptor_limit() {
   rlimit limit;
   const rlim_t wanted = ranks_.size() * 4 + 256;
@@ -130,7 +130,7 @@ void job_runner::take_signals() {
 }
 
 /// Files and pipes are handed to rank 0 as they are. A terminal is not: rank 0 is in another
-/// process group and would be stopped for reading it, so we read and pass on.
+/// process group and would be stopped for reading it, so mpiexec reads it and forwards it.
 void job_runner::prepare_input() {
   null_input_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct stat out, error;

@@ -112,7 +112,7 @@ bool label_pump::write_all(int target, const std::string& bytes) {
       at += static_cast<std::size_t>(written);
     } else if (errno == EAGAIN) {
       pollfd one{target, POLLOUT,
-                 0};  // another process that shares our output made it non-blocking
+                 0};  // another process that shares the output made it non-blocking
       poll(&one, 1, -1);
     } else if (errno != EINTR) {
       return false;

@@ -7,13 +7,13 @@
 
 namespace headway::mpiexec {
 
-/// Carries the ranks' output to ours, each line whole and behind its rank: "3: …".
+/// Copies the ranks' output to that of mpiexec, each line whole and after its rank: "3: …".
 /// Shape:    a pipe per stream; a line is held back until it ends, or until it has
-///           `line_bytes_max` bytes and goes out in parts.
-/// Threads:  one of its own, so that a slow reader of our output delays nothing else. `add` before
-///           `start`.
-/// Errors:   when our output has no reader any more, the pipes are closed and the ranks see SIGPIPE
-///           as if they wrote to it themselves.
+///           `line_bytes_max` bytes and is written in parts.
+/// Threads:  has a separate thread, so that a slow reader of the output delays nothing else. `add`
+///           before `start`.
+/// Errors:   when the output of mpiexec has no reader any more, the pipes are closed and the ranks
+///           get SIGPIPE as if they wrote to it themselves.
 class label_pump {
  public:
   static constexpr std::size_t line_bytes_max = 1 << 20;
@@ -23,7 +23,7 @@ class label_pump {
   label_pump(const label_pump&) = delete;
   label_pump& operator=(const label_pump&) = delete;
 
-  /// Whatever can be read from `pipe` goes to our descriptor `target` under `rank`. Takes `pipe`.
+  /// Copies everything from `pipe` to the descriptor `target`, labelled with `rank`. Owns `pipe`.
   void add(int rank, int pipe, int target);
   void start();
   /// The ranks are gone: what is in the pipes still goes out, then the thread ends. Processes that

@@ -33,8 +33,8 @@ struct spelling {
   word meaning;
 };
 
-// The last rows are what other launchers' users have in their fingers: harmless, or refused with
-// the reason.
+// The last rows are options of other launchers: accepted without effect, or refused with the
+// reason.
 constexpr spelling spellings[] = {
     {"-n", word::rank_count},
     {"-np", word::rank_count},

@@ -24,7 +24,7 @@ struct options {
   bool label = false;
   bool keep_going = false;
   std::optional<double> timeout_s;
-  bool help = false;     ///< nothing else is looked at
+  bool help = false;     ///< the other options are ignored
   bool version = false;  ///< the same
 
   [[nodiscard]] int rank_count() const noexcept;
@@ -32,8 +32,8 @@ struct options {
 
 inline constexpr int rank_count_max = 65'536;
 
-/// Takes the command line apart. `arguments` begins behind the name of mpiexec itself.
-/// Errors:   `bad_input` with one line that names the word that is wrong.
+/// Parses the command line. `arguments` begins after the name of mpiexec itself.
+/// Errors:   `bad_input` with one line that names the wrong word.
 [[nodiscard]] base::result<options> parse_options(const std::vector<std::string>& arguments);
 
 [[nodiscard]] const char* help_text() noexcept;

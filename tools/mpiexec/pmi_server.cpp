@@ -123,7 +123,7 @@ void pmi_server::init(int rank, const pmi_line& line) {
     return answer(rank, "cmd=response_to_init rc=-1 pmi_version=1 pmi_subversion=1");
   at(rank).inside = at(rank).joined = true;
   std::string welcome = "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1";
-  // Everything that our own library would ask next, in the same round trip.
+  // Everything that Headway's library would ask next, in the same round trip.
   if (line.number("headway") == 1)
     welcome += fmt::format(" headway=1 kvsname={} appnum={} universe={} secret={}", facts_.name,
                            facts_.program_of_rank[static_cast<std::size_t>(rank)], facts_.size,
@@ -190,7 +190,7 @@ void pmi_server::release_if_all_came() {
     if (std::exchange(at(rank).at_barrier, false) && !at(rank).ended) host_.reply(rank, out);
 }
 
-/// The living ranks that have not come to the barrier: "2,3,7", the first few of them.
+/// The running ranks that have not entered the barrier: "2,3,7", the first few of them.
 std::string pmi_server::missing_ranks() const {
   constexpr std::size_t text_bytes_max = 60;
   std::string text;

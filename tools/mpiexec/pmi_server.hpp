@@ -13,11 +13,11 @@
 
 namespace headway::mpiexec {
 
-/// What the server needs from the code that moves its bytes and owns the processes.
+/// What the server needs of the code that moves its bytes and owns the processes.
 class pmi_host {
  public:
   virtual void reply(int rank, std::shared_ptr<const std::string> bytes) = 0;
-  /// `rank` wants the job to end with this code.
+  /// `rank` has called abort: the job must end with this code.
   virtual void abort_wanted(int rank, int exit_code, std::string why) = 0;
   /// `rank` broke the protocol; nothing more is read from it.
   virtual void protocol_broken(int rank, std::string what) = 0;
@@ -26,18 +26,18 @@ class pmi_host {
   ~pmi_host() = default;
 };
 
-/// What is the same for all ranks and told to them.
+/// The facts about the job that all ranks get.
 struct job_facts {
   int size = 1;
   std::string name;                  ///< kvsname
-  std::string secret;                ///< hexadecimal; for our own library only
+  std::string secret;                ///< hexadecimal; for Headway's library only
   std::vector<int> program_of_rank;  ///< MPI_APPNUM
 };
 
 /// The PMI-1 server of one job: a state per rank, the key-value space, barriers, published names.
-/// Shape:    no input or output of its own; at most `store_bytes_max` of keys and values.
+/// Shape:    does no input or output; at most `store_bytes_max` of keys and values.
 /// Threads:  one.
-/// Progress: never waits; a barrier is answered when the last living rank has come.
+/// Progress: never waits; a barrier is answered when the last running rank has entered it.
 /// Errors:   a broken protocol is reported to the host; a request that fails gets rc=-1 or rc=1.
 /// Source:   the PMI-1 wire protocol of MPICH. Fuzzed by tests/fuzz/pmi_server_fuzz.cpp.
 class pmi_server {
@@ -48,13 +48,13 @@ class pmi_server {
 
   pmi_server(pmi_host& host, job_facts facts);
 
-  /// Bytes that `rank` sent, in whatever pieces.
+  /// Bytes that `rank` sent; commands may be divided anywhere.
   void receive(int rank, std::string_view bytes);
   /// The process of `rank` has ended. Barriers do not wait for it any more.
   void rank_ended(int rank);
-  /// It has called init and not yet finalize.
+  /// Whether it has called init and not yet finalize.
   [[nodiscard]] bool inside(int rank) const { return at(rank).inside; }
-  /// It has called init at some time.
+  /// Whether it has called init.
   [[nodiscard]] bool joined(int rank) const { return at(rank).joined; }
 
  private:

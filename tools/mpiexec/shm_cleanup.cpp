@@ -30,7 +30,7 @@ void remove_shared_files(const std::string& job_name) {
 struct guardian::board {
   std::atomic<std::size_t> count{0};
 
-  /// The groups lie behind the count, in memory that came zeroed.
+  /// The groups follow the count, in memory that is zero at first.
   std::atomic<pid_t>& group(std::size_t index) noexcept {
     return reinterpret_cast<std::atomic<pid_t>*>(this + 1)[index];
   }
@@ -41,7 +41,7 @@ guardian::guardian(const std::string& job_name, std::size_t groups_max) : groups
   void* memory =
       mmap(nullptr, board_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int ends[2];
-  if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // a job without a guardian
+  if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // the job runs without clean-up
   board_ = new (memory) board;
   pid_ = fork();
   if (pid_ == 0) stand_guard(ends[0], job_name);
@@ -60,7 +60,7 @@ guardian::~guardian() {
 
 void guardian::watch(pid_t group) noexcept {
   if (!board_) return;
-  const auto index = board_->count.load(std::memory_order_relaxed);  // only we write it
+  const auto index = board_->count.load(std::memory_order_relaxed);  // this process alone writes it
   if (index == groups_max_) return;
   board_->group(index).store(group, std::memory_order_relaxed);  // published by (W)
   board_->count.store(index + 1, std::memory_order_release);     // (W) pairs with (G)

@@ -10,15 +10,15 @@ namespace headway::mpiexec {
 /// Removes the shared-memory files of a job, /dev/shm/headway-JOB…, that its ranks left behind.
 void remove_shared_files(const std::string& job_name);
 
-/// Ends what a job leaves behind when mpiexec itself is killed: processes that ranks started
-/// (the ranks themselves are killed by the kernel) and shared-memory files.
-/// Shape:    a process of its own that sleeps until our end of a pipe closes.
+/// Cleans up after a job when mpiexec itself is killed: kills processes that ranks have started
+/// (the kernel kills the ranks themselves) and removes shared-memory files.
+/// Shape:    a separate process that sleeps until mpiexec's end of a pipe closes.
 /// Threads:  one.
 class guardian {
  public:
-  /// Starts it. `groups_max` is how many process groups `watch` will be told at most.
+  /// Starts the process. `groups_max` is the largest number of calls of `watch`.
   guardian(const std::string& job_name, std::size_t groups_max);
-  /// Everything was cleaned up: sends it away.
+  /// Ends the process, because the job was cleaned up.
   ~guardian();
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;

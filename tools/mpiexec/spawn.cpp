@@ -12,7 +12,7 @@ namespace {
 
 constexpr int exit_not_run = 127;
 
-/// Where the child left its complaint; it shares our memory until it executes its program.
+/// The child's error. The child shares this memory until it executes its program.
 struct complaint {
   volatile int error_number = 0;
   const char* volatile step = "";
@@ -35,7 +35,7 @@ bool place(int descriptor, int number) noexcept {
                                         complaint& left) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(exit_not_run);  // it died before we asked to be told
+  if (getppid() != parent) _exit(exit_not_run);  // the parent died before the prctl above
   for (const int number : *plan.ignored_signals) signal(number, SIG_DFL);
   if (!place(plan.input, STDIN_FILENO) || !place(plan.output, STDOUT_FILENO) ||
       !place(plan.error, STDERR_FILENO))

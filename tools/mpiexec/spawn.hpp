@@ -8,18 +8,18 @@
 
 namespace headway::mpiexec {
 
-/// What a rank's process is made of. Pointers must live until `spawn` returns.
+/// The arguments of a rank's process. Pointers must be valid until `spawn` returns.
 struct child_plan {
   const char* path = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
-  const char* directory = nullptr;  ///< null: stays where we are
-  int input = -1;                   ///< becomes descriptor 0; -1: ours
-  int output = -1, error = -1;      ///< become 1 and 2; -1: ours
+  const char* directory = nullptr;  ///< null: the parent's
+  int input = -1;                   ///< becomes descriptor 0; -1: the parent's
+  int output = -1, error = -1;      ///< become 1 and 2; -1: the parent's
   int kept = -1;                    ///< stays open in the child under its number
   sigset_t signal_mask{};
-  const rlimit* descriptor_limit = nullptr;           ///< null: ours
-  const std::vector<int>* ignored_signals = nullptr;  ///< that get their default back
+  const rlimit* descriptor_limit = nullptr;           ///< null: the parent's
+  const std::vector<int>* ignored_signals = nullptr;  ///< reset to their defaults
 };
 
 struct child {
@@ -28,10 +28,10 @@ struct child {
   const char* step = "";  ///< the call that failed
 };
 
-/// Starts a process in a group of its own that is killed when this thread ends, however it ends.
+/// Starts a process, in a new process group, that the kernel kills when this thread ends.
 /// Threads:  one.
-/// Progress: waits until the child has executed its program (the parent is suspended, nothing is
-///           copied: this is what keeps a start in the tenths of a millisecond).
+/// Progress: waits until the child has executed its program, some tenths of a millisecond: the
+///           parent is suspended, and nothing is copied.
 [[nodiscard]] child spawn(const child_plan& plan) noexcept;
 
 }  // namespace headway::mpiexec

@@ -22,7 +22,7 @@ std::string printable(std::string text) {
 
 void say(const std::string& text) noexcept {
   const auto line = "mpiexec: " + text + "\n";
-  // A line that cannot be written is lost: there is nowhere else to say so.
+  // A line that cannot be written is lost.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
 }
 

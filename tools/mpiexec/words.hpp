@@ -4,13 +4,13 @@
 
 namespace headway::mpiexec {
 
-/// "SIGSEGV (Segmentation fault)".
+/// Name and description of a signal: "SIGSEGV (Segmentation fault)".
 [[nodiscard]] std::string signal_words(int signal_number);
 
-/// Text from a rank on its way to a terminal: control characters become '?'.
+/// A rank's text made safe for a terminal: control characters become '?'.
 [[nodiscard]] std::string printable(std::string text);
 
-/// Writes "mpiexec: TEXT" and a newline on standard error, in one piece.
+/// Writes "mpiexec: TEXT" and a newline on standard error, by one call.
 void say(const std::string& text) noexcept;
 
 }  // namespace headway::mpiexec

@@ -1,4 +1,4 @@
-// headway/progress.h: what the engine has counted.
+// headway/progress.h: the engine's counters.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,8 @@ headway_progress_count count_of(const watch::page_row& row, headway_progress_cou
   headway_progress_count c{};
   c.kind = kind;
   std::memcpy(c.name, row.name.data(), sizeof c.name);
-  c.rounds = row.at("rounds") + row.at("explicit") + row.at("background");  // as each kind has it
+  // A queue has the last two, a point and a thread the first; an absent cell is 0.
+  c.rounds = row.at("rounds") + row.at("explicit") + row.at("background");
   c.hits = row.at("hits");
   c.skips = row.at("skips");
   c.runs = row.at("runs");

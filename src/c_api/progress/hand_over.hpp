@@ -6,22 +6,23 @@
 
 namespace headway::progress_api {
 
-/// Hands one object at a time to the one thread that serves them, and wakes that thread.
+/// A slot that hands one object at a time from any thread to one serving thread.
 /// Shape:    two words; an object's address is a multiple of four.
 /// Threads:  `reserve`, `unreserve`, `send` any; `take` and `served` the serving thread; `open`
 ///           once, when that thread runs; `close` once, while the slot is free.
-/// Progress: never waits; the serving thread sleeps by itself, on `bell` while it holds `rings`.
+/// Progress: never waits; the serving thread sleeps on the futex word `bell` while that is `rings`.
 /// Errors:   none; "not free" is an ordinary answer.
 template <class T, template <class> class Atomic = base::atomic>
 class basic_hand_over {
-  // slot_: shut -> free -> reserved (V) -> the object (S) -> free (V') …, and at the end closed.
+  // slot_: shut -> free -> reserved (V) -> the object (S) -> free (V') -> …; at the end closed.
   // Hazards, and the edge that removes each:
-  //   sent to a thread that serves another   one compare-exchange (V) wins the slot
+  //   two objects at a time                  one compare-exchange (V) wins the slot
   //   object seen half-written               (S) release -> (S) acquire
-  //   what serving did is not seen by the    (V') release -> (V) acquire
-  //     next sender
-  //   sent between the look and the sleep    the bell is read (B) before the slot is; (B) rings
-  //                                          after (S), and the sleep compares
+  //   the served object's changes not seen   (V') release -> (V) acquire
+  //     by the next sender
+  //   sent between the serving thread's      `take` reads the bell (B) before the slot; `put`
+  //     read of the slot and its sleep       changes the bell (B) after the slot (S), so that the
+  //                                          futex's comparison fails
   // Checked by: tests/model/hand_over_model.cpp.
  public:
   void open() noexcept { slot_.store(free, std::memory_order_release); }
@@ -32,13 +33,13 @@ class basic_hand_over {
                                          std::memory_order_relaxed);
   }
   void unreserve() noexcept { slot_.store(free, std::memory_order_release); }  // (V')
-  /// Into the reserved slot. Then the caller wakes one sleeper of the bell.
+  /// Puts the object into the reserved slot. The caller then wakes one sleeper of `bell`.
   void send(T& object) noexcept { put(reinterpret_cast<std::uintptr_t>(&object)); }
   void close() noexcept { put(closed); }
 
   struct taken {
-    T* object = nullptr;  ///< null: nothing, or
-    bool over = false;    ///< closed
+    T* object = nullptr;  ///< null: no object was sent
+    bool over = false;    ///< the slot was closed
     std::uint32_t rings = 0;
   };
   [[nodiscard]] taken take() noexcept {

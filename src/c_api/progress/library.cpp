@@ -14,7 +14,7 @@
 namespace headway::progress_api {
 namespace {
 
-constexpr std::uint64_t stop_patience_ns = 200'000'000;  // for counts that are late by a round
+constexpr std::uint64_t stop_limit_ns = 200'000'000;  // for rounds that have not counted yet
 
 #ifdef HEADWAY_NOTHREAD
 constexpr bool has_threads = false;
@@ -25,14 +25,14 @@ constexpr bool has_threads = true;
 thread_local char last_error[256] = "no error";
 
 void in_child() {
-  // Threads are not inherited, and locks may be held for ever: nothing here can be used.
+  // A child has no background threads, and locks may be held for ever: nothing can be used.
   auto& l = the_library();
   if (!host()) return;
   the_host.store(nullptr, std::memory_order_relaxed);
   l.forked.store(true, std::memory_order_relaxed);
 }
 
-/// The polling points that the caller chose one by one.
+/// Turns on the polling points that the options name.
 void turn_points([[maybe_unused]] progress::engine& e, [[maybe_unused]] unsigned chosen) {
 #ifndef HEADWAY_NOTHREAD
   auto& points = e.points();
@@ -87,9 +87,10 @@ int start(const headway_progress_options* options) {
   return HEADWAY_PROGRESS_OK;
 }
 
-/// How many ltasks are submitted, once the rounds under way have counted theirs.
+/// The number of submitted ltasks; waits up to `stop_limit_ns` until it is 0, because a round under
+/// way counts late.
 std::uint32_t still_submitted(library& l) {
-  const auto until = l.engine->clock().now_ns() + stop_patience_ns;
+  const auto until = l.engine->clock().now_ns() + stop_limit_ns;
   for (;;) {
     const auto left = l.engine->pending() + static_cast<std::uint32_t>(l.tasks->unpending());
     if (left == 0 || l.engine->clock().now_ns() > until) return left;
@@ -113,7 +114,7 @@ int stop() {
     l.watching->finish();
     l.tasks.reset();
     l.engine.reset();
-    l.watching->write_timeline();  // its threads have ended, and write no more
+    l.watching->write_timeline();  // after the engine's threads have ended
     l.watching.reset();
     l.machine.reset();
   }

@@ -17,42 +17,44 @@
 
 namespace headway::progress_api {
 
-/// A thread that headway_progress_run lent.
+/// A thread that is in headway_progress_run.
 struct loan : base::list_hook<> {
   base::atomic<std::uint32_t> give_back{0};
 };
 
-/// The one engine of the process, and how many use it.
-/// Threads:  any; what is built while `host()` is not null is constant as long.
+/// The engine of the process, with the number of its users: calls of headway_progress_start minus
+/// calls of headway_progress_stop.
+/// Threads:  any; the pointers do not change while `host()` is not null.
 struct library {
-  base::mutex control;  // cold: start, stop, lending
+  base::mutex control;  // held in start, stop and lending
   int users HEADWAY_GUARDED_BY(control) = 0;
   std::unique_ptr<topology::machine> machine;  // written under `control`, as the next three
   std::unique_ptr<progress::engine> engine;
   std::unique_ptr<task_host> tasks;
   std::unique_ptr<watch::observer> watching;
   base::intrusive_list<loan> loans HEADWAY_GUARDED_BY(control);
-  base::atomic<bool> was_started{false};  // relaxed: only says which message is true
+  base::atomic<bool> was_started{false};  // relaxed: only selects an error message
   base::atomic<bool> forked{false};       // likewise
 };
 
 [[nodiscard]] library& the_library() noexcept;
 
-/// Null while the library is not started, and for ever in a child process. Release and acquire:
-/// what `start` built is seen.
+/// Null while the library is not started, and in a forked process. Stored with release and loaded
+/// with acquire, so that what `start` built is visible.
 extern constinit base::atomic<task_host*> the_host;
 [[nodiscard]] inline task_host* host() noexcept { return the_host.load(std::memory_order_acquire); }
 
-/// Keeps the text for headway_progress_error; prints misuse on standard error too.
+/// Stores the text for headway_progress_error and returns `status`; prints misuse on standard error
+/// too.
 [[gnu::cold]] int fail(headway_progress_status status, const char* call,
                        const std::string& why) noexcept;
 
-/// Why there is no host: never started, stopped, or forked. MISUSE.
+/// Reports why there is no host: never started, stopped, or forked. Returns MISUSE.
 [[gnu::cold]] int not_started(const char* call) noexcept;
 
-/// The calling thread is in the body of an ltask.
+/// Whether the calling thread is in the body of an ltask.
 [[nodiscard]] inline bool inside_ltask() noexcept { return progress::this_thread().running; }
-/// It is: MISUSE, with both names.
+/// Reports a call from the body of an ltask. Returns MISUSE.
 [[gnu::cold]] int is_inside(const char* call) noexcept;
 inline int forbid_inside(const char* call) noexcept {
   return inside_ltask() ? is_inside(call) : HEADWAY_PROGRESS_OK;

@@ -17,8 +17,7 @@ namespace {
 
 using progress::completion;
 
-// Initial-exec: one load instead of a call, as `current_record` of
-// progress/waiting/thread_record.hpp.
+// Initial-exec: one load instead of a call.
 constinit thread_local const headway_progress_scheduler* scheduler
     __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -51,7 +50,7 @@ int bad_attributes(const headway_ltask_attributes* a) {
               "not an ltask: headway_ltask_init was not called, or it was destroyed");
 }
 
-/// The library is started and the storage holds a task; `user` is set then.
+/// OK, with `user` set, if the library is started and the storage holds a task; else MISUSE.
 inline int ready(const headway_ltask* storage, const char* call, task_host*& user) noexcept {
   user = host();
   if (!user || !storage || !task::of(storage).alive()) [[unlikely]]
@@ -59,7 +58,7 @@ inline int ready(const headway_ltask* storage, const char* call, task_host*& use
   return HEADWAY_PROGRESS_OK;
 }
 
-[[gnu::noinline]] int told_otherwise(task_answer answer, const task& t, const char* call) {
+[[gnu::noinline]] int other_status(task_answer answer, const task& t, const char* call) {
   switch (answer) {
     case task_answer::ok:
     case task_answer::ended:
@@ -74,8 +73,8 @@ inline int ready(const headway_ltask* storage, const char* call, task_host*& use
               fmt::format("ltask '{}' was never submitted", t.name()));
 }
 
-int told(task_answer answer, const task& t, const char* call) noexcept {
-  return answer == task_answer::ok ? HEADWAY_PROGRESS_OK : told_otherwise(answer, t, call);
+int status_of(task_answer answer, const task& t, const char* call) noexcept {
+  return answer == task_answer::ok ? HEADWAY_PROGRESS_OK : other_status(answer, t, call);
 }
 
 bool first_done(std::span<completion* const> all, std::size_t& index) noexcept {
@@ -84,7 +83,7 @@ bool first_done(std::span<completion* const> all, std::size_t& index) noexcept {
   return false;
 }
 
-/// A user-level thread waits: its scheduler runs others meanwhile.
+/// Waits in a user-level thread, through its scheduler's hooks.
 int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std::size_t& index,
                    void* self) noexcept {
   const auto& by = *scheduler;
@@ -112,7 +111,7 @@ int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std
   return done ? HEADWAY_PROGRESS_OK : HEADWAY_PROGRESS_TIMEOUT;
 }
 
-/// At least one of them; all are alive.
+/// Waits for one of several completions, at least one of which is not null.
 [[gnu::noinline]] int wait_any(std::span<completion* const> any, std::uint64_t limit_ns,
                                const char* call, std::size_t& index) noexcept {
   if (first_done(any, index)) return HEADWAY_PROGRESS_OK;
@@ -133,7 +132,7 @@ int wait_one(headway_ltask* storage, std::uint64_t limit_ns, const char* call) n
   task_host* user;
   if (const int status = ready(storage, call, user)) return status;
   auto& ended = task::of(storage).ended();
-  if (limit_ns == HEADWAY_PROGRESS_FOREVER && !scheduler) [[likely]] {  // the usual one, in short
+  if (limit_ns == HEADWAY_PROGRESS_FOREVER && !scheduler) [[likely]] {  // the fast path
     if (ended.test()) return HEADWAY_PROGRESS_OK;
     if (const int status = forbid_inside(call)) return status;
     user->home().wait(ended);
@@ -144,7 +143,7 @@ int wait_one(headway_ltask* storage, std::uint64_t limit_ns, const char* call) n
   return wait_any(one, limit_ns, call, index);
 }
 
-/// The completions of many ltasks, on the stack when they are few.
+/// The completions of several ltasks: on the stack up to 16, otherwise on the heap.
 class gathered {
  public:
   int fill(headway_ltask* const* tasks, std::size_t count, const char* call) {
@@ -208,7 +207,7 @@ int headway_ltask_submit(headway_ltask* storage) {
                             headway_progress_place_count()));
   if (t.blocks() && !user->start_thread_once())
     return fail(HEADWAY_PROGRESS_SYSTEM, call, "no thread for blocking forms");
-  return told(t.submit(*user), t, call);
+  return status_of(t.submit(*user), t, call);
 }
 
 int headway_ltask_cancel(headway_ltask* storage) {
@@ -216,7 +215,7 @@ int headway_ltask_cancel(headway_ltask* storage) {
   task_host* user;
   if (const int status = ready(storage, call, user)) return status;
   if (const int status = forbid_inside(call)) return status;
-  return told(task::of(storage).cancel(), task::of(storage), call);
+  return status_of(task::of(storage).cancel(), task::of(storage), call);
 }
 
 int headway_ltask_suspend(headway_ltask* storage) {
@@ -225,14 +224,14 @@ int headway_ltask_suspend(headway_ltask* storage) {
   if (const int status = ready(storage, call, user)) return status;
   if (const int status = forbid_inside(call)) return status;
   auto& t = task::of(storage);
-  return told(t.suspend(), t, call);
+  return status_of(t.suspend(), t, call);
 }
 
 int headway_ltask_ask(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_ask";
   task_host* user;
   if (const int status = ready(storage, call, user)) return status;
-  return told(task::of(storage).ask(), task::of(storage), call);
+  return status_of(task::of(storage).ask(), task::of(storage), call);
 }
 
 int headway_ltask_asked(const headway_ltask* storage) { return task::of(storage).asked(); }
@@ -241,7 +240,7 @@ int headway_ltask_resume(headway_ltask* storage) {
   constexpr auto call = "headway_ltask_resume";
   task_host* user;
   if (const int status = ready(storage, call, user)) return status;
-  return told(task::of(storage).resume(), task::of(storage), call);
+  return status_of(task::of(storage).resume(), task::of(storage), call);
 }
 
 int headway_ltask_test(const headway_ltask* storage) { return !task::of(storage).busy(); }
@@ -261,11 +260,12 @@ int headway_ltask_wait_for(headway_ltask* storage, uint64_t limit_ns) {
 int headway_ltask_wait_any(headway_ltask* const* tasks, size_t count, uint64_t limit_ns,
                            size_t* index) {
   constexpr auto call = "headway_ltask_wait_any";
-  gathered those;
-  if (const int status = those.fill(tasks, count, call)) return status;
-  if (!those.some()) return fail(HEADWAY_PROGRESS_MISUSE, call, "there is nothing to wait for");
+  gathered completions;
+  if (const int status = completions.fill(tasks, count, call)) return status;
+  if (!completions.some())
+    return fail(HEADWAY_PROGRESS_MISUSE, call, "there is nothing to wait for");
   std::size_t which = 0;
-  const int status = wait_any(those.all(), limit_ns, call, which);
+  const int status = wait_any(completions.all(), limit_ns, call, which);
   if (status == HEADWAY_PROGRESS_OK && index) *index = which;
   return status;
 }

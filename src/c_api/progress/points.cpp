@@ -23,14 +23,15 @@ std::optional<polling_point> point_of(int p) noexcept {
   return std::nullopt;
 }
 
-/// The engine, or null: then the call returns `status`.
+/// The engine, or null with the call's return value in `status`.
 progress::engine* engine_for(const char* call, int& status) noexcept {
   auto* const user = host();
   status = user ? forbid_inside(call) : not_started(call);
   return status == HEADWAY_PROGRESS_OK ? &user->home() : nullptr;
 }
 
-/// For hooks, which schedulers call at any time: null is "nothing to do", not an error.
+/// The engine for scheduler hooks, which may be called at any time: null means that there is
+/// nothing to do.
 progress::engine* engine_if_any() noexcept {
   auto* const user = host();
   return user && !inside_ltask() ? &user->home() : nullptr;

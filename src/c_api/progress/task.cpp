@@ -10,8 +10,8 @@
 namespace headway::progress_api {
 namespace {
 
-constexpr std::uint64_t block_limit_ns = 10'000'000;  // how late a cancel may come through
-constexpr long fetch_pause_ns = 50'000;
+constexpr std::uint64_t block_limit_ns = 10'000'000;  // the longest delay of a cancel
+constexpr long recall_pause_ns = 50'000;
 
 }  // namespace
 
@@ -36,7 +36,8 @@ headway_ltask_outcome task::outcome() const noexcept {
   return static_cast<headway_ltask_outcome>(outcome_.load(std::memory_order_relaxed));
 }
 
-/// Tells the engine what it must know while the task is queued; the engine counts one-shots itself.
+/// Registers a repeat task with the engine while it is queued: as pending, and its descriptor. The
+/// engine counts one-shots itself.
 void task::begin_watch() noexcept {
   idle_since_ns_ = 0;
   if (!repeats_) return;
@@ -46,8 +47,8 @@ void task::begin_watch() noexcept {
   if (source_.descriptor() >= 0) e.add_source(source_);
 }
 
-/// It ran and will run again, and no event says when. Not before its first run: many end by that,
-/// and until then it is a submission, with which no thread sleeps.
+/// Tells the engine that the task must be polled, because no descriptor announces its events. Only
+/// after its first run: many tasks end in that, and no thread sleeps before it.
 void task::begin_blind() noexcept {
   if (source_.descriptor() >= 0 || blind_) return;
   blind_ = true;
@@ -88,8 +89,8 @@ void task::enqueue_at_place() noexcept {
 task_answer task::submit(task_host& host) noexcept {
   HEADWAY_DEBUG_ASSERT(alive());
   if (busy()) return task_answer::was_busy;
-  // No other thread uses it while it is inactive.
-  if (host_ != &host) host_ = &host;  // late requests for its last submission may still read it
+  // A late request for the last submission may still read `host_`: written only if it changes.
+  if (host_ != &host) host_ = &host;
   ended_.reset();
   phase_.begin();
   begin_watch();
@@ -99,10 +100,10 @@ task_answer task::submit(task_host& host) noexcept {
 
 progress::ltask_result task::turn(progress::ltask& self) noexcept {
   auto& me = static_cast<task&>(self);
-  const auto said = me.body_(me.handle(), me.argument_);
-  if (said == HEADWAY_LTASK_SUSPEND) return me.suspend_itself();
-  if (me.repeats_ && said == HEADWAY_LTASK_IDLE) return me.idled();
-  if (me.repeats_ && said == HEADWAY_LTASK_ADVANCED) {
+  const auto answer = me.body_(me.handle(), me.argument_);
+  if (answer == HEADWAY_LTASK_SUSPEND) return me.suspend_itself();
+  if (me.repeats_ && answer == HEADWAY_LTASK_IDLE) return me.idled();
+  if (me.repeats_ && answer == HEADWAY_LTASK_ADVANCED) {
     me.begin_blind();
     me.idle_since_ns_ = 0;
     return progress::ltask_result::advanced;
@@ -111,7 +112,8 @@ progress::ltask_result task::turn(progress::ltask& self) noexcept {
   return progress::ltask_result::done;
 }
 
-/// Moves it to its blocking form when it has been idle for long enough.
+/// Hands the task to the host's thread, for its blocking form, once it has been idle for
+/// `block_delay_ns_`.
 progress::ltask_result task::idled() noexcept {
   begin_blind();
   if (!block_) return progress::ltask_result::idle;
@@ -130,15 +132,15 @@ progress::ltask_result task::idled() noexcept {
   return progress::ltask_result::idle;
 }
 
-/// Its body has asked to be suspended.
+/// After a run whose body has answered SUSPEND.
 progress::ltask_result task::suspend_itself() noexcept {
-  cease_pending();  // before it can be resumed, and ended, by others
+  cease_pending();  // before another thread can resume or end it
   if (phase_.leave(task_phase::suspended, requests::resumed_early | requests::end_asked))
     return progress::ltask_result::done;
   phase_.clear_resumed_early();
   resume_pending();
   if (repeats_) return progress::ltask_result::idle;
-  enqueue();  // the engine forgets a one-shot after its run, whatever its body returns
+  enqueue();  // the engine removes a one-shot from the queue for its run
   return progress::ltask_result::done;
 }
 
@@ -154,27 +156,28 @@ void task::end(headway_ltask_outcome how) noexcept {
 }
 
 /// The task is inactive: waits until a concurrent `end` has published its outcome.
-task_answer task::why_not() const noexcept {
+task_answer task::not_submitted() const noexcept {
   for (base::backoff until_ended; busy();) until_ended.wait();
   return outcome() == HEADWAY_LTASK_UNUSED ? task_answer::was_not_busy : task_answer::ended;
 }
 
-void task::fetch_from_thread() noexcept {
+void task::recall_from_thread() noexcept {
   while (phase_.get() == task_phase::blocking) {
     static_cast<void>(phase_.ask(requests::return_asked));
-    const timespec pause{0, fetch_pause_ns};
+    const timespec pause{0, recall_pause_ns};
     nanosleep(&pause, nullptr);
   }
 }
 
 task_answer task::suspend() noexcept {
   for (base::backoff until_run;; until_run.wait()) {
-    fetch_from_thread();
+    recall_from_thread();
     const base::lock_guard hold(control_);
     const auto now = phase_.get();
-    if (now == task_phase::inactive) return why_not();
+    if (now == task_phase::inactive) return not_submitted();
     if (now == task_phase::suspended) return task_answer::ok;
-    // False: it ended, suspended itself, went to block, or is on its way into the queue.
+    // `cancel` is false if the task has just ended, suspended, begun to block, or is not yet
+    // queued.
     if (now == task_phase::blocking || !host_->home().cancel(*this)) continue;
     cease_pending();
     phase_.put(task_phase::suspended);
@@ -182,11 +185,12 @@ task_answer task::suspend() noexcept {
   }
 }
 
-/// Takes no lock: a body may call it while another thread waits for that body's run, to suspend.
+/// Takes no lock: a task's body may call it while another thread, in `suspend`, waits for that body
+/// under the lock.
 task_answer task::resume() noexcept {
   switch (phase_.resume()) {
     case basic_task_phase<>::resumed::inactive:
-      return why_not();
+      return not_submitted();
     case basic_task_phase<>::resumed::continues:
       return task_answer::ok;
     case basic_task_phase<>::resumed::to_be_queued:
@@ -198,16 +202,16 @@ task_answer task::resume() noexcept {
 }
 
 task_answer task::ask() noexcept {
-  if (!phase_.ask(requests::end_asked)) return why_not();
+  if (!phase_.ask(requests::end_asked)) return not_submitted();
   return resume();
 }
 
 task_answer task::cancel() noexcept {
   for (base::backoff until_run;; until_run.wait()) {
-    fetch_from_thread();
+    recall_from_thread();
     const base::lock_guard hold(control_);
     const auto now = phase_.get();
-    if (now == task_phase::inactive) return why_not();
+    if (now == task_phase::inactive) return not_submitted();
     if (now == task_phase::suspended && phase_.claim_suspended()) {
       resume_pending();
       break;
@@ -220,18 +224,18 @@ task_answer task::cancel() noexcept {
 
 headway_ltask_result task::block() noexcept {
   for (;;) {
-    const auto said = block_(handle(), argument_, block_limit_ns);
-    if (said != HEADWAY_LTASK_IDLE || phase_.asked(requests::end_asked | requests::return_asked))
-      return said;
+    const auto answer = block_(handle(), argument_, block_limit_ns);
+    if (answer != HEADWAY_LTASK_IDLE || phase_.asked(requests::end_asked | requests::return_asked))
+      return answer;
   }
 }
 
-void task::came_back(headway_ltask_result said) noexcept {
-  if (said == HEADWAY_LTASK_SUSPEND &&
+void task::end_block(headway_ltask_result answer) noexcept {
+  if (answer == HEADWAY_LTASK_SUSPEND &&
       phase_.leave(task_phase::suspended, requests::resumed_early | requests::end_asked))
     return;
   resume_pending();
-  if (said == HEADWAY_LTASK_DONE) return end(HEADWAY_LTASK_FINISHED);
+  if (answer == HEADWAY_LTASK_DONE) return end(HEADWAY_LTASK_FINISHED);
   phase_.come_back();
   enqueue();
 }

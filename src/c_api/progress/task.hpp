@@ -15,27 +15,26 @@ namespace headway::progress_api {
 
 class task_host;
 
-/// The outcome of a call on a task; the caller decides which outcomes are misuse.
+/// The result of a call on a task; the caller decides which results are misuse.
 enum class task_answer : std::uint8_t {
   ok,
-  ended,         ///< it had ended before
+  ended,         ///< the task had ended before
   was_busy,      ///< submitted or suspended already
   was_not_busy,  ///< not submitted
 };
 
-/// An ltask with all that include/headway/progress.h promises: it can be suspended, resumed, asked
-/// to end; several threads wait for it; it may have a descriptor, and a form that blocks.
-/// Shape:    at most sizeof(headway_ltask), in which it lies.
-/// Threads:  every function any thread; `submit` of one task by one thread at a time. The body as
-///           that of an ltask.
-/// Progress: `submit`, `resume`, `ask` never wait. `cancel` and `suspend` wait for the run under
-///           way, and for a blocking form at most its limit.
+/// The ltask of include/headway/progress.h: it can be suspended, resumed and asked to end; several
+/// threads may wait for it; it may have a descriptor and a blocking form.
+/// Shape:    at most sizeof(headway_ltask), in whose storage it is built.
+/// Threads:  every function any thread; `submit` of one task by one thread at a time.
+/// Progress: `submit`, `resume`, `ask` never wait. `cancel` and `suspend` wait for a run under way,
+///           and for a blocking form at most its limit.
 /// Source:   pioman15 (mechanisms 1, 7).
 class task final : private progress::ltask {
-  // Its phase is changed by its owner (`submit`), the round that runs it, a thread that has taken
-  // it back from its queue so that no round can, one that finds it suspended, and the host's
-  // thread. Only one thread takes it out of the queue (queue.hpp), so it ends once. Completing
-  // `ended_` is the last step: a thread that sees that may free the task.
+  // These change the phase: `submit`; the round that runs the task; a thread that has removed it
+  // from its queue; a thread that claims it while suspended; the host's thread. Only one thread
+  // removes it from the queue (progress/core/queue.hpp), so it ends once. Completing `ended_` is
+  // the last step: a thread that sees it may free the task.
  public:
   explicit task(const headway_ltask_attributes& a) noexcept;
   task(const task&) = delete;
@@ -48,11 +47,11 @@ class task final : private progress::ltask {
     return *reinterpret_cast<const task*>(storage);
   }
 
-  /// Between construction and `retire`. Other contents of the storage are not taken for a task.
+  /// Whether the storage holds a task, between construction and `retire`, and not other bytes.
   [[nodiscard]] bool alive() const noexcept { return alive_ == live; }
   void retire() noexcept { alive_ = dead; }
   using ltask::name;
-  /// Submitted, and not ended.
+  /// Whether it is submitted and has not ended.
   [[nodiscard]] bool busy() const noexcept { return !ended_.test(); }
   [[nodiscard]] int place() const noexcept { return place_; }
   [[nodiscard]] bool blocks() const noexcept { return block_ != nullptr; }
@@ -66,10 +65,10 @@ class task final : private progress::ltask {
   [[nodiscard]] task_answer resume() noexcept;
   [[nodiscard]] task_answer ask() noexcept;
 
-  /// For the host's thread: calls the blocking form until that does not answer IDLE, or the task is
-  /// asked back; afterwards `came_back` with the answer.
+  /// For the host's thread: calls the blocking form until it does not answer IDLE or another thread
+  /// wants the task back. `end_block` with the answer follows.
   [[nodiscard]] headway_ltask_result block() noexcept;
-  void came_back(headway_ltask_result said) noexcept;
+  void end_block(headway_ltask_result answer) noexcept;
 
  private:
   using requests = basic_task_phase<>;
@@ -98,15 +97,14 @@ class task final : private progress::ltask {
   void end_watch() noexcept;
   void cease_pending() noexcept;
   void resume_pending() noexcept;
-  void fetch_from_thread() noexcept;
-  [[nodiscard]] task_answer why_not() const noexcept;
+  void recall_from_thread() noexcept;
+  [[nodiscard]] task_answer not_submitted() const noexcept;
 
   progress::shared_completion ended_;
   basic_task_phase<> phase_;
   base::spinlock control_;  // excludes cancel and suspend; held while they wait for a run
   const bool repeats_, patient_;
-  bool blind_ =
-      false;  ///< `blind_started` was called; of its runner, or of the thread that took it back
+  bool blind_ = false;  ///< `blind_started` was called; written by the thread that has the task
   base::atomic<std::uint8_t> outcome_{HEADWAY_LTASK_UNUSED};
   std::uint32_t alive_ = live;
   int place_;
@@ -116,7 +114,7 @@ class task final : private progress::ltask {
   headway_ltask_block block_;
   void (*on_end_)(void*);
   std::uint64_t block_delay_ns_;
-  std::uint64_t idle_since_ns_ = 0;  ///< of the runs; 0: it advanced last time
+  std::uint64_t idle_since_ns_ = 0;  ///< 0: the last run advanced
   readable source_;
 };
 

@@ -45,9 +45,9 @@ void task_host::serve() noexcept {
       base::futex_wait(hand_over_.bell(), next.rings);
       continue;
     }
-    const auto said = next.object->block();
-    hand_over_.served();  // first, because the task may end now, and be sent again
-    next.object->came_back(said);
+    const auto answer = next.object->block();
+    hand_over_.served();  // before `end_block`, which may end the task, and it be sent again
+    next.object->end_block(answer);
   }
 }
 

@@ -12,10 +12,10 @@ namespace headway::progress_api {
 
 class task;
 
-/// What tasks need besides an engine: a thread that calls their blocking forms, one at a time, and
-/// the count of those that are submitted and yet not pending.
-/// Threads:  every function any thread; `stop` once, when no task is submitted.
-/// Progress: `lend_thread` never waits.
+/// What all tasks share besides the engine: one thread that calls their blocking forms, one at a
+/// time, and the count of tasks that are submitted but not pending.
+/// Threads:  every function any thread; destroyed when no task is submitted.
+/// Progress: never waits, except `start_thread_once`, which starts a thread.
 class task_host {
  public:
   explicit task_host(progress::engine& home) noexcept : home_(home) {}
@@ -25,8 +25,8 @@ class task_host {
 
   [[nodiscard]] progress::engine& home() noexcept { return home_; }
 
-  /// Tasks that are suspended, in a blocking form, or patient: submitted, but not pending. Relaxed:
-  /// a count.
+  /// Tasks that are submitted but not pending: suspended, in a blocking form, or patient. Relaxed:
+  /// only a count.
   void add_unpending(int change) noexcept {
     unpending_.fetch_add(change, std::memory_order_relaxed);
   }
@@ -38,7 +38,7 @@ class task_host {
   [[nodiscard]] bool reserve() noexcept { return hand_over_.reserve(); }
   void unreserve() noexcept { hand_over_.unreserve(); }
   void send(task& t) noexcept;
-  /// Makes sure that there is a thread. Control plane; false: the kernel gives none.
+  /// Starts the thread if it does not run. False: the kernel refused.
   [[gnu::noinline]] bool start_thread_once() noexcept;
 
  private:
@@ -47,7 +47,7 @@ class task_host {
   progress::engine& home_;
   base::atomic<int> unpending_{0};
   basic_hand_over<task> hand_over_;
-  base::mutex control_;  // cold
+  base::mutex control_;
   std::thread thread_ HEADWAY_GUARDED_BY(control_);
 };
 

@@ -7,45 +7,45 @@
 namespace headway::progress_api {
 
 enum class task_phase : std::uint32_t {
-  inactive = 0,   ///< not submitted: its owner's
+  inactive = 0,   ///< not submitted: belongs to its owner
   active = 1,     ///< in a queue, or running
   suspended = 2,  ///< belongs to no thread until it is resumed
-  blocking = 3,   ///< with the thread that calls its blocking form
+  blocking = 3,   ///< in the thread that calls its blocking form
 };
 
-/// The phase of a task, and what other threads request of it, in one word.
+/// The phase of a task and the requests of other threads, in one word.
 /// Threads:  `begin` the owner; `leave`, `end` and `clear_resumed_early` the thread that runs it;
-///           `put` the thread that has taken it back from its queue; `come_back` the blocking
-///           thread; the others any.
+///           `put` the thread that has removed it from its queue; `come_back` the blocking thread;
+///           the others any.
 /// Progress: never waits.
 template <template <class> class Atomic = base::atomic>
 class basic_task_phase {
   // Hazards, and what removes each:
-  //   resumed between the body's decision to suspend and the change to suspended: `resume` leaves
-  //     the request `resumed_early` by (R), which fails once (P) has changed the phase, and (P)
-  //     fails when it is there
+  //   a resume between the body's decision to suspend and the change to suspended is lost: `resume`
+  //     sets the request `resumed_early` by (R), which fails if (P) has changed the phase; (P)
+  //     fails if the request is set
   //   what a run did is not seen by the thread that resumes and queues: (P) release -> (R) acquire
-  //   asked to end, and suspended for ever: (P) fails when the request is there; the thread that
-  //     asks resumes afterwards
+  //   asked to end, and suspended for ever: (P) fails if the request is set; the thread that asks
+  //     resumes afterwards
   // Checked by: tests/model/suspend_model.cpp, tests/progress/task_stress.cpp under TSan.
  public:
   enum request : std::uint32_t {
-    resumed_early = 4,  ///< `resume` came before the suspension, which is void
-    end_asked = 8,      ///< asked to end
-    return_asked = 16,  ///< the blocking thread shall give it back
+    resumed_early = 4,  ///< `resume` preceded the suspension and cancels it
+    end_asked = 8,      ///< the task is asked to end
+    return_asked = 16,  ///< the blocking thread is asked to return the task to its queue
   };
   enum class resumed : std::uint8_t { inactive, continues, to_be_queued };
 
   [[nodiscard]] task_phase get() const noexcept {
     return phase(word_.load(std::memory_order_acquire));  // pairs with `come_back` and `end`
   }
-  /// Relaxed: a request is seen late at worst.
+  /// Relaxed: a request may be seen late.
   [[nodiscard]] bool asked(std::uint32_t requests) const noexcept {
     return (word_.load(std::memory_order_relaxed) & requests) != 0;
   }
   void begin() noexcept { word_.store(active, std::memory_order_release); }
   void end() noexcept { word_.store(inactive, std::memory_order_release); }
-  /// From active to `to`; false: one of the requests in `unless` is there, nothing was changed.
+  /// Changes active to `to`; false, and no change, if one of the requests in `unless` is set.
   [[nodiscard]] bool leave(task_phase to, std::uint32_t unless) noexcept {
     auto now = word_.load(std::memory_order_relaxed);
     while ((now & unless) == 0) {
@@ -76,7 +76,7 @@ class basic_task_phase {
         return suspended ? resumed::to_be_queued : resumed::continues;
     }
   }
-  /// From suspended to active, and in no queue: the calling thread's alone.
+  /// Changes suspended to active; the task, in no queue, then belongs to the calling thread alone.
   [[nodiscard]] bool claim_suspended() noexcept {
     auto now = word_.load(std::memory_order_relaxed);
     while (phase(now) == task_phase::suspended)
@@ -85,7 +85,7 @@ class basic_task_phase {
         return true;
     return false;
   }
-  /// False: it is inactive, and nothing was changed.
+  /// Sets a request; false, and no change, if the task is inactive.
   [[nodiscard]] bool ask(std::uint32_t what) noexcept {
     auto now = word_.load(std::memory_order_relaxed);
     while (phase(now) != task_phase::inactive)
@@ -94,7 +94,7 @@ class basic_task_phase {
         return true;
     return false;
   }
-  /// From blocking to active.
+  /// Changes blocking to active.
   void come_back() noexcept {
     auto now = word_.load(std::memory_order_relaxed);
     while (!word_.compare_exchange_weak(now, active | (now & (resumed_early | end_asked)),

@@ -24,11 +24,11 @@
 /// error handler.
 namespace headway::mpi {
 
-/// Whose error handler is called where a call has no communicator, window, file or session.
+/// Which error handler is called for a call without communicator, window, file or session.
 enum class handler_scope : std::uint8_t {
-  common,  ///< MPI_COMM_SELF's
-  file,    ///< the default one of files
-  tool,    ///< none is: MPI_T functions only return codes
+  common,  ///< that of MPI_COMM_SELF
+  file,    ///< the default error handler of files
+  tool,    ///< none: MPI_T functions only return codes
 };
 
 struct call_site {
@@ -37,7 +37,7 @@ struct call_site {
   handler_scope scope;
 };
 
-/// Calls the error handler of `where` for a call that failed. Returns what the call returns.
+/// Calls the error handler of `where` for a call that failed. Returns the call's return value.
 [[gnu::cold]] int raise(const call_site& site, const object* where, int code);
 
 [[gnu::cold]] int refuse_state(const call_site& site);
@@ -55,7 +55,7 @@ struct call_site {
 [[gnu::cold]] int refuse_buffer(const call_site& site, const object* where, int argument,
                                 MPI_Count count);
 
-/// MPI_SUCCESS if every element is valid, else what the call returns.
+/// MPI_SUCCESS if every element is valid, else the call's return value.
 int refuse_counts(const call_site& site, const object* where, int argument, integers values,
                   MPI_Count count);
 int refuse_types(const call_site& site, const object* where, int argument,
@@ -117,8 +117,8 @@ template <class H>
                        reinterpret_cast<std::uintptr_t>(value), T::null_value);
 }
 
-/// Takes the place of a handle argument that is not significant in this process or call. Its value
-/// is not looked at.
+/// The object for a handle argument that is not significant in this process or call. The handle's
+/// value is not read.
 template <class T>
 [[nodiscard]] T& nothing() noexcept;
 template <>

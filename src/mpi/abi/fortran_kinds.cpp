@@ -15,7 +15,7 @@ namespace {
 
 using datatypes::number;
 
-/// A Fortran kind: digits and decimal exponent range that it holds.
+/// A Fortran kind: its decimal digits and exponent range.
 struct kind_limits {
   number kind;
   number complex;

@@ -2,8 +2,8 @@
 
 #include <mpi.h>
 
-/// MPI-5.0 section 20.3: conversion of handles to integers and back. Handles come unchecked: null,
-/// freed and made-up ones too.
+/// MPI-5.0 section 20.3: conversion of handles to integers and back. The handles are not checked
+/// before: they may be null, freed or invalid.
 namespace headway::mpi::calls {
 
 int comm_toint(MPI_Comm handle);

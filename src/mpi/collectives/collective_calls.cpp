@@ -14,7 +14,8 @@ namespace {
 
 using collectives::collective;
 
-/// The key of a call that is small, and uses only types and operators that cannot be freed.
+/// The call's key in the schedule cache, if it is small and uses only predefined types and
+/// operators.
 std::optional<call_key> small_key(call_key key, MPI_Count count, const datatype& type,
                                   const operation* op = nullptr) noexcept {
   const auto count_max =

@@ -11,21 +11,22 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 chapter 6: the collective operations. A struct has the arguments of MPI_Xxx, MPI_Ixxx
-/// and MPI_Xxx_init, in their order and without the communicator; its name is xxx. api/generate.py
-/// finds it and makes the entry points of all three forms, which call `run_collective`,
+/// MPI-5.0 chapter 6: the collective operations. Struct xxx has the arguments of MPI_Xxx, MPI_Ixxx
+/// and MPI_Xxx_init, in their order and without the communicator. api/generate.py reads this file
+/// and generates the entry points of all three forms, which call `run_collective`,
 /// `start_collective` and `prepare_collective` (collective_request.hpp).
 ///
 /// Every struct has
 ///   int append(steps_builder& b) const;   appends the steps; an MPI error code
 ///   int append_inter(steps_builder& b) const;   the same for an inter-communicator, on which those
 ///       without it are refused
-/// and those whose schedules are worth keeping have
+/// Those whose schedules can be cached have
 ///   std::optional<collectives::call_key> key() const;   nothing: not with these arguments
-/// and those that, when blocking, may do without a schedule
+/// Those that, when blocking, may need no schedule have
 ///   std::optional<int> run_in_slots(communicator& comm) const;   an MPI error code; nothing: a
 ///       schedule is needed
-/// Handles, counts and roots are good; buffers may be MPI_IN_PLACE wherever the program passes it.
+/// The entry points have checked handles, counts and roots; buffers may be MPI_IN_PLACE wherever
+/// the program passes it.
 namespace headway::mpi::calls {
 
 using collectives::call_key;

@@ -32,7 +32,7 @@ void collective_request::release() noexcept { pool<collective_request>::all().dr
 
 namespace {
 
-/// The steps of the call: those of an equal one, or built now. An MPI error code.
+/// Takes the schedule of an equal call from the cache, or builds one. An MPI error code.
 int build(communicator& comm, const collective_call& call,
           collectives::recent_schedules::lease& steps, bool keep_types) {
   if (!steps.is_built()) {
@@ -51,7 +51,7 @@ collectives::recent_schedules::lease steps_for(communicator& comm, const optiona
   return {};
 }
 
-/// A request that is not started.
+/// Makes a request that is not started. An MPI error code.
 int make_request(communicator& comm, const collective_call& call,
                  collectives::recent_schedules::lease steps, request*& made) {
   if (const int code = build(comm, call, steps, true)) return code;

@@ -13,7 +13,7 @@ namespace headway::mpi {
 
 class steps_builder;
 
-/// A collective operation under way, or a persistent one: a schedule that advances by itself.
+/// A non-blocking or persistent collective operation: a schedule that progresses by itself.
 /// Threads:  see `request`.
 class collective_request final : public request {
  public:
@@ -27,7 +27,7 @@ class collective_request final : public request {
   collectives::recent_schedules::lease steps_;
 };
 
-/// The MPI error code of a failed collective; notes what failed, for `comm`.
+/// The MPI error code of a failed collective; records the failure for the error handler of `comm`.
 [[nodiscard]] int failure_code(messages::outcome how, int failed_rank, const communicator& comm);
 [[nodiscard]] inline int code_of(messages::outcome how, int failed_rank, const communicator& comm) {
   if (how == messages::outcome::ok) [[likely]]
@@ -35,7 +35,8 @@ class collective_request final : public request {
   return failure_code(how, failed_rank, comm);
 }
 
-/// A collective call's arguments, whichever struct they are.
+/// The arguments of a collective call, as a reference to any of the structs of
+/// collective_calls.hpp.
 struct collective_call {
   template <class Arguments>
   explicit collective_call(const Arguments& a)
@@ -53,8 +54,8 @@ struct collective_call {
 };
 using optional_key = std::optional<collectives::call_key>;
 
-/// Each gives an MPI error code. `run` waits for the end; `prepare` makes a persistent request,
-/// which is not started. With a key, the schedule is kept for an equal call, or is that of one.
+/// Each returns an MPI error code. `run` waits for the end; `prepare` makes a persistent request,
+/// which is not started. With a key, schedules come from the schedule cache and return to it.
 int run_collective(communicator& comm, const collective_call& call, const optional_key& key);
 int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
                      request*& made);

@@ -33,7 +33,7 @@ class operation final : public object {
   bool commutative = true;
 };
 
-/// Makes the objects of the predefined operations. Once, before the first call that needs one.
+/// Makes the objects of the predefined operations. Called once, at start.
 void define_operations();
 
 }  // namespace headway::mpi

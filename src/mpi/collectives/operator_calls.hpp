@@ -5,8 +5,8 @@
 #include "mpi/collectives/operation.hpp"
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 sections 6.9.5 to 6.9.7: operators, and reductions without communication.
-/// Handles and counts are good; buffers may be MPI_IN_PLACE wherever the program passes it.
+/// MPI-5.0 sections 6.9.5 to 6.9.7: operators, and reductions without communication. The entry
+/// points have checked handles and counts; buffers may be MPI_IN_PLACE.
 namespace headway::mpi::calls {
 
 int reduce_local(const void* in, void* inout, MPI_Count count, datatype& type, operation& op);

@@ -10,7 +10,7 @@ namespace {
 
 using collectives::reducer;
 
-/// Calls a user's function with an int length: in parts, where the vector is longer.
+/// Calls a user's function, whose length is an int: in parts, if the vector is longer.
 void call_user(const reducer& self, const void* left, void* right, std::int64_t count) noexcept {
   auto* function = reinterpret_cast<MPI_User_function*>(self.state);
   auto handle = static_cast<MPI_Datatype>(self.type);

@@ -6,9 +6,9 @@
 
 namespace headway::mpi {
 
-/// What `op` does with elements of `type`, as the module collectives wants it. An MPI error code:
-/// MPI_ERR_OP where the standard does not allow the pair.
-/// Shape: refers to nothing of `op`, which may be freed; a user's function gets `type`'s handle.
+/// Makes the reducer (collectives) of `op` for elements of `type`. An MPI error code: MPI_ERR_OP
+/// where the standard does not allow the pair.
+/// Shape:    does not refer to `op`, which may be freed; a user's function gets `type`'s handle.
 [[nodiscard]] int reducer_for(const operation& op, const datatype& type,
                               collectives::reducer& made);
 

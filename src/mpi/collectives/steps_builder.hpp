@@ -13,9 +13,10 @@
 namespace headway::mpi {
 
 [[nodiscard]] inline bool in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
-/// The error that an argument may not be MPI_IN_PLACE.
+/// Reports that an argument may not be MPI_IN_PLACE.
 [[nodiscard]] int refuse_in_place(const char* argument);
-/// An error if both buffers are the same memory: cheap to see, and the most common mistake.
+/// An error if both buffers start at the same address: the most common kind of aliasing, and cheap
+/// to detect.
 [[nodiscard]] int refuse_same(const void* send, const void* receive, MPI_Count bytes);
 
 /// The operands of a reduction, checked. An MPI error code.
@@ -23,12 +24,13 @@ namespace headway::mpi {
                               const datatype& type, const operation& op,
                               collectives::reduction& made);
 
-/// A schedule to append to, and what turns the arguments of a collective call into its operands.
+/// Converts the arguments of a collective call to operands, and holds the schedule that its steps
+/// are appended to.
 /// Shape:    with `keep`, types are held until the schedule is cleared, because the program may
 ///           free them while the operation is under way.
 class steps_builder {
  public:
-  /// Blocks of different lengths, with the arrays that it refers to.
+  /// Blocks of different lengths, with the arrays of lengths and offsets.
   struct varying {
     std::vector<std::int64_t> counts, places;
     std::vector<const datatypes::layout*> types;

@@ -44,7 +44,7 @@ int get(T& owner, int key, void* room, int& flag) {
   return MPI_SUCCESS;
 }
 
-/// The number behind a predefined key of communicators; null: the key is known, but has no value.
+/// The value of a predefined key of communicators; null: the key is known, but has no value.
 struct predefined_value {
   bool known = false;
   const int* number = nullptr;

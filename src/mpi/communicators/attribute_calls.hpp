@@ -5,7 +5,8 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 section 7.7: attributes of communicators and datatypes, keys of those and of windows.
+/// MPI-5.0 section 7.7: attributes of communicators and datatypes, and attribute keys of these and
+/// of windows.
 namespace headway::mpi::calls {
 
 int comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,

@@ -15,8 +15,7 @@
 namespace headway::mpi {
 namespace {
 
-// Freed communicators whose messages are still under way: of programs that free a communicator
-// before they complete its operations.
+// Communicators that the program freed before it completed all messages on them.
 struct freed_communicators {
   base::mutex lock;
   std::vector<communicator*> in_use HEADWAY_GUARDED_BY(lock);
@@ -27,7 +26,7 @@ freed_communicators& freed_early() {
   return *made;
 }
 
-/// False: a message request still uses it.
+/// Closes it unless a message request still uses it; false then.
 bool try_to_close(communicator& freed) noexcept {
   bool used = false;
   pool<message_request>::all().for_each(
@@ -118,7 +117,7 @@ int communicator::destination_count() const noexcept {
 }
 
 void communicator::drop_user() noexcept {
-  // Release: our use of it is over (G); acquire: so is that of all others, it may be closed (D).
+  // (G) release: this user's accesses are over; (D) acquire: so are those of all others.
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<communicator>::all().drop(this);
 }
 

@@ -25,22 +25,21 @@ namespace headway::mpi {
 class process_topology;
 class send_buffer;
 
-/// The info key that says how messages of a communicator are given to rails: HEADWAY_STRATEGY for
-/// this one alone.
+/// The info key for a communicator's strategy, in place of HEADWAY_STRATEGY.
 inline constexpr const char* strategy_hint = "headway_strategy";
 
-/// A group of processes and two matching spaces, one for the program's messages and one for
-/// collective operations (context ids 2n and 2n + 1, where n was agreed on by the members).
+/// An MPI communicator: a group of processes and two matching spaces, one for the program's
+/// messages and one for collective operations (contexts 2n and 2n + 1, where n is its context id).
 ///
 /// An inter-communicator has a second group, whose ranks its messages go to and come from: those
 /// are the members of its space of messages. Its space of collective operations has both groups,
 /// one behind the other in the same order in all processes.
 ///
-/// Shape:    the contexts are opened when the members have agreed on their number; before that
-///           (MPI_Comm_idup) only the handle exists. After MPI_Comm_free it lives on while
-///           operations on it are under way.
-/// Threads:  everything that a message needs is immutable; name, attributes, info and error handler
-///           as the standard asks of the program.
+/// Shape:    the contexts are opened when the members have agreed on n; before that (MPI_Comm_idup)
+///           only the handle exists. After MPI_Comm_free the object exists until its last operation
+///           has ended.
+/// Threads:  what messages read is immutable; name, attributes, info and error handler are accessed
+///           as the standard requires of the program.
 class communicator final : public object {
  public:
   using handle = MPI_Comm;
@@ -53,7 +52,7 @@ class communicator final : public object {
     bool is_first;  ///< comes before the local group where both are one; the other side differs
   };
 
-  /// `rank` is mine among `members`, the local group.
+  /// `rank` is this process's among `members`, the local group.
   communicator(processes::membership_ref members, int rank, std::string name,
                std::optional<remote_side> other = {});
   ~communicator() override;
@@ -103,15 +102,15 @@ class communicator final : public object {
     return has_rank(rank) || rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL;
   }
 
-  /// Opens both contexts under the number that all members agreed on (see context_agreement.hpp).
+  /// Opens both contexts, with the id that all members agreed on (context_agreement.hpp).
   void open(std::uint32_t id);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
-  /// The matching space of the program's messages / of collective operations.
+  /// The contexts of the program's messages and of collective operations.
   [[nodiscard]] messages::context& messages() const noexcept { return *messages_; }
   [[nodiscard]] messages::context& collective() const noexcept { return *collective_; }
 
-  /// The same as collective operations see it. Open communicators only.
+  /// The team of collective operations. Only if the communicator is open.
   [[nodiscard]] collectives::team& team() noexcept {
     HEADWAY_DEBUG_ASSERT(open_);
     return team_->ranks();
@@ -120,15 +119,15 @@ class communicator final : public object {
   [[nodiscard]] collectives::recent_schedules& recent_schedules() noexcept {
     return team_->recent();
   }
-  /// Once for each blocking barrier and allreduce, on all members alike: now and then it is
-  /// collective itself, and finds out what the members can do in each other's memory.
+  /// Called once for each blocking barrier and allreduce, by all members: some calls are collective
+  /// themselves, and determine how the members can use each other's memory.
   void count_blocking_collective() { team_->count_call(); }
 
-  /// Counts the operations that may outlive the handle; see `communicator_ref`.
+  /// Counts the operations that may end after the handle is freed; see `communicator_ref`.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
   void drop_user() noexcept;
 
-  /// The tag of the next agreement of all members: all of them begin agreements in one order.
+  /// The tag of the next agreement of all members, which begin agreements in the same order.
   [[nodiscard]] int next_agreement_tag() noexcept {
     // Relaxed: the number is the only thing that is shared.
     return messages::agreement_tags.of(agreements_.fetch_add(1, std::memory_order_relaxed));
@@ -139,11 +138,11 @@ class communicator final : public object {
   errhandler_ref handler;
   attribute_set attributes;
   std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
-  /// Applies the hints that this library knows. Does nothing until `open`, which calls it.
+  /// Applies the hints that this library supports. Has no effect before `open`, which calls it.
   void follow_hints();
   std::shared_ptr<send_buffer> buffer;               ///< MPI_Comm_attach_buffer
-  std::shared_ptr<const process_topology> topology;  ///< null: it has none
-  /// How many neighbours send to this process in its topology, and how many it sends to.
+  std::shared_ptr<const process_topology> topology;  ///< null: none
+  /// The number of neighbours in the topology that send to this process, and that it sends to.
   [[nodiscard]] int source_count() const noexcept;
   [[nodiscard]] int destination_count() const noexcept;
 
@@ -163,9 +162,9 @@ class communicator final : public object {
   std::atomic<int> users_{1};
 };
 
-/// Keeps a communicator alive while a collective or persistent operation uses it. Requests of
-/// messages hold none, which saves two atomic additions a message: `free_communicator` searches
-/// them for the communicator instead.
+/// A counted reference of a collective or persistent operation to its communicator. Message
+/// requests hold none, which saves two atomic additions a message; `free_communicator` searches the
+/// requests instead.
 class communicator_ref {
  public:
   communicator_ref() noexcept = default;
@@ -184,12 +183,13 @@ class communicator_ref {
   communicator* at_ = nullptr;
 };
 
-/// The processes run on more than one node.
+/// Whether the processes run on more than one node.
 [[nodiscard]] bool spans_nodes(const processes::membership& members);
 
-/// After the handle was freed: closes the contexts now, or when the last operation has ended.
+/// Closes the contexts of a communicator whose handle was freed: now, or when its last operation
+/// has ended.
 void free_communicator(communicator& freed) noexcept;
-/// Closes the communicators that were freed during operations which have ended meanwhile.
+/// Closes the communicators that were freed during operations that have ended since.
 void reap_communicators() noexcept;
 
 }  // namespace headway::mpi

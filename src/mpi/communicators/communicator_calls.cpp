@@ -19,8 +19,9 @@
 namespace headway::mpi {
 namespace {
 
-/// MPI_Comm_idup. The agreement goes on in the background. `finish` opens the communicator, in the
-/// thread that completes the request, because opening takes locks that a polling thread may hold.
+/// The request of MPI_Comm_idup. The agreement progresses in the background. `finish` opens the
+/// communicator, in the thread that completes the request, because opening takes locks that a
+/// polling thread may hold.
 class dup_request final : public request {
  public:
   dup_request(communicator& parent, communicator& new_one)
@@ -50,7 +51,7 @@ class dup_request final : public request {
 
 static_assert(MPI_CONGRUENT < MPI_SIMILAR && MPI_SIMILAR < MPI_UNEQUAL);
 
-/// An error code if a member of `which` is none of `comm`.
+/// An error code if a process of `which` is not a member of `comm`.
 int check_inside(const communicator& comm, const group& which) {
   const auto inside = [&](processes::peer_id process) { return comm.members().contains(process); };
   if (std::ranges::all_of(which.members().peers(), inside)) return MPI_SUCCESS;
@@ -79,7 +80,7 @@ processes::membership_ref part_of(const processes::membership& group,
   return memberships().intern(members);
 }
 
-/// What every member brings, in the order of `everybody`.
+/// The values of all members, in the order of `everybody`.
 template <class T>
 int gather(communicator& comm, const T& mine, std::vector<T>& all) {
   std::vector<std::byte> gathered;
@@ -140,7 +141,8 @@ int split_by_hardware(communicator& comm, int split_type, int key, const info* h
   return split(comm, parts, made);
 }
 
-/// False, with a warning in the log: the value names no strategy, and the hint is dropped.
+/// Whether the hint can be applied. False, with a warning in the log, if its value names no
+/// strategy.
 bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
   if (key != strategy_hint) return true;
   const auto names = messages::exchange::strategy_names();
@@ -215,7 +217,7 @@ int comm_group(communicator& comm, group*& made) {
 }
 
 int comm_get_parent(communicator*& parent) {
-  parent = nullptr;  // no process is spawned yet
+  parent = nullptr;  // MPI_COMM_NULL: dynamic processes are not implemented
   return MPI_SUCCESS;
 }
 
@@ -281,7 +283,7 @@ int comm_split_type(communicator& comm, int split_type, int key, info* hints, co
 int comm_free(communicator*& comm) {
   if (comm->is_predefined()) return fail(MPI_ERR_COMM, "{} cannot be freed", comm->name);
   if (const int code = comm->attributes.clear(*comm)) return code;
-  comm->buffer.reset();  // sends what is in it first
+  comm->buffer.reset();  // waits until its messages are sent
   free_communicator(*comm);
   comm = nullptr;
   return MPI_SUCCESS;

@@ -18,10 +18,11 @@ context_ids& all_context_ids() noexcept {
   return all;
 }
 
-context_agreement::context_agreement(communicator& parent, processes::membership_ref who, int tag)
+context_agreement::context_agreement(communicator& parent, processes::membership_ref members,
+                                     int tag)
     : parent_(parent),
-      who_(std::move(who)),
-      me_(who_->rank_of(this_process()).value()),
+      members_(std::move(members)),
+      me_(members_->rank_of(this_process()).value()),
       tag_(tag),
       choice_(all_context_ids(), seed_of(parent, tag)) {
   HEADWAY_ASSERT(parent.is_open());
@@ -37,19 +38,20 @@ void context_agreement::start() noexcept {
 }
 
 int context_agreement::rank_in_parent(int index) const noexcept {
-  return who_ == parent_.everybody() ? index : *parent_.everybody()->rank_of((*who_)[index]);
+  return members_ == parent_.everybody() ? index
+                                         : *parent_.everybody()->rank_of((*members_)[index]);
 }
 
-/// The next step of the dissemination, or of the next round, or the end.
+/// Starts the next step of the round, or the next round, or ends the agreement.
 void context_agreement::step() noexcept {
-  const int n = who_->size();
+  const int n = members_->size();
   while (distance_ >= n) {
-    if (choice_.conclude()) return done.complete();  // whoever waits may free us at once
+    if (choice_.conclude()) return done.complete();  // the waiting thread may then free this object
     distance_ = 1;
   }
   const int to = rank_in_parent((me_ + distance_) % n);
   const int from = rank_in_parent((me_ - distance_ + n) % n);
-  // Relaxed: the start of the requests below publishes it to whoever completes them.
+  // Relaxed: the start of the requests below publishes it to the threads that complete them.
   missing_.store(2, std::memory_order_relaxed);
   sent_.reset();
   received_.reset();
@@ -57,18 +59,18 @@ void context_agreement::step() noexcept {
   exchange().send(parent_.collective(), sent_, choice_.contribution(), to, tag_);
 }
 
-/// Both requests stay ours: they are used again in the next step, so none ever becomes complete.
+/// Returns false, so that the requests never become complete: the next step uses them again.
 bool context_agreement::on_message(messages::request& r) noexcept {
   static_cast<context_agreement*>(r.owner)->arrived(r);
   return false;
 }
 
 void context_agreement::arrived(const messages::request& r) noexcept {
-  // All messages of a round have one size: another one comes from a member that has gone wrong.
+  // All messages of a round have one size; any other size is an error of that member.
   const bool well =
       r.arrived.how == messages::outcome::ok && r.arrived.bytes == choice_.contribution().size();
   if (!well) lost_.store(true, std::memory_order_relaxed);  // the counter below carries it
-  // Release and acquire: the second of the two sees what the first one left (S).
+  // (S) release and acquire: the thread that completes second sees what the first one wrote.
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (lost_.load(std::memory_order_relaxed)) {
     choice_.give_up();

@@ -12,26 +12,28 @@ namespace headway::mpi {
 
 class communicator;
 
-/// The numbers of this process's communicators.
+/// The context ids of this process.
 [[nodiscard]] context_ids& all_context_ids() noexcept;
 
-/// The members of a new communicator agree on its number (context_id_choice) by messages in their
-/// parent's collective context.
+/// Agreement of the members of a new communicator on its context id (context_id_choice), by
+/// messages in the parent's collective context.
 ///
-/// Shape:    a round is a dissemination: ceil(log2 n) steps of one message each way, any n; 16
-///           bytes each in most cases.
-/// Threads:  `start` once; any number of agreements at once. Steps run where messages complete.
+/// Shape:    a round is a dissemination among n members: ceil(log2 n) steps of one message in each
+///           direction, in most cases of 16 bytes.
+/// Threads:  `start` once; any number of agreements at once. Steps run in the threads that complete
+///           messages.
 /// Progress: never waits; the caller waits for `done`.
-/// Errors:   `id` is `context_id_none` when no number is left or a member was lost.
+/// Errors:   `id` is `context_id_none` when no id is left or a member was lost.
 class context_agreement {
  public:
-  /// `who` agree: the same on all of them, all members of `parent`, with me. `tag`: of the ranges
-  /// for agreements in messages/numbers.hpp, the same on all, not in use between them.
-  context_agreement(communicator& parent, processes::membership_ref who, int tag);
+  /// `members`: the processes that agree, the same on all of them: members of `parent`, this
+  /// process included. `tag`: from the ranges for agreements in messages/numbers.hpp, the same on
+  /// all, and not in use among them.
+  context_agreement(communicator& parent, processes::membership_ref members, int tag);
 
   void start() noexcept;
   progress::completion done;
-  /// When it is done.
+  /// The result, once `done` is complete.
   [[nodiscard]] std::uint32_t id() const noexcept { return choice_.id(); }
 
  private:
@@ -41,7 +43,7 @@ class context_agreement {
   static bool on_message(messages::request& r) noexcept;
 
   communicator& parent_;
-  const processes::membership_ref who_;
+  const processes::membership_ref members_;
   const int me_;  // among them
   const int tag_;
   int distance_ = 1;

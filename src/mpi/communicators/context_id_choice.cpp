@@ -9,13 +9,13 @@ namespace headway::mpi {
 
 void context_id_choice::begin() {
   const std::uint32_t lowest = table_.reserve_lowest();
-  // A table without a free number has its window at the end: the others come there.
+  // Without a free id the window is at the table's end, which windows reach as they widen.
   const std::size_t word =
       lowest == context_id_none ? context_ids::words - 1 : lowest / context_ids::word_bits;
   begin_round(lowest, word);
 }
 
-/// `proposal` is reserved, or none.
+/// `proposal` is an id that is reserved, or `context_id_none`.
 void context_id_choice::begin_round(std::uint32_t proposal, std::size_t first_word) {
   ++round_;
   reserved_ = proposal;
@@ -26,7 +26,7 @@ void context_id_choice::begin_round(std::uint32_t proposal, std::size_t first_wo
   const auto free = std::span(own_).subspan(1);
   table_.copy_free(first_word, free);
   const std::size_t word = proposal / context_ids::word_bits - first_word;
-  if (proposes && word < free.size())  // what we have reserved is free for us
+  if (proposes && word < free.size())  // the own reservation counts as free
     free[word] |= std::uint64_t{1} << (proposal % context_ids::word_bits);
 }
 
@@ -54,7 +54,7 @@ bool context_id_choice::conclude() {
   give_up();
   const std::uint32_t wanted = pick();
   if (wanted == context_id_none && width() == context_ids::words) return true;
-  // From the third round on, others are after the same numbers.
+  // From the third round on, other agreements compete for the same ids.
   if (wanted == context_id_none || round_ > 2) widen();
   const std::size_t first_word = all.first_word / width() * width();
   if (wanted == context_id_none) {
@@ -76,7 +76,7 @@ void context_id_choice::widen() {
   incoming_.resize(wide + 1);
 }
 
-/// A number that is free on all, the same everywhere; another one for each agreement and round.
+/// An id that is free in all members, the same in all; different for each agreement and round.
 std::uint32_t context_id_choice::pick() const noexcept {
   const auto free = std::span(own_).subspan(1);
   std::uint32_t count = 0;

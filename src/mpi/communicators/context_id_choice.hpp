@@ -20,7 +20,7 @@ namespace headway::mpi {
 /// result:
 ///   - some numbers in the window are free in all members: all propose the same one of these. (In
 ///     the first round each member's window begins at its lowest free number. The last of these
-///     windows counts, and only members with that window have told which of its numbers are free.)
+///     windows counts, and only members with that window contribute which of its numbers are free.)
 ///   - none is: a window eight times as wide; there is no number if it was the whole table.
 /// If the tables of the members are alike, one round with 16 bytes a message is enough.
 ///
@@ -31,38 +31,40 @@ namespace headway::mpi {
 /// It ends: an agreement holds at most one number and never waits for one. So agreements on other
 /// parents, with other members, or begun in another order by other threads cannot block it; at most
 /// they hold the number that it needs, and another round follows. These rounds choose by `seed`
-/// from wider and wider windows, so that competing agreements soon choose different numbers. Only
-/// with about as few free numbers as competing agreements it takes many rounds; "none" may then be
-/// the answer although another agreement is about to give a number back.
+/// from wider and wider windows, so that competing agreements soon choose different numbers. Many
+/// rounds are needed only if there are about as few free numbers as competing agreements; the
+/// result may then be "none" although another agreement is about to release a number.
 ///
 /// Shape:    `combine` is associative, commutative and idempotent: any order, any tree, also with
 ///           members counted twice.
 /// Threads:  one at a time; any number of choices at once on one `context_ids`.
 class context_id_choice {
  public:
-  /// `seed`: the same on all members, and another one for other agreements at the same time.
+  /// `seed`: the same on all members, different from that of concurrent agreements.
   context_id_choice(context_ids& table, std::uint32_t seed)
       : table_(table), seed_(seed), own_(2), incoming_(2) {}
   context_id_choice(const context_id_choice&) = delete;
   context_id_choice& operator=(const context_id_choice&) = delete;
-  /// Gives a reserved number back unless it was agreed on.
+  /// Releases a reserved number unless it was agreed on.
   ~context_id_choice() { give_up(); }
 
   /// Begins the first round; later ones are begun by `conclude`.
   void begin();
-  /// This member's contribution, with those that were combined with it. In a round all members'
-  /// have the same size.
+  /// This member's contribution, with those that were combined with it. All contributions of a
+  /// round have the same size.
   [[nodiscard]] std::span<const std::byte> contribution() const noexcept {
     return std::as_bytes(std::span(own_));
   }
-  /// The place for the contribution of another member, which `combine` adds to ours.
+  /// The memory for another member's contribution, which `combine` merges into this member's.
   [[nodiscard]] std::span<std::byte> incoming() noexcept {
     return std::as_writable_bytes(std::span(incoming_));
   }
   void combine() noexcept;
-  /// With all members combined. True: it is over, see `id`. False: another round has begun.
+  /// Ends a round in which all members' contributions are combined. True: `id` is the result.
+  /// False:
+  /// another round has begun.
   [[nodiscard]] bool conclude();
-  /// After the end: the number, reserved here, or `context_id_none`: no number is left.
+  /// The result: a number, which is reserved in this process's table, or `context_id_none`.
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   /// Ends it in any state, because a member was lost.
   void give_up() noexcept;
@@ -70,7 +72,7 @@ class context_id_choice {
  private:
   /// The first word of a message; the window's words follow.
   struct head {
-    std::uint32_t proposal;    // context_id_none where they differ
+    std::uint32_t proposal;    // context_id_none if the members' proposals differ
     std::uint16_t first_word;  // of the window
     std::uint16_t agreed;      // every member has reserved `proposal`
   };
@@ -86,7 +88,7 @@ class context_id_choice {
   context_ids& table_;
   const std::uint32_t seed_;
   std::uint32_t round_ = 0;
-  std::uint32_t reserved_ = context_id_none;  // by us, for this round
+  std::uint32_t reserved_ = context_id_none;  // this round's proposal
   std::uint32_t id_ = context_id_none;
   message own_, incoming_;  // of one size
 };

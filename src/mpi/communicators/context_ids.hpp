@@ -14,8 +14,7 @@ namespace headway::mpi {
 
 constexpr std::uint32_t context_id_none = UINT32_MAX;
 
-/// The numbers of communicators (pairs of contexts, messages/numbers.hpp) that are free in this
-/// process.
+/// The context ids (messages/numbers.hpp) that are free in this process.
 /// Threads:  any.
 /// Progress: a spinlock, held for a few words.
 class context_ids {
@@ -23,19 +22,19 @@ class context_ids {
   static constexpr std::size_t word_bits = 64;
   static constexpr std::size_t words = messages::context_pair::count / word_bits;
 
-  /// All are free but those that messages/numbers.hpp gives away.
+  /// All are free except those with a fixed meaning (messages/numbers.hpp).
   constexpr context_ids() noexcept {
     free_.fill(~std::uint64_t{0});
     for (std::uint32_t id = 0; id < messages::context_pair::first_free; ++id) free_[0] &= ~bit(id);
   }
 
-  /// Takes the lowest free number of words [first_word, words); `context_id_none`: there is none.
+  /// Reserves the lowest free id of words [first_word, words); `context_id_none`: none is free.
   [[nodiscard]] std::uint32_t reserve_lowest(std::size_t first_word = 0) noexcept;
-  /// Takes this number; false: it is not free.
+  /// Reserves this id; false: it is not free.
   [[nodiscard]] bool reserve(std::uint32_t id) noexcept;
-  /// `id` was reserved. Numbers below `first_free` stay as they are.
+  /// Frees a reserved id. No effect on ids below `first_free`.
   void give_back(std::uint32_t id) noexcept;
-  /// Which numbers are free: a bit each, those of `first_word` and of as many words as `out` has.
+  /// Copies the bits of free ids, from `first_word` on, to all words of `out`.
   void copy_free(std::size_t first_word, std::span<std::uint64_t> out) const noexcept;
 
  private:

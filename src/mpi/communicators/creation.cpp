@@ -74,10 +74,10 @@ int agree_and_open(communicator& parent, communicator*& made) {
   return agree(agreement, made);
 }
 
-int agree_and_open(communicator& parent, const processes::membership_ref& who, int tag,
+int agree_and_open(communicator& parent, const processes::membership_ref& members, int tag,
                    communicator*& made) {
   reap_communicators();
-  context_agreement agreement(parent, who,
+  context_agreement agreement(parent, members,
                               messages::group_agreement_tags.of(static_cast<std::uint32_t>(tag)));
   return agree(agreement, made);
 }

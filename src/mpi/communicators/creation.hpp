@@ -11,24 +11,24 @@
 
 namespace headway::mpi {
 
-/// Every member brings `mine`; afterwards `all` holds them in rank order, those of both groups of
-/// an inter-communicator as `everybody` has them. Waits.
-/// False: a member was lost.
+/// An allgather: `all` gets the bytes `mine` of all members, in rank order; those of both groups of
+/// an inter-communicator in the order of `everybody`. Waits. False: a member was lost.
 [[nodiscard]] bool gather_from_all(communicator& comm, int tag, std::span<const std::byte> mine,
                                    std::vector<std::byte>& all);
 
-/// A communicator of these processes, not open yet, with `parent`'s error handler. With `other` an
-/// inter-communicator.
+/// Makes a communicator of these processes, not yet open, with `parent`'s error handler; an
+/// inter-communicator if there is an `other` group.
 [[nodiscard]] communicator* make_communicator(communicator& parent,
                                               processes::membership_ref members, int rank,
                                               std::optional<communicator::remote_side> other = {});
 
-/// All members of `parent` agree on a context id, and the new communicator, if this process is in
-/// one, is opened under it. Waits. On error the communicator is gone, and an error code returned.
+/// Agrees on a context id with all members of `parent`, and opens `made`, which is null in
+/// processes that are in no new communicator. Waits. On error frees `made` and returns an error
+/// code.
 [[nodiscard]] int agree_and_open(communicator& parent, communicator*& made);
-/// The same among `who`, a part of `parent`'s members. `tag` tells them apart from others that
-/// agree at the same time; only its lower 30 bits count.
-[[nodiscard]] int agree_and_open(communicator& parent, const processes::membership_ref& who,
+/// The same among `members`, some of `parent`'s. `tag` separates concurrent agreements; only its
+/// lower 30 bits count.
+[[nodiscard]] int agree_and_open(communicator& parent, const processes::membership_ref& members,
                                  int tag, communicator*& made);
 
 /// A number for such a tag, made of the program's text.

@@ -9,7 +9,7 @@
 
 namespace headway::mpi {
 
-/// An ordered set of processes.
+/// An MPI group: an ordered set of processes.
 /// Threads:  immutable.
 class group final : public object {
  public:
@@ -20,13 +20,13 @@ class group final : public object {
   explicit group(processes::membership_ref members);
 
   [[nodiscard]] int size() const noexcept { return members_->size(); }
-  /// Mine, or MPI_UNDEFINED if I am no member.
+  /// This process's rank, or MPI_UNDEFINED.
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] const processes::membership& members() const noexcept { return *members_; }
   [[nodiscard]] const processes::membership_ref& shared_members() const noexcept {
     return members_;
   }
-  /// The rank here of a process, or MPI_UNDEFINED.
+  /// The rank of a process, or MPI_UNDEFINED.
   [[nodiscard]] int rank_of(processes::peer_id process) const noexcept {
     return members_->rank_of(process).value_or(MPI_UNDEFINED);
   }
@@ -47,7 +47,7 @@ class group final : public object {
 [[nodiscard]] int compare(const processes::membership& one, const processes::membership& other,
                           int same) noexcept;
 
-/// Makes the memberships of groups and communicators, so that equal ones are shared.
+/// All memberships of groups and communicators; equal ones are shared.
 [[nodiscard]] processes::membership_set& memberships();
 
 }  // namespace headway::mpi

@@ -54,15 +54,15 @@ int exclude(const group& from, const std::vector<int>& ranks, group*& made) {
   return MPI_SUCCESS;
 }
 
-/// The members of `from` that are, or are not, in `other`: in the order of `from`, behind
-/// `members`.
+/// Appends the processes of `from` that are (`in_other`) or are not in `other`, in the order of
+/// `from`.
 void append(std::vector<peer_id>& members, const group& from, const group& other, bool in_other) {
   std::ranges::copy_if(from.members().peers(), std::back_inserter(members), [&](peer_id process) {
     return other.members().contains(process) == in_other;
   });
 }
 
-/// Ranks of triplets first, last, stride; an error code if a triplet makes no sense.
+/// The ranks of triplets first, last, stride; an error code if a triplet is invalid.
 int expand(const group& from, int n, int ranges[][3], std::vector<int>& ranks) {
   for (int i = 0; i < n; ++i) {
     const int first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
@@ -150,7 +150,7 @@ int group_range_excl(group& from, int n, int ranges[][3], group*& made) {
 }
 
 int group_free(group*& freed) {
-  // MPI_GROUP_EMPTY is what many group operations give, so programs free it too.
+  // Programs free MPI_GROUP_EMPTY too, because many group operations return it.
   if (!freed->is_predefined()) pool<group>::all().drop(freed);
   freed = nullptr;
   return MPI_SUCCESS;

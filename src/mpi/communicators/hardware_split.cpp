@@ -9,7 +9,8 @@
 namespace headway::mpi {
 namespace {
 
-/// The instance of the resource that a process is in, on its node; -1: not in one alone.
+/// The instance of the resource, on its node, to which the process is bound; -1: to none or
+/// several.
 int instance(const hardware_entry& of, std::string_view resource) noexcept {
   if (resource == shared_memory_resource) return 0;
   if (resource == package_resource) return of.bound.package;
@@ -32,7 +33,7 @@ std::vector<int> colors_by(std::span<const hardware_entry> all, std::string_view
   return colors;
 }
 
-/// Some of those that ask are in a part, and not all of them in one.
+/// Whether the colors divide the processes that take part into more than one part.
 bool divides(std::span<const hardware_entry> all, std::span<const int> colors) {
   const auto in_first = std::ranges::count(colors, 0);
   const auto asking =

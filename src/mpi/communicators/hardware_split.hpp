@@ -8,13 +8,13 @@
 
 namespace headway::mpi {
 
-/// The resources, from the widest to the narrowest, that MPI_Comm_split_type can split by: what
-/// shares memory, and what MPI_Get_hw_resource_info names.
+/// The resources, from the widest to the narrowest, that MPI_Comm_split_type can split by: shared
+/// memory, and those that MPI_Get_hw_resource_info names.
 inline constexpr std::string_view shared_memory_resource = "mpi_shared_memory";
 inline constexpr std::string_view package_resource = "hwloc://Package";
 inline constexpr std::string_view cache_resource = "hwloc://L3Cache";
 
-/// What a process says of itself when a communicator is split by hardware.
+/// What each process contributes to a split by hardware.
 struct hardware_entry {
   int split_type;
   int key;
@@ -22,11 +22,11 @@ struct hardware_entry {
   topology::binding bound;
 };
 
-/// The part that each process is in, by numbers from 0; MPI_UNDEFINED: in none, because it asks for
-/// none or is not bound within one instance of the resource. `resource` is what
-/// MPI_COMM_TYPE_HW_GUIDED splits by; an unknown one splits nothing. MPI_COMM_TYPE_HW_UNGUIDED
-/// splits by the widest resource that does not leave all together.
-/// Shape: the same in all processes that know the same entries.
+/// The number of each process's part, from 0; MPI_UNDEFINED: in none, because it asks for none or
+/// is not bound within one instance of the resource. MPI_COMM_TYPE_HW_GUIDED splits by `resource`;
+/// an unknown one splits nothing. MPI_COMM_TYPE_HW_UNGUIDED splits by the widest resource that
+/// divides the processes.
+/// Shape:    a function of `all` alone: every process computes the same.
 [[nodiscard]] std::vector<int> hardware_colors(std::span<const hardware_entry> all,
                                                std::string_view resource);
 

@@ -94,7 +94,7 @@ datatype::datatype(datatypes::layout_ptr layout) : layout_(std::move(layout)) {}
 datatype::~datatype() = default;
 
 void datatype::drop_user() noexcept {
-  // Release: our use of it is over (G); acquire: so is that of all others, it may be freed (D).
+  // (G) release: this user's accesses are over; (D) acquire: so are those of all others.
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<datatype>::all().drop(this);
 }
 

@@ -16,7 +16,8 @@ namespace headway::mpi {
 struct type_recipe;
 
 /// An MPI datatype: a layout with a name, attributes and a record of how it was made.
-/// Threads:  the layout is immutable; name and attributes as the standard asks of the program.
+/// Threads:  the layout is immutable; name and attributes are accessed as the standard requires of
+///           the program.
 class datatype final : public object {
  public:
   using handle = MPI_Datatype;
@@ -35,11 +36,11 @@ class datatype final : public object {
            layout_->true_lb() < 0;
   }
 
-  /// Counts the handle and the operations whose user function may still ask for the type.
+  /// Counts the handle, and the operations whose user function may still use the type.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data
   void drop_user() noexcept;
 
-  /// Takes the place of a datatype argument that is not significant: of size 0.
+  /// The object for a datatype argument that is not significant; its size is 0.
   [[nodiscard]] static datatype& none() noexcept;
 
   bool committed = false;
@@ -52,7 +53,7 @@ class datatype final : public object {
   std::atomic<int> users_{1};
 };
 
-/// Makes the objects of the predefined datatypes. Once, before the first call that needs one.
+/// Makes the objects of the predefined datatypes. Called once, at start.
 void define_datatypes();
 
 }  // namespace headway::mpi

@@ -21,7 +21,8 @@ int finish(dt::built built, type_recipe&& recipe, datatype*& made) {
   return MPI_SUCCESS;
 }
 
-/// The type behind each handle of an array; the handles are good where the blocks are not empty.
+/// The layouts of an array of handles, which the entry point has checked where blocks are not
+/// empty.
 int layouts_of(const MPI_Datatype* types, MPI_Count count, std::vector<const dt::layout*>& made,
                type_recipe& recipe) {
   for (MPI_Count i = 0; i < count; ++i) {

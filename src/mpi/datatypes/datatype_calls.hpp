@@ -5,8 +5,8 @@
 #include "mpi/abi/integers.hpp"
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 sections 5.1.2 to 5.1.9: how datatypes are made and freed. Counts are not negative, old
-/// types alive.
+/// MPI-5.0 sections 5.1.2 to 5.1.9: how datatypes are made and freed. The entry points have checked
+/// counts and old types.
 namespace headway::mpi::calls {
 
 int type_contiguous(MPI_Count count, datatype& old, datatype*& made);

@@ -12,7 +12,8 @@ namespace {
 
 using datatypes::number;
 
-/// How one sort of element goes over: `parts` numbers of `native` bytes become `external` bytes.
+/// The conversion of one kind of element: `parts` numbers of `native` bytes become `external` bytes
+/// each.
 struct conversion {
   int parts;
   std::int64_t native;
@@ -48,14 +49,14 @@ void reverse_bytes(const std::byte* from, std::byte* to, std::int64_t bytes) {
   std::reverse_copy(from, from + bytes, to);
 }
 
-// External32 wants IEEE quadruple; where long double is that already the casts do nothing.
+// External32 has IEEE quadruple precision; where long double is that, the casts change nothing.
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using quadruple = __float128;
 #else
 using quadruple = long double;
 #endif
 
-/// One number of the machine to big-endian bytes of another width, and back.
+/// Converts one number of the machine to big-endian bytes of another width.
 void write_number(const conversion& c, const std::byte* native, std::byte* external) {
   static_assert(std::endian::native == std::endian::little);
   std::byte wide[16];
@@ -66,7 +67,7 @@ void write_number(const conversion& c, const std::byte* native, std::byte* exter
     const auto quad = static_cast<quadruple>(value);
     std::memcpy(wide, &quad, sizeof quad);
   }
-  reverse_bytes(wide, external, c.external);  // drops the high bytes of what is narrower there
+  reverse_bytes(wide, external, c.external);  // drops the high bytes if `external` is narrower
 }
 
 void read_number(const conversion& c, const std::byte* external, std::byte* native) {

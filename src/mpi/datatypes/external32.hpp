@@ -12,7 +12,7 @@ namespace headway::mpi {
 
 /// Bytes of `count` elements.
 [[nodiscard]] std::int64_t external_size(const datatypes::layout& type, std::int64_t count);
-/// Between the packed form (layout::pack) of `count` elements and external32.
+/// Converts `count` elements from their packed form (layout::pack) to external32, and back.
 void to_external(const datatypes::layout& type, std::int64_t count, const std::byte* packed,
                  std::byte* external);
 void from_external(const datatypes::layout& type, std::int64_t count, const std::byte* external,

@@ -10,7 +10,7 @@
 namespace headway::mpi::calls {
 namespace {
 
-/// What MPI_Type_get_envelope says, and contents repeats.
+/// The results of MPI_Type_get_envelope, which MPI_Type_get_contents checks.
 struct envelope {
   MPI_Count integers = 0, addresses = 0, large_counts = 0, datatypes = 0;
   int combiner = MPI_COMBINER_NAMED;

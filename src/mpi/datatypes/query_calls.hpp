@@ -4,7 +4,8 @@
 
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 sections 5.1.5 to 5.1.13: what a datatype is like and how it was made; addresses.
+/// MPI-5.0 sections 5.1.5 to 5.1.13: queries of a datatype's size, extent, name and construction;
+/// addresses.
 namespace headway::mpi::calls {
 
 int type_size(datatype& type, MPI_Count& size);

@@ -12,12 +12,12 @@
 
 namespace headway::mpi {
 
-/// How a datatype was made, in the order and the three sorts of numbers that MPI-5.0 section 5.1.13
-/// lists for each combiner.
+/// How a datatype was made: the integers, addresses and datatypes that MPI-5.0 section 5.1.13 lists
+/// for each combiner, in that order.
 /// Shape:    counts are reported as int where all of them fit, otherwise as large counts.
 /// Threads:  immutable once it is in a datatype.
 struct type_recipe {
-  /// A type that went into it: enough to make a handle for it again.
+  /// One of the datatypes that it was made of: enough to make a handle for it again.
   struct ingredient {
     std::uintptr_t constant;  ///< of a predefined type; 0: derived
     datatypes::layout_ptr layout;
@@ -43,7 +43,7 @@ struct type_recipe {
   [[nodiscard]] bool counts_fit_int() const noexcept;
 };
 
-/// A new datatype object for an ingredient, or the predefined one.
+/// A new datatype object for an ingredient, or the predefined one if it is predefined.
 [[nodiscard]] datatype* datatype_for(const type_recipe::ingredient& used);
 
 }  // namespace headway::mpi

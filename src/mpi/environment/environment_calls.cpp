@@ -23,7 +23,7 @@
 namespace headway::mpi::calls {
 namespace {
 
-/// What a Fortran layer has set about its types (MPI-5.0 section 20.4), once.
+/// What a Fortran binding has set about its types (MPI-5.0 section 20.4), once.
 struct fortran_facts {
   base::mutex lock;
   bool has_info HEADWAY_GUARDED_BY(lock) = false;
@@ -59,8 +59,8 @@ int init_thread(int*, char***, int required, int& provided) {
   if (world == library::phase::over) {
     return fail(MPI_ERR_OTHER, "MPI was finalised, and cannot be initialised again");
   }
-  // The level is the one asked for. Only HEADWAY_LOCKING=none lowers it: without locks two threads
-  // may not call at the same time.
+  // The provided level is the required one, except with HEADWAY_LOCKING=none: without locks two
+  // threads may not call at the same time.
   const bool locks = runtime::own_settings().progress.locks != progress::locking::none;
   const int level = required >= MPI_THREAD_MULTIPLE && locks ? MPI_THREAD_MULTIPLE
                     : required >= MPI_THREAD_SERIALIZED      ? MPI_THREAD_SERIALIZED

@@ -5,7 +5,7 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/objects/info.hpp"
 
-/// MPI-5.0 chapters 9, 11 and 20: start and end, what this library is, memory, the clock.
+/// MPI-5.0 chapters 9, 11 and 20: start and end, version and processor name, memory, the clock.
 namespace headway::mpi::calls {
 
 int init(int* argc, char*** argv);

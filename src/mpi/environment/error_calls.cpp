@@ -36,7 +36,7 @@ int get(T& which, errhandler*& handler) {
 int call(const char* name, const object& where, int code) {
   const char* const no_arguments[] = {nullptr};
   const call_site site{name, no_arguments, handler_scope::common};
-  last_failure() = {};  // the code is the program's: an earlier failure may have had it, too
+  last_failure() = {};  // the program's code may equal that of an earlier failure
   (void)raise(site, &where, code);
   return MPI_SUCCESS;
 }
@@ -61,7 +61,7 @@ int session_create_errhandler(MPI_Session_errhandler_function* function, errhand
 }
 
 int errhandler_free(errhandler*& freed) {
-  freed->drop_user();  // no effect on predefined ones, whose handles programs free too
+  freed->drop_user();  // no effect on predefined ones, which programs may free
   freed = nullptr;
   return MPI_SUCCESS;
 }
@@ -93,8 +93,8 @@ int error_class(int errorcode, int& errorclass) {
 int error_string(int errorcode, char* string, int& resultlen) {
   auto text = error_text(errorcode);
   if (!text) return unknown_code(errorcode);
-  // Append the detail of this thread's last failure, if it has this code. The text of a code that
-  // the program has added is the program's alone.
+  // Append the detail of this thread's last failure if it has this code, unless the program has
+  // added the code.
   const failure& last = last_failure();
   const bool is_ours = errorcode != MPI_SUCCESS && errorcode <= MPI_ERR_LASTCODE;
   if (is_ours && last.code == errorcode) *text += "; " + last.text;

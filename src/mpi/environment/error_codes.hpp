@@ -9,17 +9,17 @@ namespace headway::mpi {
 // Error classes and codes: the standard's, and those that the program adds at run time. A code of
 // the standard is its own class. Any thread; a lock, on error paths only.
 
-/// "MPI_ERR_RANK"; "an error of the program's" for those that it added.
+/// "MPI_ERR_RANK"; "an error of the program's" for a code that the program added.
 [[nodiscard]] std::string error_name(int code);
-/// What MPI_Error_string says, without detail. Null: no such code.
+/// The text of MPI_Error_string, without detail. Nothing: no such code.
 [[nodiscard]] std::optional<std::string> error_text(int code);
-/// The class of a class or code. Null: no such code.
+/// The class of a class or code. Nothing: no such code.
 [[nodiscard]] std::optional<int> error_class_of(int code);
 
 [[nodiscard]] int add_error_class();
-/// Null: no such class.
+/// Nothing: no such class.
 [[nodiscard]] std::optional<int> add_error_code(int error_class);
-/// False: not one that the program added, or one that still has a text or (a class) codes.
+/// False: the program has not added it, or it still has a text or (a class) codes.
 [[nodiscard]] bool set_error_text(int code, std::string_view text);
 [[nodiscard]] bool remove_error_class(int error_class);
 [[nodiscard]] bool remove_error_code(int code);

@@ -13,24 +13,24 @@ namespace headway::mpi {
 class object;
 
 // How the implementation of a call reports an error: `return fail(MPI_ERR_ARG, "…");`. The text is
-// kept for the thread. The generated entry point gets the code and calls `raise`, which passes both
+// stored for the thread. The generated entry point calls `raise` with the code, which passes both
 // to the error handler of the call's communicator, window, file or session.
 
-/// Keeps the text as this thread's last failure and returns `code`.
+/// Stores the text as this thread's last failure and returns `code`.
 [[nodiscard]] int fail_with(int code, std::string text);
 template <class... Args>
 [[nodiscard]] int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
   return fail_with(code, fmt::format(format, std::forward<Args>(args)...));
 }
-/// The same; the error handler is `owner`'s instead of the call's (MPI_Waitall: the request's
-/// communicator).
+/// The same for the error handler of `owner` instead of the call's: in MPI_Waitall, that of the
+/// request's communicator.
 [[nodiscard]] int fail_on(const object* owner, int code, std::string text);
-/// The same, with the error class that belongs to the kind of fault, and the fault's text.
+/// The same with the error class for the kind of fault, and with the fault's text.
 [[nodiscard]] int fail_as(const base::fault& fault);
 
 struct failure {
   int code = 0;
-  const object* owner = nullptr;  ///< whose error handler is called; null: the call's
+  const object* owner = nullptr;  ///< its error handler is called; null: the call's
   std::string text;
 };
 /// This thread's last failure.

@@ -57,8 +57,8 @@ constinit library the_library;
 
 namespace {
 
-/// Writes out what the program has printed: the process ends without `exit`. Never waits for long:
-/// leaves out a stream that another thread holds, or whose reader does not take what is there.
+/// Flushes the program's output streams, because the process ends without `exit`. Never waits for
+/// long: skips a stream that another thread has locked or whose reader does not read.
 void flush_output() noexcept {
   constexpr int wait_ms_max = 100;
   for (std::FILE* stream : {stdout, stderr}) {
@@ -72,9 +72,9 @@ void flush_output() noexcept {
 }  // namespace
 
 void end_job(int exit_code, const std::string& why) noexcept {
-  flush_output();  // before the launcher knows, which kills this process
+  flush_output();  // before the launcher is told, which then kills this process
   if (the_library.runtime != nullptr) {
-    // Our own launcher prints the reason, and so does `abort` without a launcher; others do not.
+    // Headway's launcher prints the reason, and so does `abort` without a launcher; others do not.
     auto& job = the_library.runtime->job();
     if (job.who().launcher != "headway" && job.who().launcher != "none") {
       base::log_line(base::severity::error, fmt::format("{}; the job ends", why));
@@ -88,7 +88,7 @@ void end_job(int exit_code, const std::string& why) noexcept {
 
 namespace {
 
-// Guards start and end against each other: sessions may be opened by several threads at once.
+// Serialises start and end: several threads may open sessions at once.
 base::mutex lifetime;
 bool stopped_for_good HEADWAY_GUARDED_BY(lifetime) = false;
 
@@ -100,7 +100,7 @@ communicator* make_job_communicator() {
   return made;
 }
 
-/// In the child of a fork MPI is finalised: its calls are refused, and its exit does not end the
+/// After fork, the child is as after MPI_Finalize: calls are refused, and its exit does not end the
 /// job.
 void in_child() noexcept {
   if (the_library.runtime == nullptr) return;
@@ -129,7 +129,7 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   the_library.messages = &the_library.runtime->messages();
   the_library.progress = &the_library.runtime->progress();
   the_library.checks.store(settings::from_environment().check_arguments,
-                           std::memory_order_relaxed);  // a setting
+                           std::memory_order_relaxed);  // as in `checks_arguments`
   the_library.collectives = runtime::own_settings().collectives;
   define_datatypes();
   define_operations();
@@ -160,7 +160,7 @@ int stop_runtime() HEADWAY_REQUIRES(lifetime) {
   return MPI_SUCCESS;
 }
 
-/// At exit of a program that had sessions and closed them all, but never MPI_Init.
+/// Called at exit of a program that had sessions and closed them all, but never called MPI_Init.
 void stop_at_exit() {
   const base::lock_guard held(lifetime);
   if (the_library.runtime != nullptr && the_library.sessions == 0 &&
@@ -169,7 +169,8 @@ void stop_at_exit() {
   }
 }
 
-// Release: a thread that sees the library up sees its parts, should the program not order it.
+// Release: a thread that sees `up` sees the library's parts, even if the program does not order its
+// calls.
 void set_up(bool up) { the_library.up.store(up, std::memory_order_release); }
 
 }  // namespace

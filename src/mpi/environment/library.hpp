@@ -15,28 +15,28 @@ namespace headway::mpi {
 
 class communicator;
 
-/// What the user chooses of MPI itself; the rest is in runtime/settings.hpp.
+/// The settings of this module; those of the modules below are in runtime/settings.hpp.
 struct settings {
   bool check_arguments = true;  ///< HEADWAY_CHECKS
 
   [[nodiscard]] static settings from_environment();
 };
 
-/// The state of the MPI library, of which a process has one: started or not, and the parts that
-/// calls use. The modules below have no such global state.
+/// The state of the MPI library in this process: whether it is started, and the objects that calls
+/// use. The modules below have no such global state.
 /// Threads:  written by start and end, during which the program makes no other call; read by all.
 struct library {
   enum class phase : std::uint8_t { before, running, over };
 
-  std::atomic<bool> up{false};  ///< calls may be made: MPI_Init was called or a session is open
+  std::atomic<bool> up{false};  ///< calls are allowed: after MPI_Init, or while a session is open
   std::atomic<phase> world_is{phase::before};  ///< MPI_Init and MPI_Finalize
   std::atomic<bool> checks{true};
-  int sessions = 0;  ///< how many are open
+  int sessions = 0;  ///< open sessions
   runtime::instance* runtime = nullptr;
   messages::exchange* messages = nullptr;
   progress::engine* progress = nullptr;
   communicator* job =
-      nullptr;  ///< all processes of the job, for our own use; while `runtime` is up
+      nullptr;  ///< all processes of the job, for the library's use; while `runtime` is up
   communicator* world = nullptr;
   communicator* self = nullptr;
   int thread_level = 0;
@@ -46,7 +46,8 @@ struct library {
 
 extern library the_library;
 
-/// Calls may be made. Relaxed: the program orders its calls after MPI_Init or MPI_Session_init.
+/// Whether calls are allowed. Relaxed: the program orders its calls after MPI_Init or
+/// MPI_Session_init.
 [[nodiscard]] inline bool running() noexcept {
   return the_library.up.load(std::memory_order_relaxed);
 }
@@ -55,7 +56,7 @@ extern library the_library;
 }
 [[nodiscard]] inline messages::exchange& exchange() noexcept { return *the_library.messages; }
 [[nodiscard]] inline progress::engine& engine() noexcept { return *the_library.progress; }
-/// While the runtime is up.
+/// The index of this process. Only while the runtime is up.
 [[nodiscard]] inline processes::peer_id this_process() noexcept {
   return (*the_library.runtime->job_members())[the_library.runtime->rank()];
 }

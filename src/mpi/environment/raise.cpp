@@ -8,8 +8,8 @@
 namespace headway::mpi {
 namespace {
 
-/// The error handler for an error of `where`. Where that is null or freed, it is set to the object
-/// whose handler is called in its place.
+/// The error handler for an error of `where`. If `where` is null or freed, sets it to the object
+/// whose handler is called instead.
 errhandler& handler_for(const call_site& site, const object*& where) {
   if (where == nullptr || where->kind() == object_kind::none) {  // freed meanwhile
     where = site.scope == handler_scope::file ? static_cast<object*>(&file::null())
@@ -40,8 +40,8 @@ errhandler& handler_for(const call_site& site, const object*& where) {
 
 int hand_over(const call_site& site, const object* where, int code, std::string text) {
   text = fmt::format("{}: {}", site.name, text);
-  // For MPI_Error_string, which appends the text of the last failure. Whose it was is forgotten:
-  // the program may free it now.
+  // For MPI_Error_string, which appends the text of the last failure. Without the object, which the
+  // program may free now.
   (void)fail_on(nullptr, code, text);
   if (site.scope == handler_scope::tool) return code;
   errhandler& handler = handler_for(site, where);

@@ -7,8 +7,8 @@
 
 namespace headway::mpi {
 
-/// A file (MPI-5.0 chapter 14). No call opens one yet. MPI_FILE_NULL is an object, because the
-/// program sets the default error handler of files on it.
+/// A file (MPI-5.0 chapter 14). Input and output are not implemented; MPI_FILE_NULL is an object
+/// because the default error handler of files is set on it.
 class file final : public object {
  public:
   using handle = MPI_File;

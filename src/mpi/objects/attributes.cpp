@@ -42,7 +42,8 @@ int call_remove(const keyval& key, object& owner, void* value) {
                                                  key.extra_state);
 }
 
-/// `flag` tells whether the new object gets the attribute, with the value `out`.
+/// Calls a key's copy callback. If it sets `flag`, the new object gets the attribute with the value
+/// `out`.
 int copy_one(const keyval& key, object& from, void* in, void** out, int* flag) {
   *out = in;
   if (key.copy == nullptr) {

@@ -56,7 +56,7 @@ void errhandler::call_user(const object& where, int code) const {
 
 void errhandler::drop_user() noexcept {
   if (is_predefined()) return;
-  // Release: our reads of it are over (G); acquire: so are the others', it may be reused (D).
+  // (G) release: this user's accesses are over; (D) acquire: so are those of all others.
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<errhandler>::all().drop(this);
 }
 

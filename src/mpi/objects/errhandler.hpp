@@ -12,7 +12,7 @@ namespace headway::mpi {
 
 class errhandler_ref;
 
-/// What happens when a call fails.
+/// An MPI error handler.
 /// Shape:    counts its users: the program's handles, and the objects that it is attached to.
 /// Threads:  immutable except for that count.
 class errhandler final : public object {
@@ -44,7 +44,7 @@ class errhandler final : public object {
   void add_user() noexcept {
     if (!is_predefined()) users_.fetch_add(1, std::memory_order_relaxed);  // carries no data
   }
-  /// The last user frees it.
+  /// Drops a user; the last one frees the error handler.
   void drop_user() noexcept;
 
  private:
@@ -54,7 +54,7 @@ class errhandler final : public object {
   std::atomic<int> users_{1};
 };
 
-/// Keeps an error handler alive for the object that uses it.
+/// A counted reference of an object to its error handler.
 class errhandler_ref {
  public:
   errhandler_ref() noexcept = default;

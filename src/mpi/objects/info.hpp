@@ -14,8 +14,8 @@
 
 namespace headway::mpi {
 
-/// Keys with values, in the order in which the keys were first set.
-/// Threads:  any; a lock: no message needs an info object.
+/// An MPI info object: keys with values, in the order in which the keys were first set.
+/// Threads:  any; a lock, which no message takes.
 class info final : public object {
  public:
   using handle = MPI_Info;
@@ -37,7 +37,7 @@ class info final : public object {
   std::vector<std::pair<std::string, std::string>> entries_ HEADWAY_GUARDED_BY(lock_);
 };
 
-/// Fills MPI_INFO_ENV, when the job is known.
+/// Fills MPI_INFO_ENV. Called at start, when the job is known.
 void fill_info_env();
 
 }  // namespace headway::mpi

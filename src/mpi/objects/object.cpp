@@ -10,7 +10,7 @@
 namespace headway::mpi {
 namespace {
 
-// Used only by programs that convert handles to integers, for Fortran or another language.
+// The numbers of objects whose handles a program has converted to integers, for another language.
 struct numbering {
   base::mutex lock;
   std::unordered_map<int, object*> by_number HEADWAY_GUARDED_BY(lock);

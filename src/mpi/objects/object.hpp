@@ -19,25 +19,25 @@ enum class object_kind : std::uint32_t {
   session,
   win,
   file,
-  placeholder,  ///< of an argument that is not significant: no handle refers to it
+  placeholder,  ///< for an argument that is not significant: no handle refers to it
 };
 
-/// "communicator", "datatype": for messages.
+/// The kind's name for error messages: "communicator", "datatype".
 [[nodiscard]] const char* kind_name(object_kind kind) noexcept;
 
-/// Handles below this are the ABI's constants; ours are addresses above it.
+/// Handles below this are the ABI's constants; others are addresses above it.
 constexpr std::uintptr_t predefined_end = 4096;
 /// Objects that users may free start at multiples of this; the bits below count how often the
 /// memory was used before.
 constexpr std::uintptr_t object_alignment = 64;
 
-/// What a handle refers to. A handle is a constant of the ABI, or the object's address; the low
-/// bits of the address count how often its memory was used before, modulo 64.
+/// An object that a handle of the program refers to. A handle is a constant of the ABI, or the
+/// object's address, whose low bits count how often its memory was used before, modulo 64.
 ///
-/// Shape:    `stamp` is kind * 64 + the handle's low bits, so that one compare tells a live handle
-///           of the right kind from a freed one, also after another object has taken the memory
-///           (except once in 64 times).
-/// Threads:  a handle is found by any thread; stamps change in `pool` and at start and end only.
+/// Shape:    `stamp` is kind * 64 + the handle's low bits, so that one comparison tells a valid
+///           handle of the right kind from a freed one, also after another object has taken the
+///           memory (except once in 64 times).
+/// Threads:  any thread may look up a handle; stamps change only in `pool` and at start and end.
 class object {
  public:
   object() = default;
@@ -60,12 +60,12 @@ class object {
            static_cast<std::uint32_t>(bits % object_alignment);
   }
 
-  /// From now on handles with these bits refer to this object.
+  /// Makes handles with these bits refer to this object.
   void become(object_kind kind, std::uintptr_t bits) noexcept {
     bits_ = bits;
     stamp_.store(stamp_for(kind, bits), std::memory_order_relaxed);  // as in `stamp`
   }
-  /// No handle refers to it any more.
+  /// Makes all handles to this object invalid.
   void retire() noexcept {
     stamp_.store(stamp_for(object_kind::none, bits_), std::memory_order_relaxed);  // as in `stamp`
   }
@@ -79,15 +79,15 @@ class object {
   std::uintptr_t bits_ = 0;
 };
 
-/// The objects of the ABI's constants, by value; null where there is none.
+/// The objects of the ABI's constants, by the constant's value; null: not a constant.
 extern object* predefined[predefined_end];
 
 /// Makes `what` the object of a constant of the ABI. At start and end, when no other thread calls.
 void define(object& what, object_kind kind, std::uintptr_t value) noexcept;
 void undefine(object& what) noexcept;
 
-/// The object, or null if the handle is null, freed, of another kind or made up.
-/// Costs a load and a compare; no lock.
+/// The object of a handle; null if the handle is null, freed, of another kind or invalid.
+/// Progress: one load and one comparison; no lock.
 template <class T>
 [[nodiscard]] inline T* find(typename T::handle h) noexcept {
   const auto bits = reinterpret_cast<std::uintptr_t>(h);

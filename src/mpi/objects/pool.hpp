@@ -13,12 +13,12 @@
 
 namespace headway::mpi {
 
-/// The memory of objects with handles. It is reused but never returned to the system, so that a
-/// freed handle can be looked at and is recognised.
+/// The memory of objects with handles. It is reused but never returned to the system, so that the
+/// stamp of a freed handle can be read.
 ///
 /// Shape:    chunks of `chunk_places` places, each a multiple of 64 bytes. The place that was freed
-///           first is used first, so that a stale handle is recognised for long.
-/// Threads:  any; a short lock. Requests, one a message, have a cache per thread in front of it.
+///           first is reused first, so that stale handles are detected for a long time.
+/// Threads:  any; a short lock. Message requests have a cache per thread in front of it.
 /// Errors:   std::bad_alloc from `make`. Constructors of T do not throw anything else.
 template <class T>
 class pool {
@@ -27,7 +27,8 @@ class pool {
   struct dead final : object {
     dead* next = nullptr;
   };
-  /// Types with a member type `searched` are made and dropped under the lock, for `for_each`.
+  /// Types with a member type `searched` are constructed and destroyed under the lock, for
+  /// `for_each`.
   static constexpr bool is_searched = requires { typename T::searched; };
   static constexpr std::size_t chunk_places = 32;
   static constexpr std::size_t place_bytes =

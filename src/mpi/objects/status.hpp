@@ -26,7 +26,7 @@ inline void set_status_cancelled(MPI_Status& status, bool cancelled) noexcept {
   return status.MPI_internal[2] != 0;
 }
 
-/// All but MPI_ERROR, which only calls that complete several operations set.
+/// Sets all fields except MPI_ERROR, which only calls that complete several operations set.
 inline void set_status(MPI_Status& status, int source, int tag, std::int64_t bytes,
                        bool cancelled = false) noexcept {
   status.MPI_SOURCE = source;
@@ -38,16 +38,16 @@ inline void set_status(MPI_Status& status, const messages::arrival& from) noexce
   set_status(status, from.source, from.tag, static_cast<std::int64_t>(from.bytes),
              from.how == messages::outcome::cancelled);
 }
-/// Of a send, and of other operations without source, tag and count.
+/// The status of a send, and of other operations without source, tag and count.
 inline void set_status_done(MPI_Status& status) noexcept {
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
-/// Of a null or inactive request: the standard's "empty status".
+/// The standard's "empty status": that of a null or inactive request.
 inline void set_status_empty(MPI_Status& status) noexcept {
   set_status_done(status);
   status.MPI_ERROR = MPI_SUCCESS;
 }
-/// Of a receive from MPI_PROC_NULL.
+/// The status of a receive from MPI_PROC_NULL.
 inline void set_status_no_process(MPI_Status& status) noexcept {
   set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
 }

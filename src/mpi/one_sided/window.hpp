@@ -8,8 +8,8 @@
 
 namespace headway::mpi {
 
-/// A window of one-sided communication (MPI-5.0 chapter 12). No call makes one yet; the type is
-/// what handles, attributes and error handlers of windows are checked against.
+/// A window (MPI-5.0 chapter 12). One-sided communication is not implemented; this type is needed
+/// to check handles, attributes and error handlers of windows.
 class window final : public object {
  public:
   using handle = MPI_Win;

@@ -12,7 +12,7 @@ namespace {
 
 using slot = std::shared_ptr<send_buffer>;
 
-/// MPI_X_iflush_buffer: complete when what is in the buffer now has left it.
+/// The request of MPI_X_iflush_buffer: completes when all messages now in the buffer are sent.
 class flush_request final : public request {
  public:
   explicit flush_request(slot buffer) : buffer_(std::move(buffer)) {

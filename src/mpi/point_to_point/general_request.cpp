@@ -8,7 +8,7 @@
 namespace headway::mpi {
 namespace {
 
-/// MPI_Grequest_start: an operation that the program itself carries out.
+/// The request of MPI_Grequest_start: an operation that the program itself performs.
 class general_request final : public request {
  public:
   general_request(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,

@@ -12,9 +12,9 @@
 namespace headway::mpi::calls {
 namespace {
 
-message_call to(message_mode mode, const void* buf, MPI_Count count, const datatype& type, int dest,
-                int tag, communicator& comm) noexcept {
-  return {const_cast<void*>(buf), count, &type, dest, tag, &comm, mode};
+message_call to(const void* buf, MPI_Count count, const datatype& type, int dest, int tag,
+                communicator& comm) noexcept {
+  return {const_cast<void*>(buf), count, &type, dest, tag, &comm, message_mode::standard};
 }
 
 message_call from(void* buf, MPI_Count count, const datatype& type, int source, int tag,
@@ -22,34 +22,12 @@ message_call from(void* buf, MPI_Count count, const datatype& type, int source, 
   return {buf, count, &type, source, tag, &comm, message_mode::receive};
 }
 
-int begin(const message_call& call, request*& r) {
-  message_request& made = message_request::take();
-  const int code = made.begin(call);
-  if (code != MPI_SUCCESS) [[unlikely]] {
-    made.release();
-    return code;
-  }
-  r = &made;
-  return MPI_SUCCESS;
-}
-
-int prepare(const message_call& call, request*& r) {
-  message_request& made = message_request::take();
-  made.persistent = true;
-  made.active = false;
-  made.prepare(call);
-  r = &made;
-  return MPI_SUCCESS;
-}
-
-int no_buffer() { return fail(MPI_ERR_BUFFER, "no buffer is attached"); }
-
 int found_nothing_there(MPI_Status* status) {
   if (status != MPI_STATUS_IGNORE) set_status_no_process(*status);
   return MPI_SUCCESS;
 }
 
-/// MPI_MESSAGE_NO_PROC.
+/// The object of MPI_MESSAGE_NO_PROC.
 message& no_process() {
   static auto* const made = [] {
     auto* only = new message;
@@ -61,7 +39,7 @@ message& no_process() {
 
 [[maybe_unused]] const message& defined_at_load = no_process();
 
-/// `made` stays null when no message is there.
+/// Takes a matching message that has arrived; `made` stays null if there is none.
 int take_message(int source, int tag, communicator& comm, message*& made) {
   made = nullptr;
   messages::arrival arrived;
@@ -77,78 +55,9 @@ int take_message(int source, int tag, communicator& comm, message*& made) {
 
 }  // namespace
 
-int send(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
-  return send_and_wait(to(message_mode::standard, buf, count, type, dest, tag, comm));
-}
-
-int ssend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
-  return send_and_wait(to(message_mode::synchronous, buf, count, type, dest, tag, comm));
-}
-
-int rsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
-  return send_and_wait(to(message_mode::ready, buf, count, type, dest, tag, comm));
-}
-
-int bsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm) {
-  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
-  const auto buffer = buffer_for(comm);
-  if (!buffer) return no_buffer();
-  return buffer->send(type.layout(), to(message_mode::buffered, buf, count, type, dest, tag, comm));
-}
-
 int recv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
          MPI_Status* status) {
   return receive_and_wait(from(buf, count, type, source, tag, comm), status);
-}
-
-int isend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-          request*& r) {
-  return begin(to(message_mode::standard, buf, count, type, dest, tag, comm), r);
-}
-
-int ibsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r) {
-  return begin(to(message_mode::buffered, buf, count, type, dest, tag, comm), r);
-}
-
-int issend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r) {
-  return begin(to(message_mode::synchronous, buf, count, type, dest, tag, comm), r);
-}
-
-int irsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r) {
-  return begin(to(message_mode::ready, buf, count, type, dest, tag, comm), r);
-}
-
-int irecv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
-          request*& r) {
-  return begin(from(buf, count, type, source, tag, comm), r);
-}
-
-int send_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-              communicator& comm, request*& r) {
-  return prepare(to(message_mode::standard, buf, count, type, dest, tag, comm), r);
-}
-
-int bsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r) {
-  return prepare(to(message_mode::buffered, buf, count, type, dest, tag, comm), r);
-}
-
-int ssend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r) {
-  return prepare(to(message_mode::synchronous, buf, count, type, dest, tag, comm), r);
-}
-
-int rsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r) {
-  return prepare(to(message_mode::ready, buf, count, type, dest, tag, comm), r);
-}
-
-int recv_init(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
-              request*& r) {
-  return prepare(from(buf, count, type, source, tag, comm), r);
 }
 
 int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
@@ -156,7 +65,7 @@ int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int d
              communicator& comm, MPI_Status* status) {
   // The send makes progress while this thread waits for the receive.
   message_request& sent = message_request::take();
-  (void)sent.begin(to(message_mode::standard, sendbuf, sendcount, sendtype, dest, sendtag, comm));
+  (void)sent.begin(to(sendbuf, sendcount, sendtype, dest, sendtag, comm));
   const int received =
       receive_and_wait(from(recvbuf, recvcount, recvtype, source, recvtag, comm), status);
   if (!sent.is_complete()) engine().wait(*sent.pending);
@@ -183,17 +92,16 @@ int sendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int s
 int isendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
               void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
               communicator& comm, request*& r) {
-  r = pool<pair_request>::all().make(
-      to(message_mode::standard, sendbuf, sendcount, sendtype, dest, sendtag, comm),
-      from(recvbuf, recvcount, recvtype, source, recvtag, comm), false);
+  r = pool<pair_request>::all().make(to(sendbuf, sendcount, sendtype, dest, sendtag, comm),
+                                     from(recvbuf, recvcount, recvtype, source, recvtag, comm),
+                                     false);
   return MPI_SUCCESS;
 }
 
 int isendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,
                       int recvtag, communicator& comm, request*& r) {
-  r = pool<pair_request>::all().make(
-      to(message_mode::standard, buf, count, type, dest, sendtag, comm),
-      from(buf, count, type, source, recvtag, comm), true);
+  r = pool<pair_request>::all().make(to(buf, count, type, dest, sendtag, comm),
+                                     from(buf, count, type, source, recvtag, comm), true);
   return MPI_SUCCESS;
 }
 

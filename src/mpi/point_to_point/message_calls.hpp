@@ -4,40 +4,17 @@
 
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
+#include "mpi/point_to_point/message_request.hpp"
 #include "mpi/point_to_point/request.hpp"
 
-/// MPI-5.0 chapter 3: messages. The entry points have checked ranks, tags and handles;
-/// MPI_PROC_NULL is handled here.
+/// MPI-5.0 chapter 3: sends, receives and probes. The entry points have checked ranks, tags and
+/// handles; these functions handle MPI_PROC_NULL. api/generate.py makes the entry points of all
+/// modes of sends, and of MPI_Irecv and MPI_Recv_init, which call `run_message`, `start_message`
+/// and `prepare_message` (message_request.hpp).
 namespace headway::mpi::calls {
 
-int send(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
-int bsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
-int ssend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
-int rsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm);
 int recv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
          MPI_Status* status);
-
-int isend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-          request*& r);
-int ibsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r);
-int issend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r);
-int irsend(const void* buf, MPI_Count count, datatype& type, int dest, int tag, communicator& comm,
-           request*& r);
-int irecv(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
-          request*& r);
-
-int send_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-              communicator& comm, request*& r);
-int bsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r);
-int ssend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r);
-int rsend_init(const void* buf, MPI_Count count, datatype& type, int dest, int tag,
-               communicator& comm, request*& r);
-int recv_init(void* buf, MPI_Count count, datatype& type, int source, int tag, communicator& comm,
-              request*& r);
 
 int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
              void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,

@@ -7,8 +7,8 @@
 
 namespace headway::mpi {
 
-/// Free requests of one thread. It exchanges a few at a time with the pool, so that they do not
-/// pile up in a thread that only frees what another one takes.
+/// The free requests of one thread. They are exchanged with the pool a few at a time, so that they
+/// do not accumulate in a thread that only frees requests of other threads.
 struct request_cache {
   static constexpr int kept_max = 128;
 
@@ -56,7 +56,7 @@ messages::send_mode wire_mode(message_mode mode) noexcept {
   }
 }
 
-/// Where the bytes of a message are: the user's memory if they are one block there, else `packed`.
+/// The bytes of a message: the user's memory if they are one block there, else `packed`.
 struct block {
   std::byte* at = nullptr;
   std::size_t bytes = 0;
@@ -111,8 +111,17 @@ int code_of(const messages::arrival& end, const communicator& comm, bool receive
   return fail_on(&comm, MPI_ERR_OTHER, "the message could not be moved");
 }
 
-int send_and_wait(const message_call& call) {
+/// The attached buffer copies the data and sends the copy.
+static int send_buffered(const datatypes::layout& layout, const message_call& call) {
+  const auto buffer = buffer_for(*call.comm);
+  if (!buffer) return fail(MPI_ERR_BUFFER, "no buffer is attached");
+  return buffer->send(layout, call);
+}
+
+int run_message(const message_call& call) {
   if (call.peer == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (call.mode == message_mode::buffered) [[unlikely]]
+    return send_buffered(call.type->layout(), call);
   const block data = block_for(call);
   messages::request wire;
   wire.background = false;
@@ -121,6 +130,26 @@ int send_and_wait(const message_call& call) {
   if (!wire.test()) engine().wait(wire);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, false);
+}
+
+int start_message(const message_call& call, request*& made) {
+  message_request& r = message_request::take();
+  const int code = r.begin(call);
+  if (code != MPI_SUCCESS) [[unlikely]] {
+    r.release();
+    return code;
+  }
+  made = &r;
+  return MPI_SUCCESS;
+}
+
+int prepare_message(const message_call& call, request*& made) {
+  message_request& r = message_request::take();
+  r.persistent = true;
+  r.active = false;
+  r.prepare(call);
+  made = &r;
+  return MPI_SUCCESS;
 }
 
 int receive_and_wait(const message_call& call, MPI_Status* status) {
@@ -219,21 +248,16 @@ int message_request::start() {
     pending = nullptr;
     return MPI_SUCCESS;
   }
-  if (mode_ == message_mode::buffered) return start_buffered();
+  if (mode_ == message_mode::buffered) {
+    pending = nullptr;  // complete at once
+    return send_buffered(*layout_, {buffer_, count_, nullptr, peer_, tag_, comm, mode_});
+  }
   if (packed_ && mode_ != message_mode::receive) layout_->pack(buffer_, count_, data_);
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
   run();
   return MPI_SUCCESS;
-}
-
-/// The send buffer copies the data and sends the copy: this request is complete at once.
-int message_request::start_buffered() {
-  pending = nullptr;
-  const auto buffer = buffer_for(*comm);
-  if (!buffer) return fail(MPI_ERR_BUFFER, "no buffer is attached");
-  return buffer->send(*layout_, {buffer_, count_, nullptr, peer_, tag_, comm, mode_});
 }
 
 void message_request::run() noexcept {

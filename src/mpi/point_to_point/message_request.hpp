@@ -19,10 +19,9 @@ namespace headway::mpi {
 
 enum class message_mode : std::uint8_t { standard, synchronous, ready, buffered, receive };
 
-/// The arguments of a point-to-point call: where the data is, and the rank it goes to or comes
-/// from.
+/// The arguments of a point-to-point call: the data and the rank of the other process.
 struct message_call {
-  void* buffer = nullptr;  ///< not written to by sends
+  void* buffer = nullptr;  ///< sends only read it
   std::int64_t count = 0;
   const datatype* type = nullptr;
   int peer = MPI_PROC_NULL;
@@ -31,19 +30,19 @@ struct message_call {
   message_mode mode = message_mode::standard;
 };
 
-/// A send or receive under way, or a persistent one.
+/// A non-blocking or persistent send or receive.
 /// Shape:    from a free list of the calling thread; allocates only to pack or unpack data that is
 ///           not one block.
 /// Threads:  see `request`.
 class message_request final : public request {
  public:
-  using searched = void;  // see pool; for `uses`
+  using searched = void;  // for `uses`, see objects/pool.hpp
 
   message_request() = default;
   [[nodiscard]] static message_request& take();
   void release() noexcept override;
 
-  /// Starts the operation. Errors of the message itself are returned by `finish`.
+  /// Starts the operation. `finish` returns errors of the message itself.
   [[nodiscard]] int begin(const message_call& call);
   /// Keeps the arguments for `start`.
   void prepare(const message_call& call);
@@ -55,7 +54,7 @@ class message_request final : public request {
   [[nodiscard]] int begin_unexpected(const message_call& call,
                                      messages::unexpected_message* unexpected);
 
-  /// For MPI_Comm_free. [any thread]
+  /// Whether this is a request on that communicator, for MPI_Comm_free. [any thread]
   [[nodiscard]] bool uses(const communicator& which) const noexcept {
     return used_.load(std::memory_order_relaxed) == &which;  // compared, never followed
   }
@@ -64,11 +63,10 @@ class message_request final : public request {
   friend struct request_cache;
 
   void run() noexcept;
-  [[nodiscard]] int start_buffered();
   static bool unpack(messages::request& done) noexcept;
 
   messages::request wire_;
-  std::atomic<const communicator*> used_{nullptr};  // `comm`, as other threads may read it
+  std::atomic<const communicator*> used_{nullptr};  // a copy of `comm` for other threads
   message_request* next_free_ = nullptr;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
@@ -77,23 +75,28 @@ class message_request final : public request {
   int peer_ = MPI_PROC_NULL;
   int tag_ = 0;
   message_mode mode_ = message_mode::standard;
-  bool packed_ = false;  // data_ is the memory below, not the user's
+  bool packed_ = false;  // data_ is in the memory below, not the user's
   datatypes::layout_ptr layout_;
   std::unique_ptr<std::byte[]> memory_;
 };
 
-/// MPI_Send and MPI_Recv: the request is on the stack, nothing is allocated for data in one block.
-[[nodiscard, gnu::hot]] int send_and_wait(const message_call& call);
+/// The forms of a send: blocking, non-blocking, persistent (not started); the last two also of a
+/// receive. An MPI error code. A blocking call has its request on the stack, and allocates nothing
+/// for data in one block.
+[[nodiscard, gnu::hot]] int run_message(const message_call& call);
+[[nodiscard, gnu::hot]] int start_message(const message_call& call, request*& made);
+[[nodiscard]] int prepare_message(const message_call& call, request*& made);
+/// MPI_Recv.
 [[nodiscard, gnu::hot]] int receive_and_wait(const message_call& call, MPI_Status* status);
 /// The same for a message that a matched probe took.
 [[nodiscard]] int receive_unexpected_and_wait(const message_call& call,
                                               messages::unexpected_message* unexpected,
                                               MPI_Status* status);
 
-/// The MPI error code of how a message ended. If it failed, the thread's last failure is set.
+/// The MPI error code of a completed message. If it failed, sets the thread's last failure.
 [[nodiscard]] int code_of(const messages::arrival& end, const communicator& comm, bool receive);
 
-/// The tag as `messages` has it: MPI_ANY_TAG is -2, messages::any_tag -1.
+/// Converts MPI_ANY_TAG (-2) to messages::any_tag (-1).
 [[nodiscard]] inline int wire_tag(int tag) noexcept {
   return tag == MPI_ANY_TAG ? messages::any_tag : tag;
 }

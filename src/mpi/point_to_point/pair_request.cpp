@@ -10,7 +10,7 @@ std::size_t bytes_of(const message_call& call) {
   return static_cast<std::size_t>(call.type->layout().size() * call.count);
 }
 
-/// The user's memory if the data is one block there, else new memory.
+/// The memory for the data: the user's if it is one block there, else new memory.
 std::byte* place_for(const message_call& call, bool copy, std::unique_ptr<std::byte[]>& memory) {
   const auto& layout = call.type->layout();
   if (!copy && layout.is_one_block(call.count)) {
@@ -47,8 +47,8 @@ pair_request::pair_request(const message_call& send, const message_call& receive
   }
 }
 
-/// False: the parts never become complete by themselves, so that the last access to this object is
-/// the completion of `both_`.
+/// Returns false, so that neither part becomes complete by itself and the last access to this
+/// object is the completion of `both_`.
 bool pair_request::on_part(messages::request& done) noexcept {
   auto& self = *static_cast<pair_request*>(done.owner);
   if (&done == &self.received_ && self.incoming_) {
@@ -60,7 +60,7 @@ bool pair_request::on_part(messages::request& done) noexcept {
 }
 
 void pair_request::part_ended() noexcept {
-  // Release and acquire: the part that ends last sees what the other one wrote.
+  // Release and acquire: the thread that ends second sees what the first one wrote.
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) both_.complete();
 }
 

@@ -7,8 +7,8 @@
 
 namespace headway::mpi {
 
-/// MPI_Isendrecv: a send and a receive that are complete together.
-/// Threads: see `request`.
+/// The request of MPI_Isendrecv: a send and a receive that complete together.
+/// Threads:  see `request`.
 class pair_request final : public request {
  public:
   /// With `replace` both use the receive's buffer: the data to send is copied first.

@@ -10,10 +10,10 @@ namespace headway::mpi {
 
 class communicator;
 
-/// An operation under way, or a persistent one between two of its runs.
+/// An MPI request: an operation under way, or a persistent one between two starts.
 ///
-/// Shape:    an implementation is `final` and lives in its own `pool` (`release` gives it back).
-/// Threads:  one thread at a time for each request, as the standard asks of the program; what
+/// Shape:    an implementation is `final` and has its own `pool`, to which `release` returns it.
+/// Threads:  one thread at a time for each request, as the standard requires of the program; what
 ///           `pending` points to is completed by any thread.
 /// Progress: no function waits but those that say so; the caller waits for `*pending`.
 /// Errors:   `finish` returns the operation's MPI error code and may `fail_on(comm, …)`.
@@ -23,15 +23,15 @@ class request : public object {
   static constexpr object_kind object_kind_of = object_kind::request;
   static constexpr std::uintptr_t null_value = 0x180;
 
-  /// Complete, or a persistent request that was not started.
+  /// Whether it is complete, or a persistent request that was not started.
   [[nodiscard]] bool is_complete() const noexcept { return !pending || pending->test(); }
 
-  /// When it is complete: fills `status` and returns the error code. May be called again
+  /// Fills the status of a complete request and returns its error code. May be called again
   /// (MPI_Request_get_status).
   virtual int finish(MPI_Status& status) = 0;
-  /// Runs a persistent operation again.
+  /// Starts a persistent operation.
   virtual int start() { return MPI_ERR_REQUEST; }
-  /// MPI_Cancel; an operation that cannot be cancelled goes on.
+  /// MPI_Cancel; no effect on an operation that cannot be cancelled.
   virtual int cancel() { return MPI_SUCCESS; }
   /// MPI_Request_free before it is complete: it goes on, and is freed some time after its end.
   [[nodiscard]] virtual bool may_be_abandoned() const noexcept { return true; }
@@ -41,8 +41,8 @@ class request : public object {
   /// Frees the request, which is complete or inactive.
   virtual void release() noexcept = 0;
 
-  progress::completion* pending = nullptr;  ///< what to wait for; null: nothing to wait for
-  communicator* comm = nullptr;             ///< whose error handler is called
+  progress::completion* pending = nullptr;  ///< what to wait for; null: nothing
+  communicator* comm = nullptr;             ///< its error handler is called
   bool persistent = false;                  ///< becomes inactive, not freed, when it is complete
   bool active = true;                       ///< started and not yet waited for
 };

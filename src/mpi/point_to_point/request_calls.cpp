@@ -18,7 +18,7 @@ namespace {
 /// The object, or null for a null handle. The entry point has checked that it is alive.
 request* at(MPI_Request handle) noexcept { return find<request>(handle); }
 
-/// Something that may become complete: neither null nor a persistent request that was not started.
+/// Whether it may become complete: neither null nor a persistent request that was not started.
 bool is_waited_for(const request* r) noexcept { return r != nullptr && r->active; }
 
 MPI_Status* status_at(MPI_Status* statuses, int i) noexcept {
@@ -40,7 +40,7 @@ int conclude_handle(MPI_Request& handle, MPI_Status* status) {
   return code;
 }
 
-/// Completes several operations; their codes go into the statuses only if one has failed.
+/// Completes several operations; stores their codes in the statuses if one has failed.
 class several {
  public:
   explicit several(MPI_Status* statuses) : statuses_(statuses) {}
@@ -82,7 +82,7 @@ std::optional<int> find_complete(std::span<const MPI_Request> requests, bool& an
 }
 
 /// The same after a round of polling if none is.
-std::optional<int> look_for_complete(std::span<const MPI_Request> requests, bool& any) noexcept {
+std::optional<int> poll_for_complete(std::span<const MPI_Request> requests, bool& any) noexcept {
   auto found = find_complete(requests, any);
   if (!found && any) {
     poll_while([&] { return !(found = find_complete(requests, any)); });
@@ -98,7 +98,7 @@ bool all_complete(std::span<const MPI_Request> requests) noexcept {
   return true;
 }
 
-/// Waits until one is complete and says which; nothing if there is nothing to wait for.
+/// Waits until one is complete and returns its index; nothing if there is nothing to wait for.
 std::optional<int> wait_for_one(std::span<const MPI_Request> requests) {
   bool any = false;
   if (const auto found = find_complete(requests, any); found || !any) return found;
@@ -137,7 +137,7 @@ int conclude_complete_ones(int count, MPI_Request* requests, int& outcount, int*
   return ended.result();
 }
 
-/// Fills a status without ending the operation; a null or inactive request has an empty one.
+/// Fills the status without ending the operation: the empty one for a null or inactive request.
 int peek(request* r, MPI_Status* status) {
   MPI_Status ignored;
   MPI_Status& filled = status == MPI_STATUS_IGNORE ? ignored : *status;
@@ -195,7 +195,7 @@ int test(request*& r, int& flag, MPI_Status* status) {
 
 int testany(int count, MPI_Request* requests, int& index, int& flag, MPI_Status* status) {
   bool any = false;
-  const auto found = look_for_complete(all(requests, count), any);
+  const auto found = poll_for_complete(all(requests, count), any);
   index = found.value_or(MPI_UNDEFINED);
   flag = found.has_value() || !any;
   if (found) return conclude_handle(requests[*found], status);
@@ -214,7 +214,7 @@ int testall(int count, MPI_Request* requests, int& flag, MPI_Status* statuses) {
 
 int testsome(int count, MPI_Request* requests, int& outcount, int* indices, MPI_Status* statuses) {
   bool any = false;
-  const auto found = look_for_complete(all(requests, count), any);
+  const auto found = poll_for_complete(all(requests, count), any);
   if (!any) {
     outcount = MPI_UNDEFINED;
     return MPI_SUCCESS;
@@ -242,7 +242,7 @@ int request_get_status_all(int count, const MPI_Request* requests, int& flag,
 int request_get_status_any(int count, const MPI_Request* requests, int& index, int& flag,
                            MPI_Status* status) {
   bool any = false;
-  const auto found = look_for_complete(all(requests, count), any);
+  const auto found = poll_for_complete(all(requests, count), any);
   index = found.value_or(MPI_UNDEFINED);
   flag = found.has_value() || !any;
   if (found) return peek(at(requests[*found]), status);
@@ -253,7 +253,7 @@ int request_get_status_any(int count, const MPI_Request* requests, int& index, i
 int request_get_status_some(int count, const MPI_Request* requests, int& outcount, int* indices,
                             MPI_Status* statuses) {
   bool any = false;
-  (void)look_for_complete(all(requests, count), any);
+  (void)poll_for_complete(all(requests, count), any);
   outcount = any ? 0 : MPI_UNDEFINED;
   for (int i = 0; any && i < count; ++i) {
     request* r = at(requests[i]);

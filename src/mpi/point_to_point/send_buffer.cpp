@@ -24,7 +24,7 @@ attached_buffers& attached() {
 
 send_buffer::~send_buffer() { flush(); }
 
-/// Where the first gap of this size is.
+/// The offset of the first gap of this size; nothing if there is none.
 std::optional<std::size_t> send_buffer::find_gap(std::size_t bytes) const {
   std::vector<std::pair<std::size_t, std::size_t>> taken;  // begin, end
   for (const under_way& each : messages_) {
@@ -40,7 +40,7 @@ std::optional<std::size_t> send_buffer::find_gap(std::size_t bytes) const {
   return begin;
 }
 
-/// Forgets the messages that were sent.
+/// Removes the messages that were sent.
 void send_buffer::reap() {
   messages_.remove_if([](const under_way& each) { return each.wire.test(); });
 }
@@ -80,7 +80,7 @@ bool send_buffer::on_sent(messages::request& done) noexcept {
     if (message.serial < each.serial && --each.missing == 0) each.done->complete();
   }
   std::erase_if(home.waiters_, [](const waiter& each) { return each.missing == 0; });
-  message.home = nullptr;  // has left the buffer: see `notify`
+  message.home = nullptr;  // it has left the buffer: see `notify`
   return true;
 }
 

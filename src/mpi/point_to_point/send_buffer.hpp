@@ -20,8 +20,8 @@ namespace headway::mpi {
 /// Memory that a program attached for buffered sends. MPI_BUFFER_AUTOMATIC: the library allocates
 /// it for each message.
 /// Shape:    a message takes the first gap that it fits into; without one the send fails, as the
-///           standard wants it. The list of messages under way allocates.
-/// Threads:  any; a lock, which is cheap beside the copy.
+///           standard requires. The list of messages under way allocates.
+/// Threads:  any; a lock.
 /// Progress: `send` never waits; `flush` waits for the messages that are in the buffer.
 class send_buffer {
  public:
@@ -46,7 +46,7 @@ class send_buffer {
     send_buffer* home = nullptr;
     std::uint64_t serial = 0;
     std::size_t offset = 0, bytes = 0;
-    std::unique_ptr<std::byte[]> own;  // of an automatic buffer
+    std::unique_ptr<std::byte[]> own;  // the copy, if the buffer is automatic
   };
   struct waiter {
     progress::completion* done;
@@ -62,19 +62,19 @@ class send_buffer {
 
   void* memory_;
   std::int64_t bytes_;
-  base::mutex lock_;                                         // taken before the other one
-  base::mutex waiters_lock_;                                 // also taken where messages complete
+  base::mutex lock_;                                         // taken before waiters_lock_
+  base::mutex waiters_lock_;                                 // also taken by message completion
   std::list<under_way> messages_ HEADWAY_GUARDED_BY(lock_);  // not sorted by offset
   std::vector<waiter> waiters_ HEADWAY_GUARDED_BY(waiters_lock_);
   std::uint64_t next_serial_ HEADWAY_GUARDED_BY(waiters_lock_) = 0;
 };
 
-/// The one of MPI_Buffer_attach; null if there is none.
+/// The buffer of MPI_Buffer_attach, or null.
 [[nodiscard]] std::shared_ptr<send_buffer>& process_buffer() noexcept;
 /// The buffer that a send on `comm` uses: the communicator's own or the process's. May be null.
 [[nodiscard]] std::shared_ptr<send_buffer> buffer_for(const communicator& comm);
 [[nodiscard]] std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes);
-/// MPI_Finalize: what is in a buffer is sent before the rails close.
+/// For MPI_Finalize: waits until all messages in buffers are sent.
 void flush_all_buffers() noexcept;
 
 }  // namespace headway::mpi

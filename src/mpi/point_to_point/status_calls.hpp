@@ -4,7 +4,7 @@
 
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 sections 3.2.5 and 13.3: what a status says.
+/// MPI-5.0 sections 3.2.5 and 13.3: reading and setting the fields of a status.
 namespace headway::mpi::calls {
 
 int get_count(const MPI_Status& status, datatype& type, MPI_Count& count);

@@ -16,8 +16,8 @@
 namespace headway::mpi {
 namespace {
 
-// Requests that were freed while they were under way. Each call of `abandon` looks at a few of them
-// and frees those that are complete; other calls do not pay for them.
+// Requests that were freed while they were under way. Each call of `abandon` tests a few of them
+// and frees those that are complete; other calls have no cost for them.
 struct abandoned_requests {
   base::mutex lock;
   std::vector<request*> all HEADWAY_GUARDED_BY(lock);

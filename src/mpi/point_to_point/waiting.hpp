@@ -7,12 +7,12 @@
 
 namespace headway::mpi {
 
-// What MPI_Wait, MPI_Test and MPI_Request_free do with one request. Threads: see `request`.
+// The parts of MPI_Wait, MPI_Test and MPI_Request_free for one request. Threads: see `request`.
 
 /// Waits until `r` is complete.
 void wait_for(request& r) noexcept;
-/// Polls once while `wanted()` holds, and a few times more as long as a round moved something: a
-/// rendezvous takes several rounds, and with one round a test it would advance by one step only.
+/// Polls while `wanted()` holds: once, and a few times more as long as a round advances something.
+/// With one round for each test, a rendezvous, which needs several, would be slow.
 template <class Wanted>
 void poll_while(Wanted&& wanted) noexcept {
   constexpr int rounds_max = 8;
@@ -20,12 +20,13 @@ void poll_while(Wanted&& wanted) noexcept {
     if (!engine().poll()) return;
   }
 }
-/// Whether it is complete. Polls if it is not.
+/// Whether `r` is complete. Polls if it is not.
 [[nodiscard]] bool test_for(request& r) noexcept;
-/// `r` is complete: fills the status and either frees it (the handle becomes null) or makes it
-/// inactive. Returns the operation's error code.
+/// Ends a complete request: fills the status, and frees the request (`r` becomes null) or, if it is
+/// persistent, makes it inactive. Returns the operation's error code.
 [[nodiscard]] int conclude(request*& r, MPI_Status* status);
-/// MPI_Request_free: an operation under way goes on, and the request is freed some time after it.
+/// MPI_Request_free: an operation under way continues; the request is freed some time after its
+/// end.
 void abandon(request& r);
 
 }  // namespace headway::mpi

@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::array<std::string_view, 2> set_names = {"mpi://WORLD", "mpi://SELF"};
 
-/// Names are URIs: scheme and host, which is all that ours have, are the same in any case.
+/// Names are URIs of a scheme and a host, which are not case-sensitive.
 bool same_name(std::string_view a, std::string_view b) {
   const auto lower = [](unsigned char c) { return std::tolower(c); };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-/// Null: there is no such set.
+/// The processes of a process set; null: there is no such set.
 processes::membership_ref members_of(std::string_view set) {
   if (same_name(set, set_names[0])) return the_library.job->shared_members();
   if (same_name(set, set_names[1]))
@@ -45,12 +45,12 @@ int session_init(info* hints, errhandler& handler, session*& made) {
   made = pool<session>::all().make();
   made->handler = errhandler_ref(handler);
   made->hints.emplace_back("thread_level", "MPI_THREAD_MULTIPLE");
-  (void)hints;  // every session gets MPI_THREAD_MULTIPLE
+  (void)hints;  // every session has MPI_THREAD_MULTIPLE
   return MPI_SUCCESS;
 }
 
 int session_finalize(session*& which) {
-  which->buffer.reset();  // sends what is in it first
+  which->buffer.reset();  // waits until its messages are sent
   pool<session>::all().drop(which);
   which = nullptr;
   return close_session();

@@ -8,7 +8,7 @@
 #include "mpi/objects/info.hpp"
 #include "mpi/sessions/session.hpp"
 
-/// MPI-5.0 section 11.3: sessions, their process sets, and communicators out of groups alone.
+/// MPI-5.0 section 11.3: sessions, their process sets, and communicators made of groups.
 namespace headway::mpi::calls {
 
 int session_init(info* hints, errhandler& handler, session*& made);

@@ -9,18 +9,18 @@
 
 namespace headway::mpi {
 
-/// A new communicator with a topology: process `order[i]` of `parent` has rank i. A process that is
-/// not in `order` gets none. Different processes may be in different communicators of one call.
-/// Collective over `parent`: waits. An MPI error code.
+/// Makes a communicator with a topology: process `order[i]` of `parent` has rank i. A process that
+/// is not in `order` gets none. One collective call may make several communicators of different
+/// processes. Collective over `parent`: waits. An MPI error code.
 [[nodiscard]] int create_with_topology(communicator& parent, std::span<const int> order,
                                        process_topology::shape what, communicator*& made);
 
 /// 0, 1, …, count - 1.
 [[nodiscard]] std::vector<int> same_order(int count);
-/// Where `rank` is in `order`, or MPI_UNDEFINED.
+/// The index of `rank` in `order`, or MPI_UNDEFINED.
 [[nodiscard]] int position_in(std::span<const int> order, int rank) noexcept;
 
-/// The topology of that shape that `comm` has, or MPI_ERR_TOPOLOGY.
+/// Finds the topology of `comm` if it has that shape, else MPI_ERR_TOPOLOGY.
 template <class Shape>
 [[nodiscard]] int topology_of(const communicator& comm, const char* shape, const Shape*& found) {
   found = comm.topology ? comm.topology->as<Shape>() : nullptr;

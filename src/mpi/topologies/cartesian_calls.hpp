@@ -4,18 +4,19 @@
 
 #include "mpi/communicators/communicator.hpp"
 
-/// MPI-5.0 section 8.5: Cartesian topologies. Where an array of the caller is shorter than what
-/// there is to tell, it gets the first part.
+/// MPI-5.0 section 8.5: Cartesian topologies. An output array of the caller that is too short gets
+/// the first values.
 namespace headway::mpi::calls {
 
 /// With `reorder`, ranks are placed so that neighbours share nodes, packages and caches
-/// (placement.hpp), as far as the processes are bound to these; else all keep their order.
+/// (placement.hpp), as far as the processes are bound to these; else all keep their ranks.
 int cart_create(communicator& comm, int ndims, const int* dims, const int* periods, int reorder,
                 communicator*& made);
-/// All those with the same coordinates in the dimensions that do not remain.
+/// Makes communicators of the processes with equal coordinates in the dimensions that do not
+/// remain.
 int cart_sub(communicator& comm, const int* remain_dims, communicator*& made);
-/// The rank that a communicator made with `reorder` would give, by the nodes alone: the call is
-/// local, and the packages and caches of others are asked for.
+/// The rank with `reorder`, computed from nodes alone: the call is local, and packages and caches
+/// of other processes are known only after communication.
 int cart_map(communicator& comm, int ndims, const int* dims, const int* periods, int& newrank);
 
 int cartdim_get(communicator& comm, int& ndims);

@@ -46,7 +46,7 @@ counts starts_of(const counts& lengths) {
 
 datatype& int_type() { return *find<datatype>(MPI_INT); }
 
-/// Sends `rows[i]` to rank i; `received` is what the ranks sent to this one, one after another.
+/// Sends `rows[i]` to rank i; `received` gets the rows sent to this rank, in rank order.
 int exchange_rows(communicator& comm, const std::vector<numbers>& rows,
                   std::vector<numbers>& received) {
   counts out, in(rows.size());
@@ -69,7 +69,7 @@ int exchange_rows(communicator& comm, const std::vector<numbers>& rows,
   return MPI_SUCCESS;
 }
 
-/// `all[i]` is what rank i gave.
+/// An allgather: `all[i]` gets rank i's row.
 int gather_rows(communicator& comm, const numbers& mine, std::vector<numbers>& all) {
   return exchange_rows(comm, std::vector(static_cast<std::size_t>(comm.size()), mine), all);
 }
@@ -79,8 +79,8 @@ void append(edge_list& to, int rank, int weight) {
   to.weights.push_back(weight);
 }
 
-// A row of numbers that stands for edges: how many come in; then of each edge that comes in and of
-// each that goes out the other rank and the weight.
+// Edges as a row of numbers: the number of incoming edges; then, for each incoming and each
+// outgoing edge, the other rank and the weight.
 
 numbers row_of(const distributed_graph& g) {
   numbers row{static_cast<int>(g.in.ranks.size())};
@@ -100,7 +100,7 @@ void read_row(const numbers& row, distributed_graph& to) {
     append(i < out_begin ? to.in : to.out, row[i], row[i + 1]);
 }
 
-/// Finds better places for the ranks, and changes `mine` to the part of the new rank. Collective.
+/// Computes a new order of the ranks, and changes `mine` to the part of the new rank. Collective.
 int reorder_ranks(communicator& comm, distributed_graph& mine, numbers& order) {
   std::vector<location> where;
   if (const int code = gather_locations(comm, where)) return code;

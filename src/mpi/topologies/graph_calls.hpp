@@ -5,8 +5,8 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/objects/info.hpp"
 
-/// MPI-5.0 section 8.5: graphs that all processes know whole. Where an array of the caller is
-/// shorter than what there is to tell, it gets the first part.
+/// MPI-5.0 section 8.5: graphs that every process knows as a whole. An output array of the caller
+/// that is too short gets the first values.
 namespace headway::mpi::calls {
 
 /// `reorder` and the map: as for Cartesian topologies (cartesian_calls.hpp).

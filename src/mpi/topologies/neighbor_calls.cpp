@@ -10,7 +10,8 @@ namespace {
 
 using collectives::neighborhood;
 
-/// Whom this process exchanges data with, after checks that all these calls have in common.
+/// Finds the processes that this one exchanges data with, after the checks common to all these
+/// calls.
 int find_neighbors(const steps_builder& b, const void* send, const void* receive,
                    neighborhood& found) {
   const auto* topology = b.comm.topology.get();

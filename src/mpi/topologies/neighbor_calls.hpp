@@ -6,8 +6,8 @@
 #include "mpi/collectives/collective_request.hpp"
 #include "mpi/datatypes/datatype.hpp"
 
-/// MPI-5.0 section 8.6: neighbourhood collectives. Structs of arguments, of which the entry points
-/// are made like those of collective_calls.hpp.
+/// MPI-5.0 section 8.6: neighbourhood collectives. Structs of arguments, from which api/generate.py
+/// makes the entry points as from those of collective_calls.hpp.
 namespace headway::mpi::calls {
 
 struct neighbor_allgather {
@@ -53,7 +53,7 @@ struct neighbor_alltoallv {
   int append(steps_builder& b) const;
 };
 
-/// Places are in bytes, in both forms.
+/// Displacements are in bytes, in both forms.
 struct neighbor_alltoallw {
   const void* send;
   integers send_counts;

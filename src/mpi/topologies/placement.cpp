@@ -14,23 +14,23 @@ using ranks = std::vector<int>;
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-/// Beyond this a division is good enough: each exchange looks at all its ranks.
+/// The limit of exchanges in one division; each one visits all of its ranks.
 constexpr int exchanges_max = 256;
 
-/// How far apart: 0 is the same place.
+/// The distance of two locations; 0: the same.
 std::int64_t distance(const location& a, const location& b) noexcept {
   if (a.node != b.node) return 100;
   if (a.package != b.package) return 10;
   return a.cache != b.cache ? 1 : 0;
 }
 
-/// Divides ranks in two parts and exchanges pairs between them.
+/// Divides ranks into two parts, and improves the division by exchanging pairs.
 class bisection {
  public:
   explicit bisection(const traffic& t) : traffic_(t), side_(index(t.size()), outside) {}
 
   /// Orders `members` so that little traffic crosses between the first `count` and the others.
-  /// `candidates`: orders to begin with, of which the one that cuts least is improved.
+  /// `candidates`: initial orders, of which the one with the smallest cut is improved.
   void divide(std::span<int> members, std::size_t count, std::span<const ranks> candidates) {
     std::optional<std::int64_t> least;
     for (const ranks& each : candidates) {
@@ -45,9 +45,9 @@ class bisection {
     for (const int r : members) side_[index(r)] = outside;
   }
 
-  /// A part grows from the rank that has least to say, along the heaviest edges.
+  /// An order in which a part grows along the heaviest edges, from the rank with the least traffic.
   [[nodiscard]] ranks grown(std::span<const int> members) {
-    std::set<std::pair<std::int64_t, int>> waiting;  // by what ties it to the part, negative
+    std::set<std::pair<std::int64_t, int>> waiting;  // by its traffic with the part, negative
     std::vector<std::int64_t> tie(index(traffic_.size()), 0);
     for (const int r : members) side_[index(r)] = second;
     for (const int r : members) tie[index(r)] = weight_to(r, second);
@@ -77,7 +77,7 @@ class bisection {
     return sum;
   }
 
-  /// What crosses between the first `count` and the others.
+  /// Marks the first `count` ranks as one part, and returns the traffic that crosses.
   std::int64_t mark(std::span<const int> order, std::size_t count) {
     for (std::size_t i = 0; i < order.size(); ++i)
       side_[index(order[i])] = i < count ? first : second;
@@ -86,7 +86,7 @@ class bisection {
     return crossing;
   }
 
-  /// What crosses less if the rank changes its side and no other does.
+  /// By how much less traffic crosses if the rank changes its side.
   [[nodiscard]] std::int64_t gain(int rank) const noexcept {
     const side here = side_[index(rank)];
     return weight_to(rank, here == first ? second : first) - weight_to(rank, here);
@@ -99,7 +99,7 @@ class bisection {
     return sum;
   }
 
-  /// Exchanges the most willing rank of each side, as long as that helps.
+  /// Exchanges the rank with the highest gain of each side, as long as less traffic crosses.
   void exchange_pairs(std::span<const int> members) {
     for (int i = 0; i < exchanges_max; ++i) {
       int chosen[2] = {-1, -1};
@@ -120,7 +120,7 @@ class bisection {
   std::vector<side> side_;
 };
 
-/// Begins a division: orders of `members` of which some prefix becomes one part.
+/// Initial orders of `members` for a division; a prefix becomes one part.
 using proposal = std::function<std::vector<ranks>(std::span<const int> members)>;
 
 class placing {
@@ -138,7 +138,8 @@ class placing {
   }
 
  private:
-  /// Where the processes, sorted by location, differ most: the place nearest to the middle.
+  /// The index at which neighbouring processes, sorted by location, differ most; of several, that
+  /// nearest to the middle.
   [[nodiscard]] std::size_t divide(std::span<const int> processes) const {
     const auto step = [&](std::size_t i) {
       return distance(where_[index(processes[i - 1])], where_[index(processes[i])]);

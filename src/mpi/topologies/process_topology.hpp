@@ -13,25 +13,25 @@ namespace headway::mpi {
 /// A Cartesian topology. Ranks count row by row: the last coordinate varies fastest.
 struct grid {
   std::vector<int> sizes;      ///< of each dimension, at least 1; none: a single process
-  std::vector<char> periodic;  ///< of each dimension: it is closed to a ring
+  std::vector<char> periodic;  ///< of each dimension: whether it is a ring
 
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(sizes.size()); }
   /// The number of processes.
   [[nodiscard]] int size() const noexcept;
-  /// The coordinates are in range.
+  /// The rank of a process. The coordinates are in range.
   [[nodiscard]] int rank_of(std::span<const int> coordinates) const noexcept;
   [[nodiscard]] std::vector<int> coordinates_of(int rank) const;
   /// The rank that is `by` steps after `rank` in a dimension; MPI_PROC_NULL beyond its end.
   [[nodiscard]] int shifted(int rank, int dimension, std::int64_t by) const;
 };
 
-/// A graph that every process knows whole: MPI_Graph_create.
+/// The topology of MPI_Graph_create, which every process knows as a whole.
 struct graph {
   std::vector<int> ends;   ///< node i's neighbours end before edges[ends[i]]
   std::vector<int> edges;  ///< the neighbours of node 0, then of node 1, …
 
   [[nodiscard]] std::span<const int> neighbors_of(int node) const noexcept;
-  /// Each edge is there as often as its reverse.
+  /// Whether each edge occurs as often as its reverse.
   [[nodiscard]] bool is_symmetric() const;
 };
 
@@ -52,17 +52,17 @@ class process_topology {
   using shape = std::variant<grid, graph, distributed_graph>;
   process_topology(shape made, int rank);
 
-  /// Null: it is of another shape.
+  /// The topology if it has this shape, else null.
   template <class Shape>
   [[nodiscard]] const Shape* as() const noexcept {
     return std::get_if<Shape>(&shape_);
   }
   /// MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH.
   [[nodiscard]] int kind() const noexcept;
-  /// Whom neighbourhood collectives exchange data with. Refers to this object.
+  /// The processes that neighbourhood collectives exchange data with. Refers to this object.
   [[nodiscard]] collectives::neighborhood neighborhood() const noexcept;
-  /// Every message of a neighbourhood collective has a receiver. False only for a graph made by
-  /// MPI_Graph_create whose edges lack their reverses: on all its processes alike.
+  /// Whether every message of a neighbourhood collective has a receiver. False, in all processes,
+  /// only for a graph of MPI_Graph_create whose edges lack their reverses.
   [[nodiscard]] bool is_consistent() const noexcept { return consistent_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace headway::mpi::calls {
 namespace {
 
-/// In ascending order.
+/// All divisors, in ascending order.
 std::vector<int> divisors_of(int number) {
   std::vector<int> small, large;
   for (int i = 1; i <= number / i; ++i) {
@@ -29,7 +29,7 @@ class division {
   division(int product, std::size_t count) : divisors_(divisors_of(product)), trial_(count) {
     if (count > 0) extend(product, count, 1);
   }
-  /// In decreasing order. None: a number was to be divided into no factors.
+  /// The best factors, in decreasing order.
   [[nodiscard]] const std::vector<int>& factors() const noexcept { return best_; }
 
  private:

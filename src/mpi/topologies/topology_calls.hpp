@@ -4,7 +4,7 @@
 
 #include "mpi/communicators/communicator.hpp"
 
-/// MPI-5.0 chapter 8: the calls for topologies of every kind, and of none.
+/// MPI-5.0 chapter 8: the calls that are not specific to one kind of topology.
 namespace headway::mpi::calls {
 
 int topo_test(communicator& comm, int& status);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peer_state.hpp"
@@ -21,6 +22,19 @@ void write(transfer& t, const control& c) noexcept {
 }
 
 }  // namespace
+
+std::uint32_t rendezvous::begin(transfer& t) noexcept {
+  t.counted_ = true;
+  return state_of(t).transfers_under_way.fetch_add(1, std::memory_order_relaxed);  // advice
+}
+
+void rendezvous::end(transfer& t, bool well) noexcept {
+  if (std::exchange(t.counted_, false))
+    state_of(t).transfers_under_way.fetch_sub(1, std::memory_order_relaxed);
+  if (const auto way = std::exchange(t.way_, {}); way.timed)
+    of(t).ways_.arrived(way, t.memory.size(), base::now_ns());
+  t.ended(t, well);
+}
 
 rendezvous& rendezvous::of(const transfer& t) noexcept { return state_of(t).large(); }
 
@@ -98,21 +112,38 @@ void rendezvous::sent_whole(send_item& item, bool well) noexcept {
 
 // ---- the receiver -------------------------------------------------------------------------------
 
-void rendezvous::fetch(peer& from, std::uint32_t number, transfer& into) noexcept {
+void rendezvous::fetch(peer& from, const announced& what, transfer& into) noexcept {
   into.with = &from;
-  into.theirs_ = number;
+  into.theirs_ = what.number;
+  const bool beside = begin(into) > 0 || what.beside > 0;
   if (into.memory.empty()) return tell_received(into);
   if (auto* several = state_of(into).bundle()) return several->incoming().fetch(into);
+  if (get(into, what.address, beside)) return tell_received(into);
   send_cts(into);
 }
 
-/// There is nothing to bring: that it was told is the end.
-void rendezvous::tell_received(transfer& nothing) noexcept {
-  write(nothing, {.what = control_kind::received, .send_id = nothing.theirs_});
-  nothing.answered = false;
-  nothing.sent = &rendezvous::sent_whole;
-  const auto answer = nothing.with->post(nothing);
-  if (answer != posted::pending) end(nothing, answer == posted::done);
+/// Reads the whole message where that is sooner than a put. False: it is not, or cannot be.
+bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcept {
+  auto& memory = state_of(into).memory();
+  const auto id = into.with->id();
+  const auto sooner = memory.limits_to(id).large;
+  if (sooner == rails::sooner_by::put) return false;
+  if (sooner == rails::sooner_by::measured) {
+    into.way_ = ways_.choose(into.memory.size(), beside, base::now_ns());
+    if (into.way_.by == get_choice::way::put) return false;
+  }
+  const rails::remote_place from{
+      .exposed = {.id = 0, .address = address, .bytes = into.memory.size()}};
+  return memory.get(id, from, into.memory, 0) == rails::post::done;
+}
+
+/// All that it is to have is here: its end is that its sender was told.
+void rendezvous::tell_received(transfer& whole) noexcept {
+  write(whole, {.what = control_kind::received, .send_id = whole.theirs_});
+  whole.answered = false;
+  whole.sent = &rendezvous::sent_whole;
+  const auto answer = whole.with->post(whole);
+  if (answer != posted::pending) end(whole, answer == posted::done);
 }
 
 /// Lets the only rail to the peer write into its memory. `left`: the bytes after which it has

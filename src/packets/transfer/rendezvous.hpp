@@ -17,6 +17,8 @@ class peer_state;
 /// Moves large messages. The module above announces one by a packet of its own, the rts, which
 /// bears a number of the sender's. The peer's module above matches it, and calls `fetch`: the
 /// receiver exposes memory, answers with its ticket (the cts), and the sender puts the bytes there.
+/// Where the driver says that it is sooner, the receiver gets them from the address in the rts, and
+/// tells the sender.
 ///
 /// One rail carries a message as a whole. Several carry it in pieces, which the receiver asks for
 /// (incoming_flows) and the sender gives to their rails (outgoing_flows), until the receiver says
@@ -34,8 +36,8 @@ class rendezvous {
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
 
-  /// Gives a message a number by which `to` can fetch it, once. `announce(number)` writes the rts
-  /// into `message`. `post_rts` posts it; after `enter_rts`, which is for `fall_back_to_rts`, it
+  /// Makes a message one that `to` can fetch, once. `announce(announced)` writes the rts into
+  /// `message`. `post_rts` posts it; after `enter_rts`, which is for `fall_back_to_rts`, it
   /// leaves in place of what was posted.
   template <class Announce>
   void enter_rts(peer& to, transfer& message, Announce announce) {
@@ -48,7 +50,7 @@ class rendezvous {
     post_announced(to, message);
   }
   /// Brings as much of a message that `from` has announced as `into` has memory for.
-  void fetch(peer& from, std::uint32_t number, transfer& into) noexcept;
+  void fetch(peer& from, const announced& what, transfer& into) noexcept;
 
   /// It can be preposted for this peer.
   [[nodiscard]] static bool preposts_for(const peer& from) noexcept;
@@ -81,7 +83,7 @@ class rendezvous {
     return std::uint64_t{turn} << 32 | number;
   }
   [[nodiscard]] std::uint32_t enter(landing& divided) { return landings_.insert(divided); }
-  static void end(transfer& t, bool well) noexcept { t.ended(t, well); }
+  static void end(transfer& t, bool well) noexcept;
 
  private:
   struct expose_again : progress::ltask {
@@ -101,18 +103,24 @@ class rendezvous {
     message.charge = 0;
     message.payload = {};
     message.sent = &rendezvous::rts_sent;
+    const auto beside = begin(message);
     sends_.insert(message, [&](std::uint32_t given) {
       message.number_ = given;
-      announce(given);
+      announce(announced{.number = given,
+                         .beside = beside,
+                         .address = reinterpret_cast<std::uintptr_t>(message.memory.data())});
     });
   }
+  /// It is under way from now on, until `end`. How many others are, to or from its peer.
+  static std::uint32_t begin(transfer& t) noexcept;
+  [[nodiscard]] bool get(transfer& into, std::uint64_t address, bool beside) noexcept;
   void post_announced(peer& to, transfer& message) noexcept;
   [[nodiscard]] std::uint32_t expose(transfer& into, std::uint64_t left) noexcept;
   [[nodiscard]] transfer* let_go(std::uint32_t landing_number, const peer& from,
                                  bool down) noexcept;
   void send_cts(transfer& into) noexcept;
   void expose_later(transfer& into) noexcept;
-  void tell_received(transfer& nothing) noexcept;
+  void tell_received(transfer& whole) noexcept;
   void put(transfer& message, const rails::ticket& target, std::uint64_t bytes) noexcept;
   void asked(peer_state& from, const control& c) noexcept;
   void received(peer_state& from, const control& c) noexcept;
@@ -127,6 +135,7 @@ class rendezvous {
   static void sent_whole(send_item& item, bool well) noexcept;
 
   progress::engine& engine_;
+  get_choice ways_;
   base::id_table<transfer> sends_;
   base::id_table<landing> landings_;
   expose_again retry_;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "packets/send_item.hpp"
+#include "packets/transfer/get_choice.hpp"
 
 namespace headway::packets {
 
@@ -38,6 +39,8 @@ struct transfer : send_item, landing {
 
   std::uint32_t number_ = 0;  // among our sends, or our landings
   std::uint32_t theirs_ = 0;  // of a receive: the sender's number
+  get_choice::choice way_;    // of a receive
+  bool counted_ = false;      // among those under way with its peer
   bool held_ = false;         // its thread still posts it; under the lock of its table
   rails::ticket shown_;       // of a receive: its memory
   // Of a message that several rails carry, under the lock of `outgoing_flows`:
@@ -45,6 +48,13 @@ struct transfer : send_item, landing {
   bool over_ = false;   // nothing more will be asked for
   bool well_ = false;   // all of it arrived
   std::uint32_t pieces_out_ = 0;
+};
+
+/// How the sender of a large message announces it, as its rts says. Plain data.
+struct announced {
+  std::uint32_t number = 0;   ///< the sender's own
+  std::uint32_t beside = 0;   ///< other large messages that moved between the two at that moment
+  std::uint64_t address = 0;  ///< of the message in the sender's memory
 };
 
 /// Memory that a process has exposed for a large message of another before it was announced. Plain

@@ -10,6 +10,19 @@ namespace {
   return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
 }
 
+rails::sooner_by sooner(large_way chosen) noexcept {
+  switch (chosen) {
+    case large_way::automatic:
+      return rails::sooner_by::measured;
+    case large_way::get:
+      return rails::sooner_by::get;
+    case large_way::ring:
+    case large_way::kernel:
+      return rails::sooner_by::put;
+  }
+  return rails::sooner_by::put;
+}
+
 }  // namespace
 
 memory_limits memory_access::limits_to(peer_id peer) const noexcept {
@@ -21,7 +34,8 @@ memory_limits memory_access::limits_to(peer_id peer) const noexcept {
           .atomic = known,
           .flush = known,
           .notifies = true,
-          .direct = direct};
+          .direct = direct,
+          .large = direct ? sooner(large_) : rails::sooner_by::put};
 }
 
 base::result<ticket> memory_access::expose(const exposure& what) noexcept {

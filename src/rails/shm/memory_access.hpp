@@ -4,6 +4,7 @@
 #include "rails/memory.hpp"
 #include "rails/shm/incoming.hpp"
 #include "rails/shm/peer_links.hpp"
+#include "rails/shm/settings.hpp"
 
 namespace headway::rails::shm {
 
@@ -15,7 +16,8 @@ namespace headway::rails::shm {
 ///           each direct copy.
 class memory_access final : public memory {
  public:
-  explicit memory_access(const peer_links& links) noexcept : links_(&links) {}
+  memory_access(const peer_links& links, large_way large) noexcept
+      : links_(&links), large_(large) {}
   /// Null: nothing comes in any more.
   void serve(incoming* from) noexcept { from_ = from; }
   [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
@@ -33,6 +35,7 @@ class memory_access final : public memory {
 
  private:
   const peer_links* links_;
+  const large_way large_;
   incoming* from_ = nullptr;
   exposures exposed_;
 };

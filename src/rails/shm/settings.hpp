@@ -10,6 +10,7 @@ enum class large_way : std::uint8_t {
   automatic,  ///< what is faster, by whichever end is awake
   ring,       ///< through a ring of buffers, copied by both ends at once
   kernel,     ///< by the kernel from one memory to the other, both ends half of it
+  get,        ///< the same, the receiver all of it
 };
 
 /// The user's settings of shared memory. Their units, bounds and reasons are in tunables.cpp.

@@ -37,7 +37,8 @@ std::uint32_t chosen(std::uint32_t value, std::uint32_t otherwise, std::uint32_t
 
 }  // namespace
 
-shm_driver::shm_driver(config given) : memory_(links_), config_(std::move(given)) {}
+shm_driver::shm_driver(config given)
+    : memory_(links_, given.how.large), config_(std::move(given)) {}
 
 geometry shm_driver::shape_for(std::uint32_t local_size, const settings& how) {
   geometry g{.slot_count = std::min(local_size, slots_max)};

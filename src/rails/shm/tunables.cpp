@@ -6,10 +6,11 @@ namespace {
 
 const base::choice_tunable large_choice{
     "HEADWAY_SHM_LARGE",
-    {"auto", "ring", "cma"},
+    {"auto", "ring", "cma", "get"},
     "auto",
     "way of large payloads: through a ring, copied by both ends at once; by the kernel from one "
-    "memory to the other, both ends half of it; or what is faster, by whichever end is awake"};
+    "memory to the other, both ends half of it (cma) or the receiver all of it (get); or what is "
+    "faster, by whichever end is awake"};
 const base::text_tunable folder{"HEADWAY_SHM_DIR", "/dev/shm", "a folder in memory",
                                 "where the segments and bells of shared memory are made"};
 const base::number_tunable ring{

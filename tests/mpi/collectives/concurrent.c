@@ -1,5 +1,5 @@
 /* Goal: collectives under way at once, on one communicator and on several, do not mix, whatever the
- * order in which they are waited for; and a barrier holds everyone.
+ * order in which they are waited for; and no rank leaves a barrier early.
  * Method: many non-blocking operations, waited for in another order on each rank. */
 #include "patterns.h"
 

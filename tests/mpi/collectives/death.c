@@ -1,7 +1,7 @@
 /* Goal: a rank that is killed in the middle of collectives ends them on all the others with an
- * error in under two seconds, blocking or not, small or large; nobody hangs, nothing crashes.
+ * error in under two seconds, blocking or not, small or large; no rank hangs or crashes.
  * Method: ranks reduce, broadcast and exchange without end until the last rank kills itself; the
- * others say what they saw and leave without MPI_Finalize. Started with --keep-going. */
+ * others print their errors and leave without MPI_Finalize. Started with --keep-going. */
 #include <signal.h>
 #include <unistd.h>
 

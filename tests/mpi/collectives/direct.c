@@ -1,6 +1,6 @@
-/* Goal: an allreduce in the memory of the others gives every rank the sum, is really used once the
+/* Goal: an allreduce in the memory of other ranks gives every rank the sum, is really used once the
  * ranks have agreed on it, and no schedule that was made before is used after that.
- * Method: each rank has buffers of its own choice; what writes into other processes is counted. */
+ * Method: buffers differ between ranks; calls that write into other processes are counted. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -107,7 +107,7 @@ static void unequal_counts_are_errors(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Whether the kernel lets this rank touch the next one's memory. */
+/* Whether the kernel lets this rank access the next one's memory. */
 static bool permitted(void) {
   long here = 0, pid = getpid(), next_pid = 0;
   unsigned long place = (unsigned long)&pid, next_place = 0;

@@ -1,4 +1,4 @@
-/* Data whose every element tells where it comes from, and types that lay it out. */
+/* Data in which every element identifies its origin, and datatypes with several layouts. */
 #ifndef HEADWAY_TESTS_MPI_PATTERNS_H
 #define HEADWAY_TESTS_MPI_PATTERNS_H
 
@@ -8,7 +8,7 @@ static inline long value_of(int rank, int block, long i) {
   return rank * 1000003L + block * 1009L + i;
 }
 
-/* A layout of longs: how element i of a buffer is found, and the datatype that says so. */
+/* A layout of longs: the offset of element i in a buffer, and the datatype for it. */
 struct layout {
   const char* name;
   MPI_Datatype type;

@@ -1,5 +1,5 @@
-/* Goal: reductions combine every contribution once, in the order of ranks where the operator asks
- * for it, in blocking, non-blocking and persistent form, in place or not, also on derived types.
+/* Goal: reductions combine every contribution once, in the order of ranks if the operator requires
+ * it, in blocking, non-blocking and persistent form, in place or not, also on derived types.
  * Method: operands are maps x -> a x + b, whose composition does not commute; and sums. */
 #include "patterns.h"
 

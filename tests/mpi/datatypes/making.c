@@ -1,5 +1,5 @@
-/* Goal: datatypes have the size and bounds that the standard defines, tell how they were made, and
- * refuse what makes no sense. */
+/* Goal: datatypes have the size and bounds that the standard defines, report how they were made,
+ * and their constructors refuse invalid arguments. */
 #include "check_all.h"
 
 static void has(MPI_Datatype t, MPI_Count size, MPI_Count lb, MPI_Count extent, const char* what) {

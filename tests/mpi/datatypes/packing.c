@@ -1,5 +1,5 @@
-/* Goal: packing and unpacking move what the datatype says and nothing else, in the machine's form
- * and in external32, and say so when the buffer is too small. */
+/* Goal: packing and unpacking copy the datatype's bytes and no others, in the machine's form and in
+ * external32, and return an error if the buffer is too small. */
 #include "check_all.h"
 
 static void in_parts(void) {

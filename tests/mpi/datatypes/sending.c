@@ -1,5 +1,5 @@
-/* Goal: messages of derived datatypes arrive laid out as the receiver's type says, small and large,
- * and say how many elements came. */
+/* Goal: messages of derived datatypes, small and large, arrive in the layout of the receiving type,
+ * and the status has the number of elements. */
 #include "check_all.h"
 
 /* Sends `count` of one type to the next rank, receives as another from the last one. */

@@ -1,5 +1,5 @@
-// OpenMP, of GNU or of LLVM, as it is linked. How its threads wait, how many they are and whether
-// they are bound is said by the environment.
+// OpenMP, of GNU or of LLVM, as it is linked. The environment determines how its threads wait, how
+// many they are and whether they are bound.
 
 #include "untouched.hpp"
 
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     while (!over) {
 #pragma omp parallel reduction(+ : sum)
       for (int i = 0; i < 5; ++i) sum += untouched::piece_of_work(i);
-      // Here the threads have met; until the next region they wait as their runtime likes.
+      // All threads have arrived here; until the next region they wait as their runtime does.
       over = message.over();
     }
   });

@@ -1,6 +1,6 @@
-// Raw pthreads that spin at a barrier of their own between pieces of work: the way of runtimes that
-// never give their processor back. With more of them than processors the barrier yields, or it
-// would cost a time slice for each thread, with or without us.
+// Raw pthreads that spin at a barrier between pieces of work, as runtimes do that never yield their
+// processor. With more threads than processors the barrier yields, because it would otherwise cost
+// a time slice for each thread, with or without Headway.
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// std::thread: threads of the program's own, made anew for each round; the caller only joins.
+// std::thread: threads that are started anew for each round; the caller only joins them.
 
 #include <thread>
 

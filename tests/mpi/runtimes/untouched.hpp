@@ -1,6 +1,6 @@
-// What the programs of this folder share: two ranks send each other a large message, and compute in
-// the threads of some runtime, without a call into MPI, until it has come. That it came is seen in
-// the buffer itself; that none of our calls brought it, by there being none.
+// Shared by the programs of this folder: two ranks send each other a large message, and compute in
+// the threads of a runtime, without a call into MPI, until it has arrived, which they see in the
+// buffer itself.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace untouched {
 
-inline constexpr std::size_t message_bytes = 4u << 20;  // rendezvous: several steps to and fro
+inline constexpr std::size_t message_bytes = 4u << 20;  // rendezvous: several packets both ways
 inline constexpr std::chrono::seconds patience{40};     // tells "soon" from "never"
 
 /// About 100 us of arithmetic.
@@ -25,14 +25,14 @@ inline double piece_of_work(double x) {
   return x;
 }
 
-/// The threads of one rank look at it while they compute.
+/// Read by the threads of one rank while they compute.
 class arrival {
  public:
   explicit arrival(const std::vector<unsigned char>& buffer) : buffer_(buffer) {}
-  /// The whole message is here, or it has taken so long that it never will be.
+  /// Whether the whole message has arrived, or has taken so long that it never will.
   [[nodiscard]] bool over() {
-    // Written by the library's thread, or by the other process: what any program sees that looks
-    // into a buffer before it waits.
+    // Written by the library's thread, or by the other process, while the program reads it: as in
+    // any program that reads a buffer before it waits.
     const volatile unsigned char* bytes = buffer_.data();
     bool all = true;
     for (std::size_t i = 0; all && i < message_bytes; i += 4096) all = bytes[i] != 0;
@@ -62,8 +62,8 @@ inline void bind_self(unsigned number) {
   }
 }
 
-/// `compute` returns when `over` has said so. Three times: threads that were left over from the
-/// first time wait, in whatever way their runtime does, at the start of the next.
+/// Calls `compute`, which returns when `over` is true, three times: the runtime's threads from the
+/// first time then wait, in their runtime's way, before the next.
 template <class Compute>
 int run(int argc, char** argv, Compute compute) {
   int level = 0, rank = 0, failures = 0;
@@ -86,7 +86,7 @@ int run(int argc, char** argv, Compute compute) {
     }
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     if (std::memcmp(in.data(), out.data(), message_bytes) != 0) ++failures;
-    MPI_Barrier(MPI_COMM_WORLD);  // both were alone with the background
+    MPI_Barrier(MPI_COMM_WORLD);  // until here only background threads made progress
   }
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

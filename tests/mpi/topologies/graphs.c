@@ -1,5 +1,6 @@
-/* Goal: graph topologies tell what was given; distributed ones bring each edge to its two ends,
- * whoever gave it, with its weight. Method: random graphs, compared with a list of all edges. */
+/* Goal: graph topologies return what was passed; distributed ones bring each edge to its two ends,
+ * whichever rank passed it, with its weight. Method: random graphs, compared with a list of all
+ * edges. */
 #include "check_all.h"
 
 enum { edges_max = 64 };

@@ -1,5 +1,5 @@
-/* Goal: Cartesian topologies: what was given is what is told, ranks and coordinates agree, shifts
- * end or go round, parts and copies have the right topology, others have none. */
+/* Goal: Cartesian topologies return what was passed, ranks and coordinates agree, shifts end or
+ * wrap around, parts and copies have the right topology, others have none. */
 #include "check_all.h"
 
 enum { dims_max = 3 };

@@ -1,6 +1,6 @@
 /* Goal: neighbourhood collectives bring every block to where the standard says, in all their forms,
- * also along duplicate edges, edges to oneself and around rings of one and two ranks.
- * Method: random grids and graphs; who sends which block is worked out from the lists of all ranks,
+ * also along duplicate edges, edges of a rank to itself and around rings of one and two ranks.
+ * Method: random grids and graphs; which rank sends which block is computed from all ranks' lists,
  * and every element received is compared with it. Blocks have gaps and several layouts. */
 #include "patterns.h"
 
@@ -175,7 +175,7 @@ static void test_all(MPI_Comm comm, const struct neighborhood* n, const struct l
   test_equal(comm, n, &all[0], &all[0], 20000, 1, 0);
 }
 
-/* Works out `blocks` from everybody's destinations: the k-th edge of a pair is the same at both. */
+/* Computes `blocks` from all ranks' destinations: the k-th edge of a pair is the same at both. */
 static void match_edges(MPI_Comm comm, struct neighborhood* n) {
   int mine[EDGES_MAX], *everybody = malloc(sizeof mine * (size_t)check_size);
   for (int i = 0; i < EDGES_MAX; ++i) mine[i] = i < n->out ? n->destinations[i] : -1;
@@ -224,7 +224,7 @@ static void test_grids(const struct layout* all) {
   test_grid(0, NULL, NULL, all);
 }
 
-/* Random edges, the same on all ranks; each list is in an order of its own. */
+/* Random edges, the same on all ranks; each list is in another order. */
 static void random_lists(struct neighborhood* n) {
   const int edges = rand() % (4 * check_size + 1);
   n->in = n->out = 0;
@@ -275,7 +275,7 @@ static void test_distributed(const struct layout* all) {
   MPI_Comm_free(&comm);
 }
 
-/* A random symmetric graph of all ranks, with duplicate edges and edges to oneself. */
+/* A random symmetric graph of all ranks, with duplicate edges and edges of a rank to itself. */
 static void test_graph(const struct layout* all) {
   static int lists[8][EDGES_MAX], degrees[8];
   int ends[8], edges[8 * EDGES_MAX], total = 0;

@@ -36,7 +36,7 @@ bytes said_by(handshake& one) {
   return said;
 }
 
-/// In parts of at most `part` bytes.
+/// Gives it the bytes in parts of at most `part` bytes.
 stage give(handshake& to, std::span<const std::byte> said, std::size_t part = 1000) {
   while (!said.empty()) {
     const auto room = to.wanted();

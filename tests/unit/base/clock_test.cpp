@@ -19,7 +19,7 @@ TEST(clock, follows_the_machine_unless_it_is_given_a_number) {
   EXPECT_GE(machine.now_ns(), before);
 }
 
-TEST(clock, says_the_number_that_a_test_sets_and_so_do_its_copies) {
+TEST(clock, returns_the_number_that_a_test_sets_and_so_do_its_copies) {
   atomic<std::uint64_t> now{5};
   const clock set(now), copy = set;
   EXPECT_TRUE(copy.is_virtual());

@@ -53,7 +53,7 @@ TEST(mask, refuses_a_second_holder_and_names_the_first) {
   leave();
 }
 
-TEST(mask, tells_two_tenures_of_one_thread_apart_and_threads_from_each_other) {
+TEST(mask, distinguishes_two_tenures_of_one_thread_and_threads_from_each_other) {
   const auto first = next_ticket(), second = next_ticket();
   EXPECT_NE(first, second);
   EXPECT_EQ(thread_of(first), thread_of(second));

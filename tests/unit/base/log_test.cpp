@@ -15,7 +15,7 @@ TEST(log, prints_whole_lines_of_warnings_and_worse) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "headway: 1 of 2\nheadway: 100 {}%\n");
 }
 
-TEST(log, names_the_process_once_told) {
+TEST(log, has_the_name_of_the_process_once_it_is_set) {
   log_name("rank 3");
   ::testing::internal::CaptureStderr();
   log(severity::error, "gone");

@@ -40,7 +40,7 @@ TEST(mpsc_queue, takes_a_member_again_once_it_was_popped) {
   }
 }
 
-TEST(mpsc_queue, knows_a_member_that_comes_again_from_its_push_before) {
+TEST(mpsc_queue, distinguishes_a_member_that_is_pushed_again_from_its_earlier_push) {
   queue q;
   member a, b;
   for (int i = 0; i < 3; ++i) {
@@ -58,7 +58,7 @@ TEST(mpsc_queue, knows_a_member_that_comes_again_from_its_push_before) {
   }
 }
 
-TEST(mpsc_queue, knows_another_member_at_the_address_of_the_last_one) {
+TEST(mpsc_queue, distinguishes_another_member_at_the_address_of_the_last_one) {
   queue q;
   for (int i = 0; i < 3; ++i) {
     member a{.value = i};

@@ -39,7 +39,7 @@ TEST(tunable, takes_numbers_with_suffixes_of_1024) {
   EXPECT_EQ(bytes("HEADWAY_TEST_N").get(), 100);
 }
 
-TEST(tunable, says_where_its_value_comes_from) {
+TEST(tunable, reports_where_its_value_comes_from) {
   const setting s("HEADWAY_TEST_ORIGIN", "128");
   EXPECT_STREQ(bytes("HEADWAY_TEST_ORIGIN").origin(), "environment");
 }

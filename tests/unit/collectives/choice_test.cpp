@@ -108,7 +108,7 @@ TEST(choice, takes_few_wake_ups_where_ranks_outnumber_processors) {
   EXPECT_EQ(choose({.what = collective::allreduce, .bytes = 8, .ranks = 16}), algorithm::doubling);
 }
 
-TEST(choice, says_of_every_rule_where_it_comes_from) {
+TEST(choice, has_the_origin_of_every_rule) {
   for (std::size_t c = 0; c < collective_count; ++c)
     for (const rule& r : rules(static_cast<collective>(c)))
       EXPECT_GT(std::string_view(r.measured).size(), 5u);

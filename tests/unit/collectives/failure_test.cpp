@@ -96,7 +96,7 @@ const scenario& direct() {
   return *std::ranges::find(scenarios, std::string_view("allreduce, direct"), &scenario::name);
 }
 
-/// Ranks of a world with a buffer each, in the middle of a scenario.
+/// The ranks of a world with a buffer each, for one scenario.
 struct stage {
   stage(const scenario& what, int ranks, std::uint64_t seed) : world(ranks, seed) {
     const auto length = static_cast<std::size_t>(ranks * words_each + 10);

@@ -37,7 +37,7 @@ class operation {
   std::vector<schedule_ptr> schedules_;
 };
 
-/// Starts it on all ranks, lets the world settle, and demands that all have ended well.
+/// Starts it on all ranks, runs all events, and checks that it has ended on all without an error.
 inline void perform(model_world& world, const operation::build& steps) {
   operation op;
   op.start(world, steps);

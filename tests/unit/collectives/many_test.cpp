@@ -16,7 +16,7 @@ using datatypes::layout;
 using datatypes::number;
 using vector64 = std::vector<std::int64_t>;
 
-/// One rank's call, with the buffers that must live as long as it does.
+/// One rank's call, with its buffers.
 struct call {
   schedule_ptr steps = new_schedule();
   vector64 send, receive, expected;

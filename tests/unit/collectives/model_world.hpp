@@ -31,9 +31,9 @@ class model_world {
   void settle(int limit = 1 << 30);
   /// Kills a rank: its messages are lost, those with it end as `peer_lost`, its schedules stop.
   void kill(int rank);
-  /// From now on no rank can read or write that rank's memory.
+  /// Makes that rank's memory inaccessible for the other ranks.
   void shield(int rank);
-  /// Schedules started and not ended, over all ranks that live.
+  /// Schedules started and not ended, on all ranks that have not died.
   [[nodiscard]] int pending() const;
   [[nodiscard]] std::int64_t messages_sent() const noexcept { return sent_; }
   /// Calls `act` for each rank, in order.

@@ -1,7 +1,7 @@
-// Goal:   neighbourhood collectives bring each block along its edge, whatever the graph and in
-//         whatever order messages arrive; mismatched blocks are errors, not lost memory.
-// Method: random directed graphs with duplicate edges and edges to oneself, on a world that
-//         delivers messages in random order; each block says which edge it goes along.
+// Goal:   neighbourhood collectives bring each block along its edge, for any graph and any order of
+//         arrival; mismatched blocks are errors, not lost memory.
+// Method: random directed graphs with duplicate edges and edges of a rank to itself, on a
+//         world that delivers messages in random order; each block identifies its edge.
 #include "collectives/neighbors.hpp"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace {
 
 constexpr call_key a_call{.what = collective::allreduce, .count = 8};
 
-/// Takes the schedule of a call, and gives it back.
+/// Takes the schedule of a call, and returns it.
 bool is_built(recent_schedules& all, const call_key& key) { return all.take(key).is_built(); }
 
 TEST(recent_schedules, keep_the_schedule_of_an_equal_call) {
@@ -56,7 +56,7 @@ TEST(recent_schedules, give_a_second_call_another_schedule_while_the_first_is_un
   EXPECT_TRUE(is_built(all, a_call));
 }
 
-TEST(recent_schedules, forget_what_was_made_before_also_if_it_is_under_way) {
+TEST(recent_schedules, drop_what_was_made_before_also_if_it_is_under_way) {
   recent_schedules all;
   EXPECT_FALSE(is_built(all, a_call));
   all.forget();

@@ -1,5 +1,5 @@
-// Goal:   blocking collectives, and others that are advanced by any thread that completes a
-//         message, hand their state on correctly. For ThreadSanitizer.
+// Goal:   blocking collectives, and those that any thread advances by completing a message, pass
+//         their state between threads without races. For ThreadSanitizer.
 // Method: a thread per rank; messages are completed by the thread that finds the pair, and a pool
 //         thread runs the turns of schedules.
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 namespace headway::datatypes {
 namespace {
 
-/// Blocks of each size that the copy treats apart, and of sizes beside them.
+/// Blocks of each size for which the copy has a special case, and of neighbouring sizes.
 class pack_blocks : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(pack_blocks, of_this_size_move_whole_and_in_pieces) {

@@ -1,4 +1,4 @@
-// Goal:   a layout means what the standard's type map means, whatever was nested in what.
+// Goal:   a layout describes the same bytes as the standard's type map, for any nesting.
 // Method: random types beside a naive type map; bounds, packing, packing in pieces and unpacking
 //         compared. Seeds are the numbers from 0; a failure prints its own.
 #include <gtest/gtest.h>

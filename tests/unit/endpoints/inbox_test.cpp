@@ -65,7 +65,7 @@ TEST_F(box_test, finds_the_oldest_with_a_tag_or_a_sender_aside_or_not) {
   put(7);
   put(8, there);
   put(7, there);
-  EXPECT_EQ(take({.from = {}, .tag = 8}), 8);  // the others lie aside now
+  EXPECT_EQ(take({.from = {}, .tag = 8}), 8);  // the others are set aside now
   put(8);
   put(9);
   EXPECT_EQ(take({.from = there, .tag = any_tag}), 7);

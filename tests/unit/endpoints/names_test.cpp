@@ -80,8 +80,8 @@ TEST(names, of_a_dead_process_move_and_others_stay) {
   EXPECT_LT(moved, 200);
 }
 
-/// Some processes' name services in one, and letters between them that arrive when `carry` is
-/// called.
+/// The name services of several processes in one, with messages between them that arrive when
+/// `carry` is called.
 class town {
  public:
   explicit town(std::uint32_t count) {
@@ -134,7 +134,7 @@ class town {
 
  public:
   bool slow = false;
-  int posted = 0;  ///< letters that left a house
+  int posted = 0;  ///< messages to other processes
 };
 
 std::uint64_t soon() { return base::now_ns() + 20'000'000; }
@@ -201,7 +201,7 @@ TEST(names, are_asked_for_once_and_then_remembered) {
   EXPECT_EQ(t.posted, found);
 }
 
-TEST(names, that_are_given_up_are_forgotten_where_they_were_cached) {
+TEST(names, that_are_withdrawn_are_dropped_where_they_were_cached) {
   town t(3);
   ASSERT_EQ(t.at(0).claim("x", 1, soon()), outcome::ok);
   address who;

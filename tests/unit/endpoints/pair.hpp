@@ -20,9 +20,9 @@
 
 namespace headway::endpoints::testing {
 
-/// A rail between two processes in one where each packet is said to cost a system call; keeps what
-/// kinds of packets were sent. Its tests say which packets leave for a call, one by one; that what
-/// they carry arrives, whatever happens, is tested on the simulation (docs/simulation.md).
+/// A rail between two processes in one, which reports that each packet costs a system call and
+/// records the kinds of packets. Its tests check which packets leave for a call; delivery under
+/// faults is tested on the simulation (docs/simulation.md).
 class costly_rail final : public rails::testing::silent_driver {
  public:
   costly_rail* other = nullptr;

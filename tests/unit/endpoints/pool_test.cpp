@@ -23,7 +23,7 @@ std::unique_ptr<pool> make_pool(std::uint32_t process = 0, bool checks = false,
   return made;
 }
 
-/// What a receiver of `data`, sent by one pool, calls it.
+/// The receiver's address of `data`, which one pool sent.
 void* hand_over(pool& from, pool& to, void* data, bool keep) {
   const auto f = from.find(data);
   EXPECT_EQ(from.send(f, keep), wrong::none);

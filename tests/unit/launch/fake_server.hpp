@@ -22,28 +22,28 @@ struct dialect {
   std::string space = "kvs_1_0";
 };
 
-/// The servers that were looked at, as far as their wire differs, and one with tiny values.
+/// The known servers, as far as their replies differ, and one with tiny values.
 [[nodiscard]] const std::vector<dialect>& dialects();
 
-/// Serves PMI-1 to `size` clients in a thread of its own, in one dialect. Lines of more than 1024
-/// bytes get no answer that a client could like.
+/// Serves PMI-1 to `size` clients in a separate thread, in one dialect. Lines of more than 1024
+/// bytes get an invalid answer.
 class fake_server {
  public:
-  /// Whoever asks for a key of `forged` gets the value there, whatever was put.
+  /// A get of a key in `forged` returns the value there, whatever was put.
   fake_server(const dialect& speech, int size, std::map<std::string, std::string> forged = {});
   /// Waits until every client end is closed.
   ~fake_server();
   fake_server(const fake_server&) = delete;
   fake_server& operator=(const fake_server&) = delete;
 
-  /// The client's end for `rank`; whoever takes it closes it.
+  /// The client's end for `rank`; the caller closes it.
   [[nodiscard]] int client_end(int rank) const { return theirs_[static_cast<std::size_t>(rank)]; }
   /// Every line that clients sent. Waits until every client end is closed.
   [[nodiscard]] const std::vector<std::string>& heard();
 
  private:
   void serve();
-  /// False: the client has hung up.
+  /// False: the client has closed its end.
   bool serve_client(std::size_t rank);
   std::string reply_to(const std::string& text);
   std::string value_reply(const std::string& key);

@@ -1,4 +1,4 @@
-// What a job makes of its launcher: a secret, and records that a node looks up once.
+// A job's use of its launcher: a secret, and records that a node looks up once.
 #include "launch/job.hpp"
 
 #include <fmt/format.h>

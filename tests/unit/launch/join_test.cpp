@@ -1,4 +1,4 @@
-// Which launcher an environment betrays, and what becomes of the process.
+// Which launcher is detected from the environment, and the job that results.
 #include "launch/join.hpp"
 
 #include <arpa/inet.h>
@@ -96,7 +96,7 @@ TEST(join, refuses_a_rank_that_makes_no_sense) {
   }
 }
 
-/// A server that takes one connection and says the lines of the PMI_PORT variant.
+/// A server that accepts one connection and sends the lines of the PMI_PORT variant.
 void serve_one(int listener) {
   const int peer = accept(listener, nullptr, nullptr);
   const auto hear = [&] {

@@ -13,7 +13,7 @@ namespace {
 
 const job_secret a_secret{std::byte{1}};
 
-/// A job that no other test has.
+/// The name of a job that no other test uses.
 identity a_job(int size) {
   static int count = 0;
   return {.size = size, .job_id = fmt::format("node-records-test-{}-{}", getpid(), ++count)};

@@ -1,4 +1,4 @@
-// The client against a fake server that speaks every dialect that was found in the wild.
+// The client against a fake server, in the dialects of all known servers.
 #include "launch/pmi1/pmi1_launcher.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ std::vector<std::byte> bytes(std::size_t count, int seed) {
   return made;
 }
 
-/// Gives a value and asks for those of all, twice, as rank `rank`.
+/// Puts a value and gets those of all, twice, as rank `rank`.
 void play_rank(const fake_server& server, int rank, int size, std::size_t bytes_each) {
   const auto joined = connect(server.client_end(rank), rank, size);
   ASSERT_TRUE(joined) << joined.error().text;
@@ -113,7 +113,7 @@ TEST(pmi_wire, refuses_an_answer_to_another_question) {
   close(ends[0]);
 }
 
-TEST(pmi1_launcher, says_that_the_launcher_is_gone) {
+TEST(pmi1_launcher, reports_that_the_launcher_is_gone) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   close(ends[0]);
@@ -147,7 +147,7 @@ TEST(pmi1_launcher, an_abort_reaches_a_launcher_and_gives_up_when_it_is_gone) {
   {
     const auto joined = connect(server.client_end(0), 0, 1);
     ASSERT_TRUE(joined);
-    std::thread launcher([&] {  // ends us, that is: hangs up after a while
+    std::thread launcher([&] {  // closes the connection after a while
       usleep(50'000);
       shutdown(server.client_end(0), SHUT_RDWR);
     });
@@ -157,7 +157,7 @@ TEST(pmi1_launcher, an_abort_reaches_a_launcher_and_gives_up_when_it_is_gone) {
   EXPECT_EQ(server.heard().back(), "cmd=abort exitcode=7");
 }
 
-TEST(file_safe, keeps_plain_names_and_tells_changed_ones_apart) {
+TEST(file_safe, keeps_plain_names_and_makes_changed_ones_different) {
   EXPECT_EQ(file_safe("kvs_29292_0_719398178_vm"), "kvs_29292_0_719398178_vm");
   EXPECT_EQ(file_safe("23.4"), "23.4");
   for (const auto* name : {"", "..", "a/b", "a b", "/etc/passwd"}) {

@@ -1,4 +1,4 @@
-// Who is let in at a rendezvous.
+// Which processes a rendezvous accepts.
 #include "launch/rendezvous/rendezvous_handshake.hpp"
 
 #include <gtest/gtest.h>

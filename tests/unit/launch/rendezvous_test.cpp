@@ -1,4 +1,4 @@
-// Processes that nobody launched together become one job.
+// Processes that were started separately become one job.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -165,7 +165,7 @@ TEST_P(exchange_test, cancels_a_receive_that_has_not_matched_and_leaves_one_that
   EXPECT_EQ(room2, data);
 }
 
-TEST_P(exchange_test, shows_a_message_to_a_probe_and_gives_a_matched_one_to_nobody_else) {
+TEST_P(exchange_test, shows_a_message_to_a_probe_and_gives_a_matched_one_to_no_other_receive) {
   for (const std::size_t count : {3u, 3000u}) {
     const auto first = numbers(count, 1), second = numbers(count, 50);
     std::vector<int> room1(count), room2(count);

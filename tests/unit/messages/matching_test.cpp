@@ -12,7 +12,7 @@ namespace {
 
 using pattern = matcher::pattern;
 
-/// The standard's rule, said plainly: the oldest that fits.
+/// The standard's rule as a linear search: the oldest that matches.
 template <class Entry>
 Entry* oldest(std::list<std::pair<pattern, Entry*>>& all, auto fits) {
   for (auto at = all.begin(); at != all.end(); ++at)
@@ -24,7 +24,7 @@ Entry* oldest(std::list<std::pair<pattern, Entry*>>& all, auto fits) {
   return nullptr;
 }
 
-/// A matcher, and beside it the lists that it must agree with.
+/// A matcher, and the reference lists with which it must agree.
 class compared {
  public:
   explicit compared(bool widens) : widens_(widens) {}

@@ -23,7 +23,7 @@ std::uint32_t draw(dice& d, std::uint32_t low, std::uint32_t high) {
 }
 
 /// One agreement: its members exchange their contributions by dissemination, a step at a time, in
-/// whatever order the test asks them to.
+/// the order that the test chooses.
 class agreement {
  public:
   /// `tables[i]` is member i's.
@@ -39,7 +39,7 @@ class agreement {
   [[nodiscard]] int rounds() const { return rounds_; }
   [[nodiscard]] std::size_t largest() const { return largest_; }
 
-  /// Member `i` goes on as far as the messages for it allow.
+  /// Member `i` advances as far as the messages for it allow.
   void run(std::size_t i) {
     member& m = members_[i];
     if (m.state == member::idle) {
@@ -141,7 +141,7 @@ TEST(context_id_choice, finds_the_only_number_that_is_free_on_all) {
   }
 }
 
-TEST(context_id_choice, says_none_on_all_members_where_no_number_is_free_on_all) {
+TEST(context_id_choice, results_in_none_on_all_members_if_no_number_is_free_on_all) {
   std::deque<context_ids> tables(3);
   for (std::uint32_t id = first_free; id < 32768; ++id)
     ASSERT_TRUE(tables[id % 3].reserve(id) && tables[(id + 1) % 3].reserve(id));
@@ -160,7 +160,7 @@ TEST(context_id_choice, says_none_on_all_members_where_no_number_is_free_on_all)
   EXPECT_EQ(b.id(1), context_id_none);
 }
 
-TEST(context_id_choice, gives_its_number_back_when_it_is_given_up) {
+TEST(context_id_choice, releases_its_number_when_it_is_abandoned) {
   context_ids table;
   {
     context_id_choice early(table, 1);

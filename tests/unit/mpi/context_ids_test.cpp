@@ -21,7 +21,7 @@ TEST(context_ids, gives_the_lowest_free_number_and_none_that_has_a_fixed_meaning
   for (std::uint32_t id = 0; id < context_pair::first_free; ++id) EXPECT_FALSE(table.reserve(id));
 }
 
-TEST(context_ids, looks_from_a_word_on_where_it_is_told_so) {
+TEST(context_ids, searches_from_a_given_word_on) {
   context_ids table;
   EXPECT_EQ(table.reserve_lowest(3), 3u * 64);
   EXPECT_EQ(table.reserve_lowest(3), 3u * 64 + 1);

@@ -1,4 +1,4 @@
-// Goal:   ranks are placed where their neighbours are, and never worse than in the given order.
+// Goal:   ranks are placed near their neighbours, and never worse than in the given order.
 // Method: random graphs, grids and machines. Small ones are compared with the best of all orders.
 #include "mpi/topologies/placement.hpp"
 
@@ -23,7 +23,7 @@ order identity(int size) {
   return made;
 }
 
-/// Process i runs on node i modulo `nodes`: as a launcher does that deals ranks out like cards.
+/// Process i runs on node i modulo `nodes`, as with a launcher that places ranks cyclically.
 std::vector<location> dealt_out(int size, int nodes) {
   std::vector<location> where;
   for (int i = 0; i < size; ++i) where.push_back({.node = i % nodes});

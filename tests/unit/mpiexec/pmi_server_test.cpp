@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-/// Keeps what the server says to each rank, and what it wants of its host.
+/// Records the server's answers to each rank, and its calls to the host.
 struct listener final : pmi_host {
   std::map<int, std::vector<std::string>> said;
   std::vector<std::string> wanted;
@@ -53,7 +53,7 @@ TEST(pmi_server, answers_what_every_client_asks_first) {
             "cmd=get_result rc=0 value=(vector,(0,1,3))\n");
 }
 
-TEST(pmi_server, tells_the_secret_only_to_our_own_library) {
+TEST(pmi_server, gives_the_secret_only_to_headways_library) {
   served job;
   EXPECT_EQ(job.ask(0, "cmd=init pmi_version=1 pmi_subversion=1").find("secret"),
             std::string::npos);
@@ -94,13 +94,13 @@ TEST(pmi_server, a_barrier_does_not_wait_for_ranks_that_have_ended) {
   EXPECT_EQ(job.host.last(0), "");
   job.server.rank_ended(2);
   EXPECT_EQ(job.host.last(0), "cmd=barrier_out rc=0\n");
-  job.server.rank_ended(2);  // telling it twice changes nothing
+  job.server.rank_ended(2);  // a second report changes nothing
   EXPECT_EQ(job.ask(0, "cmd=barrier_in"), "");
   job.server.rank_ended(0);
   EXPECT_EQ(job.ask(1, "cmd=barrier_in"), "cmd=barrier_out rc=0\n");
 }
 
-TEST(pmi_server, tells_a_rank_that_waits_which_ranks_are_late) {
+TEST(pmi_server, reports_to_a_rank_that_waits_which_ranks_are_late) {
   served job(4);
   job.server.rank_ended(2);
   job.ask(0, "cmd=barrier_in");

@@ -83,7 +83,7 @@ TEST_P(bundle_on, finds_a_silent_rail_and_goes_on_over_the_other) {
   std::mt19937 random(GetParam());
   traffic there(world, 0, 1, 5);
   for (int i = 0; i < 20; ++i) there.add(random_size(random));
-  // One that has never answered carries nothing, and is not missed.
+  // A rail that has never answered carries nothing, and its absence is no fault.
   ASSERT_TRUE(world.run_until([&] {
     return there.done() && world.peers(0).counts().rail_proofs.load() == 2 &&
            world.peers(1).counts().rail_proofs.load() == 2;

@@ -47,7 +47,7 @@ TEST(lane_health, forgets_the_question_when_it_is_answered) {
   EXPECT_EQ(h.look(1100 * ms, true, 1055 * ms, 1098 * ms), verdict::ask);
 }
 
-/// Asked at once, and answered after so long. What the last look said.
+/// Sends a probe that is answered after so long, and returns the last verdict.
 verdict answered_after(lane_health& h, std::uint64_t& now_ns, std::uint64_t after_ns) {
   const auto asked_ns = now_ns += 1000 * ms;
   EXPECT_EQ(h.look(asked_ns - 100 * ms, true, 0, 0), verdict::well);

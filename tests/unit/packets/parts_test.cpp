@@ -1,6 +1,6 @@
 // Goal:   packets that leave in parts over several rails arrive whole, once and in order, whoever
-//         gives the parts to their rails, and though rails refuse, are cut and come back.
-// Method: a strategy that cuts whatever it is asked about. Simulated, where everything is late on a
+//         gives the parts to their rails, and though rails refuse, are cut and return.
+// Method: a strategy that cuts every packet. Simulated, where everything is late on a
 //         seed and one thread runs; over TCP on loopback, with threads of the engine as helpers.
 #include <gtest/gtest.h>
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr rails::peer_id other{1};
 
-/// A rail that takes everything when `open`, and reports a loss when told to. If it `posts`, it
-/// keeps what it takes, and says only after its `close` how each ended: the first well.
+/// A rail that accepts everything while `open`, and reports a loss when the test says so. If it
+/// `posts`, it keeps its packets and reports only after its `close` how each ended: the first well.
 class gate final : public rails::testing::silent_driver {
  public:
   explicit gate(std::atomic<bool>& opened, std::atomic<bool>& lost, bool posts)
@@ -133,7 +133,7 @@ TEST(peer, a_post_from_inside_sent_does_not_wait_for_its_own_mask_when_the_peer_
   std::thread poster([&] {
     auto& second = n.made();
     n.opened.store(true, std::memory_order_release);
-    static_cast<void>(n.post(second));  // sends `first` too, and tells it
+    static_cast<void>(n.post(second));  // sends `first` too, and reports it
     over.store(true, std::memory_order_release);
   });
   while (!n.opened.load(std::memory_order_acquire)) std::this_thread::yield();
@@ -158,7 +158,7 @@ TEST(peer, what_waits_when_the_rails_stop_ends_once_and_not_well) {
   EXPECT_FALSE(n.above.told.load()) << "stopping is no loss";
 }
 
-TEST(peer, what_a_rail_has_posted_when_it_stops_ends_as_the_rail_says) {
+TEST(peer, what_a_rail_has_posted_when_it_stops_ends_as_the_rail_reports) {
   nest n(true);
   n.opened.store(true, std::memory_order_release);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(n.post(n.made()), posted::pending);

@@ -44,7 +44,7 @@ TEST(reorder_window, gives_every_frame_once_and_in_order_whatever_the_order_of_a
   for (std::uint32_t i = 0; i < frames; ++i) ASSERT_EQ(given[i], i);
 }
 
-TEST(reorder_window, refuses_what_nobody_may_send_yet) {
+TEST(reorder_window, refuses_numbers_that_may_not_be_sent_yet) {
   auto w = std::make_unique<reorder_window>();
   EXPECT_EQ(w->arrived(reorder_window::frame_count, 1, {}), answer::nonsense);
   EXPECT_EQ(w->arrived(reorder_window::frame_count - 1, 1, {}), answer::early);

@@ -63,7 +63,7 @@ TEST(credit_account, fits_what_the_peer_has_room_for_and_no_more) {
   EXPECT_TRUE(credits.fits(600));
 }
 
-TEST(credit_account, wants_a_packet_of_its_own_when_half_of_the_credit_was_not_told) {
+TEST(credit_account, wants_a_separate_packet_when_half_of_the_credit_was_not_reported) {
   credit_account credits;
   credits.open(1000);
   credits.consumed(300);
@@ -76,7 +76,7 @@ TEST(credit_account, wants_a_packet_of_its_own_when_half_of_the_credit_was_not_t
   EXPECT_FALSE(credits.return_due());
 }
 
-TEST(send_cookie, says_whether_it_is_a_packet_or_a_frame) {
+TEST(send_cookie, distinguishes_packets_and_frames) {
   send_item item;
   replay_ring::frame frame;
   const send_cookie of_item(send_cookie(item).word()), of_frame(send_cookie(frame).word());

@@ -34,7 +34,8 @@ TEST_P(tcp_bundle, brings_everything_though_rails_fall_silent) {
   exchange_messages(w, GetParam(), 80);
 }
 
-// It says good-bye on every rail: nothing of it comes back, and nobody waits for it.
+// A process that leaves announces it on every rail: no rail is made again, and no wait lasts for
+// it.
 TEST_P(tcp_bundle, counts_a_peer_that_has_closed_its_rails_as_lost) {
   world w({.seed = GetParam()});
   exchange_messages(w, GetParam(), 20);

@@ -17,7 +17,7 @@
 namespace headway::packets::testing {
 
 constexpr std::uint32_t rail_count = 3;
-constexpr std::uint64_t patience_ns = 60'000'000'000;  // a sign of life, not a claim
+constexpr std::uint64_t patience_ns = 60'000'000'000;  // only to detect a hang
 
 inline std::vector<rails::net_interface> loopback() {
   auto all = rails::list_interfaces().value();
@@ -51,7 +51,7 @@ struct world {
             .rank = i, .size = 2, .secret = {}, .job_id = job, .interfaces = loopback()});
         auto plan = p;
         plan.seed = p.seed * 100 + i * 10 + r;
-        // One that is silent for ever on every rail cannot be told from one that computes.
+        // A peer that is silent on every rail for ever looks like one that computes.
         if (r == 0) plan.mute_one_in = 0;
         auto faulty = std::make_unique<rails::faulty::faulty_driver>(std::move(tcp), plan);
         all[1 - i].routes.addresses.emplace_back(faulty->open().value());

@@ -1,4 +1,4 @@
-// Goal:   a thousand times a rail is cut or falls silent, and comes back, while all are slow at
+// Goal:   a thousand times a rail is cut or falls silent, and returns, while all are slow at
 //         times, under random traffic in both directions: nothing is lost, doubled or reordered.
 // Method: real connections on loopback, three of them, each end wrapped by the faulty driver; one
 //         tag for all messages, so that what is overtaken, doubled or missing shows in the next.

@@ -196,7 +196,7 @@ TEST(membership, without_any_order_takes_eight_bytes_a_rank) {
   EXPECT_LE(of(mixed).bytes(), 8 * mixed.size() + 256);
 }
 
-TEST(membership, finds_nobody_in_an_empty_one) {
+TEST(membership, finds_no_process_in_an_empty_one) {
   const membership nobody;
   EXPECT_TRUE(nobody.empty());
   EXPECT_FALSE(nobody.contains(peer_id{0}));

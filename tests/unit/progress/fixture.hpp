@@ -13,7 +13,7 @@
 
 namespace headway::progress::testing {
 
-/// No test asserts a time tighter than this: it only tells "soon" from "never".
+/// No test asserts a time tighter than this: it only distinguishes "soon" from "never".
 constexpr std::chrono::seconds patience{20};
 
 inline bool eventually(const std::function<bool()>& holds) {
@@ -29,7 +29,7 @@ inline void pass_time(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
-/// An engine on this machine, or on an imagined one.
+/// An engine on this machine, or on a synthetic one.
 struct running {
   explicit running(polling points, waiting_policy waits = waiting_policy::adaptive,
                    const std::string& imagined = {}, int processes = 1,

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t us = 1'000, ms = 1'000'000;
 
-/// A poller's rounds on a clock of its own.
+/// A poller's rounds on a virtual clock.
 struct rounds {
   idle_backoff way;
   std::uint64_t now = ms;

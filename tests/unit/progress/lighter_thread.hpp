@@ -19,7 +19,7 @@ inline scheduling_attributes of_this_thread() {
   return now;
 }
 
-/// In a thread that has made itself lighter, which it always may.
+/// Runs a function in a thread that has reduced its own weight, which needs no permission.
 template <class Body>
 void in_a_lighter_thread(Body body) {
   std::jthread([&] {

@@ -29,7 +29,7 @@ class mailbox final : public event_source {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
-  /// As another process would: no call into the engine.
+  /// Posts as another process would: without a call into the engine.
   void post(completion& letter) {
     {
       const std::lock_guard hold(lock_);
@@ -54,7 +54,7 @@ class mailbox final : public event_source {
   std::atomic<int> waiting_letters{0};
   std::atomic<int> doorbells{0};
   std::atomic<int> reaped{0};
-  std::atomic<std::uint64_t> reaped_at_ns{0};  ///< of the last ones; told before they complete
+  std::atomic<std::uint64_t> reaped_at_ns{0};  ///< of the last letters; set before they complete
 
  private:
   struct reap_task : ltask {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t us = 1'000, ms = 1'000'000;
 
-/// A poller's rounds on a clock of its own: each takes a microsecond and the pause after it.
+/// A poller's rounds on a virtual clock: each takes a microsecond and the pause after it.
 struct rounds {
   explicit rounds(poll_interval::plan how) : of(how) {}
   std::uint64_t after(bool urgent, std::uint64_t shortest_ns) {
@@ -61,7 +61,7 @@ TEST(poll_interval, is_never_below_what_the_drivers_say_and_may_be_above_the_lon
   EXPECT_EQ(r.after(false, 400 * us), 400 * us) << "another driver came";
 }
 
-/// Of a driver that says how often polling it pays.
+/// With a driver that reports its shortest useful pause.
 struct hinting_source final : event_source {
   explicit hinting_source(std::uint64_t p) : period_ns(p) {}
   [[nodiscard]] int descriptor() const noexcept override { return -1; }

@@ -1,5 +1,5 @@
 // A round goes from the leaf to the root, and how often it reaches the root does not grow with the
-// machine (mechanism 3): on machines that hwloc imagines, from one core to 8 packages of 64 cores.
+// machine (mechanism 3): on hwloc's synthetic machines, from one core to 8 packages of 64 cores.
 
 #include "progress/core/queue_tree.hpp"
 

@@ -1,5 +1,5 @@
-// The rules of docs/architecture.md, section "Who does the work"; that an ltask never waits is in
-// ltask_test.cpp.
+// The rules of docs/architecture.md, section "Which threads do the work". ltask_test.cpp tests that
+// an ltask never waits.
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-/// Everything that our own threads do besides sleeping.
+/// The rounds of all background threads.
 std::uint64_t background_activity(engine& e) {
   const auto s = e.statistics();
   return s.background_rounds + s.event_looks + s.event_sleeps;
 }
 
-/// One thread that computes and never calls in.
+/// A thread that computes and never calls the library.
 class computation {
  public:
   computation()
@@ -203,7 +203,7 @@ TEST(event_thread, makes_progress_beside_more_computing_threads_than_cores) {
   e->pending_ended();
 }
 
-// Rule 6. The owner of the queue is gone; anyone else finds the ltask there.
+// Rule 6. The thread of the queue has ended; any other thread finds the ltask there.
 TEST_P(with_background, polls_queues_whose_owner_computes) {
   struct leaf_task : ltask {
     leaf_task() : ltask("leaf", &run) {}

@@ -1,4 +1,4 @@
-// Engines on clocks of their own: what a simulation of many processes in one thread is built on.
+// Engines on separate virtual clocks, as a simulation of many processes in one thread needs.
 
 #include <gtest/gtest.h>
 

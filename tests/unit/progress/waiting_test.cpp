@@ -249,7 +249,7 @@ TEST(waiting, detects_oversubscription_by_lost_time_wherever_it_is_confined_to) 
   e->wait(c);
 }
 
-/// Lets no thread sleep, like a rail that another thread serves, and moves nothing.
+/// An event source that lets no thread sleep, like a rail that another thread serves.
 class busy_source final : public event_source {
  public:
   explicit busy_source(engine& where) : engine_(where) { engine_.add_source(*this); }

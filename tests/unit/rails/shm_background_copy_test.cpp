@@ -89,7 +89,7 @@ TEST(shm_beside_a_computation, a_sender_that_waits_helps) {
 }
 
 /// A thread of the receiver that works in the background sees the announcement, and goes to sleep.
-/// The bytes that it took: what the sender had put into buffers before it knew the target.
+/// The bytes that it copied: those that the sender had put into buffers before it got the target.
 std::size_t look_in_the_background(ends& both) {
   std::size_t taken = 0;
   std::jthread([&] {
@@ -102,7 +102,7 @@ std::size_t look_in_the_background(ends& both) {
   return taken;
 }
 
-TEST(shm_beside_a_computation, the_receiver_sleeps_until_who_sends_has_written_it_all) {
+TEST(shm_beside_a_computation, the_receiver_sleeps_until_the_sender_has_written_everything) {
   ends both;
   const base::waiting_thread_scope has_time;
   ASSERT_EQ(both.put(both.zone), post::posted);

@@ -10,7 +10,7 @@
 
 namespace headway::rails::shm {
 
-/// A folder of its own, gone in the end.
+/// A temporary folder, removed at the end.
 struct folder {
   folder() {
     std::array<char, 32> name{"/tmp/headway-shm-XXXXXX"};

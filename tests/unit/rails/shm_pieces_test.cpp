@@ -35,7 +35,7 @@ TEST(shm_pieces, a_claim_takes_half_of_what_is_left_at_most) {
   EXPECT_EQ(claim_pieces(claim, 8, 10, 4, first), 0u) << "another transfer's";
 }
 
-TEST(shm_pieces, who_copies_alone_claims_all_that_it_wants) {
+TEST(shm_pieces, an_end_that_copies_alone_claims_all_that_it_wants) {
   std::atomic<std::uint64_t> claim{std::uint64_t{9} << 32};
   std::uint32_t first = 0;
   EXPECT_EQ(claim_pieces(claim, 9, 10, 8, first, true), 8u);

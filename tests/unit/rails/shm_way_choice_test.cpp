@@ -44,7 +44,7 @@ TEST(shm_way_choice, sees_that_the_slower_became_the_faster) {
   EXPECT_GT(placed(c, 1024 * kib, 50, 20'000, 50'000), 45);
 }
 
-TEST(shm_way_choice, forgets_in_time_that_a_way_was_fast) {
+TEST(shm_way_choice, in_time_stops_preferring_a_way_that_was_fast) {
   way_choice c;
   static_cast<void>(placed(c, 1024 * kib, 8, 40'000, 50'000));
   static_cast<void>(placed(c, 1024 * kib, 64, 80'000, 50'000));

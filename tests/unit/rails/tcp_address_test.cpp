@@ -92,7 +92,7 @@ TEST(tcp_routes, a_family_that_we_do_not_have_is_no_way) {
   EXPECT_EQ(routes_to(theirs, six, here).size(), 1u);
 }
 
-TEST(tcp_routes, one_that_has_loopback_alone_reaches_nobody_elsewhere) {
+TEST(tcp_routes, one_that_has_loopback_alone_reaches_no_other_host) {
   const address theirs{.loopback_key = elsewhere,
                        .endpoints = {{.ip = v4(10, 0, 0, 2), .port = 1}}};
   auto lo = with({v4(127, 0, 0, 1, 8)});

@@ -24,7 +24,7 @@ class tcp_handshake : public ::testing::Test {
   credentials five = credentials::make(secret_of(1), "job", 5, 8);
 };
 
-/// Carries what one side has to say to the other, in parts of at most `part` bytes.
+/// Carries one side's output to the other, in parts of at most `part` bytes.
 void carry(handshake& from, handshake& to, std::size_t part = 1000) {
   while (!from.output().empty()) {
     const auto room = to.wanted();
@@ -83,7 +83,7 @@ TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_answerer) {
   auto b = handshake::answer(five);
   carry(a, b);
   ASSERT_EQ(b.now(), stage::proof);
-  // The liar does not care for the challenge and answers something.
+  // The attacker ignores the challenge and answers with any bytes.
   std::ranges::fill(b.wanted(), std::byte{42});
   EXPECT_EQ(b.received(b.wanted().size()), stage::broken);
 }

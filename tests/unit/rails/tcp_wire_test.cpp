@@ -50,7 +50,7 @@ TEST(frame, fields_that_do_not_belong_to_its_kind_are_refused) {
   EXPECT_FALSE(decode(encode({.kind = frame_kind{77}})));
 }
 
-TEST(frame, bits_that_nobody_writes_are_refused) {
+TEST(frame, unused_bits_that_are_set_are_refused) {
   auto image = encode(good_ones[0]);
   image[1] = std::byte{2};
   EXPECT_FALSE(decode(image));

@@ -1,5 +1,5 @@
-// What a process costs that was never spoken to: every module below `mpi`, with all three drivers
-// open, allocates at most 64 bytes for it.
+// The memory for a process that is never used: all modules below `mpi` together, with all three
+// drivers open, allocate at most 64 bytes for it.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -29,7 +29,7 @@
 
 namespace {
 
-// Relaxed: a sum. What a block really takes, as malloc says.
+// Relaxed: a sum of the blocks' real sizes (malloc_usable_size).
 std::atomic<std::size_t> live_bytes{0};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -59,7 +59,7 @@ void operator delete(void* gone, std::size_t, std::align_val_t) noexcept { relea
 namespace headway::runtime {
 namespace {
 
-/// The launcher of a job in which every process gives the same record as this one.
+/// The launcher of a job in which every process publishes the same record as this one.
 class many_alike final : public launch::launcher {
  public:
   explicit many_alike(int size) : who_{.size = size, .job_id = "idle-peers", .launcher = "none"} {}

@@ -15,7 +15,7 @@ std::unique_ptr<instance> start(const settings& how = {}) {
   return started ? std::move(*started) : nullptr;
 }
 
-/// What the only process of a job receives of what it sends to itself.
+/// The message that the only process of a job sends to itself and receives.
 int echo(instance& in, int number) {
   auto& messages = in.messages();
   auto* here = messages.open_context(100, 0, processes::consecutive(1));

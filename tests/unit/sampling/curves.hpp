@@ -8,7 +8,7 @@
 
 namespace headway::sampling {
 
-/// Rails of every sort: straight, with steps between protocols, noisy, and without any sense.
+/// Rails of every kind: straight, with steps between protocols, noisy, and random.
 inline curve any_curve(std::mt19937_64& random) {
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution(low, high)(random);

@@ -52,7 +52,7 @@ TEST(cutting, leaves_alone_what_a_better_rail_carries_sooner_whole) {
   EXPECT_FALSE(cut_of({{&slow}, {&quick}}, 32'768, 3'000).pays);
 }
 
-/// What the caller could do without waking anybody, and what the cut comes to with it.
+/// The time that the caller needs without waking a thread, and the time of the cut.
 TEST(cutting, never_pays_where_it_gains_less_than_waking_costs) {
   std::mt19937_64 random(5);
   int paid = 0;

@@ -117,7 +117,7 @@ class profile_store : public ::testing::Test {
   ~profile_store() override { std::filesystem::remove_all(folder_); }
   store in_folder() const { return store({.folder = folder_ / "profiles"}); }
 
-  /// What is said on standard error while `body` runs.
+  /// The text on standard error while `body` runs.
   static std::string said_by(const std::function<void()>& body) {
     ::testing::internal::CaptureStderr();
     body();

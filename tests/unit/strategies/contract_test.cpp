@@ -1,4 +1,4 @@
-// Every strategy there is keeps every rule of strategy.hpp. A test per sentence.
+// Every built-in strategy keeps every rule of strategy.hpp. A test per sentence.
 #include <gtest/gtest.h>
 
 #include <algorithm>

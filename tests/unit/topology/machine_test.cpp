@@ -22,7 +22,7 @@ int leaves(const machine& m) {
   return static_cast<int>(std::ranges::count(m.places(), 0, &place::children));
 }
 
-/// What must hold for any tree that the engine can use.
+/// The invariants of every tree that the engine can use.
 void expect_sound(const machine& m) {
   const auto& places = m.places();
   ASSERT_FALSE(places.empty());

@@ -12,32 +12,33 @@
 
 namespace headway::tool {
 
-/// One side of a talk between two processes over rails that carry nothing else: the drivers alone,
-/// without the engine.
+/// One end of a connection between two processes over rails that carry nothing else, for
+/// measurements: it uses the drivers without the engine.
 /// Threads:  one.
-/// Progress: waits by polling; by sleeping where it is told to, and the first rail can wake it.
-/// Errors:   `peer_lost`; `timed_out` when the other side is silent for `patience_ns`.
-class talk {
+/// Progress: waits by polling; with `asleep`, by sleeping if the first rail can wake it.
+/// Errors:   `peer_lost`; `timed_out` when the other end is silent for `patience_ns`.
+class rail_connection {
  public:
-  talk(std::span<rails::driver* const> rails, rails::peer_id other, std::uint64_t patience_ns);
-  virtual ~talk() = default;
+  rail_connection(std::span<rails::driver* const> rails, rails::peer_id other,
+                  std::uint64_t patience_ns);
+  virtual ~rail_connection() = default;
 
-  /// Moves everything until `enough`.
+  /// Reaps all rails until `enough()`.
   [[nodiscard]] base::result<> wait(const std::function<bool()>& enough, bool asleep = false);
-  /// Over one of the rails, at once; `retry`: not now.
-  [[nodiscard]] rails::post offer(std::size_t rail, const rails::packet& what);
-  /// Over the first, until it is taken.
+  /// Sends a packet over one of the rails, without waiting.
+  [[nodiscard]] rails::post try_send(std::size_t rail, const rails::packet& what);
+  /// Sends a packet over the first rail; waits until the rail takes it.
   [[nodiscard]] base::result<> send(const rails::packet& what);
-  /// Into the other side's memory.
-  [[nodiscard]] rails::post offer_put(std::size_t rail, const rails::remote_place& to,
-                                      std::span<const std::byte> from);
+  /// Puts bytes into the other end's memory, without waiting.
+  [[nodiscard]] rails::post try_put(std::size_t rail, const rails::remote_place& to,
+                                    std::span<const std::byte> from);
   [[nodiscard]] base::result<> put(const rails::remote_place& to, std::span<const std::byte> from);
-  /// What was posted has been sent.
+  /// Whether everything that was posted has been sent.
   [[nodiscard]] bool all_sent() const noexcept { return posted_ == 0; }
-  /// Bytes that were put into exposures, since the last `forget_landed`.
+  /// Bytes that have landed in this end's exposures since the last `forget_landed`.
   [[nodiscard]] std::uint64_t landed() const noexcept { return landed_; }
   void forget_landed() noexcept { landed_ = 0; }
-  /// The other side said what it should not.
+  /// The fault for a packet of the wrong kind.
   [[nodiscard]] std::unexpected<base::fault> refuse() const;
 
  protected:
@@ -59,30 +60,30 @@ class talk {
   std::uint64_t ticked_ns_ = 0;
 };
 
-/// The same in words of one shape, each with a `kind`. Shorter packets are passed over.
+/// A connection whose packets begin with a Word, which has a `kind`. Ignores shorter packets.
 template <class Word>
-class talk_in final : public talk {
+class typed_connection final : public rail_connection {
  public:
-  using talk::talk;
+  using rail_connection::rail_connection;
 
-  [[nodiscard]] base::result<> say(const Word& w, std::span<const std::byte> payload = {}) {
+  [[nodiscard]] base::result<> send_word(const Word& w, std::span<const std::byte> payload = {}) {
     if (auto done = send({.header = std::as_bytes(std::span(&w, 1)), .payload = payload}); !done)
       return done;
     return wait([&] { return all_sent(); });
   }
-  [[nodiscard]] base::result<Word> hear(bool asleep = false) {
+  [[nodiscard]] base::result<Word> receive(bool asleep = false) {
     if (auto done = wait([&] { return !inbox_.empty(); }, asleep); !done)
       return std::unexpected(std::move(done).error());
     const Word w = inbox_.front();
     inbox_.erase(inbox_.begin());
     return w;
   }
-  [[nodiscard]] base::result<Word> hear_only(decltype(Word::kind) wanted, bool asleep = false) {
-    auto w = hear(asleep);
+  [[nodiscard]] base::result<Word> receive_kind(decltype(Word::kind) wanted, bool asleep = false) {
+    auto w = receive(asleep);
     if (!w || w->kind == wanted) return w;
     return refuse();
   }
-  /// Of the last word that came with one and says that it shall be kept.
+  /// The payload of the last packet whose word `keeps_payload()`.
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "tools/headway/talk.hpp"
+#include "tools/headway/rail_connection.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -14,24 +14,26 @@ constexpr std::uint64_t tick_ns = 100'000'000;
 
 }  // namespace
 
-talk::talk(std::span<rails::driver* const> rails, rails::peer_id other, std::uint64_t patience_ns)
+rail_connection::rail_connection(std::span<rails::driver* const> rails, rails::peer_id other,
+                                 std::uint64_t patience_ns)
     : rails_(rails), other_(other), patience_ns_(patience_ns) {}
 
-std::unexpected<base::fault> talk::failed(base::fault_kind kind, const char* what) const {
+std::unexpected<base::fault> rail_connection::failed(base::fault_kind kind,
+                                                     const char* what) const {
   return base::failed(kind, fmt::format("{}: {}", rails_[0]->query().name, what));
 }
 
-std::unexpected<base::fault> talk::refuse() const {
-  return failed(base::fault_kind::refused, "the other side says what it should not");
+std::unexpected<base::fault> rail_connection::refuse() const {
+  return failed(base::fault_kind::refused, "the other end sent a packet of the wrong kind");
 }
 
-std::size_t talk::pump() {
+std::size_t rail_connection::pump() {
   std::size_t all = 0;
   for (auto* rail : rails_) all += pump(*rail);
   return all;
 }
 
-std::size_t talk::pump(rails::driver& rail) {
+std::size_t rail_connection::pump(rails::driver& rail) {
   std::array<rails::event, 16> events;
   const auto count = rail.reap(events);
   for (const auto& e : std::span(events).first(count)) {
@@ -58,7 +60,7 @@ std::size_t talk::pump(rails::driver& rail) {
   return count;
 }
 
-void talk::sleep() {
+void rail_connection::sleep() {
   auto& rail = *rails_[0];
   if (rail.descriptor() < 0) return;
   if (rail.arm(true)) {
@@ -68,7 +70,7 @@ void talk::sleep() {
   static_cast<void>(rail.arm(false));
 }
 
-base::result<> talk::wait(const std::function<bool()>& enough, bool asleep) {
+base::result<> rail_connection::wait(const std::function<bool()>& enough, bool asleep) {
   if (enough()) return {};
   for (auto heard_ns = base::now_ns();;) {
     const bool idle = pump() == 0;
@@ -86,31 +88,32 @@ base::result<> talk::wait(const std::function<bool()>& enough, bool asleep) {
   }
 }
 
-rails::post talk::note(rails::post answer) {
+rails::post rail_connection::note(rails::post answer) {
   posted_ += answer == rails::post::posted ? 1 : 0;
   lost_ |= answer == rails::post::down;
   return answer;
 }
 
-rails::post talk::offer(std::size_t rail, const rails::packet& what) {
+rails::post rail_connection::try_send(std::size_t rail, const rails::packet& what) {
   return note(rails_[rail]->send(other_, what));
 }
 
-rails::post talk::offer_put(std::size_t rail, const rails::remote_place& to,
-                            std::span<const std::byte> from) {
+rails::post rail_connection::try_put(std::size_t rail, const rails::remote_place& to,
+                                     std::span<const std::byte> from) {
   return note(rails_[rail]->memory()->put(other_, to, from, 0));
 }
 
-base::result<> talk::put(const rails::remote_place& to, std::span<const std::byte> from) {
+base::result<> rail_connection::put(const rails::remote_place& to,
+                                    std::span<const std::byte> from) {
   return wait([&] {
-    const auto answer = offer_put(0, to, from);
+    const auto answer = try_put(0, to, from);
     return answer == rails::post::done || answer == rails::post::posted;
   });
 }
 
-base::result<> talk::send(const rails::packet& what) {
+base::result<> rail_connection::send(const rails::packet& what) {
   return wait([&] {
-    const auto answer = offer(0, what);
+    const auto answer = try_send(0, what);
     return answer == rails::post::done || answer == rails::post::posted;
   });
 }

@@ -1,0 +1,62 @@
+#include "packets/transfer/get_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/lock_guard.hpp"
+
+namespace headway::packets {
+
+std::size_t get_choice::row_of(std::uint64_t bytes, bool beside) noexcept {
+  const int bits = static_cast<int>(std::bit_width(bytes)) - first_class_bits;
+  const auto size =
+      static_cast<std::size_t>(std::clamp(bits, 0, static_cast<int>(class_count) - 1));
+  return 2 * size + beside;
+}
+
+get_choice::choice get_choice::choose(std::uint64_t bytes, bool beside,
+                                      std::uint64_t now_ns) noexcept {
+  if (bytes > get_bytes_max) return {};
+  const auto number = row_of(bytes, beside);
+  const base::lock_guard guard(lock_);
+  row& r = rows_[number];
+  ++r.chosen;  // those beyond the row are not timed: the ones before them are still coming
+  return {.by = r.now,
+          .timed = r.chosen <= row_length,
+          .row = static_cast<std::uint8_t>(number),
+          .begun_ns = now_ns};
+}
+
+/// Where messages overlap, each counts from the end of the one before it.
+void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept {
+  if (!made.timed) return;
+  const base::lock_guard guard(lock_);
+  row& r = rows_[made.row];
+  const auto since = std::max(made.begun_ns, r.last_end_ns);
+  const auto took_ns = now_ns > since ? now_ns - since : 0;
+  r.last_end_ns = std::max(r.last_end_ns, now_ns);
+  r.samples[r.ended++] = took_ns * 1024 / std::max<std::uint64_t>(bytes, 1);
+  if (r.ended == row_length) learn(r, made.row % 2 != 0);
+}
+
+/// Of messages that overlap several may end at once: their mean counts. Of others the median does,
+/// as one that was interrupted says nothing. The fastest row is kept; what became slower for good
+/// is found out by and by.
+void get_choice::learn(row& r, bool overlap) noexcept {
+  std::ranges::sort(r.samples);
+  const auto sum = std::accumulate(r.samples.begin(), r.samples.end(), std::uint64_t{0});
+  const auto figure = overlap ? sum / row_length : r.samples[row_length / 2];
+  const auto seen = std::max<std::uint64_t>(figure, 1);
+  auto& known = r.cost[static_cast<std::size_t>(r.now)];
+  // The first row of each way meets cold memory and page faults.
+  if (r.rows >= 2) known = known == 0 ? seen : std::min(seen, known + known / 16 + 1);
+  ++r.rows;
+  r.chosen = r.ended = 0;
+  const way faster = r.cost[0] < r.cost[1] ? way::put : way::get;
+  const way slower = faster == way::put ? way::get : way::put;
+  if (r.rows < 6) r.now = r.rows % 2 == 0 ? way::get : way::put;
+  else r.now = r.rows % retry_period == 0 ? slower : faster;
+}
+
+}  // namespace headway::packets

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+
+namespace headway::packets {
+
+/// Whether a large message of a process on the same node is there sooner if its receiver gets it,
+/// by one core and one system call, or if its sender puts it, which takes an answer first and then
+/// occupies both cores. Which it is differs between machines, by size, and by whether other
+/// messages keep the cores busy: so messages are timed, some in a row for one figure, and now and
+/// then some take the slower way to see whether it still is.
+///
+/// Shape:    a figure for each way, size class, and company of other messages.
+/// Threads:  any; the lock is held for some tens of nanoseconds.
+class get_choice {
+ public:
+  enum class way : std::uint8_t { put, get };
+  static constexpr std::uint32_t row_length = 8;     ///< messages for one figure
+  static constexpr std::uint32_t retry_period = 64;  ///< rows until the slower way has its turn
+  static constexpr std::uint64_t get_bytes_max = 1 << 20;  ///< more would occupy a polling thread
+
+  /// What was chosen for a message, kept until it has arrived.
+  struct choice {
+    way by = way::put;
+    bool timed = false;
+    std::uint8_t row = 0;
+    std::uint64_t begun_ns = 0;
+  };
+
+  /// `beside`: other large messages move between the two processes.
+  [[nodiscard]] choice choose(std::uint64_t bytes, bool beside, std::uint64_t now_ns) noexcept;
+  void arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept;
+
+ private:
+  /// Messages of a size class in the same company, and what they took.
+  struct row {
+    way now = way::get;
+    std::uint32_t chosen = 0, ended = 0;              // of this row
+    std::array<std::uint64_t, 2> cost{};              // by way, ns for 1 KiB; 0: not known
+    std::array<std::uint64_t, row_length> samples{};  // the same, of this row's messages
+    std::uint64_t last_end_ns = 0;
+    std::uint32_t rows = 0;
+  };
+  static constexpr std::size_t class_count = 8;  // the first has no lower end
+  static constexpr int first_class_bits = 13;    // 4 to 8 KiB
+
+  static std::size_t row_of(std::uint64_t bytes, bool beside) noexcept;
+  static void learn(row& r, bool overlap) noexcept;
+
+  base::spinlock lock_;
+  std::array<row, 2 * class_count> rows_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::packets

@@ -1,0 +1,99 @@
+#include "packets/transfer/get_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace headway::packets {
+namespace {
+
+using way = get_choice::way;
+constexpr std::uint64_t kib = 1024;
+
+/// Messages with what each takes by either way.
+struct messages {
+  std::uint64_t bytes = 64 * kib;
+  std::uint64_t get_ns = 0, put_ns = 0;
+};
+
+struct get_choice_test : ::testing::Test {
+  /// One after the other. How many were fetched by `get`.
+  int alone(const messages& m, int count) {
+    int got = 0;
+    for (int i = 0; i < count; ++i) {
+      const auto made = choice.choose(m.bytes, false, now_ns);
+      got += made.by == way::get;
+      now_ns += made.by == way::get ? m.get_ns : m.put_ns;
+      choice.arrived(made, m.bytes, now_ns);
+      now_ns += 1000;
+    }
+    return got;
+  }
+  /// Four under way at a time, which end in turns.
+  int beside(const messages& m, int count) {
+    std::deque<get_choice::choice> under_way;
+    int got = 0;
+    for (int i = 0; i < count; ++i) {
+      under_way.push_back(choice.choose(m.bytes, true, now_ns));
+      got += under_way.back().by == way::get;
+      if (under_way.size() < 4) continue;
+      now_ns += under_way.front().by == way::get ? m.get_ns : m.put_ns;
+      choice.arrived(under_way.front(), m.bytes, now_ns);
+      under_way.pop_front();
+    }
+    for (const auto& left : under_way) choice.arrived(left, m.bytes, now_ns += m.get_ns);
+    return got;
+  }
+  static constexpr int first_rows = 6 * static_cast<int>(get_choice::row_length);
+  get_choice choice;
+  std::uint64_t now_ns = 1'000'000;
+};
+
+TEST_F(get_choice_test, tries_both_and_stays_with_the_faster) {
+  const messages m{.get_ns = 5000, .put_ns = 9000};
+  EXPECT_EQ(alone(m, first_rows), first_rows / 2);
+  EXPECT_EQ(alone(m, 100), 100);
+}
+
+TEST_F(get_choice_test, stays_with_putting_where_that_is_faster) {
+  const messages m{.get_ns = 9000, .put_ns = 5000};
+  static_cast<void>(alone(m, first_rows));
+  EXPECT_EQ(alone(m, 100), 0);
+}
+
+TEST_F(get_choice_test, knows_messages_alone_from_messages_beside_others) {
+  static_cast<void>(alone({.get_ns = 9000, .put_ns = 5000}, first_rows));
+  static_cast<void>(beside({.get_ns = 5000, .put_ns = 9000}, first_rows + 30));
+  EXPECT_EQ(alone({.get_ns = 9000, .put_ns = 5000}, 100), 0);
+  EXPECT_GT(beside({.get_ns = 5000, .put_ns = 9000}, 100), 90);
+}
+
+TEST_F(get_choice_test, each_size_has_its_own) {
+  static_cast<void>(alone({.bytes = 32 * kib, .get_ns = 5000, .put_ns = 9000}, first_rows));
+  static_cast<void>(alone({.bytes = 512 * kib, .get_ns = 90'000, .put_ns = 50'000}, first_rows));
+  EXPECT_EQ(alone({.bytes = 32 * kib, .get_ns = 5000, .put_ns = 9000}, 100), 100);
+  EXPECT_EQ(alone({.bytes = 512 * kib, .get_ns = 90'000, .put_ns = 50'000}, 100), 0);
+}
+
+TEST_F(get_choice_test, a_message_that_was_held_up_changes_nothing) {
+  const messages m{.get_ns = 5000, .put_ns = 9000};
+  static_cast<void>(alone(m, first_rows));
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(alone({.get_ns = 4'000'000, .put_ns = 9000}, 1));
+    EXPECT_EQ(alone(m, 7), 7);
+  }
+}
+
+TEST_F(get_choice_test, sees_that_the_slower_became_the_faster) {
+  static_cast<void>(alone({.get_ns = 9000, .put_ns = 5000}, first_rows));
+  const int a_period = static_cast<int>(get_choice::row_length * get_choice::retry_period);
+  static_cast<void>(alone({.get_ns = 2000, .put_ns = 5000}, a_period));
+  EXPECT_EQ(alone({.get_ns = 2000, .put_ns = 5000}, 100), 100);
+}
+
+TEST_F(get_choice_test, what_would_occupy_a_polling_thread_for_long_is_put) {
+  EXPECT_EQ(alone({.bytes = get_choice::get_bytes_max + 1, .get_ns = 1, .put_ns = 9}, 100), 0);
+}
+
+}  // namespace
+}  // namespace headway::packets

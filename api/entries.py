@@ -3,6 +3,7 @@
 What the implementation of a call (src/mpi/*/*_calls.hpp) receives for a parameter, by its kind:
 
     comm type op group errhandler win file session message   a reference to the object
+    intracomm                          the same; no inter-communicator
     request, "... or null"             a pointer to the object, null for MPI_X_NULL
     info                               pointer, null for MPI_INFO_NULL (info_needed: reference)
     out, inout (a handle)              reference to a pointer to the object; null becomes MPI_X_NULL
@@ -26,12 +27,13 @@ OBJECTS = {
 }
 # Parameters bear the names of classes: these are qualified.
 OBJECTS = {handle: f"headway::mpi::{name}" for handle, name in OBJECTS.items()}
-HANDLE_KINDS = {"comm", "type", "op", "group", "info", "info_needed", "errhandler", "win", "file",
-                "session", "request", "message"}
-OWNERS = ("comm", "win", "file", "session")  # have an error handler
+HANDLE_KINDS = {"comm", "intracomm", "type", "op", "group", "info", "info_needed", "errhandler",
+                "win", "file", "session", "request", "message"}
+OWNERS = ("comm", "intracomm", "win", "file", "session")  # have an error handler
 OWNER_HANDLES = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
 COMM_SIZED = {"collectives", "nonblocking_collectives", "persistent_collectives"}
 NEIGHBOR_SIZED = {"neighborhood"}  # arrays have an entry for each neighbour
+DATA_KINDS = {"buffer", "count", "type", "op", "counts", "displacements"}
 SCOPES = {"io": "file", "tools": "tool"}
 NUMBER_CHECKS = {"count": ("MPI_ERR_COUNT", "< 0"), "size": ("MPI_ERR_ARG", "< 0"),
                  "length": ("MPI_ERR_ARG", "< 0")}
@@ -77,10 +79,17 @@ class _Entry:
     def significant(self, p):
         """A condition in C++ under which `p` matters, or ''."""
         if p.condition == "at root":
-            return "root == comm_->rank()"
+            return "comm_->is_root(root)"
+        conditions = []
+        if p.kind in DATA_KINDS and any(q.kind == "root" for q in self.parameters):
+            # In the root's group of an inter-communicator nothing else matters.
+            others = {q.kind for q in self.parameters if q.condition == "at root"}
+            both_sides = not others or (others == {"buffer"} and p.kind != "buffer")
+            conditions.append("comm_->has_part_in(root)" if both_sides else
+                              "comm_->serves_root(root)")
         if p.condition.startswith("unless"):
-            return f"{p.condition.split()[1]} != MPI_IN_PLACE"
-        return ""
+            conditions.append(f"{p.condition.split()[1]} != MPI_IN_PLACE")
+        return " && ".join(conditions)
 
     def only_where_significant(self, p, test):
         condition = self.significant(p)
@@ -100,12 +109,14 @@ class _Entry:
             return
         value = f"*{p.name}" if p.is_pointer() else p.name
         self.put(f"{made}* {p.name}_ = find<{made}>({value});")
-        if p.condition:
+        if self.significant(p):
             self.refuse(self.only_where_significant(p, f"{p.name}_ == nullptr"),
                         f"refuse_handle(site, {where}, {n}, {value})")
             self.put(f"if ({p.name}_ == nullptr) {p.name}_ = &nothing<{made}>();")
         else:
             self.refuse(f"{p.name}_ == nullptr", f"refuse_handle(site, {where}, {n}, {value})")
+        if p.kind == "intracomm":
+            self.refuse(f"{p.name}_->is_inter()", f"refuse_inter(site, *{p.name}_, {n})")
 
     def resolve(self, p):
         if p.kind in HANDLE_KINDS:
@@ -119,7 +130,8 @@ class _Entry:
         if p.length():
             return p.length()
         if p.length() == "" and self.function.chapter in COMM_SIZED:
-            return "comm_->size()"
+            own_group = self.function.name.lower().lstrip("i").startswith("reduce_scatter")
+            return "comm_->size()" if own_group else "comm_->peer_count()"
         if p.length() == "" and self.function.chapter in NEIGHBOR_SIZED:
             return self.neighbors(p)
         return None
@@ -260,11 +272,11 @@ class _Entry:
             self.refuse("!running()", "refuse_state(site)")
         first = [p for p in self.parameters if p is self.owner]
         for p in first + [p for p in self.parameters if p is not self.owner]:
-            if p.kind != "type" or not p.condition:
+            if not (p.kind in DATA_KINDS and self.significant(p)):
                 self.resolve(p)
         self.root_check()
         for p in self.parameters:
-            if p.kind == "type" and p.condition:
+            if p.kind in DATA_KINDS and self.significant(p):
                 self.resolve(p)
         body, self.lines = self.lines, []
         for p in self.parameters:
@@ -281,13 +293,15 @@ class _Entry:
             self.finish(p)
         # A call that frees a handle may have freed the object: MPI_COMM_SELF's handler is called.
         where = self.where() if not self.owner or self.owner.kind != "inout" else "nullptr"
+        if not self.owner:  # the handler of what the call makes
+            where = next((f"{p.name}_" for p in self.parameters if p.kind == "errhandler"), where)
         self.refuse("code != MPI_SUCCESS", f"raise(site, {where}, code)")
         self.put("return MPI_SUCCESS;")
 
     def root_check(self):
         for p in self.parameters:
             if p.kind == "root":
-                self.refuse(f"!comm_->has_rank({p.name})",
+                self.refuse(f"!comm_->may_have_root({p.name})",
                             f"refuse_rank(site, *comm_, MPI_ERR_ROOT, {self.number(p)}, {p.name})")
 
     def text(self):

@@ -12,6 +12,12 @@ HEAD = """/* mpi.h of Headway: the MPI {version} C interface, standard ABI {abi}
 extern "C" {{
 #endif
 
+#if defined(__GNUC__)
+#define HEADWAY_MPI_REMOVED(instead) __attribute__((deprecated("removed in MPI-3.0: " instead)))
+#else
+#define HEADWAY_MPI_REMOVED(instead)
+#endif
+
 typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
@@ -111,6 +117,7 @@ def write_header(constants, types, functions):
             chapter = function.chapter
             out += ["", f"/* {chapter.replace('_', ' ')} */"]
         for suffix, large in function.forms():
-            out.append(_wrapped(function.prototype("", suffix, large)))
-            out.append(_wrapped(function.prototype("P", suffix, large)))
+            note = f' HEADWAY_MPI_REMOVED("MPI_{function.instead}")' if function.removed else ""
+            out.append(_wrapped(function.prototype("", suffix, large) + note))
+            out.append(_wrapped(function.prototype("P", suffix, large) + note))
     return "\n".join(out) + "\n" + TAIL

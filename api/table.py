@@ -6,7 +6,8 @@ A function is written as a C declaration without `MPI_`, each parameter with its
 
 N, A and D are types that differ between the two forms of a procedure (see LARGE). Marks behind the
 parameters: `+c` has a form with large counts; `anytime` may be called before initialisation and
-after finalisation; `same_as X` is another name for X; `name_only` is a name only.
+after finalisation; `same_as X` is another name for X; `name_only` is a name only; `removed` is no
+longer in the standard: mpi.h calls it deprecated, and names X of `same_as X` or `instead X`.
 The kinds, and what is checked for each, are in entries.py. A kind may be followed by `at root` or
 `unless BUFFER` (significant only there, or only when BUFFER is not MPI_IN_PLACE), or by `or null`.
 """
@@ -64,6 +65,8 @@ class Function:
     has_large: bool = False
     anytime: bool = False
     deprecated: bool = False
+    removed: bool = False
+    instead: str = ""
     name_only: bool = False
     same_as: str = ""
 
@@ -110,9 +113,12 @@ def _function(line, chapter):
     made.has_large = "+c" in words
     made.anytime = "anytime" in words
     made.deprecated = "deprecated" in words
+    made.removed = "removed" in words
     made.name_only = "name_only" in words
     if "same_as" in words:
-        made.same_as = words[words.index("same_as") + 1]
+        made.same_as = made.instead = words[words.index("same_as") + 1]
+    if "instead" in words:
+        made.instead = words[words.index("instead") + 1]
     return made
 
 

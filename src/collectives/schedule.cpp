@@ -43,14 +43,14 @@ void schedule::send(int peer, const void* from, std::int64_t bytes) {
   HEADWAY_DEBUG_ASSERT(peer >= 0 && bytes >= 0);
   open_round();
   ++steps_[open_].number;
-  add({kind::send, peer, bytes, from, nullptr, nullptr});
+  add({kind::send, bound_rank(peer), bytes, from, nullptr, nullptr});
 }
 
 void schedule::receive(int peer, void* to, std::int64_t bytes) {
   HEADWAY_DEBUG_ASSERT(peer >= 0 && bytes >= 0);
   open_round();
   ++steps_[open_].number;
-  add({kind::receive, peer, bytes, nullptr, to, nullptr});
+  add({kind::receive, bound_rank(peer), bytes, nullptr, to, nullptr});
 }
 
 void schedule::close_round() {
@@ -94,6 +94,7 @@ void schedule::clear() noexcept {
   for (const held& h : held_) h.let_go(h.what);
   held_.clear();
   scratch_.clear();
+  ranks_ = {};
   open_ = none;
   via_ = nullptr;
   reset();

@@ -58,6 +58,9 @@ class schedule final : public progress::completion {
   ~schedule();
 
   // Building. What is passed must live until the schedule is complete; see also `keep`.
+  /// From now on rank i of a team, for which steps are appended, is rank `ranks[i]` of the one that
+  /// the schedule is bound to; empty: rank i. The array is used until the next call.
+  void use_ranks(std::span<const int> ranks) noexcept { ranks_ = ranks; }
   void send(int peer, const void* from, std::int64_t bytes);
   void receive(int peer, void* to, std::int64_t bytes);
   /// Waits, when run, until all messages since the last `close_round` are complete.
@@ -107,6 +110,9 @@ class schedule final : public progress::completion {
   static progress::ltask_result on_turn(progress::ltask& task) noexcept;
 
   void add(const step& s) { steps_.push_back(s); }
+  [[nodiscard]] int bound_rank(int rank) const noexcept {
+    return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
+  }
   void open_round();
   void rewind() noexcept;
   void begin_round(const step& open, messages::request::finisher finish) noexcept;
@@ -137,10 +143,11 @@ class schedule final : public progress::completion {
   reducer reducer_;
   std::unique_ptr<messages::request[]> requests_;
   int requests_held_ = 0;
-  std::size_t open_ = none;  ///< while building: the step that opened the round
-  std::size_t next_ = 0;     ///< the step to run next
-  std::size_t round_ = 0;    ///< the first step of this round
-  int posted_ = 0;           ///< messages of this round so far
+  std::span<const int> ranks_;  ///< while building: see `use_ranks`
+  std::size_t open_ = none;     ///< while building: the step that opened the round
+  std::size_t next_ = 0;        ///< the step to run next
+  std::size_t round_ = 0;       ///< the first step of this round
+  int posted_ = 0;              ///< messages of this round so far
   transport* via_ = nullptr;
   int tag_ = 0;
   messages::outcome how_ = messages::outcome::ok;

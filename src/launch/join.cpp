@@ -16,14 +16,17 @@ struct sign {
   const char* variable;
   const char* launcher;
   bool counts;  ///< the value is a number of processes; 1: a single process is what was wanted
+  const char* better = nullptr;  ///< a variable that says more, if it is set as well
 };
+
+constexpr const char* pmix_name = "PMIX_NAMESPACE";
 
 // The first that is set names the launcher. Intel's and MPICH's launchers need no line, they set
 // PMI_FD; a PMIx server is one that gives its address.
 constexpr sign signs[] = {
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
-    {"SLURM_STEP_NUM_TASKS", "Slurm's srun without --mpi=pmix or --mpi=pmi2", true},
-    {"PMIX_NAMESPACE", "a PMIx launcher that gives no PMIX_SERVER_URI", false},
+    {"SLURM_STEP_NUM_TASKS", "Slurm's srun without --mpi=pmix or --mpi=pmi2", true, pmix_name},
+    {pmix_name, "a PMIx launcher that gives no PMIX_SERVER_URI", false},
     {"SLURM_NTASKS", "Slurm's srun without --mpi=pmix or --mpi=pmi2", true},
     {"PALS_RANKID", "Cray's PALS", false},
     {"JSM_NAMESPACE_SIZE", "IBM's jsrun", true},
@@ -51,7 +54,8 @@ std::optional<std::string> foreign_launcher(const environment& told) {
     const bool alone = s.counts && told.number(s.variable).value_or(1) <= 1;
     // The step's count is this program's; the allocation's count, further down, is not.
     if (alone && s.variable == std::string_view("SLURM_STEP_NUM_TASKS")) return std::nullopt;
-    if (!alone) return fmt::format("{} ({}={})", s.launcher, s.variable, *value);
+    if (!alone && !(s.better && told.has(s.better)))
+      return fmt::format("{} ({}={})", s.launcher, s.variable, *value);
   }
   return std::nullopt;
 }

@@ -47,9 +47,10 @@ class exchange {
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// Opens a context. `self` is this process's rank among `members`; all of them use the same `id`
-  /// (numbers.hpp), and for nothing else at the time. Local: messages that arrived before are kept
-  /// and delivered.
+  /// Opens a context. `members` are the processes that messages go to and come from; `self` is this
+  /// process's rank as they know it: among `members`, or in a second group, whose members open the
+  /// context with the first as theirs. All use the same `id` (numbers.hpp), and for nothing else at
+  /// the time. Local: messages that arrived before are kept and delivered.
   /// When a member is lost, receives that only it could match, and those from `any_source`, end as
   /// `peer_lost`; in a `collective` context all do, because the other members wait for it too.
   [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,

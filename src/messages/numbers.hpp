@@ -43,6 +43,12 @@ inline constexpr tag_range agreement_tags{0x3f000000, 0x3fffffff};
 /// For agreements of some members: the program's tag, or a hash of its text.
 inline constexpr tag_range group_agreement_tags{0x40000000, 0x7fffffff};
 
+/// Partitioned communication, which takes the negative tags but -1. A pair of a sender's and a
+/// receiver's operation begins with one message, under the program's tag counted from `first`.
+inline constexpr tag_range partition_setup_tags{INT32_MIN, INT32_MIN + program_tag_max};
+/// A partition has one of these, which its sender has chosen.
+inline constexpr tag_range partition_tags{partition_setup_tags.last + 1, -2};
+
 static_assert(operation_tags.last < farewell_tag && farewell_tag < agreement_tags.first &&
               agreement_tags.last < group_agreement_tags.first);
 static_assert(group_agreement_tags.size() > program_tag_max);

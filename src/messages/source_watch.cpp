@@ -38,9 +38,7 @@ progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
 void source_watch::look_in(exchange_parts& parts, context& where) noexcept {
   std::array<int, sources_max> found;
   std::size_t count = 0;
-  const auto unwatched = [&](int rank) {
-    return rank != where.self && parts.peers.unwatched((*where.members)[rank]);
-  };
+  const auto unwatched = [&](int rank) { return parts.peers.unwatched((*where.members)[rank]); };
   // Peers are never unmade: once all members are peers, this function returns here.
   const int size = where.members->size();
   while (where.first_unwatched < size && !unwatched(where.first_unwatched)) ++where.first_unwatched;

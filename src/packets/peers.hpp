@@ -35,8 +35,8 @@ class router {
   /// at a time, from any thread, also from inside a polling round when the peer has sent first.
   /// A fault: the peer counts as lost; the text says why.
   [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id whom) = 0;
-  /// Whether some rail would notice by itself that the process has ended, once it is a peer. Any
-  /// thread.
+  /// Whether some rail would notice by itself that the process, which is another one, has ended,
+  /// once it is a peer. Any thread.
   [[nodiscard]] virtual bool end_is_seen(rails::peer_id) const noexcept { return false; }
 
  protected:

@@ -40,7 +40,8 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
 bool job_router::end_is_seen(rails::peer_id whom) const noexcept {
   const auto process = from_.processes.at(whom);
   const auto nodes = from_.places.nodes();
-  return of_this_job(process) && nodes[process.rank] == nodes[self_.rank];
+  return of_this_job(process) && process.rank != self_.rank &&
+         nodes[process.rank] == nodes[self_.rank];
 }
 
 void job_router::recall_profiles(packets::peers& all, rails::peer_id whom,

@@ -48,11 +48,16 @@ int main(int argc, char** argv) {
   MPI_Comm_set_attr(copy, key, memory + 2);
   CHECK(deleted == 1);
   MPI_Comm_delete_attr(comm, key);
+  int again = key;
   CHECK(deleted == 2);
   MPI_Comm_free_keyval(&key);
   CHECK(key == MPI_KEYVAL_INVALID);
+  key = again; /* `copy` still has the attribute */
+  CHECK(MPI_Comm_free_keyval(&key) == MPI_SUCCESS && key == MPI_KEYVAL_INVALID);
+  REFUSED(MPI_Type_free_keyval(&again), MPI_ERR_KEYVAL, "");
   MPI_Comm_free(&copy);
   CHECK(deleted == 3);
+  REFUSED(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL, "");
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &stubborn, NULL);
   MPI_Comm_set_attr(comm, stubborn, memory);
   REFUSED(MPI_Comm_free(&comm), MPI_ERR_OTHER, "delete callback");

@@ -93,6 +93,38 @@ static void added_codes(void) {
   REFUSED(MPI_Add_error_string(MPI_ERR_RANK, "mine"), MPI_ERR_ARG, "cannot be changed");
 }
 
+/* Calls that make an object call the handler that they are given for their own errors. */
+static int made_class = MPI_SUCCESS, null_handle;
+static void on_making(MPI_Comm* comm, int* code, ...) {
+  MPI_Error_class(*code, &made_class);
+  null_handle = *comm == MPI_COMM_NULL;
+}
+
+static void while_making(void) {
+  int rank;
+  MPI_Group world, other;
+  MPI_Comm made;
+  MPI_Errhandler mine;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_excl(world, 1, &rank, &other);
+  MPI_Comm_create_errhandler(on_making, &mine);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  CHECK(MPI_Intercomm_create_from_groups(world, 0, world, 0, "tag", MPI_INFO_NULL, mine, &made) !=
+        MPI_SUCCESS);
+  CHECK(made_class == MPI_ERR_COMM && null_handle);
+  if (other != MPI_GROUP_EMPTY) {
+    CHECK(MPI_Comm_create_from_group(other, "tag", MPI_INFO_NULL, mine, &made) != MPI_SUCCESS);
+    CHECK(made_class == MPI_ERR_GROUP);
+    REFUSED(MPI_Comm_create_from_group(other, "tag", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+            MPI_ERR_GROUP, "argument 1 (group)");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&mine);
+  if (other != MPI_GROUP_EMPTY) MPI_Group_free(&other);
+  MPI_Group_free(&world);
+}
+
 static void on_files(void) {
   MPI_Errhandler got;
   MPI_File_get_errhandler(MPI_FILE_NULL, &got);
@@ -106,6 +138,7 @@ int main(int argc, char** argv) {
   called_by_the_program();
   without_communicator();
   added_codes();
+  while_making();
   on_files();
   return finish();
 }

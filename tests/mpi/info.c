@@ -53,6 +53,25 @@ static void environment(void) {
   MPI_Info_get_string(info, "argv", &length, value, &flag);
   CHECK(flag && strcmp(value, "one two") == 0);
   MPI_Info_free(&info);
+  /* What the program's own arguments do not change is the same in both. */
+  int keys = 0, keys_there = 0;
+  char key[MPI_MAX_INFO_KEY], other[MPI_MAX_INFO_VAL];
+  MPI_Info_create_env(1, arguments, &info);
+  MPI_Info_get_nkeys(info, &keys);
+  MPI_Info_get_nkeys(MPI_INFO_ENV, &keys_there);
+  CHECK(keys == keys_there);
+  for (int i = 0; i < keys; ++i) {
+    MPI_Info_get_nthkey(info, i, key);
+    length = sizeof value;
+    MPI_Info_get_string(info, key, &length, value, &flag);
+    length = sizeof other;
+    MPI_Info_get_string(MPI_INFO_ENV, key, &length, other, &flag);
+    CHECK(flag && (strcmp(key, "command") == 0 || strcmp(value, other) == 0));
+  }
+  length = sizeof value;
+  MPI_Info_get_string(info, "thread_level", &length, value, &flag);
+  CHECK(flag && strcmp(value, "MPI_THREAD_SINGLE") == 0);
+  MPI_Info_free(&info);
 }
 
 int main(int argc, char** argv) {

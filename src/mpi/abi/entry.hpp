@@ -48,6 +48,7 @@ struct call_site {
                                   int argument, MPI_Count value);
 [[gnu::cold]] int refuse_rank(const call_site& site, const communicator& comm, int error,
                               int argument, int value);
+[[gnu::cold]] int refuse_inter(const call_site& site, const communicator& comm, int argument);
 [[gnu::cold]] int refuse_tag(const call_site& site, const object* where, int argument, int value);
 [[gnu::cold]] int refuse_null(const call_site& site, const object* where, int argument);
 [[gnu::cold]] int refuse_uncommitted(const call_site& site, const object* where, int argument);
@@ -123,6 +124,10 @@ template <class T>
 template <>
 inline datatype& nothing<datatype>() noexcept {
   return datatype::none();
+}
+template <>
+inline operation& nothing<operation>() noexcept {
+  return operation::none();
 }
 
 [[nodiscard]] inline bool is_tag(int tag) noexcept {

@@ -66,6 +66,7 @@ std::optional<int> barrier::run_in_slots(communicator& comm) const {
 
 std::optional<int> allreduce::run_in_slots(communicator& comm) const {
   comm.count_blocking_collective();
+  if (comm.is_inter()) return {};
   auto& team = comm.team();
   constexpr auto bytes_max =
       static_cast<std::int64_t>(collectives::shm_collective::value_bytes_max);

@@ -18,6 +18,8 @@
 ///
 /// Every struct has
 ///   int append(steps_builder& b) const;   appends the steps; an MPI error code
+///   int append_inter(steps_builder& b) const;   the same for an inter-communicator, on which those
+///       without it are refused
 /// Those whose schedules can be cached have
 ///   std::optional<collectives::call_key> key() const;   nothing: not with these arguments
 /// Those that, when blocking, may need no schedule have
@@ -31,6 +33,7 @@ using collectives::call_key;
 
 struct barrier {
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
   [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
 };
@@ -41,6 +44,7 @@ struct bcast {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
@@ -52,6 +56,7 @@ struct reduce {
   operation& op;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
@@ -62,6 +67,7 @@ struct allreduce {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
   [[nodiscard]] std::optional<int> run_in_slots(communicator& comm) const;
 };
@@ -93,6 +99,7 @@ struct reduce_scatter {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct reduce_scatter_block {
@@ -102,6 +109,7 @@ struct reduce_scatter_block {
   datatype& type;
   operation& op;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct gather {
@@ -113,6 +121,7 @@ struct gather {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct gatherv {
@@ -125,6 +134,7 @@ struct gatherv {
   datatype& type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct scatter {
@@ -136,6 +146,7 @@ struct scatter {
   datatype& receive_type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct scatterv {
@@ -148,6 +159,7 @@ struct scatterv {
   datatype& receive_type;
   int root;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct allgather {
@@ -158,6 +170,7 @@ struct allgather {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct allgatherv {
@@ -169,6 +182,7 @@ struct allgatherv {
   integers places;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoall {
@@ -179,6 +193,7 @@ struct alltoall {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoallv {
@@ -191,6 +206,7 @@ struct alltoallv {
   integers places;
   datatype& type;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 struct alltoallw {
@@ -203,6 +219,7 @@ struct alltoallw {
   integers places;
   const MPI_Datatype* types;
   int append(steps_builder& b) const;
+  int append_inter(steps_builder& b) const;
 };
 
 }  // namespace headway::mpi::calls

@@ -62,6 +62,12 @@ int make_request(communicator& comm, const collective_call& call,
 
 }  // namespace
 
+bool collective_call::is_inter(const steps_builder& to) noexcept { return to.comm.is_inter(); }
+
+int collective_call::refuse_inter() {
+  return fail(MPI_ERR_COMM, "the operation is not defined on inter-communicators");
+}
+
 int run_collective(communicator& comm, const collective_call& call, const optional_key& key) {
   auto steps = steps_for(comm, key);
   if (const int code = build(comm, call, steps, false)) return code;
@@ -83,25 +89,36 @@ int prepare_collective(communicator& comm, const collective_call& call, request*
   return MPI_SUCCESS;
 }
 
+namespace {
+
+/// A rank of `communicator::everybody` in words.
+std::string name_of(const communicator& comm, int rank) {
+  if (!comm.is_inter()) return fmt::format("rank {}", rank);
+  const int local = rank - comm.first_local();
+  if (0 <= local && local < comm.size()) return fmt::format("rank {} of the local group", local);
+  return fmt::format("rank {} of the remote group", rank - comm.first_remote());
+}
+
+}  // namespace
+
 int failure_code(messages::outcome how, int failed_rank, const communicator& comm) {
+  const auto whose = name_of(comm, failed_rank);
   switch (how) {
     case messages::outcome::truncated:
-      return fail_on(
-          &comm, MPI_ERR_TRUNCATE,
-          fmt::format("rank {} contributes more data than this rank expects from it", failed_rank));
+      return fail_on(&comm, MPI_ERR_TRUNCATE,
+                     fmt::format("{} contributes more data than this rank expects from it", whose));
     case messages::outcome::peer_lost:
-      return fail_on(
-          &comm, MPI_ERR_PROC_ABORTED,
-          fmt::format("a process of the communicator is gone, noticed at rank {}", failed_rank));
+      return fail_on(&comm, MPI_ERR_PROC_ABORTED,
+                     fmt::format("a process of the communicator is gone, noticed at {}", whose));
     case messages::outcome::ok:
     case messages::outcome::cancelled:
     case messages::outcome::failed:
       break;
   }
   return fail_on(&comm, MPI_ERR_OTHER,
-                 fmt::format("rank {} could not contribute its part, or contributes less data than "
-                             "this rank expects from it",
-                             failed_rank));
+                 fmt::format("{} could not contribute its part, or contributes less data than this "
+                             "rank expects from it",
+                             whose));
 }
 
 }  // namespace headway::mpi

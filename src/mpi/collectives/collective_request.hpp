@@ -41,8 +41,14 @@ struct collective_call {
   template <class Arguments>
   explicit collective_call(const Arguments& a)
       : arguments(&a), append([](const void* of, steps_builder& to) {
-          return static_cast<const Arguments*>(of)->append(to);
+          const auto& call = *static_cast<const Arguments*>(of);
+          if (!is_inter(to)) [[likely]]
+            return call.append(to);
+          if constexpr (requires { call.append_inter(to); }) return call.append_inter(to);
+          return refuse_inter();
         }) {}
+  [[nodiscard]] static bool is_inter(const steps_builder& to) noexcept;
+  [[nodiscard]] static int refuse_inter();
   const void* arguments;
   int (*append)(const void* arguments, steps_builder& to);
 };

@@ -28,6 +28,11 @@ const predefined_operation all_operations[] = {{MPI_SUM, "MPI_SUM", sum},
 
 }  // namespace
 
+operation& operation::none() noexcept {
+  static auto* const made = new operation;
+  return *made;
+}
+
 void define_operations() {
   static const bool once = [] {
     for (const auto& each : all_operations) {

@@ -23,6 +23,9 @@ class operation final : public object {
   explicit operation(MPI_User_function_c* made, bool is_commutative) noexcept
       : user_large(made), commutative(is_commutative) {}
 
+  /// Takes the place of an argument that is not significant.
+  [[nodiscard]] static operation& none() noexcept;
+
   const char* name = "the user's operation";
   std::optional<collectives::operation> predefined = {};
   MPI_User_function* user = nullptr;

@@ -46,9 +46,32 @@ bool spans_nodes(const processes::membership& members) {
   });
 }
 
-communicator::communicator(processes::membership_ref members, int rank, std::string given)
-    : name(std::move(given)), members_(std::move(members)), rank_(rank), size_(members_->size()) {
-  HEADWAY_ASSERT(has_rank(rank));
+namespace {
+
+processes::membership_ref both(const processes::membership& local,
+                               const communicator::remote_side& remote) {
+  std::vector<processes::peer_id> all;
+  all.reserve(static_cast<std::size_t>(local.size() + remote.members->size()));
+  const auto append = [&](const processes::membership& group) {
+    for (const auto process : group.peers()) all.push_back(process);
+  };
+  append(remote.is_first ? *remote.members : local);
+  append(remote.is_first ? local : *remote.members);
+  return memberships().intern(all);
+}
+
+}  // namespace
+
+communicator::communicator(processes::membership_ref members, int rank, std::string given,
+                           std::optional<remote_side> other)
+    : name(std::move(given)),
+      members_(std::move(members)),
+      remote_(std::move(other)),
+      everybody_(remote_ ? both(*members_, *remote_) : members_),
+      rank_(rank),
+      size_(members_->size()),
+      peer_count_(remote_ ? remote_->members->size() : size_) {
+  HEADWAY_ASSERT(0 <= rank && rank < size_);
 }
 
 communicator::~communicator() {
@@ -62,14 +85,15 @@ communicator::~communicator() {
 void communicator::open(std::uint32_t id) {
   HEADWAY_ASSERT(!open_ && id < messages::context_pair::count);
   id_ = id;
-  messages_ = exchange().open_context(2 * id, rank_, members_, false);
-  collective_ = exchange().open_context(2 * id + 1, rank_, members_, true);
+  const auto& reachable = remote_ ? remote_->members : members_;
+  messages_ = exchange().open_context(2 * id, rank_, reachable, false);
+  collective_ = exchange().open_context(2 * id + 1, rank_among_all(), everybody_, true);
   auto& runtime = *the_library.runtime;
   team_.emplace(exchange(), *collective_,
                 collectives::exchange_team::surroundings{
                     .memory = {.slots = runtime.shm_slots(), .copies = runtime.node_memory()},
-                    .oversubscribed = runtime.outnumber_processors(*members_),
-                    .on_one_node = !spans_nodes(*members_),
+                    .oversubscribed = runtime.outnumber_processors(*everybody_),
+                    .on_one_node = !spans_nodes(*everybody_),
                     .chosen_by_user = the_library.collectives});
   open_ = true;
   follow_hints();

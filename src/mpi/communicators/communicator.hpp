@@ -18,6 +18,7 @@
 #include "mpi/objects/errhandler.hpp"
 #include "mpi/objects/info.hpp"
 #include "mpi/objects/object.hpp"
+#include "mpi/partitioned/tag_ranges.hpp"
 
 namespace headway::mpi {
 
@@ -30,6 +31,10 @@ inline constexpr const char* strategy_hint = "headway_strategy";
 /// An MPI communicator: a group of processes and two matching spaces, one for the program's
 /// messages and one for collective operations (contexts 2n and 2n + 1, where n is its context id).
 ///
+/// An inter-communicator has a second group, whose ranks its messages go to and come from: those
+/// are the members of its space of messages. Its space of collective operations has both groups,
+/// one behind the other in the same order in all processes.
+///
 /// Shape:    the contexts are opened when the members have agreed on n; before that (MPI_Comm_idup)
 ///           only the handle exists. After MPI_Comm_free the object exists until its last operation
 ///           has ended.
@@ -41,8 +46,15 @@ class communicator final : public object {
   static constexpr object_kind object_kind_of = object_kind::comm;
   static constexpr std::uintptr_t null_value = 0x100;
 
-  /// `rank` is this process's among `members`.
-  communicator(processes::membership_ref members, int rank, std::string name);
+  /// The other group of an inter-communicator.
+  struct remote_side {
+    processes::membership_ref members;
+    bool is_first;  ///< comes before the local group where both are one; the other side differs
+  };
+
+  /// `rank` is this process's among `members`, the local group.
+  communicator(processes::membership_ref members, int rank, std::string name,
+               std::optional<remote_side> other = {});
   ~communicator() override;
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -52,9 +64,37 @@ class communicator final : public object {
     return members_;
   }
 
+  [[nodiscard]] bool is_inter() const noexcept { return remote_.has_value(); }
+  /// Of an inter-communicator.
+  [[nodiscard]] const remote_side& remote() const noexcept { return *remote_; }
+  /// How many processes messages go to and blocks are exchanged with: those of the group, or of
+  /// the remote group.
+  [[nodiscard]] int peer_count() const noexcept { return peer_count_; }
   [[nodiscard]] bool has_rank(int rank) const noexcept {
-    return static_cast<unsigned>(rank) < static_cast<unsigned>(size_);
+    return static_cast<unsigned>(rank) < static_cast<unsigned>(peer_count_);
   }
+
+  // Both groups of an inter-communicator in one: the ranks of `collective()` and `team()`. Without
+  // a remote group these are the ranks of the communicator.
+  [[nodiscard]] const processes::membership_ref& everybody() const noexcept { return everybody_; }
+  [[nodiscard]] int rank_among_all() const noexcept { return first_local() + rank_; }
+  [[nodiscard]] int first_local() const noexcept {
+    return is_inter() && remote_->is_first ? peer_count_ : 0;
+  }
+  [[nodiscard]] int first_remote() const noexcept {
+    return is_inter() && !remote_->is_first ? size_ : 0;
+  }
+
+  // The root of a collective operation: of an inter-communicator also MPI_ROOT and MPI_PROC_NULL.
+  [[nodiscard]] bool may_have_root(int root) const noexcept {
+    return has_rank(root) || (is_inter() && (root == MPI_ROOT || root == MPI_PROC_NULL));
+  }
+  [[nodiscard]] bool is_root(int root) const noexcept {
+    return root == (is_inter() ? MPI_ROOT : rank_);
+  }
+  /// Sends to the root or receives from it; in an inter-communicator the root itself does not.
+  [[nodiscard]] bool serves_root(int root) const noexcept { return !is_inter() || root >= 0; }
+  [[nodiscard]] bool has_part_in(int root) const noexcept { return root != MPI_PROC_NULL; }
   [[nodiscard]] bool may_send_to(int rank) const noexcept {
     return has_rank(rank) || rank == MPI_PROC_NULL;
   }
@@ -93,6 +133,7 @@ class communicator final : public object {
     return messages::agreement_tags.of(agreements_.fetch_add(1, std::memory_order_relaxed));
   }
 
+  tag_ranges partition_tags;  ///< of this process's partitioned sends
   std::string name;
   errhandler_ref handler;
   attribute_set attributes;
@@ -107,8 +148,11 @@ class communicator final : public object {
 
  private:
   processes::membership_ref members_;
+  std::optional<remote_side> remote_;
+  processes::membership_ref everybody_;
   int rank_;
   int size_;
+  int peer_count_;
   std::uint32_t id_ = 0;
   bool open_ = false;
   messages::context* messages_ = nullptr;

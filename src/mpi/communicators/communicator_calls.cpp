@@ -27,7 +27,7 @@ class dup_request final : public request {
   dup_request(communicator& parent, communicator& new_one)
       : parent_(parent),
         made_(new_one),
-        agreement_(parent, parent.shared_members(), parent.next_agreement_tag()) {
+        agreement_(parent, parent.everybody(), parent.next_agreement_tag()) {
     comm = &parent;
     pending = &agreement_.done;
     agreement_.start();
@@ -49,6 +49,8 @@ class dup_request final : public request {
   context_agreement agreement_;
 };
 
+static_assert(MPI_CONGRUENT < MPI_SIMILAR && MPI_SIMILAR < MPI_UNEQUAL);
+
 /// An error code if a process of `which` is not a member of `comm`.
 int check_inside(const communicator& comm, const group& which) {
   const auto inside = [&](processes::peer_id process) { return comm.members().contains(process); };
@@ -61,27 +63,24 @@ struct split_entry {
   int key;
 };
 
-/// This process's part of a split: its processes in order of key and old rank.
-processes::membership_ref own_part(const communicator& comm, std::span<const split_entry> all,
-                                   int& rank) {
-  const split_entry mine = all[static_cast<std::size_t>(comm.rank())];
+/// The processes of one group that have this color, in order of key and old rank. `all` has the
+/// entries of that group.
+processes::membership_ref part_of(const processes::membership& group,
+                                  std::span<const split_entry> all, int color) {
   std::vector<int> ranks;
-  for (int i = 0; i < comm.size(); ++i) {
-    if (all[static_cast<std::size_t>(i)].color == mine.color) ranks.push_back(i);
+  for (int i = 0; i < group.size(); ++i) {
+    if (all[static_cast<std::size_t>(i)].color == color) ranks.push_back(i);
   }
   std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
     return all[static_cast<std::size_t>(a)].key < all[static_cast<std::size_t>(b)].key;
   });
   std::vector<processes::peer_id> members;
   members.reserve(ranks.size());
-  for (const int each : ranks) {
-    if (each == comm.rank()) rank = static_cast<int>(members.size());
-    members.push_back(comm.members()[each]);
-  }
+  for (const int each : ranks) members.push_back(group[each]);
   return memberships().intern(members);
 }
 
-/// The values of all members, in rank order.
+/// The values of all members, in the order of `everybody`.
 template <class T>
 int gather(communicator& comm, const T& mine, std::vector<T>& all) {
   std::vector<std::byte> gathered;
@@ -89,19 +88,42 @@ int gather(communicator& comm, const T& mine, std::vector<T>& all) {
                        gathered)) {
     return fail(MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
   }
-  all.resize(static_cast<std::size_t>(comm.size()));
+  all.resize(static_cast<std::size_t>(comm.everybody()->size()));
   std::memcpy(all.data(), gathered.data(), gathered.size());
   return MPI_SUCCESS;
 }
 
-/// Makes a communicator of each color; processes with MPI_UNDEFINED get none.
+/// Makes a communicator of each color; processes with MPI_UNDEFINED get none, nor do those whose
+/// color no process of the remote group has.
 int split(communicator& comm, std::span<const split_entry> all, communicator*& made) {
-  if (all[static_cast<std::size_t>(comm.rank())].color != MPI_UNDEFINED) {
-    int rank = 0;
-    auto members = own_part(comm, all, rank);
-    made = make_communicator(comm, std::move(members), rank);
+  const auto entries_of = [&](int first, int count) {
+    return all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  };
+  const int color = all[static_cast<std::size_t>(comm.rank_among_all())].color;
+  if (color != MPI_UNDEFINED) {
+    auto local = part_of(comm.members(), entries_of(comm.first_local(), comm.size()), color);
+    std::optional<communicator::remote_side> other;
+    if (comm.is_inter()) {
+      other = comm.remote();
+      other->members = part_of(*comm.remote().members,
+                               entries_of(comm.first_remote(), comm.peer_count()), color);
+    }
+    const int rank = *local->rank_of(this_process());
+    if (!other || !other->members->empty())
+      made = make_communicator(comm, std::move(local), rank, std::move(other));
   }
   return agree_and_open(comm, made);
+}
+
+/// MPI_Comm_create of an inter-communicator: the processes of `members`, and those of the group
+/// that the remote side passes.
+int create_inter(communicator& comm, const group& members, communicator*& made) {
+  // A split whose key is the rank in the group.
+  const int rank = members.rank();
+  const split_entry mine{rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, rank};
+  std::vector<split_entry> all;
+  if (const int code = gather(comm, mine, all)) return code;
+  return split(comm, all, made);
 }
 
 int split_by_hardware(communicator& comm, int split_type, int key, const info* hints,
@@ -148,7 +170,8 @@ void set_hints(communicator& comm, const info* hints) {
 
 /// A copy with attributes and topology, not open yet.
 int copy(communicator& comm, info* hints, communicator*& made) {
-  made = make_communicator(comm, comm.shared_members(), comm.rank());
+  made = make_communicator(comm, comm.shared_members(), comm.rank(),
+                           comm.is_inter() ? std::optional(comm.remote()) : std::nullopt);
   made->topology = comm.topology;
   set_hints(*made, hints);
   const int code = made->attributes.copy_from(comm, comm.attributes);
@@ -174,26 +197,23 @@ int comm_rank(communicator& comm, int& rank) {
 }
 
 int comm_compare(communicator& comm1, communicator& comm2, int& result) {
-  result = &comm1 == &comm2 ? MPI_IDENT : compare(comm1.members(), comm2.members(), MPI_CONGRUENT);
+  if (&comm1 == &comm2) {
+    result = MPI_IDENT;
+  } else if (comm1.is_inter() != comm2.is_inter()) {
+    result = MPI_UNEQUAL;
+  } else {
+    result = compare(comm1.members(), comm2.members(), MPI_CONGRUENT);
+    if (comm1.is_inter()) {  // the greater of the two is the weaker: see the static_assert
+      result = std::max(result,
+                        compare(*comm1.remote().members, *comm2.remote().members, MPI_CONGRUENT));
+    }
+  }
   return MPI_SUCCESS;
 }
 
 int comm_group(communicator& comm, group*& made) {
   made = make_group(comm.shared_members());
   return MPI_SUCCESS;
-}
-
-int comm_test_inter(communicator&, int& flag) {
-  flag = 0;
-  return MPI_SUCCESS;
-}
-
-int comm_remote_size(communicator&, int&) {
-  return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-communicator");
-}
-
-int comm_remote_group(communicator&, group*&) {
-  return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-communicator");
 }
 
 int comm_get_parent(communicator*& parent) {
@@ -224,6 +244,7 @@ int comm_idup_with_info(communicator& comm, info* hints, communicator*& made, re
 
 int comm_create(communicator& comm, group& members, communicator*& made) {
   if (const int code = check_inside(comm, members)) return code;
+  if (comm.is_inter()) return create_inter(comm, members, made);
   if (members.rank() != MPI_UNDEFINED) {
     made = make_communicator(comm, members.shared_members(), members.rank());
   }
@@ -242,7 +263,7 @@ int comm_split(communicator& comm, int color, int key, communicator*& made) {
     return fail(MPI_ERR_ARG, "argument 2 (color) is {}, but must not be negative", color);
   }
   std::vector<split_entry> all;
-  if (const int code = gather(comm, split_entry{color, key}, all)) return code;
+  if (const int code = mpi::gather(comm, split_entry{color, key}, all)) return code;
   return split(comm, all, made);
 }
 

@@ -7,16 +7,13 @@
 #include "mpi/objects/info.hpp"
 #include "mpi/point_to_point/request.hpp"
 
-/// MPI-5.0 sections 7.4 and 7.8: communicators. Inter-communicators are not implemented.
+/// MPI-5.0 sections 7.4 and 7.8: communicators. See also intercommunicator_calls.hpp.
 namespace headway::mpi::calls {
 
 int comm_size(communicator& comm, int& size);
 int comm_rank(communicator& comm, int& rank);
 int comm_compare(communicator& comm1, communicator& comm2, int& result);
 int comm_group(communicator& comm, group*& made);
-int comm_test_inter(communicator& comm, int& flag);
-int comm_remote_size(communicator& comm, int& size);
-int comm_remote_group(communicator& comm, group*& made);
 int comm_get_parent(communicator*& parent);
 
 int comm_dup(communicator& comm, communicator*& made);

@@ -22,7 +22,7 @@ context_agreement::context_agreement(communicator& parent, processes::membership
                                      int tag)
     : parent_(parent),
       members_(std::move(members)),
-      me_(members_->rank_of(parent.members()[parent.rank()]).value()),
+      me_(members_->rank_of(this_process()).value()),
       tag_(tag),
       choice_(all_context_ids(), seed_of(parent, tag)) {
   HEADWAY_ASSERT(parent.is_open());
@@ -38,8 +38,8 @@ void context_agreement::start() noexcept {
 }
 
 int context_agreement::rank_in_parent(int index) const noexcept {
-  return members_ == parent_.shared_members() ? index
-                                              : *parent_.members().rank_of((*members_)[index]);
+  return members_ == parent_.everybody() ? index
+                                         : *parent_.everybody()->rank_of((*members_)[index]);
 }
 
 /// Starts the next step of the round, or the next round, or ends the agreement.

@@ -12,8 +12,8 @@ namespace headway::mpi {
 // Bruck's algorithm: after step k each member holds its own entry and the 2^k - 1 that follow it.
 bool gather_from_all(communicator& comm, int tag, std::span<const std::byte> mine,
                      std::vector<std::byte>& all) {
-  const auto n = static_cast<std::size_t>(comm.size());
-  const auto me = static_cast<std::size_t>(comm.rank());
+  const auto n = static_cast<std::size_t>(comm.everybody()->size());
+  const auto me = static_cast<std::size_t>(comm.rank_among_all());
   const std::size_t each = mine.size();
   std::vector<std::byte> mine_first(n * each);
   std::memcpy(mine_first.data(), mine.data(), each);
@@ -38,8 +38,10 @@ bool gather_from_all(communicator& comm, int tag, std::span<const std::byte> min
   return true;
 }
 
-communicator* make_communicator(communicator& parent, processes::membership_ref members, int rank) {
-  auto* made = pool<communicator>::all().make(std::move(members), rank, std::string());
+communicator* make_communicator(communicator& parent, processes::membership_ref members, int rank,
+                                std::optional<communicator::remote_side> other) {
+  auto* made =
+      pool<communicator>::all().make(std::move(members), rank, std::string(), std::move(other));
   made->handler = parent.handler;
   return made;
 }
@@ -68,7 +70,7 @@ int agree(context_agreement& agreement, communicator*& made) {
 
 int agree_and_open(communicator& parent, communicator*& made) {
   reap_communicators();
-  context_agreement agreement(parent, parent.shared_members(), parent.next_agreement_tag());
+  context_agreement agreement(parent, parent.everybody(), parent.next_agreement_tag());
   return agree(agreement, made);
 }
 

@@ -132,6 +132,21 @@ int get_address(const void* location, MPI_Aint& address) {
   return MPI_SUCCESS;
 }
 
+int type_extent(datatype& type, MPI_Aint& extent) {
+  extent = type.layout().extent();
+  return MPI_SUCCESS;
+}
+
+int type_lb(datatype& type, MPI_Aint& displacement) {
+  displacement = type.layout().lb();
+  return MPI_SUCCESS;
+}
+
+int type_ub(datatype& type, MPI_Aint& displacement) {
+  displacement = type.layout().ub();
+  return MPI_SUCCESS;
+}
+
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement) { return base + displacement; }
 MPI_Aint aint_diff(MPI_Aint first, MPI_Aint second) { return first - second; }
 

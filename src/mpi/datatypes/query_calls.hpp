@@ -25,6 +25,10 @@ int type_set_name(datatype& type, const char* name);
 int type_get_name(datatype* type, char* name, int& resultlen);
 
 int get_address(const void* location, MPI_Aint& address);
+// Removed from the standard.
+int type_extent(datatype& type, MPI_Aint& extent);
+int type_lb(datatype& type, MPI_Aint& displacement);
+int type_ub(datatype& type, MPI_Aint& displacement);
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement);
 MPI_Aint aint_diff(MPI_Aint first, MPI_Aint second);
 

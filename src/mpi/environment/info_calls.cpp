@@ -15,6 +15,22 @@
 namespace headway::mpi {
 namespace {
 
+/// Null: not known yet.
+const char* thread_level() {
+  if (the_library.world == nullptr)  // sessions alone: each gets MPI_THREAD_MULTIPLE
+    return running() ? "MPI_THREAD_MULTIPLE" : nullptr;
+  switch (the_library.thread_level) {
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    default:
+      return "MPI_THREAD_SINGLE";
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> environment_entries(
     const std::vector<std::string>& arguments) {
   std::vector<std::pair<std::string, std::string>> made;
@@ -31,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> environment_entries(
     made.emplace_back("host", machine.nodename);
     made.emplace_back("arch", machine.machine);
   }
+  if (const char* level = thread_level()) made.emplace_back("thread_level", level);
   char folder[PATH_MAX];
   if (getcwd(folder, sizeof folder) != nullptr && std::strlen(folder) < MPI_MAX_INFO_VAL) {
     made.emplace_back("wdir", folder);
@@ -63,16 +80,11 @@ int refuse_to_change(const info& where) {
 
 }  // namespace
 
-void fill_info_env(int thread_level) {
+void fill_info_env() {
   info& made = environment();
   for (const auto& [key, value] : environment_entries({program_invocation_name})) {
     made.set(key, value);
   }
-  const char* level = thread_level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
-                      : thread_level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-                      : thread_level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-                                                              : "MPI_THREAD_SINGLE";
-  made.set("thread_level", level);
 }
 
 namespace calls {

@@ -187,7 +187,7 @@ int open_world(int thread_level) {
       reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF), messages::context_pair::self);
   the_library.thread_level = thread_level;
   the_library.main_thread = pthread_self();
-  fill_info_env(thread_level);
+  fill_info_env();
   set_up(true);
   the_library.world_is.store(library::phase::running, std::memory_order_release);  // as `up`
   return MPI_SUCCESS;

@@ -29,6 +29,9 @@ errhandler& handler_for(const call_site& site, const object*& where) {
     case object_kind::session:
       found = static_cast<const session*>(where)->handler.get();
       break;
+    case object_kind::errhandler:  // an argument of a call that makes an object
+      found = const_cast<errhandler*>(static_cast<const errhandler*>(where));
+      break;
     default:
       break;
   }
@@ -145,7 +148,12 @@ int refuse_rank(const call_site& site, const communicator& comm, int error, int 
   const std::string name = comm.name.empty() ? "the communicator" : "communicator " + comm.name;
   return hand_over(site, &comm, error,
                    fmt::format("{} is {}, but {} has ranks 0 to {}", argument_text(site, argument),
-                               value, name, comm.size() - 1));
+                               value, name, comm.peer_count() - 1));
+}
+
+int refuse_inter(const call_site& site, const communicator& comm, int argument) {
+  return hand_over(site, &comm, MPI_ERR_COMM,
+                   argument_text(site, argument) + " is an inter-communicator");
 }
 
 int refuse_tag(const call_site& site, const object* where, int argument, int value) {

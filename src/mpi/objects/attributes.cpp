@@ -20,6 +20,8 @@ namespace {
 struct keyval_table {
   base::mutex lock;
   std::unordered_map<int, std::shared_ptr<keyval>> by_key HEADWAY_GUARDED_BY(lock);
+  /// Of freed keys, until no attribute has them: programs may free them again.
+  std::unordered_map<int, std::weak_ptr<keyval>> freed HEADWAY_GUARDED_BY(lock);
   int next HEADWAY_GUARDED_BY(lock) = 0x10000;  // above the predefined keys
 };
 
@@ -99,8 +101,15 @@ std::shared_ptr<keyval> find_keyval(int key, object_kind kind) {
 bool free_keyval(int key, object_kind kind) {
   auto& all = keyvals();
   const base::lock_guard held(all.lock);
+  std::erase_if(all.freed, [](const auto& each) { return each.second.expired(); });
   const auto at = all.by_key.find(key);
-  if (at == all.by_key.end() || at->second->kind != kind) return false;
+  if (at == all.by_key.end()) {
+    const auto before = all.freed.find(key);
+    const auto attached = before == all.freed.end() ? nullptr : before->second.lock();
+    return attached && attached->kind == kind;
+  }
+  if (at->second->kind != kind) return false;
+  all.freed.emplace(key, at->second);
   all.by_key.erase(at);
   return true;
 }

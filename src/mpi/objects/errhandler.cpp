@@ -29,16 +29,18 @@ predefined_errhandlers& standard() {
 
 [[maybe_unused]] const auto& defined_at_load = standard();
 
+/// With a null handle where `where` is not of the type.
 template <class T, class Function>
 void call(errhandler::any_function user, const object& where, int code) {
-  auto h = handle_of(static_cast<const T*>(&where));
+  const bool fits = where.kind() == T::object_kind_of;
+  auto h = handle_of(fits ? static_cast<const T*>(&where) : nullptr);
   reinterpret_cast<Function*>(user)(&h, &code);
 }
 
 }  // namespace
 
 void errhandler::call_user(const object& where, int code) const {
-  switch (where.kind()) {
+  switch (of_) {
     case object_kind::comm:
       return call<communicator, MPI_Comm_errhandler_function>(user_, where, code);
     case object_kind::win:

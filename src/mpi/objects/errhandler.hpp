@@ -37,7 +37,8 @@ class errhandler final : public object {
   [[nodiscard]] bool fits(object_kind kind) const noexcept {
     return what_ != action::call_user || of_ == kind;
   }
-  /// Calls the user's function with the handle of `where` and `code`.
+  /// Calls the user's function with the handle of `where` and `code`; with a null handle where that
+  /// is none of the function's type: the object was to be made by the call that failed.
   void call_user(const object& where, int code) const;
 
   void add_user() noexcept {

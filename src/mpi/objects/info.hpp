@@ -38,6 +38,6 @@ class info final : public object {
 };
 
 /// Fills MPI_INFO_ENV. Called at start, when the job is known.
-void fill_info_env(int thread_level);
+void fill_info_env();
 
 }  // namespace headway::mpi

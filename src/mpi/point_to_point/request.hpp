@@ -33,6 +33,8 @@ class request : public object {
   virtual int start() { return MPI_ERR_REQUEST; }
   /// MPI_Cancel; no effect on an operation that cannot be cancelled.
   virtual int cancel() { return MPI_SUCCESS; }
+  /// MPI_Request_free before it is complete: it goes on, and is freed some time after its end.
+  [[nodiscard]] virtual bool may_be_abandoned() const noexcept { return true; }
   /// Called once, after `finish`, before the handle is freed: a generalised request's free
   /// function.
   virtual int leave() { return MPI_SUCCESS; }

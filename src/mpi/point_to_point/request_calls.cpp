@@ -267,6 +267,9 @@ int request_get_status_some(int count, const MPI_Request* requests, int& outcoun
 }
 
 int request_free(request*& r) {
+  if (is_waited_for(r) && !r->is_complete() && !r->may_be_abandoned())
+    return fail(MPI_ERR_REQUEST,
+                "an operation of this kind may not be freed before it is complete");
   abandon(*r);
   r = nullptr;
   return MPI_SUCCESS;

@@ -35,13 +35,6 @@ int no_such_set(const char* name) {
   return fail(MPI_ERR_ARG, "there is no process set '{}'", name);
 }
 
-/// The tag of an agreement, from the program's text.
-int tag_of(std::string_view text) {
-  std::uint32_t hash = 2166136261u;
-  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619u;
-  return static_cast<int>(hash ^ hash >> 30);
-}
-
 }  // namespace
 
 int session_init(info* hints, errhandler& handler, session*& made) {
@@ -115,7 +108,8 @@ int comm_create_from_group(group& members, const char* stringtag, info* hints, e
   made = make_communicator(*the_library.job, members.shared_members(), members.rank());
   made->handler = errhandler_ref(handler);
   if (hints != nullptr) made->hints = hints->entries();
-  return agree_and_open(*the_library.job, members.shared_members(), tag_of(stringtag), made);
+  return agree_and_open(*the_library.job, members.shared_members(), agreement_tag_of(stringtag),
+                        made);
 }
 
 }  // namespace headway::mpi::calls

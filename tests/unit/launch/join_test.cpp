@@ -50,6 +50,8 @@ TEST(join, a_launcher_that_is_not_understood_is_named_in_one_line) {
   } cases[] = {
       {{"OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=x"}, "mpirun (OMPI_COMM_WORLD_SIZE=4)"},
       {{"PMIX_NAMESPACE=slurm.pmix.1.0", "PMIX_RANK=0"}, "PMIX_NAMESPACE=slurm.pmix.1.0"},
+      {{"SLURM_STEP_NUM_TASKS=2", "PMIX_NAMESPACE=slurm.pmix.1.0"},
+       "PMIX_NAMESPACE=slurm.pmix.1.0"},
       {{"PMIX_SERVER_URI2=x", "OMPI_COMM_WORLD_SIZE=4"}, "mpirun (OMPI_COMM_WORLD_SIZE=4)"},
       {{"SLURM_NTASKS=2"}, "srun"},
       {{"SLURM_NTASKS=2", "SLURM_STEP_NUM_TASKS=2"}, "SLURM_STEP_NUM_TASKS=2"},
@@ -66,6 +68,7 @@ TEST(join, a_launcher_that_is_not_understood_is_named_in_one_line) {
 TEST(join, one_task_alone_needs_no_warning) {
   EXPECT_EQ(warning_of(told({"SLURM_NTASKS=1"})), "");
   EXPECT_EQ(warning_of(told({"SLURM_NTASKS=8", "SLURM_STEP_NUM_TASKS=1"})), "");
+  EXPECT_EQ(warning_of(told({"SLURM_STEP_NUM_TASKS=1", "PMIX_NAMESPACE=slurm.pmix.1.0"})), "");
   EXPECT_EQ(warning_of(told({"OMPI_COMM_WORLD_SIZE=1"})), "");
 }
 

@@ -15,11 +15,11 @@ struct settings {
   std::int64_t eager_memory_bytes = 256 << 20;      ///< HEADWAY_EAGER_MEMORY
   std::int64_t eager_peer_bytes_max = 1 << 20;      ///< HEADWAY_EAGER_PEER
   std::size_t rails_per_peer = rails_per_peer_max;  ///< HEADWAY_RAILS_PER_PEER
+  std::uint64_t cut_off_ns = 600'000'000'000;       ///< HEADWAY_CUT_OFF_MS
+  bool replay_single = false;                       ///< HEADWAY_REPLAY=always
   /// Packets that follow each other closely are collected whatever a packet costs the rail, and
   /// without an event thread: for tests.
   bool collect_always = false;
-  std::uint64_t cut_off_ns = 600'000'000'000;      ///< HEADWAY_CUT_OFF_MS
-  bool replay_single = false;                      ///< HEADWAY_REPLAY=always
   const strategy* how = find_strategy("sampled");  ///< HEADWAY_STRATEGY
 
   /// What the variables say; `processes` is left to the caller.

@@ -53,7 +53,10 @@ int start_two(const sample_options& wanted) {
 class session {
  public:
   session(launch::job& job, const sample_options& wanted, const runtime::settings& chosen)
-      : job_(job), wanted_(wanted), chosen_(chosen), profiles_(chosen.sampling) {}
+      : job_(job), wanted_(wanted), chosen_(chosen), profiles_(chosen.sampling) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+      known_.add({.job = processes::job_id_of(job.who().job_id), .rank = rank});
+  }
 
   base::result<std::vector<sampled_rail>> run();
   [[nodiscard]] bool first() const { return job_.who().rank == 0; }
@@ -76,6 +79,7 @@ class session {
   const sample_options& wanted_;
   const runtime::settings& chosen_;
   const wireup::rail_profiles profiles_;
+  processes::table known_;  // both ranks: their numbers in it are their ranks
   std::vector<wireup::opened_rail> opened_;
   std::vector<way> ways_;  // that reach the other rank, in an order that both have
   std::string here_, there_;
@@ -92,9 +96,10 @@ bool session::wants(std::string_view rail) const {
 base::result<> session::meet() {
   auto how = chosen_;
   if (how.rails.connections == 0) how.rails.connections = connections_tried;
-  auto opened = runtime::open_rails(job_, how, profiles_);
+  const auto me = static_cast<rails::peer_id>(job_.who().rank);
+  auto opened = runtime::open_rails({.job = job_, .known = known_, .me = me}, how, profiles_);
   if (!opened) return std::unexpected(opened.error());
-  opened_ = std::move(*opened);
+  opened_ = std::move(opened->all);
   here_ = wireup::own_host();
   const wireup::own_rails ours(opened_);
   const wireup::process_record own{.host = here_, .addresses = ours.addresses()};

@@ -39,7 +39,6 @@ layout_facts layout_facts::of(const layout& l) {
           .true_ub = l.true_ub_,
           .set_lb = l.lb_,
           .set_ub = l.ub_,
-          .padded_ub = l.bounds_set_ ? l.true_ub_ : l.ub_,
           .alignment = l.alignment_,
           .kind = l.kind_,
           .element_kind = l.element_kind_,
@@ -64,7 +63,6 @@ layout_facts layout_facts::repeated(std::int64_t rounds, std::int64_t stride) co
   made.true_ub = sum.plus(true_ub, up);
   made.set_lb = sum.plus(set_lb, down);
   made.set_ub = sum.plus(set_ub, up);
-  made.padded_ub = sum.plus(padded_ub, up);
   (void)sum.times(rounds, stride);  // plan.cpp computes this when it folds loops: check it here
   if (made.overflow) return made;
   made.plan = datatypes::repeat(plan, rounds, stride);
@@ -80,7 +78,6 @@ layout_facts layout_facts::moved(std::int64_t offset) const {
   made.true_ub = sum.plus(true_ub, offset);
   made.set_lb = sum.plus(set_lb, offset);
   made.set_ub = sum.plus(set_ub, offset);
-  made.padded_ub = sum.plus(padded_ub, offset);
   made.plan.offset = sum.plus(plan.offset, offset);
   return made;
 }
@@ -103,10 +100,7 @@ void layout_facts::fill(layout& l, const layout_facts& facts) {
     l.true_ub_ = facts.true_ub;
   }
   l.lb_ = facts.bounds_set ? facts.set_lb : l.true_lb_;
-  // Not before the end of any part: at a misaligned place a part's padding may reach further than
-  // that of the whole.
-  const auto end = facts.size > 0 ? std::max(facts.true_ub, facts.padded_ub) : 0;
-  l.ub_ = facts.bounds_set ? facts.set_ub : l.lb_ + round_up(end - l.lb_, facts.alignment);
+  l.ub_ = facts.bounds_set ? facts.set_ub : l.lb_ + round_up(l.true_ub_ - l.lb_, facts.alignment);
   l.origin_ = facts.plan.offset;
   l.plan_ = facts.plan.plan;
   l.signature_ = facts.elements ? facts.elements : std::make_shared<const signature>();
@@ -142,7 +136,6 @@ void facts_list::add(const layout_facts& part) {
       first || sum_.element_kind == part.element_kind ? part.element_kind : number::none;
   sum_.true_lb = first ? part.true_lb : std::min(sum_.true_lb, part.true_lb);
   sum_.true_ub = first ? part.true_ub : std::max(sum_.true_ub, part.true_ub);
-  sum_.padded_ub = first ? part.padded_ub : std::max(sum_.padded_ub, part.padded_ub);
   sum_.alignment = std::max(sum_.alignment, part.alignment);
   sum_.size = careful(sum_.overflow).plus(sum_.size, part.size);
   plans_.add(0, part.plan);

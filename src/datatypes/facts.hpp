@@ -15,7 +15,6 @@ struct layout_facts {
   std::int64_t size = 0;
   std::int64_t true_lb = 0, true_ub = 0;  ///< only if size > 0
   std::int64_t set_lb = 0, set_ub = 0;    ///< only if bounds_set
-  std::int64_t padded_ub = 0;             ///< only if size > 0: where a part's own padding ends
   std::int64_t alignment = 1;
   number kind = number::none;
   number element_kind = number::none;

@@ -40,18 +40,6 @@ TEST(layout, pads_a_structure_to_its_strictest_member) {
   EXPECT_EQ(made->true_extent(), 9);
 }
 
-TEST(layout, does_not_end_before_a_part_whose_padding_lies_at_a_misaligned_place) {
-  const auto& four = layout::of(number::int32);
-  const auto padded = build_hvector(3, 4, 25, four).value();
-  EXPECT_EQ(padded->extent(), 68);
-  const auto whole = build_hvector(2, 3, 4 * padded->extent() + 1, *padded).value();
-  EXPECT_EQ(whole->ub(), 480) << "the last part ends at 477";
-  EXPECT_EQ(whole->true_ub(), 475);
-  const std::int64_t blocks[] = {1, 1}, places[] = {1, 0};
-  const layout* types[] = {whole.get(), &four};
-  EXPECT_EQ(build_struct(blocks, places, types).value()->ub(), 484);
-}
-
 TEST(layout, lets_set_bounds_rule_in_all_types_built_from_it) {
   const auto wide = build_resized(-4, 20, layout::of(number::int32)).value();
   EXPECT_EQ(wide->lb(), -4);

@@ -27,8 +27,8 @@ struct opened_rails {
 /// interface behind all first ones. The one place that names the drivers.
 ///
 /// Connections of each interface: as the settings say, else as many as `known` says that pay.
-/// Errors:   shared memory or an interface that cannot be opened is left out with a line in the log,
-///           while there is another rail behind it.
+/// Errors:   shared memory or an interface that cannot be opened is left out with a line in the
+///           log, while there is another rail behind it.
 [[nodiscard]] base::result<opened_rails> open_rails(const this_process& own, const settings& how,
                                                     const wireup::rail_profiles& known);
 

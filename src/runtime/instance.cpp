@@ -54,8 +54,8 @@ struct instance::parts {
 };
 
 /// Tells the others where this process runs and how its rails are reached, and reads the same of
-/// them. A process that could not open the rail of its node has no memory in common with others: all
-/// agree on that, and reach it over the network.
+/// them. A process that could not open the rail of its node has no memory in common with others:
+/// all agree on that, and reach it over the network.
 base::result<> instance::parts::exchange_records(bool shares_memory) {
   own_rails.emplace(rails);
   auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()));

@@ -1,5 +1,5 @@
-"""Every cable between two processes is out for longer than ten seconds, or every connection is reset,
-while random traffic runs: the job waits, says so, and goes on; every message arrives once.
+"""Every cable between two processes is out for longer than ten seconds, or every connection is
+reset, while random traffic runs: the job waits, says so, and goes on; every message arrives once.
 
 Needs root for network namespaces; says so where it is not.
 """

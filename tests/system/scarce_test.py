@@ -1,5 +1,5 @@
-"""Jobs that the machine gives too little of something: shared memory, descriptors, threads. Each ends
-well by another way, or says in one line what is missing; none waits for ever."""
+"""Jobs that the machine gives too little of something: shared memory, descriptors, threads. Each
+ends well by another way, or says in one line what is missing; none waits for ever."""
 
 import os
 import subprocess

@@ -162,23 +162,20 @@ TEST(shm_files, belong_to_their_user_alone) {
   }
 }
 
-TEST(shm_memory, a_file_system_without_room_answers_down_instead_of_a_signal) {
+TEST(shm_memory, a_file_system_without_room_is_an_error_of_open_instead_of_a_signal) {
   const folder where;
   if (mount("tmpfs", where.path.c_str(), "tmpfs", 0, "size=200k") != 0)
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   {
     shm_driver one(config_in(where, 0)), two(config_in(where, 1));
     const auto to_one = one.open(), to_two = two.open();
-    ASSERT_TRUE(to_one && to_two);
-    ASSERT_TRUE(one.connect(peer_id{1}, *to_two));
-    ASSERT_TRUE(two.connect(peer_id{0}, *to_one));
-    const std::vector<std::byte> payload(100'000);
-    const std::span some(payload);
-    // The ring of one direction fits; the other's, and any piece buffers, do not.
-    EXPECT_EQ(one.send(peer_id{1}, {.header = some.first(8)}), post::done);
-    EXPECT_EQ(two.send(peer_id{0}, {.header = some.first(8)}), post::down);
-    const ticket unknown{.id = std::uint64_t{1} << 63, .bytes = payload.size()};
-    EXPECT_EQ(one.memory()->put(peer_id{1}, {.exposed = unknown}, payload, 0), post::down);
+    EXPECT_FALSE(to_one && to_two) << "it has room for one of them at most";
+    for (const auto* opened : {&to_one, &to_two}) {
+      if (*opened) continue;
+      EXPECT_EQ(opened->error().kind, base::fault_kind::no_memory) << opened->error().text;
+      EXPECT_NE(opened->error().text.find("HEADWAY_SHM_"), std::string::npos)
+          << opened->error().text << ": no setting is named";
+    }
   }
   umount2(where.path.c_str(), MNT_DETACH);
 }

@@ -13,21 +13,22 @@
 namespace headway::sampling {
 namespace {
 
-/// The lower quartile of a rail's own times lies within a small factor of the quickest.
-constexpr double spread_max = 8;
+/// The lower quartile of a rail's own times lies within a small factor of the quickest. Or a link
+/// of limited rate has let the first bytes pass at once: then the others agree with each other.
+constexpr double spread_max = 8, agreement_max = 2;
 
 }  // namespace
 
 reading read(std::span<double> times_ns, std::uint64_t bytes, const plausible_range& within) {
   HEADWAY_ASSERT(!times_ns.empty());
   std::ranges::sort(times_ns);
-  const double quickest_ns = times_ns.front();
   const double usual_ns = times_ns[times_ns.size() / 4];
   const double for_bytes_ns = usual_ns - within.empty_ns;
   // In this order: an exchange without bytes that took too long makes the times of others too
   // short, and their rates too high.
   auto why = doubt::none;
-  if (usual_ns > spread_max * quickest_ns) {
+  const double slow_ns = times_ns[times_ns.size() * 3 / 4];
+  if (usual_ns > spread_max * times_ns.front() && slow_ns > agreement_max * usual_ns) {
     why = doubt::spread;
   } else if (for_bytes_ns <= 0) {
     why = doubt::not_above_empty;

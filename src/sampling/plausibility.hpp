@@ -13,7 +13,7 @@ namespace headway::sampling {
 enum class doubt : std::uint32_t {
   none,
   not_above_empty,  ///< bytes took no longer than none
-  spread,           ///< most repetitions took many times what the quickest did
+  spread,           ///< most repetitions took many times what the quickest did, and differ
   above_memory,     ///< a higher rate than that of this machine's memory
 };
 

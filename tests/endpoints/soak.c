@@ -80,7 +80,7 @@ static void* receive_all(void* argument) {
 
 static void watch_memory(void) {
   const struct timespec brief = {0, 50000000};
-  while (now() - began < seconds / 3) nanosleep(&brief, NULL);
+  while (now() - began < seconds * 2 / 3) nanosleep(&brief, NULL);
   const size_t resident = resident_bytes(), buffers = headway_buffer_memory();
   while (now() - began < seconds) nanosleep(&brief, NULL);
   const size_t later = resident_bytes(), later_buffers = headway_buffer_memory();

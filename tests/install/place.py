@@ -18,6 +18,7 @@ SOURCE = options.source.resolve()
 HELLO = SOURCE / "examples" / "hello"
 
 _scratch = tempfile.TemporaryDirectory(prefix="headway_install_")
+os.chmod(_scratch.name, 0o755)  # an experiment also runs as an ordinary user
 SCRATCH = pathlib.Path(_scratch.name)
 
 

@@ -174,9 +174,11 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
     // A thread that stopped leading because it woke another one does not lead again, and one that
-    // the event thread serves does not either; any other thread looks once more.
+    // the event thread serves does not either, while there is one; any other thread looks once
+    // more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
-        core_.sleeper->held_by() == kernel_sleeper::holder::nobody && !served)
+        core_.sleeper->held_by() == kernel_sleeper::holder::nobody &&
+        !(served && core_.watched.load(std::memory_order_relaxed)))
       break;
     if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
       auto until = deadline_ns_;

@@ -26,13 +26,17 @@ TEST(plausibility, believes_in_interruptions_that_the_lower_quartile_does_not_se
   EXPECT_EQ(judge({20'500, 20'600, 4'000'000, 4'000'000}, 8), doubt::none);
 }
 
+TEST(plausibility, believes_a_link_of_limited_rate_that_lets_the_first_bytes_pass_at_once) {
+  EXPECT_EQ(judge({40'000, 260'000, 262'000, 262'000}, 32'768), doubt::none);
+}
+
 TEST(plausibility, doubts_bytes_that_take_no_longer_than_none) {
   EXPECT_EQ(judge({19'000, 19'500, 20'000, 20'000}, 8), doubt::not_above_empty);
   EXPECT_EQ(judge({20'000, 20'000}, 1), doubt::not_above_empty);
 }
 
 TEST(plausibility, doubts_times_most_of_which_are_far_above_the_quickest) {
-  EXPECT_EQ(judge({20'500, 4'000'000, 4'000'000, 4'000'000}, 8), doubt::spread);
+  EXPECT_EQ(judge({20'500, 1'000'000, 4'000'000, 16'000'000}, 8), doubt::spread);
   EXPECT_EQ(judge({0, 0, 0, 0}, 8), doubt::not_above_empty) << "and a clock that stands still";
 }
 

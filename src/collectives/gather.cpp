@@ -50,8 +50,9 @@ void gather_linear(schedule& s, const team& t, const block* mine, const blocks& 
     return;
   }
   for (int peer = 0; peer < t.size; ++peer) {
+    if (peer == root) continue;
     const block b = all.of(peer);
-    if (peer != root && b.bytes() > 0) s.receive(peer, w.in(b), b.bytes());
+    if (b.bytes() > 0) s.receive(peer, w.in(b), b.bytes());
   }
   if (mine) w.move(*mine, all.of(root));
   s.close_round();
@@ -97,8 +98,9 @@ void scatter_linear(schedule& s, const team& t, const blocks& all, const block* 
     return;
   }
   for (int peer = 0; peer < t.size; ++peer) {
+    if (peer == root) continue;
     const block b = all.of(peer);
-    if (peer != root && b.bytes() > 0) s.send(peer, w.out(b), b.bytes());
+    if (b.bytes() > 0) s.send(peer, w.out(b), b.bytes());
   }
   if (mine) w.move(all.of(root), *mine);
   s.close_round();

@@ -152,10 +152,15 @@ rails::memory_limits driver::limits_to(rails::peer_id peer) const noexcept {
 rails::post driver::get(rails::peer_id peer, const rails::remote_place& from,
                         std::span<std::byte> to, std::uint64_t) noexcept {
   const std::lock_guard guard(net_.lock_);
-  if (closed_ || !knows(peer) || net_.dead(number_of(peer))) return rails::post::down;
+  if (closed_ || !knows(peer)) return rails::post::down;
+  // A process that has given this one up, or has closed, uses its memory for something else.
+  const auto other = number_of(peer);
+  if (net_.dead(other) || net_.closed_[rail_ * net_.processes_ + other] ||
+      !net_.end_of(rail_, other, self_).up || !net_.end_of(rail_, self_, other).up)
+    return rails::post::down;
   std::uint64_t address = from.exposed.address;
   if (from.exposed.id != 0) {
-    const driver* owner = net_.driver_of(rail_, number_of(peer));
+    const driver* owner = net_.driver_of(rail_, other);
     if (!owner || !owner->knows(self_)) return rails::post::down;
     const auto found = owner->exposures_.find(from.exposed.id);
     if (found == owner->exposures_.end() || !found->second.who.has(owner->peer_of(self_)))

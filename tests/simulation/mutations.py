@@ -22,18 +22,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # first that does is looked for).
 MUTATIONS = [
     ("frames that come twice are dropped (df2c76c)", "src/packets/bundle/reorder_window.hpp",
-     "if (f.full) return answer::duplicate;", "if (f.full) return answer::nonsense;", 11),
+     "if (f.full) return answer::duplicate;", "if (f.full) return answer::nonsense;", 0),
     ("an old frame is no news (df2c76c)", "src/packets/bundle/reorder_window.hpp",
-     "if (ahead < 0) return answer::duplicate;", "if (ahead < 0) return answer::nonsense;", 10),
+     "if (ahead < 0) return answer::duplicate;", "if (ahead < 0) return answer::nonsense;", 0),
     ("what a lost rail carried is sent again (df2c76c)", "src/packets/bundle/frame_sender.cpp",
-     "  resending_ = true;\n}", "}", 3),
-    ("the zone of a piece closes before it is asked for again (df2c76c)",
-     "src/packets/bundle/incoming_flows.cpp",
-     "  close_zone(piece);\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);",
-     "  piece.zone = 0;\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);", 27),
+     "  resending_ = true;\n}", "}", 0),
+    ("a piece is withdrawn before it is asked for again (df2c76c)",
+     "src/packets/transfer/incoming_flows.cpp",
+     "  withdraw(piece);\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n"
+     "  piece.of->open",
+     "  piece.under_way = false;\n"
+     "  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n  piece.of->open", 0),
     ("a message whose receive ended with a loss does not hold its sender",
      "src/messages/arrivals.cpp",
-     "where->collective && where->has_lost)", "false)", 51),
+     "discarded = !r && message.is_rts && where.collective && where.has_lost;",
+     "discarded = false;", 0),
 ]
 
 

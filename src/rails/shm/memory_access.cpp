@@ -1,5 +1,7 @@
 #include "rails/shm/memory_access.hpp"
 
+#include <atomic>
+
 #include "base/assert.hpp"
 #include "rails/shm/host.hpp"
 
@@ -68,7 +70,9 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   if (pid == 0) return way->get(from, to, cookie);
   const bool whole =
       way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
-  return whole ? post::done : post::down;
+  // A peer that has closed may use its memory for something else: it says so before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return whole && !way->peer_has_closed() ? post::done : post::down;
 }
 
 post memory_access::atomic(peer_id peer, const remote_place& at, const atomic_request& what,

@@ -75,6 +75,7 @@ class send_channel {
   [[nodiscard]] std::byte* board() const noexcept { return way_ ? way_->board() : nullptr; }
   /// The peer's, if this process may read and write its memory, else 0.
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
+  [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
   [[nodiscard]] bool process_runs() const noexcept { return way_ && way_->process_runs(); }
   /// This process closes: the peer may learn of it long after.
   void leave() noexcept;

@@ -31,8 +31,8 @@ constexpr int vain_wake_ups = 2;
 
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // the poller may lose the processor
 constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
-// Measured by bench/progress/reaction and n_load as an ordinary user: a thread that has earned
-// twice what a turn takes never waits in its turn.
+// Chosen by a model of the kernel's queue with local timers: a thread that has earned more than
+// twice what a turn takes did not wait in its turn.
 constexpr std::uint64_t turn_ns = 3'000 * us, earned_ns = 8'000 * us;
 constexpr std::uint64_t settles_ns = 20'000 * us;  // until the kernel has forgotten a debt
 constexpr std::uint64_t calm_ns =

@@ -17,11 +17,11 @@ class reaches_all final : public router {
 
   explicit reaches_all(std::size_t rails = 1) : addresses(rails, std::vector<std::byte>(1)) {}
 
-  base::result<> route(peers& all, rails::peer_id whom) override {
+  base::result<> route(peers& all, rails::peer_id id) override {
     asked.fetch_add(1, std::memory_order_relaxed);  // processes of a test may share it
-    const auto reaching = all.connect(whom, addresses, turns);
+    const auto reaching = all.connect(id, addresses, turns);
     if (!reaching) return std::unexpected(reaching.error());
-    for (std::size_t i = 0; i < known.size(); ++i) all.know(whom, i, known[i]);
+    for (std::size_t i = 0; i < known.size(); ++i) all.know(id, i, known[i]);
     return {};
   }
 

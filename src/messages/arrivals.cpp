@@ -98,19 +98,21 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
             static_cast<std::uint32_t>(from.id()), bytes.size());
 }
 
+request* exchange_parts::take_posted(context* where, const envelope& match) noexcept {
+  if (!where) return nullptr;
+  const base::lock_guard guard(where->lock);
+  request* r = where->waiting.take_posted(static_cast<int>(match.source), match.tag);
+  if (r) r->posted_ = false;
+  return r;
+}
+
 void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   envelope head;
   if (!read_head(bytes, head)) return;
   const auto payload = bytes.subspan(sizeof head);
   const int source = static_cast<int>(head.source);
   context* where = find(head.context);
-  request* r = nullptr;
-  if (where) {
-    const base::lock_guard guard(where->lock);
-    r = where->waiting.take_posted(source, head.tag);
-    if (r) r->posted_ = false;
-  }
-  if (r) {
+  if (request* r = take_posted(where, head)) {
     from.consumed(eager_charge(payload.size()));
     return deliver(*r, source, head.tag, payload, head.given_up != 0);
   }
@@ -129,16 +131,8 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   rts announced;
   if (!read_head(bytes, announced)) return;
   context* where = find(announced.match.context);
-  if (where) {
-    request* r = nullptr;
-    {
-      const base::lock_guard guard(where->lock);
-      r = where->waiting.take_posted(static_cast<int>(announced.match.source), announced.match.tag);
-      if (r) r->posted_ = false;
-    }
-    if (r) return accept(from, *r, announced);
-  }
-  // Made without the lock: a receive that is posted meanwhile is found below.
+  if (request* r = take_posted(where, announced.match)) return accept(from, *r, announced);
+  // Made without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) {
     base::log(base::severity::error, "out of memory: a request to send from rank {} is lost",

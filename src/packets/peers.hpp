@@ -31,10 +31,10 @@ class peers;
 /// Finds the rails to a peer when it is used for the first time.
 class router {
  public:
-  /// Calls `all.connect(whom, …)` once, and `all.know` for what is known of those rails. One call
-  /// at a time, from any thread, also from inside a polling round when the peer has sent first.
-  /// A fault: the peer counts as lost; the text says why.
-  [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id whom) = 0;
+  /// Calls `all.connect(id, …)` once, and `all.know` with the stored profiles of those rails. One
+  /// call at a time, from any thread, also from inside a polling round when the peer has sent
+  /// first. A fault: the peer counts as lost, and the text is the reason.
+  [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id id) = 0;
   /// Whether some rail would notice by itself that the process, which is another one, has ended,
   /// once it is a peer. Any thread.
   [[nodiscard]] virtual bool end_is_seen(rails::peer_id) const noexcept { return false; }

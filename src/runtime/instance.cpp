@@ -120,8 +120,9 @@ void instance::parts::take_down() noexcept {
   watching.reset();
 }
 
-/// Each peer on another machine costs a connection on each rail, and while it is made a second.
-/// As far as the hard limit goes; who needs more is told when a descriptor is missing.
+/// Raises the soft limit on descriptors, at most to the hard limit. Each peer on another machine
+/// takes a connection on each rail, and a second one while that is made. When a descriptor is
+/// missing, an error names the limit.
 static void raise_descriptor_limit(std::size_t processes) noexcept {
   constexpr rlim_t for_each = 4, for_the_program = 256;
   rlimit limit{};

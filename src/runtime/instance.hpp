@@ -52,7 +52,7 @@ class instance {
   [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
   /// Are these processes, on some computer, more than its processors? The same answer everywhere.
   [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
-  /// For people who ask: it makes peers of all processes of the job, to count them.
+  /// For `headway info`: makes peers of all processes of the job, to count them.
   [[nodiscard]] std::vector<rail_entry> rails() const;
 
   [[nodiscard]] launch::job& job() noexcept;

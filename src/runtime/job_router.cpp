@@ -17,8 +17,8 @@ bool job_router::of_this_job(processes::process_id process) const noexcept {
   return process.job == self_.job && std::cmp_less(process.rank, from_.job.who().size);
 }
 
-base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
-  const auto process = from_.processes.at(whom);
+base::result<> job_router::route(packets::peers& all, rails::peer_id id) {
+  const auto process = from_.processes.at(id);
   if (!of_this_job(process))
     return base::failed(base::fault_kind::unsupported, "it is of another job");
   const auto bytes = from_.job.record_of(static_cast<int>(process.rank));
@@ -31,31 +31,30 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id whom) {
     addresses.push_back(std::move(theirs.address));
     turns.push_back(theirs.turn);
   }
-  const auto reaching = all.connect(whom, addresses, turns);
+  const auto reaching = all.connect(id, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
-  if (*reaching > 1) recall_profiles(all, whom, record->host);
+  if (*reaching > 1) recall_profiles(all, id, record->host);
   return {};
 }
 
-bool job_router::end_is_seen(rails::peer_id whom) const noexcept {
-  const auto process = from_.processes.at(whom);
+bool job_router::end_is_seen(rails::peer_id id) const noexcept {
+  const auto process = from_.processes.at(id);
   const auto nodes = from_.places.nodes();
   return of_this_job(process) && process.rank != self_.rank &&
          nodes[process.rank] == nodes[self_.rank];
 }
 
-void job_router::recall_profiles(packets::peers& all, rails::peer_id whom,
-                                 const std::string& host) {
-  hosts_[whom] = host;
+void job_router::recall_profiles(packets::peers& all, rails::peer_id id, const std::string& host) {
+  hosts_[id] = host;
   for (std::size_t i = 0; i < all.rail_count(); ++i)
     if (const auto known = from_.profiles.find(host, all.rail_at(i).query().name))
-      all.know(whom, i, *known);
+      all.know(id, i, *known);
 }
 
 void job_router::keep_profiles(packets::peers& all) const {
-  for (const auto& [whom, host] : hosts_)
+  for (const auto& [id, host] : hosts_)
     for (std::size_t i = 0; i < all.rail_count(); ++i)
-      if (const auto found = all.learnt(whom, i))
+      if (const auto found = all.learnt(id, i))
         from_.profiles.keep(host, all.rail_at(i).query().name, *found);
 }
 

@@ -31,15 +31,15 @@ class job_router final : public packets::router {
   };
   explicit job_router(const sources& from);
 
-  [[nodiscard]] base::result<> route(packets::peers& all, rails::peer_id whom) override;
+  [[nodiscard]] base::result<> route(packets::peers& all, rails::peer_id id) override;
   /// Those of this node: shared memory sees their end.
-  [[nodiscard]] bool end_is_seen(rails::peer_id whom) const noexcept override;
+  [[nodiscard]] bool end_is_seen(rails::peer_id id) const noexcept override;
   /// Stores what transfers have taught about the rails to each peer that has several.
   void keep_profiles(packets::peers& all) const;
 
  private:
   [[nodiscard]] bool of_this_job(processes::process_id process) const noexcept;
-  void recall_profiles(packets::peers& all, rails::peer_id whom, const std::string& host);
+  void recall_profiles(packets::peers& all, rails::peer_id id, const std::string& host);
 
   const sources from_;
   const processes::process_id self_;

@@ -13,7 +13,7 @@
 
 namespace headway::wireup {
 
-/// The rail of another process that one of ours talks to.
+/// The rail of another process that one of this process's rails is connected to.
 struct peer_rail {
   std::optional<rail_address> address = {};  ///< nothing: our rail does not reach that process
   std::size_t turn = 0;  ///< both processes number the pairs of rails between them alike

@@ -112,10 +112,10 @@ void endpoint_traffic::check_names() {
     one->over = true;
     const bool found = one->q.how == outcome::ok;
     const endpoints::address due{whose.first, plan_.ids[whose.first][whose.second]};
-    if (plan_.dead[whose.first] || (found && one->q.who == due)) continue;
+    if (plan_.dead[whose.first] || (found && one->q.owner == due)) continue;
     complain(fmt::format("process {}: looking for the name of {}.{} ended as {}, with {}.{}",
                          on_.self(), whose.first, whose.second, static_cast<int>(one->q.how),
-                         one->q.who.process, one->q.who.id));
+                         one->q.owner.process, one->q.owner.id));
   }
 }
 

@@ -11,7 +11,7 @@
 namespace headway::endpoints {
 
 /// The buffers of a process: those that it makes (block_allocator), those of other processes of the
-/// machine that it can reach (mapped_regions), and who may do what with them (ownership).
+/// machine that it can reach (mapped_regions), and which operations a holder may call (ownership).
 ///
 /// Threads:  every function any thread.
 /// Progress: never waits but for a spinlock over a list; the first request makes the memory.

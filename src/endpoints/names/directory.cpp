@@ -2,25 +2,25 @@
 
 namespace headway::endpoints {
 
-bool directory::add(std::string_view name, address who, std::vector<inquiry>& waited) {
+bool directory::add(std::string_view name, address owner, std::vector<inquiry>& lookups) {
   auto found = names_.find(name);
-  if (found != names_.end()) return found->second.who == who;
+  if (found != names_.end()) return found->second.owner == owner;
   if (full()) return false;
-  found = names_.emplace(std::string(name), entry{who, {}}).first;
+  found = names_.emplace(std::string(name), entry{owner, {}}).first;
   const auto [from, to] = waited_for_.equal_range(name);
   for (auto one = from; one != to; ++one) {
-    waited.push_back(one->second);
-    found->second.told.insert(one->second.process);
+    lookups.push_back(one->second);
+    found->second.caching.insert(one->second.process);
     asking_.erase(one->second);
   }
   waited_for_.erase(from, to);
   return true;
 }
 
-bool directory::remove(std::string_view name, address who, std::set<std::uint32_t>& told) {
+bool directory::remove(std::string_view name, address owner, std::set<std::uint32_t>& caching) {
   const auto found = names_.find(name);
-  if (found == names_.end() || found->second.who != who) return false;
-  told = std::move(found->second.told);
+  if (found == names_.end() || found->second.owner != owner) return false;
+  caching = std::move(found->second.caching);
   names_.erase(found);
   return true;
 }
@@ -28,8 +28,8 @@ bool directory::remove(std::string_view name, address who, std::set<std::uint32_
 address directory::ask(std::string_view name, inquiry from, bool wait) {
   const auto found = names_.find(name);
   if (found != names_.end()) {
-    found->second.told.insert(from.process);
-    return found->second.who;
+    found->second.caching.insert(from.process);
+    return found->second.owner;
   }
   if (!wait || asking_.size() >= questions_max) return {};
   if (asking_.emplace(from, name).second) waited_for_.emplace(name, from);
@@ -49,8 +49,8 @@ void directory::forget(inquiry from) {
 }
 
 void directory::drop_process(std::uint32_t process) {
-  std::erase_if(names_, [&](const auto& one) { return one.second.who.process == process; });
-  for (auto& [name, kept] : names_) kept.told.erase(process);
+  std::erase_if(names_, [&](const auto& one) { return one.second.owner.process == process; });
+  for (auto& [name, kept] : names_) kept.caching.erase(process);
   std::erase_if(asking_, [&](const auto& one) { return one.first.process == process; });
   std::erase_if(waited_for_, [&](const auto& one) { return one.second.process == process; });
 }

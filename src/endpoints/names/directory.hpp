@@ -20,7 +20,7 @@ struct inquiry {
 };
 
 /// The names that one process keeps for the job: the end-points that have them, the processes that
-/// were told, and the questions that still wait.
+/// have received them, and the lookups that are not answered yet.
 /// Shape:    grows with what other processes register; a process's part is dropped when it dies.
 /// Threads:  none; its owner locks it.
 /// Errors:   no packet of another process breaks it: see tests/fuzz/endpoint_packets_fuzz.cpp.
@@ -29,11 +29,11 @@ class directory {
   static constexpr std::size_t names_max = 262'144;  ///< of one process
   explicit directory(std::size_t most = names_max) noexcept : most_(most) {}
 
-  /// True: the name belongs to `who` now; `waited` receives the lookups that waited for it. False:
-  /// another end-point has it, or the directory is full.
-  bool add(std::string_view name, address who, std::vector<inquiry>& waited);
-  /// True if `who` had it; `told` are the processes that may know it.
-  bool remove(std::string_view name, address who, std::set<std::uint32_t>& told);
+  /// True: the name is that of `owner` from now on, and `lookups` receives those that waited for it.
+  /// False: another end-point has it, or the directory is full.
+  bool add(std::string_view name, address owner, std::vector<inquiry>& lookups);
+  /// True: `owner` had it; `caching` receives the processes that may have it in their caches.
+  bool remove(std::string_view name, address owner, std::set<std::uint32_t>& caching);
   /// The end-point that has it; id 0: none. With `wait`, the question is kept then.
   [[nodiscard]] address ask(std::string_view name, inquiry from, bool wait);
   void forget(inquiry from);
@@ -48,8 +48,8 @@ class directory {
 
  private:
   struct entry {
-    address who;
-    std::set<std::uint32_t> told;
+    address owner;
+    std::set<std::uint32_t> caching;  // processes that have it in their caches
   };
   const std::size_t most_;
   std::map<std::string, entry, std::less<>> names_;

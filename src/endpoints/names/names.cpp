@@ -67,7 +67,7 @@ void names::start_find(question& q, std::string_view name, bool waits) {
     const base::lock_guard guard(lock_);
     const auto found = known_.find(name);
     known = found != known_.end();
-    if (known) q.who = found->second;
+    if (known) q.owner = found->second;
   }
   if (known) return q.complete();
   q.name_ = name;
@@ -117,13 +117,13 @@ void names::give_up(std::string_view name, std::uint32_t id) {
   post_.deliver(home, {.kind = wire_kind::name_remove, .process = self_, .id = id}, name);
 }
 
-outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& who) {
+outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& owner) {
   const bool waits = deadline_ns != 0;
   for (;;) {
     question q;
     start_find(q, name, waits);
     const auto how = wait(q, waits ? deadline_ns : base::now_ns() + answer_ns_max);
-    who = q.who;
+    owner = q.owner;
     if (!q.stale || !waits) return how;
     const auto now = base::now_ns();
     if (now >= deadline_ns) return outcome::timed_out;
@@ -132,9 +132,9 @@ outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& w
   }
 }
 
-void names::forget(address who) {
+void names::forget(address owner) {
   const base::lock_guard guard(lock_);
-  std::erase_if(known_, [&](const auto& one) { return one.second == who; });
+  std::erase_if(known_, [&](const auto& one) { return one.second == owner; });
 }
 
 void names::arrived(std::uint32_t from, const name_head& head, std::string_view name) {
@@ -142,18 +142,18 @@ void names::arrived(std::uint32_t from, const name_head& head, std::string_view 
     case wire_kind::name_add:
       return add(from, head, name);
     case wire_kind::name_ask: {
-      address who;
+      address owner;
       {
         const base::lock_guard guard(lock_);
-        who = kept_.ask(name, {from, head.token}, head.status == when_there_is_one);
+        owner = kept_.ask(name, {from, head.token}, head.status == when_there_is_one);
       }
-      if (who.id == 0 && head.status == when_there_is_one) return;
+      if (owner.id == 0 && head.status == when_there_is_one) return;
       return post_.deliver(from,
                            {.kind = wire_kind::name_told,
-                            .status = who.id != 0 ? status_yes : status_no,
+                            .status = owner.id != 0 ? status_yes : status_no,
                             .token = head.token,
-                            .process = who.process,
-                            .id = who.id},
+                            .process = owner.process,
+                            .id = owner.id},
                            name);
     }
     case wire_kind::name_forget: {
@@ -178,35 +178,35 @@ void names::arrived(std::uint32_t from, const name_head& head, std::string_view 
 }
 
 void names::add(std::uint32_t from, const name_head& head, std::string_view name) {
-  const address who{from, head.id};
-  std::vector<inquiry> waited;
+  const address owner{from, head.id};
+  std::vector<inquiry> lookups;
   auto status = status_no;
   {
     const base::lock_guard guard(lock_);
-    if (head.id != 0 && kept_.add(name, who, waited)) {
+    if (head.id != 0 && kept_.add(name, owner, lookups)) {
       status = status_yes;
     } else if (kept_.full()) {
       status = status_full;
     }
   }
   post_.deliver(from, {.kind = wire_kind::name_added, .status = status, .token = head.token}, name);
-  for (const inquiry& one : waited)
+  for (const inquiry& one : lookups)
     post_.deliver(one.process,
                   {.kind = wire_kind::name_told,
                    .status = status_yes,
                    .token = one.token,
-                   .process = who.process,
-                   .id = who.id},
+                   .process = owner.process,
+                   .id = owner.id},
                   name);
 }
 
 void names::remove(std::uint32_t from, const name_head& head, std::string_view name) {
-  std::set<std::uint32_t> told;
+  std::set<std::uint32_t> caching;
   {
     const base::lock_guard guard(lock_);
-    if (!kept_.remove(name, {from, head.id}, told)) return;
+    if (!kept_.remove(name, {from, head.id}, caching)) return;
   }
-  for (const auto process : told)
+  for (const auto process : caching)
     post_.deliver(process, {.kind = wire_kind::name_removed, .process = from, .id = head.id}, name);
 }
 
@@ -240,8 +240,8 @@ void names::note_answer(question& q, const name_head& head) {
   q.stale = yes && !lives;
   q.how = yes && lives ? outcome::ok : outcome::not_found;
   if (q.how != outcome::ok) return;
-  q.who = {head.process, head.id};
-  known_.insert_or_assign(q.name_, q.who);
+  q.owner = {head.process, head.id};
+  known_.insert_or_assign(q.name_, q.owner);
 }
 
 /// Its own names and the questions that it kept go to the processes that keep those names now.

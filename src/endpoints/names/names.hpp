@@ -30,7 +30,7 @@ class name_transport {
 /// Threads:  its owner reads the answer when it is complete.
 struct question : progress::completion {
   outcome how = outcome::ok;
-  address who;         ///< of a look-up that ended well
+  address owner;       ///< of a look-up that ended well
   bool stale = false;  ///< `not_found`: its keeper does not know yet that the owner has died
 
  private:
@@ -65,9 +65,9 @@ class names {
   [[nodiscard]] outcome claim(std::string_view name, std::uint32_t id, std::uint64_t deadline_ns);
   void give_up(std::string_view name, std::uint32_t id);
   /// With a deadline of 0, `not_found` if none has it now.
-  [[nodiscard]] outcome find(std::string_view name, std::uint64_t deadline_ns, address& who);
+  [[nodiscard]] outcome find(std::string_view name, std::uint64_t deadline_ns, address& owner);
   /// This end-point is closed: its cached name is wrong.
-  void forget(address who);
+  void forget(address owner);
 
   void arrived(std::uint32_t from, const name_head& head, std::string_view name);
   void lost(std::uint32_t process);

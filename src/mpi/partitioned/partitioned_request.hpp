@@ -91,8 +91,8 @@ class partitioned_request : public request {
   std::unique_ptr<std::byte[]> packed_;
   std::byte* bytes_begin_ = nullptr;
   std::atomic<messages::outcome> how_{messages::outcome::ok};
-  // (E) release by each message that ends, acquire by the last one: it and who waits for `done_`
-  // see what the others have left.
+  // (E) release by each message that ends, acquire by the last one: it, and the thread
+  // that waits for `done_`, see the writes of all of them.
   std::atomic<std::int64_t> left_{0};
 };
 

@@ -35,7 +35,7 @@ class bundle_owner {
 
 /// Several rails to one peer, as one stream: every packet arrives exactly once and in order, and
 /// every large message whole, as long as one rail is left or comes back in time. A peer with a
-/// single rail does without all this, unless `settings::replay_single` asks for it.
+/// single rail does without all this, unless `settings::replay_single` is set.
 ///
 /// Parts:    `frame_sender` numbers, keeps and sends again, `frame_receiver` puts in order,
 ///           `incoming_flows` and `outgoing_flows` carry large messages, `lane_monitor` watches the

@@ -1,6 +1,5 @@
 #include "packets/strategies/loaded.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/shared_library.hpp"
 #include "headway/strategy.h"
 #include "packets/send_item.hpp"
 #include "packets/strategies/sampled.hpp"
@@ -17,7 +17,7 @@ namespace headway::packets::strategies {
 namespace {
 
 constexpr const char* entry = "headway_strategy_get";
-constexpr std::size_t shown_max = 64;  // packets that a question shows
+constexpr std::size_t shown_max = 64;  // packets that one call of `choose` gets
 
 sampling::profile profile_of(const headway_rail& rail) noexcept {
   if (rail.profile) return *static_cast<const sampling::profile*>(rail.profile);
@@ -70,10 +70,10 @@ base::result<const strategy*> loaded::from(const std::string& path) {
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("strategy {} is not used: {}", path, why));
   };
-  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!object) return wrong(dlerror());
-  const auto get = reinterpret_cast<decltype(&headway_strategy_get)>(dlsym(object, entry));
-  if (!get) return wrong(fmt::format("it does not export {}", entry));
+  const auto library = base::shared_library::load(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return wrong(library.error().text);
+  decltype(&headway_strategy_get) get = nullptr;
+  if (!library->find(entry, get)) return wrong(fmt::format("it does not export {}", entry));
   const headway_strategy* const what = get(&host);
   if (!what) return wrong("it refuses this version of Headway");
   if (what->version != HEADWAY_STRATEGY_VERSION)

@@ -37,7 +37,7 @@ bool sooner_elsewhere(std::uint64_t bytes, std::uint32_t rail, std::span<const r
   const double here = busy_ns(rails[rail], now_ns) + eager_ns(rails[rail], bytes);
   return std::ranges::any_of(rails, [&](const rail_state& r) {
     using enum rail_state::condition;
-    // One that is busy for no known time takes something soon, but nobody knows when.
+    // When a rail that is busy for an unknown time takes more is unknown: it does not count.
     const bool counts = r.now == busy ? r.busy_until_ns > now_ns : r.now == idle && or_idle;
     return counts && busy_ns(r, now_ns) + eager_ns(r, bytes) < here;
   });

@@ -137,7 +137,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
   return memory.get(id, from, into.memory, 0) == rails::post::done;
 }
 
-/// All that it is to have is here: its end is that its sender was told.
+/// The receiver has all bytes: it sends `received`, and the transfer ends when that has left.
 void rendezvous::tell_received(transfer& whole) noexcept {
   write(whole, {.what = control_kind::received, .send_id = whole.theirs_});
   whole.answered = false;
@@ -272,7 +272,7 @@ transfer* rendezvous::withdraw(std::uint32_t preposted_number) noexcept {
   return &t;
 }
 
-// ---- what the peer says, and its end ------------------------------------------------------------
+// ---- packets of the peer, and its loss ----------------------------------------------------------
 
 void rendezvous::arrived(peer_state& from, const control& c) noexcept {
   switch (c.what) {

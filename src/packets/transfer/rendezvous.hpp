@@ -17,8 +17,8 @@ class peer_state;
 /// Moves large messages. The module above announces one by a packet of its own, the rts, which
 /// bears a number of the sender's. The peer's module above matches it, and calls `fetch`: the
 /// receiver exposes memory, answers with its ticket (the cts), and the sender puts the bytes there.
-/// Where the driver says that it is sooner, the receiver gets them from the address in the rts, and
-/// tells the sender.
+/// Where `memory_limits::large` allows it, the receiver may get them from the address in the rts,
+/// and then sends `received`.
 ///
 /// One rail carries a message as a whole. Several carry it in pieces, which the receiver asks for
 /// (incoming_flows) and the sender gives to their rails (outgoing_flows), until the receiver says
@@ -26,8 +26,8 @@ class peer_state;
 ///
 /// Threads:  any; those marked [reaper] by the thread that reaps the peer's rail.
 /// Progress: never waits. Without memory to expose more it tries again in each polling round.
-/// Errors:   a transfer whose peer is lost ends, not `well`. What a peer asks for that it was not
-///           told of is ignored.
+/// Errors:   a transfer whose peer is lost ends, not `well`. A request for a message that was
+///           not announced to that peer is ignored.
 /// Source:   the rendezvous of multirail08; a cts that bears a key is what networks with remote
 ///           memory operations need (fi_rma(3)).
 class rendezvous {

@@ -34,7 +34,8 @@ constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near 
 // Chosen by a model of the kernel's queue with local timers: a thread that has earned more than
 // twice what a turn takes did not wait in its turn.
 constexpr std::uint64_t turn_ns = 3'000 * us, earned_ns = 8'000 * us;
-constexpr std::uint64_t settles_ns = 20'000 * us;  // until the kernel has forgotten a debt
+constexpr std::uint64_t settles_ns =
+    20'000 * us;  // until the scheduler's lag of a thread has decayed
 constexpr std::uint64_t calm_ns =
     1'000 * us;  // without an event, before the event threads go quiet
 constexpr int yields_to_woken = 3;

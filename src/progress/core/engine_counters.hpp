@@ -6,7 +6,7 @@
 
 namespace headway::progress {
 
-/// What happened in an engine outside its queues; `engine_statistics` says what each one counts.
+/// Counts of events in an engine outside its queues; `engine_statistics` documents each one.
 /// Threads:  any. On slow paths only, so each is a plain addition; relaxed, they carry nothing.
 struct engine_counters {
   using counter = base::atomic<std::uint64_t>;

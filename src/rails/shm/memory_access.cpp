@@ -70,7 +70,8 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   if (pid == 0) return way->get(from, to, cookie);
   const bool whole =
       way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
-  // A peer that has closed may use its memory for something else: it says so before.
+  // A peer sets its doorbell to closed before it uses its memory for something else. The fence
+  // orders the copy before the load of the doorbell.
   std::atomic_thread_fence(std::memory_order_acquire);
   return whole && !way->peer_has_closed() ? post::done : post::down;
 }

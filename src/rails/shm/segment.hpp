@@ -35,7 +35,7 @@ class owned_fd {
 /// A file's memory. All drivers of a process that map the same file share one mapping.
 ///
 /// The table of mappings is the process's, although runtimes have nothing else in common: where two
-/// of them in one process talk to each other, each maps its own segment and the other's.
+/// of them in one process are connected, each maps its own segment and the other's.
 /// ThreadSanitizer follows addresses, so at two addresses of one word it would see neither a race
 /// nor the order that a release and an acquire make. The table keeps nothing alive.
 class mapping {

@@ -23,7 +23,7 @@ namespace headway::rails::shm {
 
 /// What the driver is told at construction.
 struct config {
-  processes::table* known = nullptr;  ///< outlives the driver, which adds who speaks first
+  processes::table* known = nullptr;  ///< outlives the driver, which adds callers to it
   peer_id me{};                       ///< this process in it
   std::string job_name;    ///< begins the files' names, with the rank; letters, digits, '-', '_',
                            ///< '.': others are replaced

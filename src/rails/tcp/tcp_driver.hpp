@@ -20,7 +20,7 @@ namespace headway::rails::tcp {
 
 /// What the driver is told at construction.
 struct config {
-  processes::table* known = nullptr;  ///< outlives the driver, which adds who speaks first
+  processes::table* known = nullptr;  ///< outlives the driver, which adds callers to it
   peer_id me{};                       ///< this process in it
   std::array<std::byte, 32> secret{};
   std::vector<net_interface> interfaces;  ///< as `select_rails` gives them; at least one

@@ -238,7 +238,7 @@ TEST(names, a_question_whose_keeper_dies_is_asked_again_of_the_next) {
   ASSERT_EQ(t.at(1).claim(name, 5, soon()), outcome::ok);
   ASSERT_TRUE(q.test());
   EXPECT_EQ(q.how, outcome::ok);
-  EXPECT_EQ(q.who, (address{1, 5}));
+  EXPECT_EQ(q.owner, (address{1, 5}));
 }
 
 TEST(names, a_question_that_is_taken_back_is_not_answered) {

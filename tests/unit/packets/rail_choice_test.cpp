@@ -123,12 +123,12 @@ class wire final : public rails::testing::silent_driver, public rails::health {
 /// The rails are known as they are; `third` is reached over the first alone.
 class measured_rails final : public router {
  public:
-  base::result<> route(peers& all, rails::peer_id whom) override {
+  base::result<> route(peers& all, rails::peer_id id) override {
     std::vector<std::optional<std::vector<std::byte>>> addresses(known.size());
-    const auto reaching = whom == third ? 1 : known.size();
+    const auto reaching = id == third ? 1 : known.size();
     for (std::size_t i = 0; i < reaching; ++i) addresses[i].emplace(1);
     const std::vector<std::size_t> turns{0, 1};
-    if (const auto done = all.connect(whom, addresses, turns); !done)
+    if (const auto done = all.connect(id, addresses, turns); !done)
       return std::unexpected(done.error());
     for (std::size_t i = 0; i < reaching; ++i) all.know(whom, i, known[i]);
     return {};

@@ -51,6 +51,8 @@ METRICS = {
     # If ranks share a core, a call is short on some ranks and long on others, so rank 0's median is
     # not enough.
     "allreduce": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),
+    "collectives": Metric(("operation", "ranks", "bytes"), "median_us",
+                          "µs, slowest rank's median"),
     "nbc_work": Metric(("bytes",), "overhead_us", "µs that the collective adds to the work"),
     "recv_cpu": Metric((), "processor_s", "processor s while blocked"),
     "hello": Metric((), "seconds", "s from start to end"),

@@ -45,10 +45,6 @@ void allreduce_doubling(schedule& s, const team& t, const reduction& r);
 void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
 /// Each rank reduces a part, then the parts go round a ring. Commutative operators only.
 void allreduce_ring(schedule& s, const team& t, const reduction& r);
-/// Each rank reduces a part, which it reads from the memory of all, and writes the result into
-/// the memory of all: two rounds of small messages. Needs team::memory.copies and a type whose
-/// elements are the same bytes on all ranks, without gaps; keeps the order.
-void allreduce_direct(schedule& s, const team& t, const reduction& r);
 
 // From here on `mine` or `from` is null where the standard's "in place" is meant.
 
@@ -83,5 +79,33 @@ void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
 /// Keeps the order of ranks: each rank receives all contributions to its part.
 void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,
                             const std::int64_t* counts);
+
+// By exchanges in shared memory (shared_exchange.hpp), which need team::memory.banks. Reductions
+// need a type whose elements are the same bytes on all ranks, without gaps.
+
+void barrier_shared(schedule& s, const team& t);
+void bcast_shared(schedule& s, const team& t, const block& data, int root);
+/// The root reads all inputs, and combines them in the order of ranks.
+void reduce_shared(schedule& s, const team& t, const reduction& r, int root);
+/// Each rank combines a part of all inputs, and the root reads the parts. Commutative operators
+/// only.
+void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int root);
+/// Each rank reads all inputs, and combines them in the order of ranks.
+void allreduce_shared(schedule& s, const team& t, const reduction& r);
+/// Each rank combines a part of all inputs, and reads the other parts. Commutative operators
+/// only.
+void allreduce_shared_parts(schedule& s, const team& t, const reduction& r);
+/// Commutative operators only.
+void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
+                           const std::int64_t* counts);
+void scan_shared(schedule& s, const team& t, const reduction& r, bool exclusive);
+void gather_shared(schedule& s, const team& t, const block* mine, const blocks& all, int root);
+/// Equal blocks only.
+void scatter_shared(schedule& s, const team& t, const blocks& all, const block* mine, int root);
+void scatterv_shared(schedule& s, const team& t, const blocks& all, const block* mine, int root);
+void allgather_shared(schedule& s, const team& t, const block* mine, const blocks& all);
+/// Equal blocks only.
+void alltoall_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
+void alltoallv_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
 
 }  // namespace headway::collectives

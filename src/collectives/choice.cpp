@@ -23,8 +23,12 @@ using enum algorithm;
 constexpr const char* by_request = "never measured to be the best";
 
 // In the order of `collective`. Within one from top to bottom: the first row that fits is taken.
+// Ratios are of medians of bench/mpi/collectives.c, on 2 ranks and on 16 ranks on 2 cores where two
+// are given.
 constexpr rule table[] = {
     {collective::barrier, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
+    {collective::barrier, shared, any_bytes, 64, always, node_banks,
+     "reasoned: one step, no message"},
     {collective::barrier, flat, any_bytes, 64, oversubscribed, no_needs,
      "reasoned: one wake-up per rank"},
     {collective::barrier, binomial, any_bytes, any_ranks, oversubscribed, no_needs,
@@ -32,6 +36,7 @@ constexpr rule table[] = {
     {collective::barrier, dissemination, any_bytes, any_ranks, always, no_needs, "least rounds"},
     {collective::barrier, chain, only_forced, any_ranks, always, no_needs, by_request},
 
+    {collective::bcast, shared, any_bytes, 64, always, node_banks, "64 KB 0.5 and 0.2 of messages"},
     {collective::bcast, binomial, 64 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::bcast, pipeline, any_bytes, 16, always, no_needs, "each byte copied once a rank"},
     {collective::bcast, scatter_ring, any_bytes, any_ranks, always, no_needs,
@@ -39,6 +44,9 @@ constexpr rule table[] = {
     {collective::bcast, flat, only_forced, any_ranks, always, no_needs, by_request},
     {collective::bcast, chain, only_forced, any_ranks, always, no_needs, by_request},
 
+    {collective::reduce, shared, 8 * kb, 64, always, node_banks, "64 KB 0.6 and 0.6 of messages"},
+    {collective::reduce, shared_parts, any_bytes, 64, always, node_banks | any_order,
+     "64 KB 0.6 and 0.6 of messages"},
     {collective::reduce, flat, 4 * kb, 64, oversubscribed, no_needs,
      "reasoned: one wake-up per rank"},
     {collective::reduce, binomial, 64 * kb, any_ranks, always, no_needs, "least rounds"},
@@ -47,49 +55,69 @@ constexpr rule table[] = {
     {collective::reduce, chain, only_forced, any_ranks, always, no_needs, by_request},
 
     {collective::allreduce, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
+    {collective::allreduce, shared, 4 * kb, 64, always, node_banks,
+     "64 KB 0.6 and 0.2 of messages"},
+    {collective::allreduce, shared_parts, any_bytes, 64, always, node_banks | any_order,
+     "64 KB 0.6 and 0.2 of messages"},
     {collective::allreduce, doubling, 4 * kb, 4, always, no_needs,
      "4 ranks on 2 cores: 0.87 of flat"},
     {collective::allreduce, flat, 4 * kb, 64, oversubscribed, no_needs,
      "2 cores, by bench/mpi/allreduce.c: 8 ranks 0.55, 16 ranks 0.49 of doubling"},
     {collective::allreduce, doubling, 8 * kb, any_ranks, always, no_needs, "least rounds"},
-    {collective::allreduce, direct, any_bytes, 8, undersubscribed, peer_memory,
-     "2 ranks, by bench/mpi/allreduce.c: 16 KB 0.77, 256 KB 0.55, 1 MB 0.45 of ring"},
     {collective::allreduce, ring, any_bytes, any_ranks, always, any_order, "least bytes per link"},
     {collective::allreduce, doubling, any_bytes, any_ranks, always, no_needs, "keeps the order"},
     {collective::allreduce, binomial, only_forced, any_ranks, always, no_needs, by_request},
     {collective::allreduce, chain, only_forced, any_ranks, always, no_needs, by_request},
 
+    {collective::gather, shared, any_bytes, 64, always, node_banks,
+     "2 ranks, 64 KB 0.5 of messages"},
     {collective::gather, linear, any_bytes, 8, always, no_needs, "few ranks: no forwarding"},
     {collective::gather, binomial, 4 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::gather, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
+    {collective::gatherv, shared, any_bytes, 64, always, node_banks, "as gather"},
     {collective::gatherv, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
 
+    {collective::scatter, shared, any_bytes, 64, always, node_banks,
+     "2 ranks, 64 KB 0.6 of messages"},
     {collective::scatter, linear, any_bytes, 8, always, no_needs, "few ranks: no forwarding"},
     {collective::scatter, binomial, 4 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::scatter, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
+    {collective::scatterv, shared, any_bytes, 64, always, node_banks, "as scatter"},
     {collective::scatterv, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
 
+    {collective::allgather, shared, any_bytes, 64, always, node_banks,
+     "64 KB 0.6 and 0.2 of messages"},
     {collective::allgather, flat, 4 * kb, 64, oversubscribed, no_needs,
      "reasoned: one wake-up per rank"},
     {collective::allgather, bruck, 8 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::allgather, ring, any_bytes, any_ranks, always, no_needs, "least bytes per link"},
+    {collective::allgatherv, shared, any_bytes, 64, always, node_banks, "as allgather"},
     {collective::allgatherv, ring, any_bytes, any_ranks, always, no_needs, "least bytes per link"},
 
+    {collective::alltoall, shared, 256 * kb, 64, oversubscribed, node_banks,
+     "16 ranks on 2 cores, 1 MB: 1.5 of messages"},
+    {collective::alltoall, shared, any_bytes, 64, undersubscribed, node_banks,
+     "64 KB 0.7 and 0.6 of messages"},
     {collective::alltoall, linear, 32 * kb, 8, always, two_buffers, "few ranks: all at once"},
     {collective::alltoall, bruck, 256, any_ranks, always, no_needs, "least rounds"},
     {collective::alltoall, linear, 4 * kb, 32, always, two_buffers, "all at once while it fits"},
     {collective::alltoall, pairwise, any_bytes, any_ranks, always, no_needs, "bounded memory"},
+    {collective::alltoallv, shared, any_bytes, 64, always, node_banks, "as alltoall"},
     {collective::alltoallv, linear, any_bytes, 32, always, two_buffers,
      "sizes unknown: all at once"},
     {collective::alltoallv, pairwise, any_bytes, any_ranks, always, no_needs, "bounded memory"},
 
+    {collective::scan, shared, any_bytes, 64, always, node_banks, "2 ranks, 64 KB 0.4 of messages"},
     {collective::scan, chain, any_bytes, any_ranks, oversubscribed, no_needs,
      "one wake-up per rank"},
     {collective::scan, doubling, any_bytes, any_ranks, always, no_needs, "least rounds"},
+    {collective::exscan, shared, any_bytes, 64, always, node_banks, "as scan"},
     {collective::exscan, chain, any_bytes, any_ranks, oversubscribed, no_needs,
      "one wake-up per rank"},
     {collective::exscan, doubling, any_bytes, any_ranks, always, no_needs, "least rounds"},
 
+    {collective::reduce_scatter, shared, any_bytes, 64, always, node_banks | any_order,
+     "4 ranks on 2 cores, 64 KB 0.7 of messages"},
     {collective::reduce_scatter, pairwise, any_bytes, any_ranks, always, any_order, "least bytes"},
     {collective::reduce_scatter, ordered, any_bytes, any_ranks, always, no_needs,
      "keeps the order"},
@@ -106,9 +134,9 @@ constexpr auto first_rows = [] {
 }();
 
 constexpr std::array<const char*, algorithm_count> algorithm_names = {
-    "automatic", "dissemination", "doubling",     "binomial", "flat",
-    "chain",     "pipeline",      "scatter_ring", "ring",     "bruck",
-    "linear",    "pairwise",      "ordered",      "direct",   "slots"};
+    "automatic", "dissemination", "doubling",     "binomial", "flat",   "chain",
+    "pipeline",  "scatter_ring",  "ring",         "bruck",    "linear", "pairwise",
+    "ordered",   "shared",        "shared_parts", "slots"};
 constexpr std::array<const char*, collective_count> collective_names = {
     "barrier",  "bcast",     "reduce",   "allreduce", "gather",
     "gatherv",  "scatter",   "scatterv", "allgather", "allgatherv",

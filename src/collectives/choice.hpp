@@ -12,7 +12,7 @@ enum feature : unsigned {
   no_needs = 0,
   any_order = 1,    ///< the operator commutes
   two_buffers = 2,  ///< not MPI_IN_PLACE
-  peer_memory = 4,  ///< team::memory.copies, and elements that are the same bytes on all ranks
+  node_banks = 4,   ///< team::memory.banks, and operands that are the same bytes on all ranks
   shared_slots = 8  ///< the call is blocking, and its value fits into team::memory.slots
 };
 

@@ -1,6 +1,7 @@
 #include "collectives/collectives.hpp"
 
 #include "collectives/choice.hpp"
+#include "collectives/shared_banks.hpp"
 #include "collectives/shm_collective.hpp"
 
 namespace headway::collectives {
@@ -20,6 +21,11 @@ algorithm chosen(const team& t, collective what, std::int64_t bytes,
                 t.chosen_by_user);
 }
 
+/// A schedule that is run again without a new number has no exchanges.
+unsigned banks_for(const schedule& s, const team& t) noexcept {
+  return t.memory.banks && !s.is_persistent() ? node_banks : no_needs;
+}
+
 /// A user's operator could be given types with other gaps on other ranks.
 bool same_bytes_on_all_ranks(const reduction& r) noexcept {
   return r.type->is_contiguous() && r.op.type == nullptr;
@@ -27,6 +33,10 @@ bool same_bytes_on_all_ranks(const reduction& r) noexcept {
 
 unsigned features_of(const reduction& r) noexcept {
   return r.op.commutative ? any_order : no_needs;
+}
+unsigned features_of(const schedule& s, const team& t, const reduction& r) noexcept {
+  const bool plain = same_bytes_on_all_ranks(r) && r.type->size() > 0;
+  return features_of(r) | (plain ? banks_for(s, t) : no_needs);
 }
 
 tree shape_of(algorithm a) noexcept {
@@ -54,13 +64,17 @@ bool allreduce_uses_slots(const team& t, const reduction& r) noexcept {
 }
 
 void barrier(schedule& s, const team& t) {
-  const auto use = chosen(t, collective::barrier, 0);
+  const auto use = chosen(t, collective::barrier, 0, banks_for(s, t));
+  if (use == algorithm::shared) return barrier_shared(s, t);
   if (use == algorithm::dissemination) return barrier_dissemination(s, t);
   barrier_tree(s, t, shape_of(use));
 }
 
 void bcast(schedule& s, const team& t, const block& data, int root) {
-  switch (const auto use = chosen(t, collective::bcast, data.bytes())) {
+  const auto bytes = data.bytes();
+  switch (const auto use = chosen(t, collective::bcast, bytes, banks_for(s, t))) {
+    case algorithm::shared:
+      return bcast_shared(s, t, data, root);
     case algorithm::pipeline:
       return bcast_pipeline(s, t, data, root, segment_bytes);
     case algorithm::scatter_ring:
@@ -71,17 +85,19 @@ void bcast(schedule& s, const team& t, const block& data, int root) {
 }
 
 void reduce(schedule& s, const team& t, const reduction& r, int root) {
-  const auto use = chosen(t, collective::reduce, r.bytes(), features_of(r));
+  const auto use = chosen(t, collective::reduce, r.bytes(), features_of(s, t, r));
+  if (use == algorithm::shared) return reduce_shared(s, t, r, root);
+  if (use == algorithm::shared_parts) return reduce_shared_parts(s, t, r, root);
   if (use == algorithm::ring) return reduce_scatter_gather(s, t, r, root);
   reduce_tree(s, t, r, root, shape_of(use));
 }
 
 void allreduce(schedule& s, const team& t, const reduction& r) {
-  auto features = features_of(r);
-  if (t.memory.copies && same_bytes_on_all_ranks(r)) features |= peer_memory;
-  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), features)) {
-    case algorithm::direct:
-      return allreduce_direct(s, t, r);
+  switch (const auto use = chosen(t, collective::allreduce, r.bytes(), features_of(s, t, r))) {
+    case algorithm::shared:
+      return allreduce_shared(s, t, r);
+    case algorithm::shared_parts:
+      return allreduce_shared_parts(s, t, r);
     case algorithm::doubling:
       return allreduce_doubling(s, t, r);
     case algorithm::ring:
@@ -93,31 +109,44 @@ void allreduce(schedule& s, const team& t, const reduction& r) {
 
 void gather(schedule& s, const team& t, const block* mine, const blocks& all, int root) {
   const auto bytes = t.rank == root ? all.of(root).bytes() : mine->bytes();
-  if (chosen(t, collective::gather, bytes) == algorithm::binomial) {
-    return gather_binomial(s, t, mine, all, root);
+  switch (chosen(t, collective::gather, bytes, banks_for(s, t))) {
+    case algorithm::shared:
+      return gather_shared(s, t, mine, all, root);
+    case algorithm::binomial:
+      return gather_binomial(s, t, mine, all, root);
+    default:
+      return gather_linear(s, t, mine, all, root);
   }
-  gather_linear(s, t, mine, all, root);
 }
 
 void gatherv(schedule& s, const team& t, const block* mine, const blocks& all, int root) {
-  gather_linear(s, t, mine, all, root);
+  const auto use = chosen(t, collective::gatherv, 0, banks_for(s, t));
+  (use == algorithm::shared ? gather_shared : gather_linear)(s, t, mine, all, root);
 }
 
 void scatter(schedule& s, const team& t, const blocks& all, const block* mine, int root) {
   const auto bytes = t.rank == root ? all.of(root).bytes() : mine->bytes();
-  if (chosen(t, collective::scatter, bytes) == algorithm::binomial) {
-    return scatter_binomial(s, t, all, mine, root);
+  switch (chosen(t, collective::scatter, bytes, banks_for(s, t))) {
+    case algorithm::shared:
+      return scatter_shared(s, t, all, mine, root);
+    case algorithm::binomial:
+      return scatter_binomial(s, t, all, mine, root);
+    default:
+      return scatter_linear(s, t, all, mine, root);
   }
-  scatter_linear(s, t, all, mine, root);
 }
 
 void scatterv(schedule& s, const team& t, const blocks& all, const block* mine, int root) {
-  scatter_linear(s, t, all, mine, root);
+  const auto use = chosen(t, collective::scatterv, 0, banks_for(s, t));
+  (use == algorithm::shared ? scatterv_shared : scatter_linear)(s, t, all, mine, root);
 }
 
 void allgather(schedule& s, const team& t, const block* mine, const blocks& all) {
   const auto what = all.counts ? collective::allgatherv : collective::allgather;
-  switch (chosen(t, what, all.counts ? 0 : all.of(0).bytes())) {
+  const auto bytes = all.counts ? 0 : all.of(0).bytes();
+  switch (chosen(t, what, bytes, banks_for(s, t))) {
+    case algorithm::shared:
+      return allgather_shared(s, t, mine, all);
     case algorithm::flat:
       return allgather_tree(s, t, mine, all);
     case algorithm::bruck:
@@ -129,8 +158,12 @@ void allgather(schedule& s, const team& t, const block* mine, const blocks& all)
 
 void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) {
   const auto what = to.counts || to.types ? collective::alltoallv : collective::alltoall;
-  const auto bytes = what == collective::alltoallv ? 0 : to.of(0).bytes();
-  switch (chosen(t, what, bytes, from ? two_buffers : no_needs)) {
+  const bool varying = what == collective::alltoallv;
+  const auto bytes = varying ? 0 : to.of(0).bytes();
+  const auto features = banks_for(s, t);
+  switch (chosen(t, what, bytes, features | (from ? two_buffers : no_needs))) {
+    case algorithm::shared:
+      return (varying ? alltoallv_shared : alltoall_shared)(s, t, from, to);
     case algorithm::bruck:
       return alltoall_bruck(s, t, from, to);
     case algorithm::linear:
@@ -141,17 +174,20 @@ void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) 
 }
 
 void scan(schedule& s, const team& t, const reduction& r) {
-  const auto use = chosen(t, collective::scan, r.bytes());
+  const auto use = chosen(t, collective::scan, r.bytes(), features_of(s, t, r));
+  if (use == algorithm::shared) return scan_shared(s, t, r, false);
   (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, false);
 }
 
 void exscan(schedule& s, const team& t, const reduction& r) {
-  const auto use = chosen(t, collective::exscan, r.bytes());
+  const auto use = chosen(t, collective::exscan, r.bytes(), features_of(s, t, r));
+  if (use == algorithm::shared) return scan_shared(s, t, r, true);
   (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, true);
 }
 
 void reduce_scatter(schedule& s, const team& t, const reduction& r, const std::int64_t* counts) {
-  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), features_of(r));
+  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), features_of(s, t, r));
+  if (use == algorithm::shared) return reduce_scatter_shared(s, t, r, counts);
   if (use == algorithm::ordered) return reduce_scatter_ordered(s, t, r, counts);
   reduce_scatter_pairwise(s, t, r, counts);
 }

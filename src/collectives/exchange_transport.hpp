@@ -3,6 +3,7 @@
 #include <span>
 
 #include "collectives/schedule.hpp"
+#include "collectives/shared_banks.hpp"
 #include "collectives/transport.hpp"
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
@@ -33,6 +34,7 @@ class exchange_transport final : public transport {
   }
   [[nodiscard]] bool lost(int rank) const noexcept override { return context_.lost(rank); }
   void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }
+  void submit(shared_banks& pending) noexcept override { engine_.submit(pending.task()); }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
   void pending_started() noexcept override { engine_.pending_started(); }
   void pending_ended() noexcept override { engine_.pending_ended(); }

@@ -1,8 +1,12 @@
 #include "collectives/node_memory.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "collectives/agreement.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule_cache.hpp"
 #include "messages/context.hpp"
 
 namespace headway::collectives {
@@ -52,13 +56,63 @@ bool node_memory::try_now() {
   ++calls_;
   if (calls_ != first_try && calls_ != last_try) return false;
   messages::exchange::use_members(*members_);
-  const bool reached = copies_ && copies_->reach_all(team_.rank);
-  const bool all_reached = agree(team_, reached) != 0;
-  team_.memory.copies = all_reached ? &*copies_ : nullptr;
   slots_ = shm_collective::open(team_, rail_slots_, engine_, processes_);
   team_.memory.slots = slots_.get();
-  if (slots_) calls_ = last_try;
+  if (!slots_) return true;
+  calls_ = last_try;
+  open_banks(slots_->slot());
   return true;
+}
+
+void node_memory::open_banks(std::uint32_t slot) {
+  constexpr std::uint64_t has_bank = 1, has_copies = 2, has_measured = 4, lends = 8;
+  std::uint64_t mine = 0;
+  const bool visible = std::ranges::all_of(processes_, [&](rails::peer_id process) {
+    return rail_slots_->bank_of(process, slot) != nullptr;
+  });
+  if (visible && rail_slots_->reserve_bank(slot)) mine |= has_bank;
+  if (copies_ && copies_->reach_all(team_.rank)) mine |= has_copies;
+  if (const auto known = rail_slots_->lending_is_faster())
+    mine |= has_measured | (*known ? lends : 0);
+  const auto all = agree(team_, mine);
+  if ((all & has_bank) == 0) return;
+  banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_, slot);
+  team_.memory.banks = banks_.get();
+  if ((all & has_copies) == 0) return;
+  team_.memory.copies = &*copies_;
+  if ((all & has_measured) != 0) {
+    team_.memory.lends = (all & lends) != 0;
+    return;
+  }
+  const bool faster = measure_lending();
+  rail_slots_->note_lending(faster);
+  team_.memory.lends = agree(team_, faster) != 0;
+}
+
+/// Rank 0 broadcasts, both ways in turns. Rank 0 itself is always content.
+bool node_memory::measure_lending() {
+  constexpr std::int64_t bytes = 128 * 1024;
+  constexpr int turns = 3;
+  std::vector<std::byte> data(bytes);
+  const auto& type = datatypes::layout::of(datatypes::number::byte);
+  const auto time = [&](bool lent) {
+    std::ranges::fill(data, std::byte{1});
+    team_.memory.lends = lent;
+    const auto steps = new_schedule();
+    bcast_shared(*steps, team_, {data.data(), bytes, &type}, 0);
+    steps->bind(team_);
+    const bool together = agree(team_, 1) != 0;
+    const auto begin = base::now_ns();
+    const bool done = steps->run() == messages::outcome::ok;
+    return together && done ? base::now_ns() - begin : 0;
+  };
+  auto best_copied = ~std::uint64_t{0}, best_lent = best_copied;
+  for (int turn = 0; turn < turns; ++turn) {
+    best_copied = std::min(best_copied, time(false));
+    best_lent = std::min(best_lent, time(true));
+  }
+  // A copy that is a little faster is not worth the wait of the rank that lends.
+  return team_.rank == 0 || best_lent < best_copied * 4 / 5;
 }
 
 }  // namespace headway::collectives

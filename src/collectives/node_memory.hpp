@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/shared_banks.hpp"
 #include "collectives/shm_collective.hpp"
 #include "collectives/team.hpp"
 #include "messages/exchange.hpp"
@@ -31,7 +32,7 @@ class node_memory {
   node_memory(team& ranks, rail_memory memory, progress::engine& engine,
               messages::context* members);
 
-  /// To be called once for each blocking barrier and allreduce, on all ranks alike. Now and then it
+  /// To be called once for each blocking operation, on all ranks alike. Now and then it
   /// is collective, and waits. True: team::memory may have changed, so that a schedule made before
   /// must not be used again: another rank may make it anew, with another algorithm.
   [[nodiscard]] bool count_call() {
@@ -64,6 +65,10 @@ class node_memory {
   };
 
   bool try_now();
+  /// Collective, and so is `measure_lending`: whether copying out of another process is faster than
+  /// copying through a bank.
+  void open_banks(std::uint32_t slot);
+  [[nodiscard]] bool measure_lending();
 
   team& team_;
   rails::shm_slots* const rail_slots_;
@@ -72,6 +77,7 @@ class node_memory {
   const std::vector<rails::peer_id> processes_;
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;
+  std::unique_ptr<shared_banks> banks_;
   int calls_ = 0;  // `last_try`: no more tries
 };
 

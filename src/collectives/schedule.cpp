@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/assert.hpp"
+#include "collectives/shared_exchange.hpp"
 
 namespace headway::collectives {
 namespace {
@@ -86,7 +87,20 @@ void schedule::combine(const void* left, void* right, std::int64_t count) {
   if (count > 0) add({kind::combine, 0, count, left, right, nullptr});
 }
 
-void schedule::perform(own_step& what) { add({kind::own, 0, 0, nullptr, &what, nullptr}); }
+void schedule::add_exchange(shared_exchange& what) {
+  auto* const free = std::ranges::find(exchanges_, nullptr);
+  HEADWAY_ASSERT(free != std::end(exchanges_));
+  *free = &what;
+  add({kind::exchange, 0, 0, nullptr, &what, nullptr});
+}
+
+void schedule::bind(team& ranks) noexcept {
+  via_ = &ranks.via;
+  const auto operation = ranks.next_operation();
+  tag_ = messages::operation_tags.of(static_cast<unsigned>(operation));
+  for (auto* each : exchanges_)
+    if (each) each->bind(operation);
+}
 
 void schedule::clear() noexcept {
   steps_.clear();
@@ -97,6 +111,8 @@ void schedule::clear() noexcept {
   ranks_ = {};
   open_ = none;
   via_ = nullptr;
+  std::ranges::fill(exchanges_, nullptr);
+  persistent_ = false;
   reset();
 }
 
@@ -148,10 +164,6 @@ void schedule::local(const step& s) noexcept {
       HEADWAY_DEBUG_ASSERT(reducer_.apply != nullptr);
       reducer_.apply(reducer_, s.from, s.to, s.amount);
       break;
-    case kind::own:
-      if (const int rank = static_cast<own_step*>(s.to)->act(); rank >= 0)
-        fail(via_->lost(rank) ? outcome::peer_lost : outcome::failed, rank);
-      break;
     default:
       break;
   }
@@ -175,6 +187,12 @@ outcome schedule::run() noexcept {
         wait_round();
         check_round();
         break;
+      case kind::exchange: {
+        auto& x = *static_cast<shared_exchange*>(s.to);
+        if (!x.advance_spinning(how_ != outcome::ok)) x.wait();
+        check(x);
+        break;
+      }
       default:
         local(s);
     }
@@ -228,8 +246,13 @@ void schedule::take_turn() noexcept {
   advance();
 }
 
-/// Runs steps until a round's messages are outstanding, or to the end. After that another thread
-/// may own the schedule, so that no member of it may be accessed any more.
+void schedule::exchange_ended(const shared_exchange& what) noexcept {
+  check(what);
+  advance();
+}
+
+/// Runs steps until messages or an exchange are outstanding, or to the end. After that another
+/// thread may own the schedule, so that no member of it may be accessed any more.
 void schedule::advance() noexcept {
   while (next_ < steps_.size()) {
     const step& s = steps_[next_++];
@@ -245,6 +268,12 @@ void schedule::advance() noexcept {
         if (!last_of_round()) return;
         check_round();
         break;
+      case kind::exchange: {
+        auto& x = *static_cast<shared_exchange*>(s.to);
+        if (!x.advance(how_ != outcome::ok)) return x.end_later();
+        check(x);
+        break;
+      }
       default:
         local(s);
     }
@@ -255,6 +284,10 @@ void schedule::advance() noexcept {
 void schedule::end() noexcept {
   via_->pending_ended();
   complete();
+}
+
+void schedule::check(const shared_exchange& what) noexcept {
+  if (what.how() != outcome::ok) fail(what.how(), what.failed_rank());
 }
 
 void schedule::check_round() noexcept {

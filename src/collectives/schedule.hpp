@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "collectives/arena.hpp"
@@ -16,6 +18,8 @@
 #include "progress/core/ltask.hpp"
 
 namespace headway::collectives {
+
+class shared_exchange;
 
 /// One rank's part of a collective operation: a straight list of steps, in rounds. Messages of a
 /// round are under way together; `close_round` is where it waits for all of them.
@@ -34,17 +38,17 @@ namespace headway::collectives {
 ///           performance analysis of non-blocking collective operations for MPI", SC 2007.
 class schedule final : public progress::completion {
  public:
-  /// A step of an algorithm's own, beside messages and copies.
-  class own_step {
-   public:
-    /// The rank that it could not reach, or -1.
-    [[nodiscard]] virtual int act() noexcept = 0;
-
-   protected:
-    ~own_step() = default;
+  enum class kind : std::uint8_t {
+    send,
+    receive,
+    open,
+    close,
+    copy,
+    pack,
+    unpack,
+    combine,
+    exchange
   };
-
-  enum class kind : std::uint8_t { send, receive, open, close, copy, pack, unpack, combine, own };
   struct step {
     kind what;
     int number;           ///< peer; of `open`: messages in the round
@@ -70,25 +74,38 @@ class schedule final : public progress::completion {
   void unpack(const datatypes::layout& type, const std::byte* from, void* to, std::int64_t count);
   /// right = left ∘ right, element by element.
   void combine(const void* left, void* right, std::int64_t count);
-  void perform(own_step& what);
+  /// Waits, when run, until it has ended. In the schedule's scratch memory, at most
+  /// `exchanges_max`, in the order of their phases.
+  void add_exchange(shared_exchange& what);
   void set_reducer(const reducer& op) noexcept { reducer_ = op; }
   /// Memory until the schedule is recycled, aligned to a cache line, never moved.
   [[nodiscard]] std::byte* scratch(std::int64_t bytes) { return scratch_.take(bytes); }
+  /// The same for `count` objects.
+  template <class T>
+  [[nodiscard]] T* scratch_of(std::int64_t count) {
+    static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 64);
+    return new (scratch(count * static_cast<std::int64_t>(sizeof(T))))
+        T[static_cast<std::size_t>(count)];
+  }
   /// Holds a type until the schedule is recycled.
   void keep(const datatypes::layout& type) { kept_.emplace_back(type); }
 
   /// Calls `let_go(what)` when the schedule is cleared.
   void when_cleared(void (*let_go)(void*), void* what) { held_.push_back({let_go, what}); }
 
+  /// It is started again without a new number, in any order among others.
+  void set_persistent() noexcept { persistent_ = true; }
+  [[nodiscard]] bool is_persistent() const noexcept { return persistent_; }
+
   // Running. A schedule may be run or started again when it is complete.
-  /// Draws the operation's tag, on all ranks in the same order. Before the first `run` or `start`.
-  void bind(team& ranks) noexcept {
-    via_ = &ranks.via;
-    tag_ = ranks.next_tag();
-  }
+  /// Draws the operation's number, on all ranks in the same order. Before the first `run` or
+  /// `start`; one with exchanges before each.
+  void bind(team& ranks) noexcept;
   /// Runs all steps and waits for their end.
   messages::outcome run() noexcept;
   void start() noexcept;
+  /// An exchange has ended, for which the schedule does not wait.
+  void exchange_ended(const shared_exchange& what) noexcept;
   /// Called by the ltask that transport::submit was given.
   void take_turn() noexcept;
   [[nodiscard]] progress::ltask& task() noexcept { return turn_; }
@@ -121,6 +138,7 @@ class schedule final : public progress::completion {
   void advance() noexcept;
   void end() noexcept;
   void check_round() noexcept;
+  void check(const shared_exchange& what) noexcept;
   void check(const messages::request& r, const step& s) noexcept;
   void fail(messages::outcome how, int rank) noexcept;
   void wait_round() noexcept;
@@ -141,6 +159,8 @@ class schedule final : public progress::completion {
   std::vector<held> held_;
   arena scratch_;
   reducer reducer_;
+  static constexpr std::size_t exchanges_max = 2;
+  shared_exchange* exchanges_[exchanges_max] = {};
   std::unique_ptr<messages::request[]> requests_;
   int requests_held_ = 0;
   std::span<const int> ranks_;  ///< while building: see `use_ranks`
@@ -150,6 +170,7 @@ class schedule final : public progress::completion {
   int posted_ = 0;              ///< messages of this round so far
   transport* via_ = nullptr;
   int tag_ = 0;
+  bool persistent_ = false;
   messages::outcome how_ = messages::outcome::ok;
   int failed_rank_ = -1;
   messages::request::finisher finish_ = nullptr;

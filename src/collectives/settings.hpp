@@ -43,8 +43,9 @@ enum class algorithm : std::uint8_t {
   linear,
   pairwise,
   ordered,
-  direct,  ///< in the memory of the others
-  slots,   ///< by slots of shared memory, in one step (shm_collective.hpp)
+  shared,        ///< by an exchange in shared memory (shared_exchange.hpp)
+  shared_parts,  ///< the same, each rank a part of the work
+  slots,         ///< by slots of shared memory, in one step (shm_collective.hpp)
 };
 inline constexpr std::size_t algorithm_count = static_cast<std::size_t>(algorithm::slots) + 1;
 

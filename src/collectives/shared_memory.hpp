@@ -6,6 +6,7 @@
 
 namespace headway::collectives {
 
+class shared_banks;
 class shm_collective;
 
 /// Copies between the memory of this rank and that of the others, without their help.
@@ -23,11 +24,13 @@ class peer_copies {
   ~peer_copies() = default;
 };
 
-/// What the ranks of a team can do in each other's memory: an optional capability of a team. Both
+/// What the ranks of a team can do in each other's memory: an optional capability of a team. All
 /// parts are null until all ranks have agreed that every rank has them (node_memory.hpp).
 struct shared_memory {
   peer_copies* copies = nullptr;    ///< large values: each rank reads and writes buffers of all
+  bool lends = false;               ///< that is faster than copying through `banks`
   shm_collective* slots = nullptr;  ///< small values: each rank shows its own, and reads all
+  shared_banks* banks = nullptr;    ///< streams of any length: see shared_exchange.hpp
 };
 
 }  // namespace headway::collectives

@@ -1,7 +1,5 @@
 #include "collectives/shm_collective.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -11,19 +9,9 @@
 #include "base/fence.hpp"
 #include "collectives/agreement.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/looking.hpp"
 
 namespace headway::collectives {
-namespace {
-
-// How often `share` looks before it waits: about a microsecond where processors are free, else
-// a few yields to other ranks on this processor. Measured by bench/mpi/allreduce.c with 4, 8 and 16
-// ranks on 2 cores: 30 looks before each yield take 1.4 times as long, 1 to 50 yields make no
-// difference.
-constexpr int looks_spinning = 40;
-constexpr int looks_yielding = 10;
-
-}  // namespace
-
 shm_collective::poll_task::poll_task(shm_collective& of) noexcept
     : ltask("shared-memory collective", &shm_collective::poll), owner(of) {}
 
@@ -32,6 +20,7 @@ shm_collective::shm_collective(team& ranks, rails::shm_slots& memory, progress::
     : team_(ranks),
       memory_(memory),
       engine_(engine),
+      slot_(slot),
       processes_(processes.begin(), processes.end()),
       task_(*this) {
   HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
@@ -94,14 +83,7 @@ messages::outcome shm_collective::share(std::span<const std::byte> mine) noexcep
   own.publish(number_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (i != me) memory_.wake(processes_[i]);
-  for (int looks = team_.oversubscribed ? looks_yielding : looks_spinning; looks > 0; --looks) {
-    if (all_here()) return compare(mine.size());
-    if (team_.oversubscribed) {
-      sched_yield();
-    } else {
-      base::relax();
-    }
-  }
+  if (look_for_a_while(team_, [this] { return all_here(); })) return compare(mine.size());
   wait();
   return broken_ ? messages::outcome::peer_lost : compare(mine.size());
 }

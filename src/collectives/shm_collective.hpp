@@ -53,6 +53,7 @@ class shm_collective final : private rails::shm_slots::watcher {
   /// Every rank combines all values, in the order of ranks. Only where `allreduce_uses_slots`.
   [[nodiscard]] messages::outcome allreduce(const reduction& r) noexcept;
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
+  [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
 
  private:
   struct value {
@@ -79,6 +80,7 @@ class shm_collective final : private rails::shm_slots::watcher {
   team& team_;
   rails::shm_slots& memory_;
   progress::engine& engine_;
+  const std::uint32_t slot_;
   const std::vector<rails::peer_id> processes_;
   std::vector<line*> lines_;  // of each rank, the first of two
   std::uint64_t number_ = 0;  // of the present exchange; all ranks count alike

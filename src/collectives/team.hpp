@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/assert.hpp"
 #include "collectives/settings.hpp"
@@ -33,14 +34,15 @@ struct team {
   /// Changes only between two operations, on all ranks alike.
   shared_memory memory = {};
 
-  /// Keeps operations under way apart: all ranks draw the same number for the same operation.
-  [[nodiscard]] int next_tag() noexcept {
+  /// Keeps operations under way apart: all ranks draw the same number for the same operation, from
+  /// 1 on.
+  [[nodiscard]] std::uint64_t next_operation() noexcept {
     // Relaxed: the number is the only thing that is shared.
-    return messages::operation_tags.of(drawn_.fetch_add(1, std::memory_order_relaxed));
+    return drawn_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
  private:
-  std::atomic<unsigned> drawn_{0};
+  std::atomic<std::uint64_t> drawn_{0};
 };
 
 }  // namespace headway::collectives

@@ -9,6 +9,7 @@
 namespace headway::collectives {
 
 class schedule;
+class shared_banks;
 
 /// What a schedule needs of the modules below: messages between the ranks of one team, and a
 /// progress engine. Every function is required; shared memory is a separate, optional capability
@@ -32,6 +33,8 @@ class transport {
   [[nodiscard]] virtual bool lost(int rank) const noexcept = 0;
   /// Has `ready.take_turn()` called soon by `ready`'s ltask, at some polling point.
   virtual void submit(schedule& ready) noexcept = 0;
+  /// Has `pending.poll()` called at every polling point, until it answers `done`.
+  virtual void submit(shared_banks& pending) noexcept = 0;
   virtual void wait(progress::completion& what) noexcept = 0;
   /// A schedule that no thread waits for has started or ended: background progression is needed in
   /// between.

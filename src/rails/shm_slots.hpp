@@ -3,15 +3,19 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/spinlock.hpp"
 #include "rails/driver.hpp"
 
 namespace headway::rails {
 
-/// Lines of memory in which the processes of a node show each other small values: each writes its
-/// own and reads all others', without a message. A slot belongs to one group of processes for ever.
-/// Shape:    `slots` slots of `lines` lines for each process, zero at first.
+/// Memory in which the processes of a node show each other values: each writes its own and reads
+/// all others', without a message. A slot belongs to one group of processes for ever.
+/// Shape:    `slots` slots for each process, zero at first. A slot has `lines` lines, and a bank of
+///           many bytes behind a page for what describes them. When a stream has gone round in a
+///           bank of this size, its first bytes have left the first caches of both cores, and are
+///           written again two to four times as fast (docs/decisions/0021).
 /// Threads:  every function any thread.
 /// Progress: never waits; `wake` enters the kernel where the peer sleeps.
 class shm_slots {
@@ -21,6 +25,9 @@ class shm_slots {
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::size_t slot_bytes = lines * line_bytes;
   static constexpr std::size_t total_bytes = slots * slot_bytes;
+  static constexpr std::size_t bank_bytes = 1024 * 1024;
+  static constexpr std::size_t bank_page_bytes = 4096;
+  static constexpr std::size_t banked_bytes = bank_page_bytes + bank_bytes;  ///< of a slot
 
   /// Waits for what peers will write.
   class watcher {
@@ -34,7 +41,12 @@ class shm_slots {
 
   /// The slot's lines of a process, this one included; null: its memory cannot be seen from here.
   [[nodiscard]] virtual std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept = 0;
-  /// After a store into an own line that `peer` must see, awake or asleep.
+  /// The slot's page of a process, this one included, which has reserved it, and the bank behind
+  /// it; null: its memory cannot be seen from here.
+  [[nodiscard]] virtual std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept = 0;
+  /// Keeps memory for the slot's page and bank of this process. False: there is too little. Cold.
+  [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot) noexcept = 0;
+  /// After a store into own memory that `peer` must see, awake or asleep.
   virtual void wake(peer_id peer) noexcept = 0;
   /// From now on no thread sleeps on this rail while `w` is ready. Cold.
   virtual void watch(watcher& w) = 0;
@@ -49,10 +61,21 @@ class shm_slots {
   [[nodiscard]] std::uint32_t unused() const noexcept { return unused_; }
   void use(std::uint32_t slot) noexcept { unused_ &= ~(std::uint32_t{1} << slot); }
 
+  /// Whether copying out of another process was found to be faster than copying through a bank, by
+  /// a group of which this process is a member. Any thread; relaxed, each value says it all.
+  [[nodiscard]] std::optional<bool> lending_is_faster() const noexcept {
+    const auto known = lending_.load(std::memory_order_relaxed);
+    return known == 0 ? std::nullopt : std::optional(known > 0);
+  }
+  void note_lending(bool faster) noexcept {
+    lending_.store(faster ? 1 : -1, std::memory_order_relaxed);
+  }
+
  protected:
   ~shm_slots() = default;
 
  private:
+  std::atomic<int> lending_{0};  // -1: it is slower; 0: not known
   base::spinlock choosing_;
   std::uint32_t unused_ = ~std::uint32_t{0};  // under choosing_
 };

@@ -92,8 +92,10 @@ collective_plan::collective_plan(std::uint32_t processes, std::uint32_t operatio
       o.what = static_cast<collective>(d.below(collectives::collective_count));
       const auto rows = collectives::rules(o.what);
       if (!d.one_in(3)) o.use = rows[d.below(rows.size())].use;
-      // These two need memory that the processes of a node share.
-      if (o.use == algorithm::slots || o.use == algorithm::direct) o.use = algorithm::automatic;
+      // These need memory that the processes of a node share.
+      if (o.use == algorithm::slots || o.use == algorithm::shared ||
+          o.use == algorithm::shared_parts)
+        o.use = algorithm::automatic;
       o.root = static_cast<int>(d.below(ranks));
       std::uint64_t most = 1;
       while (most < count_max && !d.one_in(5)) most *= 2;

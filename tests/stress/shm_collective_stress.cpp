@@ -18,28 +18,13 @@
 #include "collectives/operators.hpp"
 #include "collectives/shm_collective.hpp"
 #include "tests/simulation/job.hpp"
+#include "tests/stress/plain_slots.hpp"
 
 namespace headway::collectives {
 namespace {
 
 constexpr std::uint32_t ranks = 3;
 constexpr int exchanges = 600;
-
-/// No thread sleeps on this one: engines without an event source poll at a period.
-class plain_slots final : public rails::shm_slots {
- public:
-  using memory = std::array<std::byte, rails::shm_slots::total_bytes>;
-  explicit plain_slots(std::array<memory, ranks>& all) : all_(all) {}
-  std::byte* lines_of(rails::peer_id peer, std::uint32_t slot) noexcept override {
-    return all_[static_cast<std::uint32_t>(peer)].data() + slot * slot_bytes;
-  }
-  void wake(rails::peer_id) noexcept override {}
-  void watch(watcher& w) override { EXPECT_FALSE(w.ready()) << "no rank waits yet"; }
-  void unwatch(watcher&) noexcept override {}
-
- private:
-  std::array<memory, ranks>& all_;
-};
 
 void exchange_all(shm_collective& slots, std::uint64_t rank) {
   std::minstd_rand random(static_cast<unsigned>(rank) + 1);
@@ -94,7 +79,7 @@ TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
     simulation::job job({.processes = ranks,
                          .time = simulation::time_source::machine,
                          .points = progress::polling::automatic});
-    alignas(64) static std::array<plain_slots::memory, ranks> memory;
+    alignas(64) static std::array<plain_slots::lines_memory, ranks> memory;
     memory = {};
     std::array<messages::context*, ranks> contexts;
     for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0);
@@ -104,7 +89,7 @@ TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
         threads.emplace_back([&, i] {
           exchange_transport messages(job.messages(i), *contexts[i]);
           team all(messages, static_cast<int>(i), ranks, oversubscribed);
-          plain_slots lines(memory);
+          plain_slots lines(memory, {});
           const std::array processes{rails::peer_id{0}, rails::peer_id{1}, rails::peer_id{2}};
           const auto slots = shm_collective::open(all, &lines, job.at(i).engine(), processes);
           ASSERT_NE(slots, nullptr);

@@ -57,7 +57,6 @@ std::optional<call_key> exscan::key() const noexcept {
 }
 
 std::optional<int> barrier::run_in_slots(communicator& comm) const {
-  comm.count_blocking_collective();
   auto& team = comm.team();
   if (!collectives::barrier_uses_slots(team)) return {};
   auto& slots = *team.memory.slots;
@@ -65,7 +64,6 @@ std::optional<int> barrier::run_in_slots(communicator& comm) const {
 }
 
 std::optional<int> allreduce::run_in_slots(communicator& comm) const {
-  comm.count_blocking_collective();
   if (comm.is_inter()) return {};
   auto& team = comm.team();
   constexpr auto bytes_max =

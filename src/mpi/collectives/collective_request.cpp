@@ -84,7 +84,9 @@ int start_collective(communicator& comm, const collective_call& call, const opti
 }
 
 int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
-  if (const int code = make_request(comm, call, {}, made)) return code;
+  collectives::recent_schedules::lease steps;
+  steps->set_persistent();
+  if (const int code = make_request(comm, call, std::move(steps), made)) return code;
   made->persistent = true;
   return MPI_SUCCESS;
 }

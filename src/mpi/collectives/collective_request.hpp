@@ -68,6 +68,7 @@ template <class Arguments>
 }
 template <class Arguments>
 [[nodiscard]] int run_collective(communicator& comm, const Arguments& a) {
+  comm.count_blocking_collective();
   if constexpr (requires { a.run_in_slots(comm); })
     if (const auto code = a.run_in_slots(comm)) return *code;
   return run_collective(comm, collective_call(a), key_of(a));

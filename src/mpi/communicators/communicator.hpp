@@ -119,7 +119,7 @@ class communicator final : public object {
   [[nodiscard]] collectives::recent_schedules& recent_schedules() noexcept {
     return team_->recent();
   }
-  /// Called once for each blocking barrier and allreduce, by all members: some calls are collective
+  /// Called once for each blocking collective operation, by all members: some calls are collective
   /// themselves, and determine how the members can use each other's memory.
   void count_blocking_collective() { team_->count_call(); }
 

@@ -11,13 +11,14 @@ namespace headway::rails::shm {
 
 // What lies in a process's segment: memory that belongs to the receiver and that its peers write.
 //
-//   segment_head | board | slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 …
+//   segment_head | board | slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 … |
+//   banks
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
 // the reply buffers, which are the owner's. Every line has one writer unless its comment says
-// otherwise; on the board that is the owner. The file
-// is sparse: what was never touched takes no memory. Zero bytes are the valid empty state of
-// everything but the head's first lines.
+// otherwise; on the board and in the banks (shm_slots.hpp) that is the owner. The file is sparse:
+// what was never touched takes no memory. Zero bytes are the valid empty state of everything but
+// the head's first lines.
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
@@ -26,7 +27,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender; and gets
 constexpr std::uint32_t reply_count = 2;     ///< buffers for gets of a slot, of a piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 6;
+constexpr std::uint32_t layout_version = 7;
 
 using token = std::array<std::byte, 16>;
 
@@ -39,6 +40,7 @@ struct geometry {
 
   [[nodiscard]] bool sane() const noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept;
+  [[nodiscard]] std::size_t banks_at() const noexcept;
   [[nodiscard]] std::size_t total_bytes() const noexcept;
   bool operator==(const geometry&) const = default;
 };

@@ -50,8 +50,10 @@ std::size_t geometry::slot_bytes() const noexcept {
   return control_bytes + ring_bytes + std::size_t{piece_bytes} * (piece_count + reply_count);
 }
 
+std::size_t geometry::banks_at() const noexcept { return head_bytes + slot_count * slot_bytes(); }
+
 std::size_t geometry::total_bytes() const noexcept {
-  return head_bytes + slot_count * slot_bytes();
+  return banks_at() + shm_slots::slots * shm_slots::banked_bytes;
 }
 
 namespace {
@@ -183,6 +185,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   std::unique_ptr<segment> made(new segment);
   const auto kept = keep_for(options);
   made->shape_ = kept.shape;
+  made->sharers_ = std::max(options.sharers, 1u);
   const token proof = random_token();
   // No two segments ever have the same name: a sweeper that found the owner of the one dead must
   // not remove the next one. It is the proof's beginning, which guards nothing from our own user.
@@ -240,6 +243,14 @@ segment_head& segment::head() const noexcept {
 
 slot_view segment::slot(std::uint32_t index) const noexcept {
   return view_of(memory_->base(), shape_, index);
+}
+
+bool segment::reserve_bank(std::uint32_t slot) const noexcept {
+  constexpr std::size_t left_for_each = 8 * shm_slots::banked_bytes;
+  if (const auto free = free_bytes(directory_of(path_)); free && *free / sharers_ < left_for_each)
+    return false;
+  return reserve_range(file_.get(), shape_.banks_at() + slot * shm_slots::banked_bytes,
+                       shm_slots::banked_bytes);
 }
 
 void segment::ring_bell() const noexcept {

@@ -88,6 +88,10 @@ class segment {
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] slot_view slot(std::uint32_t index) const noexcept;
   [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
+  [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
+  /// Makes the file system keep memory for the bank of a slot. False: there is too little, or
+  /// little would be left for others.
+  [[nodiscard]] bool reserve_bank(std::uint32_t slot) const noexcept;
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
@@ -102,6 +106,7 @@ class segment {
   owned_fd bell_;
   std::shared_ptr<mapping> memory_;
   geometry shape_;
+  std::uint32_t sharers_ = 1;
   std::string path_;
 };
 
@@ -124,6 +129,7 @@ class attachment {
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] const slot_view& slot() const noexcept { return slot_; }
   [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
+  [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;

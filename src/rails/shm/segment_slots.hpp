@@ -12,7 +12,7 @@
 
 namespace headway::rails::shm {
 
-/// The shared lines of this process and of those that it reaches.
+/// The shared lines and banks of this process and of those that it reaches.
 class segment_slots final : public shm_slots {
  public:
   segment_slots(const segment& mine, peer_id me, const peer_links& links) noexcept
@@ -22,6 +22,14 @@ class segment_slots final : public shm_slots {
     const send_channel* to = links_->find(peer);
     std::byte* first = peer == me_ ? mine_->board() : to ? to->board() : nullptr;
     return first ? first + slot * slot_bytes : nullptr;
+  }
+  [[nodiscard]] std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept override {
+    const send_channel* to = links_->find(peer);
+    std::byte* first = peer == me_ ? mine_->banks() : to ? to->banks() : nullptr;
+    return first ? first + slot * banked_bytes : nullptr;
+  }
+  [[nodiscard]] bool reserve_bank(std::uint32_t slot) noexcept override {
+    return mine_->reserve_bank(slot);
   }
   void wake(peer_id peer) noexcept override { links_->find(peer)->notify(); }
   void watch(watcher& w) override {

@@ -71,8 +71,9 @@ class send_channel {
     if (bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
   }
-  /// The peer's board; null: it is not seen from here.
+  /// The peer's board and banks; null: they are not seen from here.
   [[nodiscard]] std::byte* board() const noexcept { return way_ ? way_->board() : nullptr; }
+  [[nodiscard]] std::byte* banks() const noexcept { return way_ ? way_->banks() : nullptr; }
   /// The peer's, if this process may read and write its memory, else 0.
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }

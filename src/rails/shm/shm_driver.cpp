@@ -52,7 +52,8 @@ geometry shm_driver::shape_for(std::uint32_t size, const settings& how) {
   const int step = size <= 8 ? 0 : size <= 32 ? 1 : 2;
   g.ring_bytes = chosen(how.ring_bytes, 128u * 1024 >> step, 4 * page_bytes);
   g.piece_bytes = chosen(how.piece_bytes, 32u * 1024 >> (step > 0), page_bytes);
-  g.piece_count = std::min(chosen(how.piece_count, step == 2 ? 8 : 16, 2), pieces_max);
+  // The buffers of few processes fill a core's second cache: see shm_slots::bank_bytes.
+  g.piece_count = std::min(chosen(how.piece_count, 32u >> step, 2), pieces_max);
   return g;
 }
 

@@ -32,7 +32,7 @@ def main():
         for fatal_round in (0, 1, 6, 7, 9, 10):
             good = run(mpiexec, program, ranks, fatal_round) and good
         for fatal_round in (10, 15):  # allreduces of 300 KB and 3 MB
-            good = run(mpiexec, program, ranks, fatal_round, "allreduce:direct") and good
+            good = run(mpiexec, program, ranks, fatal_round, "allreduce:ring") and good
     return 0 if good else 1
 
 

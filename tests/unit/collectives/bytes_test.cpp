@@ -76,6 +76,10 @@ TEST(bcast, reaches_everyone_in_segments_and_in_parts) {
   });
 }
 
+TEST(bcast, reaches_everyone_through_shared_memory) {
+  for_all_settings([](const setting& x) { check_bcast(x, bcast_shared); });
+}
+
 using gather_steps = void (*)(schedule&, const team&, const block*, const blocks&, int root);
 
 void check_gather(const setting& x, gather_steps steps, bool in_place) {
@@ -106,7 +110,7 @@ void check_gather(const setting& x, gather_steps steps, bool in_place) {
 
 TEST(gather, collects_the_blocks_in_the_order_of_ranks) {
   for_all_settings([](const setting& x) {
-    for (const auto steps : {gather_linear, gather_binomial, gather}) {
+    for (const auto steps : {gather_linear, gather_binomial, gather_shared}) {
       check_gather(x, steps, false);
       check_gather(x, steps, true);
     }
@@ -139,7 +143,7 @@ void check_scatter(const setting& x, scatter_steps steps, bool in_place) {
 
 TEST(scatter, deals_the_blocks_out_in_the_order_of_ranks) {
   for_all_settings([](const setting& x) {
-    for (const auto steps : {scatter_linear, scatter_binomial, scatter}) {
+    for (const auto steps : {scatter_linear, scatter_binomial, scatter_shared, scatterv_shared}) {
       check_scatter(x, steps, false);
       check_scatter(x, steps, true);
     }
@@ -175,7 +179,7 @@ void check_allgather(const setting& x, allgather_steps steps, bool in_place) {
 
 TEST(allgather, gives_everyone_all_blocks) {
   for_all_settings([](const setting& x) {
-    for (const auto steps : {allgather_ring, allgather_bruck, allgather_tree, allgather}) {
+    for (const auto steps : {allgather_ring, allgather_bruck, allgather_tree, allgather_shared}) {
       check_allgather(x, steps, false);
       check_allgather(x, steps, true);
     }
@@ -213,11 +217,29 @@ void check_alltoall(const setting& x, alltoall_steps steps, bool in_place) {
 
 TEST(alltoall, exchanges_every_pair_of_blocks) {
   for_all_settings([](const setting& x) {
-    for (const auto steps : {alltoall_linear, alltoall_pairwise, alltoall_bruck, alltoall})
+    for (const auto steps :
+         {alltoall_linear, alltoall_pairwise, alltoall_bruck, alltoall_shared, alltoallv_shared})
       check_alltoall(x, steps, false);
-    for (const auto steps : {alltoall_pairwise, alltoall_bruck, alltoall})
+    for (const auto steps : {alltoall_pairwise, alltoall_bruck, alltoall_shared, alltoallv_shared})
       check_alltoall(x, steps, true);
   });
+}
+
+TEST(shared, streams_go_round_in_banks_and_are_lent) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    for (const auto& type : pair_types()) {
+      const setting x{1 + static_cast<int>(seed % 5), 0, 3000, type, seed};
+      SCOPED_TRACE(testing::Message() << x.ranks << " ranks, " << type.name << ", seed " << seed);
+      check_bcast(x, bcast_shared);
+      for (const bool in_place : {false, true}) {
+        check_gather(x, gather_shared, in_place);
+        check_scatter(x, scatter_shared, in_place);
+        check_scatter(x, scatterv_shared, in_place);
+        check_allgather(x, allgather_shared, in_place);
+        check_alltoall(x, alltoall_shared, in_place);
+        check_alltoall(x, alltoallv_shared, in_place);
+      }
+    }
 }
 
 }  // namespace

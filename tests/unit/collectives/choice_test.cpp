@@ -8,7 +8,7 @@
 namespace headway::collectives {
 namespace {
 
-constexpr unsigned everything = any_order | two_buffers | peer_memory | shared_slots;
+constexpr unsigned everything = any_order | two_buffers | node_banks | shared_slots;
 
 /// Calls `check` for questions of many sizes about a collective, without and with every feature.
 template <class Check>
@@ -80,12 +80,12 @@ TEST(choice, never_reorders_an_operator_that_does_not_commute) {
 
 TEST(choice, touches_memory_only_where_it_may) {
   const question large{.what = collective::allreduce, .bytes = 1 << 20, .ranks = 2};
-  EXPECT_NE(choose(large), algorithm::direct);
+  EXPECT_NE(choose(large), algorithm::shared_parts);
   question permitted = large;
-  permitted.has = peer_memory | any_order;
-  EXPECT_EQ(choose(permitted), algorithm::direct);
-  permitted.has = peer_memory;
-  EXPECT_EQ(choose(permitted), algorithm::direct);
+  permitted.has = node_banks | any_order;
+  EXPECT_EQ(choose(permitted), algorithm::shared_parts);
+  permitted.has = node_banks;
+  EXPECT_EQ(choose(permitted), algorithm::doubling) << "the parts are combined as they arrive";
 }
 
 TEST(choice, takes_slots_for_blocking_calls_that_can_use_them) {

@@ -1,16 +1,41 @@
 #include "model_world.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "collectives/shared_banks.hpp"
 
 namespace headway::collectives::test {
 
 using messages::outcome;
 
-struct model_world::node final : transport, peer_copies {
+struct model_world::node final : transport, peer_copies, rails::shm_slots {
   node(model_world& all, int number, int size)
       : world(all), rank(number), ranks(*this, number, size) {
     ranks.memory.copies = this;
+    ranks.memory.lends = all.dice_() % 2 == 0;
+  }
+  /// When all ranks are there.
+  void open(std::int64_t bytes) {
+    std::vector<rails::peer_id> processes;
+    for (int i = 0; i < ranks.size; ++i)
+      processes.push_back(rails::peer_id{static_cast<unsigned>(i)});
+    banks = std::make_unique<shared_banks>(ranks, *this, processes, 0, bytes);
+    ranks.memory.banks = banks.get();
+  }
+
+  std::byte* lines_of(rails::peer_id, std::uint32_t) noexcept override { return nullptr; }
+  std::byte* bank_of(rails::peer_id peer, std::uint32_t) noexcept override {
+    return world.nodes_[static_cast<std::size_t>(peer)]->memory.get();
+  }
+  bool reserve_bank(std::uint32_t) noexcept override { return true; }
+  void wake(rails::peer_id) noexcept override {}  // all are polled
+  void watch(watcher&) override {}
+  void unwatch(watcher&) noexcept override {}
+  void submit(shared_banks&) noexcept override {
+    world.events_.push_back([this] { world.poll(*this); });
   }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
@@ -52,10 +77,22 @@ struct model_world::node final : transport, peer_copies {
   team ranks;
   int pending = 0;
   bool dead = false;
+  struct release {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+  std::unique_ptr<std::byte, release> memory{
+      static_cast<std::byte*>(std::aligned_alloc(64, rails::shm_slots::banked_bytes))};
+  std::unique_ptr<shared_banks> banks;
 };
 
 model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
   for (int i = 0; i < ranks; ++i) nodes_.push_back(std::make_unique<node>(*this, i, ranks));
+  constexpr std::int64_t small = 256;
+  const auto bytes = seed % 2 == 0 ? small : std::int64_t{rails::shm_slots::bank_bytes};
+  for (auto& n : nodes_) {
+    std::memset(n->memory.get(), 0, rails::shm_slots::bank_page_bytes);
+    n->open(bytes);
+  }
 }
 model_world::~model_world() = default;
 
@@ -135,8 +172,31 @@ void model_world::kill(int rank) {
   }
 }
 
+void model_world::poll(node& of) {
+  if (of.dead) return;
+  switch (of.banks->poll()) {
+    case progress::ltask_result::done:
+      return;
+    case progress::ltask_result::advanced:
+      return events_.push_back([this, &of] { poll(of); });
+    case progress::ltask_result::idle:
+      return idle_.push_back(&of);
+  }
+}
+
+/// Polls what was idle, because others may have gone on. False: nothing has.
+bool model_world::poll_idle() {
+  const auto idle = std::exchange(idle_, {});
+  for (node* each : idle) poll(*each);
+  return idle_.size() < idle.size();
+}
+
 void model_world::settle(int limit) {
-  for (int i = 0; i < limit && !events_.empty(); ++i) {
+  for (int i = 0; i < limit; ++i) {
+    if (events_.empty()) {
+      if (!poll_idle()) return;
+      continue;
+    }
     std::swap(events_[dice_() % events_.size()], events_.back());
     const auto event = std::move(events_.back());
     events_.pop_back();

@@ -16,6 +16,8 @@ namespace headway::collectives::test {
 /// All ranks of a communicator in one thread: messages between them arrive in an order that the
 /// seed decides, within what matching allows.
 ///
+/// The ranks also have banks of shared memory (shared_banks.hpp), small ones for every other seed.
+///
 /// Beside the simulation (docs/simulation.md), where collectives run over the whole stack:
 /// here a rank can die after each single event, orders occur that no network has, ranks read each
 /// other's memory, and thousands of cases take a second.
@@ -59,6 +61,8 @@ class model_world {
   void receive(int destination, messages::request& r, std::span<std::byte> buffer, int source,
                int tag);
   void deliver(const key& where);
+  void poll(node& of);
+  [[nodiscard]] bool poll_idle();
   void finish(messages::request& r, messages::outcome how, int source, std::size_t bytes);
   [[nodiscard]] bool dead(int rank) const;
 
@@ -66,6 +70,7 @@ class model_world {
   std::vector<std::unique_ptr<node>> nodes_;
   std::map<key, line> lines_;
   std::vector<std::function<void()>> events_;
+  std::vector<node*> idle_;  // whose banks wait for something
   std::int64_t sent_ = 0;
   int shielded_ = -1;
 };

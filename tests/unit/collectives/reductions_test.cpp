@@ -4,6 +4,7 @@
 //         algorithms that ask for a commuting operator, sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "collectives/collectives.hpp"
@@ -183,17 +184,32 @@ TEST(allreduce, goes_round_a_ring_where_the_operator_commutes) {
   for_all_settings(true, [](const setting& x) { check_allreduce(x, allreduce_ring); });
 }
 
-TEST(allreduce, combines_directly_in_the_memory_of_all_in_the_order_of_ranks) {
+/// Reductions through shared memory, of elements without gaps.
+TEST(allreduce, combines_shared_streams_in_the_order_of_ranks) {
   for_all_settings(false, [](const setting& x) {
-    if (x.type.layout->is_contiguous()) check_allreduce(x, allreduce_direct);
+    if (!x.type.layout->is_contiguous()) return;
+    check_allreduce(x, allreduce_shared);
+    check_reduce(x, reduce_shared);
+  });
+  for_all_settings(true, [](const setting& x) {
+    if (!x.type.layout->is_contiguous()) return;
+    check_allreduce(x, allreduce_shared_parts);
+    check_reduce(x, reduce_shared_parts);
   });
 }
 
-TEST(allreduce, combines_parts_of_many_slices_directly) {
-  for (const int mode : {0, 1, 2, 3}) {
-    const setting x{3, 123457, pair_types().front(), {mode < 2}, mode % 2 == 1, 5};
-    check_allreduce(x, allreduce_direct);
-  }
+TEST(allreduce, combines_shared_streams_that_are_longer_than_banks) {
+  const auto types = pair_types();
+  const auto& plain =
+      *std::ranges::find_if(types, [](const auto& t) { return t.layout->is_contiguous(); });
+  for (const std::uint64_t seed : {2, 3, 4, 5, 6, 7})
+    for (const bool in_place : {false, true}) {
+      const setting x{3, 12345, plain, {true}, in_place, seed};
+      check_allreduce(x, allreduce_shared);
+      check_allreduce(x, allreduce_shared_parts);
+      check_reduce(x, reduce_shared);
+      check_reduce(x, reduce_shared_parts);
+    }
 }
 
 void check_scan(const setting& x, bool exclusive,
@@ -214,6 +230,9 @@ TEST(scan, combines_the_ranks_up_to_mine) {
       check_scan(x, false, steps);
       check_scan(x, true, steps);
     }
+    if (!x.type.layout->is_contiguous()) return;
+    check_scan(x, false, scan_shared);
+    check_scan(x, true, scan_shared);
   });
 }
 
@@ -247,8 +266,10 @@ TEST(reduce_scatter, leaves_each_rank_its_part) {
     check_reduce_scatter(x, reduce_scatter_ordered);
     check_reduce_scatter(x, reduce_scatter);
   });
-  for_all_settings(true,
-                   [](const setting& x) { check_reduce_scatter(x, reduce_scatter_pairwise); });
+  for_all_settings(true, [](const setting& x) {
+    check_reduce_scatter(x, reduce_scatter_pairwise);
+    if (x.type.layout->is_contiguous()) check_reduce_scatter(x, reduce_scatter_shared);
+  });
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ TEST(schedule, may_be_started_again_when_it_is_complete) {
   world.everyone([&](int rank, team& t) {
     const auto i = static_cast<std::size_t>(rank);
     schedules.push_back(new_schedule());
+    schedules.back()->set_persistent();
     allreduce(*schedules.back(), t, sum_of(mine[i], all[i]));
     schedules.back()->bind(t);
   });

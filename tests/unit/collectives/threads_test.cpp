@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -56,6 +57,7 @@ class thread_world {
     }
     [[nodiscard]] bool lost(int) const noexcept override { return false; }
     void submit(schedule& ready) noexcept override { world.submit(ready); }
+    void submit(shared_banks&) noexcept override { std::abort(); }  // it has none
     void wait(progress::completion& what) noexcept override { world.wait(what); }
     void pending_started() noexcept override {}
     void pending_ended() noexcept override {}

@@ -65,7 +65,10 @@ class varying_blocks : public testing::TestWithParam<int> {};
 TEST_P(varying_blocks, are_gathered_and_scattered) {
   const int ranks = GetParam();
   for (const auto& type : pair_types()) {
-    for (int root = 0; root < ranks; ++root) {
+    for (int turn = 0; turn < 2 * ranks; ++turn) {
+      const int root = turn / 2;
+      const auto gather = turn % 2 == 0 ? gather_linear : gather_shared;
+      const auto scatter = turn % 2 == 0 ? scatter_linear : scatterv_shared;
       model_world world(ranks, static_cast<std::uint64_t>(root) + 11);
       varying gathered(*type.layout, lengths_to(root, ranks));
       buffers_of_all mine(*type.layout, ranks, [&](int i) { return length(i, root); });
@@ -76,14 +79,14 @@ TEST_P(varying_blocks, are_gathered_and_scattered) {
       perform(world, [&](schedule& s, team& t) {
         mine[t.rank].set(contribution(t.rank, length(t.rank, root)));
         const block b = own(mine, t.rank);
-        gatherv(s, t, &b, t.rank == root ? gathered.all : blocks{}, root);
+        gather(s, t, &b, t.rank == root ? gathered.all : blocks{}, root);
       });
       for (int i = 0; i < ranks; ++i) {
         EXPECT_EQ(read(gathered.all.of(i)), contribution(i, length(i, root)));
       }
       perform(world, [&](schedule& s, team& t) {
         const block b = own(back, t.rank);
-        scatterv(s, t, t.rank == root ? gathered.all : blocks{}, &b, root);
+        scatter(s, t, t.rank == root ? gathered.all : blocks{}, &b, root);
       });
       for (int i = 0; i < ranks; ++i) EXPECT_EQ(back[i].get(), mine[i].get());
     }
@@ -93,7 +96,9 @@ TEST_P(varying_blocks, are_gathered_and_scattered) {
 TEST_P(varying_blocks, are_gathered_by_everyone) {
   const int ranks = GetParam();
   for (const auto& type : pair_types()) {
-    for (const bool in_place : {false, true}) {
+    for (const int mode : {0, 1, 2, 3}) {
+      const bool in_place = mode % 2 == 1;
+      const auto steps = mode < 2 ? allgather_ring : allgather_shared;
       model_world world(ranks, 5);
       std::vector<std::unique_ptr<varying>> all;
       buffers_of_all mine(*type.layout, ranks, [&](int i) { return length(i, 1); });
@@ -103,7 +108,7 @@ TEST_P(varying_blocks, are_gathered_by_everyone) {
         mine[t.rank].set(w);
         if (in_place) write(all.back()->all.of(t.rank), w);
         const block b{mine[t.rank].data(), length(t.rank, 1), type.layout.get()};
-        allgather(s, t, in_place ? nullptr : &b, all.back()->all);
+        steps(s, t, in_place ? nullptr : &b, all.back()->all);
       });
       for (auto& rank : all) {
         for (int i = 0; i < ranks; ++i) {
@@ -116,7 +121,7 @@ TEST_P(varying_blocks, are_gathered_by_everyone) {
 
 TEST_P(varying_blocks, are_exchanged_between_all_pairs) {
   const int ranks = GetParam();
-  for (const auto steps : {alltoall_linear, alltoall_pairwise}) {
+  for (const auto steps : {alltoall_linear, alltoall_pairwise, alltoallv_shared}) {
     for (const auto& type : pair_types()) {
       model_world world(ranks, 17);
       std::vector<std::unique_ptr<varying>> from, to;

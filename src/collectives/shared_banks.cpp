@@ -1,0 +1,207 @@
+#include "collectives/shared_banks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/fence.hpp"
+#include "base/lock_guard.hpp"
+#include "collectives/shared_exchange.hpp"
+
+namespace headway::collectives {
+
+shared_banks::poll_task::poll_task(shared_banks& of) noexcept
+    : ltask("exchange in shared memory",
+            [](ltask& self) noexcept { return static_cast<poll_task&>(self).owner.poll(); }),
+      owner(of) {}
+
+shared_banks::shared_banks(team& ranks, rails::shm_slots& memory,
+                           std::span<const rails::peer_id> processes, std::uint32_t slot,
+                           std::int64_t bytes)
+    : team_(ranks),
+      memory_(memory),
+      processes_(processes.begin(), processes.end()),
+      bank_bytes_(bytes),
+      piece_bytes_(std::min<std::int64_t>(bytes / 4, 8 * 1024)),
+      finished_(std::make_unique<std::atomic<std::uint64_t>[]>(processes.size())),
+      task_(*this) {
+  HEADWAY_ASSERT(ranks.size <= ranks_max);
+  HEADWAY_ASSERT(bytes >= 256 && bytes <= std::int64_t{rails::shm_slots::bank_bytes});
+  HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
+  for (const auto process : processes_) areas_.push_back(memory.bank_of(process, slot));
+  memory_.watch(*this);
+}
+
+shared_banks::~shared_banks() { memory_.unwatch(*this); }
+
+bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
+  if (finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >= exchange)
+    return true;
+  const auto now = page_of(rank).reading.finished();
+  note_finished(rank, now);
+  return now >= exchange;
+}
+
+bool shared_banks::is_read(const shown& earlier) noexcept {
+  if (earlier.readers != all_others) return has_finished(earlier.readers, earlier.exchange);
+  for (int rank = 0; rank < team_.size; ++rank)
+    if (rank != team_.rank && !has_finished(rank, earlier.exchange)) return false;
+  return true;
+}
+
+std::int64_t shared_banks::taken(const shown& what) noexcept {
+  auto least = std::numeric_limits<std::int64_t>::max();
+  const auto look = [&](int rank) {
+    if (rank == team_.rank || has_finished(rank, what.exchange)) return;
+    const auto bytes = page_of(rank).reading.taken_of(
+        line_number(what.exchange), static_cast<std::size_t>(team_.rank), what.exchange);
+    least = std::min(least, static_cast<std::int64_t>(bytes));
+  };
+  if (what.readers != all_others) look(what.readers);
+  else
+    for (int rank = 0; rank < team_.size; ++rank) look(rank);
+  return least;
+}
+
+void shared_banks::wake_all() noexcept {
+  for (int rank = 0; rank < team_.size; ++rank)
+    if (rank != team_.rank) wake(rank);
+}
+
+void shared_banks::bind(shared_exchange& x) noexcept {
+  const base::lock_guard guard(lock_);
+  HEADWAY_DEBUG_ASSERT(x.number_ > last_bound_);
+  last_bound_ = x.number_;
+  open_.push_back(x);
+}
+
+/// Each stream in one piece, but for those that fill the bank.
+std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
+  return next_byte_ + bytes <= bank_bytes_ ? next_byte_ : 0;
+}
+
+bool shared_banks::may_begin(const shared_exchange& x) noexcept {
+  for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
+    if (earlier->shows_ && !earlier->begun_) return false;
+  while (shown_count_ > 0 && is_read(shown_[first_shown_])) {
+    first_shown_ = (first_shown_ + 1) % shown_max;
+    --shown_count_;
+  }
+  if (shown_count_ == shown_max) return false;
+  const auto bytes = x.bank_bytes_needed();
+  const auto begin = next_begin(bytes);
+  for (std::size_t i = 0; i < shown_count_; ++i) {
+    const shown& other = shown_[(first_shown_ + i) % shown_max];
+    const bool same_line = line_number(other.exchange) == line_number(x.number_);
+    const bool same_bytes = begin < other.end && other.begin < begin + bytes;
+    if ((same_line || same_bytes) && !is_read(other)) return false;
+  }
+  return true;
+}
+
+std::optional<std::int64_t> shared_banks::try_begin(shared_exchange& x) noexcept {
+  const base::lock_guard guard(lock_);
+  if (!may_begin(x)) return std::nullopt;
+  x.begun_ = true;
+  const auto bytes = x.bank_bytes_needed();
+  const auto begin = next_begin(bytes);
+  next_byte_ = begin + bytes;
+  shown_[(first_shown_ + shown_count_++) % shown_max] = {x.number_, x.readers_, begin,
+                                                         begin + bytes};
+  return begin;
+}
+
+void shared_banks::finish(shared_exchange& x) noexcept {
+  const base::lock_guard guard(lock_);
+  open_.erase(x);
+  const auto* oldest = open_.front();
+  const auto now = oldest ? oldest->number_ - 1 : last_bound_;
+  if (now == own_finished_.load(std::memory_order_relaxed)) return;
+  own_finished_.store(now, std::memory_order_relaxed);
+  page_of(team_.rank).reading.finish(now);
+}
+
+bool shared_banks::is_oldest(const shared_exchange& x) noexcept {
+  auto* oldest = open_.front();
+  while (oldest && line_number(oldest->number_) != line_number(x.number_))
+    oldest = open_.after(*oldest);
+  return oldest == &x;
+}
+
+bool shared_banks::is_oldest_of_line(const shared_exchange& x) noexcept {
+  const base::lock_guard guard(lock_);
+  return is_oldest(x);
+}
+
+void shared_banks::pend(shared_exchange& x) noexcept {
+  bool first = false;
+  {
+    const base::lock_guard guard(lock_);
+    pending_.push_back(x);
+    first = !std::exchange(polled_, true);
+  }
+  if (first) team_.via.submit(*this);
+}
+
+int shared_banks::lost_rank() const noexcept {
+  for (int rank = 0; rank < team_.size; ++rank)
+    if (rank != team_.rank && team_.via.lost(rank)) return rank;
+  return -1;
+}
+
+/// Edge (W): a thread that goes to sleep on the rail sees a pending exchange and looks whether it
+/// could go on (`ready`), unless this thread has it in hand. Then this thread looks again after it
+/// has put it back, behind the fence: it sees what was shown before the sleeper could be woken.
+progress::ltask_result shared_banks::poll() noexcept {
+  base::intrusive_list<shared_exchange, pending_tag> in_hand;
+  {
+    const base::lock_guard guard(lock_);
+    in_hand.append(pending_);
+  }
+  base::intrusive_list<shared_exchange, pending_tag> waiting, ended;
+  bool moved = false;
+  while (auto* x = in_hand.pop_front()) {
+    x->moved_ = false;
+    bool ends = x->go_on();
+    moved |= x->moved_;
+    if (const int lost = ends ? -1 : lost_rank(); lost >= 0) {
+      if (!x->go_on()) x->give_up(lost);  // what the rank showed before it died counts
+      ends = true;
+    }
+    (ends ? ended : waiting).push_back(*x);
+  }
+  auto result = moved ? progress::ltask_result::advanced : progress::ltask_result::idle;
+  bool any_waits = true;
+  {
+    const base::lock_guard guard(lock_);
+    pending_.append(waiting);
+    any_waits = !pending_.empty();
+    polled_ = any_waits;
+  }
+  if (any_waits) {
+    base::store_load_fence();
+    if (any_could_go_on()) result = progress::ltask_result::advanced;
+  } else {
+    result = progress::ltask_result::done;
+  }
+  // When the last exchange has been told, this object may be gone.
+  while (auto* x = ended.pop_front()) x->ended();
+  return result;
+}
+
+bool shared_banks::any_could_go_on() noexcept {
+  const base::lock_guard guard(lock_);
+  for (auto* x = pending_.front(); x; x = pending_.after(*x))
+    if (x->waits_to_begin() ? may_begin(*x)
+                            : x->could_go_on() || (x->has_to_say() && is_oldest(*x)))
+      return true;
+  return false;
+}
+
+bool shared_banks::ready() const noexcept {
+  // Looks, and changes nothing that its callers see.
+  return const_cast<shared_banks*>(this)->any_could_go_on();
+}
+
+}  // namespace headway::collectives

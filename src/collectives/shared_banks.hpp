@@ -1,0 +1,158 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/intrusive_list.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "collectives/bank.hpp"
+#include "collectives/team.hpp"
+#include "progress/core/ltask.hpp"
+#include "rails/shm_slots.hpp"
+
+namespace headway::collectives {
+
+class shared_exchange;
+struct open_tag;     // of the exchanges that are not finished
+struct pending_tag;  // of those that wait for others
+
+/// The memory by which the ranks of a team on one node exchange data without messages: each rank
+/// shows bytes in its own banks, or says where they are in its memory, and others read them.
+///
+/// Shape:    a bank and two lines a rank. An operation of the team has the numbers 2 n and 2 n + 1
+///           for its exchanges, n as all ranks count operations; neighbours use different lines.
+/// Threads:  any; exchanges are bound in the order of the team's operations (`bind`).
+/// Progress: nothing here waits. Exchanges that wait for others are driven by `poll`, at every
+///           polling point of the process; a sleeping thread is woken for them.
+/// Errors:   after a rank is lost, every exchange that still waits ends with `peer_lost`.
+class shared_banks final : private rails::shm_slots::watcher {
+ public:
+  static constexpr int ranks_max = 64;
+  static constexpr int all_others = -1;  ///< in place of a rank
+  static constexpr std::uint64_t no_stream = ~std::uint64_t{0};
+
+  struct value {
+    std::uint64_t total;     ///< bytes of the stream; `no_stream`: its rank has failed
+    std::uint64_t address;   ///< where it is in its rank's memory; 0: in `small` or in the bank
+    std::uint64_t begin;     ///< in the bank
+    std::uint64_t finished;  ///< by its rank, when it was published
+    alignas(16) std::byte small[16];  ///< a stream that is not longer
+  };
+  using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
+
+  /// `slot`: all ranks of the team have agreed on it, and reserved its bank, of which they use
+  /// `bytes`, a power of two.
+  shared_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
+               std::uint32_t slot, std::int64_t bytes = rails::shm_slots::bank_bytes);
+  ~shared_banks();
+  shared_banks(const shared_banks&) = delete;
+  shared_banks& operator=(const shared_banks&) = delete;
+
+  [[nodiscard]] std::int64_t bank_bytes() const noexcept { return bank_bytes_; }
+  /// So much is shown, or combined, before others are told.
+  [[nodiscard]] std::int64_t piece_bytes() const noexcept { return piece_bytes_; }
+  [[nodiscard]] progress::ltask& task() noexcept { return task_; }
+  /// Advances what waits. `done`: nothing waits any more. By the ltask only.
+  [[nodiscard]] progress::ltask_result poll() noexcept;
+
+ private:
+  friend class shared_exchange;
+
+  struct poll_task : progress::ltask {
+    explicit poll_task(shared_banks& of) noexcept;
+    shared_banks& owner;
+  };
+  /// What a rank's page holds.
+  struct page {
+    alignas(64) line lines[bank_lines];
+    alignas(64) basic_reading<std::atomic<std::uint64_t>, ranks_max> reading;
+  };
+  static_assert(sizeof(line) == 64 && sizeof(page) <= rails::shm_slots::bank_page_bytes);
+
+  /// What this rank shows in an exchange, and which ranks read it.
+  struct shown {
+    std::uint64_t exchange = 0;
+    int readers = all_others;
+    std::int64_t begin = 0, end = 0;  ///< in the bank
+  };
+
+  [[nodiscard]] static std::size_t line_number(std::uint64_t exchange) noexcept {
+    return (exchange / 2 + exchange) % bank_lines;
+  }
+  [[nodiscard]] page& page_of(int rank) const noexcept {
+    return *reinterpret_cast<page*>(areas_[static_cast<std::size_t>(rank)]);
+  }
+  [[nodiscard]] line& line_of(int rank, std::uint64_t exchange) const noexcept {
+    return page_of(rank).lines[line_number(exchange)];
+  }
+  [[nodiscard]] std::byte* bank(int rank) const noexcept {
+    return areas_[static_cast<std::size_t>(rank)] + rails::shm_slots::bank_page_bytes;
+  }
+  /// No rank reads it any more.
+  [[nodiscard]] bool is_read(const shown& earlier) noexcept;
+  [[nodiscard]] bool has_finished(int rank, std::uint64_t exchange) noexcept;
+  /// How much of what this rank shows in the exchange its readers do not need any more.
+  [[nodiscard]] std::int64_t taken(const shown& what) noexcept;
+  void note_finished(int rank, std::uint64_t exchange) noexcept {
+    finished_[static_cast<std::size_t>(rank)].store(exchange, std::memory_order_release);
+  }
+  void wake(int rank) noexcept { memory_.wake(processes_[static_cast<std::size_t>(rank)]); }
+  void wake_all() noexcept;
+
+  /// In the order of exchanges.
+  void bind(shared_exchange& x) noexcept;
+  /// Gives the exchange its line and `bytes` of the bank, in the order of exchanges, when no rank
+  /// reads any more what they hold. Where they begin; nothing: not yet.
+  [[nodiscard]] std::optional<std::int64_t> try_begin(shared_exchange& x) noexcept;
+  [[nodiscard]] bool may_begin(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
+  /// `x` reads nothing any more, and has shown what it shows.
+  void finish(shared_exchange& x) noexcept;
+  /// The last exchange of this rank before which, and with which, all are finished.
+  [[nodiscard]] std::uint64_t finished() const noexcept {
+    return own_finished_.load(std::memory_order_relaxed);  // written by this process alone
+  }
+  /// No earlier exchange with the same line is unfinished: only then may `x` say how much it has
+  /// taken, because there is one place for that.
+  [[nodiscard]] bool is_oldest_of_line(const shared_exchange& x) noexcept;
+  [[nodiscard]] bool is_oldest(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  /// Has `x` advanced, and told when it has ended.
+  void pend(shared_exchange& x) noexcept;
+  /// The rank that is lost, or -1.
+  [[nodiscard]] int lost_rank() const noexcept;
+
+  [[nodiscard]] bool ready() const noexcept override;
+  [[nodiscard]] bool any_could_go_on() noexcept;
+
+  team& team_;
+  rails::shm_slots& memory_;
+  const std::vector<rails::peer_id> processes_;
+  const std::int64_t bank_bytes_;
+  const std::int64_t piece_bytes_;
+  std::vector<std::byte*> areas_;  // of each rank
+  // What each rank has finished, as far as it was read. Release and acquire: a thread may write a
+  // bank again because another one has read that its readers have finished.
+  std::unique_ptr<std::atomic<std::uint64_t>[]> finished_;
+  std::atomic<std::uint64_t> own_finished_{0};
+  poll_task task_;
+
+  base::spinlock lock_;
+  base::intrusive_list<shared_exchange, open_tag> open_ HEADWAY_GUARDED_BY(lock_);
+  base::intrusive_list<shared_exchange, pending_tag> pending_ HEADWAY_GUARDED_BY(lock_);
+  // What others may still read, from `first_shown_` on, `shown_count_` entries.
+  static constexpr std::size_t shown_max = 64;
+  std::array<shown, shown_max> shown_ HEADWAY_GUARDED_BY(lock_) = {};
+  std::size_t first_shown_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::size_t shown_count_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::int64_t next_byte_ HEADWAY_GUARDED_BY(lock_) = 0;  // of the bank
+  std::uint64_t last_bound_ HEADWAY_GUARDED_BY(lock_) = 0;
+  bool polled_ HEADWAY_GUARDED_BY(lock_) = false;  // the ltask is submitted
+};
+
+}  // namespace headway::collectives

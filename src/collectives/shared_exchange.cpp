@@ -1,0 +1,485 @@
+#include "collectives/shared_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/assert.hpp"
+#include "collectives/looking.hpp"
+#include "collectives/schedule.hpp"
+
+namespace headway::collectives {
+
+using messages::outcome;
+
+namespace {
+
+constexpr auto all_of_it = std::numeric_limits<std::int64_t>::max();
+
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace
+
+// --- building
+
+shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
+    : schedule_(s), team_(t), banks_(*t.memory.banks), phase_(phase) {
+  HEADWAY_ASSERT(phase == 0 || phase == 1);
+  said_ = s.scratch_of<std::int64_t>(t.size);
+}
+
+void shared_exchange::show(const void* from, std::int64_t bytes, int readers) {
+  readers_ = readers;
+  show_parts(1);
+  show_part(from, bytes);
+}
+
+void shared_exchange::show_parts(int parts) {
+  shows_ = true;
+  pieces_ = schedule_.scratch_of<piece>(parts);
+}
+
+void shared_exchange::show_part(const void* from, std::int64_t bytes) {
+  if (bytes > 0) pieces_[pieces_count_++] = {static_cast<const std::byte*>(from), bytes};
+  total_ += bytes;
+}
+
+void shared_exchange::show_to_each() {
+  show_parts(team_.size);
+  table_ = schedule_.scratch_of<entry>(team_.size);
+  show_part(table_, static_cast<std::int64_t>(sizeof(entry)) * team_.size);
+}
+
+void shared_exchange::show_to(int rank, const void* from, std::int64_t bytes) {
+  table_[rank] = {total_, bytes};
+  show_part(from, bytes);
+}
+
+void shared_exchange::reads(int count) { wanted_ = schedule_.scratch_of<wanted>(count); }
+
+void shared_exchange::copy(const part& what, void* to) {
+  HEADWAY_DEBUG_ASSERT(what.rank != team_.rank && 0 <= what.offset &&
+                       what.offset + what.bytes <= what.total);
+  wanted_[wanted_count_++] = {{what}, static_cast<std::byte*>(to), 0, false, 0};
+}
+
+void shared_exchange::copy_own(int rank, std::int64_t bytes, void* to) {
+  wanted_[wanted_count_++] = {
+      {rank, of_own_stream, 0, bytes}, static_cast<std::byte*>(to), 0, true, 0};
+}
+
+void shared_exchange::apply(const part& what, void* to, std::int64_t element_bytes,
+                            const reducer& op) {
+  HEADWAY_ASSERT(element_bytes > 0 && banks_.piece_bytes() % element_bytes == 0);
+  copy(what, to);
+  wanted_[wanted_count_ - 1].element_bytes = element_bytes;
+  op_ = op;
+  if (!arriving_) arriving_ = schedule_.scratch(banks_.piece_bytes());
+}
+
+void shared_exchange::combine(const operands& what) {
+  HEADWAY_ASSERT(what.element_bytes > 0 && banks_.piece_bytes() % what.element_bytes == 0);
+  combines_ = true;
+  combined_ = what;
+  arriving_ = schedule_.scratch(banks_.piece_bytes());
+  if (what.to == what.own) {
+    HEADWAY_ASSERT(!shows_ || what.bytes <= banks_.bank_bytes());
+    sum_ = schedule_.scratch(banks_.piece_bytes());
+  }
+}
+
+bool shared_exchange::lends() const noexcept {
+  return team_.memory.lends && total_ >= lent_bytes_min && pieces_count_ == 1 && !table_ && !sum_;
+}
+
+// --- running
+
+void shared_exchange::bind(std::uint64_t operation) noexcept {
+  number_ = 2 * operation + static_cast<std::uint64_t>(phase_);
+  at_ = stage::working;
+  failed_before_ = begun_ = false;
+  shown_ = piece_shown_ = combined_bytes_ = 0;
+  says_taken_ = false;
+  std::fill_n(said_, team_.size, 0);
+  piece_ = 0;
+  for (int i = 0; i < wanted_count_; ++i) {
+    wanted_[i].done = 0;
+    if (wanted_[i].own) wanted_[i].total = of_own_stream;
+  }
+  long_streams_ = total_ > banks_.bank_bytes();
+  how_ = outcome::ok;
+  failed_rank_ = -1;
+  banks_.bind(*this);
+}
+
+bool shared_exchange::advance(bool failed) noexcept {
+  failed_before_ = failed;
+  return go_on();
+}
+
+bool shared_exchange::advance_spinning(bool failed) noexcept {
+  failed_before_ = failed;
+  bool ended = false;
+  do {
+    moved_ = false;
+    ended = look_for_a_while(team_, [this] { return go_on() || moved_; });
+  } while (ended && at_ != stage::ended);
+  return ended;
+}
+
+void shared_exchange::wait() noexcept {
+  notifies_ = false;
+  ended_.reset();
+  banks_.pend(*this);
+  team_.via.wait(ended_);
+}
+
+void shared_exchange::end_later() noexcept {
+  notifies_ = true;
+  banks_.pend(*this);
+}
+
+/// By the thread that has advanced it to its end.
+void shared_exchange::ended() noexcept {
+  if (notifies_) schedule_.exchange_ended(*this);
+  else ended_.complete();
+}
+
+bool shared_exchange::go_on() noexcept {
+  budget_ = advanced_at_once;
+  if (at_ == stage::working) {
+    bool all = show_more();
+    if (!all && sum_) return false;  // what is read takes the place of what is shown
+    if (!failed_before_) {
+      for (int i = 0; i < wanted_count_; ++i) {
+        const bool taken = take(wanted_[i]);
+        all = all && taken;
+        if (!taken && wanted_[i].element_bytes != 0) break;  // the next one is applied after it
+      }
+      if (combines_) all = take_combined() && all;
+    }
+    if (!all) {
+      if (long_streams_) publish_taken();
+      return false;
+    }
+    moved_ = true;
+    at_ = stage::waiting_for_readers;
+    banks_.finish(*this);
+    wake_writers();
+  }
+  if (at_ == stage::waiting_for_readers) {
+    const bool waits = shows_ && lends() && !failed_before_;
+    if (waits && !banks_.is_read({.exchange = number_, .readers = readers_})) return false;
+    at_ = stage::ended;
+  }
+  return true;
+}
+
+bool shared_exchange::could_go_on() const noexcept {
+  if (at_ == stage::waiting_for_readers)
+    return banks_.is_read({.exchange = number_, .readers = readers_});
+  if (shows_ && !failed_before_ && !lends() && shown_ < total_ && room() > 0) return true;
+  if (failed_before_) return false;
+  for (int i = 0; i < wanted_count_; ++i) {
+    const wanted& w = wanted_[i];
+    if (w.done == over) continue;
+    if (is_there(w.rank)) {
+      if (w.total == of_own_stream || w.done == w.bytes) return true;
+      if (find(w.rank, w.offset + w.done, w.bytes - w.done).bytes > 0) return true;
+    }
+    if (w.element_bytes != 0) break;
+  }
+  return combines_ && combined_bytes_ != over && combinable() > 0;
+}
+
+// --- showing
+
+/// True: all of it was shown.
+bool shared_exchange::show_more() noexcept {
+  if (!shows_) return true;
+  if (!begun_) {
+    const auto begin = banks_.try_begin(*this);
+    if (!begin) return false;
+    begin_stream(*begin);
+  }
+  if (failed_before_ || lends()) return true;
+  auto& l = banks_.line_of(team_.rank, number_);
+  const auto before = shown_;
+  for (std::int64_t bytes = 0; (bytes = room()) > 0;) {
+    copy_piece(bytes);
+    l.extend(static_cast<std::uint64_t>(shown_));
+    if (before == 0 && shown_ < total_) wake_readers();
+  }
+  if (shown_ > before) {
+    moved_ = true;
+    wake_readers();
+  }
+  return shown_ == total_;
+}
+
+/// In whole cache lines; none of what is not copied there.
+std::int64_t shared_exchange::bank_bytes_needed() const noexcept {
+  constexpr std::int64_t line = 64;
+  if (is_small() || failed_before_ || lends()) return 0;
+  return std::min((total_ + line - 1) / line * line, banks_.bank_bytes());
+}
+
+void shared_exchange::begin_stream(std::int64_t begin) noexcept {
+  moved_ = true;
+  auto& l = banks_.line_of(team_.rank, number_);
+  l.value.total = failed_before_ ? shared_banks::no_stream : static_cast<std::uint64_t>(total_);
+  l.value.address = 0;
+  l.value.begin = static_cast<std::uint64_t>(begin);
+  l.value.finished = banks_.finished();
+  if (failed_before_) {
+    shown_ = total_;
+    l.publish(number_, 0);
+  } else if (lends()) {
+    l.value.address = reinterpret_cast<std::uint64_t>(pieces_[0].from);
+    shown_ = total_;
+    l.publish(number_, l.value.total);
+  } else {
+    copy_piece(room());
+    l.publish(number_, static_cast<std::uint64_t>(shown_));
+  }
+  wake_readers();
+}
+
+/// How many bytes can be shown now, at most a piece; not fewer than a piece, if more are left.
+std::int64_t shared_exchange::room() const noexcept {
+  const auto next = std::min(banks_.piece_bytes(), total_ - shown_);
+  const auto behind = shown_ + next - banks_.bank_bytes();
+  return behind <= 0 || banks_.taken({.exchange = number_, .readers = readers_}) >= behind ? next
+                                                                                           : 0;
+}
+
+/// `bytes` is not more than lies before the bank's end: a bank has whole pieces, and a stream that
+/// goes round in it begins at its beginning.
+void shared_exchange::copy_piece(std::int64_t bytes) noexcept {
+  auto& l = banks_.line_of(team_.rank, number_);
+  std::byte* to = is_small() ? l.value.small : banks_.bank(team_.rank) + l.value.begin;
+  to += shown_ % banks_.bank_bytes();
+  shown_ += bytes;
+  while (bytes > 0) {
+    const piece& p = pieces_[piece_];
+    const auto copied = std::min(bytes, p.bytes - piece_shown_);
+    copy_bytes(to, p.from + piece_shown_, copied);
+    to += copied;
+    bytes -= copied;
+    piece_shown_ += copied;
+    if (piece_shown_ < p.bytes) continue;
+    ++piece_;
+    piece_shown_ = 0;
+  }
+}
+
+// --- reading
+
+bool shared_exchange::is_there(int rank) const noexcept {
+  return banks_.line_of(rank, number_).holds(number_);
+}
+
+/// Where the rank's stream is there.
+bool shared_exchange::size_fits(int rank, std::int64_t due) noexcept {
+  const auto& value = banks_.line_of(rank, number_).value;
+  banks_.note_finished(rank, value.finished);
+  const bool none = value.total == shared_banks::no_stream;
+  const auto bytes = static_cast<std::int64_t>(value.total);
+  if (!none && bytes > banks_.bank_bytes()) long_streams_ = true;
+  if (!none && (bytes == due || due == of_own_stream)) [[likely]]
+    return true;
+  fail(!none && bytes > due ? outcome::truncated : outcome::failed, rank);
+  return false;
+}
+
+shared_exchange::found shared_exchange::find(int rank, std::int64_t offset,
+                                             std::int64_t bytes) const noexcept {
+  const auto& l = banks_.line_of(rank, number_);
+  if (l.value.address != 0)
+    return {nullptr, l.value.address + static_cast<std::uint64_t>(offset), bytes};
+  const auto ready = static_cast<std::int64_t>(l.bytes_ready());
+  if (l.value.total <= sizeof l.value.small) return {l.value.small + offset, 0, bytes};
+  const auto at = offset % banks_.bank_bytes();
+  const auto there = std::min({ready - offset, bytes, banks_.bank_bytes() - at});
+  return {banks_.bank(rank) + l.value.begin + at, 0, std::max<std::int64_t>(there, 0)};
+}
+
+bool shared_exchange::read(int rank, const found& f, std::byte* to, std::int64_t bytes) noexcept {
+  if (f.here) {
+    copy_bytes(to, f.here, bytes);
+    return true;
+  }
+  if (team_.memory.copies->read(rank, f.there, {to, static_cast<std::size_t>(bytes)})) return true;
+  fail(team_.via.lost(rank) ? outcome::peer_lost : outcome::failed, rank);
+  return false;
+}
+
+/// True: there is nothing more to do for it.
+bool shared_exchange::take(wanted& w) noexcept {
+  if (w.done == over) return true;
+  if (!is_there(w.rank)) return false;
+  if (w.done == 0 && !size_fits(w.rank, w.total)) {
+    w.done = over;
+    return true;
+  }
+  if (w.total == of_own_stream && !find_own_part(w)) return w.done == over;
+  if (!take_bytes(w)) return false;
+  w.done = over;
+  return true;
+}
+
+/// Reads the table. False: it is not there, or has another size for this rank.
+bool shared_exchange::find_own_part(wanted& w) noexcept {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(entry));
+  const auto f = find(w.rank, size * team_.rank, size);
+  if (f.bytes < size) return false;
+  entry own{};
+  if (read(w.rank, f, reinterpret_cast<std::byte*>(&own), size)) {
+    w.offset = own.offset;
+    w.total = static_cast<std::int64_t>(banks_.line_of(w.rank, number_).value.total);
+    if (own.bytes == w.bytes) return true;
+    fail(own.bytes > w.bytes ? outcome::truncated : outcome::failed, w.rank);
+  }
+  w.done = over;
+  return false;
+}
+
+/// True: all of it was taken.
+bool shared_exchange::take_bytes(wanted& w) noexcept {
+  while (w.done < w.bytes) {
+    const auto f = find(w.rank, w.offset + w.done, w.bytes - w.done);
+    auto bytes = std::min({f.bytes, budget_, f.here ? banks_.piece_bytes() : advanced_at_once});
+    if (w.element_bytes != 0)
+      bytes = std::min(bytes, banks_.piece_bytes()) / w.element_bytes * w.element_bytes;
+    if (bytes <= 0) return false;
+    budget_ -= bytes;
+    moved_ = true;
+    std::byte* const to = w.to + w.done;
+    if (w.element_bytes == 0) {
+      if (!read(w.rank, f, to, bytes)) return true;
+    } else {
+      if (!f.here && !read(w.rank, f, arriving_, bytes)) return true;
+      op_.apply(op_, f.here ? f.here : arriving_, to, bytes / w.element_bytes);
+    }
+    w.done += bytes;
+    if (long_streams_ && w.done < w.bytes) publish_taken();
+  }
+  return true;
+}
+
+/// How many more bytes of all streams are there, in one piece.
+std::int64_t shared_exchange::combinable() const noexcept {
+  auto bytes = combined_.bytes - combined_bytes_;
+  for (int rank = combined_.first; rank <= combined_.last; ++rank) {
+    if (rank == team_.rank) continue;
+    if (!is_there(rank)) return 0;
+    bytes = std::min(bytes, find(rank, combined_bytes_, bytes).bytes);
+  }
+  return bytes;
+}
+
+bool shared_exchange::take_combined() noexcept {
+  if (combined_bytes_ == over) return true;
+  bool fits = true;
+  for (int rank = combined_.first; rank <= combined_.last; ++rank)
+    if (rank != team_.rank && !is_there(rank)) return false;
+  for (int rank = combined_.first; combined_bytes_ == 0 && rank <= combined_.last; ++rank)
+    if (rank != team_.rank) fits = size_fits(rank, combined_.bytes) && fits;
+  while (fits && how_ == outcome::ok && combined_bytes_ < combined_.bytes) {
+    const auto there = std::min(combinable(), banks_.piece_bytes());
+    const auto bytes = there / combined_.element_bytes * combined_.element_bytes;
+    if (bytes == 0 || budget_ <= 0) return false;
+    moved_ = true;
+    combine_chunk(bytes);
+    combined_bytes_ += bytes;
+    if (long_streams_) publish_taken();
+  }
+  combined_bytes_ = over;
+  return true;
+}
+
+/// The operator's right side is the sum so far, its left side what is earlier in the order of
+/// ranks.
+void shared_exchange::combine_chunk(std::int64_t bytes) noexcept {
+  auto* const result = static_cast<std::byte*>(combined_.to) + combined_bytes_;
+  std::byte* const sum = sum_ ? sum_ : result;
+  for (int rank = combined_.last; rank >= combined_.first; --rank) {
+    const bool first = rank == combined_.last;
+    const std::byte* next = static_cast<const std::byte*>(combined_.own) + combined_bytes_;
+    if (rank != team_.rank) {
+      const auto f = find(rank, combined_bytes_, bytes);
+      budget_ -= bytes;
+      next = f.here ? f.here : first ? sum : arriving_;
+      if (!f.here && !read(rank, f, first ? sum : arriving_, bytes)) return;
+    }
+    if (!first) combined_.op.apply(combined_.op, next, sum, bytes / combined_.element_bytes);
+    else if (next != sum) copy_bytes(sum, next, bytes);
+  }
+  if (sum != result) copy_bytes(result, sum, bytes);
+}
+
+std::int64_t shared_exchange::taken_of(int rank) const noexcept {
+  if (failed_before_) return all_of_it;
+  if (combines_ && combined_.first <= rank && rank <= combined_.last)
+    return combined_bytes_ == over ? all_of_it : combined_bytes_;
+  for (int i = 0; i < wanted_count_; ++i)
+    if (const wanted& w = wanted_[i]; w.rank == rank && w.done != over)
+      return w.total == of_own_stream ? 0 : w.offset + w.done;
+  return all_of_it;
+}
+
+bool shared_exchange::has_to_say() const noexcept {
+  if (at_ != stage::working || !long_streams_) return false;
+  for (int rank = 0; rank < team_.size; ++rank)
+    if (rank != team_.rank && taken_of(rank) != said_[rank]) return true;
+  return false;
+}
+
+/// Says how far the streams of others were read, so that they may go on.
+void shared_exchange::publish_taken() noexcept {
+  if (!has_to_say() || !banks_.is_oldest_of_line(*this)) return;
+  auto& reading = banks_.page_of(team_.rank).reading;
+  const auto line = shared_banks::line_number(number_);
+  if (!says_taken_) reading.begin(line, number_);
+  says_taken_ = true;
+  moved_ = true;
+  for (int rank = 0; rank < team_.size; ++rank) {
+    const auto taken = taken_of(rank);
+    if (rank == team_.rank || taken == said_[rank]) continue;
+    said_[rank] = taken;
+    reading.take(line, static_cast<std::size_t>(rank), static_cast<std::uint64_t>(taken));
+    banks_.wake(rank);
+  }
+}
+
+// --- failures, and other ranks' sleep
+
+void shared_exchange::fail(outcome how, int rank) noexcept {
+  if (how_ != outcome::ok) return;
+  how_ = how;
+  failed_rank_ = rank;
+}
+
+/// A rank is lost, and something of what this exchange waits for will not come.
+void shared_exchange::give_up(int lost) noexcept {
+  fail(outcome::peer_lost, lost);
+  if (at_ == stage::working) banks_.finish(*this);
+  at_ = stage::ended;
+}
+
+void shared_exchange::wake_readers() noexcept {
+  if (readers_ == shared_banks::all_others) banks_.wake_all();
+  else banks_.wake(readers_);
+}
+
+/// Those that this rank reads from may wait for that.
+void shared_exchange::wake_writers() noexcept {
+  for (int i = 0; i < wanted_count_; ++i) banks_.wake(wanted_[i].rank);
+  if (!combines_) return;
+  for (int rank = combined_.first; rank <= combined_.last; ++rank)
+    if (rank != team_.rank) banks_.wake(rank);
+}
+
+}  // namespace headway::collectives

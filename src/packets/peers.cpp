@@ -112,9 +112,10 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
       (severable > 1 && settings_.rails_per_peer > 1) || settings_.replay_single;
   for (const auto i : candidates) {
     auto& driver = rails_[i]->driver();
-    // Beside memory nothing else is worth it: what cannot be cut needs no second rail.
+    // When a rail that cannot be cut reaches the peer, no other rail is added.
     if (!reaching.empty() && !driver.health()) continue;
-    // Before the driver knows the peer: what comes from it is handled as of a bundle's rail.
+    // Before the driver knows the peer, so that the first packet from it is already handled as a
+    // frame of a bundle.
     if (may_bundle && driver.health())
       rails_[i]->bundled.store(true, std::memory_order_relaxed);  // `connect` orders it
     const auto connected = driver.connect(whom, *addresses[i]);
@@ -130,8 +131,8 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
   return reaching;
 }
 
-/// The rails that may reach a peer: those that cannot be cut first, the others by their turns, so
-/// that both ends take the same ones where not all are taken.
+/// The rails that may reach a peer: first those that cannot be cut, then the others in the order of
+/// `turns`, so that both ends choose the same ones when there are too many.
 std::vector<std::size_t> peers::in_turn(
     std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) const {
@@ -195,7 +196,7 @@ void peers::put_to_work(rail& r) {
   engine_.add_source(r);
 }
 
-/// Each rail learns whether a nearer one is in use.
+/// Sets `nearer_in_use` of each rail.
 void peers::order_rails() noexcept {
   bool nearer_in_use = false;
   for (auto& r : rails_) {
@@ -228,8 +229,8 @@ void peers::stop() noexcept {
   started_ = false;
 }
 
-/// The rails are closed, and no other thread is here any more. By index: what is told of an end may
-/// use a new peer.
+/// The rails are closed, and no other thread is here any more. By index, because a callback may use
+/// a new peer.
 void peers::end_posted() noexcept {
   for (auto& r : rails_)
     if (r->at_work) r->end_posted();
@@ -237,7 +238,7 @@ void peers::end_posted() noexcept {
   stalled_.clear();
 }
 
-/// What was collected was told to have been sent. By index: a round may use a new peer.
+/// Collected packets were reported as sent. By index, because a polling round may use a new peer.
 void peers::send_collected() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   const auto until_ns = base::now_ns() + patience_ns;
@@ -246,8 +247,8 @@ void peers::send_collected() noexcept {
       if (!engine_.poll()) sched_yield();
 }
 
-/// What is under way ends before the rails close: the peer may still need our acknowledgement, or
-/// what we send again. One that has left already does not answer any more.
+/// Waits, before the rails close, for what is under way: the peer may still need our
+/// acknowledgement, or a frame again. A peer that has closed its rails already does not answer.
 void peers::finish_bundles() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   if (!set_.any()) return;

@@ -9,8 +9,8 @@
 
 namespace headway::rails {
 
-/// Lines of memory in which the processes of a node show each other small values: each writes its
-/// own and reads all others', without a message. A slot belongs to one group of processes for ever.
+/// Memory in which the processes of a node publish small values: each writes its own lines and
+/// reads those of all others, without a message. A slot belongs to one group of processes for ever.
 /// Shape:    `slots` slots of `lines` lines for each process, zero at first.
 /// Threads:  every function any thread.
 /// Progress: never waits; `wake` enters the kernel where the peer sleeps.
@@ -22,30 +22,31 @@ class shm_slots {
   static constexpr std::size_t slot_bytes = lines * line_bytes;
   static constexpr std::size_t total_bytes = slots * slot_bytes;
 
-  /// Waits for what peers will write.
+  /// Waits until peers have written something.
   class watcher {
    public:
-    /// It is there. Any thread; must not wait.
+    /// Whether it has been written. Any thread; must not wait.
     [[nodiscard]] virtual bool ready() const noexcept = 0;
 
    protected:
     ~watcher() = default;
   };
 
-  /// The slot's lines of a process, this one included; null: its memory cannot be seen from here.
+  /// The lines of a process in the slot, this process included; null: its memory is not visible
+  /// here.
   [[nodiscard]] virtual std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept = 0;
-  /// After a store into an own line that `peer` must see, awake or asleep.
+  /// To be called after a store into an own line that `peer` must see, whether it runs or sleeps.
   virtual void wake(peer_id peer) noexcept = 0;
-  /// From now on no thread sleeps on this rail while `w` is ready. Cold.
+  /// From now on no thread sleeps on this rail while `w` is ready. Not for hot paths.
   virtual void watch(watcher& w) = 0;
   virtual void unwatch(watcher& w) noexcept = 0;
 
-  /// While groups agree on slots: one group of a process at a time. False: another one is at it.
+  /// Taken while a group agrees on a slot, by one group of a process at a time. False: it is taken.
   [[nodiscard]] bool try_reserve() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
     return choosing_.try_lock();
   }
   void end_reservation() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS { choosing_.unlock(); }
-  /// The slots that this process has never used, a bit each. While reserved.
+  /// The slots that this process has never used, a bit each. Only while reserved.
   [[nodiscard]] std::uint32_t unused() const noexcept { return unused_; }
   void use(std::uint32_t slot) noexcept { unused_ &= ~(std::uint32_t{1} << slot); }
 

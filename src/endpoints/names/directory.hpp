@@ -29,8 +29,8 @@ class directory {
   static constexpr std::size_t names_max = 262'144;  ///< of one process
   explicit directory(std::size_t most = names_max) noexcept : most_(most) {}
 
-  /// True: the name is that of `owner` from now on, and `lookups` receives those that waited for it.
-  /// False: another end-point has it, or the directory is full.
+  /// True: the name is that of `owner` from now on; the look-ups that waited for it are moved to
+  /// `lookups`. False: another end-point has it, or the directory is full.
   bool add(std::string_view name, address owner, std::vector<inquiry>& lookups);
   /// True: `owner` had it; `caching` receives the processes that may have it in their caches.
   bool remove(std::string_view name, address owner, std::set<std::uint32_t>& caching);

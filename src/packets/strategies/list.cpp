@@ -20,7 +20,7 @@ const strategies::equal as_equal;
 const strategies::sampled as_sampled;
 const strategies::parallel as_parallel;
 
-/// A new strategy is a line here.
+/// A new strategy is added here.
 const std::array<named_strategy, 5> every_strategy{{
     {.name = "fifo", .how = &as_fifo},
     {.name = "aggregate", .how = &as_aggregate},
@@ -31,7 +31,7 @@ const std::array<named_strategy, 5> every_strategy{{
 
 std::mutex loading;
 
-/// By path; never destroyed, as what it holds. Under `loading`.
+/// Strategies loaded by path, never destroyed, nor is what they hold. Under `loading`.
 std::map<std::string, const strategy*>& loaded_ones() {
   static auto& all = *new std::map<std::string, const strategy*>;
   return all;

@@ -86,9 +86,9 @@ struct event {
 /// contracts; the second is memory.hpp. Optional powers are returned by `memory`, `health` and
 /// `slots`.
 ///
-/// Names: a `peer_id` is the index of a process in this process's `processes::table`. Other
-/// processes have other tables: on the wire a driver names processes by job and rank, from the
-/// table. Its constructor gets the peer_id of its own process.
+/// Names:    a `peer_id` is the index of a process in this process's `processes::table`. Other
+///           processes have other tables: on the wire a driver names processes by job and rank,
+///           from the table. Its constructor gets the peer_id of its own process.
 /// Order:    packets arrive whole, once, in the order of `send`, per peer.
 /// Threads:  `send`: one thread at a time per peer. `reap` and `release` together: one thread at a
 ///           time per driver. `connect`: one thread at a time per driver, any thread, also one that

@@ -174,7 +174,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   const bool served = why == outcome::spun_enough && core_.event_threads_serve();
   if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
-    // A thread that has given up the lead because it woke another one does not lead again; nor does
+    // A thread that stopped leading because it woke another one does not lead again; nor does
     // one that the event thread serves, while there is one. Any other thread looks once more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
         core_.sleeper->held_by() == kernel_sleeper::holder::nobody &&

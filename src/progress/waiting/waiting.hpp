@@ -12,7 +12,7 @@ namespace headway::progress {
 ///
 /// A thread that finds no wait leader becomes it and polls for all waiting threads; the others
 /// sleep at once, each on its own futex, so that at most one thread of a process spins. When the
-/// wait leader completes what another thread waits for, it wakes that thread, gives up the lead and
+/// wait leader completes what another thread waits for, it wakes that thread, stops leading and
 /// sleeps; the woken thread returns to its program, and leads again when it waits next. That is one
 /// context switch a message, for any number of threads. A wait leader that has spun long enough
 /// becomes the kernel sleeper: it sleeps on the event sources and does not lead, so that a thread
@@ -37,8 +37,8 @@ class waiting {
     retry,        ///< another thread polls or sleeps on the events, or none does: begin again
   };
 
-  /// The first round of a wait, and usually the only one: it needs neither the lead, which is for
-  /// threads that keep polling, nor an object of this class. `only`: as `wait_set::only`.
+  /// The first round of a wait, and usually the only one: it takes neither `wait_leader`, which is
+  /// for threads that keep polling, nor an object of this class. `only`: as `wait_set::only`.
   template <class Done>
   [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
                                     Done done) noexcept {

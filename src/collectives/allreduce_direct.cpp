@@ -14,8 +14,8 @@ namespace {
 /// costs 1.1 times as much.
 constexpr std::int64_t slice_bytes = 128 * 1024;
 
-/// Where a rank's buffers are. The other ranks trust it as they trust the rank's data: all ranks
-/// are processes of one user.
+/// The addresses of a rank's buffers. They are trusted as the rank's data are: all ranks are
+/// processes of one user.
 struct buffer_addresses {
   std::uint64_t input = 0;
   std::uint64_t result = 0;
@@ -137,10 +137,10 @@ int direct_part::write_to_all(const slice& s) noexcept {
 
 }  // namespace
 
-// In the first round each rank says where its buffers are; no rank touches them before. In the
-// second each says that it touches no other rank's buffers any more. A rank that has failed sends
-// that message too, and no rank returns before it has all of them, so that no rank writes into
-// buffers that the program uses again. A lost rank is dead and writes nothing.
+// In the first round each rank publishes the addresses of its buffers; no rank accesses them
+// before. In the second each announces that it no longer accesses other ranks' buffers. A rank that
+// has failed sends that message, too, and no rank returns before it has all of them, so that no
+// rank writes into buffers that the program uses again. A lost rank is dead and writes nothing.
 void allreduce_direct(schedule& s, const team& t, const reduction& r) {
   if (r.count == 0 || r.type->size() == 0) return;
   HEADWAY_ASSERT(t.memory.copies && r.type->is_contiguous());

@@ -20,7 +20,7 @@ algorithm chosen(const team& t, collective what, std::int64_t bytes,
                 t.chosen_by_user);
 }
 
-/// A user's operator could be given types with other gaps on other ranks.
+/// The types for a user's operator may have other gaps on other ranks.
 bool same_bytes_on_all_ranks(const reduction& r) noexcept {
   return r.type->is_contiguous() && r.op.type == nullptr;
 }

@@ -34,7 +34,7 @@ namespace headway::collectives {
 ///           performance analysis of non-blocking collective operations for MPI", SC 2007.
 class schedule final : public progress::completion {
  public:
-  /// A step of an algorithm's own, beside messages and copies.
+  /// A step of an algorithm, besides messages and copies.
   class own_step {
    public:
     /// The rank that it could not reach, or -1.
@@ -57,7 +57,7 @@ class schedule final : public progress::completion {
   schedule();
   ~schedule();
 
-  // Building. What is passed must live until the schedule is complete; see also `keep`.
+  // Building. Arguments must live until the schedule is complete; see also `keep`.
   /// From now on rank i of a team, for which steps are appended, is rank `ranks[i]` of the one that
   /// the schedule is bound to; empty: rank i. The array is used until the next call.
   void use_ranks(std::span<const int> ranks) noexcept { ranks_ = ranks; }
@@ -89,7 +89,7 @@ class schedule final : public progress::completion {
   /// Runs all steps and waits for their end.
   messages::outcome run() noexcept;
   void start() noexcept;
-  /// Called by the ltask that transport::submit was given.
+  /// Called by the ltask given to transport::submit.
   void take_turn() noexcept;
   [[nodiscard]] progress::ltask& task() noexcept { return turn_; }
   /// Valid once complete.
@@ -97,9 +97,9 @@ class schedule final : public progress::completion {
   /// The rank whose message failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
-  /// As they were built: for tests.
+  /// For tests: the steps as they were built.
   [[nodiscard]] std::span<const step> steps() const noexcept { return steps_; }
-  /// Forgets the steps and keeps the memory. Not while it runs.
+  /// Removes the steps and keeps the memory. Not while it runs.
   void clear() noexcept;
 
  private:
@@ -131,7 +131,8 @@ class schedule final : public progress::completion {
     schedule& owner;
   };
 
-  // Between rounds these belong to the thread that advances; `outstanding_` hands them on.
+  // Between rounds these belong to the thread that advances the schedule; `outstanding_` passes
+  // them on.
   std::vector<step> steps_;
   std::vector<datatypes::layout_ptr> kept_;
   struct held {

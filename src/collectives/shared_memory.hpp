@@ -23,11 +23,11 @@ class peer_copies {
   ~peer_copies() = default;
 };
 
-/// What the ranks of a team can do in each other's memory: an optional capability of a team. Both
-/// parts are null until all ranks have agreed that every rank has them (node_memory.hpp).
+/// What the ranks of a team can do in each other's memory: optional. Both are null until all ranks
+/// have agreed that every rank has them (node_memory.hpp).
 struct shared_memory {
   peer_copies* copies = nullptr;    ///< large values: each rank reads and writes buffers of all
-  shm_collective* slots = nullptr;  ///< small values: each rank shows its own, and reads all
+  shm_collective* slots = nullptr;  ///< small values: each rank publishes its own, and reads all
 };
 
 }  // namespace headway::collectives

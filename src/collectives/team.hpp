@@ -10,9 +10,9 @@
 
 namespace headway::collectives {
 
-/// The ranks of a communicator, as its collective operations see them.
-/// Threads:  any; calls on one communicator are made in the same order on all its ranks, which
-///           the standard demands of the program.
+/// The ranks of a communicator, as its collective operations use them.
+/// Threads:  any; calls on one communicator are made in the same order on all its ranks, as the
+///           standard requires of the program.
 struct team {
   team(transport& over, int my_rank, int ranks, bool more_ranks_than_processors = false,
        const settings& values = {}) noexcept
@@ -27,13 +27,13 @@ struct team {
   transport& via;
   const int rank;
   const int size;
-  /// More ranks than processors on some node: a rank that waits should be woken once, not often.
+  /// More ranks than processors on some node: a waiting rank should be woken once, not often.
   const bool oversubscribed;
   const settings chosen_by_user;
   /// Changes only between two operations, on all ranks alike.
   shared_memory memory = {};
 
-  /// Keeps operations under way apart: all ranks draw the same number for the same operation.
+  /// Distinguishes operations under way: all ranks draw the same number for the same operation.
   [[nodiscard]] int next_tag() noexcept {
     // Relaxed: the number is the only thing that is shared.
     return messages::operation_tags.of(drawn_.fetch_add(1, std::memory_order_relaxed));

@@ -27,21 +27,30 @@ struct inflow : base::list_hook<> {
   };
   /// A piece that the peer is asked for. Used for one after the other.
   struct asked : landing {
+    enum class state : std::uint8_t {
+      free,
+      chosen,     ///< the thread that serves the inflow exposes its memory
+      under_way,  ///< exposed: the peer is asked for it
+      ended,      ///< the thread that serves the inflow withdraws its memory
+    };
     inflow* of = nullptr;
     std::uint32_t lane = 0;
     std::uint32_t number = 0;  ///< in the table of landings; constant
     std::uint32_t turn = 0;    ///< how often it was used: distinguishes the events of each use
-    bool under_way = false;
+    state now = state::free;
+    bool again = false;  ///< once it is withdrawn, its bytes are to be asked for again
     rails::ticket ticket;
     range what;
     std::uint64_t at_ns = 0;
     double predicted_ns = 0;
   };
   using way = std::array<asked, depth>;
+  static constexpr std::size_t pieces_max = rails_per_peer_max * depth;
+  static constexpr std::size_t ranges_max = 3 * pieces_max;  ///< open ones and pieces in use
 
   /// Events find a piece by its number, without the lock: these fields are written only here.
   inflow(incoming_flows& whose, std::size_t lanes, rendezvous& numbers) {
-    open.reserve(1 + ways.size() * depth);  // the rest and all pieces under way: never more ranges
+    open.reserve(ranges_max);
     for (std::uint32_t i = 0; i < lanes; ++i)
       for (auto& piece : ways[i]) {
         piece.divided = &whose;
@@ -53,8 +62,10 @@ struct inflow : base::list_hook<> {
 
   transfer* whole = nullptr;
   std::uint64_t bytes_left = 0;  ///< of pieces that have not arrived whole
-  bool hungry = false;           ///< `feed` is to be called
-  std::vector<range> open;       ///< not requested on any rail; no two are adjacent
+  bool hungry = false;           ///< more is to be asked for
+  bool served = false;           ///< a thread is inside `incoming_flows::serve`
+  bool lost = false;             ///< so is its peer
+  std::vector<range> open;       ///< not asked for on any rail; within its capacity
   std::array<way, rails_per_peer_max> ways;
 };
 

@@ -28,8 +28,8 @@ class lane_monitor {
 
   /// Bytes have come through in both directions.
   void prove(lane& l, std::uint64_t now_ns) noexcept;
-  /// Neither sends over the rail nor accepts anything from it until it is back; `tell`: the peer is
-  /// told to do the same.
+  /// Neither sends over the rail nor accepts anything from it until it is back; `tell`: the
+  /// peer is asked to do the same.
   void kill(lane& l, bool tell, const char* why, std::uint64_t now_ns) noexcept;
   void lost(lane& l, bool process_gone, std::uint64_t now_ns) noexcept;
   void restored(lane& l, std::uint64_t now_ns) noexcept;

@@ -20,7 +20,7 @@ constexpr double piece_ns_max = 32'000'000;
 constexpr std::uint64_t piece_bytes_min = 64 * 1024;
 constexpr std::uint64_t piece_bytes_max = 8 << 20;
 constexpr std::uint64_t piece_bytes_unmeasured = 128 * 1024;
-/// The first lessons of a job count more: what earlier jobs knew may be of other cables.
+/// The first samples of a job have a greater weight: the profile of earlier jobs may be outdated.
 constexpr std::uint32_t first_lessons = 16;
 constexpr double first_weight = 0.5;
 constexpr double learning_weight = 0.25;

@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "base/thread_annotations.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/nudger.hpp"
 #include "packets/peer.hpp"
@@ -117,9 +118,8 @@ class peers final : private peer_finder {
     return known ? *known : first_use(whom);
   }
   [[nodiscard]] peer_state& first_use(rails::peer_id whom) noexcept;
-  // Under creation_lock_:
   /// Routes the peer, or marks it lost, and makes it visible to `find`.
-  [[nodiscard]] base::result<> make(rails::peer_id whom);
+  [[nodiscard]] base::result<> make(rails::peer_id whom) HEADWAY_REQUIRES(creation_lock_);
   [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);
@@ -128,10 +128,13 @@ class peers final : private peer_finder {
       std::span<const std::size_t> turns) const;
   /// The bundle is wanted although only one rail may reach the peer.
   [[nodiscard]] bool kept_for_replay(std::span<const std::size_t> reaching) const noexcept;
-  void bundle_up(peer_state& p, std::span<const std::size_t> in_order);
+  void bundle_up(peer_state& p, std::span<const std::size_t> in_order)
+      HEADWAY_REQUIRES(creation_lock_);
   /// Starts to poll the rail, if any process may use it.
-  void put_to_work(rail& r);
-  void order_rails() noexcept;
+  void put_to_work(rail& r) HEADWAY_REQUIRES(creation_lock_);
+  void order_rails() noexcept HEADWAY_REQUIRES(creation_lock_);
+  /// The peers in the order in which they were made; null: there is no further one.
+  [[nodiscard]] peer_state* made(std::size_t index) const noexcept;
   /// Ends what waits for peers that no rail reaches. Called in a tick, because a thread that uses a
   /// peer for the first time may hold locks of the modules above.
   void tell_refused() noexcept;
@@ -153,14 +156,14 @@ class peers final : private peer_finder {
   nudger nudge_;
   peer_table table_;
   std::vector<std::unique_ptr<rail>> rails_;
-  mutable std::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
-  // Under creation_lock_, and alone in `start` and `stop`:
-  std::vector<std::unique_ptr<peer_state>> made_;
-  peer_state* in_the_making_ = nullptr;
-  std::vector<peer_state*> refused_;  // `lost` of the modules above is not called yet
-  bool started_ = false;
-  bool stopped_ = false;
-  bool set_watched_ = false;
+  mutable base::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
+  std::vector<std::unique_ptr<peer_state>> made_ HEADWAY_GUARDED_BY(creation_lock_);
+  peer_state* in_the_making_ HEADWAY_GUARDED_BY(creation_lock_) = nullptr;
+  // `lost` of the modules above is not called yet:
+  std::vector<peer_state*> refused_ HEADWAY_GUARDED_BY(creation_lock_);
+  bool started_ HEADWAY_GUARDED_BY(creation_lock_) = false;
+  bool stopped_ HEADWAY_GUARDED_BY(creation_lock_) = false;
+  bool set_watched_ HEADWAY_GUARDED_BY(creation_lock_) = false;
 };
 
 }  // namespace headway::packets

@@ -103,6 +103,11 @@ REPLACED = (
     Replaced(r"\bmpi/others\b", "the chapter's name"),
     # How sentences are written.
     Replaced(r"\b(?:he|him|his|she)\b", "it", prose=True),
+    Replaced(
+        r"\b(?:nobody|somebody|anybody|whoever|whom)\b", "no thread, a rank, whichever process, …",
+        prose=True, after=r"user `",
+    ),
+    Replaced(r"\bbelie(?:f|ves?|ved|ving)\b", "takes as, assumes", prose=True),
 )
 
 

@@ -28,7 +28,7 @@ struct errand : progress::ltask {
 
 constexpr int warm_up = 1000;
 
-/// One errand from submission to the moment its submitter sees it done.
+/// One task, from its submission to the moment when its submitter sees that it is done.
 double once_ns(progress::engine& engine, bool polls_itself) {
   errand task;
   const auto start = base::now_ns();

@@ -1,5 +1,5 @@
-// One-way time between two processes over a bare rail, without the layers above: what is left
-// for them to lose. Prints the least and the median of batches, because others use the machine too.
+// One-way time between two processes over a bare rail, without the layers above: the lower bound
+// for these. Prints the least and the median of batches, because others use the machine too.
 //   shm_pingpong [processor processor]
 #include <fmt/format.h>
 #include <sched.h>

@@ -29,5 +29,8 @@
 #define HEADWAY_TRY_ACQUIRE(...) HEADWAY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define HEADWAY_RELEASE(...) HEADWAY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 
+// For functions that the analysis may rely on: the caller's caller holds the lock.
+#define HEADWAY_ASSERT_CAPABILITY(...) HEADWAY_THREAD_ATTRIBUTE(assert_capability(__VA_ARGS__))
+
 /// The function's body is not checked: for locks themselves, and where a comment says why.
 #define HEADWAY_NO_THREAD_SAFETY_ANALYSIS HEADWAY_THREAD_ATTRIBUTE(no_thread_safety_analysis)

@@ -46,7 +46,7 @@ void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
 /// Each rank reduces a part, then the parts go round a ring. Commutative operators only.
 void allreduce_ring(schedule& s, const team& t, const reduction& r);
 
-// From here on `mine` or `from` is null where the standard's "in place" is meant.
+// From here on `mine` or `from` is null for the standard's "in place".
 
 void gather_linear(schedule& s, const team& t, const block* mine, const blocks& all, int root);
 /// Equal blocks only.
@@ -58,7 +58,7 @@ void scatter_binomial(schedule& s, const team& t, const blocks& all, const block
 void allgather_ring(schedule& s, const team& t, const block* mine, const blocks& all);
 /// Equal blocks only; log2 n rounds (Bruck and others, IEEE TPDS 1997).
 void allgather_bruck(schedule& s, const team& t, const block* mine, const blocks& all);
-/// Equal blocks only: rank 0 collects and hands out.
+/// Equal blocks only: rank 0 gathers and scatters.
 void allgather_tree(schedule& s, const team& t, const block* mine, const blocks& all);
 
 /// All messages at once; not in place.

@@ -13,11 +13,11 @@
 
 namespace headway::collectives {
 
-/// Memory that is taken piece by piece and given back all at once.
-/// Shape:    pieces start on cache lines and never move. What was taken last time is there in one
-///           piece the next time, because page faults in new memory cost more than a transfer
-///           through it. An arena keeps up to 64 KiB, and more only while all arenas of the process
-///           together keep at most 64 MiB.
+/// Memory that is taken piece by piece and freed all at once.
+/// Shape:    pieces start on cache lines and never move. What one use took is one piece for the
+///           next use, because page faults in new memory cost more than a transfer through it. An
+///           arena keeps up to 64 KiB, and more only while all arenas of the process together keep
+///           at most 64 MiB.
 /// Threads:  one at a time.
 /// Errors:   throws std::bad_alloc.
 class arena {

@@ -7,7 +7,7 @@
 
 namespace headway::collectives {
 
-/// What a call has, that some algorithms need: a set of bits.
+/// What a call provides, which some algorithms need: a set of bits.
 enum feature : unsigned {
   no_needs = 0,
   any_order = 1,    ///< the operator commutes
@@ -16,7 +16,7 @@ enum feature : unsigned {
   shared_slots = 8  ///< the call is blocking, and its value fits into team::memory.slots
 };
 
-/// What the choice of an algorithm depends on. All ranks ask the same question.
+/// What the choice of an algorithm depends on: equal on all ranks.
 struct question {
   collective what;
   std::int64_t bytes = 0;  ///< of the whole message, or of one block where each rank has one
@@ -25,11 +25,11 @@ struct question {
   unsigned has = no_needs;      ///< features
 };
 
-/// One row of the table: it is chosen when the call has what it needs, and every bound holds.
+/// A row of the table: it is chosen if the call has what it needs and every bound holds.
 struct rule {
   collective what;
   algorithm use;
-  std::int64_t bytes_max;  ///< `only_forced`: only where the user asks for it
+  std::int64_t bytes_max;  ///< `only_forced`: only if the user requests it
   int ranks_max;
   enum class load : std::uint8_t { any, yes, no } where;
   unsigned needs;        ///< features
@@ -41,8 +41,8 @@ struct rule {
   }
 };
 
-/// The one place where an algorithm is chosen: what the user's settings name, if it serves this
-/// call, else the first row that fits. The last row of a collective always fits.
+/// The only place where an algorithm is chosen: the one that the user's settings name, if it suits
+/// this call, else the first row that fits. The last row of a collective always fits.
 [[nodiscard]] algorithm choose(const question& q, const settings& user = {}) noexcept;
 /// The table's rows for a collective, in order: every algorithm that there is for it.
 [[nodiscard]] std::span<const rule> rules(collective c) noexcept;

@@ -26,7 +26,7 @@ unsigned banks_for(const schedule& s, const team& t) noexcept {
   return t.memory.banks && !s.is_persistent() ? node_banks : no_needs;
 }
 
-/// A user's operator could be given types with other gaps on other ranks.
+/// The types for a user's operator may have other gaps on other ranks.
 bool same_bytes_on_all_ranks(const reduction& r) noexcept {
   return r.type->is_contiguous() && r.op.type == nullptr;
 }

@@ -11,8 +11,8 @@ namespace headway::collectives {
 // and what the operator needs must live until it is complete; arrays of counts and places need not.
 // Null in place of `mine`, `from` (and `in_place` in a reduction) is MPI_IN_PLACE.
 
-/// A blocking call has no schedule where `algorithm::slots` is chosen: t.memory.slots does it all.
-/// To be asked before the schedule is built.
+/// Ask this before the schedule is built: a blocking call needs no schedule if `algorithm::slots`
+/// is chosen, because t.memory.slots does all of it.
 [[nodiscard]] bool barrier_uses_slots(const team& t) noexcept;
 [[nodiscard]] bool allreduce_uses_slots(const team& t, const reduction& r) noexcept;
 

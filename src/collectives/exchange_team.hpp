@@ -7,11 +7,11 @@
 
 namespace headway::collectives {
 
-/// The team of a communicator, with all that its collective operations keep.
-/// Threads:  see `team`. What it is made of must outlive it.
+/// The team of a communicator, with everything that its collective operations keep.
+/// Threads:  see `team`. Its arguments must outlive it.
 class exchange_team {
  public:
-  /// What the composition knows about the processes, and the user's settings.
+  /// Facts about the processes, from the composition, and the user's settings.
   struct surroundings {
     node_memory::rail_memory memory = {};
     bool oversubscribed = false;  ///< more ranks than processors on some node

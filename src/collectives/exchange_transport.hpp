@@ -12,7 +12,7 @@
 namespace headway::collectives {
 
 /// The transport of a communicator: its collective context and the process's engine.
-/// Threads:  any. What it is made of must outlive it.
+/// Threads:  any. Its arguments must outlive it.
 class exchange_transport final : public transport {
  public:
   exchange_transport(messages::exchange& exchange, messages::context& context) noexcept

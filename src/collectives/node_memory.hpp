@@ -15,26 +15,26 @@
 namespace headway::collectives {
 
 /// Gives a team its shared memory: agrees with the other ranks on what all of them can use, and
-/// holds what that takes. The only place where collectives use rails' memory.
+/// holds the resources. The only place where collectives use rails' memory.
 /// Shape:    not at once, because many communicators live for a handful of calls and a process has
 ///           few slots: at the `first_try`th call, and once more at the `last_try`th if no slot was
 ///           free.
 /// Threads:  as collectives on a communicator.
 class node_memory {
  public:
-  /// What this process has of either; null: nothing.
+  /// The rails' contracts in this process; null: not available.
   struct rail_memory {
     rails::shm_slots* slots = nullptr;
     rails::memory* copies = nullptr;
   };
 
-  /// `members` are the ranks'; null if they are not all on one node. All ranks know the same.
+  /// `members` are the ranks' processes; null if they are not all on one node, on all ranks alike.
   node_memory(team& ranks, rail_memory memory, progress::engine& engine,
               messages::context* members);
 
-  /// To be called once for each blocking operation, on all ranks alike. Now and then it
-  /// is collective, and waits. True: team::memory may have changed, so that a schedule made before
-  /// must not be used again: another rank may make it anew, with another algorithm.
+  /// To be called once for each blocking operation, on all ranks alike. Some calls are
+  /// collective, and wait. True: team::memory may have changed; schedules made before must not be
+  /// used again, because another rank may make its own anew, with another algorithm.
   [[nodiscard]] bool count_call() {
     if (calls_ == last_try) [[likely]]
       return false;
@@ -56,7 +56,7 @@ class node_memory {
                              std::span<const std::byte> from) noexcept override;
 
    private:
-    /// What lies at an address there, whether exposed or not: for `direct` memory only.
+    /// What is at an address there, whether exposed or not: only for `direct` memory.
     [[nodiscard]] static rails::remote_place at(std::uint64_t address, std::size_t bytes) noexcept {
       return {.exposed = {.id = 0, .address = address, .bytes = bytes}};
     }

@@ -25,9 +25,9 @@ enum class operation : std::uint8_t {
   no_op,    ///< right stays: accumulate only
 };
 
-/// The predefined operator on elements of that kind; nothing where the standard admits none
-/// (MPI-5.0 sections 6.9.2 and 6.9.4). `replace` and `no_op` are admitted on everything, and
-/// MPI_CHAR is computed with like a small integer: MPICH and Open MPI do so, and common benchmarks
+/// The predefined operator on elements of that kind; nothing if the standard does not allow it
+/// (MPI-5.0 sections 6.9.2 and 6.9.4). `replace` and `no_op` are allowed on everything, and
+/// MPI_CHAR is treated like a small integer, as in MPICH and Open MPI, because common benchmarks
 /// reduce MPI_CHAR.
 [[nodiscard]] std::optional<reducer> predefined(operation op, datatypes::number kind) noexcept;
 

@@ -10,7 +10,7 @@
 
 namespace headway::collectives {
 
-/// What a collective was called with. Two equal keys mean equal steps: the caller uses keys only
+/// The arguments of a collective call. Two equal keys mean equal steps: the caller uses keys only
 /// for types and operators that cannot be freed while the communicator lives.
 struct call_key {
   collective what;
@@ -27,8 +27,8 @@ struct call_key {
 /// The schedules of a communicator's last calls, blocking or not: programs repeat their calls, and
 /// running a schedule again costs a third of making it (8-byte allreduce on 2 ranks: 423 of 1373
 /// instructions without its messages, counted by callgrind).
-/// Shape:    `slot_count` schedules with what they hold; small messages only. A schedule that is
-///           still under way is not used by a second call: that one makes another.
+/// Shape:    `slot_count` schedules with their memory; small messages only. While a schedule is
+///           under way, a second call makes another one.
 /// Threads:  `take` and `forget` one at a time, as collectives on a communicator are; a lease may
 ///           end on any thread, and must before this object does.
 class recent_schedules {
@@ -36,17 +36,17 @@ class recent_schedules {
   struct slot {
     call_key key = {};
     std::uint64_t epoch = 0;
-    schedule_ptr steps = nullptr;  // null: the rest means nothing
+    schedule_ptr steps = nullptr;  // null: the other members are invalid
     // Hazard: a slot is taken again while the schedule is under way, or the lease's end changes it.
     // Edge:   (L) the lease's end, release -> (T) `take`, acquire.
     std::atomic<bool> leased{false};
   };
 
  public:
-  /// Beyond this the messages cost so much more than the steps that memory is better given back.
+  /// Above this, the messages cost so much more than the steps that freeing the memory is better.
   static constexpr std::int64_t bytes_max = 8 * 1024;
 
-  /// A schedule for one call, until it is complete. It goes back to where it came from.
+  /// A schedule for one call, until it is complete. The destructor returns it.
   class lease {
    public:
     /// A new one, for a call that is not kept.
@@ -59,9 +59,9 @@ class recent_schedules {
     lease& operator=(lease&&) = delete;
     ~lease();
 
-    /// It holds the steps of an equal call.
+    /// Whether it holds the steps of an equal call.
     [[nodiscard]] bool is_built() const noexcept { return built_; }
-    /// Its building or its run failed: it is not used again.
+    /// Building or running it failed: it is not used again.
     void discard() noexcept { spoilt_ = true; }
     schedule* operator->() const noexcept { return steps_; }
     schedule& operator*() const noexcept { return *steps_; }
@@ -78,7 +78,7 @@ class recent_schedules {
   };
 
   [[nodiscard]] lease take(const call_key& key);
-  /// Schedules made before now are not used again: what equal keys mean has changed.
+  /// Schedules made before now are not used again: the meaning of keys has changed.
   void forget() noexcept { ++epoch_; }
 
  private:

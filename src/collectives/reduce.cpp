@@ -7,7 +7,7 @@
 namespace headway::collectives {
 namespace {
 
-/// Up to so many bytes a rank receives from all its children at once, each into its own memory.
+/// Up to this size, a rank receives from all its children at once, each into its own memory.
 constexpr std::int64_t at_once_bytes_max = 32 * 1024;
 
 /// The partial result of a rank in a reduction up a tree: which buffer holds it now.
@@ -37,7 +37,7 @@ class partial_result {
   values& all() noexcept { return values_; }
 
  private:
-  /// Makes a copy of this rank's contribution that may be written.
+  /// Makes a writable copy of this rank's contribution.
   void copy_input() {
     now_ = result_ ? result_ : values_.scratch(reduction_.count);
     values_.copy(reduction_.input(), now_, reduction_.count);
@@ -59,7 +59,7 @@ class partial_result {
       fold(right);
     }
   }
-  /// Combines it with the next value to the right. After it `right` is the buffer that is free.
+  /// Combines it with the next value to the right; afterwards `right` is the free buffer.
   void fold(std::byte*& right) {
     if (reduction_.op.commutative) {
       schedule_.combine(right, now_, reduction_.count);
@@ -72,7 +72,7 @@ class partial_result {
   schedule& schedule_;
   values values_;
   const reduction& reduction_;
-  std::byte* result_;  // where the root wants it, or null
+  std::byte* result_;  // where the root needs it, or null
   std::byte* now_ = nullptr;
 };
 
@@ -87,7 +87,7 @@ std::vector<int> children_of(tree shape, int v, const team& t, int root) {
 void reduce_tree(schedule& s, const team& t, const reduction& r, int root, tree shape) {
   if (r.count == 0 || r.type->size() == 0) return;
   s.set_reducer(r.op);
-  // An operator that commutes lets the root be the top of the tree; otherwise that is rank 0.
+  // If the operator commutes, the root is the top of the tree; otherwise rank 0 is.
   const int top = r.op.commutative ? root : 0;
   const int v = (t.rank - top + t.size) % t.size;
   partial_result value(s, r, t.rank == root && v == 0 ? r.receive : nullptr);

@@ -11,7 +11,7 @@ void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
   if (r.count == 0 || r.type->size() == 0) return;
   values v(s, *r.type);
   const auto mine = part.length(t.rank);
-  // In place the beginning of the input, where the result is due, may be another rank's part.
+  // In place, the result goes to the beginning of the input, which may be another rank's part.
   std::byte* result = r.in_place ? v.scratch(mine) : v.at(r.receive, 0);
   reduce_own_part(s, t, r, part, result);
   v.copy(result, r.receive, mine);

@@ -61,7 +61,7 @@ class schedule final : public progress::completion {
   schedule();
   ~schedule();
 
-  // Building. What is passed must live until the schedule is complete; see also `keep`.
+  // Building. Arguments must live until the schedule is complete; see also `keep`.
   /// From now on rank i of a team, for which steps are appended, is rank `ranks[i]` of the one that
   /// the schedule is bound to; empty: rank i. The array is used until the next call.
   void use_ranks(std::span<const int> ranks) noexcept { ranks_ = ranks; }
@@ -114,9 +114,9 @@ class schedule final : public progress::completion {
   /// The rank whose message failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
-  /// As they were built: for tests.
+  /// For tests: the steps as they were built.
   [[nodiscard]] std::span<const step> steps() const noexcept { return steps_; }
-  /// Forgets the steps and keeps the memory. Not while it runs.
+  /// Removes the steps and keeps the memory. Not while it runs.
   void clear() noexcept;
 
  private:
@@ -149,7 +149,8 @@ class schedule final : public progress::completion {
     schedule& owner;
   };
 
-  // Between rounds these belong to the thread that advances; `outstanding_` hands them on.
+  // Between rounds these belong to the thread that advances the schedule; `outstanding_` passes
+  // them on.
   std::vector<step> steps_;
   std::vector<datatypes::layout_ptr> kept_;
   struct held {

@@ -8,7 +8,7 @@ namespace headway::collectives {
 
 /// Schedules that are not in use, kept for the next operation with their memory.
 /// Shape:    at most `kept_max` per thread.
-/// Threads:  each thread has its own; a schedule may be given back on another than it came from.
+/// Threads:  each thread has its own; a schedule may be returned by another thread than took it.
 /// Errors:   `take` throws std::bad_alloc.
 class schedule_cache {
  public:

@@ -49,14 +49,14 @@ enum class algorithm : std::uint8_t {
 };
 inline constexpr std::size_t algorithm_count = static_cast<std::size_t>(algorithm::slots) + 1;
 
-/// What the user chose.
+/// The user's settings.
 struct settings {
-  std::array<algorithm, collective_count> forced{};  ///< by collective; `automatic`: nothing
+  std::array<algorithm, collective_count> forced{};  ///< by collective; `automatic`: not forced
 
-  /// Reads "allreduce:ring,bcast:chain". An entry that names no algorithm of its collective is
-  /// logged and left out.
+  /// Parses "allreduce:ring,bcast:chain". An entry that names no algorithm of its collective is
+  /// logged and ignored.
   [[nodiscard]] static settings from_text(std::string_view text);
-  /// HEADWAY_COLLECTIVES.
+  /// From HEADWAY_COLLECTIVES.
   [[nodiscard]] static settings from_environment();
 };
 

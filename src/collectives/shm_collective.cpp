@@ -100,8 +100,8 @@ messages::outcome shm_collective::compare(std::size_t size) noexcept {
 }
 
 /// Edge (W): a thread that goes to sleep on the rail either sees `waits_` and reads the lines, or
-/// it fell asleep before the fence here; then the polling behind the fence sees the values whose
-/// writers did not wake it.
+/// it fell asleep before the fence here; in that case the poll behind the fence sees the values
+/// whose writers did not wake it.
 void shm_collective::wait() noexcept {
   done_.reset();
   waits_.store(true, std::memory_order_relaxed);  // (W)
@@ -122,8 +122,8 @@ progress::ltask_result shm_collective::poll(progress::ltask& task) noexcept {
   return progress::ltask_result::done;
 }
 
-/// A lost rank shows no value any more, and neither does a rank that has noticed the loss. A rank
-/// that had shown its value before it died is missing in the next exchange, not in this one.
+/// A lost rank publishes no value any more, nor does a rank that has noticed the loss. If a rank
+/// published its value before it died, it is missing only in the next exchange.
 bool shm_collective::look_for_losses() noexcept {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (!team_.via.lost(static_cast<int>(i))) continue;

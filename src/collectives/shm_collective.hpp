@@ -18,16 +18,16 @@ namespace headway::collectives {
 struct reduction;
 
 /// Small blocking collectives of ranks that share memory: each rank writes its value into a slot of
-/// its own and reads those of all others, in one step and without a message. Where ranks outnumber
-/// processors each rank runs once per operation, which is the least that is possible.
+/// its own and reads those of all others, in one step and without a message. If ranks outnumber
+/// processors, each rank runs once per operation, which is the minimum.
 ///
 /// Shape:    up to `ranks_max` ranks, values up to `value_bytes_max` bytes.
 /// Threads:  one at a time, as collectives on a communicator are; all ranks in the same order.
-/// Progress: `share` looks a few times itself, then waits as the engine waits: meanwhile
-///           everything else of this process progresses, and in the end it sleeps.
+/// Progress: `share` polls a few times, then waits at the engine: meanwhile the rest of this
+///           process progresses, and finally it sleeps.
 /// Errors:   values of unequal size end it with `truncated` or `failed` on the ranks that see them.
-///           A rank that is lost ends `share` with `peer_lost` on all ranks that still wait for
-///           a value, and every later one.
+///           If a rank is lost, `share` ends with `peer_lost` on all ranks that still wait for a
+///           value, and every later call does.
 class shm_collective final : private rails::shm_slots::watcher {
  public:
   static constexpr std::size_t value_bytes_max = 48;
@@ -40,13 +40,13 @@ class shm_collective final : private rails::shm_slots::watcher {
   shm_collective(const shm_collective&) = delete;
   shm_collective& operator=(const shm_collective&) = delete;
 
-  /// Agrees with the other ranks on a slot. Collective; null on all ranks alike when no slot is
-  /// free, or one rank cannot see another's memory. `memory` null: this process has no slots.
+  /// Agrees with the other ranks on a slot. Collective; null, on all ranks alike, if no slot is
+  /// free, or one rank cannot access another's memory. `memory` null: this process has no slots.
   [[nodiscard]] static std::unique_ptr<shm_collective> open(
       team& ranks, rails::shm_slots* memory, progress::engine& engine,
       std::span<const rails::peer_id> processes);
 
-  /// Shows `mine` to all, and returns when the values of all ranks are there.
+  /// Publishes `mine`, and returns when the values of all ranks are there.
   [[nodiscard]] messages::outcome share(std::span<const std::byte> mine) noexcept;
   /// After `share`, until the next one.
   [[nodiscard]] const std::byte* value_of(int rank) const noexcept;
@@ -83,9 +83,9 @@ class shm_collective final : private rails::shm_slots::watcher {
   const std::uint32_t slot_;
   const std::vector<rails::peer_id> processes_;
   std::vector<line*> lines_;  // of each rank, the first of two
-  std::uint64_t number_ = 0;  // of the present exchange; all ranks count alike
+  std::uint64_t number_ = 0;  // of the current exchange; all ranks count alike
   int failed_rank_ = -1;
-  bool broken_ = false;  // a rank is lost: nothing is shown any more
+  bool broken_ = false;  // a rank is lost: no value is published any more
   std::atomic<bool> waits_{false};
   poll_task task_;
   progress::completion done_;

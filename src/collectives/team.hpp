@@ -11,9 +11,9 @@
 
 namespace headway::collectives {
 
-/// The ranks of a communicator, as its collective operations see them.
-/// Threads:  any; calls on one communicator are made in the same order on all its ranks, which
-///           the standard demands of the program.
+/// The ranks of a communicator, as its collective operations use them.
+/// Threads:  any; calls on one communicator are made in the same order on all its ranks, as the
+///           standard requires of the program.
 struct team {
   team(transport& over, int my_rank, int ranks, bool more_ranks_than_processors = false,
        const settings& values = {}) noexcept
@@ -28,7 +28,7 @@ struct team {
   transport& via;
   const int rank;
   const int size;
-  /// More ranks than processors on some node: a rank that waits should be woken once, not often.
+  /// More ranks than processors on some node: a waiting rank should be woken once, not often.
   const bool oversubscribed;
   const settings chosen_by_user;
   /// Changes only between two operations, on all ranks alike.

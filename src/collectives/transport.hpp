@@ -16,15 +16,15 @@ class shared_banks;
 /// (shared_memory.hpp). Small, so that tests can run all ranks in one thread.
 /// Threads:  any.
 /// Progress: only `wait` waits. A request ends by `messages::request::finish`, possibly before the
-///           function that was given it returns.
+///           function that took it returns.
 /// Errors:   as messages::exchange reports them, in `request::arrived.how`.
 class transport {
  public:
   /// `data` must stay unchanged until `r` is complete.
   virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
                     int tag) noexcept = 0;
-  /// Sends, in place of a message of `due_bytes`, one that ends its receive with an error: with
-  /// `why` where the transport can say so, else by a length that is not `due_bytes`.
+  /// Instead of a message of `due_bytes`, sends one that ends its receive with an error: with `why`
+  /// if the transport can transmit that, else by a length that is not `due_bytes`.
   virtual void send_failure(messages::request& r, messages::outcome why, std::size_t due_bytes,
                             int destination, int tag) noexcept = 0;
   virtual void receive(messages::request& r, std::span<std::byte> buffer, int source,

@@ -42,7 +42,7 @@ struct service::parts final : loss_listener, name_transport, message_source {
   names directory;
   sender out;
   arrivals in;
-  /// Leave-takings that their peers have not read in time: in use until the peers are gone.
+  /// `leaving` packets that their peers have not read in time: in use until the peers are gone.
   std::vector<std::unique_ptr<progress::completion>> unread;
 };
 

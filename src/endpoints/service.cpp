@@ -12,7 +12,7 @@
 namespace headway::endpoints {
 namespace {
 
-constexpr std::uint64_t farewell_ns = 10'000'000'000;  // for what is still on its way
+constexpr std::uint64_t farewell_ns = 10'000'000'000;  // for what is still to be sent
 
 outcome answer(wrong what, const void* data) noexcept {
   return what == wrong::none ? outcome::ok : report_misuse(what, data);
@@ -214,7 +214,7 @@ void service::stop() noexcept {
   const auto deadline = base::now_ns() + farewell_ns;
   while (s.bulk.has_sends() && base::now_ns() < deadline) s.engine.poll();
   s.packets.stop_packing();
-  // Behind everything that was sent to a process, in its stream.
+  // After everything that was sent to the process, in order.
   std::vector<std::unique_ptr<progress::completion>> told;
   s.remotes.each([&](std::uint32_t p, const remote_process& n) {
     if (p == s.options.process || n.lost.load(std::memory_order_relaxed) ||  // a fact

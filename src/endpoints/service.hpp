@@ -18,41 +18,41 @@
 
 namespace headway::endpoints {
 
-/// What a service must know of the job.
+/// The facts about the job that a service needs.
 struct service_options {
   std::uint32_t process = 0;    ///< own rank
-  std::uint64_t job = 0;        ///< tells jobs of one machine apart
+  std::uint64_t job = 0;        ///< identifies jobs of one machine
   std::vector<int> nodes = {};  ///< of each process of the job: equal numbers share memory
   bool share = true;            ///< buffers can be handed to processes of the same node in place
 };
 
 /// The end-points of this process, and messages from them to those of all processes.
 ///
-/// Threads:  every function any thread, unless it says otherwise.
-/// Progress: those with a deadline (base::now_ns; `no_wait`; `for_ever`) wait at the engine, so
+/// Threads:  every function any thread, unless stated otherwise.
+/// Progress: functions with a deadline (base::now_ns; `no_wait`; `for_ever`) wait at the engine, so
 ///           that a waiting thread polls; the others do not wait.
-/// Errors:   `outcome`; of a buffer, `last_wrong` says which mistake it was.
+/// Errors:   `outcome`; for misuse of a buffer, `last_wrong` is the kind.
 /// Source:   pcor02 (docs/papers.md, mechanisms 18 to 22).
 class service {
  public:
-  /// Before `peers` are started. Memory for buffers is made at the first use.
+  /// Before `peers` are started. The memory for buffers is made on first use.
   service(packets::peers& peers, progress::engine& engine, service_options options,
           const settings& chosen);
   ~service();
   service(const service&) = delete;
   service& operator=(const service&) = delete;
-  /// After the peers are started: large messages go by `exchange` from now on.
+  /// After the peers are started: from now on large messages go by `exchange`.
   void attach(messages::exchange& exchange);
-  /// Closes every end-point, tells the other processes, and waits some seconds until all is sent.
+  /// Closes every end-point, informs the other processes, and waits some seconds until all is sent.
   void stop() noexcept;
 
   [[nodiscard]] outcome open(std::string_view name, std::uint64_t deadline_ns, std::uint32_t& id);
   outcome close(std::uint32_t id) noexcept;
   [[nodiscard]] outcome lookup(std::string_view name, std::uint64_t deadline_ns, address& who);
-  /// The same without a wait: `q` completes when the name is registered, or another one's; then the
-  /// caller closes the end-point.
+  /// The same without a wait: `q` completes when the name is registered, or belongs to another
+  /// end-point; in that case the caller closes the end-point.
   [[nodiscard]] outcome start_open(std::string_view name, question& q, std::uint32_t& id);
-  /// Until some end-point has the name.
+  /// Waits until an end-point has the name.
   [[nodiscard]] outcome start_lookup(std::string_view name, question& q);
   /// False: `q` is complete, or will be at once.
   [[nodiscard]] bool cancel(question& q);
@@ -63,17 +63,18 @@ class service {
   }
   [[nodiscard, gnu::hot]] outcome receive(std::uint32_t id, const filter& wanted,
                                           std::uint64_t deadline_ns, message& out) noexcept;
-  /// Waits until one of them has a message, and says which.
+  /// Waits until one of them has a message; returns which.
   [[nodiscard]] outcome wait_any(std::span<const std::uint32_t> ids, std::uint64_t deadline_ns,
                                  std::size_t& which);
-  /// Readable (poll, epoll) while a message waits. Belongs to the end-point.
+  /// Readable (poll, epoll) while a message waits. Owned by the end-point.
   [[nodiscard]] outcome descriptor(std::uint32_t id, int& descriptor) noexcept;
-  /// From now on `by` gets the messages of this end-point, one at a time, in a thread that
-  /// dispatches; without `call`: no more.
+  /// From now on `by` is called for the messages of this end-point, one at a time, in a thread that
+  /// dispatches; without `call`: no longer.
   [[nodiscard]] outcome handle(std::uint32_t id, const handler& by);
-  /// Looks at the rails `rounds` times, and runs the handlers that become ready. Messages handled.
+  /// Polls the rails `rounds` times, and runs the handlers that become ready. Returns the number of
+  /// messages handled.
   std::size_t dispatch(unsigned rounds) noexcept;
-  /// What HEADWAY_DISPATCH chooses, by its position there.
+  /// The choices of HEADWAY_DISPATCH, by position.
   void set_dispatch(int policy);
 
   [[nodiscard]] outcome request(std::size_t bytes, void** data) noexcept;

@@ -5,10 +5,10 @@
 
 namespace headway::endpoints {
 
-/// How HEADWAY_DISPATCH looks for messages while no thread waits; positions as in the tunable.
+/// How HEADWAY_DISPATCH polls for messages while no thread waits; positions as in the tunable.
 enum class policy : int { automatic, pause, yield, loop, event };
 
-/// What a user may choose; tunables.cpp says what each is for.
+/// The user's settings; tunables.cpp documents each.
 struct settings {
   std::size_t memory_bytes = std::size_t{4} << 30;
   bool share = true;
@@ -19,7 +19,7 @@ struct settings {
   std::uint32_t window = 256;
   std::uint32_t queue = 1024;
   policy dispatch = policy::automatic;
-  bool pack_always = false;  ///< without a wait for a burst, and whatever a packet costs: for tests
+  bool pack_always = false;  ///< for tests: without waiting for a burst, and on every rail
 
   [[nodiscard]] static settings from_environment();
 };

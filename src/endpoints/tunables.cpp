@@ -1,4 +1,4 @@
-// What a user may set; settings.hpp has the same as values.
+// The user's settings; settings.hpp has them as values.
 #include "base/tunable.hpp"
 #include "endpoints/settings.hpp"
 

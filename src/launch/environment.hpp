@@ -6,9 +6,9 @@
 
 namespace headway::launch {
 
-/// What a launcher tells a process through its environment. These variables belong to the launcher,
-/// they are no settings of the user's, so they are no tunables.
-/// Threads:  reads the array that it was given; no thread may change that array meanwhile.
+/// The environment variables by which a launcher describes the job to a process. They belong to the
+/// launcher, not to the user's settings, so they are no tunables.
+/// Threads:  reads the given array; no thread may change it meanwhile.
 class environment {
  public:
   /// `entries` ends with a null pointer, as `environ` does.

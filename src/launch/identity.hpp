@@ -8,7 +8,7 @@
 
 namespace headway::launch {
 
-/// Known to the processes of one job only: what their connections are authenticated by.
+/// A secret of the processes of one job, which authenticates their connections.
 using job_secret = std::array<std::byte, 32>;
 
 /// What the launcher tells a process about itself and its job.
@@ -21,7 +21,7 @@ struct identity {
   int universe_size = -1;     ///< MPI_UNIVERSE_SIZE; -1 unknown
 };
 
-/// Whether a job can have `size` processes and one of them this rank.
+/// Whether a job can have `size` processes, one of them with this rank.
 [[nodiscard]] bool is_place(std::int64_t rank, std::int64_t size) noexcept;
 
 /// A launcher's name for the job as a part of file names: letters, digits, '-', '_', '.', at most

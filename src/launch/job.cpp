@@ -29,7 +29,7 @@ base::result<std::unique_ptr<job>> job::join(std::unique_ptr<launcher> found) {
   return made;
 }
 
-/// Rank 0 makes the secret and the others ask for it, where the launcher has made none.
+/// Rank 0 makes the secret and the others get it from rank 0, unless the launcher has made one.
 base::result<> job::agree_on_secret() {
   if (const auto given = launcher_->secret()) {
     secret_ = *given;
@@ -61,7 +61,7 @@ base::result<> job::trade(std::span<const std::byte> value) {
 
 base::result<std::vector<std::byte>> job::look_up(int rank) {
   const base::lock_guard held(lock_);
-  look_ups_.fetch_add(1, std::memory_order_relaxed);  // a statistic, carries nothing
+  look_ups_.fetch_add(1, std::memory_order_relaxed);  // a statistic, carries no data
   return launcher_->value_of(rank);
 }
 
@@ -83,7 +83,7 @@ base::result<> job::publish(std::span<const std::byte> record) {
                               record_bytes_max));
   own_.assign(record.begin(), record.end());
   if (!on_node_) return trade(own_);
-  on_node_->put(who().rank, own_);  // found by the others when the exchange has returned there
+  on_node_->put(who().rank, own_);  // the others look for it when the exchange has returned there
   auto done = trade(own_);
   on_node_->unlink_name();
   return done;

@@ -20,41 +20,41 @@
 namespace headway::launch {
 
 /// The job that this process is a member of: its place in it, the secret that its processes share,
-/// and one record of each process, which the processes of a node look up once for all.
+/// and one record of each process, which is looked up only once a node.
 /// Threads:  `record_of` and `abort` any thread; the rest one.
 /// Progress: every call has a deadline (HEADWAY_START_TIMEOUT) and names what it waited for.
-/// Errors:   `bad_input` when the launcher breaks its protocol, `peer_lost` when it goes away.
+/// Errors:   `bad_input` if the launcher violates its protocol, `peer_lost` if its connection ends.
 class job {
  public:
-  /// Finds the launcher by the environment: HEADWAY_RENDEZVOUS → a rendezvous, whatever started us;
+  /// Finds the launcher from the environment: HEADWAY_RENDEZVOUS → a rendezvous, in any case;
   /// PMI_FD or PMI_PORT → PMI-1, PMIX_SERVER_URI… → PMIx, else a single process. Writes one line to
-  /// the log when the environment is that of a launcher whose protocol is not known here.
-  /// Collective, where the processes have to agree on a secret.
+  /// the log if the environment is that of a launcher whose protocol is unknown here. Collective if
+  /// the processes have to agree on a secret.
   [[nodiscard]] static base::result<std::unique_ptr<job>> join(const settings& how);
-  /// The same with a launcher that was found.
+  /// The same with a given launcher.
   [[nodiscard]] static base::result<std::unique_ptr<job>> join(std::unique_ptr<launcher> found);
 
   [[nodiscard]] const identity& who() const noexcept { return launcher_->who(); }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
 
-  /// Bytes that are the same for all processes of a node: `make` is called by one of them, and the
-  /// others wait for it, up to a second. Empty: this one has to make its own.
+  /// Bytes that are the same for all processes of a node: one of them calls `make`, and the others
+  /// wait for it, up to a second. Empty: this process has to make its own.
   [[nodiscard]] std::vector<std::byte> once_a_node(
       const std::function<std::vector<std::byte>()>& make);
-  /// Gives this process's record to the others. Collective, once: returns when every process has
-  /// given its record.
+  /// Publishes this process's record. Collective, once: returns when every process has published
+  /// its own.
   [[nodiscard]] base::result<> publish(std::span<const std::byte> record);
-  /// The record that `rank` gave.
+  /// The record that `rank` published.
   [[nodiscard]] base::result<std::vector<std::byte>> record_of(int rank);
-  /// How many values this process has asked its launcher for.
+  /// How many values were requested from the launcher.
   [[nodiscard]] std::uint64_t look_ups() const noexcept {
-    return look_ups_.load(std::memory_order_relaxed);  // a statistic, carries nothing
+    return look_ups_.load(std::memory_order_relaxed);  // a statistic, carries no data
   }
-  /// Collective: returns when every process has come here. After `publish`.
+  /// Collective: returns when every process has called it. After `publish`.
   [[nodiscard]] base::result<> barrier();
-  /// Ends the whole job with this exit code. Returns only if the launcher could not be reached.
+  /// Ends the whole job with this exit code. Returns only if the launcher cannot be reached.
   void abort(int exit_code, std::string_view why) noexcept { launcher_->abort(exit_code, why); }
-  /// Leaves the job; nothing may be called after it. A process that ends without it counts as
+  /// Leaves the job; nothing may be called afterwards. A process that ends without it counts as
   /// failed.
   [[nodiscard]] base::result<> finish() { return launcher_->finish(); }
 

@@ -15,14 +15,14 @@ namespace {
 struct sign {
   const char* variable;
   const char* launcher;
-  bool counts;  ///< the value is a number of processes; 1: a single process is what was wanted
-  const char* better = nullptr;  ///< a variable that says more, if it is set as well
+  bool counts;  ///< the value is a number of processes; 1: the user wanted a single process
+  const char* better = nullptr;  ///< a variable with more information, if it is set as well
 };
 
 constexpr const char* pmix_name = "PMIX_NAMESPACE";
 
-// The first that is set names the launcher. Intel's and MPICH's launchers need no line, they set
-// PMI_FD; a PMIx server is one that gives its address.
+// The first one that is set identifies the launcher. Intel's and MPICH's launchers are not listed,
+// because they set PMI_FD, nor is a PMIx server, because it sets its address.
 constexpr sign signs[] = {
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
     {"SLURM_STEP_NUM_TASKS", "Slurm's srun without --mpi=pmix or --mpi=pmi2", true, pmix_name},
@@ -38,7 +38,7 @@ bool is_socket(std::int64_t descriptor) {
          fstat(static_cast<int>(descriptor), &found) == 0 && S_ISSOCK(found.st_mode);
 }
 
-/// Whether a launcher that has a PMIx server says that it started this process alone.
+/// Whether a launcher with a PMIx server says that it started this process alone.
 bool starts_one(const environment& told) {
   for (const auto* name : {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (const auto count = told.number(name)) return *count == 1;
@@ -52,7 +52,7 @@ std::optional<std::string> foreign_launcher(const environment& told) {
     const auto value = told.find(s.variable);
     if (!value) continue;
     const bool alone = s.counts && told.number(s.variable).value_or(1) <= 1;
-    // The step's count is this program's; the allocation's count, further down, is not.
+    // The count of the step is that of this program; that of the allocation, further down, is not.
     if (alone && s.variable == std::string_view("SLURM_STEP_NUM_TASKS")) return std::nullopt;
     if (!alone && !(s.better && told.has(s.better)))
       return fmt::format("{} ({}={})", s.launcher, s.variable, *value);

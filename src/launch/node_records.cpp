@@ -15,8 +15,8 @@
 namespace headway::launch {
 namespace {
 
-// A slot is empty, claimed by the process that looks the record up, or says where the record lies:
-// its offset in the file, above the lower bits, which hold its length.
+// A slot is empty, or claimed by the process that looks the record up, or contains the record's
+// offset in the file, above the lower bits with its length.
 constexpr std::uint64_t slot_empty = 0, slot_claimed = 1;
 constexpr unsigned length_bits = 24;
 constexpr std::uint64_t length_mask = (std::uint64_t{1} << length_bits) - 1;
@@ -36,7 +36,7 @@ std::string path_of(const identity& who, const job_secret& secret) {
   return path;
 }
 
-/// Whether the file is this user's and only this user may open it.
+/// Whether the file belongs to this user and no other user may open it.
 bool is_private(int descriptor) {
   struct stat found;
   return fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
@@ -45,10 +45,10 @@ bool is_private(int descriptor) {
 
 }  // namespace
 
-/// The beginning of the file; the slots follow it. New pages are zero, so every process finds the
-/// table made, whichever comes first.
+/// The beginning of the file, followed by the slots. New pages are zero, so the table is valid for
+/// whichever process comes first.
 struct node_records::table {
-  std::atomic<std::uint64_t> arena_used;  // relaxed: hands out ranges, and carries no data
+  std::atomic<std::uint64_t> arena_used;  // relaxed: assigns ranges, carries no data
 
   [[nodiscard]] static std::size_t bytes(std::size_t size) noexcept {
     return sizeof(table) + (size + 1) * sizeof(std::atomic<std::uint64_t>);
@@ -65,7 +65,8 @@ node_records::node_records(const identity& who, const job_secret& secret,
   const int opened = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (opened < 0) return;
   void* mapped = MAP_FAILED;
-  // The slots get their pages now: a full /dev/shm is an error here and would be a signal later.
+  // Allocates the pages of the slots now: a full /dev/shm is an error here and would be a signal
+  // later.
   if (is_private(opened) && ftruncate(opened, static_cast<off_t>(bytes)) == 0 &&
       posix_fallocate(opened, 0, static_cast<off_t>(head)) == 0)
     mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
@@ -111,7 +112,7 @@ std::optional<std::vector<std::byte>> node_records::find(int rank) const {
 bool node_records::claim(int rank) noexcept {
   if (!table_) return false;
   auto expected = slot_empty;
-  // Relaxed: a claim carries nothing, it only keeps others from looking up the same.
+  // Relaxed: a claim carries no data, it only keeps others from looking up the same record.
   return slot(rank).compare_exchange_strong(expected, slot_claimed, std::memory_order_relaxed);
 }
 
@@ -120,7 +121,8 @@ void node_records::put(int rank, std::span<const std::byte> record) noexcept {
   const auto begin = table::bytes(size_);
   const auto taken = (record.size() + 7) / 8 * 8;
   const auto offset = begin + table_->arena_used.fetch_add(taken, std::memory_order_relaxed);
-  // Written by a call and not through the mapping: without memory that is an error, not a signal.
+  // Written by a system call and not through the mapping: lack of memory is then an error, not a
+  // signal.
   if (record.size() > length_mask || offset > bytes_ || taken > bytes_ - offset ||
       pwrite(descriptor_, record.data(), record.size(), static_cast<off_t>(offset)) !=
           static_cast<ssize_t>(record.size()))
@@ -133,7 +135,7 @@ void node_records::abandon(int rank) noexcept {
 }
 
 void node_records::unlink_name() noexcept {
-  if (table_) unlink(path_.c_str());  // the first process does it, the others find it done
+  if (table_) unlink(path_.c_str());  // the first process removes it
 }
 
 }  // namespace headway::launch

@@ -13,16 +13,17 @@
 namespace headway::launch {
 
 /// The records of a job's processes, shared by the processes of one node, so that each record is
-/// looked up once a node and lies once in its memory.
+/// looked up once and stored once on each node.
 ///
 /// Shape:    a sparse file in /dev/shm, mapped by each process of the node and unlinked as soon as
 ///           all of them have it; a slot of eight bytes for each rank and one for the node itself,
-///           and an arena for the records. Its name holds a keyed hash of the job's secret, so no
-///           other job can meet it.
+///           and an arena for the records. Its name contains a keyed hash of the job's secret, so
+///           that no other job opens it.
 /// Threads:  any, in any process of the node.
-/// Progress: `find` waits for a process that is looking up that record, but not for ever.
-/// Errors:   where the file cannot be had, or is full, nothing is shared: `find` finds nothing,
-///           and each process looks up for itself.
+/// Progress: `find` waits for a process that is looking up that record, but only for a limited
+///           time.
+/// Errors:   if the file cannot be made, or is full, nothing is shared: `find` finds nothing, and
+///           each process looks up the records itself.
 class node_records {
  public:
   /// `claim_ns_max`: how long `find` waits for a process that looks up a record, and may have died.
@@ -32,17 +33,17 @@ class node_records {
   node_records(const node_records&) = delete;
   node_records& operator=(const node_records&) = delete;
 
-  /// In place of a rank: what the processes of the node share besides.
+  /// Instead of a rank: other data that the processes of the node share.
   [[nodiscard]] int node_itself() const noexcept { return static_cast<int>(size_); }
 
-  /// The record of `rank`, if a process of this node has put it here.
+  /// The record of `rank`, if a process of this node has stored it.
   [[nodiscard]] std::optional<std::vector<std::byte>> find(int rank) const;
   /// True: this process is to look up the record, and then calls `put` or `abandon`.
   [[nodiscard]] bool claim(int rank) noexcept;
-  /// The record of `rank`, whose slot is claimed by this process or its own.
+  /// Stores the record of `rank`, whose slot this process has claimed, or its own.
   void put(int rank, std::span<const std::byte> record) noexcept;
   void abandon(int rank) noexcept;
-  /// Every process of the node has opened the file: its name is of no more use.
+  /// Every process of the node has opened the file: removes its name.
   void unlink_name() noexcept;
 
  private:

@@ -5,15 +5,15 @@
 
 namespace headway::launch {
 
-/// What the user chooses about launching.
+/// The user's settings of launching.
 struct settings {
-  /// Longest wait for an answer of the launcher, and for all ranks to reach an exchange.
+  /// The longest wait for a reply of the launcher, and for all ranks to reach an exchange.
   std::uint64_t start_timeout_ns = 60'000'000'000;
   std::string rendezvous = {};   ///< HOST:PORT, or a file; empty: none
-  int rendezvous_processes = 0;  ///< 0: as the file says, else 2
+  int rendezvous_processes = 0;  ///< 0: from the file, else 2
 
   [[nodiscard]] static settings from_environment();
-  /// `start_timeout_ns` in seconds, for texts.
+  /// `start_timeout_ns` in seconds, for messages.
   [[nodiscard]] std::uint64_t start_timeout_s() const noexcept {
     return start_timeout_ns / 1'000'000'000;
   }

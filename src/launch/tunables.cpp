@@ -5,8 +5,8 @@
 namespace headway::launch {
 namespace {
 
-// 60 s: long enough for a cold start of hundreds of ranks from a slow file system, short enough
-// that a person still waits for the message.
+// 60 s: enough for a cold start of hundreds of ranks from a slow file system, and short enough that
+// the user still waits for the message.
 base::number_tunable start_timeout{"HEADWAY_START_TIMEOUT",
                                    "s",
                                    60,

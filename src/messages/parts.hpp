@@ -40,8 +40,8 @@ struct exchange_parts final : packets::receiver {
   // Receiving.
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
   void arrived_rts(packets::peer& from, std::span<const std::byte> bytes) noexcept;
-  /// The first posted receive that the message matches, posted no longer; null: none, or `where`
-  /// is.
+  /// Removes the first posted receive that the message matches. Null: there is none, or `where` is
+  /// null.
   static request* take_posted(context* where, const envelope& match) noexcept;
   void keep_early(unexpected_message& message) noexcept;
   /// Gives the message to its receive, or keeps it until that is posted.

@@ -12,11 +12,11 @@
 
 namespace headway::packets {
 
-/// Small packets that follow each other closely, copied one behind the other into a frame that has
-/// not left yet: for a rail where a packet is a system call.
+/// Collects small packets that follow each other closely in one frame that has not left yet, for a
+/// rail on which sending is a system call.
 ///
-/// A packet leaves at once unless `run_min` others went just before it, each within `gap_ns` of the
-/// last: a thread that sends so sends on.
+/// A packet leaves at once unless `run_min` others left just before it, each within `gap_ns` of the
+/// one before: after such a run, more packets are to be expected.
 ///
 /// Shape:    takes its memory when it is opened; nothing allocates afterwards.
 /// Threads:  the holder of the scheduler's mask.
@@ -27,26 +27,26 @@ class collected_frame {
   static constexpr std::uint32_t run_min = 2;
   static constexpr std::uint64_t gap_ns = 2'000;
 
-  /// Nothing is collected before; `bytes_max`: what the rail takes at once without posting it.
+  /// Before the first packet. `bytes_max`: what the rail takes at once without posting it.
   void open(std::size_t bytes_max) {
     room_ = std::min(bytes_max, frame_bytes_max);
     memory_ = std::make_unique_for_overwrite<std::byte[]>(room_);
   }
   [[nodiscard]] bool is_open() const noexcept { return room_ != 0; }
   [[nodiscard]] bool empty() const noexcept { return packets_ == 0; }
-  /// Larger ones gain less from company than the copy costs.
+  /// For larger packets the copy costs more than the shared frame saves.
   [[nodiscard]] bool may_hold(const send_item& item) const noexcept {
     return item.head_bytes != 0 && room_in_frame(item) <= room_ / 4;
   }
   [[nodiscard]] bool fits(const send_item& item) const noexcept {
     return used_ + room_in_frame(item) <= room_;
   }
-  /// The packet that is about to be sent follows others closely.
+  /// Whether the next packet follows others closely.
   [[nodiscard]] bool in_a_run() noexcept {
     if (base::now_ns() - last_ns_ > gap_ns) length_ = 0;
     return length_++ >= run_min;
   }
-  /// Something has just been sent, or collected.
+  /// A packet has just been sent or collected.
   void went() noexcept { last_ns_ = base::now_ns(); }
 
   void add(send_item& item, std::uint32_t credit) noexcept {
@@ -70,7 +70,7 @@ class collected_frame {
   std::size_t room_ = 0;
   std::size_t used_ = 0;
   std::uint16_t packets_ = 0;
-  std::uint32_t length_ = 0;  // of the run
+  std::uint32_t length_ = 0;  // of the current run, in packets
   std::uint64_t last_ns_ = 0;
 };
 

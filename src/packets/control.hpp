@@ -6,14 +6,14 @@
 
 namespace headway::packets {
 
-/// What a packet of this module says: one whose stream_head has `own_kind`.
+/// Kinds of packets of this module, those whose stream_head has `own_kind`.
 enum class control_kind : std::uint8_t {
   credit,     ///< nothing but the credit; the packet is a stream_head
   cts,        ///< the receiver has exposed memory for a part of a message, and names its rail
-  received,   ///< the receiver has all that it wants of a message
+  received,   ///< the receiver has everything that it wants of a message
   refused,    ///< a part was not sent: its rail is down at the sender
-  lane_down,  ///< the peer has given up a rail
-  lane_lost,  ///< a connection of a rail is over: parts that the peer had put there may not come
+  lane_down,  ///< the peer no longer uses a rail
+  lane_lost,  ///< a connection has ended: parts that the peer sent over it may be lost
 };
 
 /// Begins like a stream_head.
@@ -23,10 +23,10 @@ struct control {
   control_kind what = control_kind::cts;
   std::uint8_t lane = 0;  ///< the rail: its place among the peer's, the same at both ends
   std::uint8_t zero = 0;
-  std::uint32_t send_id = 0;  ///< the sender's number of the message
+  std::uint32_t send_id = 0;  ///< the sender's number for the message
   std::uint32_t zero_too = 0;
   std::uint64_t offset = 0;   ///< of the part in the message
-  rails::ticket target = {};  ///< where the part goes; its bytes say how many
+  rails::ticket target = {};  ///< where the part goes, and its size
 };
 static_assert(sizeof(control) == 48 && sizeof(control) <= send_item::head_bytes_max);
 

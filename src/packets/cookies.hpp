@@ -9,14 +9,15 @@
 
 namespace headway::packets {
 
-/// What a driver gives back when a posted packet has ended: an item, or a frame of a bundle.
-/// Shape:    the address; bit 0, which is free in both, says which of the two it is.
+/// The cookie of a posted packet, which the driver returns with the event: an item, or a frame of a
+/// bundle.
+/// Shape:    the address; bit 0, which is free in both, distinguishes them.
 class send_cookie {
  public:
   explicit send_cookie(send_item& item) noexcept : word_(reinterpret_cast<std::uintptr_t>(&item)) {}
   explicit send_cookie(replay_ring::frame& frame) noexcept
       : word_(reinterpret_cast<std::uintptr_t>(&frame) | frame_bit) {}
-  /// From a driver's event.
+  /// From the cookie of an event.
   explicit send_cookie(std::uint64_t word) noexcept : word_(word) {}
 
   [[nodiscard]] std::uint64_t word() const noexcept { return word_; }

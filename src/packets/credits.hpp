@@ -5,29 +5,29 @@
 
 namespace headway::packets {
 
-/// Flow control of eager messages with one peer: the bytes that we may have stored there, and those
-/// of the peer that are stored here.
+/// Flow control of eager messages with one peer: the bytes that this process may have stored there,
+/// and those of the peer that are stored here.
 ///
-/// Shape:    counts modulo 2^32, of all bytes so far; the difference of two is what is meant.
+/// Shape:    counts of all bytes so far, modulo 2^32; only differences of two counts are used.
 /// Threads:  `fits` and `spend` under the scheduler's mask; `consumed` and `returned` by the
-///           reaper; the rest any thread. Every count stands alone: relaxed, they carry nothing.
+///           reaper; the rest any thread. Each count is independent: relaxed, they carry no data.
 /// Source:   credit-based flow control; thread09 (eager memory bounded per peer).
 class credit_account {
  public:
   void open(std::uint32_t limit_bytes) noexcept { limit_ = limit_bytes; }
   [[nodiscard]] std::uint32_t limit() const noexcept { return limit_; }
 
-  // What we have stored at the peer:
-  /// So much more may be stored there; `more` is about to be besides.
+  // Our bytes at the peer:
+  /// Whether so many bytes more may be stored there, after another `more`.
   [[nodiscard]] bool fits(std::uint32_t charge, std::uint32_t more = 0) const noexcept {
     return charge == 0 ||
            spent_ + more - returned_.load(std::memory_order_relaxed) + charge <= limit_;
   }
   void spend(std::uint32_t charge) noexcept { spent_ += charge; }
-  /// The peer says how much of it is stored no longer.
+  /// Takes the peer's count of our bytes that are no longer stored there.
   void returned(std::uint32_t total) noexcept { returned_.store(total, std::memory_order_relaxed); }
 
-  // What the peer has stored here:
+  // The peer's bytes here:
   void consumed(std::uint32_t bytes) noexcept {
     consumed_.store(consumed_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
@@ -35,14 +35,14 @@ class credit_account {
   void consumed_late(std::uint32_t bytes) noexcept {
     consumed_late_.fetch_add(bytes, std::memory_order_relaxed);
   }
-  /// What is to be told to the peer with the next packet; then that it was.
+  /// `to_tell`: the count to put into the next packet; `told`: it was sent.
   [[nodiscard]] std::uint32_t to_tell() const noexcept {
     return consumed_.load(std::memory_order_relaxed) +
            consumed_late_.load(std::memory_order_relaxed);
   }
   void told(std::uint32_t total) noexcept { told_.store(total, std::memory_order_relaxed); }
-  /// So much was not told that a packet of its own is due. An old `told_` only makes it due once
-  /// too often.
+  /// Whether the unreported part is so large that it needs a packet of its own. An outdated `told_`
+  /// causes at most one packet too many.
   [[nodiscard]] bool return_due() const noexcept {
     return to_tell() - told_.load(std::memory_order_relaxed) > limit_ / 2;
   }

@@ -10,17 +10,18 @@
 
 namespace headway::packets {
 
-/// What a packet of a rail holds when it is not a single packet of the modules above.
+/// Kinds of rail packets that are not a single packet of the modules above.
 enum class frame_kind : std::uint8_t {
   together = 0xf0,  ///< packets that leave together, over the only rail to a peer
   // Of bundles:
   data = 0xf1,  ///< numbered, kept until acknowledged: packets follow
-  ack = 0xf2,   ///< only the head; lost without harm
-  ask = 0xf3,   ///< the same, and wants an `ack` on the same rail
+  ack = 0xf2,   ///< only the head; may be lost
+  ask = 0xf3,   ///< only the head; the peer replies with an `ack` on the same rail
 };
 
-/// The head of a frame. `kind` lies where a stream_head has its own, with other values: a receiver
-/// that expects packets without frames, or the other way round, notices at once.
+/// The head of a frame. `kind` is at the offset of `stream_head::kind`, with values that are not
+/// used there: a receiver that does not expect frames, or expects only frames, detects the
+/// mismatch.
 struct frame_head {
   std::uint32_t acknowledged = 0;  ///< of a bundle: every frame before this one has arrived, modulo
                                    ///< 2^32
@@ -28,7 +29,7 @@ struct frame_head {
   std::uint8_t zero = 0;
   std::uint16_t packets = 0;   ///< how many follow
   std::uint32_t sequence = 0;  ///< of data, modulo 2^32
-  std::uint32_t bytes = 0;     ///< of all that follow the head
+  std::uint32_t bytes = 0;     ///< of everything behind the head
 };
 static_assert(sizeof(frame_head) == 16);
 static_assert(offsetof(frame_head, kind) == offsetof(stream_head, kind));
@@ -43,7 +44,7 @@ static_assert(sizeof(packet_mark) == 8);
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes) noexcept {
   return (bytes + 7) & ~std::size_t{7};
 }
-/// What a packet takes of a frame.
+/// The bytes that a packet takes in a frame.
 [[nodiscard]] inline std::size_t room_in_frame(const send_item& item) noexcept {
   return sizeof(packet_mark) + padded(item.head_bytes + item.payload.size());
 }
@@ -68,7 +69,7 @@ inline std::size_t write_packets(std::span<send_item* const> chosen, std::uint32
   return static_cast<std::size_t>(at - memory);
 }
 
-/// Calls `take(packet)` for each packet in a frame's contents. False: they make no sense.
+/// Calls `take(packet)` for each packet in a frame's contents. False: they are malformed.
 template <class Take>
 [[nodiscard]] bool each_packet(std::span<const std::byte> contents, std::size_t count,
                                Take&& take) noexcept {

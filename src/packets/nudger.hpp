@@ -7,7 +7,7 @@
 
 namespace headway::packets {
 
-/// Tells a background thread that something was left to it (HEADWAY_OFFLOAD=notify).
+/// Makes a background thread send packets that were left to it (HEADWAY_OFFLOAD=notify).
 /// Threads: `nudge` any; `stop` when no other thread calls it.
 class nudger {
  public:
@@ -25,8 +25,8 @@ class nudger {
   struct task : progress::ltask {
     task() noexcept : ltask("send what was left", &task::run, progress::ltask_kind::one_shot) {}
     static progress::ltask_result run(progress::ltask& self) noexcept {
-      // Release: the next submitter finds our last use of it over. The rails' ltasks, in the round
-      // that follows, do the work.
+      // Release: the next submitter sees that the task is no longer in use. The ltasks of the
+      // rails, in the round that follows, do the work.
       static_cast<task&>(self).queued.store(false, std::memory_order_release);
       return progress::ltask_result::done;
     }

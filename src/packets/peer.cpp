@@ -44,7 +44,8 @@ void peer::return_credit_if_due() noexcept {
 
 void peer::credit_sent(send_item& item, bool) noexcept {
   static_cast<credit_return&>(item).self->credit_flying_.store(
-      false, std::memory_order_release);  // the next user of the item sees our last use of it
+      // the next user of the item must see that this use is over
+      false, std::memory_order_release);
 }
 
 }  // namespace headway::packets

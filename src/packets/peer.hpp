@@ -16,11 +16,11 @@ namespace headway::packets {
 
 class rendezvous;
 
-/// A process that packets are exchanged with, as the modules above see it.
+/// A process with which packets are exchanged, as the modules above see it.
 ///
 /// Threads:  every function any thread, except those marked [reaper]: the thread that runs the
 ///           rail's ltask.
-/// Progress: never waits, but `post` after a loss. The holder of the scheduler's mask sends what
+/// Progress: never waits, except `post` after a loss. The holder of the scheduler's mask sends what
 ///           other threads submit meanwhile.
 /// Source:   multirail08 (collect and transfer layers, mechanism 13).
 class peer {
@@ -33,33 +33,32 @@ class peer {
   [[nodiscard]] bool lost() const noexcept { return scheduler_.lost(); }
   /// What was given to `peers::start`.
   [[nodiscard]] receiver& above() const noexcept { return *services_.above.first; }
-  /// Payload that `post_now` can send at once; 0: none, because no rail reaches it, or several.
+  /// The payload that `post_now` can send at once; 0: none, because no rail or several reach it.
   [[nodiscard]] std::size_t inline_bytes_max() const noexcept;
-  /// Of a look at its only rail (rails::limits); 0: it has none, or several.
+  /// The cost of polling its only rail (rails::limits); 0: it has none, or several.
   [[nodiscard]] std::uint32_t poll_cost_ns() const noexcept;
-  /// How packets and messages of this peer are given to rails, unless an order says otherwise.
+  /// The strategy for packets and messages to this peer, unless the item names another.
   [[nodiscard]] const packets::strategy& strategy() const noexcept { return scheduler_.how(); }
   void use(const packets::strategy& how) noexcept { scheduler_.use(how); }
 
-  /// Sends `item` behind all that was posted before it by this thread. When the peer is lost
-  /// meanwhile, `sent(false)` has been called before this returns or before `receiver::lost`.
+  /// Sends `item` after everything that this thread posted before. If the peer is lost meanwhile,
+  /// `sent(false)` has been called before this returns or before `receiver::lost`.
   [[nodiscard, gnu::hot]] posted post(send_item& item) noexcept { return scheduler_.post(item); }
-  /// Leaves `item` to the next thread that polls, behind all that was posted before it by this
-  /// thread; else as `post`, and never `done`. Over several rails: as `post`.
+  /// Leaves `item` to the next thread that polls, after everything that this thread posted before;
+  /// otherwise as `post`, but never `done`. Over several rails: as `post`.
   [[nodiscard]] posted post_later(send_item& item) noexcept;
-  /// Sends a packet now, or not at all (false), for a caller that would keep no item for it: `head`
-  /// is as an item's, the payload at most `inline_bytes_max`, and there is no charge. False over
-  /// several rails.
+  /// Sends a packet now, or not at all (false); needs no item. `head` is as in an item, the payload
+  /// at most `inline_bytes_max`, and there is no charge. False over several rails.
   [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
                                         std::span<const std::byte> payload) noexcept {
     return scheduler_.post_now(head, payload);
   }
-  /// `post_later` in two steps, for a caller that keeps packets in order by a lock of its own:
-  /// `line_up` under it, which sends nothing and calls nothing, then `send_lined_up` without it.
+  /// `post_later` in two steps, for a caller that orders packets by a lock of its own: `line_up`
+  /// under that lock, which sends and calls nothing, then `send_lined_up` without it.
   void line_up(send_item& item) noexcept { scheduler_.line_up(item); }
   void send_lined_up() noexcept { scheduler_.send_lined_up(); }
 
-  /// `bytes` charged by the peer are stored no longer. [reaper]
+  /// [reaper] `bytes` charged by the peer are no longer stored here.
   void consumed(std::uint32_t bytes) noexcept { credits_.consumed(bytes); }
   /// The same from any thread.
   void consumed_late(std::uint32_t bytes) noexcept;
@@ -81,7 +80,7 @@ class peer {
 
   const services services_;
   const rails::peer_id id_;
-  std::size_t eager_bytes_max_ = 0;  // constant once others know the peer
+  std::size_t eager_bytes_max_ = 0;  // constant once other threads can find the peer
   alignas(64) packets::scheduler scheduler_;
   credit_account credits_;
 

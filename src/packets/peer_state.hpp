@@ -12,9 +12,9 @@
 
 namespace headway::packets {
 
-/// A peer as this module sees it: what its rails bring, and its end.
-/// Threads:  `reached_*`, `open_bundle`, `know` and `refuse` before others know it; the rest
-///           [reaper], or alone at the end.
+/// A peer as this module sees it: its rails, what arrives from them, and its end.
+/// Threads:  `reached_*`, `open_bundle`, `know` and `refuse` before other threads can find it; the
+///           rest [reaper], or with no other thread at the end.
 class peer_state final : public peer, private bundle_owner {
  public:
   using services = peer::services;
@@ -23,33 +23,33 @@ class peer_state final : public peer, private bundle_owner {
       : peer(shared, id, *chosen.how) {}
 
   void reached_over(const single_rail::way& over, const settings& chosen) noexcept;
-  /// The lanes are added to what this returns, then `open_bundle`.
+  /// Add the lanes to the result, then call `open_bundle`.
   [[nodiscard]] packets::bundle& reached_over_several(bundle_set& set, const settings& chosen);
   void open_bundle() noexcept;
   [[nodiscard]] bool reached() const noexcept { return scheduler_.direct().is_open() || own_; }
-  /// No rail reaches it: it is lost. `lose` must follow.
+  /// No rail reaches it: it is lost. Call `lose` afterwards.
   void refuse() noexcept;
-  /// What earlier jobs measured of a rail to it.
+  /// Sets the profile that earlier jobs measured for a rail to it.
   void know(std::size_t rail_index, const sampling::profile& known) noexcept;
 
   /// Null: one rail reaches it, or none.
   [[nodiscard]] packets::bundle* bundle() noexcept { return own_.get(); }
   [[nodiscard]] const packets::bundle* bundle() const noexcept { return own_.get(); }
-  /// That of its only rail.
+  /// The memory operations of its only rail.
   [[nodiscard]] rails::memory& memory() const noexcept {
     return *scheduler_.direct().driver().memory();
   }
-  /// Large messages to it and from it. For advice: relaxed, it carries no data.
+  /// Large messages under way in both directions. A hint: relaxed, it carries no data.
   std::atomic<std::uint32_t> transfers_under_way{0};
   [[nodiscard]] rendezvous& large() const noexcept { return services_.large; }
 
   /// A packet from its only rail.
   [[gnu::hot]] void arrived(std::span<const std::byte> bytes) noexcept;
-  /// It is lost: what was posted ends, then the modules above are told. Once.
+  /// The peer is lost: ends everything posted, then calls `lost` of the modules above. Once.
   void lose() noexcept override;
-  /// The rails are closed, and no other thread is here any more: what was posted ends.
+  /// The rails are closed and no other thread uses the peer: ends everything posted.
   void end() noexcept;
-  /// As `scheduler` has them.
+  /// As in `scheduler`.
   [[nodiscard]] bool send_collected() noexcept { return scheduler_.send_collected(); }
   void stop() noexcept { scheduler_.stop(); }
 

@@ -11,15 +11,16 @@ namespace headway::packets {
 
 class peer_state;
 
-/// The peers by their number; null for those that were never used.
+/// The peers by number; null for those that were never used.
 /// Shape:    grows by doubling. A peer that was never used costs at most 32 bytes: its pointer, and
-///           those in the arrays that were outgrown, which stay until the end for readers.
-/// Threads:  `find` any thread; `put` one thread at a time, beside `find`.
+///           those in earlier, smaller arrays, which are kept until the end because readers may
+///           still use them.
+/// Threads:  `find` any thread; `put` one thread at a time; both may run at the same time.
 class peer_table {
   // Hazards, and the edge that removes each:
   //   a half-made peer, or array, is seen        (P) release -> (F) acquire
-  //   a peer is put beside `find`, which looks into the old array: it answers null, and its caller
-  //   asks again under the lock of `put`.
+  // `put` runs while `find` reads the old array: `find` returns null, and its caller searches again
+  // under the lock of `put`.
  public:
   [[nodiscard]] peer_state* find(std::uint32_t number) const noexcept {
     const array* now = now_.load(std::memory_order_acquire);  // (F)
@@ -27,7 +28,7 @@ class peer_table {
     return now->entries[number].load(std::memory_order_acquire);  // (F)
   }
   void put(std::uint32_t number, peer_state& made) {
-    array* now = now_.load(std::memory_order_relaxed);  // ours: one thread at a time
+    array* now = now_.load(std::memory_order_relaxed);  // relaxed: one thread at a time writes it
     if (!now || number >= now->count) now = &grow(number);
     now->entries[number].store(&made, std::memory_order_release);  // (P)
   }

@@ -36,6 +36,7 @@ peers::peers(progress::engine& engine, rails::peer_id self, router& routes, cons
 peers::~peers() { stop(); }
 
 void peers::add_rail(std::unique_ptr<rails::driver> driver, rail_use when) {
+  const base::lock_guard guard(creation_lock_);
   HEADWAY_ASSERT(!started_ && driver);
   const rail_host host{
       .peers = *this, .engine = engine_, .large = large_, .set = set_, .stalled = stalled_};
@@ -52,7 +53,7 @@ peer_state& peers::first_use(rails::peer_id whom) noexcept {
 }
 
 base::result<> peers::use(rails::peer_id whom) {
-  const std::lock_guard guard(creation_lock_);
+  const base::lock_guard guard(creation_lock_);
   if (find(whom)) return {};
   return make(whom);
 }
@@ -79,6 +80,7 @@ base::result<> peers::make(rails::peer_id whom) {
 base::result<std::size_t> peers::connect(
     rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
+  creation_lock_.assert_held();  // by `use`, which calls the router
   HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == whom && !in_the_making_->reached());
   const auto reaching = connect_rails(whom, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
@@ -112,9 +114,10 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
       (severable > 1 && settings_.rails_per_peer > 1) || settings_.replay_single;
   for (const auto i : candidates) {
     auto& driver = rails_[i]->driver();
-    // Beside memory nothing else is worth it: what cannot be cut needs no second rail.
+    // When a rail that cannot be cut reaches the peer, no other rail is added.
     if (!reaching.empty() && !driver.health()) continue;
-    // Before the driver knows the peer: what comes from it is handled as of a bundle's rail.
+    // Before the driver knows the peer, so that the first packet from it is already handled as a
+    // frame of a bundle.
     if (may_bundle && driver.health())
       rails_[i]->bundled.store(true, std::memory_order_relaxed);  // `connect` orders it
     const auto connected = driver.connect(whom, *addresses[i]);
@@ -130,8 +133,8 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
   return reaching;
 }
 
-/// The rails that may reach a peer: those that cannot be cut first, the others by their turns, so
-/// that both ends take the same ones where not all are taken.
+/// The rails that may reach a peer: first those that cannot be cut, then the others in the order of
+/// `turns`, so that both ends choose the same ones when there are too many.
 std::vector<std::size_t> peers::in_turn(
     std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) const {
@@ -167,6 +170,7 @@ void peers::bundle_up(peer_state& p, std::span<const std::size_t> in_order) {
 }
 
 void peers::know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known) {
+  creation_lock_.assert_held();  // by `use`, which calls the router
   HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == whom);
   in_the_making_->know(rail_index, known);
 }
@@ -180,7 +184,7 @@ std::optional<sampling::profile> peers::learnt(rails::peer_id whom,
 // ---- start and end ------------------------------------------------------------------------------
 
 void peers::start(receiver& above) {
-  const std::lock_guard guard(creation_lock_);
+  const base::lock_guard guard(creation_lock_);
   above_.first = &above;
   for (auto& r : rails_) put_to_work(*r);
   order_rails();
@@ -195,7 +199,7 @@ void peers::put_to_work(rail& r) {
   engine_.add_source(r);
 }
 
-/// Each rail learns whether a nearer one is in use.
+/// Sets `nearer_in_use` of each rail.
 void peers::order_rails() noexcept {
   bool nearer_in_use = false;
   for (auto& r : rails_) {
@@ -205,49 +209,50 @@ void peers::order_rails() noexcept {
 }
 
 void peers::stop() noexcept {
+  bool watched = false;
   {
-    const std::lock_guard guard(creation_lock_);
+    const base::lock_guard guard(creation_lock_);
     stopped_ = true;  // no peer is connected from now on
-    if (!started_) return;
+    if (!std::exchange(started_, false)) return;
+    watched = set_watched_;
   }
   send_collected();
   finish_bundles();
   set_.each([](packets::bundle& b) { b.end_help(); });
   engine_.remove_tick(&peers::tick, this);
-  if (set_watched_) engine_.remove_source(set_);
+  if (watched) engine_.remove_source(set_);
   for (auto& r : rails_) {
     if (!r->at_work) continue;
     engine_.remove_source(*r);
     engine_.cancel(*r);
   }
   nudge_.stop();
-  for (const auto& p : made_) p->stop();
+  for (std::size_t i = 0; peer_state* const p = made(i); ++i) p->stop();
   large_.stop();
   for (auto& r : rails_) r->driver().close();
   end_posted();
-  started_ = false;
 }
 
-/// The rails are closed, and no other thread is here any more. By index: what is told of an end may
-/// use a new peer.
+/// The rails are closed, and no other thread is here any more. By index, because a callback may use
+/// a new peer.
 void peers::end_posted() noexcept {
   for (auto& r : rails_)
     if (r->at_work) r->end_posted();
-  for (std::size_t i = 0; i < made_.size(); ++i) made_[i]->end();
+  for (std::size_t i = 0; peer_state* const p = made(i); ++i) p->end();
   stalled_.clear();
 }
 
-/// What was collected was told to have been sent. By index: a round may use a new peer.
+/// Collected packets were reported as sent. By index, because a polling round may use a new peer.
 void peers::send_collected() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   const auto until_ns = base::now_ns() + patience_ns;
-  for (std::size_t i = 0; i < made_.size(); ++i)
-    while (!made_[i]->send_collected() && base::now_ns() < until_ns)
+  for (std::size_t i = 0; peer_state* const p = made(i); ++i)
+    while (!p->send_collected() && base::now_ns() < until_ns)
       if (!engine_.poll()) sched_yield();
 }
 
-/// What is under way ends before the rails close: the peer may still need our acknowledgement, or
-/// what we send again. One that has left already does not answer any more.
+/// Waits, before the rails close, for what is under way: the peer may still need our
+/// acknowledgement, or a frame again. A peer that has closed its rails already does not answer.
 void peers::finish_bundles() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   if (!set_.any()) return;
@@ -264,9 +269,14 @@ void peers::finish_bundles() noexcept {
   }
 }
 
+peer_state* peers::made(std::size_t index) const noexcept {
+  const base::lock_guard guard(creation_lock_);
+  return index < made_.size() ? made_[index].get() : nullptr;
+}
+
 std::optional<lane_use> peers::use_of(std::size_t rail_index) const noexcept {
   std::optional<lane_use> sum;
-  const std::lock_guard guard(creation_lock_);
+  const base::lock_guard guard(creation_lock_);
   for (const auto& p : made_) {
     const lane* l = p->bundle() ? p->bundle()->lanes().on_rail(rail_index) : nullptr;
     if (!l) continue;
@@ -288,8 +298,8 @@ int peers::peers_on(std::size_t rail_index) const noexcept {
 void peers::tell_refused() noexcept {
   std::vector<peer_state*> due;
   {
-    const std::unique_lock guard(creation_lock_, std::try_to_lock);
-    if (!guard) return;
+    if (!creation_lock_.try_lock()) return;
+    const base::lock_guard guard(creation_lock_, std::adopt_lock);
     due.swap(refused_);
   }
   for (auto* p : due) p->lose();

@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "base/thread_annotations.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/nudger.hpp"
 #include "packets/peer.hpp"
@@ -32,54 +33,55 @@ class peers;
 class router {
  public:
   /// Calls `all.connect(id, …)` once, and `all.know` with the stored profiles of those rails. One
-  /// call at a time, from any thread, also from inside a polling round when the peer has sent
-  /// first. A fault: the peer counts as lost, and the text is the reason.
+  /// call at a time, from any thread, also inside a polling round when the peer has sent first. On
+  /// a fault the peer counts as lost, for the reason in the text.
   [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id id) = 0;
-  /// Whether some rail would notice by itself that the process, which is another one, has ended,
-  /// once it is a peer. Any thread.
+  /// Whether some rail would detect the end of the process, which is not this one, once it is a
+  /// peer. Any thread.
   [[nodiscard]] virtual bool end_is_seen(rails::peer_id) const noexcept { return false; }
 
  protected:
   ~router() = default;
 };
 
-/// The processes that this one exchanges packets with, and the rails to them. A peer is made, and
-/// its rails are looked up, when it is used for the first time, by either side.
+/// The processes that this one exchanges packets with, and the rails to them. A peer is created,
+/// and its rails are looked up, when either side uses it for the first time.
 ///
 /// Shape:    a process that was never used costs at most 32 bytes.
 /// Threads:  `add_rail`, `share`, `start`, `stop` alone; `connect` and `know` inside
 ///           `router::route`; the rest any thread.
-/// Progress: rails are reaped by ltasks at the root of the engine's queues. `at` and `use` wait,
-///           for a router, when the peer is new.
+/// Progress: rails are reaped by ltasks at the root of the engine's queues. `at` and `use` wait for
+///           a router when the peer is new.
 /// Errors:   a peer that no rail reaches is lost from the start: `post` answers `down`.
 class peers final : private peer_finder {
  public:
-  /// `routes` serves until `stop`.
+  /// `routes` is used until `stop`.
   peers(progress::engine& engine, rails::peer_id self, router& routes, const settings& chosen = {});
   ~peers();
   peers(const peers&) = delete;
   peers& operator=(const peers&) = delete;
 
-  /// Nearer rails first: `connect` takes the first that reaches the peer, and when that one may be
-  /// cut, the others like it too.
+  /// Nearer rails first: `connect` takes the first that reaches the peer, and if that one can be
+  /// cut, others that can be cut, too.
   void add_rail(std::unique_ptr<rails::driver> driver, rail_use when = rail_use::on_first_use);
-  /// Before `start`: a second receiver, for packets of `beside_kinds` and up. It is told of losses
-  /// like the first, after it.
+  /// Before `start`: sets a second receiver, for packets of `beside_kinds` and up. Its `lost` is
+  /// called after that of the first.
   void share(receiver& beside) noexcept { above_.second = &beside; }
   void start(receiver& above);
-  /// Closes the rails: what was taken is sent as far as a second allows. Then every item that was
-  /// posted, and every transfer of which several rails carry something, has had its end.
+  /// Sends what was taken, for at most a second, and closes the rails. Afterwards every item that
+  /// was posted, and every transfer that several rails carry, has ended.
   void stop() noexcept;
 
-  /// `addresses[i]` is what rail i of that process published, if it has such a rail.
-  /// `turns[i]` is the place of rail i among the rails of a bundle, the same number at both ends;
-  /// without them, the order of the rails. Returns how many of them reach the process.
+  /// `addresses[i]` is what rail i of that process published, if it has such a rail. `turns[i]` is
+  /// the place of rail i among the rails of a bundle, the same number at both ends; without
+  /// `turns`, the order of the rails. Returns how many rails reach the process.
   [[nodiscard]] base::result<std::size_t> connect(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns = {});
-  /// What is known from earlier jobs of a rail to a peer that has several.
+  /// Sets the profile, from earlier jobs, of one of the several rails to a peer.
   void know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known);
-  /// What transfers over it have taught; nothing: too few of them. When no more come.
+  /// The profile that this job's transfers have shown; nothing: there were too few. After the last
+  /// transfer.
   [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id whom,
                                                         std::size_t rail_index) const noexcept;
 
@@ -91,11 +93,12 @@ class peers final : private peer_finder {
   [[nodiscard]] peer* find(rails::peer_id whom) const noexcept {
     return table_.find(static_cast<std::uint32_t>(whom));
   }
-  /// It was never used, and a thread that waits for it would not learn of its end: `at` helps.
+  /// The peer was never used, so its end would not be noticed by a thread that waits for it: call
+  /// `at` first.
   [[nodiscard]] bool unwatched(rails::peer_id whom) const noexcept {
     return !find(whom) && router_.end_is_seen(whom);
   }
-  /// As `at`; says why no rail reaches the peer.
+  /// As `at`; if no rail reaches the peer, the fault holds the reason.
   [[nodiscard]] base::result<> use(rails::peer_id whom);
 
   [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
@@ -106,7 +109,7 @@ class peers final : private peer_finder {
   [[nodiscard]] const settings& chosen() const noexcept { return settings_; }
   /// Of the peers with several rails.
   [[nodiscard]] const statistics& counts() const noexcept { return set_.counts; }
-  /// Nothing: no peer has this rail beside another. [any thread]
+  /// [any thread] Nothing: no peer is reached by this rail and another one.
   [[nodiscard]] std::optional<lane_use> use_of(std::size_t rail_index) const noexcept;
 
  private:
@@ -115,23 +118,25 @@ class peers final : private peer_finder {
     return known ? *known : first_use(whom);
   }
   [[nodiscard]] peer_state& first_use(rails::peer_id whom) noexcept;
-  // Under creation_lock_:
-  /// The peer is routed, or lost, and found by others from now on.
-  [[nodiscard]] base::result<> make(rails::peer_id whom);
+  /// Routes the peer, or marks it lost, and makes it visible to `find`.
+  [[nodiscard]] base::result<> make(rails::peer_id whom) HEADWAY_REQUIRES(creation_lock_);
   [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);
   [[nodiscard]] std::vector<std::size_t> in_turn(
       std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns) const;
-  /// Although only one rail may reach the peer.
+  /// The bundle is wanted although only one rail may reach the peer.
   [[nodiscard]] bool kept_for_replay(std::span<const std::size_t> reaching) const noexcept;
-  void bundle_up(peer_state& p, std::span<const std::size_t> in_order);
-  /// Polls the rail from now on, if any process may use it.
-  void put_to_work(rail& r);
-  void order_rails() noexcept;
-  /// What waits for a peer that no rail reaches ends. In a tick: a thread that uses the peer first
-  /// may hold locks of the modules above.
+  void bundle_up(peer_state& p, std::span<const std::size_t> in_order)
+      HEADWAY_REQUIRES(creation_lock_);
+  /// Starts to poll the rail, if any process may use it.
+  void put_to_work(rail& r) HEADWAY_REQUIRES(creation_lock_);
+  void order_rails() noexcept HEADWAY_REQUIRES(creation_lock_);
+  /// The peers in the order in which they were made; null: there is no further one.
+  [[nodiscard]] peer_state* made(std::size_t index) const noexcept;
+  /// Ends what waits for peers that no rail reaches. Called in a tick, because a thread that uses a
+  /// peer for the first time may hold locks of the modules above.
   void tell_refused() noexcept;
 
   void reach_over_one(peer_state& p, std::size_t only);
@@ -151,14 +156,14 @@ class peers final : private peer_finder {
   nudger nudge_;
   peer_table table_;
   std::vector<std::unique_ptr<rail>> rails_;
-  mutable std::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
-  // Under creation_lock_, and alone in `start` and `stop`:
-  std::vector<std::unique_ptr<peer_state>> made_;
-  peer_state* in_the_making_ = nullptr;
-  std::vector<peer_state*> refused_;  // the modules above are not told yet
-  bool started_ = false;
-  bool stopped_ = false;
-  bool set_watched_ = false;
+  mutable base::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
+  std::vector<std::unique_ptr<peer_state>> made_ HEADWAY_GUARDED_BY(creation_lock_);
+  peer_state* in_the_making_ HEADWAY_GUARDED_BY(creation_lock_) = nullptr;
+  // `lost` of the modules above is not called yet:
+  std::vector<peer_state*> refused_ HEADWAY_GUARDED_BY(creation_lock_);
+  bool started_ HEADWAY_GUARDED_BY(creation_lock_) = false;
+  bool stopped_ HEADWAY_GUARDED_BY(creation_lock_) = false;
+  bool set_watched_ HEADWAY_GUARDED_BY(creation_lock_) = false;
 };
 
 }  // namespace headway::packets

@@ -52,7 +52,8 @@ progress::ltask_result rail::reap() noexcept {
 bool rail::reap_alone() noexcept {
   const std::size_t count = driver_->reap(events_);
   if (bundled.load(std::memory_order_relaxed)) [[unlikely]] {
-    unhandled_.store(count, std::memory_order_relaxed);  // ours: the next run is `reap_bundled`
+    // this thread's: the next run is `reap_bundled`
+    unhandled_.store(count, std::memory_order_relaxed);
     return count > 0;
   }
   for (std::size_t i = 0; i < count; ++i) handle(events_[i]);
@@ -111,7 +112,7 @@ bool rail::reap_bundled() noexcept {
   auto count = unhandled_.load(std::memory_order_relaxed);
   if (count == 0) count = driver_->reap(events_);
   if (count == 0 && !set.any_waiting()) {
-    // The clock is not read at each of many idle looks, but at the first after a sleep.
+    // The first of many idle polls after a sleep reads the clock, the others do not.
     const auto looks = idle_looks_.load(std::memory_order_relaxed);
     idle_looks_.store(looks + 1, std::memory_order_relaxed);
     if (!set.clocked() || looks % looks_a_clock != 0) return false;
@@ -119,7 +120,7 @@ bool rail::reap_bundled() noexcept {
   const auto now_ns = base::now_ns();
   if (count == 0 && !set.due(now_ns)) return false;
   if (!set.try_enter()) {
-    unhandled_.store(count, std::memory_order_relaxed);  // ours at the next run
+    unhandled_.store(count, std::memory_order_relaxed);  // this thread's in the next run
     return count > 0;
   }
   for (std::size_t i = 0; i < count; ++i) handle_in_section(events_[i], now_ns);

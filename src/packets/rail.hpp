@@ -15,16 +15,16 @@ namespace headway::packets {
 
 /// When a rail begins to be polled.
 enum class rail_use : std::uint8_t {
-  from_start,    ///< peers that were not used here may send over it first
+  from_start,    ///< peers that this process has not used may send over it first
   on_first_use,  ///< when the first peer is connected over it
 };
 
-/// A driver at work: the ltask that reaps it and what a sleeping thread is woken by.
+/// A driver at work: the ltask that reaps it, and the descriptor on which a sleeping thread waits.
 /// Threads:  the engine runs the ltask on one thread at a time: that thread is the reaper.
-/// Progress: a run handles at most `events_max` events, so that work under the mask stays short.
+/// Progress: a run handles at most `events_max` events, to keep the mask for a short time.
 class rail final : public progress::ltask, public progress::event_source {
  public:
-  /// A look that costs so much is a system call; so is a packet.
+  /// A poll of this cost is a system call, and so is sending a packet.
   static constexpr std::uint32_t costly_ns = 100;
 
   rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driver> driver,
@@ -39,32 +39,34 @@ class rail final : public progress::ltask, public progress::event_source {
   }
 
   [[nodiscard]] rails::driver& driver() noexcept { return *driver_; }
-  /// After the driver's `close`, alone: ends what was posted as the driver says.
+  /// After the driver's `close`, with no other thread: ends what was posted, with the driver's last
+  /// events.
   void end_posted() noexcept;
   std::atomic<int> peer_count{0};  ///< processes reached over this rail
   const rail_use when;
-  rail_load load;               ///< what its peers were asked to send
+  rail_load load;               ///< pieces that its peers were asked for
   rail_departures departures;   ///< what was given to it
   bool used_by_others = false;  ///< by another process than our own; under peers::creation_lock_
   bool at_work = false;         ///< the engine has the ltask; under peers::creation_lock_
   std::atomic<bool> nearer_in_use{false};  ///< a hint
-  /// One of several rails to some peer. Set before the driver knows that peer, so that the
-  /// thread that has reaped something of it sees it.
+  /// It is one of several rails to some peer. Set before the driver knows that peer: the thread
+  /// that reaps its first packet sees it.
   std::atomic<bool> bundled{false};
 
  private:
   static constexpr std::size_t events_max = 16;
-  /// A rail whose idle look costs a system call is looked at more rarely while it stays idle and
-  /// nearer rails are in use: once in up to this many rounds (a few hundred nanoseconds).
+  /// A rail whose idle poll costs a system call is polled less often while it stays idle and nearer
+  /// rails are in use: once in up to this many rounds (a few hundred nanoseconds).
   static constexpr std::uint32_t skip_max = 32;
-  static constexpr std::uint32_t skip_bundled_max = 8;  ///< of several rails to the same peers
+  /// for one of several rails to the same peers
+  static constexpr std::uint32_t skip_bundled_max = 8;
   static constexpr std::uint32_t looks_a_clock = 16;
 
   [[gnu::hot]] static progress::ltask_result run(progress::ltask& self) noexcept;
   [[nodiscard]] progress::ltask_result reap() noexcept;
   [[nodiscard]] bool reap_alone() noexcept;
-  /// The same for a rail of a bundle: events are handled in the set's section; while another
-  /// reaper is there they wait.
+  /// The same for a rail of a bundle: events are handled in section R; while another reaper is
+  /// there they wait.
   [[nodiscard]] bool reap_bundled() noexcept;
   void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
@@ -76,12 +78,13 @@ class rail final : public progress::ltask, public progress::event_source {
   const std::size_t index_;
   std::unique_ptr<rails::driver> driver_;
   const bool costly_;
-  // The reaper's, and cleared by the thread that arms; relaxed, they carry nothing.
-  std::atomic<std::uint32_t> skip_{0};       // rounds still to pass over
-  std::atomic<std::uint32_t> skip_next_{0};  // how many after the next idle look
+  // Written by the reaper, and cleared by the thread that arms; relaxed, they carry no data.
+  std::atomic<std::uint32_t> skip_{0};       // rounds still to skip
+  std::atomic<std::uint32_t> skip_next_{0};  // rounds to skip after the next idle poll
   std::atomic<std::uint32_t> idle_looks_{0};
   std::array<rails::event, events_max> events_;
-  /// Of a bundled rail: so many of them are not handled yet. The reaper's; a hint elsewhere.
+  /// Of a bundled rail: reaped events that are not handled yet. Written by the reaper; a hint
+  /// elsewhere.
   std::atomic<std::size_t> unhandled_{0};
 };
 

@@ -13,7 +13,7 @@ class peer_state;
 /// Finds the peer that a rail's event is about.
 class peer_finder {
  public:
-  /// It is made, if it was not used yet.
+  /// Creates it, if it was not used yet.
   [[nodiscard]] virtual peer_state& state_of(rails::peer_id whom) noexcept = 0;
 
  protected:

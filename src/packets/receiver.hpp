@@ -8,13 +8,13 @@ namespace headway::packets {
 
 class peer;
 
-/// Where arrived packets go: a module above. Called inside polling rounds, one call at a time per
-/// rail; must not wait or poll.
+/// A module above, which gets the packets that arrive. Called inside polling rounds, one call at a
+/// time per rail; must not wait or poll.
 class receiver {
  public:
-  /// A packet of the module's own: head, then payload. Readable during the call only.
+  /// A packet of that module: head, then payload. Readable during the call only.
   virtual void arrived(peer& from, std::span<const std::byte> bytes) noexcept = 0;
-  /// Nothing will come from this process any more, and nothing reach it. Once per peer.
+  /// Nothing comes from this process any more, and nothing reaches it. Once per peer.
   virtual void lost(peer& whom) noexcept = 0;
 
  protected:

@@ -9,7 +9,7 @@
 namespace headway::packets {
 namespace {
 
-/// Those of each urgency in their own order: what `strategy::choose` promises.
+/// Checks the promise of `strategy::choose`: packets of the same urgency keep their order.
 bool keeps_order(const send_item* first, std::span<const send_item* const> chosen) noexcept {
   const auto next_of = [](const send_item* item, bool urgent) {
     while (item && item->urgent != urgent) item = item->next.load(std::memory_order_relaxed);
@@ -67,7 +67,7 @@ posted scheduler::post_straight(send_item& item) noexcept {
       break;
     case single_rail::taken::never:
       if (!item.answered || !item.fall_back_to_rts) return posted::down;
-      ended(item, false);  // it has fallen back, and was entered under a number
+      ended(item, false);  // it has fallen back to a request to send, and bears a number
       break;
   }
   return posted::pending;
@@ -76,7 +76,7 @@ posted scheduler::post_straight(send_item& item) noexcept {
 posted scheduler::post_behind(send_item& item) noexcept {
   adopt_submitted();
   waiting_.append(item);
-  // Over a single rail its end is told like that of the others: before the loss of the peer is.
+  // With a single rail, the item ends as the others do: before the loss of the peer is reported.
   posting_ = direct_.is_open() ? nullptr : &item;
   posting_done_ = false;
   round();
@@ -125,7 +125,8 @@ void scheduler::adopt_submitted() noexcept {
 
 void scheduler::flush() noexcept {
   while (more_wanted() && mask_.try_hold()) {
-    again_.store(false, std::memory_order_relaxed);  // what was wanted follows
+    // requests up to here are served by what follows
+    again_.store(false, std::memory_order_relaxed);
     round();
     mask_.let_go();
   }
@@ -148,7 +149,7 @@ bool scheduler::send_collected() noexcept {
 
 // ---- optimise -----------------------------------------------------------------------------------
 
-/// What leaves now on rail `on`: the strategy's answer where it keeps the rules, else the oldest.
+/// What leaves now on rail `on`: the strategy's choice if it is valid, else the oldest packet.
 std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept {
   const auto room = sender_->room();
   const auto most = std::min(room.wanted.packets_max, chosen.size());
@@ -156,7 +157,7 @@ std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chos
   if (direct_.is_open() && (most == 1 || waiting_.count() == 1)) return 1;  // nothing to choose
   std::array<rail_state, rails_per_peer_max> states;
   const auto rails = std::span(states).first(sender_->describe(states));
-  // The oldest decides for all that leave with it.
+  // The strategy of the oldest packet applies to all that leave with it.
   const auto& strategy = how(*waiting_.first());
   const auto wanted = frame_room{.packets_max = most, .bytes_max = room.wanted.bytes_max};
   const auto count = strategy.choose(waiting_.shown(), on, rails, wanted, chosen.first(most));
@@ -172,7 +173,7 @@ bool scheduler::sound(std::span<const send_item* const> chosen,
   if (chosen.size() == 1) return true;
   std::size_t bytes = 0;
   for (const auto* item : chosen) {
-    if (item->head_bytes == 0) return false;  // bytes for exposed memory: no packet of a frame
+    if (item->head_bytes == 0) return false;  // bytes for exposed memory cannot be in a frame
     bytes += room_in_frame(*item);
   }
   return bytes <= bytes_max;
@@ -197,7 +198,7 @@ bool scheduler::send_waiting() noexcept {
     if (idle < 0) return false;
     const auto on = static_cast<std::uint32_t>(idle);
     if (waiting_.count() == 1) {
-      // Taken out before it is sent: it may be gone as soon as a rail has it.
+      // Removed before it is sent: as soon as a rail has it, it may be gone.
       send_item* alone = waiting_.pop_front();
       if (sender_->send_in_parts(on, *alone)) continue;
       waiting_.append(*alone);
@@ -209,7 +210,7 @@ bool scheduler::send_waiting() noexcept {
     }
     const auto chosen = std::span(list).first(count);
     for (std::size_t i = 0; i < count; ++i)
-      chosen[i] = const_cast<send_item*>(wanted[i]);  // all are in our list, ours to change
+      chosen[i] = const_cast<send_item*>(wanted[i]);  // all of them are in our list
     waiting_.unlink(chosen);
     switch (sender_->send(on, chosen)) {
       case packet_sender::answer::taken:
@@ -249,7 +250,7 @@ bool scheduler::resume() noexcept {
   const bool flowing = sender_->prepare() && send_waiting();
   const bool moved = waiting_.first() != before || (had_collected && !direct_.has_collected());
   if (flowing) {
-    stalled_.remove(*this);  // under the mask: only its holder says that it is stalled
+    stalled_.remove(*this);  // under the mask, whose holder alone marks it as stalled
   } else {
     stalled_.keep(*this);
   }
@@ -274,8 +275,8 @@ void scheduler::end_waiting() noexcept {
 
 void scheduler::end_if_lost() noexcept {
   if (!lost()) return;
-  // Posted from inside a `tell`: this thread holds the mask. It looks again when it lets go,
-  // and the thread that has set `lost_` waits for the mask before it tells the modules above.
+  // Posted inside a `tell`: this thread holds the mask, and looks again before it releases it. The
+  // thread that has set `lost_` waits for the mask before it calls the modules above.
   if (telling_.load(std::memory_order_relaxed) == own_word()) return;
   end_waiting();
 }

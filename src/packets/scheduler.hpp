@@ -22,14 +22,14 @@ enum class posted : std::uint8_t {
   down,     ///< the peer is lost; nothing was taken
 };
 
-/// Everything that is sent to one peer: collects what is posted, asks the strategy what leaves
-/// together and on which rail, and gives it to the peer's rail or bundle.
+/// Sends everything to one peer: collects what is posted, asks the strategy which packets leave
+/// together and on which rail, and gives them to the peer's rail or bundle.
 ///
-/// A packet that nothing waits in front of goes straight to the only rail. What cannot go waits in
-/// order; the holder of the mask sends also what other threads have submitted meanwhile.
+/// A packet goes straight to the only rail if no other waits. Otherwise it waits in order; the
+/// holder of the mask also sends what other threads have submitted meanwhile.
 ///
-/// Threads:  `post` and its relatives any thread; those marked [mask] its holder.
-/// Progress: never waits, but `post` after a loss, for the holder of the mask.
+/// Threads:  `post` and its variants any thread; those marked [mask] its holder.
+/// Progress: never waits, except `post` after a loss, for the holder of the mask.
 /// Source:   multirail08 (collect, optimise, transfer; mechanism 13).
 class scheduler : public stalled_list::member {
   // Ownership: `waiting_`, `posting_`, `posting_done_` belong to the holder of `mask_`.
@@ -39,7 +39,7 @@ class scheduler : public stalled_list::member {
   //   (G) store of again_, seq_cst -> load behind the mask's let_go: either the holder sees that
   //       another round is wanted, or the thread that wants it finds the mask free. As (P) and (E)
   //       of combining_mask.
-  //   telling_: relaxed; a thread looks for its own word, which it wrote itself or not at all.
+  // telling_: relaxed; a thread compares it with its own address, which only itself writes.
  public:
   scheduler(rails::peer_id to, credit_account& credits, progress::engine& engine,
             stalled_list& stalled_ones, const strategy& used) noexcept
@@ -47,14 +47,14 @@ class scheduler : public stalled_list::member {
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
 
-  /// Before other threads know it: over one rail, or by another sender.
+  /// Before other threads can find the peer: over one rail, or by another sender.
   void open(const single_rail::way& over) noexcept;
   void open(packet_sender& by) noexcept { sender_ = &by; }
-  /// The only rail; not open where there is a bundle.
+  /// The only rail; not open if there is a bundle.
   [[nodiscard]] const single_rail& direct() const noexcept { return direct_; }
 
   [[nodiscard, gnu::hot]] posted post(send_item& item) noexcept;
-  /// As `peer` has them.
+  /// As in `peer`.
   [[nodiscard]] posted post_later(send_item& item) noexcept;
   [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
                                         std::span<const std::byte> payload) noexcept;
@@ -69,10 +69,10 @@ class scheduler : public stalled_list::member {
   [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_seq_cst); }  // (L)
   /// True: it was not lost before.
   bool mark_lost() noexcept { return !lost_.exchange(true, std::memory_order_seq_cst); }  // (L)
-  /// After `mark_lost`: what waits has ended when this returns. Waits for the mask.
+  /// After `mark_lost`: ends what waits. Waits for the mask.
   void end_waiting() noexcept;
 
-  /// Does `work` with the mask and sends what waits; false: another thread holds it.
+  /// Runs `work` with the mask, then sends what waits; false: another thread holds it.
   template <class Work>
   bool within(Work work) noexcept {
     if (!mask_.try_hold()) return false;
@@ -82,10 +82,10 @@ class scheduler : public stalled_list::member {
   }
   /// Sends what waits, now or by the thread that holds the mask.
   void pump() noexcept;
-  /// Sends what was collected. False: it has not left, the rail takes nothing now or another thread
-  /// is sending.
+  /// Sends what was collected. False: it has not left, because the rail takes nothing now or
+  /// another thread is sending.
   [[nodiscard]] bool send_collected() noexcept;
-  /// The end: no polling round sends what is collected from now on. Not inside an ltask.
+  /// At the end: from now on no polling round sends what is collected. Not inside an ltask.
   void stop() noexcept { direct_.stop_telling(); }
   /// [mask] Sends what waits and what was submitted.
   void round() noexcept;
@@ -93,14 +93,14 @@ class scheduler : public stalled_list::member {
   [[nodiscard]] bool idle() const noexcept { return waiting_.empty() && !mask_.any_submitted(); }
   /// [mask] The rails have taken the item, or never will.
   void ended(send_item& item, bool well) noexcept;
-  /// [mask] Calls out of this module, where other packets may be posted.
+  /// [mask] Runs callbacks of other modules, which may post packets.
   template <class Call>
   void tell(Call call) noexcept {
     telling_.store(own_word(), std::memory_order_relaxed);
     call();
     telling_.store(nullptr, std::memory_order_relaxed);
   }
-  /// [mask] Something waits until the only rail was reaped.
+  /// [mask] Something waits until the only rail has been reaped.
   void stall() noexcept { stalled_.add(*this); }
   /// [reaper] It was stalled, and its rail was reaped. True: something has left.
   bool resume() noexcept;
@@ -114,7 +114,7 @@ class scheduler : public stalled_list::member {
   [[nodiscard]] posted post_behind(send_item& item) noexcept;
   [[nodiscard]] bool send_waiting() noexcept;
   [[nodiscard]] std::size_t choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept;
-  /// It keeps the rules of `strategy::choose`.
+  /// Whether a choice keeps the rules of `strategy::choose`.
   [[nodiscard]] bool sound(std::span<const send_item* const> chosen,
                            std::size_t bytes_max) const noexcept;
   void drop_waiting() noexcept;
@@ -122,23 +122,23 @@ class scheduler : public stalled_list::member {
     mask_.let_go();
     if (more_wanted()) flush();
   }
-  /// Sends what is submitted, unless another thread holds the mask and will.
+  /// Sends what is submitted, unless another thread holds the mask and will do so.
   void flush() noexcept;
   [[nodiscard]] bool more_wanted() const noexcept {
     return mask_.any_submitted() || again_.load(std::memory_order_seq_cst);  // (G)
   }
-  /// The end of a post: what was submitted has its end before this returns, if the peer is lost.
+  /// The end of a post: if the peer is lost, ends what was submitted before this returns.
   void end_if_lost() noexcept;
-  /// Its address names the calling thread.
+  /// Its address identifies the calling thread.
   [[nodiscard]] static const void* own_word() noexcept;
 
   base::combining_mask<send_item, std::atomic, &send_item::next> mask_;
   std::atomic<bool> lost_{false};
-  std::atomic<bool> again_{false};  // a round is wanted
+  std::atomic<bool> again_{false};  // another round is wanted
   bool posting_done_ = false;
-  std::atomic<const void*> telling_{nullptr};  // the thread that is inside a `tell`
+  std::atomic<const void*> telling_{nullptr};  // the thread that runs a callback inside `tell`
   send_list waiting_;
-  send_item* posting_ = nullptr;  // `post` waits for the answer of this one
+  send_item* posting_ = nullptr;  // the item whose answer `post` waits for
   packet_sender* sender_ = nullptr;
   std::atomic<const strategy*> how_;
   single_rail direct_;

@@ -13,48 +13,52 @@ namespace headway::packets {
 
 class strategy;
 
-/// The first bytes of every packet. `credit` is filled by the peer's stream when it is sent.
+/// The first bytes of every packet. `credit` is written when the packet is sent.
 struct stream_head {
-  std::uint32_t credit = 0;  ///< eager bytes of the receiver's that we have used up, modulo 2^32
-  std::uint8_t kind = 0;     ///< `own_kind`, or a module's above: from `beside_kinds` on of
-                             ///< `endpoints`, the rest of `messages`
+  /// eager bytes of the receiver's that are no longer stored here, modulo 2^32
+  std::uint32_t credit = 0;
+  /// `own_kind`, or that of a module above: from `beside_kinds` on of `endpoints`, the rest of
+  /// `messages`
+  std::uint8_t kind = 0;
   std::uint8_t zero[3] = {};
 };
 
-/// Packets of this kind are this module's own: see control.hpp.
+/// The kind of this module's own packets: see control.hpp.
 constexpr std::uint8_t own_kind = 0;
-/// Packets of these kinds go to the receiver given to `peers::share`, others to that of `start`.
+/// Packets of this kind and above go to the receiver given to `peers::share`, others to that of
+/// `start`.
 constexpr std::uint8_t beside_kinds = 64;
 
-/// A packet on its way, embedded in what it belongs to.
+/// A packet to be sent, embedded in what it belongs to.
 /// Shape:    `head` is copied when the packet is taken; `payload` is the user's memory.
-/// Threads:  its owner's until `post`, the stream's until `sent`.
+/// Threads:  its owner's until `post`, the scheduler's until `sent`.
 struct send_item {
   static constexpr std::size_t head_bytes_max = 48;
 
-  alignas(8) std::array<std::byte, head_bytes_max> head;  // left unset: written whole by its owner
-  std::uint8_t head_bytes = 0;                            ///< 0: `payload` is put into `target`
+  // uninitialised: its owner writes it whole
+  alignas(8) std::array<std::byte, head_bytes_max> head;
+  std::uint8_t head_bytes = 0;  ///< 0: `payload` is put into `target`
   /// Completed by the peer's reply, not by local send completion: `sent(true)` is not called, and
   /// the item may be gone as soon as the driver has taken it.
   bool answered = false;
-  bool urgent = false;  ///< may pass packets that are not urgent: other transfers wait for it
-  /// Eager bytes that the receiver may have to store; 0 for what it need not store.
+  bool urgent = false;  ///< may overtake packets that are not urgent: other transfers wait for it
+  /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
   std::span<const std::byte> payload;
   const strategy* how = nullptr;  ///< of its communicator; null: of the peer
 
-  /// Called once if `post` answered `pending`: true, payload and head may be reused; false, the
+  /// Called once if `post` answered `pending`. True: payload and head may be reused; false: the
   /// peer is lost. From any thread; must not wait or poll. The item may be gone when it returns.
   void (*sent)(send_item& self, bool well) noexcept = nullptr;
-  /// Called when the peer's credits do not suffice for `charge`: makes it a packet that needs none
-  /// (a request to send) that will be `answered`, with `payload` empty and `charge` 0.
+  /// Called when the peer's credits do not suffice for `charge`: turns the item into a packet that
+  /// needs none, a request to send, which is `answered` and has no `payload` and no `charge`.
   void (*fall_back_to_rts)(send_item& self) noexcept = nullptr;
 
   rails::ticket target = {};              ///< of another process, for a payload without a head
-  std::atomic<send_item*> next{nullptr};  // the stream's
+  std::atomic<send_item*> next{nullptr};  // used by the scheduler
 };
 
-/// `head`: a struct of the wire, of at most `head_bytes_max` bytes.
+/// Writes `head`, a struct of the wire format, of at most `head_bytes_max` bytes.
 template <class Head>
 void write_head(send_item& item, const Head& head) noexcept {
   static_assert(sizeof head <= send_item::head_bytes_max);

@@ -14,7 +14,8 @@ namespace headway::packets {
 /// Threads:  the holder of the scheduler's mask; `next` is stored relaxed for that reason.
 class send_list {
  public:
-  /// What a strategy is shown at most: its walk through a long list would cost more than it gains.
+  /// A strategy gets at most so many packets: examining a longer list would cost more than it
+  /// gains.
   static constexpr std::size_t shown_max = 256;
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -40,7 +41,7 @@ class send_list {
     --count_;
     return item;
   }
-  /// Takes these out, wherever they are. In the usual case they are the first ones.
+  /// Removes these, wherever they are. Usually they are the first ones.
   void unlink(std::span<send_item* const> chosen) noexcept {
     std::size_t taken = 0;
     while (taken < chosen.size() && chosen[taken] == first_) {
@@ -67,7 +68,7 @@ class send_list {
       item = following;
     }
   }
-  /// They come first again, in this order.
+  /// Puts these in front again, in this order.
   void put_back(std::span<send_item* const> chosen) noexcept {
     for (std::size_t i = chosen.size(); i-- > 0;) {
       chosen[i]->next.store(first_, std::memory_order_relaxed);

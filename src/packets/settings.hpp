@@ -8,21 +8,21 @@
 
 namespace headway::packets {
 
-/// What can be chosen about peers and their rails.
+/// Settings of peers and their rails.
 struct settings {
-  /// Of the job at its start: so many share the memory for eager messages.
+  /// Of the job at its start: they share the memory for eager messages.
   std::size_t processes = 1;
   std::int64_t eager_memory_bytes = 256 << 20;      ///< HEADWAY_EAGER_MEMORY
   std::int64_t eager_peer_bytes_max = 1 << 20;      ///< HEADWAY_EAGER_PEER
   std::size_t rails_per_peer = rails_per_peer_max;  ///< HEADWAY_RAILS_PER_PEER
   std::uint64_t cut_off_ns = 600'000'000'000;       ///< HEADWAY_CUT_OFF_MS
   bool replay_single = false;                       ///< HEADWAY_REPLAY=always
-  /// Packets that follow each other closely are collected whatever a packet costs the rail, and
-  /// without an event thread: for tests.
+  /// For tests: packets that follow each other closely are collected on every rail, and also
+  /// without an event thread.
   bool collect_always = false;
   const strategy* how = find_strategy("sampled");  ///< HEADWAY_STRATEGY
 
-  /// What the variables say; `processes` is left to the caller.
+  /// From the environment; the caller sets `processes`.
   [[nodiscard]] static settings from_environment();
 
   /// Eager bytes that a process may have stored at another.

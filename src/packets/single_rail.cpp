@@ -14,7 +14,7 @@
 namespace headway::packets {
 namespace {
 
-/// As one whole word, because that is how the rail copies it: see `copy_header` of rails/shm.
+/// Written as one word, because the rail copies it as one: see `copy_header` of rails/shm.
 void put_credit(std::byte* head, std::uint32_t credit) noexcept {
   static_assert(sizeof(stream_head) == sizeof(std::uint64_t));
   std::uint64_t word = 0;
@@ -24,7 +24,7 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
   } else {
     word = (word & UINT32_MAX) | std::uint64_t{credit} << 32;
   }
-  base::optimizer_barrier(word);  // else the half that changed would be written alone
+  base::optimizer_barrier(word);  // otherwise the compiler may write only the changed half
   std::memcpy(head, &word, sizeof word);
 }
 
@@ -41,7 +41,7 @@ void single_rail::open(const way& over) noexcept {
   frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});
 }
 
-/// For peers that several rails reach, this one among them.
+/// Only for rails that also serve peers with several rails.
 void single_rail::note_departure(std::size_t bytes) noexcept {
   const auto now_ns = base::now_ns();
   departures_->gone(now_ns, departures_->given(now_ns, bytes), rail_departures::kernel_bytes);
@@ -55,7 +55,8 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   const std::uint32_t credit = credits_.to_tell();
   if (telling) put_credit(item.head.data(), credit);
   const auto* payload = item.payload.data();
-  base::optimizer_barrier(payload);  // and with it, that its size lies behind it
+  // Otherwise pointer and size are read as one wide word, which has to wait for both stores.
+  base::optimizer_barrier(payload);
   const auto bytes = item.head_bytes + item.payload.size();
   const auto cookie = send_cookie(item).word();
   const auto said = telling ? via_->send(to_, {.header = {item.head.data(), item.head_bytes},
@@ -63,7 +64,8 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
                                                .cookie = cookie})
                             : via_->memory()->put(to_, {.exposed = item.target},
                                                   {payload, item.payload.size()}, cookie);
-  // Unless it is `done` and unanswered, `item` may be gone: others saw its event or the answer.
+  // Unless it is `done` and not `answered`, `item` may be gone: another thread may have reaped its
+  // event or the answer.
   if (said == rails::post::retry) return taken::not_yet;
   if (said == rails::post::down) return taken::never;
   if (departures_ && departures_->counts()) note_departure(bytes);
@@ -118,7 +120,7 @@ single_rail::taken single_rail::collect(send_item& item) noexcept {
   return item.answered ? taken::in_part : taken::whole;
 }
 
-/// `taken`, too, when nothing was collected. What was collected for a lost peer is lost with it.
+/// Also `taken` if nothing was collected. What was collected for a lost peer is lost with it.
 packet_sender::answer single_rail::send_collected() noexcept {
   if (collected_.empty()) return answer::taken;
   const auto said = send_frame(collected_.head(), collected_.bytes());
@@ -133,8 +135,8 @@ void single_rail::tell_of_collected() noexcept {
 
 progress::ltask_result single_rail::sending::run(progress::ltask& self) noexcept {
   auto& of = static_cast<sending&>(self).of;
-  // Release: the next thread to submit it finds this use of it over. What is collected before that
-  // is sent below.
+  // Release: the next thread that submits it sees that this use is over. What was collected before
+  // that is sent below.
   static_cast<sending&>(self).queued.store(false, std::memory_order_release);
   of.pump();
   return progress::ltask_result::done;
@@ -147,8 +149,8 @@ std::size_t single_rail::describe(std::span<rail_state> states) const noexcept {
   return 1;
 }
 
-/// A frame is built only when the rail has just taken something: one that takes nothing would make
-/// it be built in vain at each attempt.
+/// Zero unless the rail has just taken something: otherwise a frame would be built in vain at each
+/// attempt.
 packet_sender::limits single_rail::room() const noexcept {
   if (!takes_ || frame_room_ == 0) return {};
   return {.wanted = {.packets_max = send_list::shown_max, .bytes_max = frame_room_ / 2},
@@ -189,7 +191,8 @@ packet_sender::answer single_rail::send_together(std::span<send_item* const> cho
     room_needed += room_in_frame(item);
     answered[i] = item.answered;
   }
-  // Requests to send are larger than the short messages that they stand for: fewer next time.
+  // A request to send is larger than the short message that it replaces: the next attempt takes
+  // fewer.
   if (room_needed > frame_room_) return answer::retry;
   const auto credit = credits_.to_tell();
   const auto bytes = write_packets(chosen, credit, memory.data());
@@ -200,7 +203,7 @@ packet_sender::answer single_rail::send_together(std::span<send_item* const> cho
   if (said != answer::taken) return said;
   credits_.spend(charge);
   credits_.told(credit);
-  // Those that the peer answers may be gone.
+  // Items that the peer answers may be gone.
   for (std::size_t i = 0; i < chosen.size(); ++i)
     if (!answered[i]) of_.ended(*chosen[i], true);
   return answer::taken;

@@ -18,17 +18,17 @@ namespace headway::packets {
 
 class scheduler;
 
-/// The only rail to a peer: packets go as they are; small ones that have waited, or that follow
-/// each other closely where a packet is a system call, go several in one rail packet, which the
-/// receiving side splits.
+/// The only rail to a peer. Packets go as they are; small ones that have waited, or that follow
+/// each other closely where sending is a system call, share a rail packet, which the receiving side
+/// splits.
 ///
-/// Shape:    a frame of those that have waited holds at most `frame_bytes_max` and no more than the
-///           rail takes at once without posting it; it is built on the stack. Those that follow
-///           each other are copied into a `collected_frame`: it leaves when it is full, before
-///           anything else to this peer, and with the next polling round of any thread; the event
-///           thread makes one within its time if no other does.
-/// Threads:  the holder of the scheduler's mask, except what is constant once the peer is known,
-///           and `tell_of_collected`.
+/// Shape:    a frame of packets that have waited is built on the stack; it holds at most
+///           `frame_bytes_max` and no more than the rail takes at once without posting it. Packets
+///           that follow each other are copied into a `collected_frame`, which leaves when it is
+///           full, before anything else to this peer, and in the next polling round of any thread;
+///           if no thread polls, the event thread does within its period.
+/// Threads:  the holder of the scheduler's mask, except `tell_of_collected` and what is constant
+///           once other threads can find the peer.
 class single_rail final : public packet_sender {
  public:
   static constexpr std::size_t frame_bytes_max = 2048;
@@ -37,40 +37,39 @@ class single_rail final : public packet_sender {
               progress::engine& engine) noexcept
       : of_(of), to_(to), credits_(credits), engine_(engine) {}
 
-  /// Null `departures`: the rail carries nothing but single rails.
+  /// Null `departures`: the rail is never one of several.
   struct way {
     rails::driver* via = nullptr;
     std::size_t index = 0;  ///< among the rails of this process
     rail_departures* departures = nullptr;
-    bool collects = false;   ///< packets that follow each other closely
-    bool unwatched = false;  ///< also without an event thread that would send what is left: tests
+    bool collects = false;   ///< collects packets that follow each other closely
+    bool unwatched = false;  ///< also if no event thread would send the rest: for tests
   };
   void open(const way& over) noexcept;
-  /// False: the peer has no rail yet, or a bundle of them.
+  /// False: the peer has no rail yet, or a bundle.
   [[nodiscard]] bool is_open() const noexcept { return via_ != nullptr; }
   [[nodiscard]] rails::driver& driver() const noexcept { return *via_; }
   [[nodiscard]] std::size_t rail_index() const noexcept { return rail_index_; }
 
   enum class taken : std::uint8_t {
-    whole,    ///< nothing of it is needed any more
-    in_part,  ///< an event or the peer's answer ends it: it may be gone already
+    whole,    ///< sent: nothing of it is needed any more
+    in_part,  ///< ended later, by an event or the peer's answer: it may be gone already
     not_yet,
     never,
   };
   [[nodiscard, gnu::hot]] taken transmit(send_item& item) noexcept;
-  /// It may collect packets: then those that nothing waits in front of go to `take`.
+  /// It may collect packets: `take` is called for packets that nothing waits before.
   [[nodiscard]] bool collects() const noexcept { return collected_.is_open(); }
   /// `transmit`, or collects the packet if it follows others closely and `how` lets it.
   [[nodiscard]] taken take(send_item& item, const strategy& how) noexcept;
   [[nodiscard]] bool has_collected() const noexcept { return !collected_.empty(); }
-  /// A packet is the first that was collected: `tell_of_collected` is to be called, without the
-  /// mask. Once each time.
+  /// A first packet was collected: call `tell_of_collected` without the mask. Resets the flag.
   [[nodiscard]] bool to_be_told() noexcept { return std::exchange(to_be_told_, false); }
-  /// [any] The next polling round shall send what was collected.
+  /// [any] Has the next polling round send what was collected.
   void tell_of_collected() noexcept;
-  /// [any] No polling round comes any more.
+  /// [any] No polling round follows any more.
   void stop_telling() noexcept { static_cast<void>(engine_.cancel(sending_)); }
-  /// A packet without an item: `done` or not taken.
+  /// Sends a packet without an item: `done`, or not taken.
   [[nodiscard, gnu::hot]] bool transmit_now(std::span<std::byte> head,
                                             std::span<const std::byte> payload) noexcept;
 
@@ -86,7 +85,7 @@ class single_rail final : public packet_sender {
   void drop() noexcept override { collected_.clear(); }
 
  private:
-  /// Sends what was collected, if no other thread has.
+  /// The ltask that sends what was collected, if no other thread has.
   struct sending : progress::ltask {
     explicit sending(scheduler& which) noexcept
         : ltask("send what was collected", &sending::run, progress::ltask_kind::one_shot),
@@ -111,8 +110,9 @@ class single_rail final : public packet_sender {
   rails::driver* via_ = nullptr;
   std::size_t rail_index_ = 0;
   rail_departures* departures_ = nullptr;
-  std::size_t frame_room_ = 0;  // of a frame; 0: the rail may post what it is given
-  bool takes_ = false;          // it has taken something in this round
+  // of a frame; 0: the rail may post what it is given, so no frame is built
+  std::size_t frame_room_ = 0;
+  bool takes_ = false;  // the rail has taken something in this round
   bool unwatched_ = false;
   bool to_be_told_ = false;
   collected_frame collected_;

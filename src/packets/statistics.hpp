@@ -5,17 +5,17 @@
 
 namespace headway::packets {
 
-/// What peers with several rails have seen so far. Each count is exact, of no common moment.
-/// Threads:  any; relaxed, they carry nothing.
+/// Counters of peers with several rails. Each is exact, but not all are of the same moment.
+/// Threads:  any; relaxed, they carry no data.
 struct statistics {
   using count = std::atomic<std::uint64_t>;
   count cut{0};               ///< packets that left in parts, over several rails at once
   count replays{0};           ///< frames sent again after the loss of a rail
   count duplicates{0};        ///< frames that came again and were dropped
   count early{0};             ///< frames that came before their turn
-  count pieces{0};            ///< of large messages, asked for
-  count pieces_again{0};      ///< asked for again on another rail
-  count acknowledgements{0};  ///< sent without data to ride on
+  count pieces{0};            ///< of large messages, requested
+  count pieces_again{0};      ///< requested again on another rail
+  count acknowledgements{0};  ///< sent without data
   count questions{0};         ///< heartbeats
   count rail_proofs{0};       ///< rails on which the peer has answered for the first time
   count rail_losses{0};
@@ -24,16 +24,16 @@ struct statistics {
   static void add(count& c, std::uint64_t n = 1) noexcept {
     c.fetch_add(n, std::memory_order_relaxed);
   }
-  /// The same where one thread writes at a time.
+  /// The same for a count that one thread writes at a time.
   static void add_alone(count& c, std::uint64_t n = 1) noexcept {
     c.store(c.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 };
 
-/// The same of one rail, over all peers that have it beside others.
+/// Counters of one rail, over all peers that have it and others.
 struct lane_use {
   std::uint64_t frames = 0;   ///< of data sent, the repeated ones not counted
-  std::uint64_t packets = 0;  ///< in them: packets / frames is what aggregation gains
+  std::uint64_t packets = 0;  ///< in these frames: packets / frames is what aggregation gains
   std::uint64_t losses = 0;
   std::uint64_t returns = 0;
 };

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 
 namespace headway::sampling {
-struct profile;  // sampling/profile.hpp: what a rail takes for so many bytes
+struct profile;  // sampling/profile.hpp: the time that a rail takes for so many bytes
 }
 
 namespace headway::packets {
@@ -18,22 +18,23 @@ struct send_item;
 
 constexpr std::size_t rails_per_peer_max = 8;
 
-/// One rail to one peer at this moment. Its place in the list of states is its name there.
+/// One rail to one peer at this moment. Its index in the list of states identifies it.
 struct rail_state {
   enum class condition : std::uint8_t {
-    idle,  ///< takes something now, behind what it has until `busy_until_ns`
+    idle,  ///< takes something now, after what it has until `busy_until_ns`
     busy,  ///< takes something again at `busy_until_ns`, or soon if that is in the past
     down,  ///< carries nothing to this peer until it comes back
   };
   condition now = condition::idle;
-  std::uint32_t latency_ns = 0;  ///< the driver's own guess, one way: what there is to go by
-                                 ///< without a profile
-  /// It has sent what was given to it, of all peers: predicted, on base::now_ns's clock.
+  /// the driver's own estimate, one way: used if there is no profile
+  std::uint32_t latency_ns = 0;
+  /// When it will have sent everything that it was given, for all peers: predicted, on
+  /// base::now_ns's clock.
   std::uint64_t busy_until_ns = 0;
-  const sampling::profile* profile = nullptr;  ///< null: it was not measured yet
+  const sampling::profile* profile = nullptr;  ///< null: not measured yet
 };
 
-/// What waits for a peer, oldest first: follow `send_item::next`.
+/// The packets that wait for a peer, oldest first: follow `send_item::next`.
 struct backlog {
   const send_item* first = nullptr;
   std::size_t count = 0;
@@ -45,7 +46,7 @@ struct frame_room {
   std::size_t bytes_max = 0;    ///< of heads and payloads together
 };
 
-/// The part of an accepted message that is not yet given to any rail.
+/// The part of an accepted message that is not given to any rail yet.
 struct remainder {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -54,38 +55,38 @@ struct remainder {
 struct piece {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t rail = 0;  ///< its place in the list of states
-  /// All of it is to go now, for a strategy that does not want to be asked again.
+  std::uint32_t rail = 0;  ///< its index in the list of states
+  /// All of it goes now: the strategy is not asked again about it.
   bool whole = false;
 };
 
-/// Threads that could give a part of a packet to its rail, beside the one that sends it.
+/// Threads that could give a part of a packet to its rail, besides the one that sends it.
 struct helpers {
-  std::size_t idle = 0;       ///< that have a processor with nothing else to run
-  std::uint64_t wake_ns = 0;  ///< what it took recently until one of them ran
+  std::size_t idle = 0;       ///< those that have a processor with nothing else to run
+  std::uint64_t wake_ns = 0;  ///< the time that one recently took until it ran
 };
 
-/// Says what goes where: sees what waits and the rails, answers "send this, there".
+/// Decides what is sent where: gets the waiting packets and the rails, answers "send this, there".
 ///
-/// It is asked when a rail becomes idle while packets wait (`choose`), and by the receiver of a
-/// large message when it has accepted it and whenever a rail is about to run dry while some of it
-/// is left (`split`). Never by polling. Of what `split` answers only the beginning of each rail's
-/// piece may be used; the rest comes back in the next question: so a transfer corrects itself while
-/// it runs. The rest is moved so that it lies in one part again; an answer of one piece is fine.
+/// Called when a rail becomes idle while packets wait (`choose`), and by the receiver of a large
+/// message when it has accepted it and whenever a rail is about to run out of work while some of
+/// the message is left (`split`). Never by polling. Only the beginning of each rail's piece may be
+/// used; the rest is asked about again, so that a transfer corrects itself while it runs. The rest
+/// is always one contiguous part; an answer of one piece is valid.
 ///
 /// Shape:    no state that changes: one object serves every peer.
 /// Threads:  any, several at once.
 /// Progress: must not wait, allocate or call the driver; a few hundred nanoseconds.
-/// Errors:   none. Answers are checked: what breaks the rules below is replaced by `fifo`'s.
+/// Errors:   none. Answers are checked: one that violates the rules below is replaced by that of
+///           `fifo`.
 /// Source:   multirail08 (mechanisms 13, 14, 16 of docs; the optimisation layer).
 class strategy {
  public:
   virtual ~strategy() = default;
 
-  /// Which packets leave now, on `rail`? Of the idle rails it is the one on which the oldest packet
-  /// would end first, or the next one where the answer was 0 for that. Writes them into `frame`, in
-  /// the order in which they arrive, and returns how many; more than one travel as one frame,
-  /// within `room`.
+  /// Which packets leave now on `rail`, the idle rail on which the oldest packet would end first,
+  /// or the next one if the answer for that was 0. Writes them into `frame`, in the order in which
+  /// they are to arrive, and returns how many; several travel as one frame, within `room`.
   /// 0: none, they wait for a better rail, which must be busy, not down.
   /// Packets that are not `urgent` keep their order; urgent ones keep theirs and may pass others.
   [[nodiscard]] virtual std::size_t choose(const backlog& waiting, std::uint32_t rail,
@@ -93,22 +94,21 @@ class strategy {
                                            const frame_room& room,
                                            std::span<const send_item*> frame) const noexcept = 0;
 
-  /// Cuts `what` into pieces that touch, without a gap and in order, at most one for each rail, for
-  /// rails that are not down; returns how many it wrote. `pieces` has room for one for each rail.
-  /// At least one rail is not down.
+  /// Cuts `what` into contiguous pieces, in order, at most one for each rail, for rails that are
+  /// not down; returns how many. `pieces` has room for one for each rail. At least one rail is not
+  /// down.
   [[nodiscard]] virtual std::size_t split(const remainder& what, std::uint64_t now_ns,
                                           std::span<const rail_state> rails,
                                           std::span<piece> pieces) const noexcept = 0;
 
-  /// May small packets that follow each other closely be kept for a moment, until the next polling
-  /// round, and leave together? Asked where a single rail reaches the peer and a packet is a system
-  /// call.
+  /// Whether small packets that follow each other closely may be kept until the next polling round,
+  /// to leave together. Called where a single rail reaches the peer and sending is a system call.
   [[nodiscard]] virtual bool collects() const noexcept { return true; }
 
-  /// Shall a packet of `bytes`, which nothing waits behind, leave in parts over several rails, each
-  /// given to its rail by a processor of its own? Pieces as of `split`, for rails that are idle,
-  /// the first of them for `rail`, whose sender is awake, each other one for one of `who`. 0: it
-  /// leaves whole, as without this function.
+  /// Whether a packet of `bytes`, behind which nothing waits, leaves in parts over several rails,
+  /// each given to its rail on another processor. Pieces as in `split`, for idle rails, the first
+  /// of them for `rail`, whose sender runs; each other one for one of `who`. 0: it leaves whole, as
+  /// without this function.
   [[nodiscard]] virtual std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
                                         std::span<const rail_state> rails, const helpers& who,
                                         std::span<piece> pieces) const noexcept {
@@ -124,7 +124,7 @@ struct named_strategy {
   const strategy* how;
 };
 
-/// Every strategy that is built in: strategies/list.cpp, the one place that names them.
+/// Every built-in strategy. Only strategies/list.cpp names them.
 [[nodiscard]] std::span<const named_strategy> known_strategies() noexcept;
 /// The strategy in a shared object (include/headway/strategy.h), loaded once for each path; kept
 /// until the process ends. Takes a mutex.

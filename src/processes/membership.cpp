@@ -43,7 +43,7 @@ std::size_t run_length(std::span<const peer_id> peers) noexcept {
 }
 
 /// Cuts the sequence from left to right into the longest runs; two processes that are not
-/// neighbours are no run, because the next may begin with the second.
+/// neighbours are no run, because the next run may begin with the second.
 std::vector<run> runs_of(std::span<const peer_id> peers) {
   std::vector<run> runs;
   for (std::size_t at = 0; at < peers.size();) {
@@ -59,7 +59,7 @@ std::vector<run> runs_of(std::span<const peer_id> peers) {
 
 }  // namespace
 
-/// What is not one run: several, or the list where `runs` is empty.
+/// The form that is not one run: several, or the list if `runs` is empty.
 struct membership::irregular {
   explicit irregular(std::span<const peer_id> peers);
 
@@ -100,8 +100,8 @@ membership::irregular::irregular(std::span<const peer_id> peers)
   std::ranges::sort(by_peer, {}, [&](std::uint32_t rank) { return list[rank]; });
 }
 
-/// Runs of one stride and one remainder do not overlap, or a process would come twice; so they have
-/// an order, in which a process can be looked for.
+/// Runs of one stride and one remainder do not overlap, because no process comes twice; so they are
+/// ordered, and a process can be searched for.
 void membership::irregular::sort_runs() {
   const auto stride_of = [&](std::uint32_t index) {
     return static_cast<std::uint32_t>(std::abs(runs[index].stride));
@@ -226,7 +226,7 @@ membership_ref consecutive(int count, peer_id first) {
   return std::make_shared<const membership>(first, count);
 }
 
-/// Outlives the set while a membership does, whose deleter looks here.
+/// Shared with the deleters of memberships, which may outlive the set.
 struct membership_set::known {
   struct entry {
     const membership* made;
@@ -249,7 +249,7 @@ membership_ref membership_set::intern(membership made) {
   const base::lock_guard guard(known_->lock);
   const auto [begin, end] = known_->by_hash.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
-    // What is in the table exists, but its deleter may wait for our lock to take it out.
+    // What is in the table exists, but its deleter may be waiting for this lock to remove it.
     if (*at->second.made != made) continue;
     if (auto shared = at->second.shared.lock()) return shared;
   }

@@ -8,18 +8,18 @@
 
 namespace headway::processes {
 
-/// A process that this one knows: its index in this process's `table`. Other processes have other
-/// indices for the same process, so a `peer_id` is never sent.
+/// A process, as its index in this process's `table`. Other processes have other indices for the
+/// same process, so a `peer_id` is never sent.
 enum class peer_id : std::uint32_t {};
 
-/// Names a process in every process alike: the job it was started in, and its rank there.
+/// Names a process alike in every process: the job in which it was started, and its rank there.
 struct process_id {
   std::uint64_t job = 0;
   std::uint32_t rank = 0;
   auto operator<=>(const process_id&) const = default;
 };
 
-/// A job's number, from the name that its launcher gave it.
+/// A job's number, from the name given by its launcher.
 [[nodiscard]] constexpr std::uint64_t job_id_of(std::string_view name) noexcept {
   return base::hash_of(name);
 }

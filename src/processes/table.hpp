@@ -13,15 +13,15 @@
 
 namespace headway::processes {
 
-/// The processes that this process knows, numbered in the order in which they were added.
-/// Shape:    grows, to 2^31 entries at most; an entry never moves, changes or goes. 16 bytes a
-///           process and 8 to 16 for `find`.
+/// The processes that this process has met, numbered in the order in which they were added.
+/// Shape:    grows, to at most 2^31 entries; an entry never moves or changes. 16 bytes a process
+///           and 8 to 16 for `find`.
 /// Threads:  any.
 /// Progress: `at` and `size` take no lock. `add` and `find` take a mutex; `add` allocates.
 class table {
   // Hazard: `at` reads an entry or a chunk before it is written. Edge: (A) release -> (R) acquire:
-  // `size_` grows after the entry and its chunk's address are in place, and `at` looks at `size_`
-  // first.
+  // `size_` is increased after the entry and its chunk's address are written, and `at` reads
+  // `size_` first.
  public:
   static constexpr std::uint32_t size_max = std::uint32_t{1} << 31;
 
@@ -47,7 +47,7 @@ class table {
   static std::size_t chunk_of(std::uint32_t index) noexcept;
   static std::uint32_t chunk_begin(std::size_t chunk) noexcept;
   process_id& entry(std::uint32_t index) const noexcept;
-  /// Where `process` is in `slots_`, or the free slot where it belongs.
+  /// The position of `process` in `slots_`, or the free slot for it.
   std::size_t slot_of(process_id process) const noexcept HEADWAY_REQUIRES(lock_);
   void enlarge_slots() HEADWAY_REQUIRES(lock_);
 

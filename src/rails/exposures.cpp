@@ -13,7 +13,7 @@ constexpr std::uint64_t notified_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t ids_mask = ~notified_bit >> 1;
 
 std::uint64_t changed(std::atomic_ref<std::uint64_t> word, const atomic_request& what) noexcept {
-  // Relaxed: an atomic orders no other bytes; the answer that reports it does.
+  // Relaxed: an atomic orders no other bytes; the reply to the request does.
   constexpr auto order = std::memory_order_relaxed;
   switch (what.what) {
     case operation::fetch:
@@ -34,12 +34,12 @@ std::uint64_t changed(std::atomic_ref<std::uint64_t> word, const atomic_request&
       return seen;
     }
   }
-  return 0;  // no operation of ours: the word is left alone
+  return 0;  // unknown operation: the word stays as it is
 }
 
 }  // namespace
 
-// For drivers without.
+// Default implementations, for drivers without these operations.
 post memory::get(peer_id, const remote_place&, std::span<std::byte>, std::uint64_t) noexcept {
   return post::down;
 }
@@ -53,10 +53,10 @@ post memory::flush(peer_id, std::uint64_t) noexcept { return post::down; }
 
 exposures::~exposures() {
   for (std::size_t i = 0; i < page_count_; ++i)
-    delete pages_[i].load(std::memory_order_relaxed);  // alone
+    delete pages_[i].load(std::memory_order_relaxed);  // no other thread
 }
 
-/// Another page behind the first `from`, unless another thread has added it. False: no memory.
+/// Adds a page behind the first `from`, unless another thread has done so. False: no memory.
 bool exposures::grow(std::size_t from) noexcept {
   if (from == pages_max) return false;
   auto made = std::unique_ptr<page>(new (std::nothrow) page);
@@ -113,7 +113,7 @@ base::result<ticket> exposures::expose(const exposure& what) noexcept {
 
 exposures::entry* exposures::find(std::uint64_t id) noexcept {
   entry* e = id == 0 ? nullptr : at(id);
-  // A hint that carries nothing: it is looked at again under the lock.
+  // A hint that carries no data: it is checked again under the lock.
   if (!e || e->current.load(std::memory_order_relaxed) != id) return nullptr;
   e->lock.lock();
   if (e->current.load(std::memory_order_relaxed) == id) return e;

@@ -15,32 +15,32 @@
 
 namespace headway::rails {
 
-/// What one driver's process exposes.
-/// Shape:    grows by pages of `page_entries` up to `entries_max`, and keeps them. An id is the
-///           place of its entry, and how often that was used before; bit 63 says `notified`, bit
-///           62 is a driver's own.
+/// The exposures of one driver in this process.
+/// Shape:    grows by pages of `page_entries` up to `entries_max`, and never shrinks. An id is the
+///           index of its entry and how often that was used before; bit 63 stands for `notified`,
+///           bit 62 is free for a driver.
 /// Threads:  every function any thread.
-/// Progress: `add` may allocate a page. An entry's lock is held while a `use` of it runs, which is
-///           one piece long, and `remove` waits for that; nothing else waits.
+/// Progress: `add` may allocate a page. The lock of an entry is held during a `use`, which handles
+///           one piece, and `remove` waits for that; nothing else waits.
 /// Errors:   an unknown id and a piece out of bounds are ordinary answers.
 class exposures {
  public:
   static constexpr std::size_t page_entries = 1024;
   static constexpr std::size_t pages_max = 1024;
   static constexpr std::size_t entries_max = page_entries * pages_max;
-  /// An id that no exposure ever has: requests for it are refused, each in its turn.
+  /// An id that no exposure ever has. A request for it is refused in its turn.
   static constexpr std::uint64_t never = 1;
 
   enum class answer : std::uint8_t {
     done,
     unknown,        ///< never exposed, withdrawn, or not to this peer for this purpose
-    out_of_bounds,  ///< it ends behind the exposed bytes: the peer breaks the format
+    out_of_bounds,  ///< behind the end of the exposed bytes: the peer violates the format
   };
   struct found {
     answer what = answer::unknown;
-    std::uint64_t token = 0;  ///< of what is `done`
+    std::uint64_t token = 0;  ///< of the exposure, if `done`
   };
-  /// What a peer wants of an exposure.
+  /// An access that a peer requests.
   struct request {
     peer_id peer{};
     std::uint64_t id = 0;
@@ -50,7 +50,7 @@ class exposures {
   };
 
   exposures() = default;
-  ~exposures() HEADWAY_NO_THREAD_SAFETY_ANALYSIS;  // alone
+  ~exposures() HEADWAY_NO_THREAD_SAFETY_ANALYSIS;  // no other thread
   exposures(const exposures&) = delete;
   exposures& operator=(const exposures&) = delete;
 
@@ -59,12 +59,12 @@ class exposures {
   /// The same as a ticket.
   [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept;
   /// After return no `use` runs any more. Returns the holders of parts that are still lent (see
-  /// `lend`), a bit each: the caller takes those back. Nothing happens to what is not there.
+  /// `lend`), a bit each: the caller must take those back. An unknown id has no effect.
   std::uint64_t remove(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
   [[nodiscard]] static constexpr bool notified(std::uint64_t id) noexcept { return id >> 63 != 0; }
 
-  /// Calls `user(part of the exposed bytes)` while they cannot be withdrawn. Keep it short: see
-  /// Progress.
+  /// Calls `user(part of the exposed bytes)` while they cannot be withdrawn. `user` must be short:
+  /// see Progress.
   template <class User>
   [[nodiscard]] found use(const request& r, User&& user) noexcept {
     return visit(r, [&](entry&, std::span<std::byte> part) {
@@ -84,13 +84,13 @@ class exposures {
     return use(
         r, [&](std::span<std::byte> from) { std::memcpy(to.data(), from.data(), from.size()); });
   }
-  /// Changes a word there; `before` is what it was. A place that is not a multiple of 8 in memory
+  /// Changes a word there; `before` is its old value. A place that is not a multiple of 8 in memory
   /// is out of bounds.
   [[nodiscard]] found change(peer_id peer, const remote_place& at, const atomic_request& what,
                              std::uint64_t& before) noexcept;
 
-  /// Calls `taker(part)`, which lets the peer itself write there until `give_back`. `holder`, below
-  /// 64, comes back from `remove`.
+  /// Calls `taker(part)`, which allows the peer itself to write there until `give_back`. `remove`
+  /// returns `holder`, which is below 64.
   template <class Taker>
   [[nodiscard]] found lend(const request& r, unsigned holder, Taker&& taker) noexcept {
     return visit(r, [&](entry& e, std::span<std::byte> part) {
@@ -99,7 +99,7 @@ class exposures {
       taker(part);
     });
   }
-  /// The peer has written all of a part that was lent. Nothing happens to what was withdrawn.
+  /// The peer has written all of a part that was lent. Has no effect on one that was withdrawn.
   void give_back(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
@@ -112,11 +112,11 @@ class exposures {
         0};  // its id, 0: free. Changed under the lock, looked at without
     std::span<std::byte> bytes;
     std::uint64_t token = 0;
-    std::uint64_t uses = 1;  // before, and this one
+    std::uint64_t uses = 1;  // uses up to now, this one included
     std::uint64_t holders = 0;
     process_set who;
     std::uint32_t next_free = none;  // under free_lock_
-    std::uint16_t lent = 0;          // parts
+    std::uint16_t lent = 0;          // parts that are lent
     access rights = access::put;
     base::spinlock lock;
   };
@@ -125,7 +125,7 @@ class exposures {
 
   [[nodiscard]] bool grow(std::size_t from) noexcept;
   [[nodiscard]] entry* at(std::uint64_t id) noexcept;
-  /// Locked, or null: which the analysis cannot follow.
+  /// Returns the entry locked, or null, which the analysis cannot follow.
   [[nodiscard]] entry* find(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
 
   template <class Visitor>
@@ -147,7 +147,7 @@ class exposures {
     return said;
   }
 
-  // Hazard: an id is used before its page can be seen. Edge (G): release of the page -> acquire.
+  // Hazard: an id is used before its page is visible. Edge (G): release of the page -> acquire.
   std::array<std::atomic<page*>, pages_max> pages_{};
   base::spinlock free_lock_;  // guards the two below, and the free entries' `next_free`
   std::uint32_t first_free_ HEADWAY_GUARDED_BY(free_lock_) = none;

@@ -6,20 +6,21 @@
 
 namespace headway::rails {
 
-/// The connections of a driver that may be cut while their peer lives: a second rail beside it is
-/// worth having.
-/// Threads:  every function any thread, also beside all of the driver's but `open` and `close`.
-/// Progress: never waits. What follows is reported by `reap`.
+/// For drivers whose connections may be cut while their peer lives, so that a second rail to the
+/// same peer is useful.
+/// Threads:  every function any thread, at the same time as any function of the driver but `open`
+///           and `close`.
+/// Progress: never waits. `reap` reports the results.
 class health {
  public:
   /// Gives up the connection to `peer`, which is too slow or silent: `lost` follows, unless it was
   /// lost already.
   virtual void sever(peer_id peer) noexcept = 0;
-  /// After `lost`: lets `peer` in again and calls it for a while. Ends in `restored` or in another
-  /// `lost`. Does nothing to a peer that is not lost.
+  /// After `lost`: accepts `peer` again and tries to connect to it for a while. Ends in `restored`
+  /// or in another `lost`. Has no effect on a peer that is not lost.
   virtual void revive(peer_id peer) noexcept = 0;
-  /// When something of this peer or of its machine's kernel last arrived (base::now_ns); 0: not
-  /// known.
+  /// When something from this peer or from its machine's kernel last arrived (base::now_ns); 0:
+  /// unknown.
   [[nodiscard]] virtual std::uint64_t last_activity_ns(peer_id peer) noexcept = 0;
 
  protected:

@@ -40,7 +40,7 @@ std::optional<ip_address> address_of(const sockaddr* from, const sockaddr* mask)
     length = 4;
   } else if (from->sa_family == AF_INET6) {
     const auto& in6 = reinterpret_cast<const sockaddr_in6*>(from)->sin6_addr;
-    // A link-local address means something only together with an interface, ours and theirs.
+    // A link-local address is valid only together with an interface, here and at the peer.
     if (IN6_IS_ADDR_LINKLOCAL(&in6)) return std::nullopt;
     a.family = ip_family::v6;
     bytes = &in6;
@@ -65,7 +65,7 @@ net_interface& entry_of(std::vector<net_interface>& all, const ifaddrs& found) {
   const std::string_view name = found.ifa_name;
   const auto known = std::ranges::find(all, name, &net_interface::name);
   if (known != all.end()) return *known;
-  // The kernel tells RUNNING up to a second after the carrier (LOWER_UP) is there.
+  // The kernel sets RUNNING up to a second after the carrier (LOWER_UP) is there.
   constexpr unsigned carrier = IFF_RUNNING | lower_up;
   const bool up = (found.ifa_flags & IFF_UP) != 0 && (found.ifa_flags & carrier) != 0;
   return all.emplace_back(net_interface{.name = std::string(name),
@@ -148,7 +148,7 @@ std::string hardware_text(std::string_view interface) {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
   };
-  // Virtual interfaces have no speed (-1), and say so in more than one way.
+  // For virtual interfaces the kernel reports no speed: -1, or an error.
   const auto speed = fact("speed");
   const bool known = !speed.empty() && speed[0] != '-';
   return fmt::format("{}, mtu {}", known ? speed + " Mbit/s" : "unknown speed", fact("mtu"));
@@ -157,7 +157,8 @@ std::string hardware_text(std::string_view interface) {
 std::span<const std::string_view> container_interfaces() noexcept { return container_names; }
 
 std::array<std::byte, 16> loopback_key() {
-  // The boot's name tells hosts apart, the inode of the namespace those of one host.
+  // The boot id distinguishes hosts, the inode of the namespace distinguishes namespaces of one
+  // host.
   std::string text = first_line_of("/proc/sys/kernel/random/boot_id");
   struct stat space;
   if (stat("/proc/self/ns/net", &space) == 0) text += std::to_string(space.st_ino);

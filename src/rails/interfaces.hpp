@@ -34,8 +34,8 @@ struct net_interface {
   bool usable = false;  ///< up, with a carrier, and it has an address
   bool loopback = false;
   bool enslaved = false;  ///< a port of a bridge or a bond: its master has the address
-  /// Another usable interface is on one of its subnets: the kernel's routes send by one of them
-  /// whatever is for that subnet, unless a socket is bound to its device.
+  /// Another usable interface is on one of its subnets: the kernel sends everything for that subnet
+  /// over one of them, unless a socket is bound to its device.
   bool shares_subnet = false;
   std::vector<ip_address> addresses;  ///< IPv4 first; link-local IPv6 addresses are left out
 };
@@ -43,16 +43,16 @@ struct net_interface {
 /// Every interface, in the kernel's order.
 [[nodiscard]] base::result<std::vector<net_interface>> list_interfaces();
 
-/// What the kernel says of an interface's speed and its largest packet: "1000 Mbit/s, mtu 1500".
+/// The speed of an interface and its largest packet, from the kernel: "1000 Mbit/s, mtu 1500".
 [[nodiscard]] std::string hardware_text(std::string_view interface);
 
-/// Interfaces that never reach another machine's rank although they look as if they did: bridges
-/// and tunnels that container and virtual machine managers set up on every host, with the same
-/// private addresses everywhere. Patterns as in a shell; left out unless named by the user.
+/// Interfaces that never reach a rank on another machine although they look as if they did: bridges
+/// and tunnels that container and virtual machine managers create on every host with the same
+/// private addresses. Shell patterns; left out unless the user names them.
 [[nodiscard]] std::span<const std::string_view> container_interfaces() noexcept;
 
-/// What distinguishes hosts, and network namespaces on a host, from each other: two processes with
-/// the same key reach each other over the loopback interface.
+/// Distinguishes hosts, and network namespaces on a host: two processes with the same key reach
+/// each other over the loopback interface.
 [[nodiscard]] std::array<std::byte, 16> loopback_key();
 
 }  // namespace headway::rails

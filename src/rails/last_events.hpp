@@ -9,12 +9,12 @@
 
 namespace headway::rails {
 
-/// What a driver has to report after `close`: how each posted packet ended.
-/// Shape:    grows while the driver closes, by what was posted.
-/// Threads:  the reaper's, and of `close`, which is alone.
+/// The events that a driver still has to report after `close`: how each posted packet ended.
+/// Shape:    grows while the driver closes, by the number of packets posted.
+/// Threads:  the reaper, and `close`, which runs with no other thread.
 class last_events {
  public:
-  /// Anything else than the end of a posted packet is of no use to anybody any more.
+  /// Events of other kinds are dropped.
   void keep(const event& e) {
     if (e.kind == event_kind::sent || e.kind == event_kind::failed) kept_.push_back(e);
   }

@@ -15,7 +15,7 @@ enum class access : std::uint8_t {
   get = 1,
   put = 2,
   atomic = 4,
-  notified = 8,  ///< with `put`: the exposing process reports what arrives as `landed`
+  notified = 8,  ///< with `put`: the exposing process reports arriving bytes as `landed`
 };
 
 [[nodiscard]] constexpr access operator|(access a, access b) noexcept {
@@ -26,7 +26,7 @@ enum class access : std::uint8_t {
          static_cast<std::uint8_t>(wanted);
 }
 
-/// The processes that may use an exposure: every one of the job, or one.
+/// The processes that may use an exposure: all of the job, or one.
 class process_set {
  public:
   [[nodiscard]] static constexpr process_set any() noexcept { return {}; }
@@ -44,7 +44,7 @@ class process_set {
 };
 
 /// What another process needs to reach exposed bytes. Plain data: it is sent in a packet to
-/// processes that run the same build. The driver alone reads `id` and `address`.
+/// processes that run the same build. Only the driver interprets `id` and `address`.
 struct ticket {
   std::uint64_t id = 0;  ///< of the exposure; never used twice by a driver. 0: none
   std::uint64_t address = 0;
@@ -54,12 +54,12 @@ struct ticket {
 };
 static_assert(sizeof(ticket) <= 32, "a ticket fits into the head of a packet");
 
-/// Bytes that a process shows to others.
+/// Bytes to expose.
 struct exposure {
   std::span<std::byte> bytes = {};
   access rights = access::put | access::notified;
   process_set who = process_set::any();
-  std::uint64_t token = 0;  ///< the exposing process's own: comes back in `landed`
+  std::uint64_t token = 0;  ///< of the exposing process: reported in `landed`
 };
 
 /// A place in another process's exposed bytes.
@@ -68,9 +68,9 @@ struct remote_place {
   std::uint64_t offset = 0;
 };
 
-/// What is done to a word of 8 bytes, which the result then holds as it was before.
+/// Operations on a word of 8 bytes. The result is the value before.
 enum class operation : std::uint8_t {
-  fetch,  ///< nothing
+  fetch,  ///< leaves the word as it is
   add,    ///< modulo 2^64
   bit_and,
   bit_or,
@@ -85,11 +85,11 @@ struct atomic_request {
   std::uint64_t expected = 0;
 };
 
-/// How the bytes of a large message are sooner with the process that wants them.
+/// The faster way to move a large message to its receiver.
 enum class sooner_by : std::uint8_t {
-  put,       ///< if its sender puts them
-  get,       ///< if it gets them itself; where `direct`
-  measured,  ///< that differs: it is to be measured; where `direct`
+  put,       ///< the sender puts it
+  get,       ///< the receiver gets it; only if `direct`
+  measured,  ///< not known in advance: to be measured; only if `direct`
 };
 
 /// What a driver can do with one peer's memory. Constant while the peer is connected.
@@ -98,51 +98,54 @@ struct memory_limits {
   bool get = false;
   bool atomic = false;
   bool flush = false;
-  bool notifies = false;  ///< `access::notified` is kept
-  bool direct = false;    ///< `get`, and `put` to what is not notified, are `done` or `down` at
-                          ///< once, need nothing of the peer, and may be called by any thread;
-                          ///< a ticket with id 0 names bytes by their address alone
+  bool notifies = false;  ///< `access::notified` is supported
+  /// `get`, and `put` to what is not notified, answer `done` or `down` at once, need nothing of the
+  /// peer, and may be called by any thread; a ticket with id 0 names bytes by their address alone
+  bool direct = false;
   sooner_by large = sooner_by::put;
 };
 
-/// The memory of other processes, as far as they expose it: the second contract of a driver.
+/// Operations on the memory that other processes expose: the second contract of a driver.
 ///
-/// Order:    none, between these operations and between them and packets: bytes of one `put` may
-///           arrive in any order.
+/// Order:    none, neither between these operations nor between them and packets: bytes of one
+///           `put` may arrive in any order.
 /// Threads:  `expose`, `withdraw`, `limits_to`: any thread. `put`, `get`, `atomic`: one thread at a
-///           time per peer, `driver::send` to that peer included, but where `direct` says more.
+///           time per peer, `driver::send` to that peer included, except where `direct` allows
+///           more.
 /// Progress: as `driver::send`: nothing waits for a peer. What is `posted` advances inside `reap`,
 ///           at the target inside the target's.
 /// Errors:   a peer's requests are checked: what is withdrawn, out of bounds or not allowed is
-///           never touched. A `put` there is dropped, and reported as `sent`; `get` and `atomic`
+///           never touched. Such a `put` is dropped, and reported as `sent`; `get` and `atomic`
 ///           answer `down`, or end as `failed`.
 /// Source:   the shape of fi_rma(3) and fi_atomic(3): a registration, a key, one-sided operations.
 class memory {
  public:
   [[nodiscard]] virtual memory_limits limits_to(peer_id peer) const noexcept = 0;
-  /// Shows bytes to others, until `withdraw`. `no_memory`: not now, ask again later.
+  /// Exposes bytes until `withdraw`. `no_memory`: not now, try again later.
   [[nodiscard]] virtual base::result<ticket> expose(const exposure& what) noexcept = 0;
-  /// After return no peer's operation reads or writes these bytes any more; of a `direct` one the
-  /// caller must know that it is over, because only the kernel sees it. To withdraw twice does
-  /// nothing.
+  /// After return no operation of a peer reads or writes these bytes any more. The end of a
+  /// `direct` operation is not visible here: the caller must know it by other means. To withdraw
+  /// twice has no effect.
   virtual void withdraw(const ticket& exposed) noexcept = 0;
   /// Writes `from` there. Answers as `driver::send`: `done`, `from` may be reused now; `posted`, it
-  /// is read until `sent` or `failed` with `cookie`. Neither says that the bytes have arrived: see
+  /// is read until `sent` or `failed` with `cookie`. Neither means that the bytes have arrived: see
   /// `flush`.
   [[nodiscard]] virtual post put(peer_id peer, const remote_place& to,
                                  std::span<const std::byte> from,
                                  std::uint64_t cookie) noexcept = 0;
-  /// Reads what is there. `done`: `to` is filled; `posted`: it is when `sent` reports `cookie`.
+  /// Reads the bytes there. `done`: `to` is filled; `posted`: it is filled when `sent` reports
+  /// `cookie`.
   [[nodiscard]] virtual post get(peer_id peer, const remote_place& from, std::span<std::byte> to,
                                  std::uint64_t cookie) noexcept;
-  /// Changes the word at a multiple of 8 and writes what it was to `before`, as one step among all
-  /// atomics of the job on that exposure and among those of its process's processor. Ends as `get`.
+  /// Changes the word at a multiple of 8 and writes its old value to `before`, atomically with
+  /// respect to all other such operations of the job on that exposure, and to atomic accesses of
+  /// its own process. Ends as `get`.
   [[nodiscard]] virtual post atomic(peer_id peer, const remote_place& at,
                                     const atomic_request& what, std::uint64_t& before,
                                     std::uint64_t cookie) noexcept;
-  /// Ends when every byte is in its place that this process has put into that peer's memory by puts
-  /// that were `done`, or reported as `sent`, before this call. `done`: all are. `posted`: they are
-  /// when `sent` reports `cookie`; after `failed` the peer is lost, and nothing is known.
+  /// Ends when every byte has arrived that this process has put into that peer's memory by puts
+  /// that were `done`, or reported as `sent`, before this call. `done`: all have. `posted`: they
+  /// have when `sent` reports `cookie`; after `failed` the peer is lost, and nothing is known.
   [[nodiscard]] virtual post flush(peer_id peer, std::uint64_t cookie) noexcept;
 
  protected:

@@ -12,10 +12,9 @@
 
 namespace headway::rails {
 
-/// The gets, atomics and flushes that this process has asked of its peers, for a driver whose peers
-/// answer with puts. Their answers are put into
-/// exposures of their own, whose ids bear `answer_bit` on the wire.
-/// Shape:    at most `calls_max` without an answer; allocates one page, when the first begins.
+/// The gets, atomics and flushes under way from this process to its peers, for a driver whose peers
+/// reply with puts. The replies are put into exposures whose ids bear `answer_bit` on the wire.
+/// Shape:    at most `calls_max` without a reply; the first one allocates one page.
 /// Threads:  every function any thread.
 class memory_calls {
  public:
@@ -27,18 +26,18 @@ class memory_calls {
     event_kind how = event_kind::failed;
   };
 
-  /// Where the answer goes, for the request; nothing: ask again later. A flush is a request without
-  /// bytes for exposures::never: that it is refused is its answer.
+  /// The exposure for the reply, to be sent in the request; nothing: try again later. A flush is a
+  /// request for no bytes of exposures::never: the refusal is its reply.
   [[nodiscard]] std::optional<std::uint64_t> begin(peer_id peer, std::span<std::byte> to,
                                                    std::uint64_t cookie) noexcept;
   /// The request was not sent.
   void cancel(std::uint64_t answer) noexcept { static_cast<void>(end(answer)); }
-  /// Part of the answer is here. The cookie, if that was the last.
+  /// Part of the reply has arrived. The cookie, if that was the last part.
   [[nodiscard]] std::optional<std::uint64_t> arrived(std::uint64_t token,
                                                      std::size_t bytes) noexcept;
-  /// The peer does not meet the request. Nothing: there is none of this name at that peer.
+  /// The peer refuses the request. Nothing: there is no such call to that peer.
   [[nodiscard]] std::optional<ended> refused(peer_id peer, std::uint64_t answer) noexcept;
-  /// The peer is lost: takes one of its calls out. Nothing: there is none left.
+  /// The peer is lost: removes one of its calls. Nothing: there is none left.
   [[nodiscard]] std::optional<std::uint64_t> drop(peer_id peer) noexcept;
 
   [[nodiscard]] exposures& answers() noexcept { return answers_; }

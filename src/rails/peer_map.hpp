@@ -13,19 +13,19 @@
 
 namespace headway::rails {
 
-/// What a driver has with each peer that it has met, by the peer's number.
-/// Shape:    two pointers or less for each 64 numbers up to the largest that was met, and 512 bytes
-///           more for each 64 of which one is met. An entry never moves, and goes with the map.
-/// Threads:  `find`, `newest`, `older` any thread; `emplace` one at a time, beside them; `clear`
-///           alone.
+/// What a driver keeps for each peer that it has met, by the peer's number.
+/// Shape:    at most two pointers for each 64 numbers up to the largest, and 512 bytes more for
+///           each 64 of which one is used. An entry never moves, and lives as long as the map.
+/// Threads:  `find`, `newest`, `older` any thread; `emplace` one thread at a time, together with
+///           those; `clear` with no other thread.
 /// Progress: never waits; `emplace` allocates.
 template <class T>
 class peer_map {
-  // Hazard: an entry, a chunk or a directory is seen before it is written.
-  // Edge: (P) release in `emplace` -> (F) acquire in `find`, `newest`. What is older was published
+  // Hazard: an entry, a chunk or a directory is visible before it is written.
+  // Edge: (P) release in `emplace` -> (F) acquire in `find`, `newest`. Older entries were published
   // before, so `older` needs no edge of its own.
-  // Hazard: a reader looks into a directory that was outgrown. It stays until `clear`; what was met
-  // after it was outgrown is not in it: the reader is as early as if it had asked before.
+  // Hazard: a reader uses a directory that was outgrown. It is kept until `clear`. The reader
+  // misses what was added since, as if it had searched a moment earlier.
   struct entry final : T {
     template <class... Arguments>
     explicit entry(entry* before, Arguments&&... given)
@@ -64,23 +64,24 @@ class peer_map {
     const chunk* part = all->chunks[number / chunk_entries].load(std::memory_order_acquire);  // (F)
     return part ? (*part)[number % chunk_entries].load(std::memory_order_acquire) : nullptr;  // (F)
   }
-  /// A peer that was not met.
+  /// Adds a peer that was not met.
   template <class... Arguments>
   T& emplace(processes::peer_id peer, Arguments&&... given) {
     HEADWAY_ASSERT(!find(peer));
     const auto number = static_cast<std::size_t>(peer);
     auto& part = directory_for(number).chunks[number / chunk_entries];
     if (!part.load(std::memory_order_relaxed))
-      part.store(new chunk{}, std::memory_order_release);            // (P)
-    auto* made = new entry(newest_.load(std::memory_order_relaxed),  // ours: one thread at a time
-                           std::forward<Arguments>(given)...);
+      part.store(new chunk{}, std::memory_order_release);  // (P)
+    // relaxed: one thread at a time writes it
+    auto* made =
+        new entry(newest_.load(std::memory_order_relaxed), std::forward<Arguments>(given)...);
     newest_.store(made, std::memory_order_release);  // (P)
     (*part.load(std::memory_order_relaxed))[number % chunk_entries].store(
         made, std::memory_order_release);  // (P)
     return *made;
   }
 
-  // A walk over all that were met before it began, the newest first.
+  // The newest entry; with `older`, a walk over all that were there when it began.
   [[nodiscard]] T* newest() const noexcept {
     return newest_.load(std::memory_order_acquire);  // (F)
   }
@@ -94,7 +95,8 @@ class peer_map {
 
  private:
   directory& directory_for(std::size_t number) {
-    directory* old = now_.load(std::memory_order_relaxed);  // ours: one thread at a time
+    // relaxed: one thread at a time writes it
+    directory* old = now_.load(std::memory_order_relaxed);
     const std::size_t least = number / chunk_entries + 1;
     if (old && least <= old->count) return *old;
     auto* made = new directory(std::bit_ceil(least), std::unique_ptr<directory>(old));
@@ -105,7 +107,7 @@ class peer_map {
     return *made;
   }
 
-  std::atomic<directory*> now_{nullptr};  // owns it
+  std::atomic<directory*> now_{nullptr};  // owned
   std::atomic<entry*> newest_{nullptr};
 };
 

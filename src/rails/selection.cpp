@@ -16,7 +16,7 @@ struct word {
 
 struct exclusion {
   std::string name;    // a driver, or a pattern of interfaces
-  std::string driver;  // whose interfaces; empty: anybody's
+  std::string driver;  // whose interfaces; empty: of any driver
 };
 
 struct wishes {
@@ -116,8 +116,8 @@ base::result<interface_list> named_interfaces(const word& w, std::span<const net
                                   w.driver, w.pattern, names_of(all)));
 }
 
-/// Adds the rails that a word asks for, but none twice. A network without an interface is no rail:
-/// on a machine without a network that is no error.
+/// Adds the rails that a word names, none twice. A network driver without an interface adds no
+/// rail: on a machine without a network that is no error.
 base::result<> choose(const word& w, const driver_kind& kind,
                       std::span<const net_interface> interfaces,
                       std::span<const exclusion> excluded, std::vector<rail_choice>& chosen) {
@@ -143,7 +143,7 @@ base::result<> choose(const word& w, const driver_kind& kind,
   return {};
 }
 
-/// Every exclusion must mean something here: a misspelt one would silently do nothing.
+/// Every exclusion must match something: a misspelt one would be ignored silently.
 base::result<> check_exclusions(const wishes& w, std::span<const net_interface> interfaces,
                                 std::span<const driver_kind> drivers) {
   for (const auto& [name, driver] : w.excluded) {

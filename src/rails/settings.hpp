@@ -4,10 +4,10 @@
 
 namespace headway::rails {
 
-/// Which rails the user wants. What the drivers can be told is in settings of their own.
+/// Which rails the user wants. Each driver has settings of its own.
 struct settings {
-  std::string wanted = {};  ///< HEADWAY_RAILS, as `select_rails` reads it
-  int connections = 0;      ///< HEADWAY_CONNECTIONS, to a peer on an interface; 0: as profiles say
+  std::string wanted = {};  ///< HEADWAY_RAILS, parsed by `select_rails`
+  int connections = 0;      ///< HEADWAY_CONNECTIONS, to a peer on an interface; 0: from profiles
 
   [[nodiscard]] static settings from_environment();
 };

@@ -29,17 +29,18 @@ class shm_slots {
   static constexpr std::size_t bank_page_bytes = 4096;
   static constexpr std::size_t banked_bytes = bank_page_bytes + bank_bytes;  ///< of a slot
 
-  /// Waits for what peers will write.
+  /// Waits until peers have written something.
   class watcher {
    public:
-    /// It is there. Any thread; must not wait.
+    /// Whether it has been written. Any thread; must not wait.
     [[nodiscard]] virtual bool ready() const noexcept = 0;
 
    protected:
     ~watcher() = default;
   };
 
-  /// The slot's lines of a process, this one included; null: its memory cannot be seen from here.
+  /// The lines of a process in the slot, this process included; null: its memory is not visible
+  /// here.
   [[nodiscard]] virtual std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept = 0;
   /// The slot's page of a process, this one included, which has reserved it, and the bank behind
   /// it; null: its memory cannot be seen from here.
@@ -48,16 +49,16 @@ class shm_slots {
   [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot) noexcept = 0;
   /// After a store into own memory that `peer` must see, awake or asleep.
   virtual void wake(peer_id peer) noexcept = 0;
-  /// From now on no thread sleeps on this rail while `w` is ready. Cold.
+  /// From now on no thread sleeps on this rail while `w` is ready. Not for hot paths.
   virtual void watch(watcher& w) = 0;
   virtual void unwatch(watcher& w) noexcept = 0;
 
-  /// While groups agree on slots: one group of a process at a time. False: another one is at it.
+  /// Taken while a group agrees on a slot, by one group of a process at a time. False: it is taken.
   [[nodiscard]] bool try_reserve() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
     return choosing_.try_lock();
   }
   void end_reservation() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS { choosing_.unlock(); }
-  /// The slots that this process has never used, a bit each. While reserved.
+  /// The slots that this process has never used, a bit each. Only while reserved.
   [[nodiscard]] std::uint32_t unused() const noexcept { return unused_; }
   void use(std::uint32_t slot) noexcept { unused_ &= ~(std::uint32_t{1} << slot); }
 

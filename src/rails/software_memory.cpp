@@ -37,7 +37,7 @@ post software_memory::send(peer_id peer, const packet& what) noexcept {
   return inner_->send(peer, longer);
 }
 
-/// Its payload is one that the driver never posts.
+/// The payload is so small that the driver never posts it.
 post software_memory::send_own(peer_id peer, const head& what,
                                std::span<const std::byte> payload) noexcept {
   const base::lock_guard guard(sending_);
@@ -70,9 +70,9 @@ post software_memory::send_pieces(waiting_put& p) noexcept {
   return post::done;
 }
 
-/// What the rail does not take at once waits for `reap`. The driver, which has answered `retry`,
-/// wakes a thread for it: one that looks for waiting puts between that answer and the end of this
-/// call waits for the lock.
+/// What the rail does not take now is queued for `reap`. The driver has answered `retry`, so it
+/// wakes a thread; if that thread looks for queued puts before this call ends, it waits for the
+/// lock.
 post software_memory::put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
                           std::uint64_t cookie) noexcept {
   if (!knows(peer) || closed_.load(std::memory_order_relaxed)) return post::down;
@@ -116,7 +116,7 @@ post software_memory::atomic(peer_id peer, const remote_place& at, const atomic_
              std::as_writable_bytes(std::span(&before, 1)), cookie);
 }
 
-/// The peer serves the request behind all that was put before, and refuses it.
+/// The peer serves the request after everything that was put before, and refuses it.
 post software_memory::flush(peer_id peer, std::uint64_t cookie) noexcept {
   return ask(peer, {.exposed = {.id = exposures::never}}, {.what = kind::get}, {}, cookie);
 }
@@ -161,7 +161,7 @@ void software_memory::take_packet(const event& e) noexcept {
     base::log(base::severity::error, "process {} sent a packet that is not understood ({} bytes)",
               static_cast<std::uint32_t>(e.peer), e.bytes.size());
   if (held_.empty()) return inner_->release(e);
-  held_.push_back({.received = e, .over = true});  // packets are given back in their order
+  held_.push_back({.received = e, .over = true});  // packets are released in their order
 }
 
 void software_memory::release(const event&) noexcept {
@@ -213,7 +213,7 @@ void software_memory::report_end(peer_id peer, event_kind how,
   if (cookie) ready_.push_back({.kind = how, .peer = peer, .cookie = *cookie});
 }
 
-/// A request that the rail takes no more of now waits in front of the others.
+/// Requests that the rail does not accept now stay at the front.
 void software_memory::answer_some() noexcept {
   for (auto left = requests_.size(); left > 0; --left) {
     request r = requests_.front();

@@ -21,15 +21,15 @@
 
 namespace headway::rails {
 
-/// Gives a driver that has only packets the second contract: puts, gets and atomics are packets,
-/// which the target's `reap` serves. For every process of a rail, or for none.
+/// Implements the second contract for a driver that has only packets: puts, gets and atomics are
+/// packets, which the target's `reap` serves. All processes of a rail use it, or none.
 ///
 /// Shape:    a word in front of each packet's header, so that headers are 8 bytes shorter than the
-///           driver's. Of puts that its rail does not take at once, `puts_max` wait; a peer has up
-///           to memory_calls::calls_max requests served at a time.
+///           driver's. At most `puts_max` puts that the rail does not take at once are queued; at
+///           most memory_calls::calls_max requests of a peer are served at a time.
 /// Threads:  as the contracts say; calls of the driver's `send` are made under one lock.
 /// Progress: as the driver's. Each byte of a put is copied once more at the target.
-/// Errors:   a packet that makes no sense is dropped, with a line in the log.
+/// Errors:   a malformed packet is dropped, with a line in the log.
 class software_memory final : public driver, private memory {
  public:
   explicit software_memory(std::unique_ptr<driver> packets) noexcept : inner_(std::move(packets)) {}
@@ -54,18 +54,19 @@ class software_memory final : public driver, private memory {
  private:
   static constexpr std::size_t puts_max = 64;
   static constexpr std::size_t events_max = 16;
-  static constexpr std::size_t header_bytes_max = 256;  // of packets, however many the driver takes
+  // of a packet, even if the driver allows more
+  static constexpr std::size_t header_bytes_max = 256;
   static constexpr std::size_t piece_bytes_max = 8192;
 
-  /// What a packet is. The first word of each.
+  /// Kinds of packets; the first word of each.
   enum class kind : std::uint64_t { packet, put, get, atomic, refusal };
-  /// The head of a packet that is not the user's.
+  /// The head of a packet that does not come from the user.
   struct head {
     kind what = kind::put;
-    std::uint64_t id = 0;  ///< of the target's exposure; of a refusal, the request's `answer`
+    std::uint64_t id = 0;  ///< of the target's exposure; of a refusal, the `answer` of the request
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;   ///< of a get
-    std::uint64_t answer = 0;  ///< where the answer is put: an exposure of the process that asks
+    std::uint64_t answer = 0;  ///< where the reply is put: an exposure of the requesting process
     atomic_request change = {};
   };
   static_assert(sizeof(head) == 64, "every driver takes a header of so many bytes");
@@ -85,7 +86,7 @@ class software_memory final : public driver, private memory {
   };
   struct held_event {
     event received;
-    bool over = false;  // it was not the user's, or the user has given it back
+    bool over = false;  // it was not the user's, or the user has released it
   };
 
   // memory
@@ -108,10 +109,10 @@ class software_memory final : public driver, private memory {
                               std::span<const std::byte> payload = {}) noexcept;
   [[nodiscard]] post ask(peer_id peer, const remote_place& at, head what, std::span<std::byte> to,
                          std::uint64_t cookie) noexcept;
-  /// Sends pieces of it as long as the rail takes them. `done`: all of it.
+  /// Sends pieces of it as long as the rail accepts them. `done`: all of it.
   [[nodiscard]] post send_pieces(waiting_put& p) noexcept;
 
-  // The reaper's:
+  // For the reaper:
   void step(std::size_t events) noexcept;
   void take(const event& e) noexcept;
   void take_packet(const event& e) noexcept;
@@ -125,22 +126,22 @@ class software_memory final : public driver, private memory {
   void report_end(peer_id peer, event_kind how, std::optional<std::uint64_t> cookie) noexcept;
 
   std::unique_ptr<driver> inner_;
-  std::unordered_set<peer_id> known_;  // changed by `connect`, alone
+  std::unordered_set<peer_id> known_;  // written only by `connect`
   exposures exposed_;
   memory_calls calls_;
-  std::atomic<bool> closed_{false};  // changed by `close`, alone
-  std::atomic<bool> busy_{false};    // `reap` has more to do at once; written by it, for `arm`
+  std::atomic<bool> closed_{false};  // written only by `close`
+  std::atomic<bool> busy_{false};    // `reap` has more to do immediately; written by it, for `arm`
 
-  base::spinlock sending_;  // calls of the driver's `send`
+  base::spinlock sending_;  // held in calls of the driver's `send`
   base::spinlock lock_;
   std::deque<waiting_put> puts_ HEADWAY_GUARDED_BY(lock_);
 
-  // The reaper's:
+  // For the reaper:
   std::deque<waiting_put> advancing_;
   std::deque<request> requests_;
   std::deque<event> ready_;
   std::deque<held_event> held_;
-  std::array<std::byte, piece_bytes_max> piece_;  // of an answer
+  std::array<std::byte, piece_bytes_max> piece_;  // of a reply
   last_events last_;                              // for `reap` after `close`
 };
 

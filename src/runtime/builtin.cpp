@@ -92,7 +92,7 @@ struct builtin_driver {
   nearness_of judge = nullptr;
 };
 
-/// Every driver there is, nearest first. A new one needs a line here and the functions it names.
+/// Every driver, nearest first. A new driver needs a line here and the functions that it names.
 constexpr std::array builtin_drivers{
     builtin_driver{{.name = "self"}, make_self, describe_self, rail_reach::self},
     builtin_driver{{.name = "shm"}, make_shm, describe_shm, rail_reach::node},
@@ -142,8 +142,8 @@ base::result<opened_rails> open_first_rails(const this_process& own, const setti
   return opened;
 }
 
-/// Second and further connections of the interfaces, as their wishes say. One that cannot be opened
-/// is said in the log, and then there are fewer.
+/// Opens the second and further connections of the interfaces, as many as wanted. If one cannot be
+/// opened, that is logged, and there are fewer.
 void open_more(const this_process& own, const settings& how,
                std::span<const rails::rail_choice> choices, std::vector<opened_rail>& opened) {
   const auto interfaces = opened.size();

@@ -11,11 +11,11 @@
 
 namespace headway::runtime {
 
-/// As which process the rails are opened.
+/// The process for which the rails are opened.
 struct this_process {
   const launch::job& job;
   processes::table& known;
-  rails::peer_id me{};  ///< in it
+  rails::peer_id me{};  ///< its number in the table
 };
 
 struct opened_rails {
@@ -24,11 +24,11 @@ struct opened_rails {
 };
 
 /// Opens every rail that the settings admit, nearest first; second and further connections of an
-/// interface behind all first ones. The one place that names the drivers.
+/// interface after all first ones. The only place that names the drivers.
 ///
-/// Connections of each interface: as the settings say, else as many as `known` says that pay.
-/// Errors:   shared memory or an interface that cannot be opened is left out with a line in the
-///           log, while there is another rail behind it.
+/// Connections of each interface: from the settings, else as many as pay according to `known`.
+/// Errors:   shared memory or an interface that cannot be opened is left out, with a line in the
+///           log, if another rail can replace it.
 [[nodiscard]] base::result<opened_rails> open_rails(const this_process& own, const settings& how,
                                                     const wireup::rail_profiles& known);
 

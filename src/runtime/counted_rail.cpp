@@ -27,7 +27,7 @@ std::uint64_t counted_rail::take_posted(std::uint64_t cookie) noexcept {
 template <class Start>
 rails::post counted_rail::counted(std::uint64_t bytes, std::uint64_t cookie, bool may_be_posted,
                                   Start&& start) noexcept {
-  if (may_be_posted) {  // noted before its `sent` can come
+  if (may_be_posted) {  // before its `sent` can be reported
     const base::lock_guard hold(posted_lock_);
     posted_[cookie] = bytes;
   }

@@ -13,15 +13,16 @@
 
 namespace headway::runtime {
 
-/// What went over a rail. `bytes_overlap`: of both directions, what threads of ours sent, took in
-/// or saw through to its end, hence while no call of the program waited.
+/// What went over a rail. `bytes_overlap`: of both directions, the bytes that background threads
+/// sent, received or completed, so while no call of the program waited.
 struct rail_count {
   std::uint64_t packets_out = 0, bytes_out = 0, packets_in = 0, bytes_in = 0, bytes_overlap = 0;
 };
 
-/// Counts what goes through another driver, where HEADWAY_STATS asks: no rail counts by itself.
-/// Threads:  as any driver; `count` any thread. Counters are relaxed: they carry nothing.
-/// Progress: as the driver within.
+/// Wraps a driver and counts what goes through it, for HEADWAY_STATS: rails themselves count
+/// nothing.
+/// Threads:  as any driver; `count` any thread. Counters are relaxed: they carry no data.
+/// Progress: as the inner driver.
 class counted_rail final : public rails::driver, private rails::memory {
  public:
   explicit counted_rail(std::unique_ptr<driver> inner) noexcept
@@ -72,12 +73,12 @@ class counted_rail final : public rails::driver, private rails::memory {
     return inner_->memory()->flush(peer, cookie);
   }
 
-  /// Counts what `start` has the inner driver send: `bytes`, which it may post.
+  /// Counts what the inner driver sends in `start`: `bytes`, which it may post.
   template <class Start>
   [[nodiscard]] rails::post counted(std::uint64_t bytes, std::uint64_t cookie, bool may_be_posted,
                                     Start&& start) noexcept;
   void count_out(std::uint64_t bytes) noexcept;
-  /// A posted payload has been sent. Its bytes; 0 for one that is not among the posted.
+  /// A posted payload has been sent: returns its bytes; 0 if it is not among the posted.
   [[nodiscard]] std::uint64_t take_posted(std::uint64_t cookie) noexcept;
 
   std::unique_ptr<driver> inner_;

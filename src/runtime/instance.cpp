@@ -29,7 +29,7 @@ using wireup::opened_rail;
 struct instance::parts {
   wireup::rail_profiles profiles;
   std::unique_ptr<launch::job> job;
-  processes::table known_processes;   // the processes of the job come first
+  processes::table known_processes;   // the processes of the job have the first indices
   processes::membership_ref members;  // of the job
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<progress::engine> progress;
@@ -38,7 +38,7 @@ struct instance::parts {
   std::unique_ptr<messages::exchange> messages;
   std::unique_ptr<watch::observer> watching;
   wireup::places places;                       // of all processes
-  std::vector<opened_rail> rails;              // their drivers go to `peers`
+  std::vector<opened_rail> rails;              // their drivers are moved to `peers`
   std::optional<wireup::own_rails> own_rails;  // how others reach us, and we them
   std::optional<job_router> router;
 
@@ -53,9 +53,9 @@ struct instance::parts {
   [[nodiscard]] endpoints::service_options endpoint_options() const;
 };
 
-/// Tells the others where this process runs and how its rails are reached, and reads the same of
-/// them. A process that could not open the rail of its node has no memory in common with others:
-/// all agree on that, and reach it over the network.
+/// Publishes where this process runs and how its rails are reached, and reads the same of the
+/// others. If a process of a node could not open the rail of that node, it shares no memory: all
+/// agree on that, and use the network.
 base::result<> instance::parts::exchange_records(bool shares_memory) {
   own_rails.emplace(rails);
   auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()));
@@ -70,7 +70,7 @@ base::result<> instance::parts::exchange_records(bool shares_memory) {
   return {};
 }
 
-/// A process that this one has not used may speak first, over the nearest rail between the two.
+/// A process that this one has not used may send first, over the nearest rail between the two.
 packets::rail_use instance::parts::use_of(const opened_rail& rail) const {
   const auto nodes = places.nodes();
   const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]);
@@ -90,7 +90,7 @@ packets::rail_use instance::parts::use_of(const opened_rail& rail) const {
   return first ? packets::rail_use::from_start : packets::rail_use::on_first_use;
 }
 
-/// The first of the rails that has this optional power; null: none has it.
+/// The first rail that has this optional contract; null: none.
 template <class Power>
 Power* instance::parts::first_with(Power* (rails::driver::*ask)()) const noexcept {
   for (std::size_t i = 0; i < peers->rail_count(); ++i)
@@ -107,11 +107,11 @@ endpoints::service_options instance::parts::endpoint_options() const {
           .share = first_with(&rails::driver::slots) != nullptr};
 }
 
-/// Also of what was built in part.
+/// Also for a partly built instance.
 void instance::parts::take_down() noexcept {
   if (watching) watching->finish();
   if (endpoints) endpoints->stop();
-  messages.reset();  // closes the rails: nothing more is learnt
+  messages.reset();  // closes the rails: no further transfers update profiles
   if (peers) router->keep_profiles(*peers);
   peers.reset();
   endpoints.reset();  // the peers' second receiver
@@ -120,9 +120,9 @@ void instance::parts::take_down() noexcept {
   watching.reset();
 }
 
-/// Raises the soft limit on descriptors, at most to the hard limit. Each peer on another machine
-/// takes a connection on each rail, and a second one while that is made. When a descriptor is
-/// missing, an error names the limit.
+/// Raises the soft limit on descriptors, up to the hard limit. Each peer on another machine needs a
+/// connection on each rail, and a second one while that is made. If a descriptor is missing, an
+/// error names the limit.
 static void raise_descriptor_limit(std::size_t processes) noexcept {
   constexpr rlim_t for_each = 4, for_the_program = 256;
   rlimit limit{};
@@ -133,7 +133,7 @@ static void raise_descriptor_limit(std::size_t processes) noexcept {
   static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// Read by one process of the node for all. Nothing: each reads it.
+/// Read by one process of the node for all. Nothing: each reads it itself.
 static std::optional<topology::hardware> hardware_of_node(launch::job& job) {
   const auto bytes = job.once_a_node([] {
     const auto found = topology::hardware::read();

@@ -22,21 +22,21 @@ class shm_slots;
 
 namespace headway::runtime {
 
-/// A rail as `headway info` shows it.
+/// A rail, for `headway info`.
 struct rail_entry {
   std::string name;
-  std::string address;  ///< for people
+  std::string address;  ///< as text
   int peers = 0;        ///< processes of the job that are reached over it
 };
 
-/// The composition: builds the parts of one member of a job in order, and takes them down in
-/// reverse order. A value without globals: several may live in one process.
-/// Threads:  `start` and `stop` alone; the rest any thread.
+/// Builds the parts of one member of a job in order, and destroys them in reverse order. It has no
+/// globals: several may exist in one process.
+/// Threads:  `start` and `stop` with no other thread; the rest any thread.
 /// Progress: `start` and `stop` wait for the other ranks, each step with a deadline.
 class instance {
  public:
-  /// Joins the job, opens the rails, and tells the others where this process is. It connects to
-  /// none of them: a peer is made on first use. Collective over the job.
+  /// Joins the job, opens the rails, and publishes where this process is. Connects to no process: a
+  /// peer is made on first use. Collective over the job.
   [[nodiscard]] static base::result<std::unique_ptr<instance>> start(const settings& how);
   /// After the caller's own barrier: closes the rails, stops the threads, leaves the job.
   [[nodiscard]] base::result<> stop();
@@ -48,9 +48,10 @@ class instance {
   [[nodiscard]] int size() const noexcept;
   /// The processes of the job, in the order of their ranks in it.
   [[nodiscard]] const processes::membership_ref& job_members() const noexcept;
-  /// Number of the node that a process runs on: equal numbers share memory. 0 is the first rank's.
+  /// The number of the node on which a process runs: equal numbers share memory. 0 is the first
+  /// rank's.
   [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
-  /// Are these processes, on some computer, more than its processors? The same answer everywhere.
+  /// Whether these processes outnumber the processors of some computer. The same answer everywhere.
   [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
   /// For `headway info`: makes peers of all processes of the job, to count them.
   [[nodiscard]] std::vector<rail_entry> rails() const;
@@ -60,9 +61,9 @@ class instance {
   [[nodiscard]] progress::engine& progress() noexcept;
   [[nodiscard]] messages::exchange& messages() noexcept;
   [[nodiscard]] endpoints::service& endpoints() noexcept;
-  /// Where the processes of this node show each other small values; null: not on these rails.
+  /// The shared lines of the processes of this node; null: no rail has them.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
-  /// The memory contract of the rail between this node's processes; null: not on these rails.
+  /// The memory contract of the rail between this node's processes; null: no rail has it.
   [[nodiscard]] rails::memory* node_memory() noexcept;
 
  private:

@@ -15,26 +15,26 @@
 
 namespace headway::runtime {
 
-/// Finds the rails to a process of the job in its record, when that process is used first; and
-/// keeps the profiles of those rails from one job to the next.
+/// Finds the rails to a process of the job in its record, when that process is first used; and
+/// stores the profiles of those rails for later jobs.
 /// Shape:    nothing for a process that was not used.
-/// Threads:  as `packets::router`; `keep_profiles` alone.
+/// Threads:  as `packets::router`; `keep_profiles` with no other thread.
 class job_router final : public packets::router {
  public:
-  /// What it looks up; all of it outlives it.
+  /// What it uses; all of it outlives it.
   struct sources {
     launch::job& job;
     const processes::table& processes;
     const wireup::places& places;
-    const wireup::own_rails& rails;  ///< in the order in which the peers have them
+    const wireup::own_rails& rails;  ///< in the order of the rails of `peers`
     const wireup::rail_profiles& profiles;
   };
   explicit job_router(const sources& from);
 
   [[nodiscard]] base::result<> route(packets::peers& all, rails::peer_id id) override;
-  /// Those of this node: shared memory sees their end.
+  /// Processes of this node: shared memory detects their end.
   [[nodiscard]] bool end_is_seen(rails::peer_id id) const noexcept override;
-  /// Stores what transfers have taught about the rails to each peer that has several.
+  /// Stores the profiles that this job's transfers have shown for peers with several rails.
   void keep_profiles(packets::peers& all) const;
 
  private:

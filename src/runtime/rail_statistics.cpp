@@ -6,7 +6,7 @@
 namespace headway::runtime {
 namespace {
 
-/// Of rails that carry messages to some peer together with others.
+/// For rails that reach some peer together with others.
 void add_bundle_rows(const packets::peers& peers, watch::page_image& image) {
   constexpr std::uint64_t milli = 1000;
   for (std::size_t i = 0; i < peers.rail_count(); ++i) {

@@ -15,7 +15,7 @@
 
 namespace headway::runtime {
 
-/// What the user chooses, for all parts of an instance and for what stands on it.
+/// The user's settings for all parts of an instance and for the modules above it.
 struct settings {
   base::log_settings log = {};
   topology::settings topology = {};
@@ -30,7 +30,7 @@ struct settings {
   endpoints::settings endpoints = {};
   collectives::settings collectives = {};
 
-  /// The one place that reads the environment for an instance.
+  /// The only place that reads the environment for an instance.
   [[nodiscard]] static settings from_environment();
 };
 

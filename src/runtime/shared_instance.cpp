@@ -17,12 +17,13 @@ base::mutex lifetime;  // cold: start and end only
 std::unique_ptr<instance> the_instance HEADWAY_GUARDED_BY(lifetime);
 int holders HEADWAY_GUARDED_BY(lifetime) = 0;
 bool over HEADWAY_GUARDED_BY(lifetime) = false;
-// Of a child: its parent's, which it leaves as it is. Reachable, or leak checkers would complain.
+// In a child: its parent's, which is left as it is. Reachable, so that leak checkers do not report
+// it.
 instance* left_to_parent = nullptr;
 std::atomic<bool> forked{false};  // relaxed: set before a child has more than one thread
 
-/// The end of a child must not be taken for its parent's: the runtime's destructor says good-bye.
-/// A child has one thread, and must not wait for a lock that another one held.
+/// A child must not run the runtime's destructor, which would say goodbye in its parent's name. A
+/// child has one thread, and must not wait for a lock that another thread held.
 void in_child() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
   if (!the_instance) return;
   left_to_parent = the_instance.release();
@@ -39,7 +40,7 @@ const settings& own_settings() {
 bool in_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
 
 base::result<instance*> hold() {
-  // Before the lock, which another thread may have held when the process was forked.
+  // Before the lock, which another thread may have held at the fork.
   if (in_forked_child()) return base::failed(base::fault_kind::unsupported, forked_child_text);
   const base::lock_guard held(lifetime);
   if (over)

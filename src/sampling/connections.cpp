@@ -9,7 +9,7 @@ namespace {
 constexpr double gain_min = 1.1;
 constexpr std::size_t rounds_min = 4;
 
-/// So many of the rounds are below it.
+/// So many rounds are slower than the usual one.
 double above(std::vector<double> all, std::size_t count) {
   const auto at = all.begin() + static_cast<std::ptrdiff_t>(count);
   std::ranges::nth_element(all, at);

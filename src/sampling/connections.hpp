@@ -8,7 +8,7 @@ namespace headway::sampling {
 /// To a peer over one interface, at most.
 constexpr int connections_max = 8;
 
-/// What a stream over so many connections at once was measured to carry, a number for each round.
+/// The measured rates of a stream over so many connections at once, a number for each round.
 struct stream_rates {
   int connections = 1;
   std::vector<double> bytes_per_ns;
@@ -17,19 +17,21 @@ struct stream_rates {
   [[nodiscard]] double usual() const;  ///< the median
 };
 
-/// Of both directions together, round by round: a byte there and one back. So that more connections
-/// do not count as better where they gain on one way what they lose on the other.
+/// The rate of both directions together, round by round: a byte there and one back. So more
+/// connections do not count as better if they gain in one direction what they lose in the other.
 [[nodiscard]] std::vector<stream_rates> there_and_back(std::span<const stream_rates> there,
                                                        std::span<const stream_rates> back);
 
 /// How many connections pay, from streams over one and over more of them, fewer first: the smallest
-/// number that more do not improve upon. More count as better when the usual rate is a tenth higher
-/// and every round but one faster than every round but one of fewer: what a busy machine does to
-/// some rounds is no gain. Of seven rounds of nothing but noise, one in a hundred looks like one.
+/// number that larger ones do not improve upon. A larger number counts as better if its usual rate
+/// is a tenth higher and every round but one is faster than every round but one of the smaller:
+/// what a busy machine does to some rounds is no gain. Of seven rounds of pure noise, one in a
+/// hundred looks like a gain.
 ///
-/// A connection more costs: packets to a peer with several are numbered and kept (packets/bundle).
-/// Errors:   what makes no sense, or has less than four rounds, counts as not measured; without a
-///           stream over one: 1.
+/// Another connection has a cost: packets to a peer with several are numbered and kept
+/// (packets/bundle).
+/// Errors:   invalid streams, and those with less than four rounds, are ignored; without a stream
+///           over one connection: 1.
 [[nodiscard]] int connections_that_pay(std::span<const stream_rates> measured);
 
 }  // namespace headway::sampling

@@ -20,13 +20,14 @@ void curve::draw_lines() noexcept {
   for (auto& t : ns_) t = std::clamp(t, ns_min, ns_max);
   for (std::size_t i = 1; i < sample_count; ++i) {
     const double step = size_of(i) - size_of(i - 1);
-    // The second term keeps the line's rise above what a double can hold of so large a time.
+    // The second term keeps the line rising by more than the resolution of a double at so large a
+    // time.
     const double rise = std::max(step * slope_min, ns_[i - 1] * 1e-12);
     ns_[i] = std::max(ns_[i], ns_[i - 1] + rise);
     slope_[i - 1] = (ns_[i] - ns_[i - 1]) / step;
   }
   slope_.back() = slope_[sample_count - 2];
-  // Positive and rising, so that a size and a time determine each other.
+  // Positive and rising, so that a size determines a time and vice versa.
   HEADWAY_DEBUG_ASSERT(ns_[0] > 0 &&
                        std::ranges::all_of(slope_, [](double slope) { return slope > 0; }));
   for (std::size_t i = 0; i < sample_count; ++i) per_ns_[i] = 1 / slope_[i];
@@ -62,14 +63,14 @@ void curve::fill_gaps(values& ns) noexcept {
       ns[j] = ns[before] + (size_of(j) - size_of(before)) * slope;
     before = i;
   }
-  // With a single sample its own rate: the time of nothing is not known.
+  // With a single sample, the rate of that one: the time of nothing is unknown.
   if (before == first) slope = ns[first] / size_of(first);
   for (std::size_t j = before + 1; j < sample_count; ++j)
     ns[j] = ns[before] + (size_of(j) - size_of(before)) * std::max(slope, slope_min);
 }
 
-/// A larger size that seems quicker is noise: the two share their mean, with their like before
-/// them where that would fall again (isotonic regression by pooling neighbours).
+/// A larger size that seems faster is noise: the two are replaced by their mean, together with
+/// their predecessors where that would fall again (isotonic regression by pooling neighbours).
 void curve::level_falls(values& ns) noexcept {
   struct pool {
     double mean = 0;
@@ -97,7 +98,8 @@ void curve::level_falls(values& ns) noexcept {
 void curve::learn(std::uint64_t bytes, double ns, double weight) noexcept {
   HEADWAY_DEBUG_ASSERT(weight >= 0 && weight <= 1);
   if (bytes == 0 || !measured(ns)) return;
-  // One transfer may have waited for anything: none moves a sample by more than four times.
+  // One transfer may have been delayed arbitrarily: no sample changes by more than a factor of
+  // four.
   const double wrong = std::clamp(ns / ns_for(bytes), 0.25, 4.0);
   const double place = std::log2(static_cast<double>(bytes));
   for (std::size_t i = 0; i < sample_count; ++i) {

@@ -12,19 +12,18 @@
 
 namespace headway::sampling {
 
-/// How long something takes against its size: samples at powers of two, straight lines between
-/// them, and the last line goes on for ever.
+/// A duration as a function of a size: samples at powers of two and straight lines between them;
+/// the last line continues for ever.
 ///
-/// Shape:    27 samples, 1 byte to 64 MB, in nanoseconds; always positive and increasing, so that
-///           a size and a time determine each other. Nothing allocates.
-/// Threads:  a value; its owner's.
-/// Errors:   samples that make no sense (not finite, not positive) count as not measured.
+/// Shape:    27 samples, 1 byte to 64 MB, in nanoseconds; always positive and increasing, so that a
+///           size determines a time and vice versa. Nothing allocates.
+/// Threads:  a value; the caller serializes.
+/// Errors:   invalid samples (not finite, not positive) count as not measured.
 /// Source:   multirail08, section III-C: sampling at powers of two, logarithm, interpolation.
 class curve {
  public:
   static constexpr std::size_t sample_count = 27;
-  /// Every line rises at least so much: a measured plateau is noise, or a rail of a petabyte a
-  /// second.
+  /// The least slope of a line: a measured plateau is noise, or a rail of a petabyte a second.
   static constexpr double slope_min = 1e-6;  // ns per byte
   static constexpr double ns_min = 1e-3;
   static constexpr double ns_max = 1e15;  // eleven days
@@ -33,34 +32,34 @@ class curve {
     return std::uint64_t{1} << sample;
   }
 
-  /// A rail about which only two things are known.
+  /// The curve of a rail of which only latency and rate are known.
   [[nodiscard]] static curve straight(double latency_ns, double bytes_per_ns) noexcept;
-  /// `ns[i]` is the time of 2^i bytes; 0 or less: not measured. Gaps are filled by the line between
-  /// their neighbours, neighbours that fall are averaged. Nothing: no sample makes sense.
+  /// `ns[i]` is the time of 2^i bytes; 0 or less: not measured. Gaps are interpolated, falling
+  /// neighbours are averaged. Nothing: no sample is valid.
   [[nodiscard]] static std::optional<curve> from_samples(std::span<const double> ns) noexcept;
 
   [[nodiscard]] double sample_ns(std::size_t sample) const noexcept {
     HEADWAY_DEBUG_ASSERT(sample < sample_count);
     return ns_[sample];
   }
-  /// What even the smallest transfer takes.
+  /// The time of the smallest transfer.
   [[nodiscard]] double latency_ns() const noexcept { return ns_[0]; }
-  /// Of the largest samples, in bytes per nanosecond (GB/s).
+  /// The rate at the largest samples, in bytes per nanosecond (GB/s).
   [[nodiscard]] double rate() const noexcept { return 1 / slope_[sample_count - 1]; }
 
-  /// Nothing takes no time.
+  /// Zero bytes take no time.
   [[nodiscard]] double ns_for(std::uint64_t bytes) const noexcept {
     if (bytes == 0) return 0;
     const auto s = segment_of_bytes(bytes);
     return ns_[s] + (static_cast<double>(bytes) - static_cast<double>(bytes_of(s))) * slope_[s];
   }
-  /// The most bytes that take no longer than `ns`; less than 1 when it is below the latency.
+  /// The most bytes that take at most `ns`; less than 1 if `ns` is below the latency.
   [[nodiscard]] double bytes_in(double ns) const noexcept {
     const int s = segment_of_ns(ns, -1, static_cast<int>(sample_count) - 1);
     return s < 0 ? 0 : bytes_in(ns, static_cast<std::size_t>(s));
   }
 
-  /// The line that `ns` lies on, -1 below the first, known to be within `low` and `high`.
+  /// The line that contains `ns`, -1 below the first; searched between `low` and `high`.
   [[nodiscard]] int segment_of_ns(double ns, int low, int high) const noexcept {
     while (low < high) {
       const int middle = (low + high + 1) / 2;
@@ -78,8 +77,8 @@ class curve {
   /// Bytes per nanosecond on that line.
   [[nodiscard]] double rate_of(std::size_t segment) const noexcept { return per_ns_[segment]; }
 
-  /// Learns from one transfer: `bytes` took `ns`. The samples beside it move by `weight` (0 to 1)
-  /// of what was wrong (as a factor), those further away by a quarter for each power of two.
+  /// Updates the curve with one transfer: `bytes` took `ns`. The adjacent samples move by `weight`
+  /// (0 to 1) of the error (as a factor), others by a quarter less for each power of two.
   void learn(std::uint64_t bytes, double ns, double weight) noexcept;
 
  private:
@@ -94,7 +93,7 @@ class curve {
   void draw_lines() noexcept;
 
   values ns_{};
-  values slope_{};   // of the line that begins at the sample; the last goes on for ever
+  values slope_{};   // of the line that begins at the sample; the last one continues
   values per_ns_{};  // 1 / slope_
 };
 

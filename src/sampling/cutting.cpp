@@ -16,9 +16,9 @@ bool cutting_pays(std::span<const way> ways, std::uint64_t bytes, double wake_ns
   shares = shares.first(ways.size());
   double alone = end_of(ways[0], bytes);
   for (const auto& w : ways) alone = std::min(alone, end_of(w, bytes));
-  // What it gains with all threads awake must be more than waking costs …
+  // The gain with all threads awake must exceed the cost of waking them …
   if (alone - divide(ways, bytes, shares, least) <= wake_ns) return false;
-  // … and so must the parts be cut that all end together although some begin later.
+  // … and the parts must be cut so that all end together although some begin later.
   std::array<way, ways_max> late;
   std::ranges::copy(ways, late.begin());
   for (std::size_t i = 1; i < ways.size(); ++i) late[i].busy_ns += wake_ns;

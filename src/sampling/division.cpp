@@ -10,8 +10,8 @@
 namespace headway::sampling {
 namespace {
 
-/// The dichotomy: an interval that the common end lies in, and for each rail the lines of its
-/// curve that the interval's ends lie on. Where those are the same the rest is arithmetic.
+/// Bisection: an interval that contains the common end, and for each rail the lines of its curve
+/// that contain the ends of the interval. Once these lines are the same, the rest is arithmetic.
 class search {
  public:
   search(std::span<const way> ways, std::uint32_t members, std::uint64_t bytes) noexcept
@@ -25,10 +25,10 @@ class search {
     }
   }
 
-  /// The common end; after it, `share_of`.
+  /// Finds the common end; afterwards call `share_of`.
   double run() noexcept {
     narrow_lines();
-    // 2^64 is more than any interval of nanoseconds; lines are usually found within twenty steps.
+    // 2^64 exceeds any interval of nanoseconds; the lines are usually found within twenty steps.
     for (int step = 0; step < 64 && !on_one_line_each(); ++step) {
       const double middle = low_ns_ + (high_ns_ - low_ns_) / 2;
       if (middle <= low_ns_ || middle >= high_ns_) break;
@@ -53,7 +53,7 @@ class search {
   struct rail {
     const way* of = nullptr;
     std::size_t index = 0;
-    int low = -1;  // -1: not free, or nothing could arrive, by then
+    int low = -1;  // -1: by then the rail is not free, or nothing could arrive
     int high = static_cast<int>(curve::sample_count) - 1;
   };
 
@@ -71,8 +71,8 @@ class search {
     return true;
   }
 
-  /// Rounding leaves less than a byte for each rail, and on a line that is all but flat what a
-  /// double does not know of its time: the quickest rail gives or takes it, for the least time.
+  /// Rounding leaves less than a byte for each rail, and on an almost flat line as much as the
+  /// resolution of a double: the fastest rail takes or gives it, at the least cost.
   void level(std::span<std::uint64_t> shares, std::uint64_t bytes,
              std::uint64_t sum) const noexcept {
     std::uint32_t asked = 0;
@@ -86,7 +86,7 @@ class search {
         best = rate;
         quickest = i;
       }
-      HEADWAY_DEBUG_ASSERT(quickest < count_);  // together they have what is too much
+      HEADWAY_DEBUG_ASSERT(quickest < count_);  // their shares together contain the excess
       asked |= std::uint32_t{1} << quickest;
       auto& share = shares[rails_[quickest].index];
       const auto after = sum < bytes ? share + (bytes - sum) : share - std::min(share, sum - bytes);
@@ -107,7 +107,7 @@ class search {
     return sum;
   }
 
-  /// Each rail is on one line: what they carry together grows evenly from `low_ns_` on.
+  /// Each rail is on one line: their total grows linearly from `low_ns_` on.
   [[nodiscard]] double meet() const noexcept {
     double rate = 0;
     for (std::size_t i = 0; i < count_; ++i)
@@ -138,12 +138,12 @@ double latest(std::span<const way> ways, std::span<const std::uint64_t> shares) 
   return end;
 }
 
-/// What the caller promises of a rail.
+/// Checks what the caller promises about a rail.
 [[maybe_unused]] bool sound(const way& w) noexcept {
   return w.time != nullptr && std::isfinite(w.busy_ns) && w.busy_ns >= 0;
 }
 
-/// What `divide` promises of its answer.
+/// Checks the promises of `divide`.
 [[maybe_unused]] bool all_given(std::span<const std::uint64_t> shares,
                                 std::uint64_t bytes) noexcept {
   return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}) == bytes;

@@ -13,8 +13,8 @@
 namespace headway::sampling {
 namespace {
 
-/// The lower quartile of a rail's own times lies within a small factor of the quickest. Or a link
-/// of limited rate has let the first bytes pass at once: then the others agree with each other.
+/// The lower quartile of a rail's own times is within a small factor of the fastest. Exception: a
+/// link of limited rate passes the first bytes at once; then the others agree with each other.
 constexpr double spread_max = 8, agreement_max = 2;
 
 }  // namespace
@@ -24,8 +24,8 @@ reading read(std::span<double> times_ns, std::uint64_t bytes, const plausible_ra
   std::ranges::sort(times_ns);
   const double usual_ns = times_ns[times_ns.size() / 4];
   const double for_bytes_ns = usual_ns - within.empty_ns;
-  // In this order: an exchange without bytes that took too long makes the times of others too
-  // short, and their rates too high.
+  // In this order: if an exchange without bytes took too long, the times of the others seem too
+  // short and their rates too high.
   auto why = doubt::none;
   const double slow_ns = times_ns[times_ns.size() * 3 / 4];
   if (usual_ns > spread_max * times_ns.front() && slow_ns > agreement_max * usual_ns) {
@@ -39,11 +39,11 @@ reading read(std::span<double> times_ns, std::uint64_t bytes, const plausible_ra
 }
 
 double memory_bytes_per_ns() {
-  constexpr std::size_t bytes = 64 * 1024;  // with its copy in any second-level cache
+  constexpr std::size_t bytes = 64 * 1024;  // fits, with its copy, into any second-level cache
   constexpr std::size_t repeats = 100;
   std::vector<std::uint8_t> from(bytes), to(bytes);
   std::uint64_t best_ns = UINT64_MAX;
-  std::uint64_t seen = 0;  // so that each copy is needed
+  std::uint64_t seen = 0;  // makes each copy necessary
   for (std::size_t i = 0; i < repeats; ++i) {
     from[i] = static_cast<std::uint8_t>(i);
     const auto before = base::now_ns();

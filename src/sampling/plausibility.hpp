@@ -9,35 +9,35 @@
 
 namespace headway::sampling {
 
-/// Why a measured time cannot be what a rail takes.
+/// Why a measured time cannot be that of a rail.
 enum class doubt : std::uint32_t {
   none,
   not_above_empty,  ///< bytes took no longer than none
-  spread,           ///< most repetitions took many times what the quickest did, and differ
+  spread,           ///< most repetitions took many times as long as the fastest, and differ
   above_memory,     ///< a higher rate than that of this machine's memory
 };
 
-/// What a time of one size is judged by.
+/// The reference for the times of one size.
 struct plausible_range {
-  double empty_ns = 0;          ///< what the same exchange takes without bytes
+  double empty_ns = 0;          ///< the time of the same exchange without bytes
   double bytes_per_ns_max = 0;  ///< of memory
 };
 
-/// What repeated exchanges of one size say.
+/// The result of repeated exchanges of one size.
 struct reading {
-  double ns = 0;  ///< the lower quartile: what another program's turn takes is not the rail's
+  double ns = 0;  ///< the lower quartile: turns of other programs are not the rail's time
   doubt why = doubt::none;
 };
 
 /// Shape:    reorders `times_ns`, which must not be empty.
 /// Threads:  any.
-/// Source:   the resonance of busy machines with short measurements: `headway sample` on a machine
-///           with more running threads than cores.
+/// Source:   experience with short measurements on busy machines: `headway sample` with more
+///           running threads than cores.
 [[nodiscard]] reading read(std::span<double> times_ns, std::uint64_t bytes,
                            const plausible_range& within);
 
 /// Measures until a reading is plausible, at most `attempts` times. `measure` returns a result of a
-/// reading; `again(why)`, called before each repetition, may change what it is judged by.
+/// reading; `again(why)`, called before each repetition, may change the reference.
 template <class Measure, class Again>
 [[nodiscard]] auto read_until_plausible(int attempts, Measure measure, Again again)
     -> decltype(measure()) {
@@ -49,10 +49,10 @@ template <class Measure, class Again>
   return found;
 }
 
-/// The rate of a copy inside the processor's cache: no rail is quicker. Takes some 100 us.
+/// The rate of a copy inside the processor's cache: no rail is faster. Takes some 100 us.
 [[nodiscard]] double memory_bytes_per_ns();
 
-/// For a user: "1024 bytes took no longer than none".
+/// For users: "1024 bytes took no longer than none".
 [[nodiscard]] std::string text_of(doubt why, std::uint64_t bytes);
 
 }  // namespace headway::sampling

@@ -7,20 +7,20 @@
 
 namespace headway::sampling {
 
-/// When a rail will be free, from what was given to it and what has come through.
+/// When a rail will be free, from what it was given and what has arrived.
 /// Shape:    times in nanoseconds of the caller's clock, durations as predicted.
-/// Threads:  its owner's.
+/// Threads:  the caller serializes.
 /// Source:   multirail08, section II-B: the time remaining before a rail becomes idle.
 class rail_clock {
  public:
-  /// A transfer that takes `duration_ns` on a free rail joins those before it.
+  /// Adds a transfer that takes `duration_ns` on a free rail.
   void begun(std::uint64_t now_ns, double duration_ns) noexcept {
     HEADWAY_DEBUG_ASSERT(duration_ns >= 0);
     owed_ns_ += duration_ns;
     free_at_ns_ = std::max(free_at_ns_, static_cast<double>(now_ns)) + duration_ns;
   }
-  /// One of them has ended, for which `duration_ns` was predicted: what is left takes its time
-  /// from now, whatever was wrong before.
+  /// One of them has ended, for which `duration_ns` was predicted: the others take their time from
+  /// now, and earlier errors are dropped.
   void ended(std::uint64_t now_ns, double duration_ns) noexcept {
     owed_ns_ = std::max(0.0, owed_ns_ - duration_ns);
     free_at_ns_ = static_cast<double>(now_ns) + owed_ns_;

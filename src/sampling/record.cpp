@@ -38,7 +38,7 @@ std::optional<Number> number_in(std::string_view text) noexcept {
   return value;
 }
 
-/// Takes the text apart line by line, and each line word by word.
+/// Parses the text line by line, and each line word by word.
 class reader {
  public:
   explicit reader(std::string_view text) : left_(text) {}
@@ -85,7 +85,7 @@ bool read_sample(std::string_view text, std::size_t which, std::array<samples, 3
   return text.empty();
 }
 
-/// A curve at its bound rises beyond it by what keeps it rising; a reader accepts no more.
+/// A curve at its upper bound still rises by its least slope beyond it; a reader accepts no more.
 double written(const curve& c, std::size_t sample) {
   return std::min(c.sample_ns(sample), curve::ns_max);
 }

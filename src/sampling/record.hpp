@@ -9,7 +9,7 @@
 
 namespace headway::sampling {
 
-/// Whose profile it is: a pair of hosts and the rail between them.
+/// Identifies a profile: a pair of hosts and the rail between them.
 struct profile_key {
   std::string here;   ///< host of the sender
   std::string there;  ///< host of the receiver
@@ -18,15 +18,15 @@ struct profile_key {
   bool operator==(const profile_key&) const = default;
 };
 
-/// A profile as it is kept: for whom, of what, and when.
+/// A profile as it is stored: its key, its origin and its date.
 struct record {
   profile_key key;
-  std::string hardware;           ///< what would make it stale: "1000 Mbit/s, mtu 1500"
+  std::string hardware;           ///< the profile is stale if it changes: "1000 Mbit/s, mtu 1500"
   std::uint64_t measured_at = 0;  ///< seconds since 1970
   profile found;
 };
 
-/// As lines of text, with a sum over them at the end:
+/// As lines of text, with a checksum at the end:
 ///
 ///     headway profile 2
 ///     here node1
@@ -37,7 +37,7 @@ struct record {
 ///     sum 0123456789abcdef
 [[nodiscard]] std::string text_of(const record& r);
 
-/// Errors:   `bad_input` with what is wrong and in which line. Any bytes may be given.
+/// Errors:   `bad_input` with the kind of error and the line. Any bytes may be passed.
 [[nodiscard]] base::result<record> record_of(std::string_view text);
 
 }  // namespace headway::sampling

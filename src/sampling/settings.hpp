@@ -4,7 +4,7 @@
 
 namespace headway::sampling {
 
-/// Where the user's profiles are kept, and how long they hold.
+/// Where the user's profiles are kept, and for how long they are valid.
 struct settings {
   std::filesystem::path folder = {};  ///< HEADWAY_CACHE and others; empty: profiles are not kept
   int days_max = 90;                  ///< HEADWAY_PROFILE_DAYS

@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t day_s = 24 * 60 * 60;
 constexpr std::size_t file_bytes_max = 64 * 1024;
 
-/// Names of hosts and rails as parts of a file's name: what is no letter, digit, '.' or '-' is
-/// written as its number, so that two names never share a file and none leaves the folder.
+/// Names of hosts and rails as parts of a file's name: characters other than letters, digits, '.'
+/// and '-' are written as numbers, so that two names never share a file and none leaves the folder.
 std::string in_file_name(std::string_view text) {
   std::string made;
   for (const char c : text) {
@@ -58,7 +58,7 @@ std::filesystem::path store::file_of(const profile_key& key) const {
                                    in_file_name(key.rail));
 }
 
-/// What can be used of it; what cannot is said in the log.
+/// The profile, if it can be used; otherwise the reason is logged.
 std::optional<record> store::read(const std::filesystem::path& file, std::string_view hardware,
                                   std::uint64_t now_s) const {
   if (how_.folder.empty()) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<profile> store::find(const profile_key& key, std::string_view hard
 
 std::vector<record> store::several(std::string_view here, std::string_view rail,
                                    std::string_view hardware, std::uint64_t now_s) const {
-  const auto begin = in_file_name(here) + "_";  // in a part of a name there is no '_'
+  const auto begin = in_file_name(here) + "_";  // encoded names contain no '_'
   const auto end = "_" + in_file_name(rail);
   std::vector<record> found;
   if (how_.folder.empty()) return found;

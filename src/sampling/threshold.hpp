@@ -9,8 +9,8 @@
 namespace headway::sampling {
 
 /// The size from which `pays(bytes)` holds up to `most`; `most` itself if it does not hold there.
-/// What comes and goes below with the noise of small samples does not count. Powers of two are
-/// looked at from above, then the last step is halved.
+/// Fluctuations below, from the noise of small samples, do not count: powers of two are tested from
+/// above, then the last step is bisected.
 template <class Predicate>
 [[nodiscard]] std::uint64_t threshold(std::uint64_t most, Predicate pays) {
   if (most == 0 || !pays(most)) return most;
@@ -30,8 +30,8 @@ template <class Predicate>
   return does;
 }
 
-/// From so many bytes on, announcing a message and dividing it over all of `rails` is quicker than
-/// one packet on the best of them. At most `packet_bytes_max`.
+/// The size from which announcing a message and dividing it over all of `rails` is faster than one
+/// packet on the best of them. At most `packet_bytes_max`.
 [[nodiscard]] std::uint64_t dividing_pays_from(std::span<const profile* const> rails,
                                                std::uint64_t packet_bytes_max,
                                                std::uint64_t piece_bytes_min) noexcept;

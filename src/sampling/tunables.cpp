@@ -19,7 +19,7 @@ base::text_tunable cache_wanted{"HEADWAY_CACHE", "", "/var/tmp/headway",
                                 "folder of what can be made again, such as profiles of rails; "
                                 "empty: $XDG_CACHE_HOME/headway or ~/.cache/headway"};
 
-/// An absolute path in a variable of the desktop's, which is no setting of ours.
+/// An absolute path in a variable of the desktop, which is not one of our settings.
 std::filesystem::path path_in(const char* name) {
   const char* text = std::getenv(name);
   const std::filesystem::path path(text ? text : "");

@@ -9,8 +9,7 @@
 namespace headway::topology {
 namespace {
 
-/// The number that the file `name` of each processor's folder has; -1 if they differ or one is
-/// missing.
+/// The number in the file `name` of each processor's folder; -1 if they differ or one is missing.
 int common_number(std::span<const int> processors, const std::filesystem::path& folder,
                   const char* name) {
   int common = -1;

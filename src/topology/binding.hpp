@@ -5,16 +5,16 @@
 
 namespace headway::topology {
 
-/// What holds every processor that this process is bound to, by the kernel's numbers; -1: nothing
-/// of that kind holds all of them, or the kernel does not say.
+/// What contains every processor to which this process is bound, by the kernel's numbers; -1:
+/// nothing of that kind contains all, or the kernel does not report it.
 struct binding {
   int package = -1;
   int cache = -1;  ///< the L3 cache
 
-  /// Of this process's affinity mask. Reads two files for each processor of the mask, up to the
+  /// For this process's affinity mask. Reads two files for each processor of the mask, up to the
   /// first that differs.
   [[nodiscard]] static binding own();
-  /// Of the given processors. `folder` has the layout of /sys/devices/system/cpu.
+  /// For the given processors. `folder` has the layout of /sys/devices/system/cpu.
   [[nodiscard]] static binding of(std::span<const int> processors,
                                   const std::filesystem::path& folder);
 };

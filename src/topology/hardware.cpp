@@ -31,7 +31,7 @@ hardware::kind kind_of(hwloc_obj_type_t type) {
   }
 }
 
-/// A topology of hwloc while its objects are read.
+/// A topology of hwloc, loaded while its objects are read.
 class reader {
  public:
   explicit reader(const hwloc_library& by) : by_(by) {}
@@ -44,8 +44,8 @@ class reader {
   [[nodiscard]] base::result<> read(const std::string& description) {
     if (by_.init(&topology_) != 0) return base::failed_errno("hwloc_topology_init", errno);
     keep_levels();
-    // Its x86 component binds the caller to each processor in turn, and waits for each; what Linux
-    // says in /sys is enough.
+    // hwloc's x86 component binds the caller to each processor in turn, and waits for each; the
+    // information in /sys suffices.
     by_.set_components(topology_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (!description.empty() && by_.set_synthetic(topology_, description.c_str()) != 0)
       return base::failed(base::fault_kind::bad_input,
@@ -74,7 +74,7 @@ class reader {
     for (int p = by_.next_in(from->cpuset, -1); p >= 0; p = by_.next_in(from->cpuset, p))
       made.processors.push_back(p);
     all.push_back(std::move(made));
-    if (from->type == HWLOC_OBJ_CORE) return;  // its processors are no places of their own
+    if (from->type == HWLOC_OBJ_CORE) return;  // processors of a core are no places of their own
     for (auto child = from->first_child; child; child = child->next_sibling)
       add(all, child, depth + 1);
   }

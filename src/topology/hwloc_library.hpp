@@ -6,8 +6,8 @@
 
 namespace headway::topology {
 
-/// The functions of libhwloc that are used here, found when they are needed: one process of a node
-/// loads the library, the others do not pay for it.
+/// The functions of libhwloc that are used here, loaded on demand: only one process of a node pays
+/// for loading the library.
 struct hwloc_library {
   decltype(&hwloc_topology_init) init = nullptr;
   decltype(&hwloc_topology_destroy) destroy = nullptr;

@@ -20,7 +20,7 @@ namespace headway::topology {
 
 struct machine::parts {
   std::vector<place> places;
-  std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root where there is none
+  std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root if there is none
   bool imagined = false;
   int node_processors = 1;
   int quota_processors = INT32_MAX;  // read once: quotas change rarely, and their files are slow
@@ -28,7 +28,7 @@ struct machine::parts {
 
 namespace {
 
-/// What is true of every tree: a parent comes before its children, and has their processors.
+/// Invariants of every tree: a parent comes before its children, and contains their processors.
 bool sound(const std::vector<place>& places) {
   return !places.empty() && !places[0].processors.empty() &&
          std::ranges::all_of(places.begin() + 1, places.end(), [&](const place& p) {
@@ -47,14 +47,14 @@ std::vector<place_id> leaves(const std::vector<place>& places) {
   return leaf_of;
 }
 
-/// The calling thread's processor, read where the kernel writes it at each context switch.
-/// `sched_getcpu` reads it there too, in thirty instructions, and every poll asks.
+/// The calling thread's processor, which the kernel writes at each context switch. `sched_getcpu`
+/// reads the same word in thirty instructions; every poll needs it.
 int processor_here() noexcept {
 #ifdef HEADWAY_HAS_RSEQ
   const auto* self = static_cast<const char*>(__builtin_thread_pointer());
   const auto* registered = reinterpret_cast<const struct rseq*>(self + __rseq_offset);
   const auto id = static_cast<int>(__atomic_load_n(&registered->cpu_id, __ATOMIC_RELAXED));
-  if (id >= 0) return id;  // else it was not registered
+  if (id >= 0) return id;  // otherwise the thread is not registered
 #endif
   return sched_getcpu();
 }
@@ -99,9 +99,9 @@ bool machine::imagined() const noexcept { return parts_->imagined; }
 std::vector<place_id> machine::places_at(level which) const {
   const auto& all = parts_->places;
   std::vector<place_id> chosen;
-  // A parent comes before its children, so going backwards the narrowest that fit are met first.
-  // Children are of one level and fit all or none, so no part of the machine is left out.
-  std::vector<bool> below(all.size(), false);  // something below it was chosen
+  // A parent comes before its children, so walking backwards meets the narrowest ones first.
+  // Children have one level, so all of them fit or none, and no part of the machine is left out.
+  std::vector<bool> below(all.size(), false);  // a descendant was chosen
   for (std::size_t i = all.size(); i-- > 0;) {
     const auto parent = static_cast<std::size_t>(all[i].parent);
     if (!below[i] && all[i].widest <= which) {
@@ -114,9 +114,9 @@ std::vector<place_id> machine::places_at(level which) const {
   return chosen;
 }
 
-// pioman caches a thread's place because asking took microseconds (mechanism 4). Since glibc 2.35
-// the kernel keeps it up to date in the thread's rseq area and sched_getcpu is a load of it, about
-// 2 ns: cheaper than checking whether a cache is stale, and never stale.
+// pioman caches a thread's place because a query took microseconds (mechanism 4). Since glibc 2.35
+// the kernel keeps it in the thread's rseq area and sched_getcpu is a load of it, about 2 ns:
+// cheaper than checking whether a cache is stale, and never stale.
 place_id machine::here() const noexcept {
   const int processor = processor_here();
   const auto& table = parts_->leaf_of_processor;

@@ -12,10 +12,10 @@
 
 namespace headway::topology {
 
-/// A node of the pruned machine tree, and with it a queue of the progression engine. 0 is the root.
+/// A node of the pruned machine tree, and of the tree of the engine's queues. 0 is the root.
 enum class place_id : std::uint16_t { root = 0 };
 
-/// What a place shares: from the widest to the narrowest.
+/// What the processors of a place share: from the widest to the narrowest.
 enum class level : std::uint8_t { machine, package, die, l3, core };
 
 struct place {
@@ -24,8 +24,8 @@ struct place {
   std::string name;             ///< "machine", "package 0", "L3 1", "core 5"
   std::vector<int> processors;  ///< kernel numbers of the processors below, ascending
   int children = 0;
-  /// The widest level that it stands for. Levels without siblings are pruned, so it stands for all
-  /// levels from here down to those of its children; a leaf for all down to the core.
+  /// The widest level that it represents. Levels without siblings are pruned, so it represents all
+  /// levels from this one down to those of its children; a leaf down to the core.
   level widest = level::machine;
 };
 
@@ -36,41 +36,41 @@ struct place {
 class machine {
  public:
   /// The machine that this process runs on, or the one that the settings describe. `found`: what
-  /// another process of this node has read of it; hwloc is asked if that is nothing, or if it lacks
-  /// a processor that this process is bound to.
+  /// another process of this node has read; hwloc is used if that is empty, or if it lacks a
+  /// processor to which this process is bound.
   [[nodiscard]] static base::result<std::unique_ptr<machine>> read(
       const settings& chosen = {}, const std::optional<hardware>& found = std::nullopt);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
 
-  /// The same from a description in hwloc's syntax ("package:8 core:64 pu:1"): for tests. Its
+  /// For tests: the same from a description in hwloc's syntax ("package:8 core:64 pu:1"). Its
   /// processors are imagined; processor p of the real machine stands for imagined p, modulo their
   /// number.
   [[nodiscard]] static base::result<std::unique_ptr<machine>> imagine(
       const std::string& description);
 
   [[nodiscard]] const std::vector<place>& places() const noexcept;
-  /// The leaf that the calling thread runs on; the root when its processor is not below any.
+  /// The leaf on which the calling thread runs; the root if its processor is below none.
   [[nodiscard, gnu::hot]] place_id here() const noexcept;
-  /// The leaf above a processor (the kernel's number); the root if there is none.
+  /// The leaf that contains a processor (the kernel's number); the root if there is none.
   [[nodiscard]] place_id leaf_of(int processor) const noexcept;
-  /// The places that stand for a level, in order; together they cover every processor once.
+  /// The places that represent a level, in order; together they contain every processor once.
   [[nodiscard]] std::vector<place_id> places_at(level which) const;
-  /// Made from a description: no thread can be bound to its processors.
+  /// Whether it was made from a description: no thread can be bound to its processors.
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors that this process may use now: those of its affinity mask, at most the cgroup's
   /// quota, at least 1.
   [[nodiscard]] int usable_processors() const noexcept;
   /// Processors that the processes of a job on this machine may use together. Our own affinity mask
   /// does not count, because a process that is bound to a core of its own shares the machine with
-  /// the others though not that core; unless the mask confines all of them (`confined_together`).
+  /// the others; unless the mask confines all of them (`confined_together`).
   [[nodiscard]] int node_processors() const noexcept;
-  /// A control group grants less processor time than there are processors: polling on an unused
-  /// processor then takes time away from computing threads.
+  /// Whether a control group grants less processor time than there are processors: polling on an
+  /// unused processor then takes time from computing threads.
   [[nodiscard]] bool limited_by_quota() const noexcept;
-  /// Threads that want a processor on this machine now, as the kernel counts them. Takes
-  /// microseconds, so callers ask rarely.
+  /// The number of threads that want a processor on this machine now, from the kernel. Takes
+  /// microseconds: not for frequent calls.
   [[nodiscard]] int runnable_threads() const noexcept;
 
  private:

@@ -52,7 +52,7 @@ std::optional<double> quota_v2(const std::string& folder) {
 }
 
 /// The smallest quota from `path` up to the hierarchy's root. In a container the path may name
-/// folders that are not mounted here; the mount's own root then is our group.
+/// folders that are not mounted here; then the root of the mount is our group.
 template <class Quota>
 std::optional<double> smallest(const std::string& mount, std::string path, Quota quota_of) {
   std::optional<double> least;
@@ -126,10 +126,11 @@ std::optional<int> parse_runnable(std::string_view loadavg) {
 
 namespace {
 
-/// The processors that a process may use, ascending; none when the kernel does not say.
+/// The processors that a process may use, ascending; none if the kernel does not report them.
 std::vector<int> processors_of(pid_t process) {
   std::vector<int> all;
-  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
+  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large
+  // enough.
   for (std::size_t count = CPU_SETSIZE; count <= 1u << 20; count *= 2) {
     const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* s) { CPU_FREE(s); })> set(
         CPU_ALLOC(count));

@@ -4,12 +4,12 @@
 
 namespace headway::topology {
 
-/// What a user can choose of the machine.
+/// The user's settings of the machine.
 struct settings {
-  /// hwloc's synthetic syntax, "package:2 core:4 pu:1": a machine to imagine; empty: the real one.
+  /// hwloc's synthetic syntax, "package:2 core:4 pu:1": an imagined machine; empty: the real one.
   std::string description;
 
-  /// As HEADWAY_TOPOLOGY says.
+  /// From HEADWAY_TOPOLOGY.
   [[nodiscard]] static settings from_environment();
   bool operator==(const settings&) const = default;
 };

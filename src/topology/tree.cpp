@@ -48,12 +48,12 @@ level level_of(kind what) {
   return level::machine;
 }
 
-/// The objects of a machine, and which are inside which.
+/// The objects of a machine, with the nesting made explicit.
 class walk {
  public:
   explicit walk(const hardware& of) : all_(of.objects) {}
 
-  /// Adds the place that object `at` stands for, and those inside.
+  /// Adds the place that object `at` represents, and those inside.
   void add(std::vector<place>& places, std::size_t at, place_id parent) const {
     if (places.size() >= places_max) return;
     const auto inner = without_lone_levels(at);
@@ -79,7 +79,7 @@ class walk {
   [[nodiscard]] bool is_leaf(std::size_t at) const {
     return at + 1 == all_.size() || all_[at + 1].depth <= all_[at].depth;
   }
-  /// The first object inside that has siblings inside it, or nothing but processors.
+  /// The first object inside that has siblings, or that contains only processors.
   [[nodiscard]] std::size_t without_lone_levels(std::size_t at) const {
     while (true) {
       const auto children = inside(at);

@@ -7,7 +7,7 @@
 
 namespace headway::topology {
 
-/// The places of a machine: its hardware without levels that have no siblings.
+/// The places of a machine: its hardware without the levels that have no siblings.
 [[nodiscard]] std::vector<place> places_of(const hardware& from);
 
 }  // namespace headway::topology

@@ -13,8 +13,8 @@ inline void put_number(std::vector<std::byte>& to, std::uint64_t value, std::siz
     to.push_back(static_cast<std::byte>(value >> 8 * i & 0xff));
 }
 
-/// Takes numbers and bytes off the front of what another process sent. Once there are too few
-/// bytes, it gives zeros and empty spans, and `short_of` says so.
+/// Reads numbers and bytes in sequence from the data of another process. When too few bytes are
+/// left, it returns zeros and empty spans, and `short_of` is true.
 class byte_reader {
  public:
   explicit byte_reader(std::span<const std::byte> bytes) noexcept : left_(bytes) {}

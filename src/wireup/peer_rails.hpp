@@ -19,8 +19,8 @@ struct peer_rail {
   std::size_t turn = 0;  ///< both processes number the pairs of rails between them alike
 };
 
-/// Our rails by driver and interface: what other processes are told of them, and which of them
-/// reach another process.
+/// Our rails by driver and interface: what is published about them, and which of them reach another
+/// process.
 /// Threads:  any, after construction.
 class own_rails {
  public:
@@ -28,12 +28,12 @@ class own_rails {
 
   /// For our record.
   [[nodiscard]] std::map<std::string, std::vector<nic_address>> addresses() const;
-  /// One for each of our rails, in their order. `lower`: our name (job, rank) is not above the
-  /// peer's.
+  /// An element for each of our rails, in their order. `lower`: our name (job, rank) is not above
+  /// the peer's.
   [[nodiscard]] std::vector<peer_rail> to(const process_record& peer, bool lower) const;
 
  private:
-  /// Our interfaces of one driver, and which of our rails the connections of each are.
+  /// Our interfaces of one driver, and the indices of the rails that are the connections of each.
   struct of_driver {
     std::vector<std::string> interfaces;
     std::vector<nic_address> addresses;

@@ -14,7 +14,7 @@ base::result<places> places::read(launch::job& job) {
   std::vector<std::uint64_t> kernels(size), memories(size);
   places made;
   made.processors_.resize(size);
-  // Each process begins with its own, so that those of a node look up different ones.
+  // Each process begins with its own record, so that those of a node look up different ones.
   for (std::size_t i = 0; i < size; ++i) {
     const auto rank = (own + i) % size;
     const auto record = job.record_of(static_cast<int>(rank));

@@ -14,24 +14,24 @@ namespace headway::wireup {
 /// Threads:  any, after `read`.
 class places {
  public:
-  /// From every process's record; after the job's exchange.
+  /// From the records of all processes; after the job's exchange.
   [[nodiscard]] static base::result<places> read(launch::job& job);
 
-  /// Of each rank: equal numbers share memory. Numbered from 0 in the order of the ranks.
+  /// By rank: equal numbers share memory. Numbered from 0 in the order of the ranks.
   [[nodiscard]] std::span<const int> nodes() const noexcept { return nodes_; }
-  /// How many processes use the processors that `rank` uses, itself included.
+  /// How many processes use the processors that `rank` uses, `rank` included.
   [[nodiscard]] int beside(int rank) const noexcept;
-  /// Whether these processes are, on some computer, more than its processors. The same answer in
-  /// every process.
+  /// Whether these processes outnumber the processors of some computer. The same answer in every
+  /// process.
   [[nodiscard]] bool outnumber_processors(std::span<const std::uint32_t> ranks) const;
 
  private:
-  std::vector<int> nodes_;       // of each rank
-  std::vector<int> computers_;   // of each rank: equal numbers share processors
-  std::vector<int> processors_;  // of each rank's computer
+  std::vector<int> nodes_;       // by rank
+  std::vector<int> computers_;   // by rank: equal numbers share processors
+  std::vector<int> processors_;  // by rank: those of its computer
 };
 
-/// Numbers equal values alike, in the order in which they first come: {7, 5, 7} → {0, 1, 0}.
+/// Replaces equal values by equal numbers, in order of appearance: {7, 5, 7} → {0, 1, 0}.
 [[nodiscard]] std::vector<int> number_by_equality(std::span<const std::uint64_t> values);
 
 }  // namespace headway::wireup

@@ -42,7 +42,7 @@ std::string take_text(byte_reader& from) {
 process_place process_place::own(std::uint32_t processors) {
   std::string kernel;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> kernel;
-  if (kernel.empty()) {  // no /proc: the host's name has to do
+  if (kernel.empty()) {  // no /proc: the host's name must do
     char name[256] = {};
     gethostname(name, sizeof name - 1);
     kernel = name;

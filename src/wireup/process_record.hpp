@@ -12,30 +12,31 @@
 
 namespace headway::wireup {
 
-/// Where a process runs, in numbers that are equal for two processes if they share the thing.
+/// Where a process runs, in numbers that are equal for two processes if they share that resource.
 struct process_place {
-  std::uint64_t kernel = 0;      ///< processors: one running kernel
-  std::uint64_t memory = 0;      ///< that kernel, and the same /dev/shm
+  std::uint64_t kernel = 0;      ///< of the running kernel: processors are shared
+  std::uint64_t memory = 0;      ///< of that kernel and /dev/shm: memory is shared
   std::uint32_t processors = 0;  ///< of that kernel
 
-  /// `processors` as the topology has them.
+  /// `processors` as in the topology.
   [[nodiscard]] static process_place own(std::uint32_t processors);
   bool operator==(const process_place&) const = default;
 };
 
-/// Everything that a process tells the others of its job, in one value of the key-value exchange.
+/// Everything that a process publishes for the others of its job, in one value of the key-value
+/// exchange.
 /// Shape:    kernel and memory of eight bytes, processors of four; a length of one byte and the
 ///           host's name; a count of one byte, for each driver a length of one byte and its name, a
 ///           length of four bytes and its addresses as `pack_nic_addresses` writes them.
 struct process_record {
   process_place place = {};
-  std::string host = {};                                           ///< as profiles name it
+  std::string host = {};                                           ///< its name in profiles
   std::map<std::string, std::vector<nic_address>> addresses = {};  ///< by driver
 
   [[nodiscard]] std::vector<std::byte> pack() const;
   /// Errors:   `bad_input`: not what `pack` wrote.
   [[nodiscard]] static base::result<process_record> unpack(std::span<const std::byte> bytes);
-  /// Only the place, which stands in front.
+  /// Only the place, which is at the beginning.
   [[nodiscard]] static base::result<process_place> place_in(std::span<const std::byte> bytes);
 
   bool operator==(const process_record&) const = default;

@@ -10,8 +10,8 @@
 
 namespace headway::wireup {
 
-/// How directly two rails of one driver reach each other, from their addresses; the same seen from
-/// either side. 0: not at all.
+/// How directly two rails of one driver reach each other, from their addresses; symmetric. 0: not
+/// at all.
 enum class nearness : std::uint8_t {
   none,
   routed,  ///< through a gateway; the kernel chooses the interface
@@ -22,11 +22,11 @@ enum class nearness : std::uint8_t {
 using nearness_of = nearness (*)(std::span<const std::byte>, std::span<const std::byte>);
 
 /// Pairs our interfaces with the peer's, by the addresses of their first rails: nearest first, each
-/// in one pair at most. Both sides compute the same pairs: `we_are_lower` says which of the two has
-/// the smaller name (job, rank).
+/// in at most one pair. Both sides compute the same pairs: `we_are_lower` tells which of the two
+/// has the smaller name (job, rank).
 ///
-/// A second routed pair would leave through the same interface as the first, or as a direct one:
-/// one is made, and none beside direct ones. Without a `judge` the rails pair in order.
+/// A second routed pair would use the same interface as the first, or as a direct pair: one is
+/// made, and none if there are direct pairs. Without a `judge` the rails are paired in order.
 [[nodiscard]] std::vector<std::optional<std::size_t>> pair_rails(
     std::span<const rail_address> ours, std::span<const rail_address> theirs, nearness_of judge,
     bool we_are_lower);

@@ -297,6 +297,11 @@ class Language(unittest.TestCase):
         self.assertEqual(len(self.words('"""Waits\nfor him."""\nhe = "him"\n', "tests/a.py")), 1)
         self.assertEqual(len(self.words("run $his  # for him\n", "tests/run")), 1)
 
+    def test_threads_and_ranks_are_no_persons(self):
+        for words in ("nobody polls", "told whom it concerns", "a rank believes that", "whoever"):
+            self.assertEqual(len(self.words(f"// {words}\n")), 1, words)
+        self.assertEqual(self.words("nobody = whom;  // runs as the user `nobody`\n"), [])
+
     def test_a_replaced_word_is_accepted_as_part_of_the_new_term(self):
         self.assertEqual(len(self.words("// A leader polls.\n")), 1)
         self.assertEqual(self.words("// The wait leader polls, a wait_leader too.\n"), [])

@@ -1,5 +1,5 @@
-// Goal:   every piece of a large payload arrives once and whole, whoever copies it, and the sender
-//         reuses its memory only after the last was read.
+// Goal:   every piece of a large payload arrives once and whole, whichever end copies it, and the
+//         sender reuses its memory only after the last was read.
 // Method: Relacy. Three pieces, one buffer: the sender pushes what it claims, the receiver empties
 //         the buffer and, where it is empty, claims and reads a piece itself. When all are pushed
 //         or pulled the sender writes its memory again.

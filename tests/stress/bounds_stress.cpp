@@ -45,8 +45,8 @@ TEST_P(bounds, of_a_ready_ltask_beside_32_computing_threads) {
     });
   std::vector<std::uint64_t> waited;
   {
-    // Its own times are not measured: it must run to post, and to see that a letter was taken. When
-    // that was it is told.
+    // Its own times are not measured: it must run to post, and to see that a letter was taken; the
+    // letter contains the time of that.
     sched_boost mine;
     scoped_boost soon(mine, gettid());
     soon.ask(false);

@@ -54,7 +54,7 @@ class Cables:
                        capture_output=True, check=False)  # fmt: skip
 
     def silence(self, device):
-        """What is sent disappears, and nobody is told."""
+        """What is sent disappears without an error."""
         subprocess.run(["tc", "-n", self.space, "qdisc", "del", "dev", device, "root"],
                        capture_output=True, check=False)  # fmt: skip
         subprocess.run(["tc", "-n", self.space, "qdisc", "add", "dev", device, "root",

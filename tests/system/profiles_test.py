@@ -1,4 +1,4 @@
-"""What transfers teach about rails is kept, and what is kept and no good is said and redone.
+"""Profiles that transfers have updated are stored; an invalid one is reported and made again.
 
 Two processes with two links between them, and a cache folder for each, as two hosts would have.
 Needs root for network namespaces; says so where it is not.

@@ -8,7 +8,8 @@ struct info_options {
   bool json = false;
 };
 
-/// `headway info`: prints what this library is, sees and is set to. Returns the exit status.
+/// `headway info`: prints the library's version, the machine that it has found, and its settings.
+/// Returns the exit status.
 int info(const info_options& wanted);
 
 }  // namespace headway::tool

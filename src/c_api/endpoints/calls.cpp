@@ -32,7 +32,7 @@ base::mutex leaving;   // cold; before the other
 base::mutex lifetime;  // cold: joining and leaving
 bool left HEADWAY_GUARDED_BY(lifetime) = false;
 std::string why_not HEADWAY_GUARDED_BY(lifetime);  // joining failed; only headway_join tries again
-// (J): release in `join_job` -> acquire in `joined`: the service is seen whole.
+// (J): release in `join_job` -> acquire in `joined`: the service is visible as constructed.
 std::atomic<service*> the_service{nullptr};
 
 std::string& error() {

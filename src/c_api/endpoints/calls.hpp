@@ -6,8 +6,8 @@
 
 namespace headway::endpoint_api {
 
-/// The C interface of end-points as a table. The library that runs the process's engine gives it:
-/// libheadway, or libmpi_abi where that is in the process too, so that both use one engine.
+/// The C interface of end-points as a table. It comes from the library that runs the process's
+/// engine: libheadway, or libmpi_abi if that is in the process, too, so that both use one engine.
 /// Shape:    `version` first; it changes with any other member.
 struct table {
   static constexpr std::uint32_t version_now = 2;
@@ -47,10 +47,10 @@ struct table {
 
 /// The table of this library.
 [[nodiscard]] const table& own_table() noexcept;
-/// This library's own engine runs for end-points.
+/// Whether this library's own engine runs for end-points.
 [[nodiscard]] bool in_use() noexcept;
-/// Asked in libmpi_abi: an engine of libheadway runs, because libheadway was loaded first and did
-/// not find this library.
+/// For libmpi_abi: whether an engine of libheadway runs, because libheadway was loaded first and
+/// did not find this library.
 [[nodiscard]] bool other_engine_in_use() noexcept;
 
 }  // namespace headway::endpoint_api

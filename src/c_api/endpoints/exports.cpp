@@ -1,4 +1,4 @@
-// The functions of include/headway/endpoint.h, as libheadway.so exports them: each asks the table
+// The functions of include/headway/endpoint.h, as libheadway.so exports them: each calls the table
 // of the library whose engine this process runs.
 #include <dlfcn.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@ using headway::endpoint_api::table;
 constexpr const char* mpi_library = "libmpi_abi.so.1";
 constexpr const char* mpi_table = "headway_endpoint_table";
 
-/// Loads the MPI library that lies in this library's folder. It contains the engine too; if MPI is
-/// loaded into the process later, the loader answers with this one, so that both share an engine.
+/// Loads the MPI library in this library's folder, which contains the engine, too; if MPI is loaded
+/// into the process later, the loader returns this one, so that both share an engine.
 void* load_own_mpi() noexcept {
   Dl_info us;
   if (dladdr(reinterpret_cast<void*>(&load_own_mpi), &us) == 0 || !us.dli_fname) return nullptr;
@@ -30,7 +30,7 @@ void* load_own_mpi() noexcept {
 }
 
 const table* table_of(void* mpi) noexcept {
-  // The library of another implementation has no such table.
+  // Another implementation's library has no such table.
   auto give = reinterpret_cast<const table* (*)()>(dlsym(mpi, mpi_table));
   dlclose(mpi);  // it stays loaded: this was not its only reference
   if (give && give()->version == table::version_now) return give();
@@ -40,15 +40,16 @@ const table* table_of(void* mpi) noexcept {
 }
 
 const table& find_table() noexcept {
-  // If an MPI is loaded already (by Python's mpi4py, say), it is used, even if it is of another
-  // implementation: two of them would conflict.
+  // If an MPI is already loaded (by Python's mpi4py, for example), it is used, even if it is
+  // another implementation: two of them would conflict.
   void* mpi = dlopen(mpi_library, RTLD_LAZY | RTLD_NOLOAD);
   if (!mpi) mpi = load_own_mpi();
   const table* found = mpi ? table_of(mpi) : nullptr;
   return found ? *found : own_table();
 }
 
-// (F): release in `find_calls` -> acquire in `calls`: another library's table is seen relocated.
+// (F): release in `find_calls` -> acquire in `calls`: another library's table is relocated before
+// use.
 std::atomic<const table*> found_table{nullptr};
 
 [[gnu::cold, gnu::noinline]] const table& find_calls() noexcept {
@@ -57,7 +58,7 @@ std::atomic<const table*> found_table{nullptr};
   return found;
 }
 
-/// On the way of every call: a load and a jump.
+/// On the path of every call: a load and a jump.
 const table& calls() noexcept {
   const table* found = found_table.load(std::memory_order_acquire);  // (F)
   return found ? *found : find_calls();

@@ -8,32 +8,32 @@
 
 namespace headway::endpoints {
 
-/// Where messages go: an end-point of a process of the job. Id 0: none.
+/// The destination of a message: an end-point of a process of the job. Id 0: none.
 struct address {
   std::uint32_t process = 0;  ///< its rank
-  std::uint32_t id = 0;       ///< of the end-point there: a slot and how often it was used
+  std::uint32_t id = 0;       ///< of the end-point there: its slot and how often that was used
 
   friend bool operator==(const address&, const address&) = default;
 };
 
 struct block;
 
-/// A message that waits in an inbox. It lies in the header of a block: of the one that has its
-/// contents, or of an empty one where that is in use (a kept buffer can wait in several inboxes).
+/// A message that waits in an inbox. It is in the header of the block with its contents, or, if
+/// that parcel is in use (a kept buffer can wait in several inboxes), of an empty block.
 struct parcel : base::list_hook<> {
   block* contents = nullptr;
   std::size_t bytes = 0;
   address from;
   std::int32_t tag = 0;
-  std::uint16_t charge = 0;  ///< of the sender's credit at this end-point
+  std::uint16_t charge = 0;  ///< units of the sender's credit at this end-point
   bool lent = false;         ///< the sender keeps the buffer
   bool ready = true;         ///< false: announced, its bytes are still under way
 };
 
 /// The header in front of every buffer.
-/// Shape:    two cache lines, then the data, which begin on a line of their own (on a page from
-///           64 KiB on). Lies in the region of the process that made it, and is seen by all that
-///           map it; `waits` belongs to the process in whose inbox it is.
+/// Shape:    two cache lines, then the data, which begin on a line of their own (on a page from 64
+///           KiB on). It lies in the region of the process that made it, and all processes that map
+///           the region see it; `waits` belongs to the process in whose inbox it is.
 /// Threads:  `state` any; everything else the thread or message that holds the buffer.
 struct alignas(64) block {
   // state == free_state                  in the pool
@@ -53,12 +53,12 @@ struct alignas(64) block {
 
   std::uint32_t mark = mark_value;
   base::atomic<std::uint32_t> state{free_state};
-  std::uint64_t job = 0;         ///< tells jobs apart
-  std::uint64_t place = 0;       ///< of this header in its region, bytes
+  std::uint64_t job = 0;         ///< identifies the job
+  std::uint64_t place = 0;       ///< of this header in its region, in bytes
   std::uint64_t next = 0;        ///< place of the next in a list of free or returned blocks
   std::uint32_t owner = 0;       ///< the process that made it
   std::uint32_t size_class = 0;  ///< the data are 2^size_class bytes
-  // Relaxed: they name the processes whose death frees the buffer, and carry nothing.
+  // Relaxed: they name the processes whose death frees the buffer, and carry no data.
   base::atomic<std::uint32_t> holder{nobody};  ///< the process that has it, or that it is sent to
   base::atomic<std::uint32_t> lent_to{
       nobody};                 ///< the process that shares it, if there is one only

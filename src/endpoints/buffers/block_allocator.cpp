@@ -12,20 +12,21 @@ namespace {
 
 constexpr unsigned page_class = 16;  // from here on data begin on a page
 constexpr std::uint64_t page_bytes = 4096;
-// Processors fetch lines in pairs: no two blocks share one.
+// Processors fetch lines in pairs: no two blocks share a pair.
 constexpr std::uint64_t pair_bytes = 128;
 
 constexpr std::uint32_t made_at_once(unsigned size_class) noexcept {
   return size_class <= 9 ? 32 : size_class <= 12 ? 16 : size_class <= 15 ? 8 : 1;
 }
 
-// The allocators of this process: for threads that end, and to say whose a foreign buffer is. Cold.
+// The allocators of this process: for threads that end, and to find the owner of a foreign buffer.
+// Cold.
 base::mutex all_lock;
 std::vector<block_allocator*>& all_allocators() HEADWAY_REQUIRES(all_lock) {
   static auto* const made = new std::vector<block_allocator*>;
   return *made;
 }
-// Relaxed: unique, no more.
+// Relaxed: it only has to be unique.
 base::atomic<std::uint64_t> serials{0};
 base::atomic<std::uint64_t> thread_numbers{0};
 
@@ -33,7 +34,8 @@ thread_local constinit std::uint64_t thread_number = 0;
 
 }  // namespace
 
-/// One in each thread that uses an allocator; leaves the thread's caches to others when it ends.
+/// One in each thread that uses an allocator; at the thread's end it leaves the thread's caches to
+/// others.
 struct block_allocator::thread_end {
   ~thread_end() {
     const base::lock_guard held(all_lock);
@@ -72,7 +74,8 @@ block_allocator::cache& block_allocator::adopt_cache() noexcept {
   static thread_local thread_end at_the_end;
   (void)at_the_end;
   if (thread_number == 0)
-    thread_number = thread_numbers.fetch_add(1, std::memory_order_relaxed) + 1;  // unique, no more
+    // it only has to be unique
+    thread_number = thread_numbers.fetch_add(1, std::memory_order_relaxed) + 1;
   const base::lock_guard guard(lock_);
   auto mine = std::ranges::find(caches_, thread_number, [](auto& c) { return c->thread; });
   if (mine == caches_.end())
@@ -90,7 +93,7 @@ void block_allocator::give_up(list& damaged) noexcept {
   damaged = {};
 }
 
-/// The first `count` of `from`, which has more.
+/// Takes the first `count` of `from`, which has more.
 block_allocator::list block_allocator::cut(list& from, std::uint32_t count) noexcept {
   HEADWAY_DEBUG_ASSERT(count > 0 && count < from.count);
   list taken{from.first, count};
@@ -106,7 +109,7 @@ block_allocator::list block_allocator::cut(list& from, std::uint32_t count) noex
   return taken;
 }
 
-/// The parcel of a list's first block, which is unused now, holds the place of the list behind it.
+/// The parcel of a list's first block is unused now, so it holds the place of the next list.
 void block_allocator::put_list(spares& to, const list& what) noexcept {
   if (what.first == 0) return;
   block& first = *known().at(what.first);
@@ -163,7 +166,7 @@ void block_allocator::refill(list& into, unsigned size_class) noexcept {
   }
 }
 
-/// What threads that have ended kept to themselves.
+/// The caches of threads that have ended.
 void block_allocator::take_from_ended(list& into, unsigned size_class) noexcept {
   for (auto& c : caches_)
     if (c->thread == 0 && into.first == 0) into = std::exchange(c->free[size_class], {});

@@ -21,20 +21,20 @@ struct pool_options {
   std::uint32_t process = 0;
   std::uint64_t job = 0;
   std::size_t bytes_max = std::size_t{1} << 30;
-  bool checks = false;  ///< notice writes to buffers in flight and after release
+  bool checks = false;  ///< detect writes to buffers in flight and after release
 };
 
-/// Blocks of this process's region, in classes of powers of two.
+/// Allocates blocks of this process's region, in classes of powers of two.
 ///
-/// Shape:    classes from 64 bytes up; a class's blocks are never given to another, so a program
-///           keeps what it once used at the same time. When the memory is used up, a request gets
-///           a larger block if one is free. The region is made by the first request.
-/// Threads:  every function any thread. Each thread keeps a few free blocks to itself; a thread
-///           that ends leaves them to the next that comes, or needs them.
-/// Progress: never waits but for a spinlock over a list; makes blocks when it grows.
-/// Errors:   a request that cannot be met answers nullptr; the cause is logged.
+/// Shape:    classes from 64 bytes up. A block never changes its class, so memory is kept for the
+///           largest number ever in use. When the memory is used up, a request gets a larger block
+///           if one is free. The first request makes the region.
+/// Threads:  every function any thread. Each thread caches a few free blocks; a thread that ends
+///           leaves them to the next one that starts or needs them.
+/// Progress: waits for nothing but a spinlock over a list; makes blocks when it grows.
+/// Errors:   nullptr if the request cannot be met; the cause is logged.
 class block_allocator {
-  // Hazard: a thread that finds the region sees half of it. Edge: (O) release -> acquire.
+  // Hazard: a thread sees a half-made region. Edge: (O) release -> acquire.
  public:
   static constexpr unsigned class_min = 6, class_max = 36;
 
@@ -52,15 +52,15 @@ class block_allocator {
 
   /// A block of at least `bytes`, held by this process.
   [[nodiscard, gnu::hot]] block* take(std::size_t bytes) noexcept;
-  /// `b` is of this region and free, and no other thread knows it.
+  /// Puts back `b`, which is of this region and free, and which no other thread can access.
   void put(block& b) noexcept;
-  /// Of all blocks ever made, those for which `freed` says that they have become free are put back.
+  /// Puts back those of all blocks ever made for which `freed` returns that they have become free.
   template <class Freed>
   void put_back_if(Freed freed);
 
   /// Memory taken so far, bytes.
   [[nodiscard]] std::size_t bytes_taken() const noexcept;
-  /// Another allocator of this process owns the memory at `data`.
+  /// Whether another allocator of this process owns the memory at `data`.
   [[nodiscard]] bool belongs_to_another(const void* data) const noexcept;
   [[nodiscard]] const pool_options& options() const noexcept { return options_; }
   void poison(block& b) const noexcept {
@@ -69,7 +69,7 @@ class block_allocator {
   }
 
  private:
-  /// How many free blocks a thread keeps to itself.
+  /// How many free blocks a thread caches.
   static constexpr std::uint32_t cached_max(unsigned size_class) noexcept {
     return size_class <= 12 ? 64 : size_class <= 16 ? 16 : size_class <= 20 ? 8 : 2;
   }
@@ -77,10 +77,10 @@ class block_allocator {
     std::uint64_t first = 0;
     std::uint32_t count = 0;
   };
-  /// Free blocks in no thread's cache: whole lists that threads gave up, which another takes
-  /// without touching their blocks; and single blocks that came back from other processes.
+  /// Free blocks in no thread's cache: whole lists that threads released, which another thread
+  /// takes without touching their blocks; and single blocks that came back from other processes.
   struct spares {
-    std::uint64_t lists = 0;  // place of the first block of the list given up last
+    std::uint64_t lists = 0;  // place of the first block of the last released list
     list single;
   };
   struct cache {
@@ -113,7 +113,7 @@ class block_allocator {
   [[nodiscard]] list cut(list& from, std::uint32_t count) noexcept;
   void put_list(spares& to, const list& what) noexcept;
   [[nodiscard]] list take_list(spares& from) noexcept;
-  /// True: the block that should be a free one of `of` is none; then all of `of` is given up.
+  /// True: the block that should be a free one of `of` is damaged; then all of `of` is abandoned.
   [[nodiscard]] bool damaged(const block* b, list& of) noexcept {
     if (b && b->state.load(std::memory_order_relaxed) == block::free_state) [[likely]]
       return false;
@@ -127,11 +127,11 @@ class block_allocator {
     ++to.count;
   }
   [[nodiscard]] block* pop(list& from) noexcept;
-  /// For a caller that has a block: to get it, that caller has synchronised with the region's edge.
+  /// For a caller that has a block, and so has synchronised with the region's edge already.
   [[nodiscard]] region& known() const noexcept { return *own_.load(std::memory_order_relaxed); }
 
   const pool_options options_;
-  const std::uint64_t serial_;  // tells allocators of one process apart
+  const std::uint64_t serial_;  // identifies allocators of one process
   std::atomic<region*> own_{nullptr};
 
   base::mutex opening_;  // cold
@@ -145,8 +145,8 @@ class block_allocator {
   bool exhausted_ HEADWAY_GUARDED_BY(lock_) = false;  // logged once
 };
 
-// In line, because every message makes this way four times: a thread takes from its own cache and
-// puts back there, and a check or a call more would be a tenth of it.
+// Inline, because every message uses this four times: a thread takes from its own cache and puts
+// back there; another check or call would cost a tenth of that.
 
 inline block* block_allocator::pop(list& from) noexcept {
   if (from.first == 0) return nullptr;
@@ -156,7 +156,7 @@ inline block* block_allocator::pop(list& from) noexcept {
   from.first = b->next;
   --from.count;
   if (from.first == 0) return b;
-  // The next request's block may lie in the cache of the processor that released it.
+  // The next request's block may still be in the cache of the processor that released it.
   const auto* following = reinterpret_cast<const std::byte*>(own.at(from.first));
   __builtin_prefetch(following, 1);
   __builtin_prefetch(following + block::waits_offset, 1);
@@ -177,7 +177,7 @@ inline block* block_allocator::take(std::size_t bytes) noexcept {
   }
   if (options_.checks) [[unlikely]]
     check_poison(*b);
-  b->state.store(block::held, std::memory_order_relaxed);  // no other thread knows it
+  b->state.store(block::held, std::memory_order_relaxed);  // no other thread can access it
   b->holder.store(options_.process, std::memory_order_relaxed);
   b->lent_to.store(block::nobody, std::memory_order_relaxed);
   return b;

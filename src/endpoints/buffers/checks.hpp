@@ -7,9 +7,10 @@
 
 namespace headway::endpoints {
 
-// What HEADWAY_ENDPOINT_CHECKS compares, to notice writes to buffers that the writer does not hold.
+// The comparisons of HEADWAY_ENDPOINT_CHECKS, which detect writes to buffers that the writer does
+// not hold.
 
-/// Of the first `bytes` of the buffer: FNV-1a over words, then over the bytes that are left.
+/// Of the first `bytes` of the buffer: FNV-1a over words, then over the remaining bytes.
 [[nodiscard]] std::uint32_t checksum(const block& b, std::size_t bytes) noexcept;
 /// Fills a free buffer with a pattern.
 void fill_with_poison(block& b) noexcept;

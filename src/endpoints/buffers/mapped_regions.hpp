@@ -19,7 +19,7 @@ namespace headway::endpoints {
 /// Threads:  any.
 /// Errors:   those of region::map.
 class mapped_regions {
-  // Hazard: a reader finds a region that is not whole. Edge: (M) release -> acquire on the count.
+  // Hazard: a reader sees a half-made region. Edge: (M) release -> acquire on the count.
  public:
   static constexpr std::size_t regions_max = 512;
 

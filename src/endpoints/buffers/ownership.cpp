@@ -38,7 +38,7 @@ bool is_lent(std::uint32_t state) noexcept {
 wrong trouble_in(std::uint32_t state) noexcept {
   if (state == block::free_state) return wrong::released;
   if (state == block::flying || state == block::landed) return wrong::in_flight;
-  // With `held`, messages use it; without, the program has given up its hold.
+  // With `held`, messages use it; without, the program has released it.
   return (state & block::held) != 0 ? wrong::in_use : wrong::released;
 }
 
@@ -70,7 +70,7 @@ wrong send(block& b, bool lent, bool keep) noexcept {
   auto before = b.state.load(std::memory_order_relaxed);  // checked by the exchange
   if (lent) {
     if (!is_lent(before)) return wrong::released;
-    // The share goes with the message; one more if the sender keeps its own.
+    // The share goes with the message; another one if the sender keeps its own.
     if (keep) b.state.fetch_add(1, std::memory_order_release);  // (R)
     return wrong::none;
   }
@@ -90,7 +90,8 @@ wrong send(block& b, bool lent, bool keep) noexcept {
 
 void unsend(block& b, bool lent, bool keep) noexcept {
   if (keep) b.state.fetch_sub(1, std::memory_order_relaxed);  // no other thread has seen it
-  else if (!lent) b.state.store(block::held, std::memory_order_relaxed);  // likewise
+  // no other thread has seen it
+  else if (!lent) b.state.store(block::held, std::memory_order_relaxed);
 }
 
 void note_destination(block& b, bool lent, std::uint32_t process) noexcept {
@@ -113,7 +114,7 @@ bool end_share(block& b) noexcept {
   auto state = b.state.load(std::memory_order_relaxed);  // checked by the exchange
   std::uint32_t after = 0;
   do {
-    if (!is_lent(state)) return false;  // another process claims more shares than it has
+    if (!is_lent(state)) return false;  // another process returns more shares than it has
     after = state == 1 ? block::free_state : state - 1;
   } while (!b.state.compare_exchange_weak(state, after, std::memory_order_acq_rel,  // (R), (A)
                                           std::memory_order_relaxed));
@@ -124,14 +125,15 @@ bool reclaim(block& b, std::uint32_t process, std::uint32_t self) noexcept {
   auto state = b.state.load(std::memory_order_acquire);  // (A)
   if (state == block::free_state) return false;
   const bool has_it = b.holder.load(std::memory_order_relaxed) == process;     // see block.hpp
-  const bool borrowed = b.lent_to.load(std::memory_order_relaxed) == process;  // likewise
+  const bool borrowed = b.lent_to.load(std::memory_order_relaxed) == process;  // see block.hpp
   if (!has_it && !borrowed) return false;
   if (state == block::flying || state == block::landed) state = block::held;
   if (has_it) state &= ~block::held;
   if (borrowed) state &= block::held;
-  b.holder.store(self, std::memory_order_relaxed);                                   // likewise
-  b.lent_to.store(block::nobody, std::memory_order_relaxed);                         // likewise
-  b.state.store(state == 0 ? block::free_state : state, std::memory_order_relaxed);  // it is dead
+  b.holder.store(self, std::memory_order_relaxed);            // see block.hpp
+  b.lent_to.store(block::nobody, std::memory_order_relaxed);  // see block.hpp
+  // that process is dead
+  b.state.store(state == 0 ? block::free_state : state, std::memory_order_relaxed);
   return state == 0;
 }
 

@@ -10,31 +10,34 @@
 
 namespace headway::endpoints {
 
-/// The buffers of a process: those that it makes (block_allocator), those of other processes of the
-/// machine that it can reach (mapped_regions), and which operations a holder may call (ownership).
+/// The buffers that a process can use: its own (block_allocator) and those of other processes of
+/// the machine whose regions it maps (mapped_regions); `ownership` defines the operations of a
+/// holder.
 ///
 /// Threads:  every function any thread.
-/// Progress: never waits but for a spinlock over a list; the first request makes the memory.
-/// Errors:   ownership mistakes are answers of type `wrong`; nothing changes then.
+/// Progress: waits for nothing but a spinlock over a list; the first request makes the memory.
+/// Errors:   misuse is answered with `wrong`, and has no effect.
 /// Source:   pcor02 (docs/papers.md, mechanism 22): request, probe, release at once, release later.
 class pool {
  public:
   explicit pool(const pool_options& options) : blocks_(options) {}
 
-  /// Makes the memory, if that was not done yet.
+  /// Makes the memory, if it is not made yet.
   [[nodiscard]] base::result<> open() { return blocks_.open(); }
-  /// A block of at least `bytes`, held; nullptr: the memory is used up, or too little for that.
+  /// A block of at least `bytes`, held; nullptr: the memory is used up, or too small.
   [[nodiscard]] block* request(std::size_t bytes) noexcept { return blocks_.take(bytes); }
-  /// A block that never becomes the program's: where the memory is used up it is from the heap, so
-  /// that a program that holds all buffers still gets its credit and its news.
+  /// A block that is never passed to the program: if the memory is used up it comes from the heap,
+  /// so that a program that holds all buffers still gets credit and control messages.
   [[nodiscard]] block& request_internal(std::size_t bytes) {
     block* b = request(bytes);
     return b ? *b : heap_block(bytes);
   }
-  /// A block from the heap, for what must leave the memory to others. It too ends by `end_message`.
+  /// A block from the heap, for what must leave the memory to others. It also ends by
+  /// `end_message`.
   [[nodiscard, gnu::noinline]] static block& heap_block(std::size_t bytes);
 
-  /// A buffer that the program names, checked: its block, and whether it was only lent to it.
+  /// A buffer that the program passes, checked: its block, and whether it was only lent to the
+  /// program.
   struct found {
     block* header = nullptr;
     bool lent = false;
@@ -46,10 +49,10 @@ class pool {
     if (!b || b->job != blocks_.options().job) return find_elsewhere(data);
     return {.header = b, .lent = own->in_lent_view(data)};
   }
-  /// Where a holder of this process sees the data of `b`.
+  /// Where a holder in this process sees the data of `b`.
   [[nodiscard]] void* address_of(block& b, bool lent) noexcept;
 
-  // The program's calls.
+  // Operations of the program.
   [[nodiscard]] wrong release(const void* data) noexcept { return release(find(data)); }
   [[nodiscard]] wrong release(const found& f) noexcept;
   [[nodiscard]] wrong release_later(const void* data) noexcept;
@@ -61,14 +64,14 @@ class pool {
     return f.trouble != wrong::none ? f.trouble : ownership::send(*f.header, f.lent, keep);
   }
 
-  // A message's ends.
+  // Operations at the end of a message.
   void receive(block& b, bool lent) noexcept {
     ownership::receive(b, lent, blocks_.options().process);
   }
-  /// Without a receiver, or after a copy was taken of it.
+  /// Without a receiver, or after it was copied.
   void end_message(block& b, bool lent) noexcept;
 
-  // Other processes of this machine.
+  // Operations for other processes of this machine.
   [[nodiscard]] base::result<> map(const region_offer& offer) {
     return region_of(offer.owner) ? base::result<>{} : others_.map(offer, blocks_.options().job);
   }
@@ -76,25 +79,25 @@ class pool {
   [[nodiscard]] region* region_of(std::uint32_t process) noexcept {
     return process == blocks_.options().process ? blocks_.own() : others_.of(process);
   }
-  /// Takes back the buffers of this process that `process`, which is dead, held.
+  /// Takes back the buffers of this process that the dead `process` held.
   void reclaim(std::uint32_t process) noexcept {
     blocks_.put_back_if(
         [&](block& b) { return ownership::reclaim(b, process, blocks_.options().process); });
   }
 
-  /// Memory taken so far, bytes: for programs that watch their growth.
+  /// Memory taken so far, in bytes: for programs that watch their growth.
   [[nodiscard]] std::size_t bytes_taken() const noexcept { return blocks_.bytes_taken(); }
-  /// The most that it ever takes.
+  /// The most memory that it ever takes.
   [[nodiscard]] std::size_t bytes_max() const noexcept { return blocks_.options().bytes_max; }
   [[nodiscard]] std::uint32_t process() const noexcept { return blocks_.options().process; }
   [[nodiscard]] bool checks() const noexcept { return blocks_.options().checks; }
 
  private:
-  /// In the region of another process, or with something wrong.
+  /// For a buffer of another process's region, or a misused one.
   [[nodiscard, gnu::noinline]] found find_elsewhere(const void* data) noexcept;
   [[nodiscard, gnu::noinline]] wrong release_lent(block& b) noexcept;
   [[gnu::noinline]] void give_back_elsewhere(block& b) noexcept;
-  /// `b` is free, and no other thread knows it.
+  /// `b` is free, and no other thread can access it.
   void give_back(block& b) noexcept {
     if (b.owner != blocks_.options().process) return give_back_elsewhere(b);
     blocks_.put(b);

@@ -22,7 +22,7 @@ base::result<> region::map_views(int descriptor) {
                         MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor, 0);
     if (mapped == MAP_FAILED) return base::failed_errno("map buffers", errno);
   }
-  madvise(base_, 2 * bytes(), MADV_DONTDUMP);  // a core dump of gigabytes is of no use
+  madvise(base_, 2 * bytes(), MADV_DONTDUMP);  // a core dump of gigabytes is useless
   return {};
 }
 
@@ -63,7 +63,7 @@ base::result<std::unique_ptr<region>> region::map(const region_offer& offer, std
   close(descriptor);
   if (!mapped) return std::unexpected(mapped.error());
   const header& head = made->head();
-  // Process numbers mean something else in another namespace, and may be used again.
+  // A pid has another meaning in another namespace, and may be reused.
   if (head.nonce != offer.nonce || head.job != job || head.bytes != offer.bytes)
     return base::failed(base::fault_kind::refused, path + " is another job's or process's");
   return made;

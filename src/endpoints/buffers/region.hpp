@@ -11,32 +11,32 @@
 
 namespace headway::endpoints {
 
-/// How another process of the machine finds a region. Part of a packet.
+/// What another process of the machine needs to map a region. Part of a packet.
 struct region_offer {
   std::uint32_t owner = 0;
   std::uint32_t pid = 0;
   std::uint32_t descriptor = 0;
   std::uint32_t zero = 0;
   std::uint64_t bytes = 0;
-  std::array<std::uint64_t, 2> nonce = {};  ///< proves that the file that was opened is the region
+  std::array<std::uint64_t, 2> nonce = {};  ///< proves that the opened file is the region
 };
 static_assert(sizeof(region_offer) == 40);
 
-/// The memory that one process's buffers lie in. This process maps it twice: two views.
+/// The memory of one process's buffers. This process maps it twice: two views.
 ///
-/// The sender of a kept buffer knows it by its address in the first view, receivers by that in the
-/// second: so the address that is released says which of them releases.
+/// The sender of a kept buffer uses its address in the first view, receivers use the one in the
+/// second: so the address passed to `release` shows which of them releases.
 ///
 /// Shape:    `bytes` of address space for each view; memory is taken when it is touched.
-/// Threads:  constant after `make` or `map`, but for the list.
-/// Errors:   the kernel's, in words. A process that cannot be looked into (another container or
-///           user) is an ordinary case for the caller.
+/// Threads:  constant after `make` or `map`, except for the list.
+/// Errors:   those of the kernel, as text. A process whose memory cannot be opened (another
+///           container or user) is an ordinary case for the caller.
 class region {
  public:
   [[nodiscard]] static base::result<std::unique_ptr<region>> make(std::uint32_t owner,
                                                                   std::size_t bytes,
                                                                   std::uint64_t job);
-  /// Another process's region, by what its owner says of it.
+  /// Maps another process's region, from the description by its owner.
   [[nodiscard]] static base::result<std::unique_ptr<region>> map(const region_offer& offer,
                                                                  std::uint64_t job);
   ~region();
@@ -52,15 +52,15 @@ class region {
   [[nodiscard]] bool in_lent_view(const void* p) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(p) - base_) >= bytes();
   }
-  /// The header of the buffer at `data`, in the first view whichever view `data` is in; nullptr: it
-  /// is elsewhere, or there is none.
+  /// The header of the buffer at `data`, in the first view whichever view `data` is in; nullptr:
+  /// there is no buffer of this region.
   [[nodiscard]] block* header_of(const void* data) const noexcept {
     const auto place = place_of(data);
     if (place == 0) return nullptr;
     block* found = at(place);
     return found->mark == block::mark_value && found->place == place ? found : nullptr;
   }
-  /// After `header_of` found none: parts of one are there.
+  /// If `header_of` found none: whether the range contains parts of one.
   [[nodiscard]] bool damaged(const void* data) const noexcept;
   [[nodiscard]] block* at(std::uint64_t place) const noexcept {
     return reinterpret_cast<block*>(base_ + place);
@@ -69,7 +69,7 @@ class region {
   [[nodiscard]] void* address_of(block& b, bool lent) const noexcept {
     return b.data() + (lent ? bytes() : 0);
   }
-  /// The same, or nullptr if no header is there: `place` lay in memory that the program can
+  /// The same, or nullptr if there is no header: `place` was read from memory that the program can
   /// overwrite.
   [[nodiscard]] block* intact(std::uint64_t place) const noexcept {
     if (place - first_place >= bytes() - first_place - sizeof(block) || place % 64 != 0)
@@ -77,7 +77,7 @@ class region {
     block* b = at(place);
     return b->mark == block::mark_value && b->place == place ? b : nullptr;
   }
-  /// The same with all checks, for places that a peer names: nullptr if there is no such block.
+  /// The same with all checks, for places received from a peer: nullptr if there is no such block.
   [[nodiscard]] block* checked(std::uint64_t place, std::size_t message_bytes) const noexcept;
 
   basic_return_list<>& returned() const noexcept { return head().returned; }

@@ -6,15 +6,15 @@
 
 namespace headway::endpoints {
 
-/// Hands blocks back to the process that owns them, from every process that maps its region.
-/// Shape:    one word in shared memory: the place of the newest; places stay the same in every
-///           process, addresses do not. `next_of(place)` is the link in the block there.
+/// Returns blocks to the process that owns them, from every process that maps its region.
+/// Shape:    one word in shared memory: the place of the newest block; unlike addresses, places are
+///           the same in every process. `next_of(place)` is the link in the block there.
 /// Threads:  `push` any thread of any process; `take_all` any thread of the owner.
-/// Progress: lock-free. A process that dies between its store and (P) loses one block only.
+/// Progress: lock-free. If a process dies between its store and (P), one block is lost.
 /// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole, so that there is no ABA.
 template <template <class> class Atomic = base::atomic>
 class basic_return_list {
-  // A block is its last holder's until (P), then the list's, after (T) the taker's.
+  // A block belongs to its last holder until (P), then to the list, after (T) to the taker.
   // Hazard: the taker does not see what the last holder wrote. Edge: (P) release -> (T) acquire; a
   // later (P) is a read-modify-write and continues the release sequence of the earlier ones.
   // Checked by: tests/model/return_list_model.cpp.

@@ -7,13 +7,13 @@
 
 namespace headway::endpoints {
 
-/// Decides whether to try a step that pays only at some times: at each occasion while it pays, else
-/// after a gap that doubles with each failure, from `gap_min` to `gap_max` occasions.
-/// Threads:  any; relaxed, because a lost update does no harm.
+/// Decides whether to try a step that pays only at times: at each occasion while it pays; after
+/// each failure only after a gap that doubles from `gap_min` to `gap_max` occasions.
+/// Threads:  any; relaxed, because a lost update is harmless.
 template <std::uint32_t gap_min, std::uint32_t gap_max>
 class adaptive_retry {
  public:
-  /// Try it now? Asked once on each occasion.
+  /// Whether to try it now. Call once on each occasion.
   [[nodiscard]] bool due() noexcept {
     const auto left = left_.load(std::memory_order_relaxed);
     if (left == 0) return true;

@@ -12,9 +12,9 @@
 namespace headway::endpoints {
 namespace {
 
-constexpr std::uint32_t gathered_min = 4;  // messages, for which to look away pays
+constexpr std::uint32_t gathered_min = 4;  // messages; if fewer gather, the pause does not pay
 
-/// Counts a thread that waits, for a dispatcher that asks.
+/// Counts a waiting thread, if a dispatcher wants that.
 struct counted_wait {
   explicit counted_wait(dispatcher& of) noexcept : of_(of.counts_waits() ? &of : nullptr) {
     if (of_) of_->waiting.fetch_add(1, std::memory_order_relaxed);  // a hint
@@ -27,14 +27,14 @@ struct counted_wait {
   dispatcher* of_;
 };
 
-/// Before a wait for a message that is likely to come from a thread of this process: its sender
-/// needs no poll of ours, and only one thread of a process polls anyway.
+/// Before a wait for a message that probably comes from a thread of this process: that thread does
+/// not depend on a poll here, and only one thread of a process polls anyway.
 void spin(const waiting_thread& me) noexcept {
-  constexpr int looks = 100;  // some microseconds: less than a wake-up costs
+  constexpr int looks = 100;  // some microseconds: less than the cost of a wake-up
   for (int i = 0; i < looks && !me.test(); ++i) base::relax();
 }
 
-/// Lets messages gather: see `inbox::gathers`.
+/// Pauses so that messages gather: see `inbox::gathers`.
 [[gnu::noinline]] void look_away() noexcept {
   constexpr std::uint64_t away_ns = 1'000;
   const auto until = base::now_ns() + away_ns;
@@ -117,11 +117,11 @@ parcel* delivery::take_aside(inbox& box, const filter& wanted, woken& then,
   return p;
 }
 
-/// In line, so that the fields that a receiver gets need not be written and read again on their way
-/// to the program.
+/// Inline, so that the fields for the receiver are not stored and loaded again on their way to the
+/// program.
 [[gnu::always_inline]] inline outcome delivery::finish(parcel& p, message& out) noexcept {
   block& own = block_of(p);
-  block* const contents = p.contents;  // before `p`, which may lie in it, is the program's
+  block* const contents = p.contents;  // before `p`, which may be in it, belongs to the program
   const bool lent = p.lent;
   out.data = nullptr;
   out.bytes = p.bytes;
@@ -330,7 +330,7 @@ outcome delivery::wait_any(std::span<const std::uint32_t> ids, std::uint64_t dea
       const base::lock_guard guard(e->box.lock);
       e->box.remove_watch(watches[i]);
     }
-    // The thread that claimed `me` completes it, and must be done before `me` is destroyed.
+    // The thread that claimed `me` completes it, and must have finished before `me` is destroyed.
     if (me.claimed.exchange(true, std::memory_order_relaxed) && !me.test())  // one thread wins
       engine_.wait(me);
     if (how != outcome::again) return how;

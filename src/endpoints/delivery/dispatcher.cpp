@@ -9,7 +9,7 @@ namespace headway::endpoints {
 namespace {
 
 constexpr std::size_t messages_in_turn = 32;
-constexpr int idle_rounds_max = 1'000;  // of a loop, before it checks whether to go on
+constexpr int idle_rounds_max = 1'000;  // of a loop, until it checks whether to go on
 
 }  // namespace
 
@@ -46,7 +46,8 @@ void dispatcher::need_thread() {
   start_thread();
 }
 
-/// A thread that retires decides so under `lock_`: it has seen what was chosen before, or is seen.
+/// A thread that retires decides this under `lock_`: it has seen every earlier setting, or is
+/// itself seen.
 void dispatcher::start_thread() {
   const base::lock_guard held(lifetime_);
   bool over = false;
@@ -131,7 +132,7 @@ between_looks dispatcher::next() const noexcept {
                          .spare = engine_.spare_hands().idle > 0});
 }
 
-/// For the dispatcher's own thread: `polls` says what the policy alone does.
+/// For the dispatcher's own thread: `polls` is what the policy alone would do.
 bool dispatcher::looks_on() const noexcept {
   if (polls()) return true;
   const auto how = policy_.load(std::memory_order_relaxed);  // a setting
@@ -154,7 +155,7 @@ void dispatcher::step(between_looks what) noexcept {
   }
 }
 
-/// The thread ends when nothing is left for it: as one more that waits it would slow the others.
+/// The thread ends when it is not needed: as one more waiting thread it would slow the others.
 bool dispatcher::retires() noexcept {
   const base::lock_guard guard(lock_);
   if (polls() || handlers_) return false;
@@ -162,7 +163,7 @@ bool dispatcher::retires() noexcept {
 }
 
 /// Until something is ready, the policy changes, or `stop`. Waits at the engine: the thread polls
-/// while messages come quickly, and sleeps when they do not.
+/// while messages come quickly, and sleeps otherwise.
 void dispatcher::sleep_until_ready() noexcept {
   progress::completion bell;
   {

@@ -16,11 +16,11 @@
 
 namespace headway::endpoints {
 
-/// Where a dispatcher gets messages for handlers.
+/// The source of messages for handlers.
 class message_source {
  public:
-  /// The oldest message at `at`, received, and its handler. False: one of them is missing, and `at`
-  /// is runnable no more.
+  /// The oldest message at `at`, received, and its handler. False: there is no message or no
+  /// handler, and `at` is no longer runnable.
   [[nodiscard]] virtual bool take_for_handler(local_endpoint& at, message& out,
                                               handler& by) noexcept = 0;
 
@@ -28,28 +28,28 @@ class message_source {
   ~message_source() = default;
 };
 
-/// Most threads wait, so that a pause would leave the processor to none of them. Each thread is
-/// taken to have an end-point.
+/// Most threads wait, so that a pause of the dispatcher frees no processor for them. Each thread is
+/// assumed to have an end-point.
 [[nodiscard]] constexpr bool most_wait(std::int32_t waiting, std::int32_t endpoints) noexcept {
   return 2 * waiting >= endpoints;
 }
 
-/// What a dispatcher's thread does between two looks that find nothing.
+/// What a dispatcher's thread does between two polls that find nothing.
 enum class between_looks : std::uint8_t { sleep, pause, yield, nothing };
 
-/// Why it does so.
+/// The inputs of that decision.
 struct dispatch_situation {
-  std::uint64_t gap_ns = 0;  ///< how far messages are apart lately, or how long none has come
+  std::uint64_t gap_ns = 0;  ///< recent distance between messages, or the time since the last one
   bool most_wait = false;    ///< see above
   bool spare = false;        ///< a processor is free for the dispatcher's thread
 };
 
 inline constexpr std::uint64_t dispatch_pause_ns = 20'000;  // as in the paper
 
-/// Each policy's answer. `automatic` follows the rate of messages: it polls as long as they come
-/// faster than a wake-up pays for, without a pause if they come faster than pauses end, and one
-/// step faster where most threads wait and so need no processor. It sleeps where its polls would
-/// take a processor from a thread that computes.
+/// The answer of each policy. `automatic` follows the rate of messages: it polls while they come
+/// faster than a wake-up pays, without a pause if they come faster than pauses end, and one step
+/// faster if most threads wait and so need no processor. It sleeps if its polls would take a
+/// processor from a computing thread.
 [[nodiscard]] constexpr between_looks next_step(policy how, const dispatch_situation& s) noexcept {
   constexpr std::uint64_t worth_a_sleep_ns = 10 * dispatch_pause_ns;
   switch (how) {
@@ -70,7 +70,7 @@ inline constexpr std::uint64_t dispatch_pause_ns = 20'000;  // as in the paper
   return s.most_wait ? between_looks::nothing : between_looks::yield;
 }
 
-/// How far messages are apart: a moving average, and never less than the time since the last one.
+/// The distance between messages: a moving average, at least the time since the last one.
 /// Threads:  one.
 class message_gap {
  public:
@@ -84,17 +84,17 @@ class message_gap {
   }
 
  private:
-  static constexpr std::uint64_t longest_ns = 1'000'000;  // one long rest is soon forgotten
+  static constexpr std::uint64_t longest_ns = 1'000'000;  // one long pause is soon forgotten
   std::uint64_t last_ns_ = 0, average_ns_ = longest_ns;
 };
 
-/// Runs the handlers of end-points, and looks for messages as the policy says.
+/// Runs the handlers of end-points, and polls for messages according to the policy.
 ///
-/// Threads:  every function any thread, but `stop`, which is alone.
-/// Progress: a handler runs in the dispatcher's own thread or in one that calls `run`; one at a
-///           time for each end-point. The thread is made for the first handler, or for the policies
-///           `pause`, `yield` and `loop`; without handlers, the others have none, and it ends when
-///           one of them is chosen.
+/// Threads:  every function any thread, except `stop`: with no other thread.
+/// Progress: a handler runs in the dispatcher's own thread or in one that calls `run`; for each
+///           end-point one at a time. The thread is created for the first handler, or for the
+///           policies `pause`, `yield` and `loop`; with the others it does not exist without
+///           handlers, and ends when one of them is chosen.
 /// Source:   pcor02 (docs/papers.md, mechanism 19).
 class dispatcher {
  public:
@@ -107,22 +107,22 @@ class dispatcher {
   void need_thread();
   /// `e` has a message for its handler. Once, until it was run (`e.runnable`).
   void ready(local_endpoint& e) noexcept;
-  /// Runs handlers that are ready, for at most `most` messages. How many there were.
+  /// Runs ready handlers, for at most `most` messages. Returns how many there were.
   std::size_t run(std::size_t most) noexcept;
-  /// Looks at the rails `rounds` times, and runs what that makes ready.
+  /// Polls the rails `rounds` times, and runs the handlers that become ready.
   std::size_t help(unsigned rounds) noexcept;
   void stop() noexcept;
   /// An end-point was opened, or closed.
   void opened() noexcept;
   void closed() noexcept { endpoints.fetch_sub(1, std::memory_order_relaxed); }
 
-  /// Whether `waiting` is used at all: two atomic additions for each wait otherwise.
+  /// Whether `waiting` is used: if not, each wait saves two atomic additions.
   [[nodiscard]] bool counts_waits() const noexcept {
     const auto how = policy_.load(std::memory_order_relaxed);  // a setting
     return how == policy::pause || (how == policy::automatic && has_handlers_.load(relaxed));
   }
-  // How many threads wait for messages, and how many end-points there are: the policies that pause
-  // look more often while most of them wait. Relaxed: a hint.
+  // The number of threads that wait for messages, and of end-points: the policies that pause poll
+  // more often while most of them wait. Relaxed: a hint.
   std::atomic<std::int32_t> waiting{0};
   std::atomic<std::int32_t> endpoints{0};
 
@@ -145,11 +145,11 @@ class dispatcher {
   std::atomic<policy> policy_{policy::automatic};  // relaxed: a setting
   std::atomic<bool> has_handlers_{false};          // relaxed: a hint
   std::atomic<bool> stopping_{false};              // relaxed; `bell_` carries it
-  message_gap gap_;                                // of its thread
+  message_gap gap_;                                // used by the thread
   base::spinlock lock_;
   base::intrusive_list<local_endpoint> ready_ HEADWAY_GUARDED_BY(lock_);
   progress::completion* bell_ HEADWAY_GUARDED_BY(lock_) = nullptr;  // of the sleeping thread
-  bool handlers_ HEADWAY_GUARDED_BY(lock_) = false;  // there was one: the thread stays
+  bool handlers_ HEADWAY_GUARDED_BY(lock_) = false;  // there has been a handler: the thread stays
   bool retired_ HEADWAY_GUARDED_BY(lock_) = false;   // the thread ends, or has ended
 };
 

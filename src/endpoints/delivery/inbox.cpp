@@ -7,8 +7,8 @@
 namespace headway::endpoints {
 namespace {
 
-/// Prefetches the message that will be taken next: its block's header and its first bytes come from
-/// the sender's processor.
+/// Prefetches the message that will be taken next: its block's header and its first bytes are in
+/// the sender's cache.
 void fetch(const parcel& p) noexcept {
   const auto* lines = reinterpret_cast<const std::byte*>(&p);
   __builtin_prefetch(lines - block::waits_offset, 1);
@@ -104,7 +104,7 @@ void inbox::withdraw(parcel& p) noexcept {
   --unready_;
 }
 
-/// Each receiver gets the first message that it wants, if there is one.
+/// Gives each waiting receiver the first message that it wants, if there is one.
 void inbox::settle(woken& then) noexcept {
   for (waiting_thread* w = receivers_.front(); w;) {
     waiting_thread* following = receivers_.after(*w);
@@ -125,17 +125,18 @@ void inbox::tell_watchers(woken& then) noexcept {
       if (!w->by->claimed.exchange(true, std::memory_order_relaxed)) by = w->by;  // one thread wins
     if (!by) return;
     then.watchers[then.watcher_count++] = by;
-    return;  // one message, one thread
+    return;  // one message for one thread
   }
 }
 
-/// Reads `aside_` without `taking`, as it changes only under both locks while a descriptor is open.
+/// Reads `aside_` without `taking`, because it changes only under both locks while a descriptor is
+/// open.
 void inbox::update_descriptor() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
   const bool something = !waiting_.empty() || !aside_.empty();
   if (something == readable_) return;
   readable_ = something;
   std::uint64_t count = 1;
-  // An eventfd of ours takes and gives these eight bytes at once, and is only read when readable.
+  // An eventfd reads and writes these eight bytes at once; it is only read when readable.
   [[maybe_unused]] const auto done = something ? write(descriptor_, &count, sizeof count)
                                                : read(descriptor_, &count, sizeof count);
 }

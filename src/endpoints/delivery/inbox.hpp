@@ -15,17 +15,17 @@ namespace headway::endpoints {
 
 /// The messages that wait at one end-point, and the threads that wait there.
 ///
-/// What senders touch for each message lies in one cache line, under `lock`. A receiver that finds
+/// What senders access for each message is in one cache line, under `lock`. A receiver that finds
 /// several messages moves them all aside, into a line of its own under `taking`, and takes the next
-/// ones from there: while some are left, receiver and senders touch no line in common.
+/// ones from there: while some are left, receiver and senders access no common line.
 ///
-/// Threads:  as annotated; a thread that needs both locks takes `taking` first. What must happen
-///           after the locks are free (wake-ups) is collected in a `woken`.
+/// Threads:  as annotated; a thread that needs both locks takes `taking` first. What must be done
+///           without locks (wake-ups) is collected in a `woken`.
 /// Progress: never waits.
 class inbox {
-  // What lies aside is older than what waits, and ready, and no waiting receiver admits it: a
-  // thread joins the receivers after a look at both lists, under both locks or while nothing can
-  // lie aside; what is moved aside later was not for that thread, or it would have been given it.
+  // Messages aside are older than those waiting, and ready, and no waiting receiver wants them: a
+  // thread starts waiting after it has searched both lists, under both locks or while nothing can
+  // be aside; what is moved aside later is not for that thread, or it would have got it.
  public:
   alignas(64) base::spinlock lock;
   std::uint32_t id HEADWAY_GUARDED_BY(lock) = 0;  ///< 0: closed. Written under both locks
@@ -45,7 +45,8 @@ class inbox {
 
  public:
   std::string name HEADWAY_GUARDED_BY(lock);
-  /// A process that has sent here, and units of credit that are not returned to it yet.
+  /// A process that has sent messages here, and the units of credit that are not returned to it
+  /// yet.
   struct debt {
     std::uint32_t process;
     std::uint32_t units;
@@ -56,17 +57,17 @@ class inbox {
       if (d.process == process) return d.units;
     return first_debt(process);
   }
-  /// False under `lock`: nothing lies aside and nothing is `unreturned`, and so it stays while the
-  /// lock is held. Without it a hint.
+  /// False under `lock`: nothing is aside and nothing is `unreturned`, and that stays so while the
+  /// lock is held. Without the lock a hint.
   [[nodiscard]] bool maybe_aside() const noexcept {
-    return maybe_aside_.load(std::memory_order_relaxed);  // the lock carries what it says
+    return maybe_aside_.load(std::memory_order_relaxed);  // the lock orders it
   }
-  /// With nothing `unreturned`.
+  /// While nothing is `unreturned`.
   void note_aside() noexcept HEADWAY_REQUIRES(taking, lock) {
     if (maybe_aside() != !aside_.empty())
-      maybe_aside_.store(!aside_.empty(), std::memory_order_relaxed);  // likewise
+      maybe_aside_.store(!aside_.empty(), std::memory_order_relaxed);  // the lock orders it
   }
-  /// More than one message waits.
+  /// Whether more than one message waits.
   [[nodiscard]] bool several() noexcept HEADWAY_REQUIRES(lock) {
     parcel* first = waiting_.front();
     return first && waiting_.after(*first);
@@ -74,16 +75,16 @@ class inbox {
 
   alignas(64) base::spinlock taking;
   std::uint32_t taking_id HEADWAY_GUARDED_BY(taking) = 0;  ///< `id` for holders of `taking`
-  /// Of `from_here`: received, not taken off yet.
+  /// Units of `from_here`: received, not subtracted yet.
   std::uint32_t unreturned HEADWAY_GUARDED_BY(taking) = 0;
   /// The last message received came from this process. Relaxed: a hint.
   base::atomic<bool> near{false};
-  /// A receive would have to look at the senders' line. Relaxed: a hint.
+  /// A receive would have to access the senders' line. Relaxed: a hint.
   base::atomic<bool> drained{true};
   /// Whether a receiver that has taken all messages pauses for a moment before it looks again. In a
   /// stream between two processors it would otherwise meet its sender at every message, and each
-  /// would wait for lines that the other has; messages that gather meanwhile are taken together.
-  /// The pause pays where several gathered.
+  /// would wait for lines in the other's cache; messages that gather meanwhile are taken together.
+  /// The pause pays if several gathered.
   adaptive_retry<8, 4096> gathers;
   /// Whether it spins before it waits at the engine.
   adaptive_retry<1, 64> spins;
@@ -98,20 +99,20 @@ class inbox {
 
  public:
   void open(std::uint32_t by) noexcept HEADWAY_REQUIRES(taking, lock) { id = taking_id = by; }
-  /// The oldest of those aside that `wanted` admits, taken out; nullptr: look with both locks.
+  /// Takes the oldest of those aside that `wanted` admits; nullptr: look with both locks.
   [[nodiscard]] parcel* take_aside(const filter& wanted) noexcept HEADWAY_REQUIRES(taking);
 
-  /// True: `p` is kept. False: a receiver that waits for it has it.
+  /// True: `p` is kept. False: a receiver that waited for it has it.
   [[nodiscard, gnu::hot]] bool put(parcel& p, woken& then) noexcept HEADWAY_REQUIRES(lock);
   /// The bytes of an announced message have come.
   void now_ready(parcel& p, woken& then) noexcept HEADWAY_REQUIRES(lock);
   /// The announced message will not come.
   void withdraw(parcel& p) noexcept HEADWAY_REQUIRES(lock);
-  /// The oldest that `wanted` admits, taken out; nullptr: none, or its bytes are still under way.
+  /// Takes the oldest that `wanted` admits; nullptr: none, or its bytes are still under way.
   [[nodiscard]] parcel* take(const filter& wanted) noexcept HEADWAY_REQUIRES(taking, lock);
-  /// The same while nothing lies aside.
+  /// The same while nothing is aside.
   [[nodiscard]] parcel* take_waiting(const filter& wanted) noexcept HEADWAY_REQUIRES(lock);
-  /// A message could be taken.
+  /// Whether a message could be taken.
   [[nodiscard]] bool any() noexcept HEADWAY_REQUIRES(taking, lock) {
     return !aside_.empty() || find({}) != nullptr;
   }
@@ -136,9 +137,9 @@ class inbox {
   [[nodiscard]] int descriptor() const noexcept HEADWAY_REQUIRES(lock) { return descriptor_; }
   void open_descriptor(int made) noexcept HEADWAY_REQUIRES(taking, lock);
   [[nodiscard]] int take_descriptor() noexcept HEADWAY_REQUIRES(taking, lock);
-  /// Every thread that waits is woken. After `pop` until nullptr.
+  /// Wakes every waiting thread. After `pop` until nullptr.
   void close(woken& then) noexcept HEADWAY_REQUIRES(taking, lock);
-  /// What waits, taken out of its list.
+  /// What waits, removed from its list.
   [[nodiscard]] parcel* pop() noexcept HEADWAY_REQUIRES(taking, lock) {
     parcel* p = aside_.pop_front();
     return p ? p : waiting_.pop_front();

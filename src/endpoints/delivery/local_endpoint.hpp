@@ -12,8 +12,8 @@ struct local_endpoint : base::list_hook<> {
   handler by;             ///< written under both locks of the box
   bool runnable = false;  ///< in the dispatcher's list, or being run; under box.lock
 
-  /// A message waits. True: the dispatcher must be told, because a handler is there and does not
-  /// know yet. Under box.lock.
+  /// A message waits. True: the dispatcher must be notified, because there is a handler that is not
+  /// runnable yet. Under box.lock.
   [[nodiscard]] bool becomes_runnable() noexcept HEADWAY_REQUIRES(box.lock) {
     if (!by.call || runnable) return false;
     return runnable = true;

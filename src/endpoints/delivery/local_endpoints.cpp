@@ -17,7 +17,7 @@ std::uint32_t local_endpoints::open(std::string_view name) {
     e.box.open(id);
     e.box.name = name;
   }
-  open_count_.fetch_add(1, std::memory_order_relaxed);  // a number to show
+  open_count_.fetch_add(1, std::memory_order_relaxed);  // a counter for display
   handlers_.opened();
   return id;
 }
@@ -47,7 +47,7 @@ outcome local_endpoints::close(std::uint32_t id, closed& left) noexcept {
     e->box.close(then);
   }
   if (descriptor >= 0) ::close(descriptor);
-  open_count_.fetch_sub(1, std::memory_order_relaxed);  // a number to show
+  open_count_.fetch_sub(1, std::memory_order_relaxed);  // a counter for display
   handlers_.closed();
   ids_.give_back(id);
   return outcome::ok;

@@ -14,9 +14,9 @@
 namespace headway::endpoints {
 
 /// The end-points of this process, and the dispatcher of their handlers.
-/// Shape:    grows with the most end-points that are open at once.
+/// Shape:    as many slots as there ever were end-points open at the same time.
 /// Threads:  any.
-/// Progress: never waits but for an inbox's locks.
+/// Progress: waits for nothing but an inbox's locks.
 class local_endpoints {
  public:
   local_endpoints(message_source& source, progress::engine& engine) noexcept
@@ -28,9 +28,9 @@ class local_endpoints {
   }
   /// The id of a new one; 0: none is left.
   [[nodiscard]] std::uint32_t open(std::string_view name);
-  /// Its name is not this process's to give up any more.
+  /// This process no longer has to unregister its name.
   void drop_name(std::uint32_t id) noexcept;
-  /// What an end-point leaves behind.
+  /// What is left when an end-point closes.
   struct closed {
     std::string name;
     std::vector<inbox::debt> senders;  ///< processes that sent there
@@ -39,7 +39,7 @@ class local_endpoints {
   /// `gone`: it is closed already.
   [[nodiscard]] outcome close(std::uint32_t id, closed& left) noexcept;
   [[nodiscard]] std::vector<std::uint32_t> open_ids();
-  /// A number to show.
+  /// A counter for display.
   [[nodiscard]] std::size_t open_count() const noexcept {
     return open_count_.load(std::memory_order_relaxed);
   }

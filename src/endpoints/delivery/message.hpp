@@ -12,7 +12,7 @@ inline constexpr std::uint64_t no_wait = 0;
 inline constexpr std::uint64_t for_ever = UINT64_MAX;
 inline constexpr std::int32_t any_tag = std::numeric_limits<std::int32_t>::min();
 
-/// A message as its receiver has it. `data` is a buffer that it releases.
+/// A received message. `data` is a buffer that the receiver must release.
 struct message {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -27,7 +27,7 @@ struct sending {
   std::uint32_t from = 0;  ///< id of an own end-point, or 0
   void* data = nullptr;    ///< a buffer; nullptr: an empty message
   std::size_t bytes = 0;
-  bool keep = false;  ///< the buffer stays the sender's, which may probe and release it
+  bool keep = false;  ///< the buffer stays the sender's, which probes and releases it
 };
 
 /// Which messages a receiver takes.
@@ -40,7 +40,7 @@ struct filter {
   }
 };
 
-/// A function of the program, and the function that knows how to call it.
+/// A function of the program, and the function that calls it.
 struct handler {
   void (*call)(const handler& self, const message& what) = nullptr;
   void (*target)() = nullptr;

@@ -5,9 +5,9 @@
 
 namespace headway::endpoints {
 
-/// Logs the mistake, and keeps it for `last_misuse`. Answers outcome::misuse.
+/// Logs the mistake, and keeps it for `last_misuse`. Returns outcome::misuse.
 outcome report_misuse(wrong what, const void* data) noexcept;
-/// This thread's last one.
+/// The last one of this thread.
 [[nodiscard]] wrong last_misuse() noexcept;
 
 }  // namespace headway::endpoints

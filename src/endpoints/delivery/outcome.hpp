@@ -13,7 +13,7 @@ enum class outcome : std::int8_t {
   taken,      ///< another end-point has this name
   gone,       ///< the end-point was closed, or its process died
   no_memory,
-  misuse,  ///< of a buffer: see last_wrong
+  misuse,  ///< misuse of a buffer: see last_wrong
   bad_argument,
   not_joined,  ///< the job could not be joined, or was left
 };

@@ -13,22 +13,22 @@
 
 namespace headway::endpoints {
 
-// The id of an end-point names a slot and how often it was used: it changes with each use.
+// The id of an end-point consists of a slot and how often that was used: it changes with each use.
 inline constexpr unsigned slot_bits = 20;
 inline constexpr std::uint32_t slots_max = 1u << slot_bits;
 inline constexpr std::uint32_t laps = 1u << (32 - slot_bits);
 [[nodiscard]] constexpr std::uint32_t slot_of(std::uint32_t id) noexcept {
   return id & (slots_max - 1);
 }
-/// Of two numbers of one slot: is `a` the later one? They repeat after 4095 uses.
+/// Whether `a` is the later one of two uses of one slot. They repeat after 4095 uses.
 [[nodiscard]] constexpr bool later_lap(std::uint32_t a, std::uint32_t b) noexcept {
   return ((a >> slot_bits) + (laps - 1) - (b >> slot_bits)) % (laps - 1) < laps / 2;
 }
 
-/// Objects by slot, in pages that are made when first needed and stay.
-/// Shape:    `page_slots` objects at once; an object is never freed or moved, only used again.
+/// Objects by slot, in pages that are made when first needed and never freed.
+/// Shape:    `page_slots` objects at once; an object is never freed or moved, only reused.
 /// Threads:  any.
-/// Progress: `find` never waits; `at` allocates a page once.
+/// Progress: `find` never waits; `at` allocates each page once.
 template <class T, std::uint32_t slots_a_page>
 class slot_pages {
   // Hazard: an object of a page is used before it is made. Edge: (P) release -> (Q) acquire.
@@ -58,8 +58,8 @@ class slot_pages {
   std::array<std::atomic<page*>, slots_max / page_slots> pages_{};
 };
 
-/// Gives out ids; a slot is used again as late as possible, so that an old id names no end-point
-/// for long: at least `rest_min` times 4095 uses.
+/// Assigns ids. A slot is reused as late as possible, so that an old id names no end-point for a
+/// long time: at least `rest_min` times 4095 uses.
 /// Threads:  any.
 class slot_ids {
  public:

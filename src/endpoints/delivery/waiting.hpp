@@ -10,18 +10,19 @@
 
 namespace headway::endpoints {
 
-/// A thread that waits; in one list at a time. The thread that takes it out of the list, under the
-/// list's lock, completes it after the lock is free; a waiting thread that finds itself taken out
+/// A thread that waits; in one list at a time. The thread that removes it from the list, under the
+/// list's lock, completes it after the lock is free; if the waiting thread finds itself removed, it
 /// waits for that completion.
 struct waiting_thread : progress::completion, base::list_hook<> {
-  filter wanted;               ///< a receiver's
-  bool listed = false;         ///< in a list; under the list's lock
-  parcel* received = nullptr;  ///< what it was given; nullptr: look again, or the end-point is gone
+  filter wanted;        ///< for a receiver
+  bool listed = false;  ///< in a list; under the list's lock
+  /// the message for it; nullptr: look again, or the end-point is closed
+  parcel* received = nullptr;
 };
 
-/// A thread that waits for messages at several end-points. The first that has one claims it.
+/// A thread that waits for messages at several end-points. The first one with a message claims it.
 struct watching_thread : progress::completion {
-  base::atomic<bool> claimed{false};  // one exchange wins; relaxed, it carries nothing
+  base::atomic<bool> claimed{false};  // one exchange wins; relaxed, it carries no data
 };
 struct watch : base::list_hook<> {
   watching_thread* by = nullptr;
@@ -52,7 +53,7 @@ struct woken {
   }
 };
 
-/// Waits for `me`, which is in a list. False: the deadline passed, and `withdraw` took `me` out of
+/// Waits for `me`, which is in a list. False: the deadline passed, and `withdraw` removed `me` from
 /// the list before another thread did.
 template <class Withdraw>
 [[nodiscard]] bool wait_listed(progress::engine& engine, waiting_thread& me,

@@ -31,7 +31,7 @@ struct waiting_message final : buffer_request {
 
 }  // namespace
 
-// A message makes this way alone: its functions are one, so that none saves what the others use.
+// The path of a small message is one function, so that no part saves the registers of another.
 
 [[gnu::always_inline]] inline void arrivals::arrived_message(
     const envelope& what, std::span<const std::byte> payload) noexcept {

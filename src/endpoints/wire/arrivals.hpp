@@ -14,8 +14,8 @@
 
 namespace headway::endpoints {
 
-/// Packets of end-points from other processes: each is read here and given to the part that it is
-/// for. No packet is trusted.
+/// Packets of end-points from other processes: parses each and passes it to the part that handles
+/// it. No packet is trusted.
 ///
 /// Threads:  `arrived` and `lost` by the reaper.
 /// Progress: never waits.
@@ -39,7 +39,7 @@ class arrivals final : public packets::receiver {
   void lost(packets::peer& whom) noexcept override;
 
  private:
-  /// What comes as bytes, beside them.
+  /// Messages that come as bytes, and other packets with bytes behind the head.
   struct envelope {
     address from;
     std::uint32_t to = 0;
@@ -50,7 +50,7 @@ class arrivals final : public packets::receiver {
   void arrived_message(const envelope& what, std::span<const std::byte> payload) noexcept;
   [[gnu::noinline]] void wait_for_buffer(const envelope& what,
                                          std::span<const std::byte> payload) noexcept;
-  /// Apart from messages, which are nearly all that comes.
+  /// Separate from messages, which are nearly all of what comes.
   [[gnu::noinline]] void arrived_other(std::uint32_t from, wire_kind kind,
                                        std::span<const std::byte> bytes) noexcept;
   void arrived_packed(std::uint32_t from, std::span<const std::byte> bytes) noexcept;

@@ -4,8 +4,8 @@
 
 namespace headway::endpoints {
 
-// Threads that send at the same time may each be a message beyond the window. That they are as many
-// as a window has units is not to be expected.
+// Threads that send at the same time may each exceed the window by a message. That they are as many
+// as the window has units is not expected.
 buffer_queue::buffer_queue(pool& buffers, delivery& here, progress::engine& engine,
                            std::uint32_t window_units) noexcept
     : ltask("give out buffers", &buffer_queue::run),
@@ -65,7 +65,7 @@ bool buffer_queue::grant(buffer_request& one) noexcept {
   return true;
 }
 
-/// A request stays in its line until it was granted: what arrives meanwhile comes behind it.
+/// A request stays in its line until it is granted: what arrives meanwhile is queued behind it.
 bool buffer_queue::grant_some() noexcept {
   bool some = false;
   std::uint32_t to = 1;  // 0 is no end-point

@@ -26,29 +26,29 @@ struct buffer_request {
 };
 
 /// Messages of other processes that arrived while the pool had no memory for them. Every polling
-/// round tries again. Buffers for the messages of an end-point are given out in the order of
-/// arrival: later messages, which no thread can receive before the first, must not use up the
-/// memory that the first one needs.
+/// round tries again. Buffers for the messages of an end-point are granted in the order of arrival:
+/// later messages, which no thread can receive before the first, must not use up the memory that
+/// the first one needs.
 ///
-/// Shape:    each sender's window bounds how many wait at an end-point; a process that sends more
-///           breaks the protocol, and `add` refuses. The lists are on the heap, which this path,
-///           where memory is used up, can afford.
+/// Shape:    each sender's window limits how many wait at an end-point; a process that sends more
+///           violates the protocol, and `add` refuses. The lists are on the heap; speed does not
+///           matter while memory is used up.
 /// Threads:  any; requests are granted by one at a time.
-/// Progress: never waits, but `stop`. While a message waits, no background thread sleeps
-///           for long.
+/// Progress: never waits, except `stop`. While a message waits, no background thread sleeps for
+///           long.
 class buffer_queue final : public progress::ltask {
   // Hazard: the queue ends while another thread runs its last round. Edge: (S) release -> acquire.
  public:
   buffer_queue(pool& buffers, delivery& here, progress::engine& engine,
                std::uint32_t window_units) noexcept;
 
-  /// A message for `to` has to wait behind others, whatever memory there is. Relaxed: messages of
-  /// one process arrive one after the other, those of several have no order.
+  /// Whether a message for `to` has to wait behind others, even if there is memory. Relaxed:
+  /// messages of one process arrive one after the other, those of several are not ordered.
   [[nodiscard]] bool must_wait(std::uint32_t to) noexcept {
     return any_.load(std::memory_order_relaxed) && waits_at(to);
   }
-  /// False: its process has sent more than it may, and `one` is still the caller's. True: it may be
-  /// granted before this returns.
+  /// False: its process has sent more than it may, and `one` still belongs to the caller. True: it
+  /// may be granted before this returns.
   [[nodiscard]] bool add(buffer_request& one);
   /// After all end-points are closed: nothing waits any more, now and later. Polls.
   void stop() noexcept;

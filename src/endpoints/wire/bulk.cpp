@@ -21,8 +21,8 @@ struct bulk_send : messages::request, base::list_hook<transfer_list<bulk_send>> 
   bulk_transfers& owner;
   block* contents = nullptr;
   bool lent = false;
-  // The transfer, and the call that starts it, which may return after the transfer's end. (D): each
-  // release is seen by the thread that deletes.
+  // Referenced by the transfer and by the call that starts it, which may return after the
+  // transfer's end. (D): the thread that deletes sees what came before each release.
   std::atomic<int> holds{2};
 
   void drop() noexcept {
@@ -50,9 +50,9 @@ struct bulk_receive : messages::request,
 
   bulk_transfers& owner;
   block* target = nullptr;
-  parcel* waits = nullptr;     ///< what is in the inbox for it
+  parcel* waits = nullptr;     ///< its parcel in the inbox
   std::uint32_t transfer = 0;  ///< of a rendezvous
-  bool announced = false;      ///< false: a zone that no message was sent to yet
+  bool announced = false;      ///< false: a zone for which no message has come yet
   bool kept = false;           ///< `waits` is in the inbox
 
   static void got_buffer(buffer_request& one, block* got) noexcept {
@@ -62,7 +62,7 @@ struct bulk_receive : messages::request,
 
   static bool ended(messages::request& self) noexcept {
     auto& me = static_cast<bulk_receive&>(self);
-    if (!me.announced) {  // its sender is lost, or broke the protocol
+    if (!me.announced) {  // its sender is lost, or violated the protocol
       me.owner.remotes_[me.from].zones.forget_here(me);
       me.owner.free_zone(&me);
       return false;
@@ -73,23 +73,22 @@ struct bulk_receive : messages::request,
   }
 };
 
-/// Of those that will have no end: their other process has died, and no loss was reported in time.
+/// For transfers that do not end: their other process has died, and no loss was reported in time.
 bulk_transfers::~bulk_transfers() {
   sends_under_way_.delete_all();
   receives_under_way_.delete_all();
 }
 
 void bulk_transfers::attach(messages::exchange& exchange, std::uint32_t self) {
-  HEADWAY_ASSERT(!exchange_.load(std::memory_order_relaxed));  // the caller's alone
+  HEADWAY_ASSERT(!exchange_.load(std::memory_order_relaxed));  // called by one thread
   context_.store(
       exchange.open_context(2 * messages::context_pair::endpoints, static_cast<int>(self),
                             processes::consecutive(static_cast<int>(remotes_.size()))),
-      std::memory_order_relaxed);                         // carried by the next
+      std::memory_order_relaxed);                         // published by the next line
   exchange_.store(&exchange, std::memory_order_release);  // (X)
 }
 
-/// Memory of zones that no message was sent to is freed when no round looks at their requests any
-/// more.
+/// Frees the memory of unused zones when no polling round accesses their requests any more.
 void bulk_transfers::detach() {
   HEADWAY_ASSERT(stopped_.load(std::memory_order_relaxed));  // a fact
   auto* way = exchange_.load(std::memory_order_acquire);     // (X)
@@ -102,7 +101,7 @@ void bulk_transfers::detach() {
     // nullptr: used up, or its process is lost
     if (auto* r = way->withdraw(zone)) closed.push_back(r);
   });
-  exchange_.store(nullptr, std::memory_order_relaxed);  // takes away, carries nothing
+  exchange_.store(nullptr, std::memory_order_relaxed);  // withdraws it, carries no data
   way->close_context(context);
   for (auto* r : closed) free_zone(static_cast<bulk_receive*>(r));
 }
@@ -145,7 +144,7 @@ outcome bulk_transfers::send(const sending& what, const pool::found& f,
   if (there.suits) way->put(context, *bulk, data, process, there.zone);
   else way->send(context, *bulk, data, process, static_cast<int>(transfer));
   bulk->drop();
-  // The buffer may be free by now, and a zone can lie in it.
+  // The buffer may be free by now: a zone can be placed in it.
   if (zone_due_.load(std::memory_order_relaxed) == what.to.process) prepost_due_zone();
   return outcome::ok;
 }
@@ -184,7 +183,8 @@ void bulk_transfers::arrived_announcement(std::uint32_t from,
   receive(r, target);
 }
 
-/// Received even without memory, when no end-point wants it: its sender waits for that.
+/// Received even if there is neither memory nor an end-point for it, because its sender waits for
+/// that.
 void bulk_transfers::receive(bulk_receive& r, block* target) noexcept {
   std::span<std::byte> room;
   if (target) room = {target->data(), r.bytes};
@@ -202,7 +202,7 @@ void bulk_transfers::receive(bulk_receive& r, block* target) noexcept {
   want_zone(from, bytes);
 }
 
-/// Puts the message into the inbox, where it waits for its bytes, and before them for the buffer
+/// Puts the message into the inbox, where it waits for its bytes, and before that for the buffer
 /// `contents` if there is none yet.
 void bulk_transfers::announce(bulk_receive& r, const bulk_head& head, block* contents) noexcept {
   remotes_[r.from].announced.fetch_add(1, std::memory_order_relaxed);  // a number
@@ -240,8 +240,8 @@ void bulk_transfers::arrived_in_zone(messages::exchange& way, bulk_receive& r,
   want_zone(from, head.bytes);
 }
 
-/// Notes that a zone is due for another message like the one that was announced. It is opened when
-/// that one has been received and answered, or the program waits for the next.
+/// Notes that a zone is due for another message like the announced one. It is opened when that
+/// message has been received and answered, or the program waits for the next.
 void bulk_transfers::want_zone(std::uint32_t for_process, std::uint64_t bytes) noexcept {
   if (bytes == 0 || bytes > zone_bytes_max_ ||
       !packets::rendezvous::preposts_for(out_.peers().at(for_process)))
@@ -284,7 +284,7 @@ void bulk_transfers::withdraw_zone(messages::exchange& way, std::uint32_t zone) 
   if (auto* r = way.withdraw(zone)) free_zone(static_cast<bulk_receive*>(r));
 }
 
-/// Of a zone that no message was sent to.
+/// For a zone without a message.
 void bulk_transfers::free_zone(bulk_receive* r) noexcept {
   count_zone(*r->target, -1);
   buffers_.end_message(*r->target, false);

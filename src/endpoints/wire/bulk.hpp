@@ -18,7 +18,7 @@ namespace headway::endpoints {
 struct bulk_send;
 struct bulk_receive;
 
-/// Transfers under way, so that none is left when the service ends.
+/// The transfers under way: the service ends when none is left.
 /// Threads:  any.
 template <class Transfer>
 class transfer_list {
@@ -42,15 +42,16 @@ class transfer_list {
 };
 
 /// Messages too large for a packet, to processes that do not share memory with this one. Each is
-/// announced to its end-point. Then `messages` sends it by a rendezvous; or its bytes go at once
-/// into a zone that the receiver preposted (preposted_zones).
+/// announced to its end-point. Then `messages` sends it by a rendezvous, or its bytes go at once
+/// into a zone that the receiver has preposted (preposted_zones).
 ///
-/// Shape:    at most `zones_count_max` zones are preposted, of all processes, and a limit of bytes.
+/// Shape:    at most `zones_count_max` zones are preposted, for all processes together, and a limit
+///           of bytes.
 /// Threads:  `arrived_announcement` and `arrived_zone` by the reaper; the rest any thread.
 /// Progress: never waits.
 class bulk_transfers {
   // Hazards, and the edge that removes each:
-  //   a transfer uses an exchange or context that is not whole     (X) release -> acquire
+  //   a transfer uses a half-made exchange or context              (X) release -> acquire
   //   the thread that takes `zone_due_` does not see the wish      (D) release -> (E) acquire, in
   //                                                                both of its exchanges
  public:
@@ -63,18 +64,18 @@ class bulk_transfers {
         remotes_(remotes),
         zone_bytes_max_(chosen.ahead_bytes),
         zones_bytes_max_(static_cast<std::int64_t>(chosen.memory_bytes / 16)) {}
-  /// When neither rails nor the exchange are there any more.
+  /// When neither rails nor the exchange exist any more.
   ~bulk_transfers();
   bulk_transfers(const bulk_transfers&) = delete;
   bulk_transfers& operator=(const bulk_transfers&) = delete;
 
-  /// From now on transfers go by `exchange`, until `detach`. `self`: this process's rank.
+  /// From now on transfers use `exchange`, until `detach`. `self`: this process's rank.
   void attach(messages::exchange& exchange, std::uint32_t self);
-  /// No zone is preposted any more. Before `detach`.
+  /// Preposts no zone any more. Before `detach`.
   void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }  // a fact
-  /// Withdraws all zones, and uses the exchange no more.
+  /// Withdraws all zones; the exchange is not used any more.
   void detach();
-  /// Messages whose buffers are still being read.
+  /// Whether buffers of messages are still being read.
   [[nodiscard]] bool has_sends() const noexcept {
     return sends_.load(std::memory_order_relaxed) > 0;  // a number
   }
@@ -84,7 +85,7 @@ class bulk_transfers {
   void arrived_announcement(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   /// `from` has preposted a zone for this process.
   void arrived_zone(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
-  /// Preposts the zone that is due, if one is: when a program waits for the next message.
+  /// Preposts the zone that is due, if there is one: when a program waits for the next message.
   void prepost_if_due() noexcept {
     if (zone_due_.load(std::memory_order_relaxed) != nobody) [[unlikely]]  // a hint
       prepost_due_zone();

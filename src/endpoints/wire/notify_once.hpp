@@ -10,12 +10,12 @@ namespace headway::endpoints {
 /// Progress: never waits.
 template <template <class> class Atomic = base::atomic>
 class basic_notify_once {
-  // Hazard: a notifier finds an earlier call unanswered, does not signal, and the work that it left
-  // is not seen. Edge: (C) release -> (W) acquire. Both change the same word: a call that is not
+  // Hazard: a notifier finds an earlier notification unanswered, does not signal, and its work is
+  // overlooked. Edge: (C) release -> (W) acquire. Both change the same word: a call that is not
   // answered by this (W) comes after it, and signals.
   // Checked by: tests/model/notify_once_model.cpp.
  public:
-  /// After work was left to be found. True: the caller must signal.
+  /// After the work is visible. True: the caller must signal.
   [[nodiscard]] bool call() noexcept {
     return !called_.exchange(
         true, std::memory_order_acq_rel);  // (C); acquire: what the notified thread did

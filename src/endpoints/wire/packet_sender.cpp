@@ -6,7 +6,7 @@
 namespace headway::endpoints {
 namespace {
 
-constexpr std::uint32_t costly_ns = 100;  // of a look at the rail: it is a system call
+constexpr std::uint32_t costly_ns = 100;  // a poll of the rail that costs more is a system call
 
 }  // namespace
 
@@ -48,7 +48,7 @@ packets::posted packet_sender::post_in_order(std::uint32_t process, packet_recor
   const bool others = !k.empty();
   if (others) k.line_up();
   const auto answer = post(process, item);
-  // The peer is lost: what was lined up has its end.
+  // The peer is lost: ends what was lined up.
   if (others && answer == packets::posted::down) peers_.at(process).send_lined_up();
   return answer;
 }
@@ -95,7 +95,7 @@ void packet_sender::meet_first(std::uint32_t process) noexcept {
   start_use();
 }
 
-/// Which way small messages to this process take.
+/// Chooses the way of small messages to this process.
 void packet_sender::learn_rail(std::uint32_t process, packets::peer& to) noexcept {
   auto& n = remotes_[process];
   const auto eager_bytes_max = to.eager_bytes_max();

@@ -17,20 +17,20 @@
 
 namespace headway::endpoints {
 
-/// A packet on its way. Lies in the data of a block of its own.
+/// A packet to be sent. It is in the data of a block of its own.
 struct packet_record : packets::send_item {
   pool* buffers = nullptr;
   block* self = nullptr;
   block* contents = nullptr;  ///< the buffer that the message was sent from, or nullptr
   bool lent = false;
-  progress::completion* told = nullptr;  ///< completed when the rail needs the packet no more
+  progress::completion* told = nullptr;  ///< completed when the rail no longer uses the packet
 };
 
-/// Several messages: a block of 8 KiB as a whole.
+/// Several messages; needs a whole block of 8 KiB.
 struct packed_message final : packet_record {
   static constexpr std::size_t room = 8192 - sizeof(packet_record) - sizeof(std::size_t);
   std::size_t used;
-  std::array<std::byte, room> entries;  // left unset; `add` writes what it needs
+  std::array<std::byte, room> entries;  // uninitialised; `add` writes what it needs
 
   void begin() noexcept;
   [[nodiscard]] bool fits(std::size_t bytes, std::size_t room_bytes) const noexcept {
@@ -42,10 +42,10 @@ static_assert(sizeof(packed_message) == 8192);
 
 /// A packet with bytes of its own behind its head.
 struct control_packet final : packet_record {
-  std::array<std::byte, name_bytes_max + 1> text;  // left unset; `tell` writes what it needs
+  std::array<std::byte, name_bytes_max + 1> text;  // uninitialised; `tell` writes what it needs
 };
 
-/// Is told of processes that are found to be lost when something is sent to them.
+/// Called for processes that turn out to be lost when something is sent to them.
 class loss_listener {
  public:
   virtual void lose(std::uint32_t process) noexcept = 0;
@@ -56,7 +56,7 @@ class loss_listener {
 
 /// Sends the packets of end-points to other processes, in order with those that are being packed.
 ///
-/// Shape:    each packet's record is a buffer of the pool until the rail needs it no more.
+/// Shape:    each packet's record is a buffer of the pool while the rail uses it.
 /// Threads:  any.
 /// Progress: never waits. Nothing is sent under a lock.
 class packet_sender {
@@ -70,32 +70,32 @@ class packet_sender {
         losses_(losses),
         settings_(chosen) {}
 
-  /// A record in a block of its own, or nullptr: of a message, whose sender can be told.
+  /// A record in a block of its own, or nullptr; for a message, whose sender can be informed.
   template <class Record>
   [[nodiscard]] Record* make() noexcept {
     block* b = buffers_.request(sizeof(Record));
     return b ? &make_in<Record>(*b) : nullptr;
   }
-  /// The same of what must be sent, whatever memory there is.
+  /// The same for what must be sent even if memory is used up.
   template <class Record>
   [[nodiscard]] Record& make_control() {
     return make_in<Record>(buffers_.request_internal(sizeof(Record)));
   }
   /// The rail has taken it, or never will: frees the record and the buffer that it was sent from.
   static void finish(packet_record& item) noexcept;
-  /// `down`: the process is lost now. Behind what is being packed for it.
+  /// `down`: the process is lost. Sent behind what is being packed for it.
   [[nodiscard]] packets::posted post_in_order(std::uint32_t process, packet_record& item) noexcept;
   /// A packet without a buffer: a head, and some bytes that are copied.
   template <class Head>
   void tell(std::uint32_t process, const Head& head, std::span<const std::byte> text = {}) noexcept;
-  /// Says that nothing more comes from here; `done` when that is on its way.
+  /// Announces that nothing more is sent; `done` completes when that has left.
   void take_leave(std::uint32_t process, std::uint32_t self, progress::completion& done) noexcept;
-  /// Before the first packet there, or at the first from there.
+  /// Before the first packet to a process, or at the first from it.
   void meet(std::uint32_t process) noexcept {
     if (!remotes_[process].met.load(std::memory_order_acquire)) [[unlikely]]  // (E)
       meet_first(process);
   }
-  /// From the first use on, something is pending: a message may arrive at any time.
+  /// From the first use on something is always pending: a message may arrive at any time.
   void start_use() noexcept;
   void end_use() noexcept;
   /// Sends what is being packed.

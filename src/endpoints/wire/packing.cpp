@@ -1,4 +1,4 @@
-// Small messages that follow each other closely leave together.
+// Small messages that follow each other closely share a packet.
 #include "endpoints/wire/packing.hpp"
 
 #include "endpoints/wire/packet_sender.hpp"
@@ -17,7 +17,7 @@ void packing::start(packet_sender& by, std::uint32_t process, std::size_t room,
 
 bool packing::add(const sending& what, std::uint32_t charge) noexcept {
   HEADWAY_DEBUG_ASSERT(takes(what.bytes));
-  // Without a thread that polls, what has gathered would stay.
+  // Without a thread that polls, gathered messages would stay.
   if (!always_ && !by_->engine().watched()) return false;
   packed_message* into = nullptr;
   bool fresh = false, full = false;
@@ -66,7 +66,7 @@ void packing::stop() noexcept {
 
 progress::ltask_result packing::run(progress::ltask& self) noexcept {
   auto& me = static_cast<packing&>(self);
-  me.notified_.answer();  // the thread that opens a packet from now on submits the task again
+  me.notified_.answer();  // a thread that opens a packet from now on submits the task again
   if (!me.empty()) {
     me.send();
     me.went();

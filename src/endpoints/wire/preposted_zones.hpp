@@ -12,21 +12,21 @@ namespace headway::endpoints {
 struct bulk_receive;
 
 /// Zones of memory for the next large message, which its receiver opens before the message is
-/// announced, so that no sender has to ask and wait: one here for the other process, and one there
-/// for this process.
+/// announced, so that the sender need not ask for memory: one here for the other process, and one
+/// there for this process.
 ///
-/// There is a single one, opened as late as possible, in the buffer that was released last: it lies
-/// in the processor's cache, which two zones would share with the message.
+/// There is only one, opened as late as possible, in the buffer that was released last: it is in
+/// the processor's cache; two zones would share the cache with the message.
 ///
-/// Shape:    one in each direction. A zone takes one message, of which it must not be many times as
-///           large.
+/// Shape:    one in each direction. A zone takes one message, and must not be much larger than it.
 /// Threads:  any.
-/// Source:   a rendezvous in which the receiver speaks first, because it knows what comes next.
+/// Source:   a rendezvous that the receiver initiates, because it can predict the next message.
 class preposted_zones {
  public:
-  static constexpr std::uint64_t waste_max = 4;  ///< a zone may be so many times its message
+  /// a zone may be at most so many times larger than its message
+  static constexpr std::uint64_t waste_max = 4;
 
-  /// The zone there, taken: it `suits` a message, or the receiver is to close it. Number 0: none.
+  /// Takes the zone there: it `suits` a message, or the receiver is to close it. Number 0: none.
   struct taken {
     packets::preposted zone;
     bool suits = false;
@@ -36,17 +36,17 @@ class preposted_zones {
   [[nodiscard]] bool add_there(const packets::preposted& zone) noexcept;
   void forget_there() noexcept;
 
-  /// The request of the zone here, taken out; nullptr: there is none of that name.
+  /// Takes the request of the zone here; nullptr: there is none of that number.
   [[nodiscard]] bulk_receive* take_here(std::uint32_t zone) noexcept;
-  /// The same, whatever it is called, and no other will be added. 0: none.
+  /// The same for any number, and no other is added any more. 0: none.
   [[nodiscard]] std::uint32_t take_last_here() noexcept;
-  /// False: there is one already, or none is wanted any more.
+  /// False: there is one already, or zones have ended.
   [[nodiscard]] bool add_here(std::uint32_t zone, bulk_receive& by) noexcept;
   /// Its process is lost.
   void forget_here(const bulk_receive& by) noexcept;
   /// A zone of so many bytes is to be opened here when a buffer is free again.
   void want_here(std::uint64_t bytes) noexcept;
-  /// Takes that wish, for one caller, which opens the zone. 0: there is none.
+  /// Takes that request, for one caller, which opens the zone. 0: there is none.
   [[nodiscard]] std::uint64_t take_wish() noexcept;
 
  private:

@@ -7,7 +7,8 @@ namespace headway::endpoints {
 bool region_offers::maps(std::uint32_t process, std::uint32_t owner) noexcept {
   using answer = region_answers::answer;
   if (!share_) return false;
-  // Its own buffer came back to us in place, so we map its region; or never had one of it.
+  // A buffer of this process has come back from it in place, so it maps our region; or it never had
+  // one.
   if (process == owner) return same_node(process);
   auto& answers = remotes_[process].regions;
   const auto known = owner == self_ ? answers.look_own() : answers.look(owner);

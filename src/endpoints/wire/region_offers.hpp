@@ -10,8 +10,8 @@
 
 namespace headway::endpoints {
 
-/// Which processes of this machine can read whose buffers in place: offers regions, and maps those
-/// that are offered.
+/// Determines which processes of this machine can read whose buffers in place: offers regions, and
+/// maps those that are offered.
 /// Threads:  `arrived` by the reaper; the rest any thread.
 /// Errors:   a region that cannot be mapped is an ordinary case: its buffers are copied then.
 class region_offers {
@@ -26,9 +26,9 @@ class region_offers {
         self_(self),
         share_(share) {}
 
-  /// `process` can read the buffers of `owner`. Asks it the first time, and answers false then.
+  /// Whether `process` can read the buffers of `owner`. The first call asks it, and returns false.
   [[nodiscard]] bool maps(std::uint32_t process, std::uint32_t owner) noexcept;
-  /// The region of `owner`, for a buffer that `from` sends in place; nullptr: it cannot.
+  /// The region of `owner`, for a buffer that `from` sends in place; nullptr: it is not mapped.
   [[nodiscard]] region* shared_by(std::uint32_t from, std::uint32_t owner) noexcept {
     return share_ && same_node(from) ? buffers_.region_of(owner) : nullptr;
   }

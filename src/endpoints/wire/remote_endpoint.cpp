@@ -7,7 +7,7 @@
 
 namespace headway::endpoints {
 
-/// The slot's end-point is another one than was known: `use` is later (true), or closed.
+/// The slot holds another end-point than expected: `use` is later (true), or closed.
 bool remote_endpoint::begin(std::uint32_t use, woken& then) noexcept {
   const auto known = id_.load(std::memory_order_relaxed);
   if (known != 0 && !later_lap(use, known)) return false;
@@ -36,7 +36,8 @@ remote_endpoint::answer remote_endpoint::take(std::uint32_t use, std::uint32_t u
   const base::lock_guard guard(lock_);
   if (id_.load(std::memory_order_relaxed) != use && !begin(use, then)) return answer::gone;
   if (gone_.load(std::memory_order_relaxed)) return answer::gone;
-  // Below half of the window every message is admitted, so that a large one never needs all of it.
+  // While less than half of the window is used every message is admitted, so that a large one never
+  // needs all of it.
   const auto used = used_.load(std::memory_order_relaxed);
   const auto more = static_cast<std::int32_t>(units);
   if (used < most / 2 || used + more <= most) {
@@ -63,7 +64,7 @@ void remote_endpoint::give_back(std::uint32_t use, std::uint32_t units,
   woken then;
   const base::lock_guard guard(lock_);
   if (id_.load(std::memory_order_relaxed) != use) return;
-  // No more can be back than were sent, whatever its process says.
+  // The process may not return more units than were sent.
   add(-static_cast<std::int32_t>(std::min(units, window)));
   if (used_.load(std::memory_order_relaxed) < -most) used_.store(-most, std::memory_order_relaxed);
   if (used_.load(std::memory_order_relaxed) <= most / 2) then.add_all(senders_);

@@ -14,25 +14,25 @@ namespace headway::endpoints {
 /// Credit at an end-point of another process: how many units this process is ahead of its receiver,
 /// and the threads that wait for room in the window.
 ///
-/// Shape:    one for each slot there; `use` is the id of the end-point that a call is about.
+/// Shape:    one for each slot there; `use` is the id of the end-point concerned.
 /// Threads:  any.
-/// Progress: never waits but for the lock.
+/// Progress: waits for nothing but the lock.
 class remote_endpoint {
  public:
   enum class answer : std::uint8_t { granted, full, gone };
 
-  /// A message to `use` may be sent at once, and counted when it is gone: `count`. As many threads
-  /// as send at the same time may go beyond the window by a message each.
+  /// A message to `use` may be sent at once, and is counted when it is gone: `count`. Threads that
+  /// send at the same time may each exceed the window by a message.
   [[nodiscard]] bool seems_free(std::uint32_t use, std::int32_t most) const noexcept {
     return id_.load(std::memory_order_relaxed) == use && !gone_.load(std::memory_order_relaxed) &&
            used_.load(std::memory_order_relaxed) < most;
   }
-  /// What was sent before it was counted. The units may be back already.
+  /// Counts what was sent before. The units may be back already.
   void count(std::uint32_t use, std::uint32_t units) noexcept;
   /// `full`: `me`, if it is given, is in the list of waiting threads.
   [[nodiscard]] answer take(std::uint32_t use, std::uint32_t units, std::uint32_t window,
                             waiting_thread* me) noexcept;
-  /// Takes `me` out of the line; false: another thread did, and completes it.
+  /// Removes `me` from the line; false: another thread did, and completes it.
   [[nodiscard]] bool withdraw(waiting_thread& me) noexcept;
   void give_back(std::uint32_t use, std::uint32_t units, std::uint32_t window) noexcept;
   /// The end-point `use` is closed.
@@ -48,18 +48,18 @@ class remote_endpoint {
   }
 
   base::spinlock lock_;
-  // Relaxed: changed under the lock alone; without it a guess.
+  // Relaxed: changed only under the lock; without it a hint.
   std::atomic<std::uint32_t> id_{0};
-  /// Units of the window. Less than 0 where they are back before they were counted: see `count`.
+  /// Used units of the window. Negative if units came back before they were counted: see `count`.
   std::atomic<std::int32_t> used_{0};
   std::atomic<bool> gone_{false};
   base::intrusive_list<waiting_thread> senders_ HEADWAY_GUARDED_BY(lock_);
 };
 
-/// The end-points of one other process that this one has sent to.
+/// The end-points of one other process to which this process has sent.
 /// Threads:  any.
 class remote_endpoints {
-  // Hazard: a thread finds the table half made. Edge: (N) release -> acquire.
+  // Hazard: a thread sees a half-made table. Edge: (N) release -> acquire.
  public:
   remote_endpoints() = default;
   remote_endpoints(const remote_endpoints&) = delete;

@@ -11,11 +11,12 @@
 
 namespace headway::endpoints {
 
-/// What this process keeps for the others of its job, by their ranks.
-/// Shape:    made sixteen at a time, on the first use of one of them; until then half a byte each.
-/// Threads:  any. `each` beside the others: sees all that were made before it.
+/// The state that this process keeps for the others of its job, by rank.
+/// Shape:    allocated for sixteen at a time, on the first use of one of them; until then half a
+///           byte each.
+/// Threads:  any. `each` sees all that were made before it.
 class remote_processes {
-  // Hazard: a block is used before it is made. Edge: (M) release in `make` -> acquire.
+  // Hazard: a block is used before it is constructed. Edge: (M) release in `make` -> acquire.
  public:
   explicit remote_processes(std::uint32_t count)
       : count_(count),
@@ -47,7 +48,7 @@ class remote_processes {
   static constexpr std::uint32_t block_size = 16;
   using block = std::array<remote_process, block_size>;
 
-  /// Cold. Of two threads that make the same block one wins.
+  /// Cold. If two threads make the same block, one wins.
   [[gnu::noinline]] block& make(std::uint32_t at) noexcept {
     auto made = std::make_unique<block>();
     block* there = nullptr;

@@ -8,8 +8,8 @@
 
 namespace headway::endpoints {
 
-/// True: it is gone, and the buffer it was sent from is used no more. There is no record that would
-/// have to outlive the call, so the rail must be one that posts nothing of this size.
+/// True: it is sent, and its buffer is no longer used. There is no record that could outlive the
+/// call, so the rail must be one that never posts a message of this size.
 [[gnu::always_inline]] inline bool sender::post_data_now(address to, std::int32_t tag,
                                                          std::uint32_t from, const void* data,
                                                          std::size_t bytes,
@@ -22,14 +22,14 @@ namespace headway::endpoints {
   return peers_.at(to.process).post_now(head.bytes(), {static_cast<const std::byte*>(data), bytes});
 }
 
-/// The receiver has it before its credit and its buffer are accounted for: what another processor
-/// waits for comes first.
+/// The message is delivered before credit and buffer are updated, because another processor waits
+/// for it.
 [[gnu::always_inline]] inline outcome sender::send_at_once(address to, std::int32_t tag,
                                                            std::uint32_t from, const void* data,
                                                            std::size_t bytes, bool keep) noexcept {
   if (to.process >= remotes_.size() || to.id == 0 || tag == any_tag) return outcome::again;
-  auto& n = remotes_[to.process];  // no message to `self` goes this way: `at_once_bytes_end`
-  if (!n.met.load(std::memory_order_acquire) ||                                  // (E)
+  auto& n = remotes_[to.process];                // `self` is excluded by `at_once_bytes_end`
+  if (!n.met.load(std::memory_order_acquire) ||  // (E)
       bytes >= n.at_once_bytes_end || n.lost.load(std::memory_order_relaxed) ||  // a fact
       stopped_.load(std::memory_order_relaxed))
     return outcome::again;
@@ -45,7 +45,7 @@ namespace headway::endpoints {
   if (!post_data_now(to, tag, from, data, bytes, charge)) return outcome::again;
   at->count(to.id, charge);
   if (keep) return outcome::ok;
-  const auto w = buffers_.release(f);  // none, unless another thread was quicker
+  const auto w = buffers_.release(f);  // none, unless another thread was faster
   return w == wrong::none ? outcome::ok : report_misuse(w, data);
 }
 
@@ -104,7 +104,7 @@ outcome sender::get_credit(remote_endpoint& at, const sending& what, std::uint32
         at.take(what.to.id, charge, window_units_, deadline_ns == no_wait ? nullptr : &me);
     if (said == answer::gone) return outcome::gone;
     if (said == answer::granted) {
-      if (waited) remotes_[what.to.process].pack.went();  // the sender did not pause by itself
+      if (waited) remotes_[what.to.process].pack.went();  // the sender has not paused by itself
       return outcome::ok;
     }
     if (deadline_ns == no_wait) {
@@ -210,7 +210,7 @@ outcome sender::post_shared(const sending& what, const pool::found& f,
       packet_sender::finish(*item);
       return outcome::ok;
     case packets::posted::pending:
-      return outcome::ok;  // should the process be lost, `reclaim` takes the buffer back
+      return outcome::ok;  // if the process is lost, `reclaim` takes the buffer back
     case packets::posted::down:
       break;
   }

@@ -12,11 +12,11 @@
 
 namespace headway::endpoints {
 
-/// Sends messages: by pointer in this process, by place in shared memory, or as bytes; in one
-/// packet or by bulk_transfers.
+/// Sends messages: within this process by pointer, through shared memory by place, otherwise as
+/// bytes, in one packet or by bulk_transfers.
 ///
 /// Threads:  any.
-/// Progress: `send` waits at the engine for room at the receiver; `send_at_once` never.
+/// Progress: `send` waits at the engine for room at the receiver; `send_at_once` never waits.
 class sender {
  public:
   struct ways {
@@ -39,8 +39,8 @@ class sender {
         bulk_(by.bulk),
         regions_(by.regions) {}
 
-  /// A small message that the rail copies at once, in registers all the way. `again`: it is none,
-  /// or something is unusual; nothing was done.
+  /// A small message that the rail copies at once. `again`: the message is none, or a special case;
+  /// nothing was done.
   [[nodiscard, gnu::hot]] outcome send_at_once(address to, std::int32_t tag, std::uint32_t from,
                                                const void* data, std::size_t bytes,
                                                bool keep) noexcept;
@@ -56,7 +56,7 @@ class sender {
                                    std::uint64_t deadline_ns) noexcept;
   [[nodiscard]] outcome get_credit(remote_endpoint& at, const sending& what, std::uint32_t charge,
                                    std::uint64_t deadline_ns) noexcept;
-  /// `by_place`: the receiver's process reads the buffer where it lies.
+  /// `by_place`: the receiver's process reads the buffer in place.
   [[nodiscard]] outcome post_message(const sending& what, const pool::found& f,
                                      std::uint32_t charge, bool by_place) noexcept;
   [[nodiscard]] bool post_data_now(address to, std::int32_t tag, std::uint32_t from,

@@ -14,7 +14,7 @@
 
 namespace headway::endpoints {
 
-/// The kind of a packet. Both ends are the same build on machines of one byte order.
+/// Kinds of packets. Both ends run the same build, with the same byte order.
 enum class wire_kind : std::uint8_t {
   data = packets::beside_kinds,  ///< message_head, then the message
   shared,                        ///< shared_head: the message lies in memory that both map
@@ -22,17 +22,17 @@ enum class wire_kind : std::uint8_t {
   credit,                        ///< message_head: `tag` units of the window at `from` are free
   gone,                          ///< message_head: there is no end-point `to.id` here (any more)
   name_add,                      ///< name_head, then the name: it becomes that of `id`
-  name_added,                    ///< the answer: `status`
-  name_ask,                      ///< which end-point has it? `status` 1: answer when one has
+  name_added,                    ///< the answer, in `status`
+  name_ask,                      ///< which end-point has it; `status` 1: answer when one has
   name_told,                     ///< the answer: `status`, `process`, `id`
-  name_forget,                   ///< no answer to the question `token` is wanted any more
-  name_remove,                   ///< `id` of the sender gives the name up
-  name_removed,                  ///< forget which end-point had it
-  region_offered,                ///< plain_head, then a region_offer: can you map this?
-  region_answer,                 ///< plain_head: `value` 1: I have mapped that of `process`
+  name_forget,                   ///< the answer to `token` is not needed any more
+  name_remove,                   ///< `id` of the sender unregisters the name
+  name_removed,                  ///< remove it from the cache
+  region_offered,                ///< plain_head, then a region_offer: asks for a mapping
+  region_answer,                 ///< plain_head: `value` 1: the region of `process` is mapped
   packed,                        ///< plain_head, then messages, each behind a packed_entry
   zone_opened,                   ///< zone_head: a zone is preposted for a large message
-  leaving,                       ///< plain_head: nothing more comes from here
+  leaving,                       ///< plain_head: the process sends nothing more
 };
 
 struct message_head {
@@ -46,8 +46,8 @@ struct message_head {
 };
 static_assert(sizeof(message_head) == 20);
 
-/// A message_head that is written in whole words, because a rail reads it in words right after
-/// that: see base::optimizer_barrier.
+/// A message_head that is written in whole words, because a rail reads it in words immediately
+/// afterwards: see base::optimizer_barrier.
 class head_in_words {
  public:
   explicit head_in_words(const message_head& of) noexcept {
@@ -69,8 +69,8 @@ class head_in_words {
 
 struct shared_head {
   message_head message;
-  std::uint32_t owner = 0;  ///< whose region
-  std::uint64_t place = 0;  ///< of the block there; bit 0: only lent
+  std::uint32_t owner = 0;  ///< the owner of the region
+  std::uint64_t place = 0;  ///< of the block there; bit 0: it is only lent
   std::uint64_t bytes = 0;
 };
 static_assert(sizeof(shared_head) <= packets::send_item::head_bytes_max);
@@ -79,8 +79,9 @@ struct bulk_head {
   message_head message;
   std::uint32_t transfer = 0;  ///< its tag in `messages`
   std::uint64_t bytes = 0;
-  std::uint32_t zone = 0;  ///< one that the receiver preposted; 0: none
-  std::uint32_t uses = 0;  ///< 1: it comes into `zone`; 0: by a rendezvous, and `zone` is not used
+  std::uint32_t zone = 0;  ///< one that the receiver has preposted; 0: none
+  /// 1: the message goes into `zone`; 0: by a rendezvous, and `zone` is not used
+  std::uint32_t uses = 0;
 };
 static_assert(sizeof(bulk_head) <= packets::send_item::head_bytes_max);
 
@@ -97,7 +98,7 @@ struct name_head {
   wire_kind kind = wire_kind::name_ask;
   std::uint8_t status = 0;
   std::uint16_t name_bytes = 0;
-  std::uint32_t token = 0;  ///< the question's, returned in the answer
+  std::uint32_t token = 0;  ///< that of the question, returned in the answer
   std::uint32_t process = 0;
   std::uint32_t id = 0;
 };
@@ -112,7 +113,7 @@ struct plain_head {
 };
 static_assert(sizeof(plain_head) == 16);
 
-/// Of a message among others in one packet.
+/// The head of a message among others in one packet.
 struct packed_entry {
   std::uint32_t to = 0;
   std::uint32_t from = 0;

@@ -7,15 +7,15 @@
 
 namespace headway::launch {
 
-/// Bytes of a stream, handed out as whole lines.
+/// Splits a stream of bytes into lines.
 /// Shape:    holds what was appended and not yet taken; a line longer than `line_bytes_max` is
-///           never handed out, `overlong` tells.
-/// Errors:   none; nothing is handed out while a line is incomplete.
+///           never returned: see `overlong`.
+/// Errors:   none; nothing is returned while a line is incomplete.
 class line_buffer {
  public:
   explicit line_buffer(std::size_t line_bytes_max) : line_bytes_max_(line_bytes_max) {}
 
-  /// Every view handed out so far becomes invalid.
+  /// Invalidates every view returned so far.
   void append(std::string_view bytes);
   /// The next line without its newline.
   [[nodiscard]] std::optional<std::string_view> take_line();

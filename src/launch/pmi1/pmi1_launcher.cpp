@@ -21,12 +21,13 @@ namespace {
 using base::failed;
 using base::fault_kind;
 
-constexpr std::int64_t our_value_bytes_max = 1024;  // what our mpiexec takes as one value
+constexpr std::int64_t our_value_bytes_max = 1024;  // the most that our mpiexec takes as one value
 constexpr std::uint64_t question_patience_ns = 1'000'000'000;
-constexpr std::uint64_t abort_patience_ns = 10'000'000'000u;  // then the caller ends by itself
+// afterwards the caller ends by itself
+constexpr std::uint64_t abort_patience_ns = 10'000'000'000u;
 
-/// Whether `descriptor` is the one that our own mpiexec made for us: it writes the socket's inode
-/// into HEADWAY_WIRE, so that a HEADWAY_WIRE inherited from an outer job means nothing.
+/// Whether `descriptor` is the one that our own mpiexec made for this process: mpiexec writes the
+/// socket's inode into HEADWAY_WIRE, so a HEADWAY_WIRE inherited from an outer job has no effect.
 bool is_ours(const environment& told, int descriptor) {
   struct stat found;
   const auto inode = told.number("HEADWAY_WIRE");
@@ -58,7 +59,7 @@ base::result<int> dial(const std::string& host, const std::string& port) {
 base::result<std::unique_ptr<launcher>> pmi1_launcher::inherited(const environment& told,
                                                                  int descriptor,
                                                                  const settings& how) {
-  // Programs that a rank starts are not the rank: they must not find the descriptor.
+  // Programs that a rank starts must not inherit the descriptor, because they are not the rank.
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   auto made = std::make_unique<pmi1_launcher>(descriptor, how);
   if (auto done = made->set_place(told.number("PMI_RANK"), told.number("PMI_SIZE")); !done)
@@ -82,7 +83,7 @@ base::result<std::unique_ptr<launcher>> pmi1_launcher::dialled(const environment
   return made;
 }
 
-/// Over PMI_PORT the client first sends its PMI_ID; the server answers with rank and size, in four
+/// Over PMI_PORT the client first sends its PMI_ID; the server replies with rank and size, in four
 /// lines.
 base::result<> pmi1_launcher::introduce(const environment& told) {
   const auto deadline_ns = wire_.deadline_ns();
@@ -180,7 +181,7 @@ base::result<std::vector<std::byte>> pmi1_launcher::value_of(int rank) {
   return values_->value_of(rank);
 }
 
-/// "; not there yet: rank 2,3", as far as our mpiexec still answers.
+/// "; not there yet: rank 2,3", if our mpiexec still replies.
 std::string pmi1_launcher::missing_ranks() {
   const auto reply =
       wire_.ask("cmd=headway_missing\n", "headway_missing", base::now_ns() + question_patience_ns);
@@ -191,7 +192,7 @@ std::string pmi1_launcher::missing_ranks() {
 void pmi1_launcher::abort(int exit_code, std::string_view why) noexcept {
   const auto deadline_ns = base::now_ns() + abort_patience_ns;
   const bool ours = who_.launcher == "headway";
-  // Launchers do not agree on how an abort carries its text: it is written to the log here.
+  // Launchers differ in how an abort transmits its text, so it is written to the log here.
   if (!ours && !why.empty())
     base::log(base::severity::error, "rank {}: the job is ended: {}", who_.rank, why);
   const auto request = ours ? fmt::format("cmd=abort exitcode={} message={}\n", exit_code,

@@ -13,9 +13,9 @@ namespace headway::launch {
 
 /// A launcher that speaks PMI-1: ours, MPICH's Hydra, Slurm's pmi2 plugin, Intel's.
 /// Threads:  as `launcher`.
-/// Progress: see pmi_wire. Our own mpiexec costs one round trip to join, other servers five; an
-///           exchange costs one for each KB of our value and one for the barrier; a value of
-///           another process one for each KB; to finish, one.
+/// Progress: see pmi_wire. Our own mpiexec needs one round trip to join, other servers five; an
+///           exchange one for each KB of our value and one for the barrier; a value of another
+///           process one for each KB; the end one.
 /// Errors:   see pmi_wire.
 /// Source:   the PMI-1 wire protocol of MPICH; tests/unit/launch/fake_server.cpp has its dialects.
 class pmi1_launcher final : public launcher {
@@ -24,7 +24,7 @@ class pmi1_launcher final : public launcher {
   [[nodiscard]] static base::result<std::unique_ptr<launcher>> inherited(const environment& told,
                                                                          int descriptor,
                                                                          const settings& how);
-  /// Over TCP to PMI_PORT ("host:port"), where PMI_ID says which process we are.
+  /// Over TCP to PMI_PORT ("host:port"), where PMI_ID identifies this process.
   [[nodiscard]] static base::result<std::unique_ptr<launcher>> dialled(const environment& told,
                                                                        const settings& how);
 

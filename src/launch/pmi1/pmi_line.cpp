@@ -5,7 +5,7 @@
 namespace headway::launch {
 namespace {
 
-/// Where the word that begins at `from` ends: the next space without a backslash before it.
+/// The end of the word that begins at `from`: the next space without a backslash before it.
 std::size_t end_of_word(std::string_view text, std::size_t from) noexcept {
   std::size_t at = from;
   while (at < text.size() && text[at] != ' ') at += text[at] == '\\' ? 2 : 1;

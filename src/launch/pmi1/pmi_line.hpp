@@ -9,17 +9,17 @@
 
 namespace headway::launch {
 
-/// One line of the PMI-1 wire, taken apart: `cmd=get_result rc=0 value=x`.
-/// Shape:    owns the text; at most `fields_max` fields. Servers order fields as they like and add
-///           their own, so everything is found by key; words without '=' are passed over.
-/// Errors:   `parse` gives nothing for what does not begin with cmd=NAME or mcmd=NAME.
+/// A parsed line of the PMI-1 wire: `cmd=get_result rc=0 value=x`.
+/// Shape:    owns the text; at most `fields_max` fields. Servers use any order and add fields of
+///           their own, so fields are found by key; words without '=' are skipped.
+/// Errors:   `parse` returns nothing if the line does not begin with cmd=NAME or mcmd=NAME.
 /// Source:   the PMI-1 wire protocol of MPICH. Fuzzed by tests/fuzz/pmi_line_fuzz.cpp.
 class pmi_line {
  public:
   static constexpr std::size_t fields_max = 64;
 
-  /// `line` comes without its newline. A backslash keeps the character behind it from separating
-  /// fields; values stay escaped as they came, so that a server hands them on unchanged.
+  /// `line` without its newline. A character after a backslash does not separate fields; values
+  /// stay escaped, so that a server can pass them on unchanged.
   [[nodiscard]] static std::optional<pmi_line> parse(std::string_view line);
 
   /// "get_result" of the example above; "spawn" for mcmd=spawn.
@@ -29,7 +29,7 @@ class pmi_line {
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const noexcept;
   /// The same as a decimal number; nothing if it is absent or not a number.
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view key) const noexcept;
-  /// rc= of a reply. Older servers leave it out when all went well.
+  /// rc= of a reply. Older servers omit it on success.
   [[nodiscard]] bool succeeded() const noexcept;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
@@ -52,7 +52,7 @@ class pmi_line {
 [[nodiscard]] std::optional<std::int64_t> decimal(std::string_view text) noexcept;
 
 /// Free text as the value of a field: a backslash before each space and backslash, control
-/// characters become '?'. `unescaped` takes the backslashes out again.
+/// characters become '?'. `unescaped` removes the backslashes.
 [[nodiscard]] std::string escaped(std::string_view text);
 [[nodiscard]] std::string unescaped(std::string_view value);
 

@@ -13,7 +13,7 @@ namespace {
 using base::failed;
 using base::fault_kind;
 
-constexpr std::size_t request_bytes_max = 1024;  // what every known server reads as one line
+constexpr std::size_t request_bytes_max = 1024;  // every known server reads so much as one line
 constexpr std::size_t parts_max = 4096;          // of one record: far above record_bytes_max / part
 
 std::unexpected<base::fault> refused(std::string_view what, const pmi_line& reply) {

@@ -14,13 +14,13 @@ namespace headway::launch {
 /// The values of an exchange in the key-value space of a PMI-1 server.
 /// Shape:    key "headway-EXCHANGE-RANK-PART"; the value of part 0 is "PARTS:TEXT", of the others
 ///           "TEXT", each at most `value_bytes_max` long and each request at most 1024 bytes. A
-///           process that gives no bytes puts no key.
+///           process with an empty value puts no key.
 /// Threads:  one.
 class pmi_values {
  public:
   pmi_values(pmi_wire& wire, std::string space, int rank, std::size_t value_bytes_max);
 
-  /// Puts our value of the next exchange; seen by the others after the server's barrier.
+  /// Puts our value of the next exchange; visible to the others after the server's barrier.
   [[nodiscard]] base::result<> put(std::span<const std::byte> value);
   /// What `rank` put last.
   [[nodiscard]] base::result<std::vector<std::byte>> value_of(int rank);

@@ -17,7 +17,8 @@ namespace {
 using base::failed;
 using base::fault_kind;
 
-// Intel's server announces values of 4096 bytes, all others 1024; room for both and what is around.
+// Intel's server announces values of 4096 bytes, all others 1024; room for both and the rest of a
+// line.
 constexpr std::size_t line_bytes_max = 16'384;
 
 std::unexpected<base::fault> hung_up(std::string_view awaited) {

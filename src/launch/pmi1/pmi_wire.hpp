@@ -13,13 +13,13 @@
 
 namespace headway::launch {
 
-/// The stream to a PMI-1 server, seen from a rank: a request, then its reply.
-/// Shape:    owns the descriptor. Its file flags stay as they were found, because shells around us
-///           may share it; every call here is non-blocking by itself.
+/// The stream to a PMI-1 server, at the side of a rank: a request, then its reply.
+/// Shape:    owns the descriptor. Its file flags stay as they were, because shells may share it;
+///           every call here is non-blocking by itself.
 /// Threads:  one; `send` also from others, each request whole.
 /// Progress: waits for the server, at most until `deadline_ns` (base::now_ns).
-/// Errors:   `timed_out` names what was waited for, `peer_lost` when the server hung up,
-///           `bad_input` when it says something else than was asked.
+/// Errors:   `timed_out` names what was waited for; `peer_lost`: the server hung up; `bad_input`:
+///           an unexpected reply.
 class pmi_wire {
  public:
   pmi_wire(int descriptor, const settings& how);
@@ -35,7 +35,7 @@ class pmi_wire {
   /// `send`, then `receive`. `request` ends with a newline.
   [[nodiscard]] base::result<pmi_line> ask(std::string_view request, std::string_view reply,
                                            std::uint64_t deadline_ns);
-  /// Returns when the server hung up or `deadline_ns` passed. Reads nothing.
+  /// Returns when the server has hung up or `deadline_ns` has passed. Reads nothing.
   void wait_for_hang_up(std::uint64_t deadline_ns) noexcept;
 
  private:

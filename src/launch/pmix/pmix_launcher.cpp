@@ -22,9 +22,9 @@ namespace {
 using base::failed;
 using base::fault_kind;
 
-constexpr std::uint64_t abort_ns_max = 10'000'000'000u;  // then the caller ends by itself
+constexpr std::uint64_t abort_ns_max = 10'000'000'000u;  // afterwards the caller ends by itself
 
-/// The result of a call of the library. The call owns it too: it may take longer than the wait.
+/// The result of a call of the library. Shared with the call, which may take longer than the wait.
 struct outcome {
   pmix_status_t status = PMIX_ERROR;
   std::vector<std::byte> bytes = {};  ///< of a byte object
@@ -99,7 +99,8 @@ class pmix_launcher final : public launcher {
   int rounds_ = 0;
 };
 
-/// Runs `made` on a thread of its own and waits for it until the deadline. `what` names it.
+/// Runs `made` on a thread of its own and waits for it until the deadline. `what` names it in
+/// errors.
 base::result<outcome> pmix_launcher::run(const std::string& what, std::uint64_t deadline_ns,
                                          call made) const {
   std::packaged_task<outcome()> task([library = library_, made = std::move(made)] {
@@ -134,7 +135,7 @@ base::result<outcome> pmix_launcher::get(pmix_rank_t rank, std::string key) cons
         out.status = library.get(&of, key.c_str(), nullptr, 0, &value);
         if (out.status != PMIX_SUCCESS || !value) return;
         take_value(*value, out);
-        // As PMIX_VALUE_RELEASE does for the types that are taken here.
+        // As PMIX_VALUE_RELEASE, for the types used here.
         if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
         std::free(value);
       });
@@ -156,7 +157,7 @@ base::result<> pmix_launcher::join() {
           .size = static_cast<int>(size->number),
           .job_id = file_safe(self_.nspace),
           .launcher = "pmix"};
-  // Servers need not know these two.
+  // Servers may not support these two.
   const auto app = get(self_.rank, PMIX_APPNUM);
   who_.app_number = app && app->has_number ? static_cast<int>(app->number) : -1;
   const auto universe = get(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE);
@@ -183,7 +184,7 @@ base::result<> pmix_launcher::publish(std::span<const std::byte> value) {
   return barrier();
 }
 
-/// A fence that collects: after it every node's server has the values of all processes.
+/// A collecting fence: after it every node's server has the values of all processes.
 base::result<> pmix_launcher::barrier() {
   const auto done =
       run("PMIx_Fence", how_.deadline_ns(),
@@ -214,7 +215,7 @@ void pmix_launcher::abort(int exit_code, std::string_view why) noexcept {
                          [exit_code, text = std::string(why)](const auto& library, outcome& out) {
                            out.status = library.abort(exit_code, text.c_str(), nullptr, 0);
                          });
-  // The server ends this process too, with the others; not at once.
+  // The server ends this process, too, but not at once.
   if (ended) std::this_thread::sleep_for(std::chrono::nanoseconds(abort_ns_max));
 }
 

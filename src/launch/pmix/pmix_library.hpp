@@ -6,8 +6,8 @@
 
 namespace headway::launch {
 
-/// The functions of libpmix that are used here, found when they are needed: programs that no PMIx
-/// server starts do not load the library.
+/// The functions of libpmix that are used here, loaded on demand: programs not started by a PMIx
+/// server do not load the library.
 struct pmix_library {
   decltype(&PMIx_Init) init = nullptr;
   decltype(&PMIx_Put) put = nullptr;

@@ -1,4 +1,4 @@
-// In the place of pmix_launcher.cpp where the build found no header of PMIx.
+// Replaces pmix_launcher.cpp if the build found no header of PMIx.
 #include "launch/pmix/pmix_launcher.hpp"
 
 namespace headway::launch {

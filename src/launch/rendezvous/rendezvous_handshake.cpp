@@ -11,7 +11,7 @@ using authentication::nonce_bytes;
 
 constexpr std::string_view key_label = "headway rendezvous key",
                            job_label = "headway rendezvous job";
-constexpr std::size_t decision_head_bytes = 12;  // what stands before the nonce
+constexpr std::size_t decision_head_bytes = 12;  // before the nonce
 constexpr authentication::protocol rendezvous_protocol{
     .name = "headway meet  2\n",
     .proof_bytes = 4,

@@ -20,7 +20,7 @@ using base::fault_kind;
 using stage = rendezvous_handshake::stage;
 
 constexpr std::uint64_t answer_ns_max = 10'000'000'000;  // of a host that listens
-constexpr long pause_ns = 20'000'000;                    // between two looks for a host
+constexpr long pause_ns = 20'000'000;                    // between two searches for a host
 
 /// A guest's connection to the host that has welcomed it.
 struct seat {
@@ -33,7 +33,7 @@ std::unexpected<base::fault> refused(const rendezvous_settings& where, std::stri
                 fmt::format("the rendezvous at {} {}", where.address(), std::move(why)));
 }
 
-/// One step of the handshake. False: the host has closed the connection, or says nothing.
+/// One step of the handshake. False: the host has closed the connection, or sends nothing.
 bool advance(rendezvous_socket& host, rendezvous_handshake& talk, std::uint64_t deadline_ns) {
   const auto to = talk.wanted();
   if (!host.receive(to, deadline_ns)) return false;
@@ -44,7 +44,7 @@ bool advance(rendezvous_socket& host, rendezvous_handshake& talk, std::uint64_t 
   return true;
 }
 
-/// Nothing: there is no host, it has gone, or it does not answer now.
+/// Nothing: there is no host, it is gone, or it does not answer now.
 base::result<std::optional<seat>> visit(const rendezvous_settings& where, const rendezvous_key& key,
                                         const rendezvous_address& place,
                                         std::uint64_t deadline_ns) {
@@ -126,7 +126,8 @@ base::result<std::unique_ptr<launcher>> rendezvous_launcher::meet(const rendezvo
                             where.address(), how.start_timeout_s()));
 }
 
-/// The values of all processes, by rank: the host receives every guest's and sends each guest all.
+/// The values of all processes, by rank: the host receives every guest's and sends all to each
+/// guest.
 base::result<std::vector<std::vector<std::byte>>> rendezvous_launcher::collect(
     std::span<const std::byte> own) {
   const auto deadline_ns = how_.deadline_ns();

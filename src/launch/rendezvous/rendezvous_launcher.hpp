@@ -11,13 +11,14 @@
 
 namespace headway::launch {
 
-/// In the place of a launcher, for processes that were started separately and know one address and
-/// one secret. The first process that can listen at that address is the host and rank 0; the others
-/// are guests, and get their ranks in the order in which they connect.
+/// Replaces a launcher for processes that were started separately and have a common address and
+/// secret. The first process that can listen at that address is the host and rank 0; the others are
+/// guests, and get their ranks in the order in which they connect.
 /// Threads:  as `launcher`.
 /// Progress: `meet` waits until all processes have connected. While it waits, a process that dies
 ///           is replaced by the next that connects.
-/// Errors:   `refused`: the other side has another secret; `timed_out` says how many have come.
+/// Errors:   `refused`: the other side has another secret; `timed_out`: the text has the number of
+///           processes that came.
 class rendezvous_launcher final : public launcher {
  public:
   [[nodiscard]] static base::result<std::unique_ptr<launcher>> meet(
@@ -42,7 +43,7 @@ class rendezvous_launcher final : public launcher {
   identity who_;
   job_secret secret_{};
   std::vector<std::vector<std::byte>> values_;  // by rank, of the last exchange
-  std::vector<rendezvous_socket> others_;       // the host's: of rank 1, 2, …; a guest's: the host
+  std::vector<rendezvous_socket> others_;  // at the host: of ranks 1, 2, …; at a guest: of the host
 };
 
 }  // namespace headway::launch

@@ -66,7 +66,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
     if (welcome) answer.rank = static_cast<std::uint32_t>(seated.size() + 1);
     answer.job_nonce = nonce;
     c->talk.decide(answer);
-    static_cast<void>(send_output(*c));  // if the guest has gone, the exchange will say so
+    static_cast<void>(send_output(*c));  // if the guest is gone, the exchange will fail
     if (welcome) seated.push_back(std::move(c->socket));
   }
   return seated;
@@ -83,7 +83,8 @@ void rendezvous_server::wait(std::uint64_t deadline_ns) const {
 }
 
 void rendezvous_server::accept_all() {
-  // As many as there is room for, so that those that have spoken are heard before they seem silent.
+  // Accepts as many as there is room for, so that those that have sent something are read before
+  // they count as silent.
   for (std::size_t turn = 0; turn < unauthenticated_max; ++turn) {
     accepting_ = !full() || make_room();
     if (!accepting_) return;
@@ -95,7 +96,7 @@ void rendezvous_server::accept_all() {
   }
 }
 
-/// It is tried again after a moment.
+/// Tried again after a moment.
 void rendezvous_server::cannot_accept(int error) {
   accepting_ = error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM;
   if (!accepting_ && !std::exchange(said_why_, true))
@@ -104,7 +105,8 @@ void rendezvous_server::cannot_accept(int error) {
 }
 
 bool rendezvous_server::send_output(pending_connection& c) {
-  // A few bytes on a fresh connection fit into its buffer; where they do not, it is not a guest.
+  // A few bytes on a fresh connection fit into its buffer; if they do not, the other side is no
+  // guest.
   const auto output = c.talk.output();
   if (!c.socket.send(output, base::now_ns())) return false;
   c.talk.sent(output.size());
@@ -124,7 +126,7 @@ bool rendezvous_server::advance(pending_connection& c) {
     const auto at = c.talk.at();
     const bool proved = at == stage::judging;
     if (!proved && base::now_ns() > c.since_ns + handshake_ns_max) return refuse_unauthenticated(c);
-    std::byte unexpected;  // a guest says nothing before it is welcome
+    std::byte unexpected;  // a guest sends nothing before it is welcome
     const auto to = proved ? std::span(&unexpected, 1) : c.talk.wanted();
     const auto got = recv(c.socket.descriptor(), to.data(), to.size(), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
@@ -139,7 +141,7 @@ bool rendezvous_server::advance(pending_connection& c) {
                 "a process at {} expects {} processes at the rendezvous, not {}",
                 c.socket.other_end(), c.talk.processes(), where_.processes);
       c.talk.decide(decision(reception::other_count));
-      static_cast<void>(send_output(c));  // it may have gone
+      static_cast<void>(send_output(c));  // it may be gone
       return false;
     }
     if (!send_output(c)) return false;

@@ -12,15 +12,15 @@
 
 namespace headway::launch {
 
-/// The host's part of a rendezvous: accepts connections until all expected processes have proved
-/// themselves.
-/// Shape:    at most `unauthenticated_max` connections at a time that have not proved themselves,
-///           each for five seconds. When there are more, the one that has been silent for longest
-///           makes room, once that is `silent_ns`: guests speak first.
+/// The host's part of a rendezvous: accepts connections until all expected processes are
+/// authenticated.
+/// Shape:    at most `unauthenticated_max` unauthenticated connections at a time, each for five
+///           seconds. If there are more, the one that has been silent for longest is closed once
+///           that is `silent_ns`, because guests send first.
 /// Threads:  one.
 /// Progress: `gather` waits, at most until its deadline.
-/// Errors:   a connection that does not know the secret is named in the log, a few times; so is the
-///           resource without which no connection can be accepted.
+/// Errors:   connections without the secret are logged, a few times; so is the resource without
+///           which no connection can be accepted.
 class rendezvous_server {
  public:
   static constexpr std::size_t unauthenticated_max = 64;
@@ -40,12 +40,12 @@ class rendezvous_server {
     rendezvous_socket socket;
     rendezvous_handshake talk;
     std::uint64_t since_ns = 0;
-    bool heard = false;  ///< it has said something
+    bool heard = false;  ///< something has come from it
   };
-  /// How many connections have proved themselves.
+  /// How many connections are authenticated.
   [[nodiscard]] std::size_t guests() const noexcept;
   [[nodiscard]] bool full() const noexcept;
-  /// False: every connection without a proof is young, or has said something.
+  /// False: every unauthenticated connection is young, or has sent something.
   [[nodiscard]] bool make_room() noexcept;
   void wait(std::uint64_t deadline_ns) const;
   void accept_all();
@@ -61,9 +61,9 @@ class rendezvous_server {
   const rendezvous_settings& where_;
   const settings& how_;
   std::vector<std::unique_ptr<pending_connection>> pending_;
-  int refused_ = 0;        ///< connections that did not know the secret
-  bool accepting_ = true;  ///< at the last look; else no descriptor or memory, or no room
-  bool said_why_ = false;  ///< a connection could not be accepted
+  int refused_ = 0;        ///< connections without the secret
+  bool accepting_ = true;  ///< at the last look; else no descriptor, memory or room
+  bool said_why_ = false;  ///< it was logged that no connection can be accepted
 };
 
 }  // namespace headway::launch

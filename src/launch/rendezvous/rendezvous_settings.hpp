@@ -8,12 +8,12 @@
 
 namespace headway::launch {
 
-/// Where processes that were started separately become one job, and the secret that they share.
+/// How processes that were started separately find each other, and their common secret.
 struct rendezvous_settings {
   std::string host;
   std::string port;
   std::string secret;
-  int processes = 0;  ///< 0: not said yet
+  int processes = 0;  ///< 0: not given
 
   [[nodiscard]] std::string address() const { return host + ":" + port; }
 };
@@ -21,10 +21,10 @@ struct rendezvous_settings {
 inline constexpr std::size_t rendezvous_secret_bytes_min = 16;
 inline constexpr int rendezvous_processes_max = 4096;
 
-/// From HEADWAY_RENDEZVOUS and its companions: `where` is HOST:PORT, or the path of a file that has
-/// a '/' in it and may be opened by its owner only; its lines count where the arguments say nothing
-/// (`processes` 0). Two processes if nothing says how many.
-/// Errors:   `bad_input` in one line: what is missing, or what makes no sense.
+/// From HEADWAY_RENDEZVOUS and its companions: `where` is HOST:PORT, or the path of a file, with a
+/// '/' in it, that only its owner may open. The file's lines count unless the arguments override
+/// them (`processes` 0: not given). Two processes if neither gives the number.
+/// Errors:   `bad_input` in one line: what is missing or invalid.
 [[nodiscard]] base::result<rendezvous_settings> rendezvous_from(
     std::string_view where, std::optional<std::string_view> secret, int processes);
 

@@ -36,8 +36,8 @@ rendezvous_socket make_socket(int family) {
   return rendezvous_socket(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// A connection to a port of this machine at which no process listens may be made from that very
-/// port: TCP then connects the socket to itself.
+/// A connection to a port of this machine at which no process listens may get that very port as its
+/// own: TCP then connects the socket to itself.
 bool is_connected_to_itself(const rendezvous_socket& s) {
   sockaddr_storage own = {}, other = {};
   socklen_t own_bytes = sizeof own, other_bytes = sizeof other;

@@ -36,7 +36,7 @@ class rendezvous_socket {
 
   [[nodiscard]] base::result<> send(std::span<const std::byte> bytes, std::uint64_t deadline_ns);
   [[nodiscard]] base::result<> receive(std::span<std::byte> bytes, std::uint64_t deadline_ns);
-  /// The same with their number before them.
+  /// The same, preceded by their number.
   [[nodiscard]] base::result<> send_block(std::span<const std::byte> bytes,
                                           std::uint64_t deadline_ns);
   [[nodiscard]] base::result<std::vector<std::byte>> receive_block(std::size_t bytes_max,
@@ -46,7 +46,7 @@ class rendezvous_socket {
   int descriptor_ = -1;
 };
 
-/// An address of a rendezvous, as the resolver gave it.
+/// An address of a rendezvous, from the resolver.
 struct rendezvous_address {
   sockaddr_storage address = {};
   socklen_t bytes = 0;
@@ -55,7 +55,7 @@ struct rendezvous_address {
                                                                           const std::string& port);
   /// Connects. Not open: no process listens there, or none answers within two seconds.
   [[nodiscard]] rendezvous_socket call() const;
-  /// Not open: it is no address of this machine, or another process listens there.
+  /// Not open: it is not an address of this machine, or another process listens there.
   [[nodiscard]] rendezvous_socket listen() const;
 };
 

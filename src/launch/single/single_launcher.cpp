@@ -9,7 +9,7 @@
 namespace headway::launch {
 
 single_launcher::single_launcher() {
-  // Containers can share /dev/shm and have the same process numbers: the number alone would not do.
+  // Containers may share /dev/shm and use the same pids: the pid alone does not suffice.
   who_ = {.job_id = fmt::format("single-{}-{:08x}", getpid(), randombytes_random()),
           .launcher = "none",
           .universe_size = 1};

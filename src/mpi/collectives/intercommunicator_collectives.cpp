@@ -2,7 +2,7 @@
 /// bound to the team of both groups. Each is made of the algorithms for one group, by the ranks of:
 ///   - the root and the remote group: data to or from all of one group;
 ///   - the local group: reductions, whose result its leader exchanges with that of the other group;
-///   - all of the remote group as neighbours: what everybody gets from everybody.
+///   - all of the remote group as neighbours: what every rank gets from every rank.
 #include <numeric>
 
 #include "collectives/collectives.hpp"

@@ -17,7 +17,7 @@ int refuse_intra() { return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-co
 
 // ---- what the leaders of MPI_Intercomm_create tell each other and their groups ------------------
 
-/// Processes are told by their ranks in the job: other processes have other indices for them.
+/// Processes are named by their ranks in the job: other processes have other indices for them.
 using job_ranks = std::vector<int>;
 
 job_ranks ranks_of(const processes::membership& members) {

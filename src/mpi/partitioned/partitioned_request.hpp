@@ -34,7 +34,7 @@ struct partitioned_call {
 // match in the order of these calls. It then receives each of the sender's partitions straight into
 // its place, whatever its own partitions are. Later rounds need no further agreement: messages of
 // one tag match in the order of the rounds. When a member of the communicator is lost, receives
-// that are under way end with an error, whoever it is.
+// that are under way end with an error, whichever member it is.
 
 /// What the sender says of itself, on the wire.
 struct partition_setup {
@@ -149,9 +149,9 @@ class partitioned_receive final : public partitioned_request {
   messages::outcome setup_how_ = messages::outcome::ok;
   std::unique_ptr<messages::request[]> parts_;  // one for each partition of the sender
   std::unique_ptr<own_partition[]> own_;
-  // Both bits are set once. Whoever sets the second one calls `post`; (S) release and acquire: it
-  // sees what the other one has left. After the first bit its setter does not touch this object
-  // unless it is called again.
+  // Both bits are set once. The thread that sets the second one calls `post`; (S) release and
+  // acquire: it sees what the other thread has written. After the first bit its setter does not
+  // touch this object unless it is called again.
   static constexpr unsigned setup_is_here = 1, was_started = 2;
   std::atomic<unsigned> state_{0};
 };

@@ -31,19 +31,19 @@ void bundle::add_lane(rails::driver& via, std::size_t rail_index, const lane::sh
   eager_bytes_max_ =
       sender_.frame_bytes_max() - send_item::head_bytes_max - 2 * sizeof(packet_mark);
   lanes_.add(std::move(made));
-  // One alone is taken as it is: there is no other to go by.
+  // A rail that is alone need not be proved: there is no other to use instead.
   for (const auto& l : lanes_) l->proved.store(lanes_.count() == 1, std::memory_order_relaxed);
 }
 
 void bundle::know(std::size_t rail_index, const sampling::profile& known) noexcept {
-  /// A smaller piece costs more to handle than it carries.
+  /// Below this size, handling a piece costs more than its transfer.
   constexpr std::uint64_t divided_bytes_min = 8 * 1024;
   lane* one = lanes_.on_rail(rail_index);
   if (!one) return;
   one->profile = known;
   one->measured = one->packets_measured = true;
   one->departures.measured(known.piece.rate());
-  // Where all rails are known, so is from which size on it is better to announce and divide.
+  // With profiles of all rails, the size from which a division pays can be computed.
   std::vector<const sampling::profile*> all;
   for (const auto& l : lanes_)
     if (l->measured) all.push_back(&l->profile);
@@ -53,7 +53,7 @@ void bundle::know(std::size_t rail_index, const sampling::profile& known) noexce
 }
 
 std::optional<sampling::profile> bundle::learnt(std::size_t rail_index) const noexcept {
-  // Of a weight of a quarter each: the start is forgotten.
+  // After so many samples, each weighed with a quarter, the initial guess has no influence.
   constexpr std::uint32_t lessons_min = 16;
   const lane* l = lanes_.on_rail(rail_index);
   if (!l || l->lessons < lessons_min) return std::nullopt;
@@ -73,7 +73,8 @@ void bundle::arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t n
   if (!sender_.acknowledged(head.acknowledged)) return broken("an acknowledgement of nothing sent");
   const auto contents = bytes.subspan(sizeof head);
   sender_.probe();
-  // A question says that the peer is heard here; an answer, or data, that we are heard there.
+  // A question proves only that the peer's frames arrive here; an answer, or data, proves the other
+  // direction, too.
   if (head.kind != frame_kind::ask && !on.proved.load(std::memory_order_relaxed)) [[unlikely]]
     monitor_.prove(on, now_ns);
   switch (head.kind) {
@@ -138,8 +139,8 @@ void bundle::look(std::uint64_t now_ns) noexcept {
   rest_if_done();
 }
 
-/// What marks the bundle as active does so in R, in S or under one of the flows' locks, and this is
-/// in all of them.
+/// The bundle is marked active in R, in S or under one of the flows' locks, and this function holds
+/// all of them: no mark is overlooked.
 void bundle::rest_if_done() noexcept {
   if (!active() || monitor_.cut_off()) return;
   const auto rest = [&] {

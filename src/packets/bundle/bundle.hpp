@@ -21,30 +21,30 @@ class bundle_set;
 class credit_account;
 class scheduler;
 
-/// What a bundle needs of the peer that it belongs to.
+/// What a bundle needs of its peer.
 class bundle_owner {
  public:
-  /// A packet for the modules above, in its turn. In R.
+  /// [R] A packet for the modules above, in order.
   virtual void deliver(std::span<const std::byte> packet) noexcept = 0;
-  /// It has failed: calls `bundle::fail_all`. In R.
+  /// [R] The bundle has failed: calls `bundle::fail_all`.
   virtual void lose() noexcept = 0;
 
  protected:
   ~bundle_owner() = default;
 };
 
-/// Several rails to one peer, as one stream: every packet arrives exactly once and in order, and
-/// every large message whole, as long as one rail is left or comes back in time. A peer with a
-/// single rail does without all this, unless `settings::replay_single` is set.
+/// Joins several rails to one peer into one stream: every packet arrives exactly once and in order,
+/// and every large message whole, as long as one rail is left or comes back in time. A peer with a
+/// single rail has no bundle, unless `settings::replay_single` is set.
 ///
-/// Parts:    `frame_sender` numbers, keeps and sends again, `frame_receiver` puts in order,
+/// Parts:    `frame_sender` numbers, keeps and resends, `frame_receiver` restores the order,
 ///           `incoming_flows` and `outgoing_flows` carry large messages, `lane_monitor` watches the
-///           rails. This class joins them, and knows whether anything is under way.
+///           rails. This class joins them and decides whether the bundle is active.
 /// Threads:  two sections and two locks. S, the holder of the scheduler's mask: what is sent. R,
-///           in the set's section: what arrives, and the rails' health. The flows have a lock each.
-///           R may enter S (by trying) and the locks; S may enter the locks; no call out of this
-///           module is made under them.
-/// Progress: never waits. What cannot leave now leaves when a rail has been reaped again.
+///           the section of the bundle set: what arrives, and the rails' health. Each of the two
+///           flow classes has a lock. A thread in R may try to enter S and may take the locks; one
+///           in S may take the locks; no function of another module is called under them.
+/// Progress: never waits. What cannot leave now leaves after the rail has been reaped again.
 /// Source:   multirail08.
 class bundle final : private bundle_host {
  public:
@@ -53,9 +53,9 @@ class bundle final : private bundle_host {
   bundle(const bundle&) = delete;
   bundle& operator=(const bundle&) = delete;
 
-  // Before others know the peer. Lanes in the same order at both ends.
+  // Before other threads can find the peer. Lanes in the same order at both ends.
   void add_lane(rails::driver& via, std::size_t rail_index, const lane::shared& rails_own);
-  /// What earlier jobs measured of that rail.
+  /// Sets the profile that earlier jobs measured for that rail.
   void know(std::size_t rail_index, const sampling::profile& known) noexcept;
   [[nodiscard]] const lane_set& lanes() const noexcept { return lanes_; }
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
@@ -63,14 +63,15 @@ class bundle final : private bundle_host {
 
   [[nodiscard]] incoming_flows& incoming() noexcept { return incoming_; }
   [[nodiscard]] outgoing_flows& outgoing() noexcept { return outgoing_; }
-  /// What transfers over that rail have taught; nothing: too few of them. When no more come.
+  /// The profile that this job's transfers over that rail have shown; nothing: there were too few.
+  /// After the last transfer.
   [[nodiscard]] std::optional<sampling::profile> learnt(std::size_t rail_index) const noexcept;
 
   // In R:
   void arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t now_ns) noexcept;
-  /// The peer has given up a rail.
+  /// The peer no longer uses this rail.
   void lane_down(std::uint8_t number) noexcept;
-  /// What the peer had put over a rail may not come.
+  /// Parts that the peer sent over a rail may be lost: they are requested again.
   void ask_again(std::uint8_t number) noexcept;
   void lane_lost(lane& which, bool process_gone, std::uint64_t now_ns) noexcept {
     monitor_.lost(which, process_gone, now_ns);
@@ -78,21 +79,22 @@ class bundle final : private bundle_host {
   void lane_restored(lane& which, std::uint64_t now_ns) noexcept {
     monitor_.restored(which, now_ns);
   }
-  /// A driver on which something waits has been reaped.
+  /// A driver that the bundle waits for has been reaped.
   void reaped(std::size_t rail_index) noexcept;
   [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  /// Every few milliseconds while it is active, else now and then: acknowledgements and health.
+  /// Acknowledgements and health. Called every few milliseconds while the bundle is active, else
+  /// rarely.
   void look(std::uint64_t now_ns) noexcept;
-  /// The peer is lost, and what waited has ended. Not in S.
+  /// Ends everything that waits, because the peer is lost. Not in S.
   void fail_all() noexcept;
 
-  /// Before the rails close: no helper is inside one of them after this.
+  /// Before the rails close: afterwards no helper is inside one of them.
   void end_help() noexcept;
   /// Nothing is under way in either direction, or the peer is lost.
   [[nodiscard]] bool at_rest() const noexcept;
 
-  bundle* older_in_set = nullptr;  ///< the set's
+  bundle* older_in_set = nullptr;  ///< used by bundle_set
 
  private:
   // bundle_host

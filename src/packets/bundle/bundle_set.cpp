@@ -18,8 +18,9 @@ bundle_set::~bundle_set() {
 }
 
 void bundle_set::add(bundle& b) noexcept {
-  b.older_in_set = newest_.load(std::memory_order_relaxed);  // ours: one thread at a time
-  newest_.store(&b, std::memory_order_release);              // (N)
+  // relaxed: bundles are added by one thread at a time
+  b.older_in_set = newest_.load(std::memory_order_relaxed);
+  newest_.store(&b, std::memory_order_release);  // (N)
 }
 
 bundle* bundle_set::older(const bundle& b) noexcept { return b.older_in_set; }
@@ -56,7 +57,7 @@ bool bundle_set::arm() noexcept {
   return true;
 }
 
-/// Also clears the timer's expiration, so that it need not be read.
+/// Setting it also clears its expiration: the descriptor need not be read.
 void bundle_set::disarm() noexcept {
   if (!armed_) return;
   armed_ = false;

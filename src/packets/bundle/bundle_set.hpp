@@ -15,8 +15,8 @@ namespace headway::packets {
 
 class bundle;
 
-/// What all bundles of a process share: the section in which they receive, the clock by which they
-/// look after their rails, items for their own packets.
+/// What all bundles of a process share: the section R in which they receive, the clock that
+/// triggers the checks of their rails, and the pool of items for their control packets.
 ///
 /// Threads:  `try_enter` and `leave` by reapers: what happens between the two is "in R". The rest
 ///           any thread.
@@ -27,7 +27,7 @@ class bundle_set final : public progress::event_source {
   bundle_set(progress::engine& engine, rendezvous& large_messages, std::uint64_t cut_off_ns);
   ~bundle_set();
 
-  /// One thread at a time, beside `each`.
+  /// By one thread at a time; `each` may run meanwhile.
   void add(bundle& b) noexcept;
   [[nodiscard]] bool any() const noexcept {
     return newest_.load(std::memory_order_acquire) != nullptr;  // (N)
@@ -42,9 +42,9 @@ class bundle_set final : public progress::event_source {
   }
   void leave() noexcept HEADWAY_RELEASE(section_) { section_.unlock(); }
 
-  /// Is there something to do for a rail that has reported nothing? Cheap.
+  /// Whether there is work for a rail that has reported no event. Cheap.
   [[nodiscard]] bool due(std::uint64_t now_ns) const noexcept {
-    return any_waiting() ||  // hints: looked at in R
+    return any_waiting() ||  // hints: read again in R
            (clocked() && now_ns >= next_look_ns_.load(std::memory_order_relaxed));
   }
   [[nodiscard]] bool any_waiting() const noexcept {
@@ -54,9 +54,9 @@ class bundle_set final : public progress::event_source {
     return active_.load(std::memory_order_relaxed) != 0 ||
            ticked_.load(std::memory_order_relaxed);  // hints
   }
-  /// In R: after a reap of this rail.
+  /// [R] After a reap of this rail.
   void serve(std::size_t rail_index, std::uint64_t now_ns) noexcept;
-  /// Acknowledgements leave at the next reaping.
+  /// Makes acknowledgements leave at the next reap.
   void hurry() noexcept { next_look_ns_.store(0, std::memory_order_relaxed); }
   /// About every 100 ms.
   void tick() noexcept { ticked_.store(true, std::memory_order_relaxed); }
@@ -75,8 +75,9 @@ class bundle_set final : public progress::event_source {
   item_pool<control_item> controls;
   statistics counts;
   lane_health::limits health;
-  std::atomic<bool> finishing{false};  ///< peers that leave are expected: no warning; a hint for R
-  const std::uint64_t cut_off_ns;      ///< without any rail for so long a peer has failed
+  /// shutdown: losses of peers are expected, so not warned of; a hint for R
+  std::atomic<bool> finishing{false};
+  const std::uint64_t cut_off_ns;  ///< a peer without any rail for longer than this has failed
 
  private:
   [[nodiscard]] static bundle* older(const bundle& b) noexcept;
@@ -86,7 +87,7 @@ class bundle_set final : public progress::event_source {
   int timer_ = -1;
   bool armed_ = false;
   base::spinlock section_;
-  // (N): release in `add` -> acquire in `each`: the bundle is seen whole.
+  // (N): release in `add` -> acquire in `each`: the bundle is seen as constructed.
   std::atomic<bundle*> newest_{nullptr};
   std::atomic<int> active_{0};
   std::atomic<int> waiting_{0};

@@ -20,7 +20,7 @@ void frame_receiver::arrived(const frame_head& head, std::span<const std::byte> 
     case early:
       return statistics::add(of_.set.counts.early);
     case duplicate:
-      // The peer does not know that we have it.
+      // The peer has sent it again, so our acknowledgement was lost or is late.
       statistics::add(of_.set.counts.duplicates);
       sender_.acknowledge(true);
       return of_.host.pump();
@@ -57,7 +57,7 @@ void frame_receiver::take_frame(std::span<const std::byte> contents, std::size_t
   take_packets(contents, packets);
 }
 
-/// A part of a frame, or the last one.
+/// Appends a part of a frame; the last part completes it.
 void frame_receiver::take_part(std::span<const std::byte> contents, std::size_t packets) noexcept {
   const auto most = sender_.frame_bytes_max();
   if (contents.size() > most || parts_.size() > most - contents.size())

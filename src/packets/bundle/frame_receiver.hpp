@@ -13,9 +13,9 @@ namespace headway::packets {
 
 class frame_sender;
 
-/// The receiving side of a bundle: puts frames into their order, drops what comes twice, hands on
-/// the packets, and says when an acknowledgement is due.
-/// Shape:    what waits for its turn is bounded by the window.
+/// The receiving side of a bundle: restores the order of frames, drops duplicates, delivers the
+/// packets, and requests acknowledgements when they are due.
+/// Shape:    frames that came early are kept; the window bounds them.
 /// Threads:  R, the set's section.
 class frame_receiver {
  public:
@@ -24,9 +24,9 @@ class frame_receiver {
 
   /// A frame of data.
   void arrived(const frame_head& head, std::span<const std::byte> contents) noexcept;
-  /// What was received since is acknowledged at the next round.
+  /// What was received since the last acknowledgement is acknowledged in the next round.
   void acknowledge_now() noexcept;
-  /// Something was received that the peer was not told of.
+  /// Some received frames are not acknowledged yet.
   [[nodiscard]] bool owes() const noexcept;
 
  private:
@@ -37,7 +37,7 @@ class frame_receiver {
   const bundle_context& of_;
   frame_sender& sender_;
   reorder_window window_;
-  std::vector<std::byte> parts_;  // of a frame that goes on in the next one
+  std::vector<std::byte> parts_;  // of a frame that continues in the next one
   const std::size_t ring_bytes_;
   std::size_t owed_bytes_ = 0;  // received since the last acknowledgement
 };

@@ -13,7 +13,7 @@
 namespace headway::packets {
 namespace {
 
-/// A look costs less than an exchange.
+/// Loads first, because a load costs less than an exchange.
 bool taken(std::atomic<bool>& flag) noexcept {
   return flag.load(std::memory_order_relaxed) && flag.exchange(false, std::memory_order_relaxed);
 }
@@ -41,7 +41,7 @@ bool frame_sender::prepare() noexcept {
 void frame_sender::finish(bool flowing) noexcept {
   flowing &= !resending_;
   if (taken(acknowledge_now_)) send_acknowledgement();
-  // With nothing left to wait for no later reaping would find them free again.
+  // When nothing waits, no later reap would unblock the rails.
   if (flowing && !pieces_wait_) unblock_all();
   const bool wait = !flowing || pieces_wait_ || (asking_ | answering_) != 0;
   of_.host.mark_waiting(wait);
@@ -53,7 +53,7 @@ void frame_sender::drop() noexcept {
   of_.host.mark_waiting(false);
 }
 
-/// Forgets what the peer has; the newest such frame of each rail says how far that rail is.
+/// Drops acknowledged frames. The newest one of each rail shows how far that rail has got.
 void frame_sender::reclaim() noexcept {
   const auto oldest = ring_.oldest();
   const auto count = ring_.reclaim();
@@ -61,7 +61,8 @@ void frame_sender::reclaim() noexcept {
   const auto now_ns = base::now_ns();
   std::uint32_t seen = 0;
   for (auto n = oldest + count; n != oldest && seen + 1 != 1u << of_.lanes.count();) {
-    const auto& f = ring_.at(--n);  // its memory is free; what is said of it stays until the next
+    // its memory is free; its fields stay valid until the next `reserve`
+    const auto& f = ring_.at(--n);
     if (f.lane >= of_.lanes.count() || (seen >> f.lane & 1) != 0) continue;
     seen |= 1u << f.lane;
     of_.lanes[f.lane].departures.gone(now_ns, f.departure);
@@ -91,14 +92,14 @@ int frame_sender::idle_rail(std::uint32_t passed_over, std::size_t bytes) const 
   return best;
 }
 
-/// Only `eager` of the profiles may be read: `piece` is learnt in F.
+/// Reads only `eager` of the profiles: `piece` is guarded by F.
 std::size_t frame_sender::describe(std::span<rail_state> states) const noexcept {
   const auto now_ns = base::now_ns();
   for (std::size_t i = 0; i < of_.lanes.count(); ++i) {
     const lane& l = of_.lanes[i];
     using enum rail_state::condition;
     const auto now = !l.is_up() ? down : l.takes_now() ? idle : busy;
-    // One that has not answered yet carries nothing, however soon it would be free.
+    // A rail that is not proved yet carries nothing: its queue does not matter.
     const auto busy_ns = l.usable() ? l.departures.busy_ns(now_ns) : 0;
     states[i] = {.now = now,
                  .latency_ns = l.what.latency_ns,
@@ -130,7 +131,8 @@ packet_sender::answer frame_sender::send(std::uint32_t on,
     room += room_in_frame(item);
     told_when_sent[i] = !item.answered;
   }
-  // Requests to send are larger than the short messages that they stand for: fewer next time.
+  // A request to send is larger than the short message that it replaces: the next attempt takes
+  // fewer.
   if (chosen.size() > 1 && room > this->room().bytes_max) return answer::retry;
   std::byte* memory = ring_.reserve(room);
   if (!memory) return answer::full;
@@ -195,7 +197,8 @@ void frame_sender::collect_dead() noexcept {
   }
 }
 
-/// Frames of lost rails go first: everything behind them waits at the peer.
+/// Resends the frames of lost rails first, because the peer cannot deliver later frames before
+/// them.
 bool frame_sender::resend() noexcept {
   if (!resending_) return true;
   const auto known = ring_.acknowledged_so_far();
@@ -212,7 +215,7 @@ bool frame_sender::resend() noexcept {
   return true;
 }
 
-// ---- words: frames without packets --------------------------------------------------------------
+// ---- frames without packets: questions and acknowledgements -------------------------------------
 
 void frame_sender::acknowledge(bool again) noexcept {
   acknowledge_now_.store(true, std::memory_order_relaxed);
@@ -238,7 +241,7 @@ bool frame_sender::send_word(lane& l, frame_kind kind) noexcept {
   return true;
 }
 
-/// Questions go on every rail: one that answers is the witness against one that does not.
+/// Questions go out on every rail: an answer on one rail shows that a silent one is dead.
 void frame_sender::send_words() noexcept {
   for (std::uint32_t i = 0; i < of_.lanes.count(); ++i) {
     const auto bit = 1u << i;
@@ -256,7 +259,8 @@ void frame_sender::send_words() noexcept {
 
 void frame_sender::send_acknowledgement() noexcept {
   const bool again = told_stale_.exchange(false, std::memory_order_relaxed);
-  if (!again && due_.load(std::memory_order_relaxed) == told_) return;  // it rode on something
+  // a frame of data has carried it
+  if (!again && due_.load(std::memory_order_relaxed) == told_) return;
   for (auto& l : of_.lanes) {
     if (!l->usable() || !send_word(*l, frame_kind::ack)) continue;
     statistics::add(of_.set.counts.acknowledgements);
@@ -264,7 +268,7 @@ void frame_sender::send_acknowledgement() noexcept {
   }
 }
 
-// ---- what is kept -------------------------------------------------------------------------------
+// ---- state of the kept frames -------------------------------------------------------------------
 
 std::uint32_t frame_sender::owing_lanes() noexcept {
   reclaim();

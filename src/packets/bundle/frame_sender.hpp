@@ -16,16 +16,16 @@ namespace headway::packets {
 
 struct lane;
 
-/// The sending side of a bundle: packets leave in numbered frames, which are kept until the peer
-/// has acknowledged them and sent again over other rails when theirs is lost.
+/// The sending side of a bundle: packets leave in numbered frames. Each is kept until the peer has
+/// acknowledged it, and is sent again over another rail when its own is lost.
 ///
 /// Shape:    frames and bytes kept are bounded by the ring.
-/// Threads:  S, the holder of the scheduler's mask; what is marked [any] and [R] leaves a word
-///           which the next round in S finds.
+/// Threads:  S, the holder of the scheduler's mask. Functions marked [any] or [R] only set a flag
+///           that the next round in S reads.
 /// Source:   acknowledgements after TCP (RFC 9293).
 class frame_sender final : public packet_sender {
-  // The words from R to S are relaxed: they carry nothing, and the `pump` that follows each store
-  // sees to it that a round comes behind it.
+  // The flags are relaxed: they carry no data, and each is followed by a `pump`, which makes sure
+  // that another round in S begins.
  public:
   static constexpr std::uint8_t no_lane = 0xff;
 
@@ -52,40 +52,41 @@ class frame_sender final : public packet_sender {
   void finish(bool flowing) noexcept override;
   void drop() noexcept override;
 
-  // For `part_sender`, in S:
+  // [S] For `part_sender`:
   [[nodiscard]] replay_ring& ring() noexcept { return ring_; }
   [[nodiscard]] credit_account& credits() noexcept { return credits_; }
   [[nodiscard]] std::size_t write(std::span<send_item* const> chosen, std::byte* memory) noexcept;
   [[nodiscard]] frame_head head_of(std::uint32_t number) noexcept;
   [[nodiscard]] answer send_frame(std::uint32_t number, std::uint32_t on) noexcept;
-  /// Its rail has not taken it: others are tried, before anything behind it leaves.
+  /// The rail has not accepted the frame: other rails are tried before later frames leave.
   void send_again(std::uint32_t number) noexcept;
 
-  // Words to S:
-  /// [R] Every frame of the peer's before this one was received.
+  // Flags for S:
+  /// [R] All frames of the peer before this number were received.
   void received(std::uint32_t due) noexcept { due_.store(due, std::memory_order_relaxed); }
-  /// [R] What the peer was told of that.
+  /// [R] The number that was last sent to the peer as acknowledged.
   [[nodiscard]] std::uint32_t told() const noexcept {
     return told_seen_.load(std::memory_order_relaxed);
   }
-  /// [R] The peer is to be told soon; `again`: though it was.
+  /// [R] An acknowledgement is to be sent soon; `again`: even if it repeats the last one.
   void acknowledge(bool again = false) noexcept;
-  /// [any] Each rail is to be asked whether the peer answers.
+  /// [any] Sends a question on each rail.
   void ask() noexcept { ask_now_.store(true, std::memory_order_relaxed); }
-  /// [any] Before the first data in either direction: which rails does the peer answer on?
+  /// [any] Before the first data in either direction: sends a question on each rail, to see on
+  /// which ones the peer answers.
   void probe() noexcept;
   [[nodiscard]] bool probed() const noexcept { return probed_.load(std::memory_order_relaxed); }
-  /// [R] The peer has asked on this rail.
+  /// [R] The peer has sent a question on this rail: it is answered there.
   void answer_on(std::uint32_t number) noexcept {
     answer_lanes_.fetch_or(1u << number, std::memory_order_relaxed);
   }
-  /// [R] Frames of this rail must go again.
+  /// [R] Frames that this rail carried must be sent again.
   void lane_died(std::uint32_t number) noexcept {
     dead_lanes_.fetch_or(1u << number, std::memory_order_relaxed);
   }
-  /// [R] A rail is new.
+  /// [R] A rail was added or has come back.
   void unblock() noexcept { unblock_.store(true, std::memory_order_relaxed); }
-  /// [R] The peer has every frame before `number`. False: it cannot have.
+  /// [R] The peer has acknowledged every frame before `number`. False: such a frame was never sent.
   [[nodiscard]] bool acknowledged(std::uint32_t number) noexcept {
     return ring_.acknowledged(number);
   }
@@ -93,7 +94,7 @@ class frame_sender final : public packet_sender {
   // In S:
   /// Bits of the rails with frames that are not acknowledged.
   [[nodiscard]] std::uint32_t owing_lanes() noexcept;
-  /// Nothing is kept, and the peer knows what was received.
+  /// No frame is kept, and everything received is acknowledged.
   [[nodiscard]] bool at_rest() noexcept;
   void unblock(std::size_t rail_index) noexcept;
 
@@ -112,18 +113,18 @@ class frame_sender final : public packet_sender {
   part_sender parts_;
   std::size_t frame_bytes_max_ = SIZE_MAX;  // constant once the peer is known
   // S:
-  bool resending_ = false;                   // some frames' rail is lost, or did not take them
-  bool pieces_wait_ = false;                 // at the last look
-  std::uint32_t asking_ = 0;                 // bits of lanes still to be asked …
-  std::uint32_t answering_ = 0;              // … and answered
-  std::uint32_t told_ = 0;                   // what the peer was told to have been received
+  bool resending_ = false;       // some frames have lost their rail, or were not accepted
+  bool pieces_wait_ = false;     // at the last look
+  std::uint32_t asking_ = 0;     // lanes on which a question is still to be sent …
+  std::uint32_t answering_ = 0;  // … and an answer
+  std::uint32_t told_ = 0;       // the number last acknowledged to the peer
   std::atomic<std::uint32_t> told_seen_{0};  // the same, for R
   // To S:
   std::atomic<std::uint32_t> due_{0};  // what is to be acknowledged
   std::atomic<std::uint32_t> dead_lanes_{0};
   std::atomic<std::uint32_t> answer_lanes_{0};
   std::atomic<bool> acknowledge_now_{false};
-  std::atomic<bool> told_stale_{false};  // tell again what was told
+  std::atomic<bool> told_stale_{false};  // repeat the last acknowledgement
   std::atomic<bool> ask_now_{false};
   std::atomic<bool> probed_{false};
   std::atomic<bool> unblock_{false};

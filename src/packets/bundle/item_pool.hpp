@@ -10,7 +10,7 @@
 
 namespace headway::packets {
 
-/// Items of one kind that are used again and again: as many as were ever out at once.
+/// Reuses items of one kind. Keeps as many as were ever in use at once.
 /// Threads:  any; a short spinlock, under which nothing is allocated. Every item is back before the
 ///           pool goes.
 template <class T>

@@ -22,7 +22,7 @@ namespace headway::packets {
 /// Threads:  see the members. S: the holder of the scheduler's mask; R: in the set's section; F:
 ///           under the lock of `incoming_flows`.
 struct lane {
-  /// What a rail counts for all its peers.
+  /// Counters of a rail, over all its peers.
   struct shared {
     rail_load& load;
     rail_departures& departures;
@@ -40,50 +40,52 @@ struct lane {
 
   rails::driver& via;
   const std::size_t rail_index;  ///< among all rails of this process
-  rail_load& load;               ///< of the rail, which other peers share …
-  rail_departures& departures;   ///< … like this
+  rail_load& load;               ///< of the rail, shared by all its peers
+  rail_departures& departures;   ///< the same
   const rails::limits what;
 
   std::atomic<bool> up{true};  ///< written in R; a hint elsewhere, carries nothing
   /// Bytes have come through in both directions: it may carry data. Written in R, a hint elsewhere.
   std::atomic<bool> proved{true};
-  std::atomic<bool> refused{false};          ///< S was answered `down`: R will find out
+  std::atomic<bool> refused{false};          ///< `send` answered `down` in S: R will find out
   std::atomic<std::uint32_t> pieces_out{0};  ///< given to the driver, no event yet; a count
 
   // S:
-  bool blocked = false;           ///< told `retry`; until its driver has been reaped again
-  lane_helper helper;             ///< not `free`: `send` is not S's
+  bool blocked = false;  ///< `send` answered `retry`; until its driver has been reaped again
+  lane_helper helper;    ///< while it is not `free`, S must not call `send`
   bool packets_measured = false;  ///< `profile.eager` is no guess; constant once the peer is known
 
-  // What it has carried and gone through, see `lane_use`; the first two written in S, the others
-  // in R.
+  // Counters, see `lane_use`; the first two are written in S, the others in R.
   statistics::count frames{0}, packets{0}, losses{0}, returns{0};
 
   // R:
-  std::uint64_t heard_ns = 0;     ///< when something came last
-  std::uint64_t answered_ns = 0;  ///< an `ack` came: its process runs, and has looked at this rail
+  std::uint64_t heard_ns = 0;  ///< when something came last
+  /// when an `ack` came: the peer's process runs, and has polled this rail
+  std::uint64_t answered_ns = 0;
   lane_health health;
-  std::uint64_t unproved_since_ns = 0;  ///< 0: it was not asked yet
+  std::uint64_t unproved_since_ns = 0;  ///< since when it waits for its first answer; 0: not yet
   bool closed = false;                  ///< its connection has ended: `revive` may be called
   std::uint64_t revive_at_ns = 0;
 
   // F:
   sampling::profile profile;
   bool measured = false;
-  std::uint32_t lessons = 0;  ///< pieces that it has learnt from
+  std::uint32_t lessons = 0;  ///< samples that `profile` was updated with
   std::uint64_t last_landed_ns = 0;
-  std::uint64_t avoided_until_ns = 0;  ///< the peer has refused a piece for it
+  /// until then not used for pieces, because the peer has refused one
+  std::uint64_t avoided_until_ns = 0;
 
   /// It may carry data.
   [[nodiscard]] bool usable() const noexcept {
     return up.load(std::memory_order_relaxed) && proved.load(std::memory_order_relaxed);
   }
-  /// A packet of so many bytes would be at the peer, from now; only `eager` of the profile is read.
+  /// When a packet of so many bytes would be at the peer, from now; reads only `eager` of the
+  /// profile.
   [[nodiscard]] double packet_ends_ns(std::uint64_t now_ns, std::size_t bytes) const noexcept {
     return departures.busy_ns(now_ns) + profile.eager.ns_for(bytes);
   }
   [[nodiscard]] bool is_up() const noexcept { return up.load(std::memory_order_relaxed); }
-  /// In S: it takes a packet now.
+  /// [S] It takes a packet now.
   [[nodiscard]] bool takes_now() const noexcept { return usable() && !blocked && helper.free(); }
 };
 
@@ -102,7 +104,7 @@ class lane_set {
   [[nodiscard]] list::const_iterator begin() const noexcept { return all_.begin(); }
   [[nodiscard]] list::const_iterator end() const noexcept { return all_.end(); }
 
-  /// Null: this rail is none of them.
+  /// Null: the peer is not reached over this rail.
   [[nodiscard]] lane* on_rail(std::size_t rail_index) const noexcept {
     for (const auto& l : all_)
       if (l->rail_index == rail_index) return l.get();

@@ -5,27 +5,28 @@
 
 namespace headway::packets {
 
-/// Decides when a rail that owes something has been silent for too long.
+/// Decides when a rail that the peer owes something on has been silent for too long.
 ///
-/// A rail is asked only when it is silent and something is owed. It counts as dead when it does not
-/// answer in time although the same peer has answered on another rail meanwhile: one that answers
-/// nowhere computes, or is stopped, and its rails are left alone, whatever its kernel still sends.
-/// A rail that was called dead and came back may only be slow: each time it is given twice as long,
-/// until it has answered in time, so that every transfer over slow rails ends.
+/// A question is sent only on a rail that is silent and on which something is owed. The rail counts
+/// as dead when no answer comes in time although the same peer has answered on another rail
+/// meanwhile. A peer that answers on no rail computes, or is stopped: its rails are kept, even if
+/// its kernel still sends.
+/// A rail that was declared dead and came back may only be slow: each time the limit is doubled,
+/// until an answer has come in time. So every transfer over slow rails ends.
 ///
-/// Threads:  its owner's. Times are of one clock, in nanoseconds.
+/// Threads:  the caller serializes. Times are of one clock, in nanoseconds.
 class lane_health {
  public:
   struct limits {
-    std::uint64_t silent_ns = 30'000'000;   ///< after so long without a word it is asked
-    std::uint64_t answer_ns = 100'000'000;  ///< and dead after so long without an answer
+    std::uint64_t silent_ns = 30'000'000;   ///< silent for so long: a question is sent
+    std::uint64_t answer_ns = 100'000'000;  ///< no answer for so long: it is dead
   };
   enum class verdict : std::uint8_t { well, ask, dead };
 
   explicit lane_health(const limits& l) noexcept : limits_(l) {}
 
-  /// `heard_ns` here, `elsewhere_ns` answered on the other rails to the same peer: when last, 0 for
-  /// never.
+  /// `heard_ns`: when something last came on this rail; `elsewhere_ns`: when the peer last answered
+  /// on another one. 0: never.
   [[nodiscard]] verdict look(std::uint64_t now_ns, bool owed, std::uint64_t heard_ns,
                              std::uint64_t elsewhere_ns) noexcept {
     if (!owed) {
@@ -48,7 +49,7 @@ class lane_health {
       patience_ = std::min(patience_ * 2, patience_max);
       return verdict::dead;
     }
-    asked_ns_ = now_ns;  // no rail was heard: ask again
+    asked_ns_ = now_ns;  // no rail has brought anything: send the question again
     return verdict::ask;
   }
   void forget() noexcept { owed_since_ns_ = asked_ns_ = 0; }
@@ -57,9 +58,9 @@ class lane_health {
   static constexpr std::uint32_t patience_max = 64;
 
   limits limits_;
-  std::uint32_t patience_ = 1;       // times `answer_ns`
+  std::uint32_t patience_ = 1;       // factor on `answer_ns`
   std::uint64_t owed_since_ns_ = 0;  // 0: nothing is
-  std::uint64_t asked_ns_ = 0;       // 0: not asked
+  std::uint64_t asked_ns_ = 0;       // 0: no question is open
 };
 
 }  // namespace headway::packets

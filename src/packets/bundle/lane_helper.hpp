@@ -12,14 +12,13 @@ namespace headway::packets {
 
 class part_sender;
 
-/// Gives one frame to one rail on behalf of the holder of the scheduler's mask, on another
-/// processor.
+/// Sends one frame on one rail from another processor, for the holder of the scheduler's mask.
 ///
-/// Threads:  `free`, `lend`, `take_back` in section S; the ltask anywhere. Between `lend` and
-///           `take_back` the rail's `send` to this peer is the ltask's.
+/// Threads:  `free`, `lend`, `take_back` in section S; the ltask in any thread. Between `lend` and
+///           `take_back` only the ltask may call the rail's `send` for this peer.
 class lane_helper final : public progress::ltask {
-  // Ownership: everything but `state_` is S's while it is `free` or `over`, the ltask's while
-  // `lent`. Hazards, and the edge that removes each:
+  // Ownership: everything but `state_` belongs to S while the state is `free` or `over`, to the
+  //           ltask while it is `lent`. Hazards, and the edge that removes each:
   //   the ltask sees half an order, or S's last `send` unfinished    (L) release -> (T) acquire
   //   S sends while the ltask still does, or misses its answer       (O) release -> (B) acquire
   // Checked by: tests/unit/packets/parts_test.cpp, under ThreadSanitizer.
@@ -36,13 +35,13 @@ class lane_helper final : public progress::ltask {
   };
 
   [[nodiscard]] bool free() const noexcept {
-    return state_.load(std::memory_order_relaxed) == state::free;  // S writes it, we are in S
+    return state_.load(std::memory_order_relaxed) == state::free;  // relaxed: only S sets `free`
   }
   void lend(const order& what) noexcept {
     order_ = what;
     state_.store(state::lent, std::memory_order_release);  // (L)
   }
-  /// True: it has answered, and is free again.
+  /// True: the ltask has answered; the helper is free again.
   [[nodiscard]] bool take_back() noexcept {
     if (state_.load(std::memory_order_acquire) != state::over) return false;  // (B)
     state_.store(state::free, std::memory_order_relaxed);                     // only S looks for it
@@ -51,12 +50,12 @@ class lane_helper final : public progress::ltask {
   [[nodiscard]] const order& what() const noexcept { return order_; }
   [[nodiscard]] rails::post answer() const noexcept { return answer_; }
 
-  /// The ltask's: what it is to do.
+  /// The ltask's input.
   [[nodiscard]] order take() const noexcept {
     static_cast<void>(state_.load(std::memory_order_acquire));  // (T)
     return order_;
   }
-  /// The ltask's last use of it: it may be lent again at once.
+  /// The ltask's last access: it may be lent again immediately.
   void give(rails::post answer) noexcept {
     answer_ = answer;
     state_.store(state::over, std::memory_order_release);  // (O)

@@ -14,10 +14,12 @@ namespace headway::packets {
 namespace {
 
 constexpr std::uint64_t revive_pause_ns = 200'000'000;
-/// For the first answer of a rail: a lost first packet of a TCP connection is sent again after 1 s.
+/// Limits for the first answer of a rail. The kernel resends a lost first packet of a TCP
+/// connection after 1 s.
 constexpr std::uint64_t ask_again_ns = 100'000'000;
 constexpr std::uint64_t proof_patience_ns = 1'500'000'000;
-/// A rail whose loss is still to be reported looks for a moment as if the peer had closed it.
+/// Until the loss of a rail is reported, the rail looks as if the peer had closed it: wait for so
+/// long before concluding that.
 constexpr std::uint64_t left_ns = 1'000'000'000;
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
@@ -42,7 +44,8 @@ void lane_monitor::revive_closed(std::uint64_t now_ns) noexcept {
   }
 }
 
-/// What has not answered for long while another rail did is lost before it has carried anything.
+/// A rail that has not answered for long while another one did is given up before it carries
+/// anything.
 void lane_monitor::leave_out_unproved(std::uint64_t now_ns) noexcept {
   if (!sender_.probed()) return;
   for (auto& l : of_.lanes) {
@@ -91,9 +94,9 @@ std::uint64_t lane_monitor::answered_elsewhere_ns(const lane& l) const noexcept 
   return latest_ns;
 }
 
-/// Bits of the rails over which something is to come: data, or the peer's word that it has ours.
+/// Bits of the rails over which something must come: data, or acknowledgements of our frames.
 std::uint32_t lane_monitor::owing_lanes() noexcept {
-  // If another thread sends just now: as it was at the last look.
+  // While another thread is in S: the result of the last look.
   of_.queue.within([&] { owing_frames_ = sender_.owing_lanes(); });
   auto owing = owing_frames_ | incoming_.owing_lanes();
   for (std::uint32_t i = 0; i < of_.lanes.count(); ++i)
@@ -129,14 +132,14 @@ void lane_monitor::kill(lane& l, bool tell, const char* why, std::uint64_t now_n
   }
   of_.host.mark_active();
   const auto number = of_.lanes.number_of(l);
-  sender_.lane_died(number);  // seen by the pump below, at the latest by the next
+  sender_.lane_died(number);  // read by the pump below, or by the next one
   incoming_.retake(l, now_ns);
   tell_peer(number, tell);
   of_.host.pump();
 }
 
-/// `give_up`: it shall do the same. Else it may have a new connection already, and count on parts
-/// of large messages that went into the old one.
+/// `give_up`: the peer shall stop using the rail, too. Otherwise the peer may already have a new
+/// connection; it must request again the parts of large messages that went into the old one.
 void lane_monitor::tell_peer(std::uint32_t number, bool give_up) noexcept {
   bool sends = true;
   outgoing_.if_none([&] { sends = false; });
@@ -149,8 +152,8 @@ void lane_monitor::lost(lane& l, bool process_gone, std::uint64_t now_ns) noexce
   if (of_.queue.lost()) return;
   l.closed = true;
   const auto lives = [&](const auto& other) { return other.get() != &l && other->is_up(); };
-  // A firewall on one way may refuse us in the peer's name; a process that is gone has lost all its
-  // rails.
+  // A refused connection alone does not prove that the process is gone: a firewall may refuse it. A
+  // process that is gone has lost all its rails.
   if (process_gone && std::ranges::none_of(of_.lanes, lives)) {
     kill(l, false, "its process is gone", now_ns);
     return of_.host.lose();
@@ -161,12 +164,12 @@ void lane_monitor::lost(lane& l, bool process_gone, std::uint64_t now_ns) noexce
 
 void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
   if (of_.queue.lost()) return;
-  // The peer has made a new connection before we knew of the old one's end.
+  // The peer has made a new connection before the end of the old one was noticed here.
   kill(l, false, "replaced by the peer", now_ns);
   l.closed = false;
   l.heard_ns = now_ns;
   l.refused.store(false, std::memory_order_relaxed);
-  l.proved.store(true, std::memory_order_relaxed);  // both ends have just met there
+  l.proved.store(true, std::memory_order_relaxed);  // the new handshake went both ways
   l.up.store(true, std::memory_order_relaxed);
   cut_off_ns_ = 0;
   statistics::add(of_.set.counts.rail_returns);
@@ -179,7 +182,7 @@ void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
   of_.host.pump();
 }
 
-/// A rail that takes nothing more, and yet was not lost, is one that the peer has closed.
+/// All rails take nothing more, without a reported loss: the peer has closed them.
 bool lane_monitor::left_by_peer() const noexcept {
   return std::ranges::all_of(of_.lanes, [](const auto& l) {
     return !l->is_up() && !l->closed && l->refused.load(std::memory_order_relaxed);
@@ -187,7 +190,7 @@ bool lane_monitor::left_by_peer() const noexcept {
 }
 
 void lane_monitor::give_up_if_cut_off(std::uint64_t now_ns) noexcept {
-  // `now_ns` was read before what this round has handled, which may have cut the last rail.
+  // `now_ns` was read at the beginning of this round, and the last rail may have been lost since.
   if (!cut_off() || now_ns < cut_off_ns_) return;
   const auto since_ns = now_ns - cut_off_ns_;
   const bool left =

@@ -32,7 +32,7 @@ bool part_sender::sound(std::span<const piece> parts, std::uint64_t bytes,
 }
 
 bool part_sender::send(std::uint32_t on, send_item& item) noexcept {
-  constexpr std::size_t cut_bytes_min = 2048;  // below, the strategy is not even asked
+  constexpr std::size_t cut_bytes_min = 2048;  // a smaller packet is never cut
   const auto bytes = room_in_frame(item);
   if (bytes < cut_bytes_min || !frames_.credits().fits(item.charge)) return false;
   std::array<rail_state, rails_per_peer_max> states;
@@ -49,7 +49,7 @@ bool part_sender::send(std::uint32_t on, send_item& item) noexcept {
   return sound(parts, bytes, on) && send_parts(item, parts);
 }
 
-/// False: there is no room in the ring.
+/// False: the ring is full.
 bool part_sender::send_parts(send_item& item, std::span<const piece> parts) noexcept {
   send_item* const chosen[] = {&item};
   auto& ring = frames_.ring();
@@ -63,7 +63,7 @@ bool part_sender::send_parts(send_item& item, std::span<const piece> parts) noex
   const auto first = ring.next();
   std::size_t at = 0;
   std::size_t count = 0;
-  for (const auto& p : parts) {  // one that rounding leaves nothing for is no frame
+  for (const auto& p : parts) {  // rounding may leave a rail nothing
     const bool last = &p == &parts.back();
     const auto end = last ? bytes : std::min((p.offset + p.bytes + line - 1) / line * line, bytes);
     if (end == at) continue;
@@ -82,7 +82,7 @@ bool part_sender::send_parts(send_item& item, std::span<const piece> parts) noex
   return true;
 }
 
-/// The frame's rail gets it from whichever thread polls next.
+/// Released by the thread that reaps the event of the rail.
 void part_sender::lend(std::uint32_t number) noexcept {
   auto& f = frames_.ring().at(number);
   lane& l = of_.lanes[f.lane];

@@ -13,9 +13,9 @@ namespace headway::packets {
 
 class frame_sender;
 
-/// Sends one packet in parts over several rails at once, each part given to its rail by a processor
-/// of its own. A part is a frame like others, numbered, kept and sent again; one whose `packets` is
-/// 0 goes on in the next one.
+/// Sends one packet in parts over several rails at once; each part is given to its rail on another
+/// processor. Each part is a frame as any other: numbered, kept, sent again. A frame whose
+/// `packets` is 0 continues in the next frame.
 /// Threads:  S, the holder of the scheduler's mask; `help` is run by the engine; `end_help` alone.
 /// Source:   multirail08, section III-D.
 class part_sender {
@@ -23,9 +23,9 @@ class part_sender {
   part_sender(frame_sender& frames, const bundle_context& of, progress::engine& engine) noexcept
       : frames_(frames), of_(of), engine_(engine) {}
 
-  /// The packet waits alone and is in no list any more; `on` is idle. False: it leaves whole.
+  /// The packet waits alone and is in no list any more; `on` is idle. False: it was not taken.
   [[nodiscard]] bool send(std::uint32_t on, send_item& item) noexcept;
-  /// What the helpers have answered.
+  /// Collects the results of the helpers.
   void take_back() noexcept;
   /// The body of each lane's helper.
   static progress::ltask_result help(progress::ltask& self) noexcept;
@@ -39,7 +39,7 @@ class part_sender {
   frame_sender& frames_;
   const bundle_context& of_;
   progress::engine& engine_;
-  std::uint32_t lent_ = 0;  // bits of lanes whose helper has something
+  std::uint32_t lent_ = 0;  // bits of lanes whose helper is at work
 };
 
 }  // namespace headway::packets

@@ -9,7 +9,8 @@
 
 namespace headway::packets {
 
-/// When a rail of ours will have brought in what was asked for over it, whichever peer sends it.
+/// Predicts when a rail of this process will have brought in all pieces that were requested over
+/// it, from all peers.
 /// Threads: any; a short spinlock.
 class rail_load {
  public:

@@ -8,20 +8,20 @@
 
 namespace headway::packets {
 
-/// Puts the frames of one peer, which come over several rails and perhaps twice, into their order.
+/// Restores the order of the frames of one peer, which arrive over several rails and perhaps twice.
 /// Shape:    `frame_count` frames, at least what the peer keeps unacknowledged; frames that are
 ///           too early are copied. A slot keeps its memory for later frames.
-/// Threads:  none; the caller is in section R.
-/// Errors:   a frame outside the window comes from a peer that breaks the protocol, or is old.
+/// Threads:  the caller is in section R.
+/// Errors:   a frame outside the window is old, or its sender violates the protocol.
 class reorder_window {
  public:
   static constexpr std::size_t frame_count = 512;
 
   enum class answer : std::uint8_t {
-    now,        ///< the one that is due: take it, then call `taken`
+    now,        ///< the next frame: take it, then call `taken`
     early,      ///< kept
-    duplicate,  ///< was here before
-    nonsense,   ///< ahead of the window: a correct peer does not send it yet
+    duplicate,  ///< has arrived before
+    nonsense,   ///< ahead of the window: a correct peer cannot have sent it yet
   };
 
   [[nodiscard]] std::uint32_t due() const noexcept { return due_; }
@@ -45,9 +45,9 @@ class reorder_window {
     f.full = true;
     return answer::early;
   }
-  /// The frame that was due is done with.
+  /// The next frame has been taken.
   void taken() noexcept { frames_[due_++ % frame_count].full = false; }
-  /// The frame that is due, if it came early.
+  /// The next frame, if it came early and was kept.
   [[nodiscard]] const frame* next() const noexcept {
     const frame& f = frames_[due_ % frame_count];
     return f.full ? &f : nullptr;

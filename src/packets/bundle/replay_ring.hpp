@@ -10,17 +10,17 @@
 
 namespace headway::packets {
 
-/// The frames that a peer has not acknowledged yet, whole, so that they can be sent again.
+/// Keeps the frames that a peer has not acknowledged yet, so that they can be sent again.
 ///
 /// Shape:    at most `frame_count` frames in one piece of memory of `bytes`, oldest first; the
 ///           memory is taken with the first frame. Frames have numbers that rise by one.
-/// Threads:  `acknowledged` and `let_go` by the reaper, the rest by the holder of the
-///           scheduler's mask; both sides run beside each other.
+/// Threads:  `acknowledged` and `let_go` by the reaper, the rest by the holder of the scheduler's
+///           mask, at the same time.
 /// Progress: never waits. Full is an ordinary answer.
 template <template <class> class Atomic = std::atomic, std::size_t frame_count = 512>
 class basic_replay_ring {
-  // A frame's memory is the sender's from `reserve` to `reclaim`; in between drivers read it, as
-  // many as `readers` says. Hazards, and the edge that removes each:
+  // A frame's memory belongs to the sender from `reserve` to `reclaim`; in between `readers`
+  // drivers read it. Hazards, and the edge that removes each:
   //   memory written again while a driver reads it        (R) release -> (F) acquire
   //   memory written again before the peer has it         (K) release -> (G) acquire; the frame
   //     may still be sent again as long as (G) has not shown its acknowledgement
@@ -31,8 +31,8 @@ class basic_replay_ring {
     std::byte* memory = nullptr;
     std::uint32_t bytes = 0;
     std::uint16_t packets = 0;
-    std::uint8_t lane = 0;  ///< that carried it last
-    double departure = 0;   ///< from that lane, as planned: rail_departures::mark
+    std::uint8_t lane = 0;  ///< of the lane that carried it last
+    double departure = 0;   ///< from that lane, as predicted: rail_departures::mark
     Atomic<std::uint32_t> readers{0};
   };
 
@@ -40,7 +40,7 @@ class basic_replay_ring {
 
   [[nodiscard]] bool empty() const noexcept { return oldest_ == next_; }
   [[nodiscard]] std::uint32_t oldest() const noexcept { return oldest_; }
-  [[nodiscard]] std::uint32_t next() const noexcept { return next_; }  ///< the number to come
+  [[nodiscard]] std::uint32_t next() const noexcept { return next_; }  ///< of the next frame
   [[nodiscard]] frame& at(std::uint32_t number) noexcept {
     return frames_[number & (frame_count - 1)];
   }
@@ -48,7 +48,7 @@ class basic_replay_ring {
     return acknowledged_.load(std::memory_order_acquire);  // (G)
   }
 
-  /// Are so many numbers free?
+  /// Whether so many numbers are free.
   [[nodiscard]] bool holds(std::size_t more) const noexcept {
     return next_ - oldest_ + more <= frame_count;
   }
@@ -63,9 +63,10 @@ class basic_replay_ring {
     const bool wrapped = end_ < begin_ || (end_ == begin_ && !empty());
     if (wrapped) return begin_ - end_ >= most ? memory_.get() + end_ : nullptr;
     if (bytes_ - end_ >= most) return memory_.get() + end_;
-    return begin_ >= most ? memory_.get() : nullptr;  // the end stays unused for a lap
+    // the end of the memory stays unused for this lap
+    return begin_ >= most ? memory_.get() : nullptr;
   }
-  /// What `reserve` gave holds a frame of so many bytes now.
+  /// Ends a `reserve`: its memory holds a frame of so many bytes.
   void commit(std::byte* memory, std::size_t bytes, std::uint16_t packets) noexcept {
     frame& f = at(next_++);
     f.memory = memory;
@@ -77,7 +78,7 @@ class basic_replay_ring {
   /// Takes back the last `commit`: the frame was not given to a driver.
   void undo() noexcept { end_ = static_cast<std::size_t>(at(--next_).memory - memory_.get()); }
 
-  /// A driver is about to read the frame / has let go of it (`let_go` from any thread).
+  /// `hold`: a driver begins to read the frame. `let_go`, from any thread: it has finished.
   static void hold(frame& f) noexcept {
     f.readers.fetch_add(1, std::memory_order_relaxed);  // only (R) carries something
   }
@@ -85,7 +86,7 @@ class basic_replay_ring {
     f.readers.fetch_sub(1, std::memory_order_release);  // (R)
   }
 
-  /// The peer has every frame before `number`. False: it cannot have, it lies.
+  /// The peer acknowledges every frame before `number`. False: such a frame was never sent.
   [[nodiscard]] bool acknowledged(std::uint32_t number) noexcept {
     const auto known = acknowledged_.load(std::memory_order_relaxed);  // reapers take turns
     const auto step = static_cast<std::int32_t>(number - known);
@@ -95,7 +96,7 @@ class basic_replay_ring {
     return true;
   }
 
-  /// Forgets what the peer has and no driver reads. Returns how many frames.
+  /// Frees the frames that are acknowledged and not being read. Returns how many.
   std::uint32_t reclaim() noexcept {
     const auto until = acknowledged_.load(std::memory_order_acquire);  // (G)
     std::uint32_t count = 0;

@@ -8,7 +8,7 @@ std::size_t choose_together(const backlog& waiting, const frame_room& room,
                             std::span<const send_item*> frame) noexcept {
   std::size_t taken = 0;
   std::size_t bytes = 0;
-  // False: full. The first packet goes whatever its size: alone it needs no frame.
+  // False: the frame is full. The first packet is taken whatever its size: alone it needs no frame.
   const auto take = [&](const send_item& item) {
     const auto more = item.head_bytes + item.payload.size();
     if (taken == frame.size() || taken == room.packets_max) return false;

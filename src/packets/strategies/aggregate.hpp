@@ -5,13 +5,13 @@
 
 namespace headway::packets::strategies {
 
-/// Packets that have waited for the same rail leave together, urgent ones first: one frame costs
-/// the rail one fixed price instead of one for each. For other strategies to use as theirs, too.
+/// Packets that have waited for the same rail leave together, urgent ones first: a frame has one
+/// fixed cost on the rail, instead of one for each packet. Other strategies use it, too.
 /// Source:   multirail08, section 3.2; thread09 (aggregation).
 [[nodiscard]] std::size_t choose_together(const backlog& waiting, const frame_room& room,
                                           std::span<const send_item*> frame) noexcept;
 
-/// `choose_together` for what waits; large messages go whole, as `fifo` has them.
+/// `choose_together` for packets; large messages go whole, as in `fifo`.
 class aggregate final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,

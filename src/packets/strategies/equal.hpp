@@ -4,8 +4,8 @@
 
 namespace headway::packets::strategies {
 
-/// A large message in equal parts over all rails that are not down, whatever they are worth: what
-/// `sampled` is measured against. Small packets as `aggregate` has them.
+/// Divides a large message into equal parts over all rails that are not down, without regard to
+/// their rates: the baseline for `sampled`. Small packets as in `aggregate`.
 /// Source:   multirail08, section IV-A ("iso-split").
 class equal final : public strategy {
  public:

@@ -4,8 +4,8 @@
 
 namespace headway::packets::strategies {
 
-/// First come, first served: each packet alone, each large message whole, on the rail that will
-/// be free first; of several that are free, the nearest.
+/// Packets in order, each alone; each large message whole. On the rail that will be free first; of
+/// several free ones, on the nearest.
 class fifo final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 
+#include "base/mutex.hpp"
 #include "packets/strategies/aggregate.hpp"
 #include "packets/strategies/equal.hpp"
 #include "packets/strategies/fifo.hpp"
@@ -20,7 +20,7 @@ const strategies::equal as_equal;
 const strategies::sampled as_sampled;
 const strategies::parallel as_parallel;
 
-/// A new strategy is a line here.
+/// A new strategy is added here.
 const std::array<named_strategy, 5> every_strategy{{
     {.name = "fifo", .how = &as_fifo},
     {.name = "aggregate", .how = &as_aggregate},
@@ -29,10 +29,10 @@ const std::array<named_strategy, 5> every_strategy{{
     {.name = "parallel", .how = &as_parallel},
 }};
 
-std::mutex loading;
+base::mutex loading;
 
-/// By path; never destroyed, as what it holds. Under `loading`.
-std::map<std::string, const strategy*>& loaded_ones() {
+/// Strategies loaded by path, never destroyed, nor is what they hold.
+std::map<std::string, const strategy*>& loaded_ones() HEADWAY_REQUIRES(loading) {
   static auto& all = *new std::map<std::string, const strategy*>;
   return all;
 }
@@ -47,7 +47,7 @@ const strategy* find_strategy(std::string_view name) noexcept {
 }
 
 base::result<const strategy*> load_strategy(const std::string& path) {
-  const std::lock_guard guard(loading);
+  const base::lock_guard guard(loading);
   if (const auto found = loaded_ones().find(path); found != loaded_ones().end())
     return found->second;
   auto made = strategies::loaded::from(path);
@@ -58,7 +58,7 @@ base::result<const strategy*> load_strategy(const std::string& path) {
 std::string_view name_of(const strategy& how) noexcept {
   const auto found = std::ranges::find(every_strategy, &how, &named_strategy::how);
   if (found != every_strategy.end()) return found->name;
-  const std::lock_guard guard(loading);
+  const base::lock_guard guard(loading);
   for (const auto& [path, one] : loaded_ones())
     if (one == &how) return path;
   return {};

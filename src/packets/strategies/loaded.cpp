@@ -48,7 +48,7 @@ std::span<const headway_rail> in_c(std::span<const rail_state> rails, rail_list&
   return std::span(list).first(count);
 }
 
-/// The rules of `strategy::split`.
+/// Checks the rules of `strategy::split`.
 bool sound(std::span<const headway_piece> pieces, const remainder& what,
            std::span<const rail_state> rails) noexcept {
   auto at = what.offset;
@@ -79,7 +79,7 @@ base::result<const strategy*> loaded::from(const std::string& path) {
   if (what->version != HEADWAY_STRATEGY_VERSION)
     return wrong(fmt::format("it is of version {} of the interface, this Headway has {}",
                              what->version, HEADWAY_STRATEGY_VERSION));
-  // Lives as long as the process: messages may be under way until its end.
+  // Lives as long as the process, because messages may be under way until its end.
   return std::make_unique<loaded>(*what).release();
 }
 
@@ -117,7 +117,7 @@ std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
     if (i > 0 && bytes > room.bytes_max) return i;
     frame[i] = items[places[i]];
   }
-  return answer;  // their order is checked by the scheduler
+  return answer;  // the scheduler checks their order
 }
 
 std::size_t loaded::split(const remainder& what, std::uint64_t now_ns,

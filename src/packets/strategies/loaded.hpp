@@ -9,15 +9,15 @@ struct headway_strategy;
 
 namespace headway::packets::strategies {
 
-/// A strategy out of a shared object: include/headway/strategy.h. Its questions are asked with
-/// arrays of C, on the stack.
-/// Threads:  as of every strategy.
+/// A strategy from a shared object: include/headway/strategy.h. Converts the arguments into C
+/// arrays on the stack.
+/// Threads:  as every strategy.
 /// Errors:   answers that break the rules of `strategy::split` are replaced by those of `sampled`.
 class loaded final : public strategy {
  public:
-  /// Keeps the shared object for as long as the process lives.
-  /// Errors:   in one line, with the path: it cannot be opened, lacks the function, refuses, or is
-  ///           of another version.
+  /// Keeps the shared object loaded for as long as the process lives.
+  /// Errors:   one line, with the path: the object cannot be opened, lacks the function, refuses,
+  ///           or has another version.
   [[nodiscard]] static base::result<const strategy*> from(const std::string& path);
 
   explicit loaded(const headway_strategy& what) noexcept : what_(what) {}

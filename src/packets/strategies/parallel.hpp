@@ -5,14 +5,14 @@
 
 namespace headway::packets::strategies {
 
-/// As `sampled`, and a packet of a middle size leaves in parts over several idle rails, given to
-/// them by several processors at once, where that is predicted to gain more than waking one costs.
+/// As `sampled`; besides, a packet of medium size leaves in parts over several idle rails, which
+/// several processors serve at once, if the predicted gain exceeds the cost of waking a thread.
 ///
-/// Only rails whose packets were measured (`headway sample`) count: a guess predicts no gain.
+/// Uses only rails whose packet times were measured (`headway sample`): a guess predicts no gain.
 /// Source:   multirail08, section III-D (mechanism 17).
 class parallel final : public strategy {
  public:
-  /// A part below it is not worth a frame of its own.
+  /// A smaller part is not worth a frame of its own.
   static constexpr std::uint64_t part_bytes_min = 2 * 1024;
 
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,

@@ -30,20 +30,20 @@ std::uint64_t bytes_of(const send_item& item) noexcept {
   return item.head_bytes + item.payload.size();
 }
 
-/// Would so many bytes end sooner on another rail than on this one: one that is busy, or, with
-/// `or_idle`, any that is not down?
+/// Whether so many bytes would end sooner on another rail than on this one: on a busy one, or, with
+/// `or_idle`, on any that is not down.
 bool sooner_elsewhere(std::uint64_t bytes, std::uint32_t rail, std::span<const rail_state> rails,
                       std::uint64_t now_ns, bool or_idle) noexcept {
   const double here = busy_ns(rails[rail], now_ns) + eager_ns(rails[rail], bytes);
   return std::ranges::any_of(rails, [&](const rail_state& r) {
     using enum rail_state::condition;
-    // When a rail that is busy for an unknown time takes more is unknown: it does not count.
+    // A rail that is busy for an unknown time is not considered.
     const bool counts = r.now == busy ? r.busy_until_ns > now_ns : r.now == idle && or_idle;
     return counts && busy_ns(r, now_ns) + eager_ns(r, bytes) < here;
   });
 }
 
-/// The rails that are not down as the division wants them.
+/// The rails that are not down, in the form that the division needs.
 struct candidates {
   std::array<sampling::way, rails_per_peer_max> ways;
   std::array<std::uint32_t, rails_per_peer_max> names;
@@ -72,8 +72,8 @@ std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
   if (rails.size() == 1) return choose_together(waiting, room, frame);
   const auto now_ns = base::now_ns();
   if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, now_ns, false)) return 0;
-  // A frame arrives when its last packet has: those with which it would come sooner over another
-  // rail stay behind.
+  // A frame arrives when its last packet does: packets with which it would arrive sooner on another
+  // rail are left out.
   auto count = choose_together(waiting, room, frame);
   std::uint64_t bytes = 0;
   for (const auto* item : frame.first(count)) bytes += bytes_of(*item);

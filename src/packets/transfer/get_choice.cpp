@@ -21,14 +21,14 @@ get_choice::choice get_choice::choose(std::uint64_t bytes, bool beside,
   const auto number = row_of(bytes, beside);
   const base::lock_guard guard(lock_);
   row& r = rows_[number];
-  ++r.chosen;  // those beyond the row are not timed: the ones before them are still coming
+  ++r.chosen;  // messages beyond the row are not timed, because those before them are still coming
   return {.by = r.now,
           .timed = r.chosen <= row_length,
           .row = static_cast<std::uint8_t>(number),
           .begun_ns = now_ns};
 }
 
-/// Where messages overlap, each counts from the end of the one before it.
+/// Messages that overlap: each counts from the end of the one before.
 void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept {
   if (!made.timed) return;
   const base::lock_guard guard(lock_);
@@ -40,16 +40,16 @@ void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t 
   if (r.ended == row_length) learn(r, made.row % 2 != 0);
 }
 
-/// Of messages that overlap several may end at once: their mean counts. Of others the median does,
-/// because an interrupted one would distort a mean. The fastest row is kept, and rises by a
-/// sixteenth with each slower one.
+/// Of overlapping messages several may end at once, so their mean is used; otherwise the median,
+/// because one interrupted message would distort a mean. The figure of a way is that of its fastest
+/// row, raised by a sixteenth with each slower one.
 void get_choice::learn(row& r, bool overlap) noexcept {
   std::ranges::sort(r.samples);
   const auto sum = std::accumulate(r.samples.begin(), r.samples.end(), std::uint64_t{0});
   const auto figure = overlap ? sum / row_length : r.samples[row_length / 2];
   const auto seen = std::max<std::uint64_t>(figure, 1);
   auto& known = r.cost[static_cast<std::size_t>(r.now)];
-  // The first row of each way meets cold memory and page faults.
+  // The first row of each way is discarded: it meets cold memory and page faults.
   if (r.rows >= 2) known = known == 0 ? seen : std::min(seen, known + known / 16 + 1);
   ++r.rows;
   r.chosen = r.ended = 0;

@@ -9,22 +9,22 @@
 
 namespace headway::packets {
 
-/// Whether a large message of a process on the same node is there sooner if its receiver gets it,
-/// by one core and one system call, or if its sender puts it, which takes an answer first and then
-/// occupies both cores. Which it is differs between machines, by size, and by whether other
-/// messages keep the cores busy: so messages are timed, some in a row for one figure, and now and
-/// then some take the slower way to see whether it still is.
+/// Decides whether the receiver of a large message in the same node gets it (one core, one system
+/// call), or its sender puts it (a reply first, then both cores). Which is faster depends on the
+/// machine, the size, and on other messages between the two. So messages are timed, some in a row
+/// for one figure, and now and then some use the slower way, to see whether it still is.
 ///
-/// Shape:    a figure for each way, size class, and company of other messages.
+/// Shape:    a figure for each way and size class, with and without other messages under way.
 /// Threads:  any; the lock is held for some tens of nanoseconds.
 class get_choice {
  public:
   enum class way : std::uint8_t { put, get };
   static constexpr std::uint32_t row_length = 8;     ///< messages for one figure
-  static constexpr std::uint32_t retry_period = 64;  ///< rows until the slower way has its turn
-  static constexpr std::uint64_t get_bytes_max = 1 << 20;  ///< more would occupy a polling thread
+  static constexpr std::uint32_t retry_period = 64;  ///< rows until the slower way is tried
+  /// a larger one would occupy a polling thread
+  static constexpr std::uint64_t get_bytes_max = 1 << 20;
 
-  /// What was chosen for a message, kept until it has arrived.
+  /// The choice for a message, kept until it has arrived.
   struct choice {
     way by = way::put;
     bool timed = false;
@@ -37,16 +37,16 @@ class get_choice {
   void arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept;
 
  private:
-  /// Messages of a size class in the same company, and what they took.
+  /// Messages of a size class, with or without others under way, and their times.
   struct row {
     way now = way::get;
     std::uint32_t chosen = 0, ended = 0;              // of this row
     std::array<std::uint64_t, 2> cost{};              // by way, ns for 1 KiB; 0: not known
-    std::array<std::uint64_t, row_length> samples{};  // the same, of this row's messages
+    std::array<std::uint64_t, row_length> samples{};  // the same, of the messages in this row
     std::uint64_t last_end_ns = 0;
     std::uint32_t rows = 0;
   };
-  static constexpr std::size_t class_count = 8;  // the first has no lower end
+  static constexpr std::size_t class_count = 8;  // the first has no lower bound
   static constexpr int first_class_bits = 13;    // 4 to 8 KiB
 
   static std::size_t row_of(std::uint64_t bytes, bool beside) noexcept;

@@ -20,13 +20,28 @@ constexpr double piece_ns_max = 32'000'000;
 constexpr std::uint64_t piece_bytes_min = 64 * 1024;
 constexpr std::uint64_t piece_bytes_max = 8 << 20;
 constexpr std::uint64_t piece_bytes_unmeasured = 128 * 1024;
-/// The first lessons of a job count more: what earlier jobs knew may be of other cables.
+/// The first samples of a job have a greater weight: the profile of earlier jobs may be outdated.
 constexpr std::uint32_t first_lessons = 16;
 constexpr double first_weight = 0.5;
 constexpr double learning_weight = 0.25;
 
-bool busy(const inflow::way& w) noexcept {
-  return std::ranges::any_of(w, [](const auto& piece) { return piece.under_way; });
+using state = inflow::asked::state;
+
+bool in_use(const inflow::asked& piece) noexcept { return piece.now != state::free; }
+
+bool is_asked_for(const inflow::asked& piece) noexcept {
+  return piece.now == state::chosen || piece.now == state::under_way;
+}
+
+void reopen(inflow& in, const inflow::range& what) noexcept {
+  HEADWAY_ASSERT(in.open.size() < in.open.capacity());  // nothing is allocated under the lock
+  in.open.push_back(what);
+}
+
+std::size_t count_in_use(const inflow& in) noexcept {
+  std::size_t count = 0;
+  for (const auto& way : in.ways) count += std::ranges::count_if(way, in_use);
+  return count;
 }
 
 }  // namespace
@@ -46,7 +61,6 @@ inflow& incoming_flows::take_spare() {
 
 void incoming_flows::fetch(transfer& whole) noexcept {
   inflow& in = take_spare();
-  orders out;
   bool lost = false;
   {
     const base::lock_guard guard(lock_);
@@ -58,13 +72,111 @@ void incoming_flows::fetch(transfer& whole) noexcept {
       inflows_.push_back(in);
       in.whole = &whole;
       in.bytes_left = whole.memory.size();
-      in.hungry = false;
+      in.hungry = in.served = true;
+      in.lost = false;
       in.open.assign(1, {.offset = 0, .bytes = whole.memory.size()});
-      feed(in, base::now_ns(), out);
     }
   }
   if (lost) return rendezvous::end(whole, false);
-  send(out);
+  serve(in, base::now_ns());
+}
+
+// ---- serving ------------------------------------------------------------------------------------
+
+void incoming_flows::serve(inflow& in, std::uint64_t now_ns) noexcept {
+  bool may_feed = true;
+  while (true) {
+    step next;
+    transfer* over = nullptr;
+    bool well = false;
+    {
+      const base::lock_guard guard(lock_);
+      may_feed |= std::exchange(in.hungry, false);
+      plan(in, may_feed, now_ns, next);
+      if (next.empty()) {
+        well = in.bytes_left == 0;
+        over = pause(in);
+      }
+    }
+    if (over) {
+      if (well) of_.host.send_control({.what = control_kind::received, .send_id = over->theirs_});
+      return rendezvous::end(*over, well);
+    }
+    if (next.empty()) return;
+    carry_out(next);
+    orders out;
+    {
+      const base::lock_guard guard(lock_);
+      may_feed &= settle(in, now_ns, next, out);
+    }
+    for (std::size_t i = 0; i < out.count; ++i) of_.host.send_control(out.all[i]);
+  }
+}
+
+/// What is withdrawn comes first, so that no byte of the old asking can land beside the new one's.
+void incoming_flows::plan(inflow& in, bool may_feed, std::uint64_t now_ns, step& next) noexcept {
+  for (auto& way : in.ways)
+    for (auto& piece : way)
+      if (piece.now == state::ended)
+        next.withdrawn[next.withdrawn_count++] = {.piece = &piece, .ticket = piece.ticket};
+  if (next.empty() && may_feed && !in.lost) feed(in, now_ns, next);
+}
+
+void incoming_flows::carry_out(step& next) const noexcept {
+  for (auto& c : std::span(next.withdrawn).first(next.withdrawn_count))
+    of_.lanes[c.piece->lane].via.memory()->withdraw(*c.ticket);
+  for (auto& c : std::span(next.exposed).first(next.exposed_count)) {
+    const auto& piece = *c.piece;
+    const auto shown = of_.lanes[piece.lane].via.memory()->expose(
+        {.bytes = piece.of->whole->memory.subspan(piece.what.offset, piece.what.bytes),
+         .who = rails::process_set::only(of_.to),
+         .token = rendezvous::token_of(piece.number, piece.turn)});
+    if (shown) c.ticket = *shown;
+  }
+}
+
+/// False: a driver could not expose memory.
+bool incoming_flows::settle(inflow& in, std::uint64_t now_ns, const step& done,
+                            orders& out) noexcept {
+  for (const auto& c : std::span(done.withdrawn).first(done.withdrawn_count)) {
+    c.piece->now = state::free;
+    if (std::exchange(c.piece->again, false)) reopen(in, c.piece->what);
+  }
+  bool all = true;
+  for (const auto& c : std::span(done.exposed).first(done.exposed_count)) {
+    auto& piece = *c.piece;
+    if (!c.ticket) {
+      if (!std::exchange(piece.again, false))
+        of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);
+      piece.now = state::free;
+      reopen(in, piece.what);
+      all = false;
+      continue;
+    }
+    piece.ticket = *c.ticket;
+    piece.now = piece.again ? state::ended : state::under_way;
+    if (piece.again) continue;  // taken back meanwhile
+    statistics::add(of_.set.counts.pieces);
+    out.all[out.count++] = {.what = control_kind::cts,
+                            .lane = static_cast<std::uint8_t>(piece.lane),
+                            .send_id = in.whole->theirs_,
+                            .offset = piece.what.offset,
+                            .target = piece.ticket};
+  }
+  return all;
+}
+
+transfer* incoming_flows::pause(inflow& in) noexcept {
+  in.served = false;
+  if (in.bytes_left > 0 && !in.lost) {
+    // No rail, or no memory to expose: asked for again at the next look.
+    if (count_in_use(in) == 0) starving_ = true;
+    return nullptr;
+  }
+  HEADWAY_ASSERT(count_in_use(in) == 0);
+  inflows_.erase(in);
+  spare_.push_back(in);
+  return in.whole;
 }
 
 // ---- asking -------------------------------------------------------------------------------------
@@ -100,81 +212,55 @@ std::size_t incoming_flows::describe(std::span<rail_state> states,
   return any ? of_.lanes.count() : 0;
 }
 
-/// Asks for pieces until every rail has enough under way, or nothing is left to be asked for.
-void incoming_flows::feed(inflow& in, std::uint64_t now_ns, orders& out) noexcept {
+/// Chooses pieces until every rail has enough under way, or nothing is left to be asked for.
+void incoming_flows::feed(inflow& in, std::uint64_t now_ns, step& next) noexcept {
   while (!in.open.empty()) {
     std::array<rail_state, rails_per_peer_max> states;
     const auto rails = std::span(states).first(describe(states, now_ns));
     if (rails.empty()) break;
     std::uint64_t bytes = 0;
     for (const auto& r : in.open) bytes += r.bytes;
-    const remainder rest{.offset = in.open.front().offset, .bytes = bytes};
+    const remainder rest{.offset = in.open.back().offset, .bytes = bytes};
     std::array<piece, rails_per_peer_max> pieces;
     const auto& how = in.whole->how ? *in.whole->how : of_.queue.how();
     const auto count = how.split(rest, now_ns, rails, pieces);
-    bool asked = false;
+    bool any = false;
     for (std::size_t i = 0; i < std::min(count, rails.size()); ++i) {
       const auto on = pieces[i].rail;
       if (on >= rails.size() || rails[on].now == rail_state::condition::down) continue;
       const auto share = pieces[i].bytes;
       const auto chunk = chunk_bytes(of_.lanes[on], share);
       const bool all = pieces[i].whole || share <= chunk + chunk / 2;
-      asked |= ask(in, on, all ? share : chunk, now_ns, out);
+      any |= choose(in, on, all ? share : chunk, now_ns, next);
     }
-    if (!asked) break;
+    if (!any) break;
   }
-  if (!in.open.empty() && std::ranges::none_of(in.ways, busy))
-    starving_ = true;  // no rail, or no memory to expose: asked again at the next look
 }
 
-/// Asks for up to so many bytes, in one part. False: the rail has enough, or nothing is left.
-bool incoming_flows::ask(inflow& in, std::uint32_t on, std::uint64_t bytes, std::uint64_t now_ns,
-                         orders& out) noexcept {
+/// Chooses up to so many bytes, in one part. False: the rail has enough, or nothing is left. The
+/// newest range is used up first, and where there are too many it is taken whole: so the ranges
+/// stay within the memory that is reserved for them.
+bool incoming_flows::choose(inflow& in, std::uint32_t on, std::uint64_t bytes, std::uint64_t now_ns,
+                            step& next) noexcept {
   if (in.open.empty() || bytes == 0) return false;
   auto& way = in.ways[on];
-  const auto free = std::ranges::find(way, false, &inflow::asked::under_way);
+  const auto free = std::ranges::find_if_not(way, in_use);
   if (free == way.end()) return false;
-  auto& range = in.open.front();
+  auto& range = in.open.back();
+  if (in.open.size() + count_in_use(in) >= inflow::ranges_max) bytes = range.bytes;
   lane& l = of_.lanes[on];
-  const inflow::range what{.offset = range.offset, .bytes = std::min(bytes, range.bytes)};
-  if (!expose(*free, in.whole->memory.subspan(what.offset, what.bytes))) return false;
-  free->what = what;
-  free->left = what.bytes;
+  ++free->turn;
+  free->now = state::chosen;
+  free->what = {.offset = range.offset, .bytes = std::min(bytes, range.bytes)};
+  free->left = free->what.bytes;
   free->at_ns = now_ns;
-  range.offset += what.bytes;
-  range.bytes -= what.bytes;
-  if (range.bytes == 0) in.open.erase(in.open.begin());
-  free->predicted_ns = l.profile.piece.ns_for(what.bytes);
+  free->predicted_ns = l.profile.piece.ns_for(free->what.bytes);
+  range.offset += free->what.bytes;
+  range.bytes -= free->what.bytes;
+  if (range.bytes == 0) in.open.pop_back();
   l.load.begun(now_ns, free->predicted_ns);
-  out.add({.what = control_kind::cts,
-           .lane = static_cast<std::uint8_t>(on),
-           .send_id = in.whole->theirs_,
-           .offset = what.offset,
-           .target = free->ticket});
-  statistics::add(of_.set.counts.pieces);
+  next.exposed[next.exposed_count++] = {.piece = &*free, .ticket = std::nullopt};
   return true;
-}
-
-/// Exposes the memory of a piece. False: the driver cannot now.
-bool incoming_flows::expose(inflow::asked& piece, std::span<std::byte> target) noexcept {
-  ++piece.turn;
-  const auto shown = of_.lanes[piece.lane].via.memory()->expose(
-      {.bytes = target,
-       .who = rails::process_set::only(of_.to),
-       .token = rendezvous::token_of(piece.number, piece.turn)});
-  if (!shown) return false;
-  piece.ticket = *shown;
-  piece.under_way = true;
-  return true;
-}
-
-void incoming_flows::withdraw(inflow::asked& piece) noexcept {
-  if (!std::exchange(piece.under_way, false)) return;
-  of_.lanes[piece.lane].via.memory()->withdraw(piece.ticket);
-}
-
-void incoming_flows::send(const orders& out) noexcept {
-  for (std::size_t i = 0; i < out.count; ++i) of_.host.send_control(out.all[i]);
 }
 
 // ---- what comes ---------------------------------------------------------------------------------
@@ -182,33 +268,20 @@ void incoming_flows::send(const orders& out) noexcept {
 void incoming_flows::landed(landing& where, std::uint64_t turn, std::uint64_t bytes) noexcept {
   auto& piece = static_cast<inflow::asked&>(where);
   const auto now_ns = base::now_ns();
-  orders out;
-  transfer* whole = nullptr;
   {
     const base::lock_guard guard(lock_);
-    if (!piece.under_way || piece.turn != turn) return;  // withdrawn since
-    of_.lanes[piece.lane].heard_ns = now_ns;
+    if (piece.now != state::under_way || piece.turn != turn) return;  // taken back since
+    lane& l = of_.lanes[piece.lane];
+    l.heard_ns = now_ns;
     piece.left -= std::min(bytes, piece.left);
     if (piece.left > 0) return;
-    inflow& in = *piece.of;
-    piece_in(piece, now_ns);
-    if (in.bytes_left == 0) {
-      whole = &close(in);
-      out.add({.what = control_kind::received, .send_id = whole->theirs_});
-    } else {
-      feed(in, now_ns, out);
-    }
+    piece.now = state::ended;
+    piece.of->bytes_left -= piece.what.bytes;
+    l.load.ended(now_ns, piece.predicted_ns);
+    learn(l, piece, now_ns);
+    piece.of->hungry = true;
   }
-  send(out);
-  if (whole) rendezvous::end(*whole, true);
-}
-
-void incoming_flows::piece_in(inflow::asked& piece, std::uint64_t now_ns) noexcept {
-  lane& l = of_.lanes[piece.lane];
-  withdraw(piece);
-  l.load.ended(now_ns, piece.predicted_ns);
-  piece.of->bytes_left -= piece.what.bytes;
-  learn(l, piece, now_ns);
+  feed_hungry(now_ns);
 }
 
 /// What the piece took, behind the one before it on the same rail.
@@ -228,33 +301,22 @@ void incoming_flows::learn(lane& l, const inflow::asked& piece, std::uint64_t no
   ++l.lessons;
 }
 
-/// All is in, or the peer is lost.
-transfer& incoming_flows::close(inflow& in) noexcept {
-  for (auto& way : in.ways)
-    for (auto& piece : way) withdraw(piece);
-  inflows_.erase(in);
-  spare_.push_back(in);
-  return *in.whole;
-}
-
 // ---- what has to be asked for again -------------------------------------------------------------
 
 /// It does not come on the rail that it was asked for on.
-void incoming_flows::reopen(inflow::asked& piece, std::uint64_t now_ns) noexcept {
-  withdraw(piece);
+void incoming_flows::take_back(inflow::asked& piece, std::uint64_t now_ns) noexcept {
+  if (!is_asked_for(piece) || std::exchange(piece.again, true)) return;
+  if (piece.now == state::under_way) piece.now = state::ended;
   of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);
-  piece.of->open.push_back(piece.what);
   statistics::add(of_.set.counts.pieces_again);
 }
 
-/// The pieces are withdrawn first, so that no byte of the old asking can land beside the new one's.
 void incoming_flows::retake(lane& l, std::uint64_t now_ns) noexcept {
   {
     const base::lock_guard guard(lock_);
     const auto on = of_.lanes.number_of(l);
     for (inflow* in = inflows_.front(); in; in = inflows_.after(*in)) {
-      for (auto& piece : in->ways[on])
-        if (piece.under_way) reopen(piece, now_ns);
+      for (auto& piece : in->ways[on]) take_back(piece, now_ns);
       in->hungry = true;
     }
   }
@@ -266,24 +328,23 @@ inflow::asked* incoming_flows::find(const rails::ticket& asked) noexcept {
   for (inflow* in = inflows_.front(); in; in = inflows_.after(*in))
     for (auto& way : in->ways)
       for (auto& piece : way)
-        if (piece.under_way && piece.ticket == asked) return &piece;
+        if (piece.now == state::under_way && piece.ticket == asked) return &piece;
   return nullptr;
 }
 
 void incoming_flows::refused(const control& c) noexcept {
   constexpr std::uint64_t avoided_ns = 20'000'000;
   const auto now_ns = base::now_ns();
-  orders out;
   {
     const base::lock_guard guard(lock_);
     auto* piece = find(c.target);
     if (!piece || piece->lane != c.lane) return;  // asked for again already
     of_.lanes[piece->lane].avoided_until_ns = now_ns + avoided_ns;
-    reopen(*piece, now_ns);
+    take_back(*piece, now_ns);
     starving_ = true;
-    feed(*piece->of, now_ns, out);
+    piece->of->hungry = true;
   }
-  send(out);
+  feed_hungry(now_ns);
 }
 
 void incoming_flows::renewed(lane& l, bool reconnected) noexcept {
@@ -301,32 +362,32 @@ void incoming_flows::feed_starving(std::uint64_t now_ns) noexcept {
   feed_hungry(now_ns);
 }
 
-/// One flow at a time, so that what they ask for leaves without the lock.
+/// Those that another thread serves are left to it: it looks again before it leaves them.
 void incoming_flows::feed_hungry(std::uint64_t now_ns) noexcept {
   while (true) {
-    orders out;
+    inflow* in = nullptr;
     {
       const base::lock_guard guard(lock_);
-      inflow* in = inflows_.front();
-      while (in && !in->hungry) in = inflows_.after(*in);
+      in = inflows_.front();
+      while (in && (!in->hungry || in->served)) in = inflows_.after(*in);
       if (!in) return;
-      in->hungry = false;
-      feed(*in, now_ns, out);
+      in->served = true;
     }
-    send(out);
+    serve(*in, now_ns);
   }
 }
 
 void incoming_flows::fail() noexcept {
-  while (true) {
-    transfer* whole = nullptr;
-    {
-      const base::lock_guard guard(lock_);
-      if (inflow* in = inflows_.front()) whole = &close(*in);
+  const auto now_ns = base::now_ns();
+  {
+    const base::lock_guard guard(lock_);
+    for (inflow* in = inflows_.front(); in; in = inflows_.after(*in)) {
+      for (auto& way : in->ways)
+        for (auto& piece : way) take_back(piece, now_ns);
+      in->lost = in->hungry = true;
     }
-    if (!whole) return;
-    rendezvous::end(*whole, false);
   }
+  feed_hungry(now_ns);
 }
 
 std::uint32_t incoming_flows::owing_lanes() noexcept {
@@ -334,7 +395,7 @@ std::uint32_t incoming_flows::owing_lanes() noexcept {
   const base::lock_guard guard(lock_);
   for (inflow* in = inflows_.front(); in; in = inflows_.after(*in))
     for (std::uint32_t i = 0; i < of_.lanes.count(); ++i)
-      if (busy(in->ways[i])) owing |= 1u << i;
+      if (std::ranges::any_of(in->ways[i], is_asked_for)) owing |= 1u << i;
   return owing;
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 
 #include "base/assert.hpp"
 #include "base/intrusive_list.hpp"
@@ -18,11 +18,13 @@ namespace headway::packets {
 struct lane;
 
 /// Large messages that come in over several rails. The receiver asks for pieces, each exposed to
-/// one rail, withdraws those of a lost rail before it asks again, and so counts each byte once. The
-/// strategy says how much each rail shall still carry.
+/// one rail, and withdraws those of a lost rail before it asks again, so that each byte is counted
+/// once. The strategy decides how much each rail is still to carry.
 ///
-/// Threads:  any. F is `lock_`: the flows, and what `lane` says is in F. Nothing is called out of
-///           this module, sent or allocated under it.
+/// Threads:  any. F is `lock_`: the flows, and the members of `lane` that are in F. Nothing is
+///           called out of this module, sent or allocated under it. Drivers may allocate and make
+///           system calls when memory is exposed or withdrawn: one thread at a time does that for
+///           an inflow, without the lock (`serve`).
 /// Source:   multirail08; the pulled pieces after self-scheduling loops (Polychronopoulos and Kuck,
 ///           IEEE ToC 1987).
 class incoming_flows {
@@ -57,36 +59,44 @@ class incoming_flows {
   }
 
  private:
-  /// Packets that are to be sent when the lock is free. As many as one flow can ask for at once.
+  /// A piece that is exposed or withdrawn without the lock.
+  struct change {
+    inflow::asked* piece;
+    std::optional<rails::ticket> ticket;  // nothing: not exposed
+  };
+  /// What `serve` does between two looks at an inflow.
+  struct step {
+    std::array<change, inflow::pieces_max> withdrawn, exposed;
+    std::size_t withdrawn_count = 0, exposed_count = 0;
+    [[nodiscard]] bool empty() const noexcept { return withdrawn_count + exposed_count == 0; }
+  };
   struct orders {
-    std::array<control, rails_per_peer_max * inflow::depth + 1> all;
+    std::array<control, inflow::pieces_max> all;
     std::size_t count = 0;
-    void add(const control& c) noexcept {
-      HEADWAY_ASSERT(count < all.size());
-      all[count++] = c;
-    }
   };
 
-  void feed(inflow& in, std::uint64_t now_ns, orders& out) noexcept HEADWAY_REQUIRES(lock_);
+  /// Does what can be done for an inflow now. The caller has set `served`, and this clears it.
+  void serve(inflow& in, std::uint64_t now_ns) noexcept;
+  void plan(inflow& in, bool may_feed, std::uint64_t now_ns, step& next) noexcept
+      HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] bool settle(inflow& in, std::uint64_t now_ns, const step& done,
+                            orders& out) noexcept HEADWAY_REQUIRES(lock_);
+  /// Null: it is not at its end.
+  [[nodiscard]] transfer* pause(inflow& in) noexcept HEADWAY_REQUIRES(lock_);
+  void feed(inflow& in, std::uint64_t now_ns, step& next) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] std::size_t describe(std::span<rail_state> states,
                                      std::uint64_t now_ns) const noexcept HEADWAY_REQUIRES(lock_);
-  [[nodiscard]] bool ask(inflow& in, std::uint32_t on, std::uint64_t bytes, std::uint64_t now_ns,
-                         orders& out) noexcept HEADWAY_REQUIRES(lock_);
-  [[nodiscard]] bool expose(inflow::asked& piece, std::span<std::byte> target) noexcept
-      HEADWAY_REQUIRES(lock_);
-  void withdraw(inflow::asked& piece) noexcept HEADWAY_REQUIRES(lock_);
-  void reopen(inflow::asked& piece, std::uint64_t now_ns) noexcept HEADWAY_REQUIRES(lock_);
-  /// The transfer, whose end is to be told.
-  [[nodiscard]] transfer& close(inflow& in) noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] bool choose(inflow& in, std::uint32_t on, std::uint64_t bytes, std::uint64_t now_ns,
+                            step& next) noexcept HEADWAY_REQUIRES(lock_);
+  void carry_out(step& next) const noexcept;
+  void take_back(inflow::asked& piece, std::uint64_t now_ns) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] inflow::asked* find(const rails::ticket& asked) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] std::uint64_t chunk_bytes(const lane& l, std::uint64_t share) const noexcept;
-  void piece_in(inflow::asked& piece, std::uint64_t now_ns) noexcept HEADWAY_REQUIRES(lock_);
   void learn(lane& l, const inflow::asked& piece, std::uint64_t now_ns) noexcept
       HEADWAY_REQUIRES(lock_);
 
   [[nodiscard]] inflow& take_spare();
   void feed_hungry(std::uint64_t now_ns) noexcept;
-  void send(const orders& out) noexcept;
 
   const bundle_context& of_;
   base::spinlock lock_;

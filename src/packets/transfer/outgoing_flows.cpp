@@ -47,7 +47,7 @@ bool outgoing_flows::over(transfer& whole, bool well) noexcept {
   const base::lock_guard guard(lock_);
   whole.over_ = true;
   whole.well_ = well;
-  if (whole.pieces_out_ != 0) return false;  // a lost rail's driver still has some
+  if (whole.pieces_out_ != 0) return false;  // the driver of a lost rail still has some
   if (whole.asked_) --under_way_;
   return true;
 }
@@ -67,7 +67,7 @@ bool outgoing_flows::send_pieces() noexcept {
   return all;
 }
 
-/// True: the next may follow.
+/// True: the next one may be sent.
 bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
   flow_piece* piece = nullptr;
   {
@@ -99,7 +99,7 @@ bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
   }
   if (said == rails::post::down) l.refused.store(true, std::memory_order_relaxed);
   of_.queue.tell([&] {
-    // The other end may not know, or be back before us: it has to ask again.
+    // The peer may not know of the loss, or may have reconnected already: it has to ask again.
     if (said == rails::post::down)
       of_.host.send_control(
           {.what = control_kind::refused, .lane = piece->lane, .target = piece->target});
@@ -134,7 +134,7 @@ void outgoing_flows::piece_sent(send_item& item, bool) noexcept {
   flows.piece_over(piece);
 }
 
-/// A driver has let go of a piece, sent or not: the peer asks again for what it misses.
+/// A driver has finished with a piece, sent or not: the peer asks again for what it misses.
 void outgoing_flows::piece_over(flow_piece& piece) noexcept {
   transfer* ended = nullptr;
   {

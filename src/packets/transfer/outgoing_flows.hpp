@@ -16,8 +16,8 @@ namespace headway::packets {
 
 struct lane;
 
-/// Large messages that several rails carry to the peer: gives the pieces that it asks for to the
-/// rails it names.
+/// Sends large messages over several rails: gives the pieces that the peer asks for to the rails
+/// that it names.
 ///
 /// Threads:  any, except those marked with a section. Nothing is called out of this module, sent
 ///           or allocated under the lock.
@@ -30,13 +30,13 @@ class outgoing_flows {
 
   /// [R] The peer asks for a piece of a message that was announced to it.
   void asked(transfer& whole, const control& c) noexcept;
-  /// [R] Nothing more of it will be asked for; `well`: the peer has all it wants. True: no driver
-  /// reads it any more; else its end follows when that is so.
+  /// [R] The peer asks for nothing more of it; `well`: it has received all. True: no driver reads
+  /// it any more; otherwise it is ended when that is so.
   [[nodiscard]] bool over(transfer& whole, bool well) noexcept;
   /// [S] See bundle_host.
   [[nodiscard]] bool send_pieces() noexcept;
   void drop_pieces() noexcept;
-  /// Calls `then` under the lock if no message is being asked for.
+  /// Calls `then` under the lock if no announced message is under way.
   template <class Then>
   void if_none(Then then) noexcept {
     const base::lock_guard guard(lock_);
@@ -50,9 +50,10 @@ class outgoing_flows {
 
   const bundle_context& of_;
   progress::engine& engine_;
-  std::atomic<int> waiting_pieces_{0};  // a hint for S: `pump` follows each that is added
+  std::atomic<int> waiting_pieces_{0};  // a hint for S: `pump` is called after each addition
   base::spinlock lock_;
-  std::uint32_t under_way_ HEADWAY_GUARDED_BY(lock_) = 0;  // messages that were asked for
+  // messages of which pieces were requested
+  std::uint32_t under_way_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::array<base::intrusive_list<flow_piece>, rails_per_peer_max> pieces_
       HEADWAY_GUARDED_BY(lock_);  // by rail
 };

@@ -25,7 +25,7 @@ void write(transfer& t, const control& c) noexcept {
 
 std::uint32_t rendezvous::begin(transfer& t) noexcept {
   t.counted_ = true;
-  return state_of(t).transfers_under_way.fetch_add(1, std::memory_order_relaxed);  // advice
+  return state_of(t).transfers_under_way.fetch_add(1, std::memory_order_relaxed);  // a hint
 }
 
 void rendezvous::end(transfer& t, bool well) noexcept {
@@ -51,7 +51,7 @@ void rendezvous::post_announced(peer& to, transfer& message) noexcept {
   if (mine) give_up(*mine, false);
 }
 
-/// Where it has left, the peer's answer goes on with it.
+/// When it has left, the peer's answer continues the transfer.
 void rendezvous::rts_sent(send_item& item, bool well) noexcept {
   if (well) return;
   auto& t = static_cast<transfer&>(item);
@@ -83,8 +83,8 @@ void rendezvous::received(peer_state& from, const control& c) noexcept {
   if (t) give_up(*t, true);
 }
 
-/// A message of which nothing more is wanted. Where pieces of it are still at a driver, its end
-/// follows theirs.
+/// Ends a message of which the peer wants nothing more. If a driver still has pieces of it, it ends
+/// after theirs.
 void rendezvous::give_up(transfer& announced, bool well) noexcept {
   auto* several = state_of(announced).bundle();
   if (!several || several->outgoing().over(announced, well)) end(announced, well);
@@ -122,7 +122,7 @@ void rendezvous::fetch(peer& from, const announced& what, transfer& into) noexce
   send_cts(into);
 }
 
-/// Reads the whole message where that is sooner than a put. False: it is not, or cannot be.
+/// Gets the whole message if that is faster than a put. False: it is not, or is impossible.
 bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcept {
   auto& memory = state_of(into).memory();
   const auto id = into.with->id();
@@ -137,7 +137,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
   return memory.get(id, from, into.memory, 0) == rails::post::done;
 }
 
-/// The receiver has all bytes: it sends `received`, and the transfer ends when that has left.
+/// The receiver has all bytes: sends `received`. The transfer ends when that has left.
 void rendezvous::tell_received(transfer& whole) noexcept {
   write(whole, {.what = control_kind::received, .send_id = whole.theirs_});
   whole.answered = false;
@@ -146,8 +146,8 @@ void rendezvous::tell_received(transfer& whole) noexcept {
   if (answer != posted::pending) end(whole, answer == posted::done);
 }
 
-/// Lets the only rail to the peer write into its memory. `left`: the bytes after which it has
-/// landed. Its number, under which it may land from now on; 0: there is no memory to expose more.
+/// Exposes the memory of a message that comes over the only rail. It has landed after `left` bytes.
+/// Returns its number; 0: there is no memory to expose more.
 std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
   into.left = left;
   into.held_ = true;
@@ -164,7 +164,7 @@ std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
   return 0;
 }
 
-/// It is held no more. The landing, if that is its end because the peer is lost.
+/// Ends the hold. Returns the landing if the peer is lost, so that it ends now.
 transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, bool down) noexcept {
   landing* const mine = landings_.take_if(landing_number, [&](landing& one) {
     static_cast<transfer&>(one).held_ = false;
@@ -252,7 +252,7 @@ bool rendezvous::preposts_for(const peer& from) noexcept {
 preposted rendezvous::prepost(peer& from, transfer& into) noexcept {
   if (!preposts_for(from) || from.lost()) return {};
   into.with = &from;
-  // One byte more than can come: it does not end before `expect`.
+  // One byte more than can arrive, so that it does not end before `expect`.
   const auto number = expose(into, into.memory.size() + 1);
   if (number == 0) return {};
   const preposted zone{.number = number, .target = into.shown_};
@@ -260,7 +260,7 @@ preposted rendezvous::prepost(peer& from, transfer& into) noexcept {
 }
 
 void rendezvous::expect(transfer& into, std::uint64_t bytes) noexcept {
-  into.left -= std::min(into.memory.size() + 1 - bytes, into.left);  // what will not come
+  into.left -= std::min(into.memory.size() + 1 - bytes, into.left);  // bytes that will not arrive
   if (into.left == 0 && landings_.take(into.number_)) finish(into);
 }
 
@@ -292,7 +292,8 @@ void rendezvous::arrived(peer_state& from, const control& c) noexcept {
 
 void rendezvous::lost(peer_state& whom) noexcept {
   end_divided(whom);
-  // A held one is ended by the thread that posts it: it sees the loss.
+  // A held one is ended by the thread that posts it, because that thread checks for the loss
+  // afterwards.
   const auto ours = [&](const transfer& t) { return t.with == &whom && !t.held_; };
   while (transfer* t = sends_.take_if(ours)) give_up(*t, false);
   while (landing* one = landings_.take_if([&](const landing& some) {

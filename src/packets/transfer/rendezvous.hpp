@@ -14,15 +14,15 @@ namespace headway::packets {
 
 class peer_state;
 
-/// Moves large messages. The module above announces one by a packet of its own, the rts, which
-/// bears a number of the sender's. The peer's module above matches it, and calls `fetch`: the
-/// receiver exposes memory, answers with its ticket (the cts), and the sender puts the bytes there.
-/// Where `memory_limits::large` allows it, the receiver may get them from the address in the rts,
-/// and then sends `received`.
+/// Moves large messages. The module above announces one in a packet of its own, the rts, which
+/// contains the sender's number for it. The peer's module above matches it and calls `fetch`: the
+/// receiver exposes memory and replies with its ticket (the cts), and the sender puts the bytes
+/// there. Where `memory_limits::large` allows it, the receiver may instead get them from the
+/// address in the rts, and then sends `received`.
 ///
-/// One rail carries a message as a whole. Several carry it in pieces, which the receiver asks for
-/// (incoming_flows) and the sender gives to their rails (outgoing_flows), until the receiver says
-/// that it has all.
+/// A single rail carries a message as a whole. Several rails carry it in pieces, which the receiver
+/// requests (incoming_flows) and the sender gives to their rails (outgoing_flows), until the
+/// receiver has all and says so.
 ///
 /// Threads:  any; those marked [reaper] by the thread that reaps the peer's rail.
 /// Progress: never waits. Without memory to expose more it tries again in each polling round.
@@ -36,9 +36,9 @@ class rendezvous {
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
 
-  /// Makes a message one that `to` can fetch, once. `announce(announced)` writes the rts into
-  /// `message`. `post_rts` posts it; after `enter_rts`, which is for `fall_back_to_rts`, it
-  /// leaves in place of what was posted.
+  /// Gives a message a number under which `to` can fetch it, once. `announce(announced)` writes the
+  /// rts into `message`. `post_rts` also posts it; after `enter_rts`, which is for
+  /// `fall_back_to_rts`, it leaves instead of what was posted.
   template <class Announce>
   void enter_rts(peer& to, transfer& message, Announce announce) {
     enter_send(to, message, announce, false);
@@ -49,19 +49,19 @@ class rendezvous {
     enter_send(to, message, announce, true);
     post_announced(to, message);
   }
-  /// Brings as much of a message that `from` has announced as `into` has memory for.
+  /// Receives as much of a message that `from` has announced as `into` has memory for.
   void fetch(peer& from, const announced& what, transfer& into) noexcept;
 
-  /// It can be preposted for this peer.
+  /// Whether memory can be preposted for this peer.
   [[nodiscard]] static bool preposts_for(const peer& from) noexcept;
   /// Exposes memory for a message that `from` has not announced yet. Number 0: not now, or not for
-  /// this peer. The peer is trusted with the memory until the end.
+  /// this peer. The peer may write into the memory until the end.
   [[nodiscard]] preposted prepost(peer& from, transfer& into) noexcept;
-  /// The message that comes, or has come, has so many bytes, 1 to those of the memory. Once, inside
-  /// a call of `receiver` that brings something from that peer.
+  /// The message, which may have arrived already, has so many bytes, 1 to those of the memory.
+  /// Once, inside a call of `receiver` for a packet from that peer.
   void expect(transfer& into, std::uint64_t bytes) noexcept;
-  /// The transfer, which is its owner's again, but for a polling round that may still look at it.
-  /// Null: it has ended, or will soon.
+  /// Returns the transfer to its owner; a polling round may still be reading it. Null: it has
+  /// ended, or will soon.
   [[nodiscard]] transfer* withdraw(std::uint32_t preposted_number) noexcept;
   /// Sends a message into memory that `to` has preposted for it.
   void put(peer& to, transfer& message, const preposted& into) noexcept;
@@ -71,9 +71,9 @@ class rendezvous {
   void arrived(peer_state& from, const control& c) noexcept;
   /// [reaper] So many bytes have been put into a landing.
   void landed(std::uint64_t token, std::uint64_t bytes) noexcept;
-  /// [reaper] The peer is lost: all ends.
+  /// [reaper] The peer is lost: ends all transfers with it.
   void lost(peer_state& whom) noexcept;
-  /// The rails are closed: so does what several rails carry.
+  /// The rails are closed: ends what several rails carry.
   void end_divided(peer_state& whom) noexcept;
   void stop() noexcept { static_cast<void>(engine_.cancel(retry_)); }
 
@@ -111,7 +111,7 @@ class rendezvous {
                          .address = reinterpret_cast<std::uintptr_t>(message.memory.data())});
     });
   }
-  /// It is under way from now on, until `end`. How many others are, to or from its peer.
+  /// Counts it as under way until `end`. Returns how many others are, to or from its peer.
   static std::uint32_t begin(transfer& t) noexcept;
   [[nodiscard]] bool get(transfer& into, std::uint64_t address, bool beside) noexcept;
   void post_announced(peer& to, transfer& message) noexcept;
@@ -140,8 +140,7 @@ class rendezvous {
   base::id_table<landing> landings_;
   expose_again retry_;
   base::spinlock waiting_lock_;
-  send_item* waiting_ HEADWAY_GUARDED_BY(waiting_lock_) =
-      nullptr;  // no memory was exposed for them
+  send_item* waiting_ HEADWAY_GUARDED_BY(waiting_lock_) = nullptr;  // for lack of memory to expose
   bool retrying_ HEADWAY_GUARDED_BY(waiting_lock_) = false;
 };
 

@@ -14,20 +14,21 @@ class outgoing_flows;
 class peer;
 class rendezvous;
 
-/// Exposed bytes that a peer puts something into.
+/// Exposed bytes that a peer puts a message into.
 struct landing {
-  incoming_flows* divided = nullptr;  ///< its message comes over several rails; null: a `transfer`
-  std::uint64_t left = 0;             ///< bytes that have not landed
+  /// its message comes over several rails; null: it is a `transfer`
+  incoming_flows* divided = nullptr;
+  std::uint64_t left = 0;  ///< bytes that have not landed
 };
 
 /// A large message at one of its ends. Embedded in what it belongs to.
-/// Shape:    the packets that announce it, ask for it and, over one rail, carry it are all this one
-///           item, one after the other.
+/// Shape:    the packets that announce it, request it and, over a single rail, carry it are this
+///           one item, one after the other.
 /// Threads:  its owner's until it is given to `rendezvous`, and again after `ended`.
 struct transfer : send_item, landing {
-  /// The message, of which nothing is written, or the memory for it.
+  /// The bytes of the message, which are only read, or the memory for them.
   std::span<std::byte> memory;
-  /// Called once. `well`: the bytes are where they belong; else the peer is lost. `memory` is not
+  /// Called once. `well`: the transfer is complete; otherwise the peer is lost. `memory` is not
   /// used any more. From any thread; must not wait or poll. The item may be gone when it returns.
   void (*ended)(transfer& self, bool well) noexcept = nullptr;
   peer* with = nullptr;  ///< the process at its other end; set by `rendezvous`
@@ -40,25 +41,25 @@ struct transfer : send_item, landing {
   std::uint32_t number_ = 0;  // among our sends, or our landings
   std::uint32_t theirs_ = 0;  // of a receive: the sender's number
   get_choice::choice way_;    // of a receive
-  bool counted_ = false;      // among those under way with its peer
+  bool counted_ = false;      // counted among those under way with its peer
   bool held_ = false;         // its thread still posts it; under the lock of its table
-  rails::ticket shown_;       // of a receive: its memory
+  rails::ticket shown_;       // of a receive: the exposure of its memory
   // Of a message that several rails carry, under the lock of `outgoing_flows`:
-  bool asked_ = false;  // some of it was
-  bool over_ = false;   // nothing more will be asked for
+  bool asked_ = false;  // pieces of it were requested
+  bool over_ = false;   // no more will be requested
   bool well_ = false;   // all of it arrived
   std::uint32_t pieces_out_ = 0;
 };
 
-/// How the sender of a large message announces it, as its rts says. Plain data.
+/// How the sender announces a large message in its rts. Plain data.
 struct announced {
   std::uint32_t number = 0;   ///< the sender's own
-  std::uint32_t beside = 0;   ///< other large messages that moved between the two at that moment
+  std::uint32_t beside = 0;   ///< other large messages under way between the two at that moment
   std::uint64_t address = 0;  ///< of the message in the sender's memory
 };
 
-/// Memory that a process has exposed for a large message of another before it was announced. Plain
-/// data, which it sends to that process in a packet.
+/// Memory that a process has exposed for a large message of another, before it was announced. Plain
+/// data, sent to that process in a packet.
 struct preposted {
   std::uint32_t number = 0;  ///< its own; 0: none
   std::uint32_t zero = 0;

@@ -7,25 +7,25 @@
 
 namespace headway::progress {
 
-/// The event thread's naps between two looks, and what they tell of the cost of a wake-up.
+/// The event thread's naps between two polls, and a measurement of the cost of a wake-up.
 /// Threads:  `end` and `wake_ns` any; `sleep` and `learn` the event thread.
 class event_nap {
  public:
-  /// Sleeps until the deadline or `end`, unless `stop` is set. seq_cst: a stop that is not seen
-  /// here is followed by `end`, which changes the word after it was read.
+  /// Sleeps until the deadline or `end`, unless `stop` is set. seq_cst: if a stop is not seen here,
+  /// `end` follows it and changes the word after it was read.
   void sleep(const base::atomic<std::uint32_t>& stop, std::uint64_t deadline_ns) noexcept {
     const auto word = word_.load(std::memory_order_relaxed);
     if (stop.load(std::memory_order_seq_cst)) return;
     base::futex_wait(word_, word, deadline_ns);
   }
-  /// Ends the nap under way, if there is one. A system call.
+  /// Ends the current nap, if there is one. A system call.
   void end() noexcept {
-    word_.fetch_add(1, std::memory_order_relaxed);  // the futex compares; it carries nothing
+    word_.fetch_add(1, std::memory_order_relaxed);  // the futex compares it; it carries no data
     base::futex_wake(word_, 1);
   }
 
-  /// How long it took recently until a background thread ran after it should have: a moving
-  /// average. Relaxed: a hint.
+  /// How late background threads recently ran after they were due: a moving average. Relaxed: a
+  /// hint.
   [[nodiscard]] std::uint64_t wake_ns() const noexcept {
     return wake_ns_.load(std::memory_order_relaxed);
   }

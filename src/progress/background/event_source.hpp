@@ -4,9 +4,9 @@
 
 namespace headway::progress {
 
-/// What can wake a sleeping thread: a rail's sockets, a shared-memory doorbell.
-/// Threads:  `arm` and `disarm` by the one thread that holds the kernel sleeper; they may run
-///           beside a poll.
+/// Can wake a sleeping thread: a rail's sockets, a shared-memory doorbell.
+/// Threads:  `arm` and `disarm` by the one thread that holds the kernel sleeper, possibly while
+///           another thread polls.
 /// Progress: no function waits.
 class event_source {
  public:
@@ -15,9 +15,9 @@ class event_source {
   /// A thread is about to sleep: from now on `descriptor` must become readable when work arrives.
   /// False: work has arrived already, do not sleep.
   [[nodiscard]] virtual bool arm() noexcept = 0;
-  /// No thread sleeps any more: wake-ups may stop.
+  /// No thread sleeps any more: wake-ups may be omitted.
   virtual void disarm() noexcept = 0;
-  /// The shortest period at which background polling pays, given what a look costs; 0: any.
+  /// The shortest useful period of background polling, given the cost of a poll; 0: any.
   [[nodiscard]] virtual std::uint64_t shortest_poll_period_ns() const noexcept { return 0; }
 
  protected:

@@ -17,27 +17,29 @@ namespace {
 constexpr std::uint64_t us = 1'000;
 constexpr std::uint64_t first_pause_ns = 50 * us;
 constexpr std::uint64_t longest_pause_ns = 1'000 * us;
-constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;         // sleepers may depend on us
-constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;  // 16 ranks look 16 times
+// sleepers may depend on this thread
+constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
+// with 16 ranks, 16 event threads look
+constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
 constexpr std::uint64_t taken_pause_ns = 20 * us;
-// What starts so long after everything was over is a new phase of communication, not the next
+// Work that starts so long after the end of the last is a new phase of communication, not the next
 // message of a sequence.
 constexpr std::uint64_t long_rest_ns = 200 * us;
-// On an oversubscribed machine a thread that wakes us loses its processor to us, and may wait long
-// for it; and where we are woken in vain, because all is over before we look, each wake-up is a
-// loss. There the thread goes quiet only after several looks that found nothing.
+// On an oversubscribed machine, a thread that wakes the event thread loses its processor to it, and
+// may wait long for it. If the event thread is woken when everything is over already, the wake-up
+// is a loss. So it goes quiet only after several looks that found nothing.
 constexpr int idle_looks_before_rest = 3;
 constexpr int vain_wake_ups = 2;
 
-constexpr std::uint64_t longest_pause_spare_ns = 200 * us;  // the poller may lose the processor
-constexpr std::uint64_t lasting_ns = 2'000 * us;            // events this near are a sequence
-// Chosen by a model of the kernel's queue with local timers: a thread that has earned more than
-// twice what a turn takes did not wait in its turn.
+// the spare poller may lose its processor
+constexpr std::uint64_t longest_pause_spare_ns = 200 * us;
+constexpr std::uint64_t lasting_ns = 2'000 * us;  // events closer than this are a sequence
+// From a model of the kernel's queue with local timers: a thread that has earned more than twice
+// the length of a turn did not wait for its turn.
 constexpr std::uint64_t turn_ns = 3'000 * us, earned_ns = 8'000 * us;
 constexpr std::uint64_t settles_ns =
-    20'000 * us;  // until the scheduler's lag of a thread has decayed
-constexpr std::uint64_t calm_ns =
-    1'000 * us;  // without an event, before the event threads go quiet
+    20'000 * us;                               // until the scheduler's lag of a thread has decayed
+constexpr std::uint64_t calm_ns = 1'000 * us;  // without an event, until the event threads go quiet
 constexpr int yields_to_woken = 3;
 constexpr std::uint64_t budget_window_ns = 100'000 * us, budget_ns = 20'000 * us;
 
@@ -71,19 +73,20 @@ void event_thread::run() noexcept {
   }
 }
 
-/// A helper's whole life.
+/// The main loop of a helper.
 void event_thread::help(std::size_t seat) noexcept {
   ask_exact_sleeps();
   base::enter_background();
   for (;;) {
     earn(seat);
     turns_.await_turn(seat);
-    if (stop_.load(std::memory_order_relaxed)) return;  // (A) of turn_roster: it was set before
+    // (A) of turn_roster: it was set before the call
+    if (stop_.load(std::memory_order_relaxed)) return;
     serve(true);
   }
 }
 
-/// One turn: the whole life of the first thread where it has no helpers.
+/// One turn; without helpers, the whole life of the first thread.
 void event_thread::serve(bool has_earned) noexcept {
   auto& me = this_thread();
   const auto turn_began_ns = own_processor_time_ns();
@@ -92,14 +95,14 @@ void event_thread::serve(bool has_earned) noexcept {
     const bool needed = serves_waits() && !core_.quiet.nothing_to_do() && !spare_polls();
     if (!needed && (!idle_ || !rest())) doze();
     if (look() == finding::unattended) watch(me);
-    if (core_.sleeper->wanted()) pause(taken_pause_ns);  // which takes no longer
+    if (core_.sleeper->wanted()) pause(taken_pause_ns);  // it leaves at once
   }
   if (!next_) return;
   engine_counters::count(core_.counted.event_turns);
   turns_.call(*std::exchange(next_, std::nullopt));
 }
 
-/// The first thread stays alone where there are none to be had.
+/// If no helper can be started, the first thread works alone.
 void event_thread::start_helpers() {
   helpers_wanted_ = true;
   if (!kernel_takes_slices()) return;
@@ -114,8 +117,8 @@ void event_thread::start_helpers() {
   }
 }
 
-/// Waits for a processor in the order of computing threads, without need of it: what the kernel
-/// would have given to the thread by then is its own, and is kept while it sleeps.
+/// Becomes runnable without work and waits for a processor behind computing threads. The processor
+/// time that the kernel owes to it by then is kept while it sleeps.
 void event_thread::earn(std::size_t seat) noexcept {
   ask_slices(earned_ns);
   turns_.pause(seat, core_.clock.now_ns() + settles_ns);
@@ -123,7 +126,7 @@ void event_thread::earn(std::size_t seat) noexcept {
   turns_.rest(seat);
 }
 
-/// The turn is over, and another thread has earned enough for the next one.
+/// The turn is over, and a helper has earned enough for the next one.
 bool event_thread::hands_over() noexcept {
   if (real_time_) return false;
   if (!helpers_wanted_) start_helpers();
@@ -132,21 +135,21 @@ bool event_thread::hands_over() noexcept {
   return next_.has_value();
 }
 
-/// A thread that sleeps while those that it woke have not run yet leaves them behind computing
-/// threads.
+/// If this thread sleeps while the threads that it woke have not run yet, they may be queued behind
+/// computing threads.
 void event_thread::let_woken_threads_run() const noexcept {
   for (int i = 0; i < yields_to_woken && woken_threads.load(std::memory_order_relaxed) > 0; ++i)
     sched_yield();
 }
 
-/// True: it was long, the machine is not oversubscribed, and what has begun is to be watched at
-///       once.
-/// To see first whether a thread polls would take a timer; where a hypervisor sets that, it costs
-/// five times what a wake-up does (12 us to set, 40 us to go off; bench/timer), taken from the
-/// thread that computes.
+/// True: the sleep was long, the machine is not oversubscribed, and what has begun is watched at
+/// once.
+/// A timed look for a polling thread would come first otherwise. Where a hypervisor emulates the
+/// timer, that costs five times as much as a wake-up (12 us to set it, 40 us until it fires;
+/// bench/timer), at the expense of the computing thread.
 bool event_thread::rest() noexcept {
   const auto began = core_.clock.now_ns();
-  // Woken only because a boost was kept, or was due, it sleeps on.
+  // A wake-up only for a boost that was kept or is due does not end the sleep.
   while (core_.quiet.sleep_until_boost_is_due(stop_) !=
          core_.boosted.give_back_due(core_.clock.now_ns())) {
   }
@@ -164,9 +167,10 @@ bool event_thread::rest() noexcept {
   return true;
 }
 
-/// The sleep has a known end, so this is where the cost of a wake-up is measured.
+/// The end of this sleep is known, so the cost of a wake-up is measured here.
 void event_thread::doze() noexcept {
-  constexpr std::uint64_t longest_sample_ns = 1'000 * us;  // more is a processor that was taken
+  // a longer one means that the processor was taken away
+  constexpr std::uint64_t longest_sample_ns = 1'000 * us;
   const auto due = core_.clock.now_ns() + pause_ns_;
   pause(pause_ns_);
   engine_counters::count(core_.counted.event_looks);
@@ -213,7 +217,7 @@ event_thread::finding event_thread::look() noexcept {
   const auto rounds = core_.queues.root().explicit_rounds();
   const auto starts = core_.work.starts();
   auto found = finding::attended;
-  // While messages start one after another, looking costs less than being woken by each.
+  // While messages start in quick succession, looking costs less than a wake-up for each.
   const bool nothing = core_.quiet.nothing_to_do();
   idle_looks_ = nothing && starts == starts_seen_ ? idle_looks_ + 1 : 0;
   if (nothing && was_woken_) ++woken_in_vain_;
@@ -224,13 +228,13 @@ event_thread::finding event_thread::look() noexcept {
     found = finding::nothing;
   } else {
     core_.every_100_ms.run_if_due(core_.clock.now_ns());
-    // The spare poller's rounds are attendance too, as long as it has its processor.
-    const bool asked = core_.queues.root().has_submissions();  // and no thread took them up
+    // Rounds of the spare poller count as attendance, as long as it has its processor.
+    const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
     if (asked || serves_waits() || (rounds == rounds_seen_ && !spare_polls()))
       found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
-  // Looks less and less often while others poll, and often again when they cease.
+  // Looks less and less often while other threads poll, and often again when they stop.
   if (found == finding::unattended) {
     woken_in_vain_ = 0;
     pause_ns_ = first_pause_ns;
@@ -242,12 +246,12 @@ event_thread::finding event_thread::look() noexcept {
   return found;
 }
 
-/// Another thread polled since the last look, and no thread sleeps because this one polls.
+/// Another thread has polled since the last look, and no thread sleeps in reliance on this one.
 bool event_thread::is_attended() const noexcept {
   return core_.queues.root().explicit_rounds() != rounds_seen_ && !serves_waits();
 }
 
-/// It polls, and has had its processor since the last look.
+/// The spare poller polls, and has had its processor since the last look.
 bool event_thread::spare_polls() const noexcept {
   return core_.spare.polls.load(std::memory_order_relaxed) &&
          core_.spare.beats.load(std::memory_order_relaxed) != beats_seen_;
@@ -279,7 +283,7 @@ void event_thread::watch(thread_record& me) noexcept {
     core_.every_100_ms.run_if_due(woken);
     const bool serves = core_.event_threads_serve();
     if (must_leave() || is_attended()) break;
-    // A source that another thread serves does not let us sleep; that thread may need this
+    // A source that another thread serves makes a sleep impossible; that thread may need this
     // processor.
     const bool moved = poll_until_idle(me);
     if (!moved && !slept) pause(taken_pause_ns);
@@ -294,9 +298,8 @@ void event_thread::watch(thread_record& me) noexcept {
   sleeper.release();
 }
 
-/// True: something moved. Each round visits every queue once, as it was not polled at any place:
-/// one thread at a time does so, when an event has woken it, and finds the root taken no more often
-/// than a leaf.
+/// True: something advanced. Each round visits every queue once, as if polled from no particular
+/// place: one thread, woken by an event, does this, and takes the root no more often than a leaf.
 bool event_thread::poll_until_idle(thread_record& me) noexcept {
   for (bool moved = false;;) {
     const auto began = real_time_ ? core_.clock.now_ns() : 0;
@@ -307,7 +310,7 @@ bool event_thread::poll_until_idle(thread_record& me) noexcept {
       moved = true;
       call_spare_if_busy();
     }
-    // The holder of the mask polls for us, or needs the processor that we run on.
+    // The holder of the mask polls, or needs the processor of this thread.
     if (o.met_taken_mask && !o.advanced) pause(taken_pause_ns);
     if (!o.advanced || stop_.load(std::memory_order_relaxed)) return moved;
     if (is_attended()) return moved;

@@ -14,32 +14,33 @@ namespace headway::progress {
 
 /// The event thread: progress while every thread of the program computes.
 ///
-/// quiet     nothing is pending, or a waiting thread is the kernel sleeper: sleeps until told.
+/// quiet     nothing is pending, or a waiting thread is the kernel sleeper: sleeps until woken.
 ///           What begins after a long sleep is watched at once, what begins sooner at a later look
 /// attended  another thread polled since the last look: sleeps, looks less and less often
 /// watching  something is pending and no thread polls: sleeps on the event sources, and polls when
 ///           one wakes it
 ///
-/// In a real-time class (HEADWAY_EVENT_CLASS) it may use 20 ms of each 100 ms; then it is an
-/// ordinary thread until the next 100 ms begin, so that an ltask that always advances cannot take
-/// the machine.
+/// In a real-time class (HEADWAY_EVENT_CLASS) it may use 20 ms of each 100 ms; for the rest of
+/// these it is an ordinary thread, so that an ltask that always advances cannot take over the
+/// machine.
 ///
 /// While attended it is not the kernel sleeper, so sources are not armed and messages cost their
-/// senders no wake-up. The price is the look: the first takes place 50 us after the last poll that
-/// it noticed, and on a virtual machine setting the timer may cost more than a wake-up does.
+/// senders no wake-up. The price is the look: the first one takes place 50 us after the last poll
+/// seen, and on a virtual machine setting the timer may cost more than a wake-up.
 ///
-/// Beside computing threads it has helpers. The kernel gives each thread the share of a computing
-/// thread, keeps what the thread has not used of it while it sleeps, and lets a thread that has
-/// some left run as soon as it is woken. A thread that gets ready without need of the processor
-/// (`earn`) collects such time. So one thread works for a few milliseconds of processor time, hands
-/// the work to a helper that has collected some, and collects anew. Helpers are started when they
-/// are needed first.
+/// Among computing threads it has helpers. The kernel gives each thread the share of a computing
+/// thread, keeps the unused part of it while the thread sleeps, and runs a thread with such a
+/// balance as soon as it is woken. A thread that becomes runnable without needing the processor
+/// (`earn`) collects a balance. So one thread works for a few milliseconds of processor time, hands
+/// the work over to a helper with a balance, and collects anew. Helpers are started when they are
+/// first needed.
 ///
-/// Where the kernel gives a waiting thread no greater weight (`engine_core::event_threads_serve`),
-/// waiting threads spin briefly and then leave the polls to the event threads; from then on, until
-/// none has done so for a while, nothing is taken to be attended.
-/// Threads:  its own, started by the constructor, and helpers by the first thread; all
-///           ended by the destructor.
+/// If the kernel does not give waiting threads a greater weight
+/// (`engine_core::event_threads_serve`), waiting threads spin briefly and then leave polling to the
+/// event threads. From then on, until no thread has done so for a while, no queue counts as
+/// attended.
+/// Threads:  its own, started by the constructor, and helpers, started by the first thread; the
+///           destructor ends all.
 class event_thread {
  public:
   explicit event_thread(engine_core& core);
@@ -78,24 +79,24 @@ class event_thread {
   engine_core& core_;
   base::atomic<std::uint32_t> stop_{0};
   turn_roster turns_;
-  // Written and read by the thread whose turn it is, handed on by `turns_`:
+  // Written and read by the thread that has the turn; passed on by `turns_`:
   std::uint64_t turn_ends_ns_ = 0;   ///< in processor time of that thread
-  std::optional<std::size_t> next_;  ///< whose turn it is after this one
+  std::optional<std::size_t> next_;  ///< the seat that has the next turn
   std::uint64_t pause_ns_;
   std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
-  std::uint32_t beats_seen_ = 0;       ///< of the spare poller, likewise
+  std::uint32_t beats_seen_ = 0;       ///< of the spare poller: the same
   std::uint64_t moved_ns_ = 0;         ///< when something advanced last
   std::uint64_t window_began_ns_ = 0;  ///< of the budget in a real-time class …
   std::uint64_t window_used_ns_ = 0;   ///< … and what of it is used up
   bool real_time_ = false;
   bool left_real_time_ = false;
   std::uint32_t starts_seen_ = 0;
-  int idle_looks_ = 0;                ///< in a row that found nothing, and nothing that had begun
-  bool was_woken_ = false;            ///< from a short sleep, and has not looked since
-  int woken_in_vain_ = 0;             ///< in a row: at the look all was over
-  bool idle_ = false;                 ///< nothing to do, and none is expected soon
-  bool helpers_wanted_ = false;       ///< it has been started, if the kernel let it
-  std::vector<std::thread> helpers_;  ///< written by the first thread, before it hands over first
+  int idle_looks_ = 0;           ///< looks in a row that found nothing, and nothing new
+  bool was_woken_ = false;       ///< from a short sleep, and has not looked since
+  int woken_in_vain_ = 0;        ///< wake-ups in a row after which everything was over at the look
+  bool idle_ = false;            ///< nothing to do, and nothing expected soon
+  bool helpers_wanted_ = false;  ///< they have been started, if the kernel permitted it
+  std::vector<std::thread> helpers_;  ///< written by the first thread, before the first hand-over
   std::thread thread_;                // last: it uses all the others
 };
 

@@ -37,7 +37,7 @@ kernel_sleeper::~kernel_sleeper() {
 
 void kernel_sleeper::kick() noexcept {
   const std::uint64_t one = 1;
-  // It fails only when the counter is full; then the descriptor is readable, which is enough.
+  // A write fails only when the counter is full; then the descriptor is readable, which suffices.
   [[maybe_unused]] const auto written = write(control_, &one, sizeof one);
 }
 
@@ -91,7 +91,7 @@ void kernel_sleeper::disarm() noexcept {
 }
 
 void kernel_sleeper::sleep_armed(std::uint64_t deadline_ns) noexcept {
-  const auto now = base::now_ns();  // the kernel counts on the machine's clock
+  const auto now = base::now_ns();  // the kernel uses the machine's clock
   std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
   if (is_blind()) left = std::min(left, blind_period_ns_);
   std::array<epoll_event, 8> events;

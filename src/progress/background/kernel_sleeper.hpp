@@ -15,16 +15,16 @@ namespace headway::progress {
 
 /// The right to sleep in the kernel on all event sources, and that sleep.
 /// Shape:    one epoll descriptor, one eventfd; one holder at a time.
-/// Threads:  `try_take`, `kick`, `set_wanted`, `add`, `remove` any; `release` and `sleep` the
+/// Threads:  `try_take`, `kick`, `set_wanted`, `add`, `remove` any; `release` and `sleep` by the
 ///           holder.
-/// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait for
-///           the arming under way (microseconds); the others never wait.
+/// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait
+///           while sources are being armed (microseconds); the others never wait.
 /// Errors:   `open` when the kernel gives no descriptor.
 class kernel_sleeper {
   // The sleeper sets its flag (K) and then looks for work: submissions, `wanted`, sources (their
   // `arm`). A thread that brings work makes it visible and then reads the flag (W). (K), (W) and
-  // the words between are seq_cst: one of the two sees the other. Bytes from outside need no word
-  // of ours: descriptors are level-triggered, and armed before the sleep.
+  // the words between are seq_cst: one of the two sees the other. Bytes from outside need no such
+  // word: descriptors are level-triggered, and armed before the sleep.
  public:
   enum class holder : std::uint32_t { nobody, application, background };
 
@@ -46,12 +46,13 @@ class kernel_sleeper {
   }
   [[nodiscard]] holder held_by() const noexcept { return holder_.load(std::memory_order_seq_cst); }
 
-  /// A waiting thread wants to sleep here: a background one shall leave.
+  /// A waiting thread wants to sleep here: a background thread is to leave.
   void set_wanted(bool on) noexcept { wanted_.store(on, std::memory_order_seq_cst); }
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_seq_cst); }
 
-  /// Sleeps until a source, `kick` or the deadline, unless `has_work()` or a source says no; with a
-  /// source that cannot wake us, no longer than the blind period. False: it did not sleep.
+  /// Sleeps until a source, `kick` or the deadline, unless `has_work()` is true or a source refuses
+  /// to be armed; with a source that cannot wake a thread, at most for the blind period. False: it
+  /// did not sleep.
   template <class HasWork>
   [[nodiscard]] bool sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
     asleep_.begin_sleep();
@@ -61,34 +62,34 @@ class kernel_sleeper {
     disarm();
     return sleeps;
   }
-  /// Ends the holder's sleep, now or when it comes to it. A system call.
+  /// Ends the holder's sleep, the current or the next one. A system call.
   void kick() noexcept;
-  /// The same if a thread sleeps; a load otherwise. After the work was made visible (seq_cst).
+  /// The same if a thread sleeps; otherwise only a load. After the work was made visible (seq_cst).
   void kick_sleeper() noexcept {
     if (asleep_.sleeping()) [[unlikely]]
       kick();
   }
 
-  /// Something cannot wake a sleeper: a source, or work that no source tells of. seq_cst after (K),
-  /// for what became so while the sleeper set its flag; elsewhere a hint.
+  /// Something cannot wake a sleeper: a source, or work that no source signals. seq_cst after (K),
+  /// for changes during that step; elsewhere a hint.
   [[nodiscard]] bool is_blind() const noexcept {
     return blind_sources_.load(std::memory_order_relaxed) +
                blind_polls_.load(std::memory_order_seq_cst) >
            0;
   }
-  /// The shortest period at which polling pays for any source there is. Relaxed: a hint.
+  /// The shortest useful polling period of all sources. Relaxed: a hint.
   [[nodiscard]] std::uint64_t shortest_period_ns() const noexcept {
     return shortest_period_ns_.load(std::memory_order_relaxed);
   }
 
   void add(event_source& source);
   void remove(event_source& source);
-  /// There is work that no source tells of. seq_cst before (W): a thread that sleeps without a time
+  /// There is work that no source signals. seq_cst before (W): a thread that sleeps without a time
   /// limit is woken.
   void blind_started() noexcept {
     if (blind_polls_.fetch_add(1, std::memory_order_seq_cst) == 0) kick_sleeper();
   }
-  /// Relaxed: an end is seen late at worst.
+  /// Relaxed: an end may be seen late.
   void blind_ended() noexcept { blind_polls_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
@@ -112,7 +113,7 @@ class kernel_sleeper {
   };
   std::vector<entry> sources_ HEADWAY_GUARDED_BY(lock_);
   base::atomic<int> blind_sources_{0};                 // written under the lock
-  base::atomic<std::uint64_t> shortest_period_ns_{0};  // likewise
+  base::atomic<std::uint64_t> shortest_period_ns_{0};  // written under the lock
   base::atomic<int> blind_polls_{0};
 };
 

@@ -5,8 +5,8 @@
 
 namespace headway::progress {
 
-/// How long a poller pauses between rounds: the shortest period while something is urgent,
-/// otherwise longer by a factor each millisecond, up to the longest.
+/// The pause of a poller between rounds: the shortest period while something is urgent, otherwise
+/// longer by a factor each millisecond, up to the longest.
 /// Source:  pioman15 (mechanism 6).
 class poll_interval {
  public:
@@ -18,7 +18,7 @@ class poll_interval {
 
   explicit poll_interval(plan how) noexcept : plan_(how) {}
 
-  /// After a round. `urgent`: something moved or began. `now_ns()` is called only where it matters.
+  /// Call after a round. `urgent`: something moved or began. `now_ns()` is called only when needed.
   template <class Now>
   [[nodiscard]] std::uint64_t next_ns(bool urgent, std::uint64_t shortest_ns, Now now_ns) noexcept {
     if (urgent || period_ns_ < shortest_ns) {

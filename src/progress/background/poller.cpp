@@ -29,7 +29,8 @@ poller::~poller() {
   base::futex_wake(stop_, 1);
   resting_.store(0, std::memory_order_seq_cst);
   base::futex_wake(resting_, 1);
-  // At its low priority it might not run for long, and not see that. 0: it has not lowered it yet.
+  // At its low priority it might not run for long, and not see the stop. 0: the priority is still
+  // normal.
   const auto self = kernel_thread_.load(std::memory_order_seq_cst);
   if (plan_.when_idle && self != 0) lift(self);
   thread_.join();
@@ -76,9 +77,9 @@ void poller::run() noexcept {
 }
 
 /// The timer is one thread, so each of its rounds may visit every queue. Idle pollers climb:
-/// together they visit the root as often as one of them visits its leaf (queue_tree.hpp). That must
-/// stay so on any machine, so it is all of them together that sweep once in a number of rounds, by
-/// turns, for the ltasks of places without a poller.
+/// together they visit the root as often as one of them visits its leaf (queue_tree.hpp). To keep
+/// that on any machine, all of them together sweep once in a number of rounds, in turn, for the
+/// ltasks of places without a poller.
 bool poller::sweeps(std::uint32_t round) const noexcept {
   constexpr std::uint32_t period = 16;  // rounds of all idle pollers
   return !plan_.when_idle || round % (period * plan_.count) == period * plan_.index;
@@ -97,14 +98,14 @@ void poller::pause(std::uint64_t for_ns) noexcept {
   else base::futex_wait(stop_, 0, core_.clock.now_ns() + for_ns);
 }
 
-/// A computing thread is bound to its core, and other cores are free, where other pollers run.
+/// A computing thread is bound to its core, and other cores, with other pollers, are free.
 void poller::rest() noexcept {
   engine_counters::count(core_.counted.idle_rests);
   while (resting_.load(std::memory_order_relaxed) != 0 && !stop_.load(std::memory_order_seq_cst))
     base::futex_wait(resting_, 1);
 }
 
-/// Nothing is urgent while nothing moves and nothing begins.
+/// Nothing is urgent while nothing moves or begins.
 std::uint64_t poller::next_period_ns(bool moved) noexcept {
   const auto shortest = std::max(plan_.period_ns, core_.sleeper->shortest_period_ns());
   const auto starts = core_.work.starts();

@@ -12,8 +12,9 @@
 
 namespace headway::progress {
 
-/// A thread that polls at a period while something is pending and no other thread polls: the timer
-/// (one thread, ordinary priority), or idle polling (one for each core, only where it is idle).
+/// A thread that polls periodically while something is pending and no other thread polls: the timer
+/// (one thread, ordinary priority), or idle polling (one thread for each core, only where it is
+/// idle).
 /// Threads:  its own, started and ended by the constructor and the destructor.
 /// Source:   pioman15 (mechanisms 2 and 6).
 class poller {
@@ -24,7 +25,7 @@ class poller {
     bool when_idle = false;
     std::uint64_t calm_period_ns = 0;    ///< the longest, while nothing is urgent
     std::uint64_t slowdown = 1;          ///< factor from one to the other, each millisecond
-    std::uint32_t count = 1, index = 0;  ///< of the pollers like this one, and which it is
+    std::uint32_t count = 1, index = 0;  ///< the number of such pollers, and the index of this one
   };
 
   poller(engine_core& core, plan how);
@@ -32,8 +33,8 @@ class poller {
   poller(const poller&) = delete;
   poller& operator=(const poller&) = delete;
 
-  /// Leaves these processors, to which computing threads are bound, while another core is free.
-  /// One caller at a time.
+  /// Leaves these processors, to which computing threads are bound, while another core is free. One
+  /// caller at a time.
   void avoid(const std::vector<int>& bound) noexcept;
 
  private:
@@ -49,13 +50,13 @@ class poller {
   base::atomic<std::uint32_t> stop_{0};
   base::atomic<pid_t> kernel_thread_{0};
   base::atomic<std::uint32_t> resting_{0};  // futex word: 1 while no core is free for it
-  std::vector<int> at_;                     // where it may run now; of the caller of `avoid`
-  // Written and read by its thread only:
+  std::vector<int> at_;                     // where it may run now; used by `avoid`
+  // Used by its thread only:
   std::uint64_t lifts_seen_ = 0;
   poll_interval interval_;
   std::uint32_t starts_seen_ = 0;
   idle_backoff backoff_;
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all others
 };
 
 }  // namespace headway::progress

@@ -15,12 +15,12 @@
 
 namespace headway::progress {
 
-/// One background polling point, to be turned on and off by itself.
+/// One background polling point, which can be turned on and off.
 enum class polling_point : std::uint8_t { event, timer, idle };
 
 /// The threads that poll in the background: those that an engine starts, and those that the program
-/// lends it.
-/// Threads:  every function any thread, but none from inside an ltask or a tick, unless it says so.
+/// lends to it.
+/// Threads:  every function any thread, but none inside an ltask or a tick, unless stated.
 /// Progress: starting and ending threads takes tens of microseconds each, under a mutex.
 class polling_points {
  public:
@@ -28,9 +28,9 @@ class polling_points {
   polling_points(const polling_points&) = delete;
   polling_points& operator=(const polling_points&) = delete;
 
-  /// Exactly these, from now on.
+  /// From now on exactly these.
   void choose(polling points);
-  /// One of them on or off, whatever `choose` chose.
+  /// Turns one of them on or off, regardless of `choose`.
   void turn(polling_point point, bool on);
   [[nodiscard]] bool is_on(polling_point point) const;
   /// Ends every thread.
@@ -41,8 +41,8 @@ class polling_points {
   void lend(base::atomic<std::uint32_t>& give_back, std::uint64_t deadline_ns) noexcept;
   void end_lending(base::atomic<std::uint32_t>& give_back) noexcept;
 
-  /// Idle pollers leave the cores that computing threads are bound to. From a tick; does nothing
-  /// while the threads are being changed. About 5 us for each thread of the process.
+  /// Idle pollers leave the cores to which computing threads are bound. Called in a tick; does
+  /// nothing while the threads are being changed. About 5 us for each thread of the process.
   void avoid_bound_threads_if_free();
 
  private:
@@ -56,7 +56,7 @@ class polling_points {
   mutable base::mutex control_;
   bound_threads bound_ HEADWAY_GUARDED_BY(control_);
   std::unique_ptr<spare_poller> spare_ HEADWAY_GUARDED_BY(control_);
-  // Ends before the spare poller, which it calls.
+  // Destroyed before the spare poller, which it calls.
   std::unique_ptr<event_thread> event_ HEADWAY_GUARDED_BY(control_);
   std::unique_ptr<poller> timer_ HEADWAY_GUARDED_BY(control_);
   std::vector<std::unique_ptr<poller>> idle_ HEADWAY_GUARDED_BY(control_);

@@ -16,7 +16,7 @@
 
 namespace headway::progress {
 
-/// Where background threads sleep without a time limit while there is nothing for them to do.
+/// Where background threads sleep without a time limit while they have nothing to do.
 /// Threads:  every function any thread.
 /// Progress: `tell` is a load while no thread sleeps here, and never waits.
 class quiet_sleep {
@@ -30,14 +30,15 @@ class quiet_sleep {
         counted_(counted),
         clock_(clock) {}
 
-  /// Nothing needs the background threads, or a waiting thread sleeps on all event sources.
+  /// No work for background threads, or a waiting thread sleeps on all event sources.
   [[nodiscard]] bool nothing_to_do() const noexcept {
     return (work_.balance() == 0 && !queues_.has_taken()) ||
            sleeper_.held_by() == kernel_sleeper::holder::application;
   }
 
-  /// After work came (`pending.started`, a submission), or a waiting thread gave up its sleep on
-  /// the event sources: wakes the threads that sleep here if there is something for them now.
+  /// Call when work has come (`pending.started`, a submission), or a waiting thread no longer
+  /// sleeps on the event sources: wakes the threads that sleep here if there is now something for
+  /// them.
   void tell() noexcept {
     if (gate_.closed()) [[unlikely]]
       wake_if_needed();
@@ -55,8 +56,8 @@ class quiet_sleep {
     gate_.close();
     sleep_behind_gate(stop, deadline_ns);
   }
-  /// The same for the thread that gives boosts back (boost_cache.hpp): until the next one is due.
-  /// Returns when that is.
+  /// The same for the thread that gives boosts back (boost_cache.hpp): returns also when the next
+  /// one is due.
   std::uint64_t sleep_until_boost_is_due(const base::atomic<std::uint32_t>& stop) noexcept {
     gate_.close();
     const auto due = boosted_.give_back_due(clock_.now_ns());

@@ -7,13 +7,14 @@
 
 namespace headway::progress {
 
-/// What the event thread and the spare poller (spare_poller.hpp) know of each other.
-/// Threads:  `call` the event thread; `called` and `called_ns` are handed over by (C); the others
-///           are relaxed hints: a call that is lost, or comes when the poller no longer pays,
-///           leaves the work to the event thread.
+/// The state that the event thread and the spare poller (spare_poller.hpp) share.
+/// Threads:  `call` the event thread; (C) publishes `called` and `called_ns`; the others are
+///           relaxed hints. A call that is lost, or that comes when polling no longer pays, leaves
+///           the work to the event thread.
 /// Progress: never waits; `call` wakes the poller by a system call.
 struct spare_call {
-  base::atomic<std::uint32_t> called{0};  ///< futex word: 1 from the call to the end of the spell
+  /// futex word: 1 from the call to the end of the poller's spell
+  base::atomic<std::uint32_t> called{0};
   base::atomic<std::uint64_t> called_ns{0};
   base::atomic<std::uint64_t> not_before_ns{0};  ///< the poller has withdrawn until then
   base::atomic<bool> exists{false};
@@ -21,7 +22,7 @@ struct spare_call {
   base::atomic<bool> polls{false};
   base::atomic<std::uint32_t> beats{0};  ///< changes while the poller has its processor
 
-  /// Events come one after another: the poller shall take over, if there is one and it pays.
+  /// Events come in quick succession: makes the poller take over, if there is one and it pays.
   void call(std::uint64_t now_ns) noexcept {
     if (!pays.load(std::memory_order_relaxed) ||
         now_ns < not_before_ns.load(std::memory_order_relaxed) ||

@@ -9,13 +9,14 @@ namespace headway::progress {
 namespace {
 
 constexpr std::uint64_t us = 1'000, ms = 1'000'000;
-constexpr std::uint64_t window_ns = 1 * ms;      // without an event, before it sleeps
-constexpr std::uint64_t lost_ns = 200 * us;      // between two looks at the clock: 16 rounds
+constexpr std::uint64_t window_ns = 1 * ms;      // without an event, until it sleeps
+constexpr std::uint64_t lost_ns = 200 * us;      // between two clock reads, 16 rounds apart
 constexpr std::uint64_t stale_call_ns = 2 * ms;  // from the call to the first round
 constexpr std::uint64_t attended_pause_ns = 100 * us;
 constexpr std::uint64_t first_backoff_ns = 10 * ms, longest_backoff_ns = 1'000 * ms;
-constexpr std::uint64_t sound_spell_ns = 50 * ms;  // after it, the back-off begins anew
-constexpr std::uint32_t clock_period = 16;         // rounds
+// after so long a spell, the back-off starts anew
+constexpr std::uint64_t sound_spell_ns = 50 * ms;
+constexpr std::uint32_t clock_period = 16;  // rounds
 
 }  // namespace
 
@@ -28,7 +29,7 @@ spare_poller::~spare_poller() {
   core_.spare.called.store(1, std::memory_order_release);
   base::futex_wake(core_.spare.called, 1);
   base::futex_wake(stop_, 1);
-  // 0: it has not lowered its priority yet.
+  // 0: its priority is still normal.
   if (const auto self = kernel_thread_.load(std::memory_order_seq_cst)) lift(self);
   thread_.join();
   core_.spare.called.store(0, std::memory_order_relaxed);
@@ -41,7 +42,7 @@ void spare_poller::run() noexcept {
   me.ticket |= base::low_priority_bit;
   auto& spare = core_.spare;
   while (!stop_.load(std::memory_order_relaxed)) {
-    // (C) of spare_call.hpp: the time of the call comes with it.
+    // (C) of spare_call.hpp: the time of the call was written before.
     if (spare.called.load(std::memory_order_acquire) == 0) {
       base::futex_wait(spare.called, 0);
       continue;
@@ -55,10 +56,10 @@ void spare_poller::run() noexcept {
     }
     if (how == ending::lost_processor) withdraw();
     else if (core_.clock.now_ns() - began_ns > sound_spell_ns) backoff_ns_ = first_backoff_ns;
-    // An exchange with acquire: a store could overwrite the call of the destructor unseen, and with
-    // it `stop_`.
+    // An exchange with acquire: a store could overwrite the destructor's call unseen, and with it
+    // `stop_`.
     spare.called.exchange(0, std::memory_order_acquire);
-    core_.nap.end();  // the event thread polls again
+    core_.nap.end();  // the event thread resumes polling
   }
 }
 
@@ -68,7 +69,7 @@ void spare_poller::withdraw() noexcept {
   backoff_ns_ = std::min(2 * backoff_ns_, longest_backoff_ns);
 }
 
-/// A queue that a waiting thread polls is left alone.
+/// A queue that a waiting thread polls is skipped.
 bool spare_poller::stay_away_while_attended() noexcept {
   const auto rounds = core_.queues.root().explicit_rounds();
   if (rounds == rounds_seen_) return false;
@@ -86,7 +87,7 @@ spare_poller::ending spare_poller::spell(thread_record& me) noexcept {
   auto& spare = core_.spare;
   beat();
   spare.polls.store(true, std::memory_order_relaxed);
-  core_.sleeper->kick_sleeper();  // the event thread shall not be woken for what we find
+  core_.sleeper->kick_sleeper();  // else the event thread would be woken for what this thread finds
   rounds_seen_ = core_.queues.root().explicit_rounds();
   auto looked_ns = core_.clock.now_ns(), moved_ns = looked_ns;
   auto how = ending::over;

@@ -10,15 +10,16 @@
 
 namespace headway::progress {
 
-/// The idle polling that `auto` adds where a processor is spare: one thread for the process, in the
-/// kernel's idle class where permitted (scheduling.hpp), on any processor. The event thread calls
-/// it when events come one after another; it polls without pause, so that its processor does not
-/// halt and the next event costs no wake-up, and sleeps again a millisecond after the last one.
+/// The idle polling that `auto` adds when a processor is unused: one thread for the process, on any
+/// processor, in the kernel's idle class where permitted (scheduling.hpp). The event thread calls
+/// it when events come in quick succession. It then polls without pause, so that its processor does
+/// not halt and the next event costs no wake-up, and sleeps again a millisecond after the last
+/// event.
 ///
-/// It measures itself whether the processor is spare: it loses the processor when another thread
-/// wants it, in the idle class at once, and sees a gap on its clock. Then it withdraws, for longer
-/// each time, and the event thread goes on alone. Nothing depends on it: a call that comes to
-/// nothing costs the time until the event thread looks.
+/// It detects by itself that the processor is wanted: another thread takes it away, at once from a
+/// thread of the idle class, which shows as a gap on the clock. Then the poller withdraws, for
+/// longer each time, and the event thread continues alone. A call that the poller misses costs only
+/// the time until the event thread looks.
 /// Threads:  its own, started and ended by the constructor and the destructor.
 /// Source:   pioman15 (mechanisms 2 and 6), with a lease instead of a period.
 class spare_poller {
@@ -40,11 +41,11 @@ class spare_poller {
   engine_core& core_;
   base::atomic<std::uint32_t> stop_{0};
   base::atomic<pid_t> kernel_thread_{0};
-  // Written and read by its thread only:
+  // Used by its thread only:
   std::uint64_t rounds_seen_ = 0;
   std::uint64_t lifts_seen_ = 0;
   std::uint64_t backoff_ns_;
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all others
 };
 
 }  // namespace headway::progress

@@ -14,14 +14,14 @@ void signal(waiter& sleeper) noexcept {
   if (me.in_round && me.owed_count < thread_record::owed_max) {
     me.owed[me.owed_count++] = {&sleeper, was};
   } else {
-    // Outside a round no mask is held. A round that wakes more than `owed_max` threads makes one
-    // system call under the mask for each further one.
+    // Outside a round no mask is held. In a round, only `owed_max` wake-ups are deferred: each
+    // further one is a system call under the mask.
     wake_thread({&sleeper, was});
   }
 }
 
 void completion::complete() noexcept {
-  // Often the polling thread finds its own message. It is awake and needs no signal.
+  // Often the polling thread finds its own message: it is awake and needs no signal.
   if (this_thread().spins_for == this) return word_.finish_own();
   tell_all();
 }

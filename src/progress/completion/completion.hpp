@@ -8,11 +8,11 @@ namespace headway::progress {
 
 struct waiter;
 
-/// Says once that something has happened, and wakes the one thread that sleeps for it.
+/// Signals, once, that something has happened, and wakes the one thread that sleeps for it.
 /// Shape:    one word: pending, done, or the address of the waiter to wake.
 /// Threads:  `test` any thread; `complete` once, any thread; at most one waiting thread.
-/// Progress: `test` and `complete` never wait. Inside a polling round `complete` puts the wake-up
-///           off to the end of the round, when no mask is held.
+/// Progress: `test` and `complete` never wait. Inside a polling round `complete` defers the wake-up
+///           to the end of the round, when no mask is held.
 /// Errors:   none. Once `complete` has made the word `done`, the owner may free the object; the
 ///           engine that its waiter waits with must live until `complete` has returned.
 /// Source:   pioman15 (mechanism 7).
@@ -28,7 +28,7 @@ class completion {
   /// Any number of threads may wait for it.
   [[nodiscard]] bool shared() const noexcept { return word_.shared(); }
   [[gnu::hot]] void complete() noexcept;
-  /// Makes it done before any other thread knows this object.
+  /// Makes it done before any other thread can access this object.
   void begin_done() noexcept { word_.begin_done(); }
   /// Makes it pending again. Only while no thread waits and none may complete it.
   void reset() noexcept { word_.reset(); }
@@ -40,14 +40,14 @@ class completion {
   basic_completion_word<waiter> word_;
 };
 
-/// The same for any number of waiting threads. The first is named in the word, at no further cost;
+/// The same for any number of waiting threads. The first one is in the word, without further cost;
 /// the others are overflow waiters.
 /// Errors:   the owner may free it when every wait for it has returned.
 class shared_completion : public completion {
  public:
   shared_completion() noexcept { reset(); }
   void reset() noexcept { word_.reset_shared(); }
-  /// Always tells the waiters: that the calling thread spins for it says nothing of the others.
+  /// Always signals the waiters: even if the calling thread spins for it, others may wait.
   void complete() noexcept { tell_all(); }
 };
 

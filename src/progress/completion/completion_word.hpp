@@ -12,7 +12,7 @@ namespace headway::progress {
 ///           thread waits in the word itself. The further ones of a shared word are overflow
 ///           waiters (overflow_waiters.hpp).
 /// Progress: never waits.
-/// Errors:   `enlist` answers `occupied` when another thread waits here: a bug of the caller's,
+/// Errors:   `enlist` answers `occupied` when another thread waits here: a bug of the caller,
 ///           unless the word is shared.
 /// Source:   pioman15 (mechanism 7).
 template <class Waiter, template <class> class Atomic = base::atomic>
@@ -46,15 +46,15 @@ class basic_completion_word {
   }
   [[nodiscard]] bool shared() const noexcept {
     return (word_.load(std::memory_order_relaxed) & overflow_bit) !=
-           0;  // constant while others know it
+           0;  // constant while other threads can access it
   }
-  /// Makes it done, and returns which waiters must be told.
+  /// Makes it done, and returns which waiters must be signalled.
   [[nodiscard]] to_tell finish() noexcept {
     const auto before = word_.exchange(finished, std::memory_order_seq_cst);  // (F)
     return {waiter_in(before), (before & overflow_bit) != 0};
   }
   [[nodiscard]] enlisting enlist(Waiter& w) noexcept {
-    auto before = word_.load(std::memory_order_acquire);  // (E), of the answer `done`
+    auto before = word_.load(std::memory_order_acquire);  // (E), for the answer `done`
     const auto mine = reinterpret_cast<std::uintptr_t>(&w);
     for (;;) {
       if (before == finished) return enlisting::done;
@@ -66,8 +66,7 @@ class basic_completion_word {
     }
   }
   /// False: another waiter is named here, or it is done and a signal has come or will come.
-  ///        Relaxed:
-  /// the caller learns nothing of the result here; `done` tells it.
+  /// Relaxed: this does not publish the result; `done` does.
   bool leave(Waiter& w) noexcept {
     auto before = word_.load(std::memory_order_relaxed);
     return waiter_in(before) == &w &&
@@ -78,7 +77,7 @@ class basic_completion_word {
   void reset() noexcept { word_.store(pending, std::memory_order_relaxed); }        // owner only
   void reset_shared() noexcept {
     word_.store(overflow_bit, std::memory_order_relaxed);
-  }  // likewise
+  }  // only its owner calls this
 
  private:
   static constexpr std::uintptr_t pending = 0, finished = 1, overflow_bit = 2;

@@ -8,25 +8,27 @@
 
 namespace headway::progress {
 
-/// A thread that waits for a shared completion in whose word another waiter is named.
+/// A thread that waits for a shared completion whose word names another waiter.
 struct overflow_waiter : base::list_hook<> {
-  const void* what = nullptr;  ///< the completion's address; null: any that completes may be it
+  const void* what = nullptr;  ///< the completion's address; null: any completion may be the one
   void (*tell)(void* argument) noexcept = nullptr;
   void* argument = nullptr;
 };
 
 /// Overflow list for the second and later waiters on shared completions.
-/// Shape:    no memory of its own; a member lies on its thread's stack. One list: they are few.
+/// Shape:    no memory of its own; a member is on its thread's stack. One list, because they are
+///           few.
 /// Threads:  every function any thread.
-/// Progress: a short lock; a load when the list is empty. A member's `tell` runs under the lock: it
-///           signals or wakes, and calls nothing of ours.
-/// Errors:   none. A member may be told of a completion that lay at the same address: look again.
+/// Progress: a short lock; only a load when the list is empty. A member's `tell` runs under the
+///           lock: it signals or wakes, and calls no other function of this library.
+/// Errors:   none. A member may be signalled for an earlier completion at the same address: look
+///           again.
 template <class Lock = base::spinlock, template <class> class Atomic = base::atomic>
 class basic_overflow_waiters {
-  // A waiter joins (J) and then looks whether the completion is done (T'); the completing thread
-  // makes it done (F) and then looks here (L). All four are seq_cst, so one sees the other. The
-  // members are guarded by the lock; each leaves by itself and may be freed when `leave` returned.
-  // The completion itself is never touched, it may be gone: its address is a name only.
+  // A waiter joins (J) and then checks whether the completion is done (T'); the completing thread
+  // makes it done (F) and then reads the list (L). All four are seq_cst, so one sees the other. The
+  // lock guards the members; each leaves by itself and may be freed when `leave` has returned. The
+  // completion itself is never accessed, because it may be gone: its address only identifies it.
   // Checked by: tests/model/overflow_waiters_model.cpp.
  public:
   constexpr basic_overflow_waiters() noexcept = default;
@@ -38,7 +40,7 @@ class basic_overflow_waiters {
   void leave(overflow_waiter& m) noexcept {
     const base::lock_guard hold(lock_);
     members_.erase(m);
-    count_.fetch_sub(1, std::memory_order_relaxed);  // seen late: a look in vain
+    count_.fetch_sub(1, std::memory_order_relaxed);  // seen late: one check in vain
   }
   void tell(const void* what) noexcept {
     if (count_.load(std::memory_order_seq_cst) == 0) return;  // (L)

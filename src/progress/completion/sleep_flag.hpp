@@ -4,10 +4,10 @@
 
 namespace headway::progress {
 
-/// Says that a thread sleeps in the kernel, so that a thread that brings work makes a system call
-/// only then.
+/// Shows that a thread sleeps in the kernel: only then does a thread that brings work need a system
+/// call.
 /// Shape:    one word.
-/// Threads:  `begin_sleep`, `end_sleep` the one that sleeps; `sleeping` any.
+/// Threads:  `begin_sleep`, `end_sleep` the thread that sleeps; `sleeping` any.
 /// Progress: never waits.
 template <template <class> class Atomic = base::atomic>
 class basic_sleep_flag {

@@ -10,8 +10,8 @@
 
 namespace headway::progress {
 
-/// The completions of which one wait wants at least one.
-/// Threads:  one, the waiting thread.
+/// The completions of a wait that ends when at least one is complete.
+/// Threads:  the waiting thread.
 class wait_set {
  public:
   explicit wait_set(std::span<completion* const> all) noexcept : all_(all) {}
@@ -25,7 +25,7 @@ class wait_set {
     }
     return false;
   }
-  /// The completion that is waited for, if it is only one and no other thread may wait for it.
+  /// The only completion, if there is just one and no other thread may wait for it.
   [[nodiscard]] const completion* only() const noexcept {
     return all_.size() == 1 && all_[0] && !all_[0]->shared() ? all_[0] : nullptr;
   }
@@ -41,7 +41,7 @@ class wait_set {
     }
     return true;
   }
-  /// From now on none signals `me`; a signal under way may still come.
+  /// From now on none signals `me`; a signal that is under way may still come.
   void leave(waiter& me) noexcept {
     for (auto* one : all_)
       if (one) one->word_.leave(me);
@@ -68,8 +68,8 @@ class wait_set {
 
   std::span<completion* const> all_;
   std::size_t index_ = 0;
-  bool in_overflow_ = false;  ///< `second_` is listed; its links are guarded by the list's lock
-  overflow_waiter second_;    ///< for completions in whose words other waiters are named
+  bool in_overflow_ = false;  ///< `second_` is in the list; the list's lock guards its links
+  overflow_waiter second_;    ///< for completions whose words name other waiters
 };
 
 }  // namespace headway::progress

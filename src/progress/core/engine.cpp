@@ -101,7 +101,7 @@ void engine::submit_to_background(ltask& task) noexcept {
 spare_hands engine::spare_hands() const noexcept {
   const auto& core = parts_->core;
   const bool free = core.chosen.locks == locking::fine &&
-                    core.watched.load(std::memory_order_relaxed) &&  // hints, all of them
+                    core.watched.load(std::memory_order_relaxed) &&  // all of these are hints
                     core.processor_to_spare.load(std::memory_order_relaxed) &&
                     !core.load.oversubscribed();
   if (!free || this_thread().running) return {};
@@ -126,8 +126,8 @@ bool engine::cancel(ltask& task) noexcept {
       return home->take_back(me, task);
     };
     if (home && take_back()) return true;
-    // Else it went from one queue to another: look there. Relaxed: what a run did is ordered by the
-    // mask.
+    // Otherwise it has moved from one queue to another: search there. Relaxed: the mask orders what
+    // a run did.
     if (task.state_.load(std::memory_order_relaxed) != ltask::state::queued &&
         task.home_.load(std::memory_order_relaxed) == home)
       return false;

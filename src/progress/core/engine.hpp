@@ -22,7 +22,7 @@ class polling_points;
 class task_queue;
 class wait_set;
 
-/// What happened since the engine started. Cheap counters, each exact, no common moment.
+/// Counters since the engine started. Each is exact, but not all are of the same moment.
 struct engine_statistics {
   std::uint64_t explicit_rounds = 0;    ///< visits of a queue with something in it, from calls …
   std::uint64_t background_rounds = 0;  ///< … and from background threads
@@ -39,13 +39,13 @@ struct engine_statistics {
   std::uint64_t lifts = 0;           ///< of threads that lost the processor in a round
   std::uint64_t spare_spells = 0;    ///< of `auto` polling on a spare processor …
   std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more
-  std::uint64_t idle_rests = 0;         ///< of idle pollers whose core a bound thread computes on
-  std::uint64_t demotions = 0;          ///< of a real-time event thread that used up its time
+  std::uint64_t idle_rests = 0;         ///< of idle pollers on whose core a bound thread computes
+  std::uint64_t demotions = 0;          ///< of a real-time event thread that has used up its time
   std::uint64_t delays = 0;       ///< looks at which a waiting thread had lost a fifth of its time
   std::uint64_t event_turns = 0;  ///< hand-overs from one event thread to the next
 };
 
-/// The same of one queue; the times only where threads are metered (progress/core/meter.hpp).
+/// The same for one queue; the times only if threads are metered (progress/core/meter.hpp).
 struct queue_statistics {
   std::string place;
   std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
@@ -53,19 +53,19 @@ struct queue_statistics {
   std::uint64_t longest_wait_ns = 0;  ///< of an ltask, from submission to its first run
 };
 
-/// Background threads that could take up an ltask at once, on a processor that nothing else wants.
+/// Background threads that could run an ltask at once, on a processor that is otherwise unused.
 struct spare_hands {
   int idle = 0;
-  std::uint64_t wake_ns = 0;  ///< how long it took recently until such a thread ran
+  std::uint64_t wake_ns = 0;  ///< recent latency until such a thread runs
 };
 
 /// Runs ltasks at polling points, and lets threads wait.
 ///
-/// One class although it has more functions than most: each forwards to the part that does it
-/// (engine_core.hpp), and users see one object.
-/// Threads:  every function any thread, unless it says otherwise.
-/// Progress: see each function. Background threads are quiet when nothing is pending, and leave
-///           queues alone that a waiting thread polls.
+/// One class although it has more functions than most: each forwards to the part that implements it
+/// (engine_core.hpp), and users have one object.
+/// Threads:  every function any thread, unless stated otherwise.
+/// Progress: see each function. Background threads are quiet when nothing is pending, and skip
+///           queues that a waiting thread polls.
 /// Errors:   a wait or a poll from the body of an ltask aborts with its name. With a virtual clock
 ///           only polling works: waits that would sleep and background threads abort.
 /// Source:   pioman15, thread09, thread-or-not08 (docs/papers.md, mechanisms 1-11).
@@ -77,7 +77,7 @@ class engine {
                                                                    const settings& chosen = {},
                                                                    int processes_on_node = 1,
                                                                    base::clock clock = {});
-  /// Stops and joins the background threads. No ltask may be submitted any more.
+  /// Stops and joins the background threads. No ltask may be submitted afterwards.
   ~engine();
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
@@ -91,12 +91,14 @@ class engine {
   void submit_here(ltask& task) noexcept;
   /// The same at any place.
   void submit_at(topology::place_id place, ltask& task) noexcept;
-  /// The same at the root, and a background thread runs it soon although others poll now and then.
+  /// The same at the root; a background thread runs it soon, even if other threads poll now and
+  /// then.
   void submit_to_background(ltask& task) noexcept;
-  /// Which threads would run what the calling thread gives to `submit_to_background`, beside it: at
-  /// most one, because a queue's ltasks run one after the other. None while it is in a round.
+  /// The threads that could run what the calling thread gives to `submit_to_background`, at the
+  /// same time as it: at most one, because a queue's ltasks run one after the other. None inside a
+  /// round.
   [[nodiscard]] progress::spare_hands spare_hands() const noexcept;
-  /// Takes `task` back and returns when it neither runs nor is queued. Not from inside an ltask.
+  /// Takes `task` back; returns when it neither runs nor is queued. Not inside an ltask.
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;
 
@@ -105,51 +107,52 @@ class engine {
   /// The same over every queue, and the ticks if they are due: for a scheduler's clock.
   bool poll_everywhere() noexcept;
 
-  /// Returns when `what` is complete: spins with polling, then sleeps, as the settings say.
+  /// Returns when `what` is complete: spins with polling, then sleeps, according to the settings.
   [[gnu::hot]] void wait(completion& what) noexcept;
   /// The same, at most until `deadline_ns` on this engine's clock. False: not complete by then.
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
-  /// Returns when at least one is complete, with its index. Null entries are passed over.
+  /// Returns the index of one that is complete when there is one. Null entries are skipped.
   [[nodiscard]] std::size_t wait_any(std::span<completion* const> any) noexcept;
-  /// The same, at most until `deadline_ns`: then nothing.
+  /// The same, at most until `deadline_ns`; nothing: none is complete by then.
   [[nodiscard]] std::optional<std::size_t> wait_any_until(std::span<completion* const> any,
                                                           std::uint64_t deadline_ns) noexcept;
 
   /// Something that needs background progress began (`started`) or ended. While the balance is
   /// positive the engine is not quiet. One atomic addition; wakes the event thread from its quiet
-  /// sleep when needed.
+  /// sleep if needed.
   void pending_started() noexcept;
-  /// The same in two steps, for a caller that holds a lock: `counted` under it, `told`, which may
-  /// be a system call and make another thread run, without it.
+  /// The same in two steps, for a caller that holds a lock: `counted` under it, then `told` without
+  /// it, which may make a system call and let another thread run.
   void pending_counted() noexcept;
   void pending_told() noexcept;
   void pending_ended() noexcept;
   /// The balance, sleeping threads, and ltasks that have not run; those of a queue that no round
-  /// has seen count as one.
+  /// has visited count as one.
   [[nodiscard]] std::uint32_t pending() const noexcept;
 
-  /// Sleeping threads may be woken by `source` from now on / not any more. Takes a mutex.
+  /// `add_source`: `source` may wake sleeping threads from now on; `remove_source`: no longer.
+  /// Takes a mutex.
   void add_source(event_source& source);
   void remove_source(event_source& source);
-  /// Something must be polled that no source tells of: while any is, no thread sleeps for longer
-  /// than HEADWAY_TIMER_US. One atomic addition.
+  /// Something must be polled that no source signals: while there is such work, no thread sleeps
+  /// for longer than HEADWAY_TIMER_US. One atomic addition.
   void blind_started() noexcept;
   void blind_ended() noexcept;
-  /// Calls `tick(argument)` from a thread of its own choosing about every 100 ms while something is
-  /// pending, also while every thread sleeps: time limits and the health of peers. At most 8.
+  /// Calls `tick(argument)` from any thread about every 100 ms while something is pending, also
+  /// while every thread sleeps: for time limits and the health of peers. At most 8 ticks.
   void add_tick(void (*tick)(void* argument) noexcept, void* argument);
   void remove_tick(void (*tick)(void* argument) noexcept, void* argument);
 
   /// The background polling points, and lending a thread.
   [[nodiscard]] polling_points& points() noexcept;
-  /// An event thread runs: within its time it takes up what is submitted and left to it.
+  /// An event thread runs: it runs submitted ltasks within its period.
   [[nodiscard]] bool watched() const noexcept;
 
   [[nodiscard]] engine_statistics statistics() const noexcept;
   /// Of each queue, the root first.
   [[nodiscard]] std::vector<queue_statistics> queues() const;
 
-  /// Under coarse locking, around what a module above does in a call. Any number of times.
+  /// With coarse locking, held around a call into a module above. May be nested.
   void enter() noexcept;
   void leave() noexcept;
 

@@ -26,7 +26,7 @@ namespace headway::progress {
 
 /// The parts of an engine that its waits and its background threads share.
 /// Threads:  every function any thread.
-/// Progress: no function waits, but for `round` after it met a mask whose holder has lost its
+/// Progress: no function waits, except `round` after it met a mask whose holder has lost its
 ///           processor (stall_relief.hpp).
 struct engine_core {
   engine_core(const topology::machine& on, const settings& wanted, int processes,
@@ -49,27 +49,26 @@ struct engine_core {
   ticks every_100_ms;
   library_lock library;
 
-  /// The thread that polls on behalf of all waiting threads, awake.
+  /// The thread that polls, awake, on behalf of all waiting threads.
   alignas(64) base::mask wait_leader;
-  /// An event thread runs: it takes over when there is no wait leader. Relaxed: it carries nothing;
-  /// a thread that sees an old value sleeps with a time limit once, or without one beside a thread
-  /// that is being stopped, which wakes it (`signal_all` in polling_points.cpp).
+  /// An event thread runs: it takes over when there is no wait leader. Relaxed: a thread that sees
+  /// an outdated value sleeps with a time limit once, or without one while an event thread is being
+  /// stopped, which wakes it (`signal_all` in polling_points.cpp).
   base::atomic<bool> watched{false};
-  /// Each process of the job could have a processor more than the one it computes on. Relaxed: a
-  /// hint.
+  /// Each process of the job can have a processor besides the one it computes on. Relaxed: a hint.
   base::atomic<bool> processor_to_spare{false};
 
-  /// Computing threads want every processor, and the kernel gives a waiting thread no weight for
-  /// it: the event thread and its helpers poll for the waiting threads, which sleep
-  /// (event_thread.hpp). A hint, as all that it reads.
+  /// Computing threads want every processor, and the kernel gives a waiting thread no greater
+  /// weight: the event thread and its helpers poll for the waiting threads, which sleep
+  /// (event_thread.hpp). A hint, computed from hints.
   [[nodiscard]] bool event_threads_serve() const noexcept {
     return watched.load(std::memory_order_relaxed) && load.oversubscribed_by_others() &&
            !(chosen.greatest_weight && sched_boost::may_raise_weight()) &&
            chosen.waits != waiting_policy::busy && chosen.event_thread == event_class::normal;
   }
 
-  /// Waits that sleep and rely on the event threads. Relaxed: a hint, its next look at most
-  /// comes too late by a pause.
+  /// Waits that sleep and rely on the event threads. Relaxed: a hint; if it is outdated, their next
+  /// look is late by a pause.
   base::atomic<std::uint32_t> served_waits{0};
   base::atomic<std::uint64_t> served_until_ns{0};  ///< the next such wait is expected until then
 
@@ -81,7 +80,7 @@ struct engine_core {
   event_nap nap;
   quiet_sleep quiet{work, queues, *sleeper, boosted, counted, clock};
 
-  /// A round whose wake-ups are still owed: the caller pays them, `me.pay_wake_ups()`.
+  /// A round whose wake-ups are deferred: the caller makes them with `me.pay_wake_ups()`.
   [[gnu::hot]] queue_tree::outcome round(thread_record& me, round_kind kind,
                                          bool everywhere) noexcept {
     const library_lock::section alone(library, me);
@@ -93,8 +92,8 @@ struct engine_core {
     return o;
   }
 
-  /// Compares threads that want to run with processors, and what `auto` makes of it; about 10 us,
-  /// ten times a second, one thread at a time.
+  /// Compares the threads that want to run with the processors, and sets what `auto` derives from
+  /// it; about 10 us, ten times a second, one thread at a time.
   void sample_load() noexcept;
 
   static void forbid_inside_ltask(const thread_record& me, const char* call) noexcept {

@@ -7,7 +7,7 @@
 namespace headway::progress {
 
 /// Counts of events in an engine outside its queues; `engine_statistics` documents each one.
-/// Threads:  any. On slow paths only, so each is a plain addition; relaxed, they carry nothing.
+/// Threads:  any. Only on slow paths, so each is one addition; relaxed, they carry no data.
 struct engine_counters {
   using counter = base::atomic<std::uint64_t>;
   counter sleeps{0}, kernel_sleeps{0}, hand_overs{0}, event_looks{0}, attended_looks{0},

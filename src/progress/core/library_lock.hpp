@@ -6,12 +6,12 @@
 
 namespace headway::progress {
 
-/// The lock of HEADWAY_LOCKING=coarse: around each call and each polling round, for the papers'
-/// comparison of what locking costs.
-/// Shape:    a spinlock. A thread that holds it may take it again: its record counts how often.
+/// The lock of HEADWAY_LOCKING=coarse, held in each call and each polling round: to measure, as the
+/// papers do, what locking costs.
+/// Shape:    a recursive spinlock: the record of the thread counts how often it holds the lock.
 /// Threads:  every function any thread.
-/// Progress: `enter` waits as a spinlock does. Where it is not used, a `section` costs one load of
-///           a constant and a branch that is always predicted.
+/// Progress: `enter` waits as a spinlock does. If it is not used, a `section` costs one load of a
+///           constant and a branch that is always predicted.
 class library_lock {
  public:
   explicit library_lock(bool used) noexcept : used_(used) {}
@@ -25,7 +25,7 @@ class library_lock {
     if (--me.library_depth == 0) lock_.unlock();
   }
 
-  /// Holds the lock for as long as it lives, where it is used.
+  /// Holds the lock during its lifetime, if the lock is used.
   class section {
    public:
     section(library_lock& lock, thread_record& me) noexcept

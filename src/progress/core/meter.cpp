@@ -14,7 +14,7 @@
 namespace headway::progress {
 namespace {
 
-constexpr std::size_t meters_max = 1024;  // threads beyond are not seen
+constexpr std::size_t meters_max = 1024;  // further threads are not metered
 
 std::uint64_t read(const meter::counter& c) noexcept { return c.load(std::memory_order_relaxed); }
 
@@ -26,7 +26,7 @@ std::string own_name() {
 
 }  // namespace
 
-/// Lives until the process ends, as its threads do.
+/// Lives until the process ends, because its threads may.
 struct meter::registry {
   base::mutex lock;  // cold: threads' ends, and reports
   std::deque<meter> all HEADWAY_GUARDED_BY(lock);
@@ -80,7 +80,7 @@ void meter::leave() noexcept {
   auto& here = everyone();
   const base::lock_guard hold(here.lock);
   ended_ = true;
-  if (entries_) return;  // its numbers stay, with its timeline
+  if (entries_) return;  // its numbers and its timeline are kept
   here.fold(read());
   for (auto& of : rounds)
     for (auto* c :

@@ -14,25 +14,26 @@ namespace headway::progress {
 
 enum class round_kind : std::uint8_t;
 
-/// An entry of a thread's timeline: a stretch of time, or the begin or end of something that
-/// another thread may end.
+/// An entry of a thread's timeline: a period, or the begin or end of something that another thread
+/// may end.
 struct happening {
   enum class sort : std::uint8_t { stretch, begin, end };
   std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t id = 0;     ///< of `begin` and `end`: equal for the two of a pair
-  std::uint64_t bytes = 0;  ///< 0 where it means nothing
+  std::uint64_t bytes = 0;  ///< 0 if not applicable
   std::array<char, 23> name{};
   sort what = sort::stretch;
 };
 
-/// What a thread does for the engines of the process, counted and timed.
+/// Counts and times what a thread does for the engines of the process.
 ///
-/// Threads have meters only after `switch_on`; others pay for a test of a null pointer once a round
-/// and read no clock. Times are the machine's clock's, whatever clock an engine has.
-/// Shape:    a kilobyte; with a timeline, `happenings_max` entries, later ones are dropped and
-///           counted. A thread that ends gives its meter to the next, unless it has a timeline.
-/// Threads:  written by its own thread, read by any. Counters are relaxed: they carry nothing.
-///           A timeline's length is the edge (T): entries below it never change again.
+/// Threads have meters only after `switch_on`; others pay for a test of a null pointer in each
+/// round and read no clock. Times are those of the machine's clock, whatever clock an engine has.
+/// Shape:    a kilobyte; with a timeline, `happenings_max` entries; later ones are dropped and
+///           counted. A thread that ends gives its meter to the next new one, unless it has a
+///           timeline.
+/// Threads:  written by its own thread, read by any. Counters are relaxed: they carry no data. The
+///           length of a timeline is the edge (T): entries below it never change again.
 /// Progress: never waits; `note` allocates nothing.
 class meter {
  public:
@@ -43,10 +44,10 @@ class meter {
 
   /// The calling thread's new meter, or nullptr before `switch_on`. Cold.
   [[nodiscard]] static meter* take() noexcept;
-  /// Its thread ends.
+  /// To be called when its thread ends.
   void leave() noexcept;
   /// From now on the calling thread and new ones have meters, with timelines of so many entries, if
-  /// not 0. Before an engine runs whose threads shall be metered; never off again.
+  /// not 0. To be called before an engine runs whose threads are to be metered; cannot be undone.
   static void switch_on(std::size_t timeline_entries = 0);
   /// Relaxed: set before the first thread has a meter.
   [[nodiscard]] static bool on() noexcept { return on_.load(std::memory_order_relaxed); }
@@ -55,12 +56,12 @@ class meter {
     c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   void round(round_kind kind, bool advanced, bool skipped, std::uint64_t began_ns) noexcept;
-  /// A background thread's round is under way here: what arrives in it arrives in the background.
+  /// Marks a background thread's round: messages that arrive in it arrive in the background.
   [[nodiscard]] bool in_background() const noexcept { return in_background_; }
   void enter_round(round_kind kind) noexcept;
-  /// In a round of that kind, a queue's mask was held for so long, …
+  /// In such a round, the mask of a queue was held for so long, …
   void under_mask(round_kind kind, std::uint64_t for_ns) noexcept;
-  /// … and in the round under way an ltask ran that had waited for so long.
+  /// … and in the current round an ltask ran that had waited for so long.
   void ran_after(std::uint64_t wait_ns) noexcept;
 
   [[nodiscard]] bool has_timeline() const noexcept { return entries_ != nullptr; }
@@ -70,21 +71,21 @@ class meter {
   std::array<by_kind, 2> rounds;  ///< by round_kind
   counter waits{0}, waited_ns{0}, sleeps{0}, slept_ns{0};
 
-  /// A copy, as other threads see it.
+  /// A copy for other threads.
   struct report {
     struct of_kind {
       std::uint64_t rounds = 0, hits = 0, skips = 0, busy_ns = 0;
-      std::uint64_t masked_ns = 0;        ///< of it, under the mask of a queue
+      std::uint64_t masked_ns = 0;        ///< part of it, under the mask of a queue
       std::uint64_t longest_wait_ns = 0;  ///< of an ltask that it ran, from submission to first run
       void add(const of_kind& other) noexcept;
     };
     std::string name;  ///< of the thread
-    int thread = 0;    ///< the kernel's number; 0: those that have ended
+    int thread = 0;    ///< the kernel's number; 0: threads that have ended
     std::array<of_kind, 2> rounds;
     std::uint64_t waits = 0, waited_ns = 0, sleeps = 0, slept_ns = 0, dropped = 0;
   };
-  /// Of every thread that has a meter, and of those that have ended: background threads summed by
-  /// name, all others in one.
+  /// The reports of all threads with a meter, and of those that have ended: background threads
+  /// summed by name, all others in one.
   [[nodiscard]] static std::vector<report> all();
 
   struct timeline {
@@ -113,8 +114,8 @@ class meter {
   counter dropped_{0};
 };
 
-/// Notes in the calling thread's timeline that something begins or ends that another thread may
-/// end: `id` is the same for the two of a pair, and no other pair of that name has it meanwhile.
+/// Notes in the calling thread's timeline the begin or end of something that another thread may
+/// end: `id` is the same for both, and unique among those of that name meanwhile.
 void note_now(happening::sort what, const char* name, const void* id, std::uint64_t bytes) noexcept;
 inline void note_begin(const char* name, const void* id, std::uint64_t bytes) noexcept {
   if (meter::on()) [[unlikely]]
@@ -125,8 +126,9 @@ inline void note_end(const char* name, const void* id, std::uint64_t bytes) noex
     note_now(happening::sort::end, name, id, bytes);
 }
 
-/// Times a stretch of the calling thread into `meter::*times` and `*total_ns`, if it is metered.
-/// Threads:  one, for the length of a block.
+/// Adds the duration of a block of the calling thread to `meter::*times` and `*total_ns`, if it is
+/// metered.
+/// Threads:  one, during a block.
 class stretch {
  public:
   stretch(meter* of, const char* name, meter::counter meter::* times,
@@ -140,7 +142,7 @@ class stretch {
   stretch& operator=(const stretch&) = delete;
 
  private:
-  /// By values, so that the object of a thread without a meter is never written.
+  /// Stored by value, so that the object of a thread without a meter is never written.
   [[gnu::noinline]] static void end(meter& of, const char* name, meter::counter meter::* times,
                                     meter::counter meter::* total, std::uint64_t began_ns) noexcept;
 

@@ -7,7 +7,7 @@
 
 namespace headway::progress {
 
-/// A broken promise of the caller's: one line that names the ltask, then abort.
+/// The caller has violated the contract: writes one line that names the ltask, then aborts.
 template <class... Args>
 [[noreturn]] void misuse(fmt::format_string<Args...> format, Args&&... args) noexcept {
   const auto line = fmt::format(format, std::forward<Args>(args)...);

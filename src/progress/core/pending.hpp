@@ -6,32 +6,33 @@
 
 namespace headway::progress {
 
-/// How much waits for progress: requests, open receives, sleeping threads. One-shot ltasks are
-/// counted by their queues (taken_count.hpp).
-/// Shape:    two words: the balance in the lower half of one and the number of starts in the upper,
-///           at most 2^32 - 1 each; and how many things passed without being counted there.
+/// The number of things that wait for progress: requests, open receives, sleeping threads. One-shot
+/// ltasks are counted by their queues (taken_count.hpp).
+/// Shape:    two words. One has the balance in its lower half and the number of starts in the
+///           upper, at most 2^32 - 1 each; the other counts things that passed without being
+///           counted there.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
 template <template <class> class Atomic = base::atomic>
 class basic_pending {
  public:
-  /// seq_cst: the pusher's half of the store-load pair with `basic_gate::close`.
+  /// seq_cst: the starter's half of the store-load pair with `basic_gate::close`.
   void started() noexcept { word_.fetch_add(one_start + 1, std::memory_order_seq_cst); }  // (A)
-  /// Relaxed: an end is seen late at worst, and then a thread looks once too often. An end may be
-  /// counted before its start: what a thread hands to a driver ends in whichever thread reaps its
-  /// event. For that moment the balance is one too low, and (A) is still to come and be told.
+  /// Relaxed: an end may be seen late, and then a thread looks once in vain. An end may be counted
+  /// before its start: a packet that one thread gives to a driver ends in whichever thread reaps
+  /// its event. For that moment the balance is one too low, and (A) is still to come.
   void ended(std::uint32_t count = 1) noexcept {
     word_.fetch_sub(count, std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t balance() const noexcept {
     return static_cast<std::uint32_t>(word_.load(std::memory_order_seq_cst));  // (B)
   }
-  /// So many things have begun and ended. No read-modify-write: of two concurrent additions one is
-  /// lost, and yet the number has changed.
+  /// So many things have begun and ended. Not a read-modify-write: of two concurrent additions one
+  /// may be lost, but the number has changed.
   void passed(std::uint32_t count) noexcept {
     passed_.store(passed_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
-  /// A number that changes with every start; a hint, carries nothing.
+  /// Changes with every start; a hint, carries no data.
   [[nodiscard]] std::uint32_t starts() const noexcept {
     return static_cast<std::uint32_t>(word_.load(std::memory_order_relaxed) >> 32) +
            passed_.load(std::memory_order_relaxed);
@@ -47,17 +48,17 @@ class basic_pending {
 /// (quiet_sleep.hpp).
 /// Shape:    one futex word: 1 while a thread sleeps here or is about to.
 /// Threads:  any number sleep, any open.
-/// Progress: `open` never waits. The sleep itself is the caller's, on `futex_word` while it is 1.
+/// Progress: `open` never waits. The caller itself sleeps, on `futex_word` while it is 1.
 template <template <class> class Atomic = base::atomic>
 class basic_gate {
-  // The sleeper writes (C) and then reads whether there is work (B); a thread that brings work
-  // writes it (A) and then reads (O). All four are seq_cst, so at least one of the two sees the
-  // other's: if the work is not seen, its bringer finds the gate closed and opens it. A thread that
-  // opens wakes all sleepers.
+  // The sleeper writes (C) and then checks for work (B); a thread that brings work writes it (A)
+  // and then reads (O). All four are seq_cst, so at least one of the two sees the other's: if the
+  // sleeper misses the work, the other thread finds the gate closed and opens it. Opening wakes all
+  // sleepers.
   // Checked by: tests/model/gate_model.cpp.
  public:
   void close() noexcept { word_.store(1, std::memory_order_seq_cst); }  // (C)
-  /// Is there a sleeper to wake? A load on the path of every message.
+  /// Whether there is a sleeper to wake. A load on the path of every message.
   [[nodiscard]] bool closed() const noexcept {
     return word_.load(std::memory_order_seq_cst) == 1;  // (O)
   }

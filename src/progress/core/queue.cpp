@@ -14,16 +14,16 @@
 
 namespace headway::progress {
 
-// Not analysed: no other thread is left.
+// Not analysed: no other thread uses it any more.
 task_queue::~task_queue() HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
   absorb();
   while (auto* task = pop_listed())
-    task->state_.store(ltask::state::idle, std::memory_order_relaxed);  // carries nothing now
+    task->state_.store(ltask::state::idle, std::memory_order_relaxed);  // carries no data now
 }
 
 void task_queue::submit(ltask& task) noexcept {
-  // A load and two stores, because no other thread has it. (H): a thread that sees where it is
-  // (`engine::cancel`) sees that it is queued; the rest is carried by the queue.
+  // A load and two stores, because no other thread has it. (H): a thread that reads this queue from
+  // it (`engine::cancel`) also sees that it is queued; the queue's own edges publish the rest.
   if (task.state_.load(std::memory_order_relaxed) == ltask::state::queued)
     misuse("ltask '{}' is submitted, but it is submitted already", task.name());
   task.state_.store(ltask::state::queued, std::memory_order_relaxed);
@@ -45,9 +45,9 @@ void task_queue::absorb() noexcept {
 }
 
 task_queue::outcome task_queue::visit_some(thread_record& me, round_kind kind) noexcept {
-  // Relaxed: the claim is a courtesy between rounds, the mask alone excludes.
+  // Relaxed: the claim only helps cancellers between rounds, the mask alone excludes.
   if (claims_.load(std::memory_order_relaxed) != 0 || !try_hold(me)) {
-    skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries nothing
+    skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries no data
     return {found::taken, 0};
   }
   const auto since_ns = me.measured ? base::now_ns() : 0;
@@ -66,8 +66,8 @@ void task_queue::note_tenure(thread_record& me, round_kind kind, std::uint64_t s
   me.measured->under_mask(kind, held_ns);
 }
 
-/// The ltasks that have run before, then those that were submitted until now, straight from their
-/// queue: most of these run once and are never listed. That includes what the former have
+/// First the ltasks that have run before, then those submitted until now, directly from their
+/// queue, because most of these run once and are never listed. They include what the former have
 /// submitted, so that a message and what follows from it need one round.
 task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
   const auto before = main_count_.load(std::memory_order_relaxed);
@@ -88,7 +88,7 @@ void task_queue::run_listed(thread_record& me, std::uint32_t count, tally& sum) 
   while (count-- > 0) run_and_keep(me, *pop_listed(), sum);
 }
 
-/// Unlinked before it runs: when the body says `done`, the ltask may be gone.
+/// Unlinked before it runs: when the body returns `done`, the ltask may be gone.
 inline void task_queue::run_and_keep(thread_record& me, ltask& task, tally& sum) noexcept {
   ++sum.runs;
   const bool repeats = task.kind_ == ltask_kind::repeat;
@@ -129,7 +129,7 @@ ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
 }
 
 void task_queue::keep(ltask& task) noexcept {
-  // Only the body itself, or a thread that it told that it is done, may have submitted it
+  // Only the body itself, or a thread that learnt from it that it is done, may have submitted it
   // meanwhile.
   if (task.state_.load(std::memory_order_relaxed) != ltask::state::running)
     misuse("ltask '{}' was submitted while it ran, but it is not done", task.name());
@@ -160,23 +160,24 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
   for (base::backoff until_here;; until_here.wait()) {
     if (try_hold(me)) {
       absorb();
-      // Under the mask no body of this queue runs: `running` means that it was the last run. But it
-      // may have gone to another queue by now, and be that queue's: nothing of it is changed.
+      // Under the mask no body of this queue runs, so `running` means that it was the last run. But
+      // the ltask may have moved to another queue and belong to it: nothing in it is changed.
       const bool here = task.home_.load(std::memory_order_relaxed) == this;
       const bool queued = task.state_.load(std::memory_order_relaxed) == ltask::state::queued;
-      // Its links belong to the queue that has it listed. Relaxed: only a holder of this mask
-      // writes `this`, and clears it again; other queues write other values.
+      // Its links belong to the queue that has listed it. Relaxed: only a holder of this mask
+      // writes `this` and clears it again; other queues write other values.
       const bool found_it = task.listed_.load(std::memory_order_relaxed) == this;
       if (found_it) {
         main_.erase(task);
         task.listed_.store(nullptr, std::memory_order_relaxed);
         if (task.taken_count_) taken_count_.withdrawn();
         set_count(main_count_.load(std::memory_order_relaxed) - 1);
-        task.state_.store(ltask::state::idle, std::memory_order_relaxed);  // the caller's now
+        // it belongs to the caller now
+        task.state_.store(ltask::state::idle, std::memory_order_relaxed);
       }
       mask_.unlock();
       if (found_it || !here || !queued) return found_it;
-    }  // else: queued, but its submitter is between its two steps; look again
+    }  // otherwise it is queued, but its submitter is between its two steps: look again
   }
 }
 

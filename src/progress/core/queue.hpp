@@ -13,21 +13,22 @@
 
 namespace headway::progress {
 
-/// Which thread makes a round: one of the program's inside a call, or a background thread.
+/// Which thread makes a round: one of the program inside a call, or a background thread.
 enum class round_kind : std::uint8_t { explicit_, background };
 
-/// The queue of one place: a lock-free submission queue beside a main list under a mask.
+/// The queue of one place: a lock-free submission queue and a main list under a mask.
 /// Shape:    a mask's line and a submission line; ltasks bring their own links.
 /// Threads:  every function any thread. Bodies run under the mask, so one at a time.
 /// Progress: `visit` never waits: an empty queue costs two loads, one whose mask is taken is
 ///           skipped. `take_back` waits for the round under way; while it does, no other begins.
-/// Errors:   an ltask submitted twice, or re-submitted and then not `done`: aborts with its name.
+/// Errors:   an ltask that is submitted twice, or re-submitted and then not `done`: aborts with its
+///           name.
 /// Source:   pioman15 (mechanism 5).
 class task_queue {
   // An ltask belongs to its owner while idle, to the submission queue after (P) of mpsc_queue, to
-  // the mask's holder once popped. Main list, counters and `state_` after the pop are the holder's;
-  // the mask's (U) -> (L) hands them on. `main_count_` is written by the holder and read by all as
-  // a hint: a poller that misses an ltask by it comes again.
+  // the mask's holder once popped. Main list, counters and `state_` after the pop belong to the
+  // holder; (U) -> (L) of the mask passes them on. `main_count_` is written by the holder and read
+  // by all as a hint: a poller that misses an ltask because of it comes again.
  public:
   enum class found : std::uint8_t { empty, taken, idle, advanced };
   struct outcome {
@@ -36,8 +37,8 @@ class task_queue {
   };
   struct counters {
     std::uint64_t explicit_rounds = 0, background_rounds = 0, hits = 0, runs = 0, skips = 0;
-    /// Only of metered threads: time under the mask; longest way of an ltask from submission to its
-    /// first run.
+    /// Only of metered threads: time under the mask; longest time of an ltask from submission to
+    /// its first run.
     std::uint64_t masked_ns = 0, longest_wait_ns = 0;
   };
 
@@ -46,7 +47,7 @@ class task_queue {
   task_queue& operator=(const task_queue&) = delete;
   ~task_queue();
 
-  /// Before the first visit. True: its visitors exclude each other, and the mask need not.
+  /// Before the first visit. True: the callers exclude each other, so the mask is not used.
   void excluded_by_others(bool yes) noexcept { masked_ = !yes; }
 
   void submit(ltask& task) noexcept;
@@ -54,7 +55,7 @@ class task_queue {
     if (main_count_.load(std::memory_order_relaxed) == 0 && !has_taken()) return {};
     return visit_some(me, kind);
   }
-  /// True if this queue had it, and it was not run to its end: the caller's alone now.
+  /// True: this queue had it, and it has not run to its end: it belongs to the caller now.
   [[nodiscard]] bool take_back(thread_record& me, ltask& task) noexcept;
 
   /// Something was submitted that no round has seen. seq_cst: see
@@ -68,11 +69,11 @@ class task_queue {
     return unseen + taken_count_.count();
   }
   [[nodiscard]] base::mask::ticket holder() const noexcept { return mask_.holder(); }
-  /// Rounds made inside calls: while the number changes, the queue is attended.
+  /// The number of rounds made inside calls: while it changes, the queue is attended.
   [[nodiscard]] std::uint64_t explicit_rounds() const noexcept {
-    return explicit_rounds_.load(std::memory_order_relaxed);  // a count, carries nothing
+    return explicit_rounds_.load(std::memory_order_relaxed);  // a count, carries no data
   }
-  [[nodiscard]] counters count() const noexcept;  // relaxed: counts carry nothing
+  [[nodiscard]] counters count() const noexcept;  // relaxed: counts carry no data
 
  private:
   using counter = base::atomic<std::uint64_t>;  // written by the mask's holder, read by any thread
@@ -106,14 +107,15 @@ class task_queue {
   }
 
   alignas(64) base::mpsc_queue<ltask, &ltask::link_of> submissions_;
-  counter skips_{0};  // the one counter that is not the holder's
+  counter skips_{0};  // the only counter that any thread writes
   [[nodiscard]] bool try_hold(thread_record& me) noexcept HEADWAY_TRY_ACQUIRE(true, mask_) {
     return masked_ ? mask_.try_lock(me.next_ticket()) : mask_.take(me.next_ticket());
   }
 
   alignas(64) base::mask mask_;
   bool masked_ = true;  ///< constant since the start
-  /// Threads in `take_back`: no round begins, because rounds in close succession would starve them.
+  /// Threads in `take_back`: no round begins meanwhile, because rounds in close succession would
+  /// starve them.
   base::atomic<std::uint32_t> claims_{0};
   base::atomic<std::uint32_t> main_count_{0};
   basic_taken_count<> taken_count_;

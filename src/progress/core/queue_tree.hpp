@@ -11,7 +11,7 @@
 
 namespace headway::progress {
 
-/// A queue per place of the machine, and the rounds over them.
+/// A queue for each place of the machine, and the rounds over them.
 /// Threads:  every function any thread; the tree itself never changes.
 /// Progress: never waits. Three empty queues cost a few nanoseconds.
 /// Source:   pioman15 (mechanism 3).
@@ -31,15 +31,15 @@ class queue_tree {
   [[nodiscard]] task_queue& at(topology::place_id place) noexcept { return node_at(place).queue; }
 
   /// From the calling thread's leaf to the root. Background rounds climb to a parent with n
-  /// children only every n-th time, so each queue is touched as often as one leaf, the root too,
-  /// however large the machine. Explicit rounds do so after they met a taken mask; a thread that
-  /// polls alone contends with no other and always climbs.
+  /// children only every n-th time: each queue, also the root, is visited as often as one leaf,
+  /// however large the machine. Explicit rounds do so after they met a taken mask; otherwise they
+  /// always climb, because there is no contention.
   [[nodiscard]] outcome climb(thread_record& me, round_kind kind) noexcept {
     return climb_from(machine_.here(), me, kind);
   }
   [[nodiscard, gnu::hot]] outcome climb_from(topology::place_id leaf, thread_record& me,
                                              round_kind kind) noexcept;
-  /// Over every queue, the root last: so that no ltask waits because no thread polls at its place.
+  /// Over every queue, the root last: so that an ltask does not wait for a thread at its place.
   [[nodiscard]] outcome sweep(thread_record& me, round_kind kind) noexcept;
 
   [[nodiscard]] bool has_submissions() const noexcept;
@@ -53,8 +53,7 @@ class queue_tree {
     task_queue queue;
     std::uint32_t parent = 0;
     std::uint32_t siblings = 1;  ///< children of the parent, this one included
-    /// How many rounds shall skip the parent; written by every poller here, a lost update is
-    /// harmless.
+    /// How many rounds skip the parent; written by every poller here; a lost update is harmless.
     base::atomic<std::uint32_t> skips_left{0};
   };
 

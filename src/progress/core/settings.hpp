@@ -6,7 +6,7 @@
 
 namespace headway::progress {
 
-/// Which background polling points run. Explicit polling, in waits and tests, is always there.
+/// The background polling points. Explicit polling, in waits and tests, is always available.
 enum class polling : std::uint8_t {
   off,        ///< none: messages move inside waits and tests only
   explicit_,  ///< none; the program calls the polling functions itself
@@ -16,40 +16,40 @@ enum class polling : std::uint8_t {
   automatic,  ///< events; a time limit where a source cannot wake a thread; a spare processor
 };
 
-/// How a wait passes its time before it sleeps.
+/// What a wait does before it sleeps.
 enum class waiting_policy : std::uint8_t {
-  adaptive,  ///< spins about twice as long as recent waits took, hardly when they took long
+  adaptive,  ///< spins about twice as long as recent waits took, hardly at all if they took long
   fixed,     ///< spins for `spin_ns`
   busy,      ///< never sleeps
   block,     ///< polls once, then sleeps
 };
 
-/// What excludes threads from each other.
-/// Source: thread09 (mechanism 10): what locking costs is one of that paper's questions.
+/// How threads are excluded from each other.
+/// Source:   thread09 (mechanism 10): the cost of locking is one of that paper's questions.
 enum class locking : std::uint8_t {
   none,    ///< nothing: one thread uses the library, and there are no background threads
   coarse,  ///< one lock around each call and each polling round
-  fine,    ///< a mask for each queue; a poller that finds it taken goes on
+  fine,    ///< a mask for each queue; a poller that finds it taken skips the queue
 };
 
-/// Which core sends what a non-blocking call starts (mechanism 12).
+/// Which core sends after a non-blocking call (mechanism 12).
 enum class offloading : std::uint8_t {
   inline_,  ///< the caller's
-  notify,   ///< that of a background thread, which is told
-  idle,     ///< that of an idle poller, which finds it
+  notify,   ///< that of a background thread, which is notified
+  idle,     ///< that of an idle poller, at its next round
 };
 
 /// The scheduling class of the event thread.
 enum class event_class : std::uint8_t { normal, fifo, rr };
 
-/// Which of a level's places have an idle poller, counted from 0 in the machine's order.
+/// Which places of a level have an idle poller, counted from 0 in the machine's order.
 enum class placing : std::uint8_t { all, first, odd, even };
 
-/// What a user can choose of an engine. The defaults are those of the environment variables.
+/// The settings of an engine. The defaults are those of the environment variables.
 struct settings {
   polling points = polling::automatic;
   waiting_policy waits = waiting_policy::adaptive;
-  /// A thread that sleeps in a wait among computing threads gets the greatest weight in the
+  /// Gives a thread that sleeps in a wait among computing threads the greatest weight in the
   /// kernel's scheduler, where permitted.
   bool greatest_weight = true;
   locking locks = locking::fine;
@@ -64,7 +64,7 @@ struct settings {
   std::uint64_t idle_calm_ns = 100'000;  ///< … and at most, while nothing moves
   std::uint64_t idle_slowdown = 2;       ///< factor of the pause for each calm millisecond
 
-  /// As HEADWAY_PROGRESS, HEADWAY_WAIT and the others of tunables.cpp say.
+  /// From HEADWAY_PROGRESS, HEADWAY_WAIT and the others of tunables.cpp.
   [[nodiscard]] static settings from_environment();
   bool operator==(const settings&) const = default;
 };

@@ -24,16 +24,16 @@ void stall_relief::met_taken_mask(thread_record& me) noexcept {
   if (now - me.stalled_since_ns < stall_ns) return;
   me.stalled_since_ns = now;
   if (holder & base::low_priority_bit) {
-    // It goes back to its low priority after the round (`regain_low_priority`).
+    // After the round it returns to its low priority (`regain_low_priority`).
     if (lift(base::thread_of(holder))) engine_counters::count(counted_.lifts);
-    base::nap();  // the holder may need the very core that we run on
+    base::nap();  // the holder may need this very core
   } else {
     help(holder);
   }
 }
 
-/// A thread of the program has lost its processor in a round. It gets it back in its turn, which
-/// may be far away on an oversubscribed machine; where we may, we raise it until the round ends.
+/// A thread of the program has lost its processor in a round. Its next turn may be far away on an
+/// oversubscribed machine: if permitted, it is raised until the round ends.
 void stall_relief::help(base::mask::ticket holder) noexcept {
   constexpr std::uint64_t longest_ns = 20'000'000;
   const auto thread = base::thread_of(holder);

@@ -10,8 +10,8 @@
 
 namespace headway::progress {
 
-/// Bounds how long a thread that lost its processor inside a round keeps the root queue's mask: a
-/// poller that meets the same tenure for 100 us raises the holder's priority.
+/// Bounds how long the root queue's mask is kept by a thread that has lost its processor inside a
+/// round: a poller that meets the same tenure for 100 us raises the holder's priority.
 /// Threads:  every function any thread.
 /// Progress: `met_taken_mask` reads the clock, and naps 50 us after it has raised a holder; for a
 ///           holder that is a thread of the program, until that round ends, at most 20 ms.
@@ -20,10 +20,10 @@ class stall_relief {
   stall_relief(queue_tree& queues, engine_counters& counted, base::clock clock) noexcept
       : queues_(queues), counted_(counted), clock_(clock) {}
 
-  /// After a round that found a mask taken.
+  /// To be called after a round that found a mask taken.
   void met_taken_mask(thread_record& me) noexcept;
-  /// For a low-priority thread after each of its rounds: goes back to its priority, by `lower`, if
-  /// any thread was lifted since it last looked. `lifts_seen` is the caller's memory.
+  /// To be called by a low-priority thread after each of its rounds: restores its priority, by
+  /// `lower`, if any thread was lifted since the last call. The caller keeps `lifts_seen`.
   void regain_low_priority(std::uint64_t& lifts_seen, void (*lower)() noexcept) const noexcept;
 
  private:

@@ -8,14 +8,16 @@
 
 namespace headway::progress {
 
-/// Functions that are called about every 100 ms by any thread that is awake and has read the clock.
-/// Threads:  every function any thread; no two ticks run at once; none adds or removes a tick.
+/// Functions that are called about every 100 ms, by any thread that is awake and has read the
+/// clock.
+/// Threads:  every function any thread; no two ticks run at the same time; none adds or removes a
+///           tick.
 /// Progress: `run_if_due` never waits; `remove` waits until no tick runs.
 class ticks {
  public:
   using function = void (*)(void* argument) noexcept;
   static constexpr std::uint64_t period_ns = 100'000'000;
-  static constexpr std::size_t count_max = 9;  // the engine's own and eight of others
+  static constexpr std::size_t count_max = 9;  // the engine's own, and eight others
 
   void add(function tick, void* argument);
   void remove(function tick, void* argument);

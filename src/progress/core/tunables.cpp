@@ -4,7 +4,7 @@
 namespace headway::progress {
 namespace {
 
-// The lists of words are in the order of the enumerators in settings.hpp.
+// The lists of words have the order of the enumerators in settings.hpp.
 
 base::choice_tunable progress_points{
     "HEADWAY_PROGRESS",

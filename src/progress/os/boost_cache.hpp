@@ -9,28 +9,27 @@
 
 namespace headway::progress {
 
-/// Keeps the greatest weight of a waiting thread (sched_boost.hpp) between waits that follow one
-/// another closely.
+/// Keeps the greatest weight of a waiting thread (sched_boost.hpp) between waits in close
+/// succession.
 ///
-/// Each time weight is given back and asked for again, the kernel reconsiders which thread is to
-/// run, and the waiting thread loses its processor just there, for as long as all the others
-/// compute (docs/experiments/E9.md). A thread that computes after all has its own weight back when
-/// it has not waited for `lasts_ns`: the event thread, which is the owner of the cache, gives it
-/// back then.
+/// Each time weight is given back or requested, the kernel reconsiders which thread runs, and the
+/// waiting thread loses its processor at that moment, for as long as all others compute
+/// (docs/experiments/E9.md). A thread that computes after all gets its own weight back when it has
+/// not waited for `lasts_ns`: the event thread, the owner of the cache, does that.
 ///
-/// One thread of the process at a time: weight is for a thread that waits alone.
+/// One thread of the process at a time, because weight is for a thread that waits alone.
 /// Threads:  every function any thread.
-/// Progress: a short lock, with a system call inside where something is given back.
+/// Progress: a short lock, which includes a system call when weight is given back.
 class boost_cache {
  public:
   static constexpr std::uint64_t lasts_ns = 4'000'000;
 
-  /// The calling thread's wait, in which it had weight by `boost`, ends. True: there was nothing to
-  /// give back before, and the owner must be told.
+  /// A wait of the calling thread, which had weight by `boost`, ends. True: there was nothing to
+  /// give back before, and the owner must be notified.
   [[nodiscard]] bool keep(sched_boost& boost, pid_t thread, std::uint64_t now_ns) noexcept;
-  /// The owner's: gives back what is due, and says when the rest is, or `no_deadline`. An owner
-  /// that is about to sleep says so before it calls this: by the lock, either it sees a new boost
-  /// or the thread that keeps it sees the owner's sleep.
+  /// For the owner: gives back what is due, and returns when the rest is due, or `no_deadline`. An
+  /// owner that is about to sleep announces that before it calls this: because of the lock, either
+  /// it sees a new boost or the thread that keeps it sees the announcement.
   [[nodiscard]] std::uint64_t give_back_due(std::uint64_t now_ns) noexcept;
   /// Without an owner nothing is kept.
   void owner_started() noexcept;

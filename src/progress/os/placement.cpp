@@ -37,7 +37,7 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   return left;
 }
 
-/// How long a thread has run. Nothing: it has ended, or the kernel does not count.
+/// How long a thread has run. Nothing: it has ended, or the kernel has no such counter.
 std::optional<std::uint64_t> run_time_ns(int thread) {
   const auto path = fmt::format("/proc/self/task/{}/schedstat", thread);
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> run_time_ns(int thread) {
   return std::strtoull(text, nullptr, 10);
 }
 
-/// The core that a thread is bound to, if it is one only.
+/// The core that a thread is bound to, if it may run on one core only.
 std::optional<topology::place_id> core_of(const topology::machine& machine, int thread) {
   const auto processors = processors_of_thread(thread);
   if (processors.empty()) return std::nullopt;
@@ -93,7 +93,7 @@ std::vector<int> free_part(const topology::machine& machine, const std::vector<i
 }
 
 std::vector<int> bound_threads::find(const topology::machine& machine) {
-  const auto now = base::now_ns();  // beside what the kernel counts, so the machine's clock
+  const auto now = base::now_ns();  // compared with the kernel's times, so the machine's clock
   const auto since = last_ns_ == 0 ? 0 : now - last_ns_;
   std::vector<seen> all;
   std::vector<int> bound;

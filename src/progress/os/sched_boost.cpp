@@ -21,7 +21,8 @@ bool sched_boost::may_raise_weight() noexcept {
 bool sched_boost::raise(pid_t thread, bool weight) noexcept {
   weight = weight && may_raise_weight();
   const base::lock_guard hold(lock_);
-  if (thread != std::exchange(thread_, thread)) raised_ = 0;  // another thread had this record
+  // the record belonged to another thread before
+  if (thread != std::exchange(thread_, thread)) raised_ = 0;
   if (raised_ != 0) {
     if (weight && !weight_) weight_ = apply(thread, true);
     ++raised_;

@@ -25,7 +25,7 @@ namespace {
 base::mutex own_lock;  // cold: start and end of background threads
 std::vector<int> own_threads HEADWAY_GUARDED_BY(own_lock);
 
-/// Its thread is a background thread while it lives.
+/// Marks its thread as a background thread during its lifetime.
 struct membership {
   membership() : self(gettid()) {
     const base::lock_guard hold(own_lock);
@@ -40,7 +40,7 @@ struct membership {
   const int self;
 };
 
-/// A new thread has the signal mask of the one that makes it.
+/// A new thread inherits the signal mask of its creator.
 class signals_blocked {
  public:
   signals_blocked() noexcept {
@@ -79,7 +79,8 @@ bool is_own_thread(int thread) noexcept {
 
 std::vector<int> processors_of_thread(int thread) {
   std::vector<int> processors;
-  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large.
+  // The fixed set holds 1024 processors; larger machines answer EINVAL until the set is large
+  // enough.
   for (std::size_t count = CPU_SETSIZE; count <= 1u << 20; count *= 2) {
     cpu_set_t* set = CPU_ALLOC(count);
     if (!set) return processors;
@@ -101,7 +102,7 @@ bool bind_thread(int thread, const std::vector<int>& processors) noexcept {
   const auto bytes = CPU_ALLOC_SIZE(count);
   CPU_ZERO_S(bytes, set);
   for (const int p : processors) CPU_SET_S(static_cast<std::size_t>(p), bytes, set);
-  // Refused when the cpuset has shrunk meanwhile: then it may run where its creator may.
+  // Refused when the cpuset has shrunk meanwhile: then it runs where its creator may.
   const bool done = sched_setaffinity(thread, bytes, set) == 0;
   CPU_FREE(set);
   return done;
@@ -118,7 +119,7 @@ void ask_short_slices() noexcept { ask_slices(short_slice_ns); }
 
 void ask_slices(std::uint64_t length_ns) noexcept {
   scheduling_attributes wish;
-  wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; keep it
+  wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; it is kept
   wish.runtime = length_ns;
   set_attributes(0, wish);
 }

@@ -15,73 +15,73 @@ namespace headway::progress {
 
 struct thread_plan {
   std::string name;             ///< at most 15 letters
-  std::vector<int> processors;  ///< it may run on; empty: those of the thread that creates it
+  std::vector<int> processors;  ///< it may run on; empty: those of its creator
 };
 
 /// Starts a background thread: named, every signal blocked, on its processors.
 /// Errors:   throws std::system_error, which names the thread; the caller's mask is as before.
 [[nodiscard]] std::thread start_thread(const thread_plan& plan, std::function<void()> body);
 
-/// Was it started by `start_thread`? Any thread; a short lock.
+/// Whether `start_thread` has started it. Any thread; a short lock.
 [[nodiscard]] bool is_own_thread(int thread) noexcept;
 
 /// The processors that a thread of this process may run on, ascending. Empty: it has ended.
 [[nodiscard]] std::vector<int> processors_of_thread(int thread);
-/// Lets a thread of this process run on these only; empty: no change. False: the kernel refused.
+/// Restricts a thread of this process to these; empty: no change. False: the kernel refused.
 bool bind_thread(int thread, const std::vector<int>& processors) noexcept;
-/// Where a background thread may run if it has no place of its own: the whole of the process's
-/// cpuset. On an imagined machine empty, which means "as its creator".
+/// Where a background thread may run if it has no place of its own: the whole cpuset of the
+/// process. Empty on an imagined machine, meaning the processors of its creator.
 [[nodiscard]] std::vector<int> usable_processors(const topology::machine& machine);
 
-/// The calling thread's timed sleeps end when they are due, not up to 50 us later.
+/// Makes the calling thread's timed sleeps end when they are due, not up to 50 us later.
 void ask_exact_sleeps() noexcept;
 
-/// Asks the scheduler for short slices, so that this thread runs soon after it is woken although
-/// every core computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
+/// Requests short slices, so that this thread runs soon after it is woken although every core
+/// computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
 void ask_short_slices() noexcept;
 
-/// Asks for slices of any length between 0.1 and 100 ms, no privilege needed. A thread with a long
-/// one that becomes ready waits its turn, while it earns the share that it does not use.
+/// Requests slices of a length between 0.1 and 100 ms; needs no privilege. A thread with a long
+/// slice that becomes ready waits for its turn, while it earns the share that it does not use.
 void ask_slices(std::uint64_t length_ns) noexcept;
 
-/// The kernel lets a thread choose its slice (Linux 6.12 and later).
+/// Whether a thread can choose its slice (Linux 6.12 and later).
 [[nodiscard]] bool kernel_takes_slices() noexcept;
 
 /// Processor time that the calling thread has used. About 0.3 us.
 [[nodiscard]] std::uint64_t own_processor_time_ns() noexcept;
 
-/// How long the calling thread has run, and how long it could have run but had no processor.
+/// How long the calling thread has run, and how long it was ready without a processor.
 struct thread_times {
   std::uint64_t ran_ns = 0;
   std::uint64_t delayed_ns = 0;
   std::uint64_t turns = 0;  ///< how often it was given a processor
 };
-/// Nothing where the kernel does not count. About 4 us.
+/// Nothing if the kernel has no such counters. About 4 us.
 [[nodiscard]] std::optional<thread_times> own_times() noexcept;
 
-/// The calling thread runs before all ordinary ones, in SCHED_FIFO or SCHED_RR at the lowest of
-/// their priorities. False: not permitted (CAP_SYS_NICE or RLIMIT_RTPRIO).
+/// Makes the calling thread run before all ordinary ones, in SCHED_FIFO or SCHED_RR at the lowest
+/// of their priorities. False: not permitted (CAP_SYS_NICE or RLIMIT_RTPRIO).
 [[nodiscard]] bool run_in_real_time(int policy) noexcept;
 
-/// The kernel lets a thread of this process into SCHED_IDLE and out of it again: out of it only
-/// where it could also raise the thread's nice value.
+/// Whether the kernel lets a thread of this process into SCHED_IDLE and out of it again; the latter
+/// requires that it could also raise the thread's nice value.
 [[nodiscard]] bool may_run_when_idle() noexcept;
 
-/// The calling thread runs only where no other thread wants to (SCHED_IDLE). If the kernel would
-/// not let us take it back from there (RLIMIT_NICE), it gets the least weight instead.
+/// Makes the calling thread run only on otherwise idle processors (SCHED_IDLE). If the kernel would
+/// not permit the way back (RLIMIT_NICE), it gets the least weight instead.
 void run_when_idle() noexcept;
 
 /// The same for a thread that polls without pause, and so loses its processor in the middle of a
-/// round: where the kernel would not let `lift` end that, it is an ordinary thread that takes no
-/// processor from another one when it wakes (SCHED_BATCH).
+/// round: if the kernel would not permit `lift` to end that, it remains an ordinary thread, but one
+/// that does not preempt another when it wakes (SCHED_BATCH).
 void run_when_spare() noexcept;
 
-/// The kernel gives a thread of this process greater weight than it has (CAP_SYS_NICE, or an
+/// Whether the kernel lets a thread of this process have a greater weight (CAP_SYS_NICE, or an
 /// RLIMIT_NICE of 40). Changes nothing.
 [[nodiscard]] bool may_take_greatest_weight() noexcept;
 
-/// Takes a background thread out of the idle class, so that it runs and gives back what it holds.
-/// False: the kernel forbids it.
+/// Takes a background thread out of the idle class, so that it runs and releases what it holds.
+/// False: the kernel refuses.
 bool lift(pid_t thread) noexcept;
 
 }  // namespace headway::progress

@@ -9,7 +9,7 @@
 
 namespace headway::progress {
 
-constexpr std::uint64_t short_slice_ns = 100'000;  // the least that the kernel takes
+constexpr std::uint64_t short_slice_ns = 100'000;  // the smallest that the kernel accepts
 constexpr std::int32_t greatest_weight = -20;      // of nice values
 /// Threads and processes that this thread creates do not inherit its weight and slices. Clearing
 /// the flag needs CAP_SYS_NICE.

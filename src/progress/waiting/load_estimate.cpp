@@ -8,10 +8,10 @@ namespace headway::progress {
 
 void load_estimate::sample(const topology::machine& machine, int processes_on_node,
                            bool spare_poller_runs) noexcept {
-  // Not the processors that we are bound to: ranks that are bound each to a core of its own must
-  // spin.
+  // Not only the processors that this process is bound to: ranks that are each bound to a core of
+  // their own must spin.
   const bool more_ranks = processes_on_node > machine.node_processors();
-  // One more runs for the moment: the thread that samples.
+  // The sampling thread itself runs, too.
   const bool many_threads = machine.runnable_threads() - (spare_poller_runs ? 1 : 0) >
                             static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) + 1;
   const int samples = many_threads ? samples_in_a_row_.load(std::memory_order_relaxed) + 1 : 0;
@@ -24,8 +24,8 @@ void load_estimate::sample(const topology::machine& machine, int processes_on_no
 void load_estimate::measure_delay(thread_record& me, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t period_ns = 50'000'000, lasts_ns = 300'000'000;
   constexpr std::uint64_t least_demand_ns = 2'000'000;
-  // Threads that wake each other lose less each time they are given a processor: 30 us where a
-  // processor has to be woken for it.
+  // Threads that wake each other lose less each time they get a processor: 30 us if a processor has
+  // to be woken for it.
   constexpr std::uint64_t least_turn_ns = 100'000;
   const bool first = me.delay_due_ns == 0;
   me.delay_due_ns = now_ns + period_ns;

@@ -10,12 +10,12 @@
 
 namespace headway::progress {
 
-/// How many threads want processors, compared with how many there are: decides how waits pass their
-/// time.
-/// Threads:  every function any thread, but `sample` one at a time. All answers are hints that
-///           carry nothing, so every access is relaxed.
-/// Progress: the questions are loads; `sample` takes about 10 us, ten times a second;
-///           `check_delay` about 4 us, twenty times a second for each waiting thread.
+/// Compares the number of threads that want processors with the number of processors; decides how
+/// waits behave.
+/// Threads:  every function any thread, except `sample`: one at a time. All answers are hints, so
+///           every access is relaxed.
+/// Progress: queries are loads; `sample` takes about 10 us, ten times a second; `check_delay` about
+///           4 us, twenty times a second for each waiting thread.
 class load_estimate {
  public:
   load_estimate(engine_counters& counted, base::clock clock) noexcept
@@ -25,21 +25,21 @@ class load_estimate {
   [[nodiscard]] bool oversubscribed() const noexcept {
     return oversubscribed_.load(std::memory_order_relaxed);
   }
-  /// The ranks of this job alone are more than the processors.
+  /// The ranks of this job alone outnumber the processors.
   [[nodiscard]] bool more_ranks_than_processors() const noexcept {
     return more_ranks_.load(std::memory_order_relaxed);
   }
-  /// Oversubscribed, and not by our own ranks: computing threads want the processors.
+  /// Oversubscribed, but not by our own ranks: computing threads want the processors.
   [[nodiscard]] bool oversubscribed_by_others() const noexcept {
     return oversubscribed() && !more_ranks_than_processors();
   }
 
-  /// Several threads of this process waited for messages in the last 0.3 s: a processor that one of
-  /// them is preferred on is what the others need.
+  /// Several threads of this process waited for messages in the last 0.3 s: if one of them is given
+  /// preference, the others lack its processor.
   [[nodiscard]] bool several_wait(std::uint64_t now_ns) const noexcept {
     return now_ns < several_wait_until_ns_.load(std::memory_order_relaxed);
   }
-  /// Another thread waits too. Remembered for a while, so that not every thread writes each time.
+  /// Another thread waits, too. Remembered for a while, so that it is not written for each wait.
   void note_several_wait(std::uint64_t now_ns) noexcept {
     if (several_wait_until_ns_.load(std::memory_order_relaxed) < now_ns + several_lasts_ns / 2)
       several_wait_until_ns_.store(now_ns + several_lasts_ns, std::memory_order_relaxed);
@@ -49,8 +49,8 @@ class load_estimate {
   /// is ours, and yields to any other.
   void sample(const topology::machine& machine, int processes_on_node,
               bool spare_poller_runs) noexcept;
-  /// A waiting thread has read the clock: did it lose processor time to others lately? That is
-  /// oversubscription too, whatever else the machine runs and wherever we are confined to.
+  /// A waiting thread has read the clock: checks whether it recently lost processor time to other
+  /// threads. That is oversubscription, too, whatever its cause.
   void check_delay(thread_record& me, std::uint64_t now_ns) noexcept {
     if (now_ns >= me.delay_due_ns) [[unlikely]]
       measure_delay(me, now_ns);
@@ -65,7 +65,7 @@ class load_estimate {
   base::atomic<bool> oversubscribed_{false};
   base::atomic<bool> more_ranks_{false};
   base::atomic<std::uint64_t> several_wait_until_ns_{0};
-  base::atomic<std::uint64_t> delayed_until_ns_{0};  ///< a delay counts for so long
+  base::atomic<std::uint64_t> delayed_until_ns_{0};  ///< until then a delay counts
   base::atomic<int> samples_in_a_row_{0};            ///< with too many runnable threads
 };
 

@@ -47,8 +47,8 @@ constinit base::atomic<int> woken_threads{0};
 constinit thread_local thread_record* detail::current_record = nullptr;
 
 thread_record& detail::adopt_thread() noexcept {
-  // Destroyed at the thread's end. A destructor that runs later and waits adopts once more, and
-  // that record is lost: a leak of a kilobyte, in a program that does not end its own use of the
+  // Destroyed at the thread's end. If a later destructor of that thread waits, it gets another
+  // record, which is lost: a leak of a kilobyte, in programs that do not end their own use of the
   // library.
   static thread_local record_return at_exit;
   static_cast<void>(&at_exit);

@@ -16,58 +16,57 @@ class kernel_sleeper;
 class ltask;
 class meter;
 
-/// A thread as completions see it.
+/// The part of a thread that completions use.
 struct alignas(64) waiter {
   basic_wake_word<> word;
-  /// What to kick when it sleeps on event sources. Relaxed: `begin_sleep` releases it to `signal`.
-  /// By the time a slow signaller reads it, it may be that of a later wait, which then looks in
-  /// vain.
+  /// What to kick if it sleeps on event sources. Relaxed: `begin_sleep` releases it to `signal`.
+  /// When a slow signaller reads it, it may belong to a later wait, which then looks in vain.
   base::atomic<kernel_sleeper*> sleeps_at{nullptr};
 };
 
-/// A wake-up that a signaller must still make.
+/// A wake-up that the signaller still has to make.
 struct owed_wake_up {
   waiter* sleeper = nullptr;
   sleep_state was = sleep_state::awake;
 };
 
 /// How many threads were woken from their futex and have not run since. Relaxed: a hint for threads
-/// that spin, carries nothing; below 0 for a moment where a thread ran before its wake-up was made.
+/// that spin; below 0 for a moment if a thread ran before its wake-up was counted.
 extern constinit base::atomic<int> woken_threads;
 
 /// Wakes a thread whose sleep `signal` has ended. A system call.
 void wake_thread(const owed_wake_up& owed) noexcept;
 
-/// Tells a waiting thread to look again, and wakes it if it sleeps: at once, or at the end of the
-/// round in which the calling thread is. Defined in completion.cpp.
+/// Makes a waiting thread look again, and wakes it if it sleeps: at once, or at the end of the
+/// calling thread's round. Defined in completion.cpp.
 void signal(waiter& sleeper) noexcept;
 
-/// What the engine keeps of a thread.
-/// Shape:    about 1.3 KB; as many as ever were threads at the same time.
-/// Threads:  its own thread, but for the waiter's word, `thread` and `in_kernel`.
-/// Progress: lives for ever: a thread that ends gives its record to the next one. So a late signal
-///           always finds a waiter, and no wait has to last until the signalling thread, which may
-///           have lost its processor, is done.
+/// The state of a thread in the engine.
+/// Shape:    about 1.3 KB; as many as there ever were threads at the same time.
+/// Threads:  its own thread, except the waiter's word, `thread` and `in_kernel`.
+/// Progress: is never freed: a thread that ends leaves its record to the next new one. So a late
+///           signal always finds a waiter, and a wait need not last until the signalling thread,
+///           which may have lost its processor, has finished.
 struct thread_record {
   static constexpr std::size_t owed_max = 64;
 
   waiter self;
   base::mask::ticket ticket = 0;          ///< of the last tenure of a mask; see base/mask.hpp
-  const ltask* running = nullptr;         ///< whose body runs on this thread
-  const completion* spins_for = nullptr;  ///< what it waits for, awake; see completion.cpp
-  meter* measured = nullptr;              ///< if it is metered: progress/core/meter.hpp
-  bool in_round = false;                  ///< wake-ups are put off to the end of the round
+  const ltask* running = nullptr;         ///< the ltask whose body runs on this thread
+  const completion* spins_for = nullptr;  ///< the completion for which it spins; see completion.cpp
+  meter* measured = nullptr;              ///< null if not metered: progress/core/meter.hpp
+  bool in_round = false;                  ///< wake-ups are deferred to the end of the round
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;
-  /// Moving estimates, for the length of the next spin: of waits for one, and for any of several.
+  /// Moving estimates for the length of the next spin: of waits for one, and for any of several.
   std::array<std::uint64_t, 2> recent_wait_ns{};
-  std::uint32_t brief_waits = 0;       ///< that spun briefly, because recent ones took long
+  std::uint32_t brief_waits = 0;       ///< waits that spun briefly, because recent ones took long
   std::uint64_t delay_due_ns = 0;      ///< when to look next …
   std::uint64_t ran_ns = 0;            ///< … how long it had run at the last look …
   std::uint64_t delayed_ns = 0;        ///< … had wanted a processor in vain …
   std::uint64_t turns = 0;             ///< … and had been given one
   std::uint32_t library_depth = 0;     ///< how often it holds library_lock.hpp
-  std::uint32_t rounds = 0;            ///< polling rounds, to do some things every n-th
+  std::uint32_t rounds = 0;            ///< polling rounds, for actions in every n-th one
   std::uint32_t awake_waits = 0;       ///< in a row, while woken threads needed a processor
   std::uint64_t boost_ended_ns = 0;    ///< when a wait with weight ended last
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
@@ -90,14 +89,14 @@ struct thread_record {
 [[nodiscard]] thread_record* record_of(int thread) noexcept;
 
 namespace detail {
-/// Initial-exec: one load instead of a call. Eight bytes fit in what the C library reserves for
+/// Initial-exec: one load instead of a call. The C library reserves enough for eight bytes in
 /// libraries that are loaded late.
 extern constinit thread_local thread_record* current_record
     __attribute__((tls_model("initial-exec")));
 [[nodiscard]] thread_record& adopt_thread() noexcept;
 }  // namespace detail
 
-/// Signals every waiting thread, because an assumption on which some sleep no longer holds.
+/// Signals every waiting thread, because a condition on which some sleeps rely has changed.
 void signal_all() noexcept;
 
 [[nodiscard]] inline thread_record& this_thread() noexcept {

@@ -26,11 +26,12 @@ constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  
 
 }  // namespace
 
-/// `note_several_wait` gets the time from `look_at_clock`, whose first look begins the wait that is
-/// measured: a thread that had to sleep first spins briefly afterwards. With a clock read of its
-/// own instead, one to 64 threads took 3.2 to 4.7 us where it takes 2.7 to 3.3 (one_to_n).
+/// `note_several_wait` uses the time of `look_at_clock`, whose first read begins the measured wait:
+/// a thread that had to sleep first spins briefly afterwards. A clock read of its own instead made
+/// one to 64 threads take 3.2 to 4.7 us where they take 2.7 to 3.3 (one_to_n).
 bool waiting::run(outcome first) noexcept {
-  // The kernel's time limits are the machine's clock's: a wait on another clock must never sleep.
+  // The kernel's time limits refer to the machine's clock: a wait on another clock must never
+  // sleep.
   HEADWAY_ASSERT(!core_.clock.is_virtual() || core_.chosen.waits == waiting_policy::busy);
   for (auto how = first;; how = outcome::retry) {
     if (how == outcome::retry) {
@@ -50,14 +51,14 @@ bool waiting::run(outcome first) noexcept {
   }
 }
 
-/// Called by the wait leader, which it is no more afterwards.
+/// Called by the wait leader, which then no longer leads.
 waiting::outcome waiting::poll_as_leader() noexcept {
   auto how = spin(budget_ns(core_.load.more_ranks_than_processors()));
   if (how != outcome::spun_enough) learn(0);
   const bool sleeps = how == outcome::spun_enough && become_kernel_sleeper(how);
   core_.wait_leader.unlock();
   if (how == outcome::woke_others) engine_counters::count(core_.counted.hand_overs);
-  me_.pay_wake_ups();  // after the unlock: the woken thread may lead
+  me_.pay_wake_ups();  // after the unlock, because the woken thread may lead
   return sleeps ? sleep_on_events() : how;
 }
 
@@ -69,14 +70,14 @@ waiting::outcome waiting::spin(std::uint64_t budget) noexcept {
 }
 
 waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
-  // Where the job's own ranks share the processors, the sender of our message needs this one. Where
-  // others do, a policy that does not sleep yields too, though not at once.
+  // If the job's own ranks share the processors, the sender of the message needs this one. If other
+  // threads do, a policy that does not sleep yields too, but not at once.
   const bool ranks = core_.load.more_ranks_than_processors();
   const bool yields =
       ranks || (core_.load.oversubscribed() && core_.chosen.waits != waiting_policy::adaptive);
   const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
   const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
-  // Short slices alone give nothing to a thread that runs, and asking would cost it its turn.
+  // Short slices alone do not help a running thread, and the request would cost it its turn.
   const bool heavy = wants_weight();
   if (heavy && recent_ns() >= worth_boosting_ns) boost();
   std::uint64_t idle_since_ns = 0;
@@ -88,7 +89,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     if (me_.owed_count) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::spun_enough;
     moved_ = moved_ || o.advanced;
-    if (o.advanced) {  // more of it may be on its way: stay awake
+    if (o.advanced) {  // more of it may follow: stay awake
       idle_since_ns = 0;
       end_idle_stretch();
     }
@@ -113,8 +114,8 @@ bool waiting::become_kernel_sleeper(outcome& how) noexcept {
   auto& sleeper = *core_.sleeper;
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
-  // The event thread sleeps there. If it stayed, a message would wake it, and it would wake us: two
-  // wake-ups. So it is asked to leave now, while we wait anyway.
+  // The event thread sleeps there. If it stayed, a message would wake it, and it would wake this
+  // thread: two wake-ups. So it is asked to leave while this thread waits anyway.
   sleeper.set_wanted(true);
   sleeper.kick_sleeper();
   bool taken = false;
@@ -126,7 +127,7 @@ bool waiting::become_kernel_sleeper(outcome& how) noexcept {
   return taken;
 }
 
-/// Called by the kernel sleeper, which it is no more afterwards.
+/// Called by the kernel sleeper, which then no longer is one.
 waiting::outcome waiting::sleep_on_events() noexcept {
   auto how = outcome::retry;
   bool learnt = false;
@@ -151,7 +152,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
     core_.wait_leader.unlock();
     me_.pay_wake_ups();
     if (how == outcome::complete) break;
-    // A source that another thread serves does not let us sleep; that thread may need this
+    // A source that another thread serves makes a sleep impossible; that thread may need this
     // processor.
     if (in_vain != 0) in_vain <= yields_in_vain ? static_cast<void>(sched_yield()) : base::nap();
     if (look_at_clock() >= deadline_ns_) {
@@ -168,14 +169,13 @@ waiting::outcome waiting::sleep_on_events() noexcept {
 
 waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
-  core_.work.started();  // a sleeper is something pending: its message must be polled for
+  core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.tell();
   const bool served = why == outcome::spun_enough && core_.event_threads_serve();
   if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
-    // A thread that stopped leading because it woke another one does not lead again, and one that
-    // the event thread serves does not either, while there is one; any other thread looks once
-    // more.
+    // A thread that stopped leading because it woke another one does not lead again; nor does
+    // one that the event thread serves, while there is one. Any other thread looks once more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
         core_.sleeper->held_by() == kernel_sleeper::holder::nobody &&
         !(served && core_.watched.load(std::memory_order_relaxed)))
@@ -205,7 +205,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   return set_.done() ? outcome::complete : how;
 }
 
-/// The event thread may be away, because other threads polled.
+/// The event thread may be paused because other threads polled.
 void waiting::begin_served() noexcept {
   constexpr std::uint64_t lasts_ns = 20'000 * us;
   core_.served_until_ns.store(look_at_clock() + lasts_ns, std::memory_order_relaxed);
@@ -250,7 +250,7 @@ std::uint64_t& waiting::recent_ns() const noexcept {
   return me_.recent_wait_ns[set_.only() ? 0 : 1];
 }
 
-/// The only waiting thread of its process, among computing threads.
+/// This is the only waiting thread of its process, among computing threads.
 bool waiting::wants_weight() const noexcept {
   return core_.chosen.greatest_weight && sched_boost::may_raise_weight() &&
          core_.load.oversubscribed_by_others() && !core_.load.several_wait(core_.clock.now_ns());
@@ -262,7 +262,7 @@ void waiting::boost() noexcept {
   if (boost_.ask(weight) && weight) boosted_since_ns_ = core_.clock.now_ns();
 }
 
-/// This wait came soon after the last one with weight, so another one may come soon.
+/// This wait came soon after the last one with weight, so the next may come soon, too.
 void waiting::keep_boost() noexcept {
   constexpr std::uint64_t soon_ns = 100 * us;
   const auto now = core_.clock.now_ns();
@@ -272,8 +272,8 @@ void waiting::keep_boost() noexcept {
     core_.quiet.tell_of_boost();
 }
 
-/// A wait leader whose own messages come one after another never sleeps, and the threads that it
-/// woke may need its processor all the while, for a whole turn of the scheduler.
+/// A wait leader whose own messages come in close succession never sleeps; the threads that it woke
+/// may need its processor for all that time, a whole turn of the scheduler.
 void waiting::yield_to_woken(thread_record& me) noexcept {
   constexpr std::uint32_t awake_waits_max = 16;
   if (woken_threads.load(std::memory_order_relaxed) <= 0 || ++me.awake_waits < awake_waits_max)
@@ -282,15 +282,15 @@ void waiting::yield_to_woken(thread_record& me) noexcept {
   sched_yield();
 }
 
-/// Adds to the moving estimate how long the wait leader spun, or would have had to spin, until
-/// something came for any thread: its own wait may be many times as long where many threads wait,
-/// or where a large message comes in parts. What waking up took is no part of it. A sample is
-/// bounded, so that one long wait is not remembered for hundreds of short ones.
+/// Adds to the moving estimate the time for which the wait leader spun, or would have had to spin,
+/// until something came for any thread; its own wait may be many times as long if many threads
+/// wait, or if a large message comes in parts. The wake-up itself is not included. A sample is
+/// bounded, so that one long wait does not affect hundreds of short ones.
 void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   auto& recent = recent_ns();
   recent -= recent / 8;
   end_idle_stretch(woken_in_ns);
-  if (longest_idle_ns_ == 0) return;  // it ended before the first look at the clock
+  if (longest_idle_ns_ == 0) return;  // it ended before the first clock read
   const auto longest =
       core_.load.more_ranks_than_processors() ? core_.chosen.yield_ns : core_.chosen.spin_ns;
   recent += std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest) / 8;

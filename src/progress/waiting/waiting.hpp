@@ -11,15 +11,15 @@ namespace headway::progress {
 /// One wait of one thread.
 ///
 /// A thread that finds no wait leader becomes it and polls for all waiting threads; the others
-/// sleep on their own futex at once, so that no more than one thread of a process spins. When the
+/// sleep at once, each on its own futex, so that at most one thread of a process spins. When the
 /// wait leader completes what another thread waits for, it wakes that thread, stops leading and
-/// sleeps: the woken thread returns to its program, and leads again when it waits next. That is one
+/// sleeps; the woken thread returns to its program, and leads again when it waits next. That is one
 /// context switch a message, for any number of threads. A wait leader that has spun long enough
 /// becomes the kernel sleeper: it sleeps on the event sources and does not lead, so that a thread
-/// that begins to wait polls awake.
+/// that begins to wait polls.
 ///
-/// Sleepers without a wait leader are found by the event thread at its next look; where none runs,
-/// the sleepers look themselves from time to time.
+/// If threads sleep without a wait leader, the event thread polls for them at its next look; if
+/// there is none, the sleepers themselves look from time to time.
 class waiting {
  public:
   waiting(engine_core& core, wait_set& set, std::uint64_t deadline_ns) noexcept
@@ -32,13 +32,13 @@ class waiting {
   enum class outcome : std::uint8_t {
     complete,
     timed_out,
-    woke_others,  ///< a round of this thread completed what others sleep for
+    woke_others,  ///< a round of this thread completed what other threads sleep for
     spun_enough,  ///< nothing came for as long as a spin may take
     retry,        ///< another thread polls or sleeps on the events, or none does: begin again
   };
 
-  /// The first round of a wait, and of most the last one: it needs no lead, which is for threads
-  /// that keep polling, and no object of this class. `only`: as `wait_set::only`.
+  /// The first round of a wait, and usually the only one: it takes neither `wait_leader`, which is
+  /// for threads that keep polling, nor an object of this class. `only`: as `wait_set::only`.
   template <class Done>
   [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
                                     Done done) noexcept {
@@ -51,16 +51,16 @@ class waiting {
     if (woke_others) me.pay_wake_ups();
     if (!done()) return woke_others ? outcome::woke_others : outcome::retry;
     auto& recent = me.recent_wait_ns[only ? 0 : 1];
-    recent -= recent / 8;  // as `learn` does where it ends before the first look at the clock
+    recent -= recent / 8;  // as in `learn`, if it ends before the first clock read
     if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
       yield_to_woken(me);
     return outcome::complete;
   }
-  /// What is left of the wait, after `look` came to `first`. False: the deadline passed.
+  /// The rest of the wait, after `look` returned `first`. False: the deadline passed.
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
 
  private:
-  static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread from sweep to sweep
+  static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread between two sweeps
 
   void begin_served() noexcept;
   void end_served() noexcept;
@@ -88,8 +88,8 @@ class waiting {
   bool moved_ = false;                  ///< something advanced in the last spin
   scoped_boost boost_;                  ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;  ///< with the greatest weight; 0: without
-  std::uint64_t began_ns_ = 0;          ///< the first look at the clock: short waits take none
-  std::uint64_t longest_idle_ns_ = 0;   ///< of this wait so far, between things that advanced
+  std::uint64_t began_ns_ = 0;          ///< the first clock read: short waits make none
+  std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };
 
 }  // namespace headway::progress

@@ -29,7 +29,7 @@ base::result<std::vector<std::byte>> self_driver::open() {
   slots_ = std::make_unique_for_overwrite<slot[]>(slot_count);
   const base::lock_guard guard(lock_);
   open_ = true;
-  return std::vector<std::byte>{};  // no other process needs to find it
+  return std::vector<std::byte>{};  // no other process has to find it
 }
 
 base::result<> self_driver::connect(peer_id peer, std::span<const std::byte>) {
@@ -49,7 +49,8 @@ post self_driver::send(peer_id peer, const packet& what) noexcept {
     if (sent_ - released_ == slot_count) return post::retry;
     number = sent_;
   }
-  // The slot is ours until sent_ says otherwise: one thread at a time sends to one peer.
+  // The slot is not in use until sent_ is increased, because one thread at a time sends to one
+  // peer.
   std::byte* to = slots_[number % slot_count].data();
   std::ranges::copy(what.header, to);
   std::ranges::copy(what.payload, to + what.header.size());
@@ -108,8 +109,8 @@ post self_driver::atomic(peer_id peer, const remote_place& at, const atomic_requ
 // ---- reaping ------------------------------------------------------------------------------------
 
 std::size_t self_driver::reap(std::span<event> out) noexcept {
-  // Every polling round comes by here, and most processes never send to themselves. A send that is
-  // not seen yet is seen next time; before a sleep, `arm` looks under the lock.
+  // Reads a hint first, because most processes never send to themselves. A send that is missed here
+  // is seen in the next round; before a sleep, `arm` looks under the lock.
   if (unfinished_.load(std::memory_order_relaxed) == 0) return 0;
   lock_.lock();
   if (!open_) [[unlikely]] {
@@ -141,7 +142,8 @@ std::size_t self_driver::move_piece(std::span<event> out) noexcept {
   if (bytes > 0 && out.size() > 0) {
     const auto said =
         exposed_.write(me_, p.id, p.offset + moved_bytes_, p.from.subspan(moved_bytes_, bytes));
-    HEADWAY_ASSERT(said.what != exposures::answer::out_of_bounds);  // our own bug, not a peer's
+    // a defect of ours, not of a peer
+    HEADWAY_ASSERT(said.what != exposures::answer::out_of_bounds);
     moved_bytes_ += bytes;
     if (said.what == exposures::answer::done && exposures::notified(p.id))
       out[count++] = {
@@ -159,7 +161,7 @@ std::size_t self_driver::move_piece(std::span<event> out) noexcept {
 void self_driver::release(const event&) noexcept {
   const base::lock_guard guard(lock_);
   HEADWAY_DEBUG_ASSERT(released_ < reaped_);
-  ++released_;  // events come back in the order in which they went out
+  ++released_;  // events are released in the order in which they were reported
 }
 
 bool self_driver::arm(bool sleeping) noexcept {
@@ -174,12 +176,12 @@ bool self_driver::arm(bool sleeping) noexcept {
 
 void self_driver::ring_if_asleep(bool asleep) noexcept {
   const std::uint64_t one = 1;
-  // Fails only when the counter is about to overflow, and then it is readable anyway.
+  // It fails only if the counter would overflow; then the descriptor is readable anyway.
   if (asleep) [[maybe_unused]]
     const auto written = write(bell_, &one, sizeof one);
 }
 
-void self_driver::tick(std::uint64_t) noexcept {}  // as healthy as the caller
+void self_driver::tick(std::uint64_t) noexcept {}  // there is no health to check
 
 void self_driver::close() noexcept {
   {
@@ -192,7 +194,7 @@ void self_driver::close() noexcept {
     return posted_done_ < posted_sent_;
   };
   while (unfinished_puts()) last_.keep(std::span(late).first(move_piece(late)));
-  unfinished_.store(1, std::memory_order_relaxed);  // `reap` must look at what is kept
+  unfinished_.store(1, std::memory_order_relaxed);  // `reap` must report the kept events
   ::close(std::exchange(bell_, -1));
 }
 

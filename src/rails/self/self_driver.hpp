@@ -15,13 +15,13 @@
 
 namespace headway::rails::self {
 
-/// Carries a process's messages to itself. The smallest driver: start here to write another.
+/// Carries a process's messages to itself. The smallest driver: a model for new ones.
 ///
-/// Shape:    two queues of `slot_count`: packets are copied and wait to be released, puts are
-///           remembered and copied once, straight to where they belong. `get` and `atomic` are
-///           done at once.
-/// Threads:  as the contracts say; one lock guards the queues' ends and is never held while
-///           bytes are copied.
+/// Shape:    two queues of `slot_count`. Packets are copied into one and wait to be released; puts
+///           are noted in the other and copied once, straight to their destination. `get` and
+///           `atomic` are done immediately.
+/// Threads:  as the contracts say; one lock guards the positions of the queues and is never held
+///           while bytes are copied.
 /// Progress: never waits. A large payload moves in pieces of `piece_bytes`, one for each `reap`.
 /// Errors:   none beyond the contract's ordinary answers.
 class self_driver final : public driver, private memory {
@@ -80,8 +80,8 @@ class self_driver final : public driver, private memory {
   std::array<std::size_t, slot_count> slot_bytes_{};
   std::array<posted_put, slot_count> posted_{};
 
-  // Tickets never wrap: ticket t lives in slot t % slot_count, and only the owner of the span it is
-  // in touches that slot: [released, sent) is the driver's and the receiver's, the rest is free.
+  // Positions never wrap: position t uses slot t % slot_count. Slots in [released, sent) belong to
+  // the driver and the receiver, the others are free.
   std::atomic<std::uint64_t> unfinished_{0};  // packets not reaped and puts not done: a hint
   base::spinlock lock_;  // the next three: released <= reaped <= sent <= released + slot_count
   std::uint64_t sent_ HEADWAY_GUARDED_BY(lock_) = 0;

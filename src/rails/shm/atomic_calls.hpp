@@ -11,8 +11,8 @@
 
 namespace headway::rails::shm {
 
-/// The atomics and flushes that this process has asked of one peer: requests go through the ring,
-/// the peer's engine answers each in a line of its own segment.
+/// The atomics and flushes that this process has requested of one peer: requests go through the
+/// ring, and the peer's engine writes each answer into a line of its own segment.
 /// Shape:    at most `calls_max` without an answer, numbered from 0; allocates nothing.
 /// Threads:  `full`, `begin`, `began` by the peer's one sender; `report` by one thread at a time;
 ///           `waiting`, `answered` any thread.
@@ -26,7 +26,7 @@ class atomic_calls {
  public:
   static constexpr std::uint64_t not_asked = UINT64_MAX;
 
-  /// `slot` is null at a peer that nothing is asked of.
+  /// `slot` is null if nothing is ever requested of the peer.
   explicit atomic_calls(slot_control* slot) noexcept : slot_(slot) {}
 
   [[nodiscard]] bool full() const noexcept {
@@ -34,9 +34,10 @@ class atomic_calls {
                ended_.load(std::memory_order_acquire) ==  // (E)
            calls_max;
   }
-  /// The number of the call; it counts once `began` is called. `before` null: a flush.
+  /// Returns the number of the call, which begins with `began`. `before` null: a flush.
   [[nodiscard]] std::uint32_t begin(std::uint64_t* before, std::uint64_t cookie) noexcept {
-    const std::uint32_t number = begun_.load(std::memory_order_relaxed);  // the sender's own
+    // only the sender writes it
+    const std::uint32_t number = begun_.load(std::memory_order_relaxed);
     calls_[number % calls_max] = {.before = before, .cookie = cookie};
     return number;
   }
@@ -45,20 +46,21 @@ class atomic_calls {
   }
   [[nodiscard]] bool waiting() const noexcept {
     return begun_.load(std::memory_order_acquire) !=  // (B)
-           ended_.load(std::memory_order_relaxed);    // an old one only looks like more waiting
+           // an outdated value only makes more calls look pending
+           ended_.load(std::memory_order_relaxed);
   }
-  /// Whether the oldest has its answer.
+  /// Whether the oldest call is answered.
   [[nodiscard]] bool answered() const noexcept {
     const std::uint32_t oldest = ended_.load(std::memory_order_relaxed);  // as in `waiting`
     return oldest != begun_.load(std::memory_order_acquire) && has_answer(oldest);  // (B)
   }
-  /// Reports the calls that have their answer, all of them as failed where the peer is `down`. A
-  /// flush ends when `emptied(ticket)` says so, too; its ticket is `not_asked` the first time.
+  /// Reports the answered calls; all of them, as failed, if the peer is `down`. A flush also waits
+  /// until `emptied(ticket)` is true; its ticket is `not_asked` the first time.
   template <class Emptied>
   [[nodiscard]] std::size_t report(peer_id peer, bool down, std::span<event> out,
                                    Emptied emptied) noexcept {
     std::size_t count = 0;
-    std::uint32_t number = ended_.load(std::memory_order_relaxed);       // the reporter's own
+    std::uint32_t number = ended_.load(std::memory_order_relaxed);  // only the reporter writes it
     const std::uint32_t begun = begun_.load(std::memory_order_acquire);  // (B)
     for (; number != begun && count < out.size(); ++number) {
       call& c = calls_[number % calls_max];
@@ -74,7 +76,7 @@ class atomic_calls {
     return count;
   }
 
-  /// At the peer: its answer to call `number`.
+  /// At the peer: writes the answer to call `number`.
   static void answer(slot_control& slot, std::uint32_t number, bool well,
                      std::uint64_t before) noexcept {
     answer_line& line = slot.answers[number % calls_max];
@@ -87,7 +89,7 @@ class atomic_calls {
   struct call {
     std::uint64_t* before = nullptr;
     std::uint64_t cookie = 0;
-    std::uint64_t ticket = not_asked;  // of a flush; the reporter's
+    std::uint64_t ticket = not_asked;  // of a flush; used by the reporter
   };
   [[nodiscard]] bool has_answer(std::uint32_t number) const noexcept {
     return slot_->answers[number % calls_max].turn.load(std::memory_order_acquire) ==  // (A)

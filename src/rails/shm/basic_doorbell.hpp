@@ -11,20 +11,21 @@ namespace headway::rails::shm {
 /// Threads:  `lie_down`, `get_up` the one thread that is about to sleep; `grow_light` the one that
 ///           reaps; `must_ring` any thread of any process.
 /// Progress: never waits. `lie_down` may cost microseconds when the receiver has not slept lately.
-/// Errors:   none; a word that a peer has filled with garbage rings too often or never.
+/// Errors:   none; if a peer has written garbage into the word, senders ring too often or never.
 /// Source:   Dekker's mutual exclusion; asymmetric fences after Dice, Huang and Yang (2001) and
 ///           membarrier(2).
 template <template <class> class Atomic, class Fences>
 class basic_doorbell {
-  // The pair to order: the sender stores a record (s), then loads the word (l); the receiver
-  // stores `asleep` (S), then looks at its rings (L). Unless (s) is before (L) or (S) before (l)
-  // the message is never noticed. Two full fences order them; but a full fence after every record
-  // makes a sender wait until the receiver's core has given up the line, a hundred nanoseconds.
+  // The sender stores a record (s), then loads the word (l); the receiver stores `asleep` (S), then
+  // looks at its rings (L). Unless (s) is before (L) or (S) before (l), the message is never
+  // noticed. A full fence on each side would order them; but a full fence after every record makes
+  // the sender wait, for a hundred nanoseconds, until the receiver's core has released the line.
   //   strict set:    the sender fences between (s) and (l), the receiver between (S) and (L).
   //   strict clear:  the sender does nothing, the receiver pays for both with a `heavy` fence.
-  // `lie_down` sets strict together with asleep, and is told in one step whether it was set. Only a
-  // receiver that is not asleep clears it, in one step too. So a receiver that sleeps often pays a
-  // heavy fence once, and one that has been awake for long costs its senders nothing.
+  // `lie_down` sets strict together with asleep, and learns in the same step whether it was set
+  // before. Only a receiver that is not asleep clears it, also in one step. So a receiver that
+  // sleeps often pays a heavy fence once, and one that has been awake for long costs its senders
+  // nothing.
  public:
   static constexpr std::uint32_t asleep = 1;
   static constexpr std::uint32_t closed = 2;
@@ -32,8 +33,8 @@ class basic_doorbell {
 
   explicit basic_doorbell(Atomic<std::uint32_t>& word) noexcept : word_(&word) {}
 
-  // --- the receiver's
-  /// After this look at the rings: what is not seen there will ring.
+  // --- the receiver
+  /// Before the last look at the rings: for what comes after that look, the sender rings.
   void lie_down() noexcept {
     const std::uint32_t old = word_->fetch_or(asleep | strict, std::memory_order_seq_cst);  // (S)
     if (old & strict) {
@@ -42,23 +43,23 @@ class basic_doorbell {
       Fences::heavy();
     }
   }
-  /// True: no sender rang, and none will.
+  /// True: no sender has rung, and none will.
   [[nodiscard]] bool get_up() noexcept {
     return word_->fetch_and(~asleep, std::memory_order_acq_rel) & asleep;
   }
-  /// Awake for long: senders need not fence from now on.
+  /// The receiver has been awake for long: senders need no fence from now on.
   void grow_light() noexcept {
     std::uint32_t expected = strict;
     word_->compare_exchange_strong(expected, 0, std::memory_order_relaxed);
   }
-  /// For good. Later senders are told.
+  /// For good: later senders get `closed`.
   void shut() noexcept { word_->fetch_or(closed, std::memory_order_release); }
 
-  // --- the sender's
+  // --- the sender
   [[nodiscard]] bool is_closed() const noexcept {
     return word_->load(std::memory_order_acquire) & closed;
   }
-  /// After a store that the receiver must see. True: the caller must ring, no other will.
+  /// After a store that the receiver must see. True: the caller must ring; no other sender will.
   [[nodiscard]] bool must_ring(bool fence_always) noexcept {
     Fences::light();
     if (!fence_always && word_->load(std::memory_order_relaxed) == 0) [[likely]]  // (l)

@@ -9,9 +9,9 @@ namespace headway::rails::shm {
 
 /// The fences of a doorbell between processes.
 struct process_fences {
-  /// Makes the process subject to `heavy` calls of others. False: this kernel has none.
+  /// Makes this process subject to `heavy` calls of others. False: the kernel does not support it.
   [[nodiscard]] static bool enlist() noexcept;
-  /// Every thread of every enlisted process has done a full fence between call and return.
+  /// Every thread of every enlisted process has executed a full fence between call and return.
   static void heavy() noexcept;
   static void full() noexcept { base::store_load_fence(); }
   static void light() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }

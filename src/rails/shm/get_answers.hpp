@@ -13,38 +13,39 @@
 
 namespace headway::rails::shm {
 
-/// The gets that one peer has asked of this process: its bytes go out through the reply buffers of
+/// The gets that one peer has requested of this process: the bytes go through the reply buffers of
 /// the peer's slot. The other end of get_calls.hpp.
 /// Shape:    at most `calls_max` under way; allocates nothing.
 /// Threads:  `take`, `serve` one at a time; `waiting` any thread.
 /// Progress: never waits. `serve` copies as many replies as there are buffers.
-/// Errors:   a get of what is not shown to the peer, or is withdrawn meanwhile, is refused.
+/// Errors:   a get of what is not exposed to the peer, or is withdrawn meanwhile, is refused.
 class get_answers {
  public:
   void begin(const slot_view& slot, std::size_t reply_bytes) noexcept {
     slot_ = slot;
     reply_bytes_ = reply_bytes;
   }
-  /// False: the peer asks for nothing, or has more under way than it may.
+  /// False: the request is empty, or the peer has more under way than it may.
   [[nodiscard]] bool take(const get_call& asked) noexcept {
     if (asked.bytes == 0 || taken_ - served_ == calls_max) return false;
     asked_[taken_++ % calls_max] = asked;
     any_.store(true, std::memory_order_relaxed);
     return true;
   }
-  /// Whether there is something to be answered.
+  /// Whether some get is unanswered.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
   /// Whether `serve` would do something.
   [[nodiscard]] bool waiting() const noexcept {
     const std::uint64_t before = ticket_.load(std::memory_order_acquire);
-    // `serve` moved on, and the buffer that we looked at is not the one to look at.
+    // `serve` has moved on, so the buffer read here is not the current one.
     return any() && (is_free(before) || ticket_.load(std::memory_order_acquire) != before);
   }
-  /// Fills the buffers that are free. True: the peer may have to be woken.
+  /// Fills free buffers. True: the peer may have to be woken.
   [[nodiscard]] bool serve(peer_id peer, exposures& exposed) noexcept {
     std::uint32_t filled = 0;
     for (; served_ != taken_ && filled < reply_count; ++filled) {
-      const std::uint64_t ticket = ticket_.load(std::memory_order_relaxed);  // our own
+      // only this thread writes it
+      const std::uint64_t ticket = ticket_.load(std::memory_order_relaxed);
       if (!is_free(ticket)) break;
       get_call& asked = asked_[served_ % calls_max];
       const std::size_t bytes = std::min<std::uint64_t>(asked.bytes, reply_bytes_);

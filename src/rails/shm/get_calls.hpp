@@ -14,13 +14,13 @@
 
 namespace headway::rails::shm {
 
-/// The gets that this process has asked of one peer whose memory the kernel does not let it read:
-/// a record asks for all the bytes, and the peer's engine passes them through the reply buffers of
-/// the slot, in turns (pieces.hpp), in the order of the gets.
+/// The gets that this process has requested of one peer whose memory the kernel does not let it
+/// read: a record requests all the bytes, and the peer's engine passes them through the reply
+/// buffers of the slot, in turns (pieces.hpp), in the order of the gets.
 /// Shape:    at most `calls_max` under way; allocates nothing.
 /// Threads:  `full`, `begin` by the peer's one sender; `report` by one thread at a time; `waiting`,
 ///           `answered` any thread.
-/// Errors:   what the peer says is checked: a reply that does not fit ends its get as failed.
+/// Errors:   replies are checked: one that does not fit ends its get as failed.
 class get_calls {
   // Hazards, and the edge that removes each:
   //   call seen before it is written   (B) release of begun_ -> acquire
@@ -35,29 +35,32 @@ class get_calls {
                ended_.load(std::memory_order_acquire) ==  // (E)
            calls_max;
   }
-  /// Before the record that asks is written: its answer may come at once.
+  /// Before the record is written, because the answer may come at once.
   void begin(std::span<std::byte> to, std::uint64_t cookie) noexcept {
-    const std::uint32_t number = begun_.load(std::memory_order_relaxed);  // the sender's own
+    // only the sender writes it
+    const std::uint32_t number = begun_.load(std::memory_order_relaxed);
     calls_[number % calls_max] = {.left = to, .cookie = cookie};
     begun_.store(number + 1, std::memory_order_release);  // (B)
   }
   [[nodiscard]] bool waiting() const noexcept {
     return begun_.load(std::memory_order_acquire) !=  // (B)
-           ended_.load(std::memory_order_relaxed);    // an old one only looks like more waiting
+           // an outdated value only makes more calls look pending
+           ended_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool answered() const noexcept {
     return waiting() && reply_is_full(ticket_.load(std::memory_order_relaxed));  // a hint
   }
-  /// Copies replies out, about `budget_bytes` of them, and reports the gets that are over; all of
-  /// them as failed where the peer is `down`. `freed`: the peer may have to be woken.
+  /// Copies replies out, about `budget_bytes` of them, and reports the gets that are complete; all
+  /// of them, as failed, if the peer is `down`. `freed`: the peer may have to be woken.
   [[nodiscard]] std::size_t report(peer_id peer, bool down, std::span<event> out,
                                    std::size_t budget_bytes, bool& freed) noexcept {
     std::size_t count = 0, copied = 0;
-    std::uint32_t number = ended_.load(std::memory_order_relaxed);       // the reporter's own
+    std::uint32_t number = ended_.load(std::memory_order_relaxed);  // only the reporter writes it
     const std::uint32_t begun = begun_.load(std::memory_order_acquire);  // (B)
     while (number != begun && count < out.size() && copied < budget_bytes) {
       call& c = calls_[number % calls_max];
-      const std::uint64_t ticket = ticket_.load(std::memory_order_relaxed);  // the reporter's own
+      // only the reporter writes it
+      const std::uint64_t ticket = ticket_.load(std::memory_order_relaxed);
       bool over = down, well = false;
       if (reply_is_full(ticket)) {
         copied += take(c, ticket, well);

@@ -29,7 +29,7 @@ struct fixed_part {
 };
 static_assert(sizeof(fixed_part) == 88 && std::is_trivially_copyable_v<fixed_part>);
 
-/// The same for the life of every process.
+/// Constant for the life of every process.
 std::array<char, 36> read_boot_id() {
   std::array<char, 36> id{};
   const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -39,7 +39,7 @@ std::array<char, 36> read_boot_id() {
   return id;
 }
 
-/// All of `here` to or from `there` in the other process, by the system call for it.
+/// Copies all of `here` to or from `there` in the other process, by the system call for it.
 bool copy_all(decltype(&process_vm_readv) call, pid_t pid, std::uint64_t there,
               std::span<std::byte> here) noexcept {
   while (!here.empty()) {
@@ -60,7 +60,7 @@ bool process_fences::enlist() noexcept {
 }
 
 void process_fences::heavy() noexcept {
-  full();  // also where the call below has been forbidden since we enlisted
+  full();  // also if the call below has been forbidden since `enlist`
   syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
@@ -109,7 +109,7 @@ address this_process() {
 
 token random_token() {
   token t{};
-  randombytes_buf(t.data(), t.size());  // needs no initialisation of the library on Linux
+  randombytes_buf(t.data(), t.size());  // on Linux this needs no initialisation of the library
   return t;
 }
 
@@ -118,7 +118,7 @@ bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcep
 }
 
 bool write_remote(pid_t pid, std::uint64_t to, std::span<const std::byte> from) noexcept {
-  // An iovec has no const form; what is written from is only read.
+  // iovec has no const form; this memory is only read
   return copy_all(process_vm_writev, pid, to, {const_cast<std::byte*>(from.data()), from.size()});
 }
 

@@ -15,7 +15,7 @@ incoming::incoming(const context& given)
 
 std::size_t incoming::take(std::span<event> out) noexcept {
   std::size_t count = 0;
-  std::uint32_t at = next_taker_;  // a peer that sends much must not fill `out` each time
+  std::uint32_t at = next_taker_;  // so that a peer that sends much does not fill `out` each time
   for (std::uint32_t i = 0; i < taker_count_ && count < out.size(); ++i) {
     if (at >= taker_count_) at = 0;
     count += takers_[at++]->take(out.subspan(count));
@@ -27,12 +27,12 @@ std::size_t incoming::take(std::span<event> out) noexcept {
 template <class Visit>
 bool incoming::any_fresh(Visit&& visit) const noexcept {
   for (std::uint32_t w = 0; w < word_count_; ++w) {
-    // Acquire pairs with the release in `send_channel::begin`: it carries the process's name.
+    // Acquire pairs with the release in `send_channel::begin`, for the process's name.
     std::uint64_t fresh = c_.mine.head().active[w].load(std::memory_order_acquire) &
                           ~seen_[w].load(std::memory_order_acquire);  // (S)
     for (; fresh != 0; fresh &= fresh - 1) [[unlikely]] {
       const std::uint32_t slot = w * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh));
-      if (slot >= c_.mine.shape().slot_count) break;  // a bit that no honest peer sets
+      if (slot >= c_.mine.shape().slot_count) break;  // a correct peer never sets this bit
       const slot_control& control = *c_.mine.slot(slot).control;
       const auto rank_plus_one = control.rank_plus_one.load(std::memory_order_relaxed);
       const processes::process_id process{.job = control.job.load(std::memory_order_relaxed),

@@ -24,7 +24,7 @@ class incoming {
  public:
   struct context {
     segment& mine;
-    processes::table& known;  ///< processes that speak first are added
+    processes::table& known;  ///< processes that send before they are known are added
     processes::process_id self;
     const peer_links& links;
     exposures& exposed;
@@ -34,12 +34,12 @@ class incoming {
 
   /// Whether `admit_senders` has something to do.
   [[nodiscard, gnu::hot]] bool new_senders() const noexcept;
-  /// Takes in the slots of connected peers that have begun to send, and reports each peer that is
-  /// not connected yet: `called`, once. Returns how many events that are.
+  /// Opens channels for connected peers that have begun to send, and reports each peer that is not
+  /// connected yet: `called`, once. Returns the number of these events.
   [[nodiscard]] std::size_t admit_senders(std::span<event> out) noexcept;
   /// The slot of a peer that has begun to send; null: it has not. Any thread.
   [[nodiscard]] const slot_control* slot_of(peer_id peer) const noexcept;
-  /// A round over the channels: each gets its turn to be the first.
+  /// Takes from the channels in turn; each call begins at another one.
   [[nodiscard, gnu::hot]] std::size_t take(std::span<event> out) noexcept;
   [[gnu::hot]] void release(const event& received) noexcept {
     channels_[received.driver_word >> 32]->release(received.driver_word & 0xffff'ffff);
@@ -48,18 +48,17 @@ class incoming {
   [[nodiscard]] bool waits_from(const send_channel& peer) const noexcept;
   /// Whether `take` would find something.
   [[nodiscard]] bool waiting() const noexcept;
-  /// After return the peers behind these bits of `exposures::remove` write nothing straight into
-  /// this process any more.
+  /// After return, the peers behind these bits of `exposures::remove` no longer write directly into
+  /// this process.
   void take_back_targets(std::uint64_t holders) noexcept;
 
  private:
   using slot_bits = std::array<std::atomic<std::uint64_t>, slots_max / 64>;
 
-  /// Calls `visit(slot, process)` for each active slot that is not admitted; stops when it says
-  /// true.
+  /// Calls `visit(slot, process)` for each active slot that is not admitted, until it returns true.
   template <class Visit>
   bool any_fresh(Visit&& visit) const noexcept;
-  /// Whose slot it is, if that was reported.
+  /// The process that uses the slot, if it was reported.
   [[nodiscard]] std::optional<peer_id> called_from(std::uint32_t slot) const noexcept {
     const auto number = called_[slot].load(std::memory_order_relaxed);
     return number == 0 ? std::nullopt : std::optional(peer_id{number - 1});
@@ -71,7 +70,7 @@ class incoming {
 
   // Edge (S): the reaper fills in a channel, then publishes it by `taken_` and `seen_`; a thread
   // that reads one of these with acquire sees the channel.
-  std::uint32_t taker_count_ = 0;  // the reaper's, and published by taken_
+  std::uint32_t taker_count_ = 0;  // written by the reaper, published by taken_
   std::uint32_t next_taker_ = 0;   // where the next round begins
   std::unique_ptr<receive_channel*[]> takers_;
   std::atomic<std::uint32_t> taken_{0};
@@ -79,8 +78,8 @@ class incoming {
   const context c_;
   const std::uint32_t word_count_;  // of the `active` bits
   slot_bits seen_{};                // active bits that are admitted
-  // By slot: 1 + the number of a peer that was reported as `called`. Relaxed: the reaper's, a hint
-  // elsewhere.
+  // By slot: 1 + the number of a peer that was reported as `called`. Relaxed: written by the
+  // reaper, a hint elsewhere.
   std::unique_ptr<std::atomic<std::uint32_t>[]> called_;
 };
 

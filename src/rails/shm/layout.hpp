@@ -9,13 +9,14 @@
 
 namespace headway::rails::shm {
 
-// What lies in a process's segment: memory that belongs to the receiver and that its peers write.
+// The layout of a process's segment: memory that belongs to the receiver and is written by its
+// peers.
 //
 //   segment_head | board | slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 … |
 //   banks
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
-// the reply buffers, which are the owner's. Every line has one writer unless its comment says
+// the reply buffers, which the owner writes. Every line has one writer unless its comment says
 // otherwise; on the board and in the banks (shm_slots.hpp) that is the owner. The file is sparse:
 // what was never touched takes no memory. Zero bytes are the valid empty state of everything but
 // the head's first lines.
@@ -24,14 +25,15 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
-constexpr std::uint32_t calls_max = 8;       ///< atomics without an answer, of one sender; and gets
-constexpr std::uint32_t reply_count = 2;     ///< buffers for gets of a slot, of a piece each
+/// atomics of one sender without an answer; the same number of gets
+constexpr std::uint32_t calls_max = 8;
+constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
 constexpr std::uint32_t layout_version = 7;
 
 using token = std::array<std::byte, 16>;
 
-/// The sizes of a segment. Read from foreign memory: `sane` first.
+/// The sizes of a segment. If read from foreign memory, check `sane` first.
 struct geometry {
   std::uint32_t slot_count = 0;
   std::uint32_t ring_bytes = 0;   ///< a power of two
@@ -45,7 +47,7 @@ struct geometry {
   bool operator==(const geometry&) const = default;
 };
 
-/// What a segment is. Constant once the file has its name.
+/// Identifies a segment. Constant once the file has its name.
 struct segment_label {
   std::uint64_t magic;
   std::uint32_t version;
@@ -60,45 +62,48 @@ struct segment_head {
   alignas(line_bytes) std::array<std::atomic<std::uint64_t>, slots_max / 64> active;  // peers
 };
 
-/// A large payload under way. `claim` is written by both ends, which take pieces by it.
+/// A large payload under way. Both ends take pieces of it by `claim`.
 struct alignas(line_bytes) transfer_line {
-  std::atomic<std::uint64_t> claim;     // number of the transfer << 32 | next piece to be taken
-  std::atomic<std::uint64_t> target;    // receiver; where the sender may write it, with lap_of
-  std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read out of the sender
+  std::atomic<std::uint64_t> claim;  // number of the transfer << 32 | next piece to be taken
+  // receiver; where the sender may write directly, combined with lap_of
+  std::atomic<std::uint64_t> target;
+  std::atomic<std::uint64_t> pulled;    // receiver; bytes that it has read from the sender's memory
   std::atomic<std::uint64_t> returned;  // receiver; 1 + the piece that it could not read
-  std::atomic<std::uint64_t> alone;  // receiver, before `target`; 1: it leaves all to the sender,
-                                     // which writes 0 if it cannot write there
+  // receiver, before `target`; 1: the sender is to copy everything; the sender writes 0 if it
+  // cannot write there
+  std::atomic<std::uint64_t> alone;
 };
 
-/// How often its line was used before transfer `number`; 16 bits, as a receiver lags by 2 at most.
+/// How often its line was used before transfer `number`; 16 bits suffice, as a receiver lags by 2
+/// at most.
 [[nodiscard]] constexpr std::uint16_t lap_of(std::uint32_t number) noexcept {
   return static_cast<std::uint16_t>(number / transfers_max);
 }
 
-/// Head of a piece buffer.
+/// The head of a piece buffer.
 struct alignas(line_bytes) piece_line {
   std::atomic<std::uint64_t> turn;  // 2 × lap: free; 2 × lap + 1: full. Both ends write, in turns
   std::uint32_t transfer;           // sender, while it is free; and so below
   std::uint32_t bytes;
   std::uint64_t offset;
-  std::uint32_t placed;  // 1: nothing in the buffer, the bytes are at their target
+  std::uint32_t placed;  // 1: the buffer is empty, its bytes are at the target already
 };
 
-/// The answer to an atomic that the peer has asked for; the owner writes it.
+/// The answer to an atomic that the peer has requested; the owner writes it.
 struct alignas(line_bytes) answer_line {
   std::atomic<std::uint64_t> turn;  // 1 + the number of the call that this answers
-  std::uint64_t before;             // the word as it was; and so below
+  std::uint64_t before;             // the word before the operation; written first, as is the next
   std::uint32_t well;               // 0: it was refused
 };
 
-/// Head of a reply buffer: a part of what the peer gets.
+/// The head of a reply buffer, with a part of what the peer gets.
 struct alignas(line_bytes) reply_line {
   std::atomic<std::uint64_t> turn;  // as a piece's; the owner fills it, the peer frees it
   std::uint32_t bytes;              // 0: the get is refused
 };
 
 struct slot_control {
-  alignas(line_bytes) std::atomic<std::uint64_t> job;       // peer, once: which process it is
+  alignas(line_bytes) std::atomic<std::uint64_t> job;       // peer, once: its name
   std::atomic<std::uint32_t> rank_plus_one;                 // the same
   std::atomic<std::uint32_t> left;                          // peer; 1: it has closed
   alignas(line_bytes) std::atomic<std::uint64_t> consumed;  // owner; lines of the ring
@@ -121,9 +126,9 @@ static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// What the first word of a record in the ring says; the word 0 is no record yet.
+// The kind of a record in the ring, in its first word; the word 0 is no record yet.
 enum class record_kind : std::uint8_t {
-  skip = 1,  ///< nothing until the ring's end
+  skip = 1,  ///< skip the rest of the ring
   packet,    ///< header and payload
   put,       ///< a put_prefix, then the bytes
   transfer,  ///< a transfer_notice
@@ -142,8 +147,8 @@ struct put_prefix {
 
 struct transfer_notice {
   std::uint32_t number;
-  std::uint16_t places;   // 1: the sender would write at a target
-  std::uint16_t attends;  // 1: it comes from a thread that waits
+  std::uint16_t places;   // 1: the sender can write at a target
+  std::uint16_t attends;  // 1: the sending thread waits for completion
   std::uint64_t id;       // of the exposure
   std::uint64_t offset;   // there
   std::uint64_t bytes;
@@ -165,12 +170,12 @@ struct get_call {
   std::uint64_t bytes;
 };
 
-/// Lines that a record of `bytes` behind its word takes.
+/// Lines that a record takes with `bytes` after its word.
 [[nodiscard]] constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
   return (sizeof(std::uint64_t) + bytes + line_bytes - 1) / line_bytes;
 }
 
-/// A slot's parts inside a mapped segment.
+/// The parts of a slot in a mapped segment.
 struct slot_view {
   slot_control* control = nullptr;
   std::byte* ring = nullptr;

@@ -70,8 +70,8 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   if (pid == 0) return way->get(from, to, cookie);
   const bool whole =
       way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
-  // A peer sets its doorbell to closed before it uses its memory for something else. The fence
-  // orders the copy before the load of the doorbell.
+  // A process sets its doorbell to closed before it reuses its memory. The fence orders the copy
+  // before the load of the doorbell.
   std::atomic_thread_fence(std::memory_order_acquire);
   return whole && !way->peer_has_closed() ? post::done : post::down;
 }
@@ -83,8 +83,8 @@ post memory_access::atomic(peer_id peer, const remote_place& at, const atomic_re
   return way ? way->atomic(at, what, &before, cookie) : post::down;
 }
 
-/// What the kernel copied is there. What went through the channel is when the peer has answered an
-/// atomic behind it, and has emptied the buffers.
+/// Direct copies are complete. Those through the channel are when the peer has answered an atomic
+/// behind them, and has emptied the buffers.
 post memory_access::flush(peer_id peer, std::uint64_t cookie) noexcept {
   send_channel* way = links_->find(peer);
   return way ? way->atomic({.exposed = {.id = exposures::never}}, {}, nullptr, cookie) : post::down;

@@ -9,17 +9,17 @@
 namespace headway::rails::shm {
 
 /// The memory of processes on this node. What the kernel lets this process read and write
-/// (process_vm_readv(2)) is copied directly, but for puts that are notified. Those, and everything
-/// where the kernel refuses, goes through the peer's channel, as packets do. Atomics are the peer's
-/// engine's work.
+/// (process_vm_readv(2)) is copied directly, except puts that are notified. Those, and everything
+/// if the kernel refuses, go through the peer's channel, as packets do. The peer's engine executes
+/// atomics.
 /// Threads:  as rails::memory says.
-/// Errors:   of a process that has ended the number may be another one's: it is looked at before
-///           each direct copy.
+/// Errors:   the pid of a process that has ended may belong to another one: the process is checked
+///           before each direct copy.
 class memory_access final : public memory {
  public:
   memory_access(const peer_links& links, large_way large) noexcept
       : links_(&links), large_(large) {}
-  /// Null: nothing comes in any more.
+  /// Null: nothing is received any more.
   void serve(incoming* from) noexcept { from_ = from; }
   [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
 

@@ -5,7 +5,7 @@
 
 namespace headway::rails::shm {
 
-/// The ways to the peers that `connect` was called for.
+/// The send channels to the peers for which `connect` was called.
 using peer_links = peer_map<send_channel>;
 
 }  // namespace headway::rails::shm

@@ -5,15 +5,15 @@
 
 namespace headway::rails::shm {
 
-// How the pieces of a large payload go from a sender to one receiver: both take pieces by a claim,
-// so that each is copied once; the sender's go through a ring of buffers, in turns, or straight to
-// their target, told by an empty buffer; the receiver reads its own out of the sender's memory and
-// counts them.
+// The protocol by which the pieces of a large payload go from a sender to one receiver. Both ends
+// take pieces by a claim, so that each piece is copied once. The sender's pieces go through a ring
+// of buffers, in turns, or directly to their target, which an empty buffer then reports. The
+// receiver reads its pieces from the sender's memory and counts them.
 //
 //   turn of buffer b == 2 × lap       free: the sender's
 //   turn of buffer b == 2 × lap + 1   full: the receiver's
 //
-// The receiver may take back all targets, and waits for the piece that is being placed then.
+// The receiver may revoke all targets; it then waits for the piece that is being placed.
 //
 // Hazards, and the edge that removes each:
 //   half-written piece read             (P) release -> (C) acquire
@@ -31,7 +31,7 @@ template <class Turn>
   return turn.load(std::memory_order_acquire) == 2 * lap;  // (O)
 }
 
-/// It was full in this lap, and is no more.
+/// It was full in this lap, and no longer is.
 template <class Turn>
 [[nodiscard]] bool piece_is_emptied(const Turn& turn, std::uint64_t lap) noexcept {
   return turn.load(std::memory_order_acquire) > 2 * lap + 1;  // (O)
@@ -52,9 +52,10 @@ void free_piece(Turn& turn, std::uint64_t lap) noexcept {
   turn.store(2 * lap + 2, std::memory_order_release);  // (F)
 }
 
-/// Takes up to `wanted` of the `count` pieces of transfer `number`, from the first that no end
-/// took, and, unless one end copies alone, no more than half of those that are left, so that both
-/// ends finish together. How many; 0: all are taken, or the claim is already another transfer's.
+/// Takes up to `wanted` of the `count` pieces of transfer `number`, the first ones that neither end
+/// has taken, and, unless one end copies alone, no more than half of those left, so that both ends
+/// finish together. Returns how many; 0: all are taken, or the claim belongs to another transfer
+/// already.
 template <class Claim>
 [[nodiscard]] std::uint32_t claim_pieces(Claim& claim, std::uint32_t number, std::uint64_t count,
                                          std::uint32_t wanted, std::uint32_t& first,
@@ -71,7 +72,7 @@ template <class Claim>
   return 0;
 }
 
-/// The receiver has read `bytes` out of the sender's memory.
+/// The receiver has read `bytes` from the sender's memory.
 template <class Pulled>
 void count_pulled(Pulled& pulled, std::uint64_t bytes) noexcept {
   pulled.fetch_add(bytes, std::memory_order_release);  // (R)
@@ -82,8 +83,8 @@ template <class Pulled>
   return pulled.load(std::memory_order_acquire);  // (D)
 }
 
-// A target is published with the lap of its transfer's line: a sender may be done with a transfer,
-// all of it in buffers, and use the line again before the receiver reads of the first.
+// A target is published with the lap of its transfer's line: the sender may complete a transfer
+// through buffers alone, and reuse the line, before the receiver reads the first notice.
 constexpr int target_bits = 48;  ///< of an address; memory above is not lent
 
 /// 0: this address cannot be lent.
@@ -98,7 +99,7 @@ constexpr int target_bits = 48;  ///< of an address; memory above is not lent
   return lent_target(address, lap) == lent ? address : 0;
 }
 
-/// False: the receiver has taken its targets back. True: `end_placing` must follow.
+/// False: the receiver has revoked its targets. True: `end_placing` must follow.
 template <class Placing, class Revoked>
 [[nodiscard]] bool begin_placing(Placing& placing, const Revoked& revoked) noexcept {
   placing.exchange(1, std::memory_order_seq_cst);                 // (W)
@@ -112,7 +113,7 @@ void end_placing(Placing& placing) noexcept {
   placing.store(0, std::memory_order_release);  // (E)
 }
 
-/// The receiver takes its targets back. They are its own once `is_placing` has said no.
+/// Revokes the receiver's targets. They may be reused once `is_placing` returns false.
 template <class Revoked>
 void revoke_targets(Revoked& revoked) noexcept {
   revoked.exchange(1, std::memory_order_seq_cst);  // (V')

@@ -38,8 +38,8 @@ std::size_t receive_channel::take_all(std::span<event> out) noexcept {
 
 std::size_t receive_channel::take_records(std::span<event> out) noexcept {
   std::size_t count = 0;
-  // Once round the ring is all that a correct writer can have there. A broken one may leave a ring
-  // of records without an event in it, which we would read round and round.
+  // A correct writer cannot have more than one lap of the ring there. A broken one may leave a ring
+  // of records without an event, which would be read for ever.
   const std::uint64_t end = reader_.position() + reader_.memory().line_count();
   while (count < out.size() && reader_.position() < end && !broken_) {
     const std::uint64_t word = reader_.peek();
@@ -155,8 +155,8 @@ void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
   may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
 }
 
-/// Tells the sender where it may write. What comes from a thread that waits, and has time, is left
-/// to the sender, if this one works beside a computation.
+/// Publishes the target for the sender. If this process computes, a transfer that a waiting thread
+/// sent is left to the sender.
 void receive_channel::lend(transfer& t) noexcept {
   slot_control& control = *c_.slot.control;
   if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
@@ -173,8 +173,8 @@ void receive_channel::lend(transfer& t) noexcept {
   t.left = leaves && t.lent;
 }
 
-/// A record was used up at once. The writer gets lines back in order, so while older records are
-/// held its lines go back with the last of those.
+/// A record was used up. The writer gets lines back in order: while older records are held, its
+/// lines are returned with the last of those.
 void receive_channel::consume(std::uint64_t lines) noexcept {
   reader_.advance(lines);
   if (held_records_ == 0) {
@@ -193,7 +193,7 @@ void receive_channel::release(std::uint64_t lines) noexcept {
 void receive_channel::free_lines(std::uint64_t lines) noexcept {
   if (!reader_.give_back(lines)) [[likely]]
     return;
-  // Dekker with `send_channel::reserve`: it sets wants_room, fences, looks at consumed.
+  // Dekker with `send_channel::reserve`: that sets wants_room, fences, loads consumed.
   base::store_load_fence();
   auto& wanted = reader_.memory().wants_room();
   if (wanted.load(std::memory_order_relaxed) == 0) return;
@@ -232,7 +232,8 @@ std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
   return count;
 }
 
-/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost for no event.
+/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost, which stands
+/// for no event.
 std::size_t receive_channel::take_piece(event& e) noexcept {
   e.kind = event_kind::lost;
   piece_line& line = next_buffer();
@@ -240,7 +241,7 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
   const std::uint64_t bytes = line.bytes, offset = line.offset;
   transfer& t = table_[line.transfer % table_size];
   if (t.missing == 0 || t.notice.number != line.transfer) {
-    // The notice was published before the piece: it is either still in the ring, or never was.
+    // The notice was published before the piece: it is still in the ring, or never was.
     if (reader_.peek() == 0) break_off("a piece belongs to nothing");
     return 0;
   }
@@ -297,9 +298,9 @@ void receive_channel::look_at_oldest() noexcept {
   oldest_left_.store(left ? oldest_ % transfers_max + 1 : 0, std::memory_order_relaxed);
 }
 
-// --- pieces that this end reads out of the sender's memory
+// --- pieces that this end reads from the sender's memory
 
-/// The sender copies it all: beside a computation of ours. What comes behind it has time.
+/// The sender copies everything, because this process computes. What follows can wait.
 bool receive_channel::leaves_copying() const noexcept {
   const auto line = oldest_left_.load(std::memory_order_relaxed);
   return line != 0 && base::runs_in_background() &&
@@ -308,7 +309,7 @@ bool receive_channel::leaves_copying() const noexcept {
 
 bool receive_channel::pull_is_due() noexcept {
   if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
-  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half to us
+  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half of it to this end
   const std::uint64_t now = base::now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
   return now - silent_since_ns_ >= patience_ns;
@@ -352,7 +353,8 @@ std::size_t receive_channel::pull(event& e) noexcept {
   }
   transfer_line& shared = c_.slot.control->transfers[t->notice.number % transfers_max];
   if (!whole) {
-    // Memory that only its owner can read, or a dying peer: it pushes these, and all from now on.
+    // Memory that only its owner can read, or a dying peer: the peer pushes these pieces, and all
+    // later ones.
     c_.readable_pid = 0;
     may_pull_.store(false, std::memory_order_relaxed);
     c_.slot.control->pulls.store(0, std::memory_order_relaxed);
@@ -364,11 +366,11 @@ std::size_t receive_channel::pull(event& e) noexcept {
   if (said.what == exposures::answer::done && exposures::notified(t->notice.id))
     e = landed(said.token, bytes);
   arrived(*t, bytes);
-  if (t->missing == 0) c_.back->notify();  // before, a sleeper would find nothing to do
+  if (t->missing == 0) c_.back->notify();  // earlier, a sleeping sender would find nothing to do
   return bytes;
 }
 
-// --- beside all that
+// --- in other threads
 
 bool receive_channel::waiting() noexcept {
   if (reader_.waiting() || gets_.waiting()) return true;
@@ -376,7 +378,7 @@ bool receive_channel::waiting() noexcept {
   if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
   const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);
   if (piece_ready()) return true;
-  // (B) `take` moved on, and the buffer that we looked at is not the one to look at.
+  // (B) `take` has moved on, so the buffer read here is not the current one.
   return buffer_ticket_.load(std::memory_order_acquire) != before;
 }
 

@@ -15,13 +15,14 @@
 
 namespace headway::rails::shm {
 
-/// What one peer writes into a slot of my segment: reads its records, copies its pieces out, and
-/// pulls pieces from its memory where that is allowed and no end pushes. See send_channel.hpp.
+/// The receiving end of one slot of this process's segment: reads the peer's records, copies pieces
+/// from buffers, and reads pieces from the peer's memory where that is allowed and no end pushes.
+/// See send_channel.hpp.
 ///
 /// Shape:    fixed; allocates nothing.
 /// Threads:  `take`, `release` one at a time; `waiting` any thread.
 /// Progress: never waits. A call copies at most `send_channel::budget_bytes` and a piece.
-/// Errors:   what the peer wrote is checked before use; if it makes no sense the peer is lost, with
+/// Errors:   what the peer wrote is checked before use; if it is malformed the peer is lost, with
 ///           one line in the log.
 class receive_channel {
  public:
@@ -30,9 +31,9 @@ class receive_channel {
     geometry shape;
     std::size_t record_bytes_max = 0;
     std::uint32_t index = 0;       ///< of the slot
-    send_channel* back = nullptr;  ///< the way to the same peer
+    send_channel* back = nullptr;  ///< the send channel to the same peer
     exposures* exposed = nullptr;
-    pid_t readable_pid = 0;  ///< 0: its memory is not to be read
+    pid_t readable_pid = 0;  ///< 0: its memory cannot be read
   };
   void begin(const context& given) noexcept;
 
@@ -45,25 +46,26 @@ class receive_channel {
   /// Whether `take` would find something.
   [[nodiscard]] bool waiting() noexcept;
   [[nodiscard]] bool belongs_to(const send_channel& way) const noexcept { return c_.back == &way; }
-  /// The number by which `exposures` names the borrower of a part: several channels may share it.
+  /// The number under which `exposures` knows the borrower of a part: several channels may share
+  /// it.
   [[nodiscard]] unsigned holder() const noexcept { return c_.index % 64; }
-  /// After return the peer writes nothing straight into this process any more. Any thread.
-  /// Waits for the piece that it writes now; forever where it was stopped in the middle of one.
+  /// After return the peer no longer writes directly into this process. Any thread. Waits for a
+  /// piece that is being written; for ever if the peer was stopped in the middle of one.
   void take_back_targets() noexcept;
 
  private:
-  /// Announced and not yet all here: at most `transfers_max` that the sender is not done with, and
-  /// at most `pieces_max` that it is done with, the end of which still lies in a buffer.
+  /// Transfers that were announced and are not complete: at most `transfers_max` that the sender
+  /// has not finished, and at most `pieces_max` that it has, the end of which is still in a buffer.
   static constexpr std::uint32_t table_size = 64;
   static_assert(table_size >= transfers_max + pieces_max);
-  static constexpr std::uint64_t patience_ns = 4000;  // so long a silent sender is waited for
-  static constexpr std::uint32_t pull_pieces = 4;     // read at once: a call costs half a µs
+  static constexpr std::uint64_t patience_ns = 4000;  // how long to wait for a silent sender
+  static constexpr std::uint32_t pull_pieces = 4;  // read at once, because a call costs half a µs
 
   struct transfer {
     transfer_notice notice{};
     std::uint64_t missing = 0;  // bytes; 0: not active
-    bool lent = false;          // the peer may write at the target …
-    bool left = false;          // … and we leave all of it to the peer, while we compute
+    bool lent = false;          // the peer may write directly to the target …
+    bool left = false;          // … and is to copy everything, while this process computes
   };
 
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
@@ -93,7 +95,7 @@ class receive_channel {
   void serve_gets() noexcept;
   void count_active(int more) noexcept {
     active_.store(active_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more),
-                  std::memory_order_relaxed);  // ours alone to write
+                  std::memory_order_relaxed);  // only this thread writes it
   }
   void break_off(const char* why) noexcept;
 
@@ -101,8 +103,8 @@ class receive_channel {
   ring_reader<ring_memory> reader_;
   // Transfers, and 1 while gets are not answered. Written by `take`; an atomic for `waiting`.
   std::atomic<std::uint32_t> active_{0};
-  std::uint32_t held_records_ = 0;   // handed out and not released
-  std::uint64_t carried_lines_ = 0;  // used up behind a record that is still held
+  std::uint32_t held_records_ = 0;   // reported and not released
+  std::uint64_t carried_lines_ = 0;  // used up behind a record that is held
   context c_;
   bool broken_ = false;
 
@@ -110,7 +112,7 @@ class receive_channel {
 
   // Transfers:
   std::atomic<std::uint64_t> buffer_ticket_{0};  // written by `take`; an atomic for `waiting`
-  std::atomic<bool> may_pull_{false};            // at the last look there was a piece to pull
+  std::atomic<bool> may_pull_{false};            // the last look found a piece to read
   std::atomic<std::uint32_t> oldest_left_{0};    // 1 + the line of the oldest transfer, if left
   std::uint32_t oldest_ = 0;                     // no transfer before it is active
   std::uint32_t announced_ = 0;                  // number of the next notice

@@ -8,22 +8,22 @@ namespace headway::rails::shm {
 
 // A ring of records between one writer and one reader, in lines of 64 bytes.
 //
-// A record is a word and then bytes; it starts on a line and is never cut at the ring's end: what
-// is left there becomes a skip record. The word 0 says "no record yet". The reader never writes
-// into the ring, so an 8-byte message moves one line from core to core and nothing back.
+// A record is a word followed by bytes. It begins on a line and is never split at the ring's end:
+// the rest of the ring becomes a skip record. The word 0 means "no record yet". The reader never
+// writes into the ring, so an 8-byte message moves one line from core to core and nothing back.
 //
-//   lines [consumed, released)   the reader's, given back soon      (positions never wrap;
+//   lines [consumed, released)   the reader's, returned soon       (positions never wrap;
 //   lines [released, read)       handed out, not yet released        line = position % count)
 //   lines [read, written)        published, their words are not 0
-//   line  written                its word is 0, and the reader may be looking at it
+//   line  written                its word is 0, and the reader may be loading it
 //   the rest up to consumed + count: the writer's own
 //
 // Hazards, and the edge that removes each:
 //   half-written record read           (P) release store of its word -> (A) acquire load
 //   stale word taken for a record      (Z) the next line's word is zeroed before (P), carried by it
 //   record overwritten while in use    (F) release store of consumed -> (O) acquire load
-// `Memory` gives word(line), glimpse(line), consumed(), wants_room() and line_count(): a segment's
-// memory, or a model's.
+// `Memory` provides word(line), glimpse(line), consumed(), wants_room() and line_count(): a
+// segment's memory, or a model's.
 // Checked by tests/model/shm_ring_model.cpp (mutations there), tests/stress/shm_stress.cpp
 
 /// The writing end.
@@ -39,20 +39,20 @@ class ring_writer {
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept {
     const std::uint64_t at = written_ & (memory_.line_count() - 1);
     skipped_ = at + lines > memory_.line_count() ? memory_.line_count() - at : 0;
-    // One line more: the word behind the record must be ours to zero.
+    // One more line, because the word behind the record is set to zero.
     if (written_ + skipped_ + lines < limit_) [[likely]]
       return true;
     limit_ = memory_.consumed().load(std::memory_order_acquire) + memory_.line_count();  // (O)
     return written_ + skipped_ + lines < limit_;
   }
-  /// Position of the record that was reserved.
+  /// The position of the reserved record.
   [[nodiscard]] std::uint64_t position() const noexcept { return written_ + skipped_; }
 
   void publish(std::uint64_t lines, std::uint64_t word, std::uint64_t skip_word) noexcept {
     const std::uint64_t first = written_ + skipped_;
     memory_.word(first + lines).store(0, std::memory_order_relaxed);  // (Z)
     if (skipped_ != 0) [[unlikely]] {
-      // Seen only after the skip record, and carried by its release.
+      // Read only after the skip record; carried by its release.
       memory_.word(first).store(word, std::memory_order_relaxed);
       memory_.word(written_).store(skip_word, std::memory_order_release);  // (P)
     } else {
@@ -61,7 +61,7 @@ class ring_writer {
     written_ = first + lines;
   }
 
-  /// What of `consumed` the writer knows: it changes when there is more room.
+  /// The value of `consumed` that the writer last saw: it changes when there is more room.
   [[nodiscard]] std::uint64_t consumed_seen() const noexcept {
     return limit_ - memory_.line_count();
   }
@@ -70,8 +70,9 @@ class ring_writer {
  private:
   Memory memory_;
   std::uint64_t written_ = 0;
-  std::uint64_t limit_ = 0;    // first position that is not ours: consumed, as last seen, + count
-  std::uint64_t skipped_ = 0;  // lines to the ring's end that the reserved record jumps over
+  // first position that may not be written: consumed, as last seen, + count
+  std::uint64_t limit_ = 0;
+  std::uint64_t skipped_ = 0;  // lines to the ring's end, if the reserved record skips them
 };
 
 /// The reading end.
@@ -94,11 +95,11 @@ class ring_reader {
     return memory_.line_count() - (read() & (memory_.line_count() - 1));
   }
   void advance(std::uint64_t lines) noexcept {
-    // (W) release, so that whoever sees a line overwritten in `waiting` sees this as well.
+    // (W) release: a thread that sees an overwritten line in `waiting` sees this, too.
     read_.store(read() + lines, std::memory_order_release);
   }
-  /// The oldest `lines` that were advanced over are free. True: the writer was told, and wants to
-  /// hear of it: after a store-load fence, see `wants_room`.
+  /// Returns the oldest `lines` that were advanced over. True: they were published, and the writer
+  /// wants to be notified, after a store-load fence: see `wants_room`.
   [[nodiscard]] bool give_back(std::uint64_t lines) noexcept {
     released_ += lines;
     if (released_ - told_ < memory_.line_count() / 4) [[likely]]
@@ -108,8 +109,8 @@ class ring_reader {
     return true;
   }
   [[nodiscard]] bool waiting() noexcept {
-    // While another thread reads on, the line may be overwritten under our eyes, with any bytes.
-    // Then `read_` has changed, and the answer is true: it is being read.
+    // If another thread reads on, the line may be overwritten meanwhile with any bytes. Then
+    // `read_` has changed, and the answer is true: the ring is being read.
     const std::uint64_t before = read_.load(std::memory_order_acquire);
     if (memory_.glimpse(before) != 0) return true;
     return read_.load(std::memory_order_acquire) != before;  // (W)
@@ -118,7 +119,7 @@ class ring_reader {
 
  private:
   [[nodiscard]] std::uint64_t read() const noexcept {
-    return read_.load(std::memory_order_relaxed);  // written by the caller's own thread
+    return read_.load(std::memory_order_relaxed);  // written by the calling thread
   }
 
   Memory memory_;

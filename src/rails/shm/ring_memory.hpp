@@ -8,7 +8,7 @@
 
 namespace headway::rails::shm {
 
-/// The memory of one slot's ring, as ring.hpp wants it.
+/// The memory of one slot's ring, in the form that ring.hpp requires.
 class ring_memory {
  public:
   ring_memory() = default;
@@ -22,8 +22,8 @@ class ring_memory {
   [[nodiscard]] std::atomic<std::uint64_t>& word(std::uint64_t position) const noexcept {
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(line(position));
   }
-  /// A word that may have become bytes of a payload, which are no atomics: a look that
-  /// ThreadSanitizer must not see, because the caller throws away what it should not have seen.
+  /// Loads a word that may have been overwritten with payload bytes, which are not atomics. Hidden
+  /// from ThreadSanitizer; the caller discards an invalid value.
 #ifdef __clang__
   [[clang::disable_sanitizer_instrumentation]]
 #endif

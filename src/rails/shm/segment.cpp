@@ -72,13 +72,13 @@ std::string bell_of(const std::string& path) { return path + ".bell"; }
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// For both directions: a bell whose owner has died must not raise SIGPIPE.
+/// In both modes, so that a bell whose owner has died does not raise SIGPIPE.
 int open_bell(const std::string& path) noexcept {
   return ::open(bell_of(path).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/// Without this a full file system shows itself by a signal, in the middle of a copy. Not
-/// posix_fallocate: where it is not supported that one writes, beside other writers.
+/// Otherwise a full file system causes a signal in the middle of a copy. Not posix_fallocate: where
+/// that is unsupported it writes, which would race with other writers.
 bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
   int done;
   do {
@@ -87,19 +87,20 @@ bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
   return done == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/// Of the file system that `directory` is in; nothing: it has no limit, or does not say.
+/// The free bytes of the file system that holds `directory`; nothing: it has no limit, or reports
+/// none.
 std::optional<std::size_t> free_bytes(const std::string& directory) noexcept {
   struct statvfs about{};
   if (statvfs(directory.c_str(), &about) != 0 || about.f_blocks == 0) return std::nullopt;
   return std::size_t{about.f_bavail} * about.f_frsize;
 }
 
-/// This process ran out of something; the file may be there.
+/// The failure is due to a limit of this process; the file may exist.
 bool out_of_resources(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/// Why `what` does not get its memory, by errno.
+/// The reason, by errno, why `what` does not get its memory.
 std::unexpected<base::fault> no_room(const std::string& directory, std::size_t bytes,
                                      const char* what) {
   if (errno != ENOSPC && errno != ENOMEM)
@@ -153,18 +154,18 @@ base::result<std::shared_ptr<mapping>> mapping::of(int fd, std::size_t bytes) {
 
 mapping::~mapping() { munmap(base_, bytes_); }
 
-// --- my own
+// --- this process's own
 
 namespace {
 
-/// How much of a segment is kept by `create`.
+/// How much of a segment `create` reserves.
 struct kept_memory {
   geometry shape;
   std::size_t bytes = head_bytes;
 };
 
-/// All that peers need, where the file system may be too small for every sharer's; with fewer
-/// buffers for pieces, as far as that helps.
+/// All that peers need, if the file system may be too small for the segments of all sharers; with
+/// fewer piece buffers, as far as that helps.
 kept_memory keep_for(const segment_options& options) noexcept {
   constexpr std::uint32_t piece_count_min = 2;
   kept_memory kept{.shape = options.shape};
@@ -187,12 +188,13 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   made->shape_ = kept.shape;
   made->sharers_ = std::max(options.sharers, 1u);
   const token proof = random_token();
-  // No two segments ever have the same name: a sweeper that found the owner of the one dead must
-  // not remove the next one. It is the proof's beginning, which guards nothing from our own user.
+  // Segments never share a name: a sweeper that has found the owner of one dead must not remove
+  // another one. The name is the beginning of the proof, which need not be secret from the same
+  // user.
   std::uint64_t unique;
   std::memcpy(&unique, proof.data(), sizeof unique);
   const std::string path = fmt::format("{}/{}.{:016x}", options.directory, options.name, unique);
-  // The file gets its name when it is locked and filled in, so that no sweeper takes it for dead.
+  // The file gets its name after it is locked and filled in, so that no sweeper takes it for dead.
   const std::string early = fmt::format("{}/.{}.{:016x}", options.directory, options.name, unique);
   made->file_ = owned_fd(::open(early.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!made->file_.valid()) return failed_errno("open " + early, errno);
@@ -231,7 +233,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
 }
 
 segment::~segment() {
-  // A sweeper or a launcher may have taken the names away: only remove what is still this file.
+  // A sweeper or a launcher may have removed the names: removes only what is still this file.
   struct stat mine{}, named{};
   if (path_.empty() || fstat(file_.get(), &mine) != 0 || stat(path_.c_str(), &named) != 0) return;
   if (mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) remove_names(path_);
@@ -254,7 +256,8 @@ bool segment::reserve_bank(std::uint32_t slot) const noexcept {
 }
 
 void segment::ring_bell() const noexcept {
-  [[maybe_unused]] const auto written = ::write(bell_.get(), "!", 1);  // full: it rings already
+  // if it is full it is readable already
+  [[maybe_unused]] const auto written = ::write(bell_.get(), "!", 1);
 }
 
 bool segment::drain_bell() const noexcept {
@@ -276,7 +279,8 @@ base::result<> attachment::map(const address& where) {
   if (fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
       static_cast<std::size_t>(about.st_size) < head_bytes)
     return failed(fault_kind::unsupported, fmt::format("shm: {} is no segment", where.path));
-  // Looked at by read, not by mapping: a file that is cut short later would end us by a signal.
+  // Read with read(2), not mapped: if the file were cut short later, an access to the mapping would
+  // raise a signal.
   segment_label label{};
   if (pread(file_.get(), &label, sizeof label, 0) != sizeof label)
     return failed(fault_kind::unsupported, fmt::format("shm: {} is unreadable", where.path));
@@ -293,13 +297,14 @@ base::result<> attachment::map(const address& where) {
 }
 
 base::result<> attachment::claim_slot(processes::process_id me, const std::string& path) {
-  index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);  // hands out numbers: no data
+  // relaxed: it only assigns numbers
+  index_ = head().claimed.fetch_add(1, std::memory_order_relaxed);
   if (index_ >= shape_.slot_count)
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
     return no_room(directory_of(path), control_bytes, "a peer");
-  // Carried by the release of our bit in `active`.
+  // Published by the release of this slot's bit in `active`.
   slot_.control->job.store(me.job, std::memory_order_relaxed);
   slot_.control->rank_plus_one.store(me.rank + 1, std::memory_order_relaxed);
   return {};
@@ -329,7 +334,7 @@ base::result<std::unique_ptr<attachment>> attachment::attach(const address& wher
 
 namespace {
 
-/// Attachments that keep their descriptors; relaxed, it is a count.
+/// Attachments that keep their descriptors; a relaxed count.
 std::atomic<rlim_t> kept_attachments{0};
 
 rlim_t kept_attachments_max() noexcept {
@@ -363,7 +368,7 @@ segment_head& attachment::head() const noexcept {
 
 void attachment::ring_bell() const noexcept {
   const owned_fd again(bell_.valid() ? -1 : open_bell(path_));
-  // Full means that it rings already.
+  // If it is full it is readable already.
   [[maybe_unused]] const auto written = ::write(bell_.valid() ? bell_.get() : again.get(), "!", 1);
 }
 
@@ -399,9 +404,9 @@ bool attachment::owner_alive() const noexcept {
   if (process_.valid() && !process_runs()) return false;
   owned_fd again;
   const int fd = file(again);
-  // A sweeper or a launcher may have taken the name away.
+  // A sweeper or a launcher may have removed the name.
   if (fd < 0) return errno != ENOENT || pid_ == 0 || kill(pid_, 0) == 0 || errno != ESRCH;
-  // The owner holds the file's lock for life; the kernel takes it away when it dies.
+  // The owner keeps the file locked; the kernel unlocks it when the owner dies.
   if (flock(fd, LOCK_SH | LOCK_NB) != 0) return true;
   flock(fd, LOCK_UN);
   return false;

@@ -14,7 +14,7 @@
 
 namespace headway::rails::shm {
 
-/// An open file descriptor, closed in the end.
+/// An open file descriptor, closed by the destructor.
 class owned_fd {
  public:
   owned_fd() = default;
@@ -34,10 +34,10 @@ class owned_fd {
 
 /// A file's memory. All drivers of a process that map the same file share one mapping.
 ///
-/// The table of mappings is the process's, although runtimes have nothing else in common: where two
-/// of them in one process are connected, each maps its own segment and the other's.
-/// ThreadSanitizer follows addresses, so at two addresses of one word it would see neither a race
-/// nor the order that a release and an acquire make. The table keeps nothing alive.
+/// The table of mappings is global to the process, although runtimes share nothing else: if two
+/// runtimes in one process are connected, each maps its own segment and the other's.
+/// ThreadSanitizer works by address: with two mappings of the same word it would miss races and the
+/// order that a release and an acquire make. The table does not keep mappings alive.
 class mapping {
  public:
   [[nodiscard]] static base::result<std::shared_ptr<mapping>> of(int fd, std::size_t bytes);
@@ -64,23 +64,23 @@ class mapping {
 
 struct segment_options {
   std::string directory;
-  std::string name;           ///< the file's begins with it; the bell is that name and .bell
-  std::uint32_t sharers = 1;  ///< processes that may come to share the file system's memory
-  geometry shape;             ///< fewer buffers for pieces are made where memory is scarce
+  std::string name;           ///< the beginning of the file's name; the bell is that name and .bell
+  std::uint32_t sharers = 1;  ///< processes that may share the file system's memory
+  geometry shape;             ///< with fewer piece buffers if memory is scarce
 };
 
-/// My own segment: file, memory and bell. While the process lives it holds a lock on the file, so
-/// that others see its death, however it dies.
+/// The segment of this process: file, memory and bell. The process holds a lock on the file while
+/// it lives, by which others detect its death.
 ///
-/// The file system keeps memory for a slot when its peer first sends. Where it may not have enough
-/// for all sharers, memory for the slots of all of them is kept by `create`, so that a process
-/// knows at its start whether it can be reached by shared memory.
-/// Errors:   `create`: `no_memory` says how much is needed and how much there is.
+/// The file system allocates the memory of a slot when its peer first sends. If it may not have
+/// enough for all sharers, `create` allocates the memory of all slots, so that a process knows at
+/// start whether shared memory can reach it.
+/// Errors:   `create`: `no_memory`; the text says how much is needed and how much there is.
 class segment {
  public:
   [[nodiscard]] static base::result<std::unique_ptr<segment>> create(
       const segment_options& options);
-  /// Takes the names away, if they are still there.
+  /// Removes the names, if they still exist.
   ~segment();
   segment(const segment&) = delete;
   segment& operator=(const segment&) = delete;
@@ -96,7 +96,7 @@ class segment {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
   void ring_bell() const noexcept;
-  /// Takes all bytes out of the bell. True: there were some.
+  /// Reads all bytes from the bell. True: there were some.
   bool drain_bell() const noexcept;
 
  private:
@@ -110,16 +110,16 @@ class segment {
   std::string path_;
 };
 
-/// A peer's segment, with the slot in it that is mine to write.
+/// The segment of a peer, and the slot in it that this process writes.
 ///
-/// Shape:    three descriptors, as long as those of all attachments are no more than a quarter of
-///           what the process may have; else none, and each look at the peer's life and each ring
-///           opens one for a moment. A ring for which none is left is made up for when the peer
-///           looks by itself, after 100 ms.
+/// Shape:    three descriptors, while those of all attachments are at most a quarter of this
+///           process's limit; otherwise none, and each check of the peer's life and each ring opens
+///           one for a moment. If none is left for a ring, the peer finds the message at its next
+///           look, within 100 ms.
 class attachment {
  public:
-  /// `unsupported` when that segment cannot be reached or is not the one that was meant;
-  /// `no_memory` when it has no slot, or no memory for one, or this process no descriptor.
+  /// `unsupported`: the segment cannot be reached or is another one; `no_memory`: it has no slot,
+  /// or no memory for one, or this process has no descriptor.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
                                                                         processes::process_id me);
   attachment(const attachment&) = delete;
@@ -133,14 +133,14 @@ class attachment {
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
-  /// Makes the file system keep memory for the ring (or other buffers), which would otherwise
-  /// be missed in the middle of a copy, by a signal. False: there is not enough, as the log says.
+  /// Makes the file system allocate the memory of the ring (or other buffers); otherwise its lack
+  /// would show in the middle of a copy, as a signal. False: there is not enough, as the log says.
   [[nodiscard]] bool reserve_ring() noexcept;
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool reserve_replies() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
-  /// Whether its process certainly runs now, and so its pid is its own: one system call. False also
-  /// where that is not known.
+  /// Whether its process certainly runs now, so that its pid is valid: one system call. Also false
+  /// if that is unknown.
   [[nodiscard]] bool process_runs() const noexcept;
 
  private:
@@ -155,9 +155,9 @@ class attachment {
 
   owned_fd file_;
   owned_fd bell_;
-  owned_fd process_;   // a pidfd, where pids mean the same to both of us
-  bool kept_ = false;  // these three
-  pid_t pid_ = 0;      // where pids mean the same, else 0
+  owned_fd process_;   // a pidfd, if both processes see the same pids
+  bool kept_ = false;  // whether these three are kept open
+  pid_t pid_ = 0;      // if both processes see the same pids, else 0
   std::shared_ptr<mapping> memory_;
   std::string path_;
   geometry shape_;
@@ -165,8 +165,8 @@ class attachment {
   std::uint32_t index_ = 0;
 };
 
-/// Removes segments and bells of this user in `directory` whose owners are dead, but those whose
-/// names begin with `kept`: the processes of a job that start together need not look at each other.
+/// Removes segments and bells of this user in `directory` whose owners are dead, except those whose
+/// names begin with `kept`: processes of a job that start together need not check each other.
 void sweep(const std::string& directory, std::string_view kept) noexcept;
 
 constexpr const char* file_prefix = "headway-";

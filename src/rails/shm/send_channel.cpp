@@ -18,8 +18,8 @@ constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) 
   return std::uint64_t{transfer} << 32 | piece;
 }
 
-/// It was written just now, word by word: a load that covers more than what one store wrote waits
-/// until that store is through.
+/// The word was just written in parts: a load that is wider than a store has to wait for the store
+/// buffer.
 void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const auto* from = header.data();
@@ -28,7 +28,7 @@ void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
   base::copy_small(to, from, left);
 }
 
-/// The bell of a peer to which no way leads.
+/// The bell of a peer without a segment.
 constinit std::atomic<std::uint32_t> closed_bell{doorbell::closed};
 
 template <class T>
@@ -75,11 +75,11 @@ bool send_channel::begin() noexcept {
     mark_lost();
     return false;
   }
-  // From now on the peer polls this slot. Release carries our name to it.
+  // From now on the peer polls this slot. The release publishes this process's name.
   const std::uint32_t index = way_->slot_index();
   way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
                                            std::memory_order_release);
-  state_.store(state::up, std::memory_order_relaxed);  // `send` and `put` alone go by it
+  state_.store(state::up, std::memory_order_relaxed);  // read only by `send` and `put`
   return true;
 }
 
@@ -89,7 +89,7 @@ bool send_channel::reserve(std::uint64_t lines) noexcept {
       starved_at_.store(not_starved, std::memory_order_relaxed);
     return true;
   }
-  // Dekker with `receive_channel::release`: it stores consumed, fences, looks at wants_room.
+  // Dekker with `receive_channel::release`: that stores consumed, fences, loads wants_room.
   ring_.memory().wants_room().store(1, std::memory_order_relaxed);
   base::store_load_fence();
   if (ring_.reserve(lines)) return true;
@@ -123,14 +123,14 @@ post send_channel::put(const remote_place& to, std::span<const std::byte> from,
 
 post send_channel::start_transfer(const remote_place& to, std::span<const std::byte> from,
                                   std::uint64_t cookie) noexcept {
-  const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // send's own
+  const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // only `send` writes it
   if (number - done_.load(std::memory_order_acquire) == transfers_max) return post::retry;  // (D)
   if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
     mark_lost();
     return post::down;
   }
   using way = way_choice::way;
-  // One that has no choice teaches nothing, nor does one behind others.
+  // A transfer without a choice is not timed, nor is one behind others.
   const bool chooses = from.size() >= placed_bytes_min;
   const bool timed = chooses && number == done_.load(std::memory_order_relaxed);
   const bool places = chooses && writable_pid_.load(std::memory_order_relaxed) != 0 &&
@@ -142,13 +142,14 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
                                .offset = to.offset,
                                .bytes = from.size(),
                                .address = reinterpret_cast<std::uint64_t>(from.data())};
-  // The peer looks at this line only between the notice and the end of the transfer.
+  // The peer reads this line only between the notice and the end of the transfer.
   transfer_line& shared = way_->slot().control->transfers[number % transfers_max];
   shared.target.store(0, std::memory_order_relaxed);
   shared.pulled.store(0, std::memory_order_relaxed);
   shared.returned.store(0, std::memory_order_relaxed);
   shared.alone.store(0, std::memory_order_relaxed);
-  shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);  // carried by the notice
+  // published with the notice
+  shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);
   postings_[number % transfers_max] = {
       .payload = from, .cookie = cookie, .begun_ns = timed ? base::now_ns() : 0, .places = places};
   if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
@@ -174,7 +175,7 @@ post send_channel::atomic(const remote_place& at, const atomic_request& what, st
                          .number = calls_.begin(before, cookie),
                          .what = static_cast<std::uint32_t>(what.what)};
   posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks
-  calls_.began();  // before the answer can wake a thread that would not see the call
+  calls_.began();  // before the answer can wake a thread, which must see the call
   static_cast<void>(write_record(record_kind::atomic, bytes_of(call), {}));  // there is room
   return post::posted;
 }
@@ -220,7 +221,7 @@ bool send_channel::next_piece(std::uint32_t& number, std::uint32_t& piece) noexc
     if (has_buffers()) {
       if (claim_pieces(claim, number, pieces, 1, piece) != 0) return true;
     } else if (may_place(number)) {
-      return false;  // when its target is known; or the peer pulls it
+      return false;  // later, when its target is known; or the peer reads it
     }
   }
   return false;
@@ -232,12 +233,12 @@ bool send_channel::is_pulled() const noexcept {
 
 bool send_channel::has_buffers() const noexcept { return push_ || !is_pulled(); }
 
-/// The peer can read everything itself: beside a computation of ours it does.
+/// The peer can read everything itself, and should, because this process computes.
 bool send_channel::leaves_copying() const noexcept {
   return is_pulled() && base::runs_in_background();
 }
 
-/// The peer, which computes, leaves all of it to us: whoever of us comes along.
+/// The peer computes and leaves everything to this end: to any thread that polls.
 bool send_channel::copies_alone(std::uint32_t number) const noexcept {
   const auto& shared = way_->slot().control->transfers[number % transfers_max];
   return target_of(number) != 0 && shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
@@ -268,14 +269,14 @@ void send_channel::fill_buffer(std::uint32_t number, std::uint32_t piece) noexce
   const geometry& shape = way_->shape();
   posting& p = postings_[number % transfers_max];
   const std::size_t offset = std::size_t{piece} * shape.piece_bytes;
-  if (offset >= p.payload.size()) return;  // a peer that returned what it never had
+  if (offset >= p.payload.size()) return;  // the peer returned a piece that it never had
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
   const std::size_t index = buffer_ticket_ % shape.piece_count;
   std::memcpy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset, bytes);
   announce({.number = number, .offset = offset, .bytes = bytes});
 }
 
-/// A buffer is free; it becomes full, or says what was placed.
+/// A buffer is free: it is filled, or reports a placed piece.
 void send_channel::announce(const piece_told& what) noexcept {
   const std::uint32_t count = way_->shape().piece_count;
   piece_line& line = way_->slot().control->pieces[buffer_ticket_ % count];
@@ -289,7 +290,7 @@ void send_channel::announce(const piece_told& what) noexcept {
   notify();
 }
 
-/// Copies some pieces straight to their target; 0: there is nothing that may go that way now.
+/// Copies some pieces directly to their target; 0: there is nothing to copy that way now.
 std::size_t send_channel::place_some() noexcept {
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
   const std::size_t piece_bytes = way_->shape().piece_bytes;
@@ -309,7 +310,7 @@ std::size_t send_channel::place_some() noexcept {
     const auto bytes =
         p.payload.subspan(offset, std::min(count * piece_bytes, p.payload.size() - offset));
     if (!place(target + offset, bytes)) {
-      // These, and all from now on, go through buffers, or are read by the peer.
+      // These pieces, and all later ones, go through buffers, or are read by the peer.
       writable_pid_.store(0, std::memory_order_relaxed);
       shared.alone.store(0, std::memory_order_relaxed);
       notify();
@@ -352,8 +353,8 @@ bool send_channel::finished(std::uint32_t number) noexcept {
   return p.pushed + pulled_bytes(shared.pulled) >= p.payload.size();
 }
 
-/// The peer has emptied every buffer that was filled before the first question. It empties them in
-/// their order.
+/// The peer has emptied every buffer that was filled before the first call with this ticket. It
+/// empties them in order.
 bool send_channel::buffers_emptied(std::uint64_t& ticket) const noexcept {
   if (ticket == atomic_calls::not_asked) ticket = buffer_ticket_;
   const std::uint32_t count = way_->shape().piece_count;
@@ -413,7 +414,7 @@ bool send_channel::could_advance() noexcept {
       ring_.memory().consumed().load(std::memory_order_acquire) != starved)
     return true;
   if (!unfinished()) return false;
-  if (!pushing_.try_lock()) return true;  // another thread is at it: see what comes of it
+  if (!pushing_.try_lock()) return true;  // another thread pushes; its result counts
   const std::uint32_t oldest = done_.load(std::memory_order_relaxed);
   const std::uint32_t posted = posted_.load(std::memory_order_acquire);  // (T)
   bool something = calls_.answered() || gets_.answered() || bell_.is_closed() ||
@@ -436,12 +437,12 @@ void send_channel::look_after() noexcept {
     if (unfinished()) news_->store(true, std::memory_order_release);
     return;
   }
-  // Closing and then exiting is no death: look at the word again after the death was seen.
+  // Closing and then exiting is no death: check the word again after the death was seen.
   if (!way_->owner_alive() && !bell_.is_closed()) mark_lost();
 }
 
 void send_channel::leave() noexcept {
-  // Carried to a peer that finds our names gone, which the kernel does after this store.
+  // For peers that find our name gone: the kernel removes it after this store.
   if (way_) way_->slot().control->left.store(1, std::memory_order_release);
 }
 

@@ -20,19 +20,20 @@
 
 namespace headway::rails::shm {
 
-/// What I write into one peer's segment: records in the ring, and pieces of large payloads.
+/// The sending end of this process's slot in one peer's segment: records in the ring, and pieces of
+/// large payloads.
 ///
 /// A large payload (a transfer) is announced by a record. Then both ends take pieces of it by
-/// moving `claim`: this end copies its pieces into buffers of the peer's segment, from which the
-/// peer copies them out at the same time, or, where the kernel lets it and that is faster, straight
-/// to their target, once the peer has said where that is; the peer reads pieces straight out of
-/// this process when no buffer is being filled. So both ends copy at once while both are awake, and
-/// the peer needs no thread here when this end computes.
+/// moving `claim`. This end copies its pieces into buffers of the peer's segment, from which the
+/// peer copies them at the same time; or directly to their target, once the peer has published it,
+/// if the kernel permits that and it is faster. The peer reads pieces from this process's memory
+/// when no buffer is being filled. So both ends copy at the same time while both are awake, and the
+/// transfer goes on when only one of them has a thread to spare.
 ///
 /// Shape:    `transfers_max` transfers under way; allocates nothing after construction.
-/// Threads:  `send` one at a time; `advance` one at a time; both beside each other, and beside
-///           `could_advance`, `notify`, `look_after`, `mark_lost` [any thread].
-/// Progress: never waits: what another thread pushes now is not pushed twice. A call copies at most
+/// Threads:  `send` one at a time; `advance` one at a time; both at the same time, and together
+///           with `could_advance`, `notify`, `look_after`, `mark_lost` [any thread].
+/// Progress: never waits: while another thread pushes, `advance` returns. A call copies at most
 ///           `budget_bytes` and a piece.
 class send_channel {
  public:
@@ -41,11 +42,11 @@ class send_channel {
   struct context {
     peer_id peer{};
     std::uint32_t rank = 0;           ///< in its job, for the log
-    std::unique_ptr<attachment> way;  ///< null: none leads there (any more), all sends are `down`
+    std::unique_ptr<attachment> way;  ///< null: there is none (any more), all sends answer `down`
     bool fence_always = false;        ///< this process is not enlisted
-    bool push = true;                 ///< false: no buffers for a peer that pulls
-    pid_t readable_pid = 0;           ///< 0: its memory is not to be read and written
-    std::atomic<std::uint32_t>* posted_count = nullptr;  ///< of all peers, for `reap`
+    bool push = true;                 ///< false: no buffers if the peer reads the memory
+    pid_t readable_pid = 0;           ///< 0: its memory cannot be read and written
+    std::atomic<std::uint32_t>* posted_count = nullptr;  ///< sum over all peers, for `reap`
     std::atomic<bool>* news = nullptr;                   ///< set when a peer is lost or has closed
   };
   explicit send_channel(context made) noexcept;
@@ -60,13 +61,13 @@ class send_channel {
   /// Reads from an exposure of the peer, which passes the bytes through the reply buffers.
   [[nodiscard]] post get(const remote_place& from, std::span<std::byte> to,
                          std::uint64_t cookie) noexcept;
-  /// Pushes pieces and reports what is finished: sent, failed.
+  /// Pushes pieces and reports what has ended: sent, failed.
   [[nodiscard]] std::size_t advance(std::span<event> out) noexcept;
-  /// Whether `advance` would find something, or a sender that was told `retry` would now succeed.
+  /// Whether `advance` would find something, or a `send` that answered `retry` would now succeed.
   [[nodiscard]] bool could_advance() noexcept;
   [[nodiscard]] bool unfinished() const noexcept;
 
-  /// After a store into the peer's memory that it must see, awake or asleep.
+  /// After a store into the peer's memory that it must see, whether it runs or sleeps.
   void notify() noexcept {
     if (bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
@@ -78,13 +79,13 @@ class send_channel {
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
   [[nodiscard]] bool process_runs() const noexcept { return way_ && way_->process_runs(); }
-  /// This process closes: the peer may learn of it long after.
+  /// This process closes. The peer may read the mark long after.
   void leave() noexcept;
-  /// Finds out whether the peer closed or died.
+  /// Checks whether the peer has closed or died.
   void look_after() noexcept;
-  /// It died, or breaks the format. Once true, `lost` is to be reported when `report_lost` says so.
+  /// It died, or violates the format. `report_lost` says when `lost` is to be reported.
   void mark_lost() noexcept;
-  /// Whether `lost` is due: dead, and not yet reported. Reap's thread.
+  /// Whether `lost` is due: dead, and not yet reported. For the thread that reaps.
   [[nodiscard]] bool lost_is_due() const noexcept {
     return lost_.load(std::memory_order_acquire) && !lost_reported_;  // pairs with mark_lost
   }
@@ -112,9 +113,10 @@ class send_channel {
     std::uint64_t begun_ns = 0;  // 0: not timed
     bool places = false;
   };
-  static constexpr std::size_t placed_bytes_min = 128 * 1024;  // below, system calls cost more
-  static constexpr std::uint32_t placed_pieces = 4;            // at once, for the same reason
-  /// At once where the peer only waits for the end: each time wakes it.
+  // for fewer bytes, system calls cost more
+  static constexpr std::size_t placed_bytes_min = 128 * 1024;
+  static constexpr std::uint32_t placed_pieces = 4;  // at once, for the same reason
+  /// Published immediately if the peer only waits for the end, because each publication wakes it.
   static constexpr std::size_t alone_bytes = 1024 * 1024;
 
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
@@ -125,7 +127,7 @@ class send_channel {
   [[nodiscard]] post start_transfer(const remote_place& to, std::span<const std::byte> from,
                                     std::uint64_t cookie) noexcept;
   void push() noexcept HEADWAY_REQUIRES(pushing_);
-  /// Behind the last transfer of which pieces may have come back: the one at hand included.
+  /// The end of the transfers of which pieces may have been returned, the current one included.
   [[nodiscard]] std::uint32_t begun(std::uint32_t posted) const noexcept
       HEADWAY_REQUIRES(pushing_) {
     return next_push_ == posted ? posted : next_push_ + 1;
@@ -166,18 +168,19 @@ class send_channel {
   // Edges: (T) posted_ release -> acquire by the pusher; (D) done_ release -> acquire in `send`.
   alignas(line_bytes) std::atomic<std::uint32_t> posted_{0};
   std::atomic<std::uint32_t> done_{0};
-  base::spinlock pushing_;  // only ever tried
+  base::spinlock pushing_;  // only ever try-locked
   std::uint32_t next_push_ HEADWAY_GUARDED_BY(pushing_) = 0;
   std::uint64_t buffer_ticket_ HEADWAY_GUARDED_BY(pushing_) = 0;
   std::array<posting, transfers_max> postings_;
   way_choice choice_;
   atomic_calls calls_;
   get_calls gets_;
-  std::atomic<pid_t> writable_pid_;  // the pusher makes it 0 when the kernel or peer refuses
-  bool pieces_reserved_ = false;     // send's own
-  bool replies_reserved_ = false;    // the same
+  // set to 0 by the pushing thread when the kernel or the peer refuses
+  std::atomic<pid_t> writable_pid_;
+  bool pieces_reserved_ = false;   // used by `send`
+  bool replies_reserved_ = false;  // used by `send`
   std::atomic<bool> lost_{false};
-  bool lost_reported_ = false;  // reap's own
+  bool lost_reported_ = false;  // used by the reaper
   const std::uint32_t rank_;
   std::atomic<std::uint32_t>* posted_count_;
   std::atomic<bool>* news_;

@@ -5,12 +5,12 @@
 
 namespace headway::rails::shm {
 
-/// How large payloads travel.
+/// How large payloads are copied.
 enum class large_way : std::uint8_t {
-  automatic,  ///< what is faster, by whichever end is awake
+  automatic,  ///< whatever is faster, by the end that is awake
   ring,       ///< through a ring of buffers, copied by both ends at once
   kernel,     ///< by the kernel from one memory to the other, both ends half of it
-  get,        ///< the same, the receiver all of it
+  get,        ///< the same, all of it by the receiver
 };
 
 /// The user's settings of shared memory. Their units, bounds and reasons are in tunables.cpp.

@@ -15,7 +15,7 @@
 namespace headway::rails::shm {
 namespace {
 
-/// The names of all segments of the job begin like this.
+/// The prefix of the names of all segments of the job.
 std::string job_prefix(const config& c) {
   std::string name = fmt::format("{}{}-", file_prefix, c.job_name);
   std::ranges::replace_if(
@@ -32,7 +32,7 @@ bool can_read(const address& peer) {
          read_back == peer.proof;
 }
 
-/// How many processes of a job of this size are taken to run on this machine.
+/// How many processes of a job of this size are assumed to run on this machine.
 std::uint32_t sharers_of(std::uint32_t size) {
   constexpr std::uint32_t least = 16;  // tests use more processes than processors
   return std::min(size, std::max(2 * std::thread::hardware_concurrency(), least));
@@ -91,7 +91,7 @@ base::result<> shm_driver::connect(peer_id peer, std::span<const std::byte> byte
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("shm: rank {} cannot be connected", process_of(peer).rank));
   auto done = attach(peer, bytes);
-  // A thread that sleeps has to take what the peer has sent until now.
+  // A sleeping thread must wake up for what the peer has sent before.
   if (now_->in.slot_of(peer)) now_->sleep.ring();
   return done;
 }
@@ -101,16 +101,18 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
   if (!where) return std::unexpected(where.error());
   auto way = attachment::attach(*where, process_of(config_.me));
   if (way) {
-    // A process that may read another may write it: the kernel asks the same for both.
+    // A process that may read another may write it, because the kernel requires the same
+    // permission.
     const bool readable = config_.how.large != large_way::ring && can_read(*where);
     add(peer, std::move(*way), readable ? static_cast<pid_t>(where->pid) : 0);
     return {};
   }
-  // No other rail takes over: the peer, which may have room, would go on to use this one.
+  // There is no fall-back to another rail, because the peer, which may have room, would still use
+  // this one.
   if (way.error().kind == base::fault_kind::no_memory) return std::unexpected(way.error());
   const slot_control* called = now_->in.slot_of(peer);
   if (!called) return std::unexpected(way.error());
-  // It is here no more. What it has sent is received; if it has not closed, it has died.
+  // The peer's segment is gone. What it has sent is received; if it has not closed, it has died.
   send_channel& back = add(peer, nullptr, 0);
   if (called->left.load(std::memory_order_acquire) == 0) back.mark_lost();  // see leave
   return {};
@@ -151,8 +153,8 @@ std::size_t shm_driver::reap(std::span<event> out) noexcept {
   if (in.new_senders()) [[unlikely]]
     count = in.admit_senders(out);
   count += in.take(out.subspan(count));
-  // A round through all queues takes tens of nanoseconds, a look at the rings one or two. What
-  // comes while this thread is here is seen sooner by that much.
+  // A round through all queues takes tens of nanoseconds, a look at the rings one or two. Looking
+  // several times finds messages sooner.
   for (int look = 0; count == 0 && look < lingering_looks; ++look) count = in.take(out);
   if (posted_.load(std::memory_order_relaxed) != 0) count += advance_all(out.subspan(count));
   if (news_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -185,7 +187,8 @@ std::size_t shm_driver::report_losses(std::span<event> out) noexcept {
   std::size_t count = 0;
   links_.each([&](send_channel& way) {
     if (!way.lost_is_due()) return;
-    // First what it sent before, then what was posted to it, then the loss itself.
+    // First what the peer sent before, then the ends of what was posted to it, then the loss
+    // itself.
     if (now_->in.waits_from(way) || way.unfinished() || count == out.size()) {
       news_.store(true, std::memory_order_relaxed);
       return;
@@ -223,7 +226,7 @@ bool shm_driver::anything_to_do() noexcept {
 void shm_driver::tick(std::uint64_t) noexcept {
   if (!now_) return;
   links_.each([](send_channel& to) { to.look_after(); });
-  // A thread that sleeps on the bell must learn of what was found.
+  // A thread that sleeps on the bell must report what was found.
   if (news_.load(std::memory_order_relaxed)) now_->sleep.ring();
 }
 

@@ -21,13 +21,14 @@
 
 namespace headway::rails::shm {
 
-/// What the driver is told at construction.
+/// The constructor's arguments.
 struct config {
   processes::table* known = nullptr;  ///< outlives the driver, which adds callers to it
-  peer_id me{};                       ///< this process in it
-  std::string job_name;    ///< begins the files' names, with the rank; letters, digits, '-', '_',
-                           ///< '.': others are replaced
-  std::uint32_t size = 1;  ///< at most so many processes attach; it scales the rings
+  peer_id me{};                       ///< this process's number in it
+  /// the beginning of the files' names, with the rank; characters other than letters, digits, '-',
+  /// '_', '.' are replaced
+  std::string job_name;
+  std::uint32_t size = 1;  ///< at most so many processes attach; the rings are sized by it
   settings how = {};
 };
 
@@ -35,19 +36,18 @@ struct config {
 ///
 /// Every process has one segment, a file in memory, in which each peer has a slot: a ring for small
 /// messages and buffers for pieces of large ones (layout.hpp). A peer is reached by mapping its
-/// segment; where that fails, because it is in another container or on another machine, `connect`
-/// says `unsupported` and another rail carries the messages. A segment has its name as long as the
-/// driver is open, so that any process of the job may come at any time. What a peer has sent lies
-/// in this process's segment: it is received also when the peer has left, or died, before
-/// `connect`.
+/// segment; if that fails, because it is in another container or on another machine, `connect`
+/// answers `unsupported` and another rail carries the messages. A segment keeps its name while the
+/// driver is open, so that any process of the job may attach at any time. What a peer has sent is
+/// in this process's segment: it is received also if the peer has left, or died, before `connect`.
 ///
-/// Shape:    under a byte for a peer that was never met. Per pair of ranks, touched on first use:
-///           ring and pieces as `shape_for` says, by the number of processes: 128 KiB and 512 KiB
-///           up to 8, 32 KiB and 128 KiB beyond 32.
+/// Shape:    less than a byte for a peer that was never met. For a pair of ranks, allocated on
+///           first use: ring and pieces as in `shape_for`, by the number of processes: 128 KiB and
+///           512 KiB up to 8, 32 KiB and 128 KiB beyond 32.
 /// Threads:  as the contract says. While both ends are awake no call enters the kernel.
 /// Progress: never waits; `close` up to a second for what was posted.
-/// Errors:   a peer's death is seen by its lock on its segment file and by its pidfd. What peers
-///           write is never trusted.
+/// Errors:   a peer's death is detected by its lock on its segment file and by its pidfd. What
+///           peers write is never trusted.
 /// Source:   the record ring is our own (ring.hpp); piece buffers as D. Vyukov's bounded queue.
 class shm_driver final : public driver {
  public:
@@ -69,15 +69,16 @@ class shm_driver final : public driver {
   [[nodiscard]] shm_slots* slots() noexcept override;
   void close() noexcept override;
 
-  /// Sizes of a segment for so many processes, as far as the settings leave them open.
+  /// The sizes of a segment for so many processes, as far as the settings leave them open.
   [[nodiscard]] static geometry shape_for(std::uint32_t size, const settings& how = {});
 
  private:
   static constexpr std::size_t header_bytes_max = 128;
-  static constexpr int lingering_looks = 16;           // bounded: the caller holds a mask
-  static constexpr std::uint32_t awake_events = 4096;  // so many since the last sleep: long awake
+  static constexpr int lingering_looks = 16;  // bounded: the caller holds a mask
+  // more than so many since the last sleep: awake for long
+  static constexpr std::uint32_t awake_events = 4096;
 
-  /// What exists while the driver is open.
+  /// Exists while the driver is open.
   struct opened {
     opened(std::unique_ptr<segment> made, const config& given, const peer_links& links,
            exposures& exposed, std::size_t record_bytes_max)
@@ -110,8 +111,9 @@ class shm_driver final : public driver {
   peer_links links_;
   std::atomic<std::uint32_t> posted_{0};  // transfers and atomics under way, to all peers
   std::atomic<bool> news_{false};         // a peer is lost or has closed
-  std::uint32_t events_awake_ = 0;        // the reaper's; and the next
-  send_channel* next_link_ = nullptr;     // where the next round of `advance_all` begins
+  std::uint32_t events_awake_ = 0;        // used by the reaper
+  // used by the reaper: where the next round of `advance_all` begins
+  send_channel* next_link_ = nullptr;
   bool enlisted_ = false;
   memory_access memory_;
   config config_;

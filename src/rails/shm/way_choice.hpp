@@ -9,12 +9,12 @@
 
 namespace headway::rails::shm {
 
-/// How a large payload goes: through buffers, where both ends copy every byte at the same time, or
-/// straight to its target, where each end has the kernel copy half of them. Which is faster differs
-/// from machine to machine, and by size: the transfers themselves are timed, and now and then one
-/// goes the slower way to see whether it still is.
+/// Chooses the way of a large payload: through buffers, where both ends copy every byte at the same
+/// time, or directly to its target, where the kernel copies half of them for each end. Which is
+/// faster depends on the machine and the size: transfers are timed, and now and then one goes the
+/// slower way, to see whether it still is.
 ///
-/// Threads:  `choose` one at a time, `learn` one at a time, beside each other.
+/// Threads:  `choose` one at a time, `learn` one at a time, both at the same time.
 class way_choice {
  public:
   enum class way : std::uint8_t { buffers, placing };
@@ -32,15 +32,15 @@ class way_choice {
     return placing_is_faster != the_slower ? way::placing : way::buffers;
   }
 
-  /// A payload that nothing was in front of took so long.
+  /// The time of a payload that nothing was in front of.
   void learn(std::uint64_t bytes, way taken, std::uint64_t ns) noexcept {
     size_class& c = classes_[class_of(bytes)];
     auto& known = taken == way::placing ? c.placing : c.buffers;
     const std::uint64_t old = known.load(std::memory_order_relaxed);
     const std::uint64_t seen =
         std::max<std::uint64_t>(ns * 1024 / std::max<std::uint64_t>(bytes, 1), 1);
-    // The fastest count: the others met a peer that slept or computed. What became slower for good
-    // is found out by and by.
+    // The fastest ones count: the others met a peer that slept or computed. A lasting slow-down is
+    // noticed by and by.
     const std::uint64_t now =
         old == 0 || seen < old ? seen : old + (std::min(seen, 2 * old) - old + 15) / 16;
     known.store(now, std::memory_order_relaxed);

@@ -88,7 +88,7 @@ closeness closeness_of(const address& one, const address& other) {
     for (const auto& b : other.endpoints) {
       const bool equal = a.ip.family == b.ip.family && a.ip.bytes == b.ip.bytes;
       if (same_host && equal) return closeness::same_address;
-      // Two hosts with the same address: a network that each has for itself.
+      // Two hosts with the same address: each network uses it for itself.
       if (a.ip.family != b.ip.family || equal || a.ip.is_loopback() || b.ip.is_loopback()) continue;
       const bool near = a.ip.same_subnet(b.ip) && b.ip.same_subnet(a.ip);
       best = std::max(best, near ? closeness::same_subnet : closeness::same_family);
@@ -105,7 +105,7 @@ std::vector<route> routes_to(const address& theirs, std::span<const net_interfac
     if (e.ip.is_loopback()) {
       if (same_loopback) far.push_back({.to = e});
     } else if (same_loopback) {
-      // Their address is one of this namespace's own: the kernel delivers it without a network.
+      // The address belongs to this namespace: the kernel delivers it without a network.
       near.push_back({.to = e});
     } else if (auto direct = direct_route(e, ours)) {
       near.push_back(std::move(*direct));

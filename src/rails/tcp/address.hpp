@@ -12,7 +12,7 @@
 
 namespace headway::rails::tcp {
 
-/// Where a process listens.
+/// An address and port on which a process listens.
 struct endpoint {
   ip_address ip;
   std::uint16_t port = 0;
@@ -21,7 +21,7 @@ struct endpoint {
   [[nodiscard]] std::string text() const;  ///< "10.0.0.1:4711", "[fd00::1]:4711"
 };
 
-/// What `open` publishes: every chosen interface's addresses, and whose loopback it shares.
+/// What `open` publishes: the addresses of every chosen interface, and the key of the loopback.
 /// Shape:    version, count, 16 bytes of loopback key, then 20 bytes for each endpoint; at most
 ///           `endpoints_max` of them.
 struct address {
@@ -30,29 +30,29 @@ struct address {
   std::vector<endpoint> endpoints;
 
   [[nodiscard]] std::vector<std::byte> encode() const;
-  /// Nothing: no address of ours.
+  /// Nothing: the bytes are not a valid address.
   [[nodiscard]] static std::optional<address> decode(std::span<const std::byte> bytes);
 };
 
-/// How near two listeners are to each other; the same seen from either side.
+/// How near two listeners are to each other; symmetric.
 enum class closeness : std::uint8_t {
-  apart,         ///< no address of one family that could lead anywhere
-  same_family,   ///< a router may know the way
+  apart,         ///< no address of the same family that could be reached
+  same_family,   ///< a router may connect them
   same_subnet,   ///< on one network
   same_host,     ///< within one loopback
   same_address,  ///< within one loopback, on the same interface
 };
 [[nodiscard]] closeness closeness_of(const address& one, const address& other);
 
-/// One way to a peer: call `to`, and from `from` when both are on one subnet; by `device` when
-/// another interface of ours is on it too.
+/// A route to a peer: connect to `to`; from `from` if both are on one subnet; through `device` if
+/// another interface of this process is on that subnet, too.
 struct route {
   endpoint to;
   std::optional<ip_address> from = std::nullopt;
   std::string device = {};
 };
 
-/// The ways to `theirs` from interfaces with `ours`, most promising first: an address on a subnet
+/// The routes to `theirs` from interfaces with `ours`, most promising first: an address on a subnet
 /// of ours, then any other of a family that we have; loopback only within one loopback.
 [[nodiscard]] std::vector<route> routes_to(const address& theirs,
                                            std::span<const net_interface> ours,

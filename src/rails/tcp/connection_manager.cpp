@@ -35,7 +35,7 @@ base::result<std::vector<endpoint>> connection_manager::open(std::span<const net
       if (listeners_.size() == address::endpoints_max) break;
       auto l = listen_on(ip, *settings_, i.shares_subnet ? i.name : std::string());
       if (!l) {
-        // An address may come or go while we start: that of another interface is as good.
+        // An address may disappear during start-up; that of another interface will do.
         base::log(base::severity::info, "tcp:{}: {}", i.name, l.error().text);
         continue;
       }
@@ -58,7 +58,7 @@ void connection_manager::close() noexcept {
 
 void connection_manager::deadline_at_most(std::uint64_t when_ns) noexcept {
   if (when_ns < deadline_ns_.load(std::memory_order_relaxed))
-    deadline_ns_.store(when_ns, std::memory_order_relaxed);  // carries nothing, see the getter
+    deadline_ns_.store(when_ns, std::memory_order_relaxed);  // carries no data, see the getter
 }
 
 std::size_t connection_manager::seat(pending_connection&& c, std::uint32_t events) noexcept {
@@ -76,7 +76,7 @@ void connection_manager::dismiss(std::size_t slot) noexcept {
   if (!p.who) return;
   if (!p.who->outgoing()) --unauthenticated_;
   p.who.reset();
-  ++p.generation;  // events of the old one that are still to come find no place
+  ++p.generation;  // pending events of the old connection are ignored
 }
 
 // ---- calling ------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_
   call_again_at(peer, now_ns + pause);
 }
 
-// ---- being called -------------------------------------------------------------------------------
+// ---- accepted connections -----------------------------------------------------------------------
 
 void connection_manager::on_listener(std::uint64_t which, std::uint64_t now_ns) noexcept {
   if (which >= listeners_.size()) return;
@@ -170,7 +170,8 @@ void connection_manager::on_listener(std::uint64_t which, std::uint64_t now_ns) 
   }
 }
 
-/// Too many unauthenticated: the one silent for longest is dropped, if that is long enough.
+/// Too many unauthenticated: drops the one that has been silent for longest, if that is long
+/// enough.
 bool connection_manager::make_way(std::uint64_t now_ns) noexcept {
   std::size_t oldest = no_slot;
   for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -243,7 +244,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
       break;
     case connection_events::relation::together:
       v = verdict::taken;
-      // A call that was given up when the other was welcomed may be judged long after.
+      // A call that was given up when the other was welcomed may get its verdict long after.
       if (!hung_up(c.fd())) host_->called_again(peer, now_ns);
       break;
     case connection_events::relation::apart:
@@ -264,11 +265,12 @@ void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) no
   switch (c.judged()) {
     case verdict::welcome:
       return admit(std::move(c));
-    case verdict::taken:  // their call is on its way; should it fail, ours is due again
+    case verdict::taken:  // the peer's call is on its way; if it fails, we call again
       return call_again_at(peer,
                            now_ns + (host_->returning(peer) ? returning_pause_ns : taken_pause_ns));
     case verdict::gone:
-      // It may not have asked for our return yet, and calls when it does: stay ready for that.
+      // The peer may not have asked for a new connection yet, and calls when it does: wait for
+      // that.
       if (host_->returning(peer)) return call_failed(peer, ECONNRESET, now_ns);
       stop_calling(peer);
       return host_->unreachable(peer, false);
@@ -299,7 +301,7 @@ void connection_manager::on_time(std::uint64_t now_ns) noexcept {
   }
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const auto* c = places_[i].who.get();
-    // One that we called and reached may compute for long before it answers.
+    // A peer that was reached may compute for long before it answers.
     if (!c || (c->outgoing() && c->connected())) continue;
     const auto due = c->since_ns() + (c->outgoing() ? call_ns : unauthenticated_ns);
     if (now_ns < due) {

@@ -20,7 +20,7 @@
 
 namespace headway::rails::tcp {
 
-/// What an epoll word means: a kind, and an index with a generation or a peer's number.
+/// The user data of an epoll event: a kind, and an index with a generation or a peer's number.
 enum class watch_kind : std::uint8_t { bell, listener, pending, link };
 [[nodiscard]] constexpr std::uint64_t watch_word(watch_kind kind, std::uint64_t which) noexcept {
   return static_cast<std::uint64_t>(kind) << 56 | which;
@@ -37,37 +37,37 @@ class connection_events {
  public:
   enum class relation : std::uint8_t { apart, together, over };
   [[nodiscard]] virtual relation relation_to(std::uint32_t peer) const noexcept = 0;
-  /// Both sides have proved themselves and agreed on this connection.
+  /// Both sides are authenticated and agree on this connection.
   virtual void connected(std::uint32_t peer, unique_fd fd) noexcept = 0;
-  /// Every way to `peer` has been tried for long enough, or it has told that it is over. `refused`:
-  /// its machine answers, and no process listens there.
+  /// Every route to `peer` has been tried for long enough, or the peer has said that it is over.
+  /// `refused`: its machine answers, but no process listens.
   virtual void unreachable(std::uint32_t peer, bool refused) noexcept = 0;
-  /// We had a connection with `peer` and call to have another.
+  /// We had a connection to `peer` and are making another one.
   [[nodiscard]] virtual bool returning(std::uint32_t peer) const noexcept = 0;
-  /// `peer`, with which we are together, has proved itself on another connection.
+  /// `peer`, to which a connection is up, has authenticated itself on another one.
   virtual void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept = 0;
 
  protected:
   ~connection_events() = default;
 };
 
-/// Makes one connection for each pair that wants one: listens, calls, drops callers that do not
-/// know the job's secret.
+/// Makes one connection for each pair of processes that wants one: listens, calls, and drops
+/// callers that do not prove the job's secret.
 ///
-/// Both ends may call at once. A caller commits itself by its proof, and from then on the other
-/// side may welcome it; before, it can hang up and nothing is lost. So: the process with the lower
-/// name (job, then rank), asked for its verdict on a proved caller, says `taken` when its own call
-/// is committed, else it drops its own call and welcomes. The higher one always welcomes and drops
-/// its own call: the lower one,
-/// which has proved itself on this connection, will answer `taken` on the other or has done so. At
-/// most one connection is ever welcomed, and no frame is sent before the welcome: none can be lost
-/// or overtaken.
+/// Both ends may call at the same time. A caller is committed once it has sent its proof: from then
+/// on the other side may welcome it; before, it can hang up without loss. The process with the
+/// lower name (job, then rank) decides on an authenticated caller: if its own call is committed it
+/// answers `taken`, else it drops its own call and welcomes. The higher one always welcomes and
+/// drops its own call: the lower one, which has sent its proof here, answers `taken` there. So at
+/// most one connection is welcomed, and no frame is sent before the welcome: none can be lost or
+/// overtaken.
 ///
-/// Shape:    at most `unauthenticated_max` connections without a proof of the secret, each for at
-///           most `unauthenticated_ns`; new ones wait in the kernel meanwhile.
-/// Threads:  the reaper's; `next_deadline_ns` any.
+/// Shape:    at most `unauthenticated_max` connections that have not proved the secret, each for at
+///           most `unauthenticated_ns`; further ones wait in the kernel.
+/// Threads:  the reaper; `next_deadline_ns` any.
 /// Progress: never waits.
-/// Errors:   what unauthenticated callers do changes nothing (see rate_limited_log).
+/// Errors:   what unauthenticated callers do has no effect but a line in the log (see
+///           rate_limited_log).
 class connection_manager {
  public:
   static constexpr std::size_t unauthenticated_max = 64;
@@ -75,7 +75,7 @@ class connection_manager {
   static constexpr std::uint64_t silent_unauthenticated_ns = 1'000'000'000;
   static constexpr std::uint64_t call_ns = 3'000'000'000;  ///< for one route to answer
 
-  /// A caller that has proved itself is added to `known`.
+  /// Adds authenticated callers to `known`.
   connection_manager(connection_events& h, watch_set& watch, processes::table& known,
                      const credentials& own, const settings& s);
 
@@ -83,18 +83,18 @@ class connection_manager {
   [[nodiscard]] base::result<std::vector<endpoint>> open(std::span<const net_interface> on);
   void close() noexcept;
 
-  /// `routes` lead to `peer`, the same ones each time.
+  /// `routes` lead to `peer`; always the same ones.
   void call(std::uint32_t peer, std::span<const route> routes, std::uint64_t now_ns) noexcept;
   void stop_calling(std::uint32_t peer) noexcept;
   void on_pending(std::uint64_t which, std::uint64_t now_ns) noexcept;
   void on_listener(std::uint64_t which, std::uint64_t now_ns) noexcept;
   void on_time(std::uint64_t now_ns) noexcept;
 
-  /// A connection is in the making: look at the watch set often.
+  /// A connection is being made: poll the watch set often.
   [[nodiscard]] bool busy() const noexcept { return calling_.size() + unauthenticated_ > 0; }
-  /// When `on_time` has something to do; never: UINT64_MAX. [any thread]
+  /// When `on_time` has something to do; UINT64_MAX: never. [any thread]
   [[nodiscard]] std::uint64_t next_deadline_ns() const noexcept {
-    return deadline_ns_.load(std::memory_order_relaxed);  // a hint, looked at again in `on_time`
+    return deadline_ns_.load(std::memory_order_relaxed);  // a hint, checked again in `on_time`
   }
 
  private:
@@ -114,7 +114,7 @@ class connection_manager {
     std::uint32_t generation = 0;
   };
 
-  /// Of a call of ours, or of a caller that has proved itself.
+  /// Of a call of ours, or of an authenticated caller.
   [[nodiscard]] std::uint32_t number_of(const pending_connection& c) const noexcept {
     return static_cast<std::uint32_t>(known_->add(c.peer()));
   }
@@ -142,7 +142,7 @@ class connection_manager {
   const settings* settings_;
   std::vector<listener> listeners_;
   std::uint64_t paused_until_ns_ = 0;                    // 0: listening
-  std::unordered_map<std::uint32_t, partner> partners_;  // that we have called, or that called us
+  std::unordered_map<std::uint32_t, partner> partners_;  // processes called, or that have called
   std::vector<std::uint32_t> calling_;
   std::vector<place> places_;
   std::size_t unauthenticated_ = 0;

@@ -45,7 +45,7 @@ handshake handshake::answer(const credentials& own) noexcept {
   return {own, authentication::handshake::responder(own.secret, tcp_protocol)};
 }
 
-/// Reads the hello. The answerer is the process that was meant, and the dialler another one.
+/// Reads the hello. It must name this process as the answerer, and another one as the dialler.
 bool handshake::is_for_us() noexcept {
   const auto both = names::unpacked(talk_.hello());
   peer_ = both.dialler;

@@ -10,25 +10,25 @@
 
 namespace headway::rails::tcp {
 
-/// Which process this is, and the secret that it shares with those that it may talk to.
+/// The name of this process, and the secret that the processes of the job share.
 struct credentials {
   authentication::key secret{};
   processes::process_id self{};
 };
 
-/// The answering side's decision about a dialler that has proved itself.
+/// The answering side's decision about an authenticated dialler.
 enum class verdict : std::uint8_t {
   welcome = 1,  ///< this connection is the one to use
   taken = 2,    ///< another connection of the same pair is or will be
-  gone = 3,     ///< the pair's connection has been and is no more
+  gone = 3,     ///< the pair's connection has been closed for good
 };
 
-/// The authenticated handshake of a connection between two processes: the hello names both as
-/// (job, rank), the decision is a verdict.
+/// The authenticated handshake of a connection between two processes. The hello contains the names
+/// of both (job, rank), the decision is a verdict.
 /// Shape:    messages of 72, 64, 32 and 40 bytes.
-/// Threads:  none.
-/// Errors:   `broken` for ever after the first message that does not fit. A hello for another
-///           process, or from one of the same name, is broken too.
+/// Threads:  the caller serializes.
+/// Errors:   `broken` for ever after the first invalid message. A hello for another process, or
+///           from one with our own name, is invalid, too.
 /// Source:   authentication/handshake.hpp. Fuzzed by tests/fuzz/tcp_handshake_fuzz.cpp.
 class handshake {
  public:
@@ -38,21 +38,22 @@ class handshake {
   [[nodiscard]] static handshake answer(const credentials& own) noexcept;
 
   [[nodiscard]] stage now() const noexcept { return talk_.now(); }
-  /// The other side. For the answerer: after `hello`, a claim; from `judging` on, the truth.
+  /// The name of the other side. For the answerer: after `hello` unproved; from `judging` on
+  /// proved.
   [[nodiscard]] processes::process_id peer() const noexcept { return peer_; }
   /// Of a handshake that is `finished`.
   [[nodiscard]] verdict judged() const noexcept { return judged_; }
 
-  /// What to send now; report what went out by `sent`.
+  /// What to send now; report by `sent` how much was sent.
   [[nodiscard]] std::span<const std::byte> output() const noexcept { return talk_.output(); }
   void sent(std::size_t bytes) noexcept { talk_.sent(bytes); }
 
-  /// Where to read the next bytes to, at most so many; report what came by `received`. Empty:
-  /// nothing is expected now.
+  /// Where to read the next bytes to, and at most how many; report by `received` how many came.
+  /// Empty: nothing is expected now.
   [[nodiscard]] std::span<std::byte> wanted() noexcept { return talk_.wanted(); }
   stage received(std::size_t bytes) noexcept;
 
-  /// The answerer, at `judging`.
+  /// For the answerer, at `judging`.
   void decide(verdict v) noexcept;
 
  private:

@@ -11,8 +11,8 @@
 namespace headway::rails::tcp {
 namespace {
 
-// How far to read ahead of frames that are not known yet: enough for many small packets in one
-// call, little enough that of a large payload not much is copied twice.
+// How far to read ahead of frames that are not parsed yet: many small packets fit in one call, and
+// not much of a large payload is copied twice.
 constexpr std::size_t ahead_bytes = 64 * 1024;
 
 }  // namespace
@@ -56,7 +56,7 @@ bool input::make_room(std::size_t bytes) noexcept {
   }
   if (block::bytes - end_ >= bytes) return true;
   const auto count = available();
-  const auto place = begin_ & 7;  // frames stay aligned wherever they move
+  const auto place = begin_ & 7;  // frames keep their alignment
   if (block_->unreleased == 0) {
     std::memmove(block_->data.data() + place, front(), count);
   } else {
@@ -92,7 +92,7 @@ void input::landed(std::uint64_t token, std::size_t bytes, event_sink& out) noex
   }
 }
 
-/// Copies what came in with the frame to its place. False: the piece breaks its bounds.
+/// Copies what was read with the frame to its place. False: the piece is out of bounds.
 bool input::land_buffered(event_sink& out) noexcept {
   const auto bytes = std::min(piece_left_, available());
   const auto said = table().use(
@@ -165,7 +165,7 @@ input::parsing input::parse_frame(event_sink& out) noexcept {
   return parsing::needs_events;
 }
 
-/// Goes through what is in the block until bytes or room for events run out.
+/// Parses the block until its bytes or the room for events are used up.
 input::parsing input::parse(event_sink& out) noexcept {
   while (block_) {
     if (piece_left_ > 0) {
@@ -211,7 +211,7 @@ std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
   const auto bytes = std::min(piece_left_, bytes_max);
   const bool whole = bytes == piece_left_;
   if (whole && !make_room(ahead_bytes)) return errno = ENOBUFS, -1;
-  // When another piece follows, only its frame is read along: its payload has a better place.
+  // If another piece follows, only its frame is read along: its payload is read to its place later.
   std::size_t at = 0;
   std::size_t ahead = 0;
   if (whole) {

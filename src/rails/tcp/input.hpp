@@ -14,25 +14,25 @@
 
 namespace headway::rails::tcp {
 
-/// Where received bytes lie until the module above has released them.
+/// A buffer that holds received bytes until the module above has released them.
 struct block {
   static constexpr std::size_t bytes = 256 * 1024;
-  std::uint32_t unreleased = 0;  ///< events that point into it
-  bool filling = false;          ///< some connection still reads into it
+  std::uint32_t unreleased = 0;  ///< events that refer to its bytes
+  bool filling = false;          ///< some connection reads into it
   alignas(64) std::array<std::byte, bytes> data;
 };
 
-/// The blocks of one driver. The last one given back is the next one taken, so that all
-/// connections of a quiet program use the same warm memory.
+/// The blocks of one driver. The one that was released last is reused first, so that all
+/// connections of a quiet program share the same warm memory.
 /// Shape:    grows one by one up to a limit, and keeps what it has.
-/// Threads:  the reaper's.
+/// Threads:  the reaper.
 class block_pool {
  public:
   explicit block_pool(std::size_t blocks_max) noexcept : blocks_max_(blocks_max) {}
   void limit_to(std::size_t blocks_max) noexcept { blocks_max_ = blocks_max; }
-  /// Null: as many as there may be are in use.
+  /// Null: the maximum is in use.
   [[nodiscard]] block* take() noexcept;
-  /// Takes it back when no connection reads into it and no event points into it.
+  /// Frees the block when no connection reads into it and no event refers to it.
   void settle(block& b) noexcept;
 
  private:
@@ -55,15 +55,15 @@ class event_sink {
   std::size_t count_ = 0;
 };
 
-/// Turns the bytes of one connection into events.
+/// Parses the bytes of one connection into events.
 ///
 /// Small frames are read many at a time into a block and handed out in place. The payload of a
 /// piece is read by the kernel straight into its exposure, with the block behind it in the same
 /// call.
 ///
-/// Threads:  the reaper's.
+/// Threads:  the reaper.
 /// Progress: never waits; one call reads at most `budget` bytes.
-/// Errors:   `broken` when the peer breaks the format; pieces for exposures that are withdrawn are
+/// Errors:   `broken` when the peer violates the format; pieces for withdrawn exposures are
 ///           dropped.
 class input {
  public:
@@ -71,7 +71,7 @@ class input {
     waiting,  ///< the kernel has no more for now
     more,     ///< stopped early: events or budget ran out, call again
     ended,    ///< the peer has closed, or the connection failed: nothing more comes
-    broken,   ///< the peer breaks the format
+    broken,   ///< the peer violates the format
   };
 
   input(block_pool& blocks, memory_tables& memory, peer_id peer) noexcept
@@ -83,11 +83,11 @@ class input {
   state read(int fd, event_sink& out, std::size_t budget) noexcept;
 
   [[nodiscard]] bool said_goodbye() const noexcept { return goodbye_; }
-  /// Bytes of a large payload that are known to follow: a sleeper need not be woken before.
+  /// Bytes of a large payload that are known to follow: a wake-up before they come is useless.
   [[nodiscard]] std::size_t awaited_bytes() const noexcept {
     return piece_left_ == 0 ? 0 : piece_left_ + trailer_bytes();
   }
-  /// What the peer has asked of this process's memory, in its order: to be answered and removed.
+  /// The peer's requests for this process's memory, in order: to be answered and removed.
   [[nodiscard]] std::deque<asked_request>& asked() noexcept { return asked_; }
   void stop() noexcept;
 
@@ -96,12 +96,12 @@ class input {
 
   [[nodiscard]] std::size_t available() const noexcept { return end_ - begin_; }
   [[nodiscard]] const std::byte* front() const noexcept { return block_->data.data() + begin_; }
-  /// Behind the piece's payload: padding, and when another piece follows, its frame.
+  /// What follows the piece's payload: padding, and, if another piece follows, its frame.
   [[nodiscard]] std::size_t trailer_bytes() const noexcept {
     return padding_ + (more_pieces_ ? frame_bytes : 0);
   }
 
-  /// The next place in the block whose padding ends at an aligned byte: frames lie aligned.
+  /// The next position in the block at which the padding ends aligned: frames are aligned.
   [[nodiscard]] std::size_t place_behind_padding() const noexcept {
     return ((end_ + 15) & ~std::size_t{7}) - padding_;
   }
@@ -134,10 +134,10 @@ class input {
   block_pool* blocks_;
   memory_tables* memory_;
   peer_id peer_;
-  block* block_ = nullptr;  // none while nothing waits in it
+  block* block_ = nullptr;  // null while it holds nothing
   std::size_t begin_ = 0;   // [begin_, end_) of the block is not parsed yet
   std::size_t end_ = 0;
-  std::size_t needed_ = 0;  // of the frame at the front, whole; 0: not known
+  std::size_t needed_ = 0;  // size of the frame at the front; 0: not known
   bool goodbye_ = false;
   bool out_of_bounds_ = false;
   std::deque<asked_request> asked_;
@@ -146,7 +146,7 @@ class input {
   std::uint64_t id_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t piece_left_ = 0;
-  std::size_t padding_ = 0;  // to skip when the payload is in
+  std::size_t padding_ = 0;  // to skip after the payload
   bool more_pieces_ = false;
 };
 

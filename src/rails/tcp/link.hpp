@@ -21,18 +21,18 @@
 
 namespace headway::rails::tcp {
 
-/// What this process has with one peer.
-/// Threads:  `lock` guards what the sender and the reaper share. It is held across one non-blocking
-///           `sendmsg`, at most a segment long: the two that may meet there are this peer's one
-///           sender and the reaper, and the latter only tries the lock.
+/// The connection to one peer, and its state.
+/// Threads:  `lock` guards what the sender and the reaper share. It is held during one non-blocking
+///           `sendmsg` of at most a segment. Only this peer's one sender and the reaper use it, and
+///           the reaper only tries.
 struct link {
   enum class state : std::uint8_t {
     apart,    ///< nothing was sent yet
     calling,  ///< packets wait for the connection
     up,
-    leaving,  ///< the peer has said good-bye; what was posted is being reported as failed
+    leaving,  ///< the peer has said goodbye; posted packets are being reported as failed
     left,
-    losing,  ///< the peer is gone; what was posted is being reported as failed
+    losing,  ///< the peer is gone; posted packets are being reported as failed
     lost,
   };
 
@@ -41,36 +41,37 @@ struct link {
 
   const std::uint32_t peer;  ///< its number in the table of processes
   const std::uint32_t rank;  ///< in its job, for the log
-  /// `connect` has been called; else the peer has called us, and nothing is read from it yet.
-  /// Edge (K): release in `connect` -> acquire in `link_reader::read`.
+  /// `connect` was called; otherwise the peer has called us, and nothing is read from it yet. Edge
+  /// (K): release in `connect` -> acquire in `link_reader::read`.
   std::atomic<bool> known{false};
   base::spinlock lock;
   state now HEADWAY_GUARDED_BY(lock) = state::apart;
-  bool write_failed HEADWAY_GUARDED_BY(lock) = false;     // the reaper will find out why
-  bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;     // by this process, while closing
-  bool watching_output HEADWAY_GUARDED_BY(lock) = false;  // the watch set tells when there is room
-  bool sever HEADWAY_GUARDED_BY(lock) = false;            // the reaper is to give the connection up
-  bool revived HEADWAY_GUARDED_BY(lock) = false;          // `restored` is due when it is up
-  std::vector<route> routes HEADWAY_GUARDED_BY(lock);     // constant once `known`
+  bool write_failed HEADWAY_GUARDED_BY(lock) = false;  // the reaper will find out why
+  bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;  // by this process, while closing
+  // the watch set reports when there is room
+  bool watching_output HEADWAY_GUARDED_BY(lock) = false;
+  bool sever HEADWAY_GUARDED_BY(lock) = false;         // the reaper is to cut the connection
+  bool revived HEADWAY_GUARDED_BY(lock) = false;       // report `restored` when it is up
+  std::vector<route> routes HEADWAY_GUARDED_BY(lock);  // constant once `known`
   output out HEADWAY_GUARDED_BY(lock);
   unique_fd fd;  // changed by the reaper, under the lock; read by it without
 
-  // Of `wake_up`:
+  // For `wake_up`:
   std::atomic<bool> requested{false};  // it is in the list of requests
   link* next_request = nullptr;
 
-  // The reaper's alone:
+  // Only the reaper:
   std::unique_ptr<input> in;
   int low_water = 1;
   bool ready = false;    // in the list of links that have more to parse
   bool serving = false;  // in the list of links that have requests to answer
-  bool refused = false;  // the peer's machine says that no process listens
+  bool refused = false;  // the peer's machine reports that no process listens
   std::uint64_t up_since_ns = 0;
-  base::waiting_report silence;  // of the peer's machine
+  base::waiting_report silence;  // for the log: the peer's machine does not answer
 };
 
-/// The links of one driver, by the peer's number: of the peers that `connect` was called for, and
-/// of those that have called us.
+/// The links of one driver, by the peer's number: of peers for which `connect` was called, and of
+/// peers that have called us.
 /// Threads:  any.
 class link_table {
  public:
@@ -80,7 +81,7 @@ class link_table {
   [[nodiscard]] link* find(peer_id peer) const noexcept { return all_.find(peer); }
   /// Of a peer that was met.
   [[nodiscard]] link& at(std::uint32_t peer) const noexcept { return *all_.find(peer_id{peer}); }
-  /// Made, if it was not met yet.
+  /// Created if the peer was not met yet.
   [[nodiscard]] link& meet(std::uint32_t peer) {
     const base::lock_guard guard(making_);
     const peer_id id{peer};
@@ -96,7 +97,7 @@ class link_table {
   peer_map<link> all_;
   const processes::table* known_;
   const std::size_t segment_bytes_;
-  base::mutex making_;  // cold: `connect` and the reaper may meet the same peer at once
+  base::mutex making_;  // cold: `connect` and the reaper may create the same one
 };
 
 }  // namespace headway::rails::tcp

@@ -5,7 +5,7 @@
 
 namespace headway::rails::tcp {
 
-/// Cuts connections and has them made again: the reaper does it, when it is told.
+/// Cuts and restores connections: leaves a request, which the reaper executes.
 /// Threads:  any.
 class link_health final : public health {
  public:

@@ -10,14 +10,14 @@
 namespace headway::rails::tcp {
 namespace {
 
-// Below, waking once for each arrival is no burden.
+// Below this size a wake-up for each arrival is cheap enough.
 constexpr std::size_t low_water_bytes_min = 64 * 1024;
 
-// How long to wait for more of a large payload: about what a wake-up takes, in which a sender on
+// How long to wait for more of a large payload: about the cost of a wake-up, in which a sender on
 // the same machine copies some hundred kilobytes (docs/experiments/E16.md).
 constexpr std::uint64_t linger_ns = 30'000;
 constexpr int relaxes_between_reads = 16;
-constexpr unsigned in_vain_max = 6;  // then one in 63 is tried
+constexpr unsigned in_vain_max = 6;  // afterwards one time in 63
 
 }  // namespace
 
@@ -66,10 +66,10 @@ void link_reader::nothing_came(event_sink& out) noexcept {
   if (out.count() == 0) raise_low_water();
 }
 
-/// A reader that sleeps between the parts of a payload, while a sender on the same machine copies
-/// them, is woken too late each time, and copies behind the sender what it could copy beside it.
-/// Where parts come slowly lingering is given up, and tried again from time to time. Not beside a
-/// computation, whose processor it would take.
+/// If the reader sleeps between the parts of a payload while a sender on the same machine copies
+/// them, each wake-up is late, and the two copies do not overlap. So it waits a moment; if parts
+/// come slowly it stops doing so, and tries again from time to time. Not while the process
+/// computes: the wait would take a processor from it.
 void link_reader::linger(event_sink& out) noexcept {
   if (base::runs_in_background()) return;
   if (lingers_left_out_ > 0) {
@@ -87,11 +87,10 @@ void link_reader::linger(event_sink& out) noexcept {
   lingers_left_out_ = (1u << lingered_in_vain_) - 1;
 }
 
-/// While megabytes come in, a sleeper is woken for many of them at once, and early enough to copy
-/// most of the last one beside the sender. Never for more than what is known to follow: the low
-/// water is lowered before it could keep the last bytes from being seen. It is raised where nothing
-/// came, as before every sleep: a reader that is awake needs none, and each change is a system
-/// call.
+/// While megabytes come in, one wake-up serves many bytes, early enough to copy most of the last
+/// ones while the sender still copies. The low-water mark never exceeds what is known to follow: it
+/// is lowered before it could delay the last bytes. It is raised only where nothing came, before a
+/// sleep, because a running reader needs no mark, and each change is a system call.
 void link_reader::raise_low_water() noexcept {
   for (std::size_t i = 0; i < recent_count_; ++i) {
     auto& l = links_->at(recent_[i]);

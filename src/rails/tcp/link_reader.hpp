@@ -9,19 +9,19 @@
 
 namespace headway::rails::tcp {
 
-/// Reads the connections: which, in which order, and for how long to wait for what follows.
-/// Threads:  the reaper's.
+/// Reads the connections. Chooses which, in which order, and how long to wait for what follows.
+/// Threads:  the reaper.
 /// Progress: one read moves at most `budget_bytes`; `linger` waits some microseconds.
 class link_reader {
  public:
   static constexpr std::size_t budget_bytes = 2 * 1024 * 1024;
 
-  /// What is told of a connection that was read.
+  /// The results of a read.
   class listener {
    public:
-    /// Nothing more comes from it; `broken`: the peer breaks the format.
+    /// Nothing more comes on it; `broken`: the peer violates the format.
     virtual void ended(std::uint32_t peer, bool broken) noexcept = 0;
-    /// The peer has asked for this process's memory.
+    /// The peer requests this process's memory.
     virtual void asked(std::uint32_t peer) noexcept = 0;
 
    protected:
@@ -32,16 +32,16 @@ class link_reader {
       : links_(&links), told_(&told), low_water_bytes_max_(low_water_bytes) {}
 
   void read(std::uint32_t peer, event_sink& out) noexcept;
-  /// Reads on where a read stopped early.
+  /// Continues reads that stopped early.
   void read_ready(event_sink& out) noexcept;
   [[nodiscard]] bool any_ready() const noexcept { return !ready_.empty(); }
-  /// Reads the connections that had something last.
+  /// Reads the connections that had data recently.
   void read_recent(event_sink& out) noexcept;
   [[nodiscard]] std::size_t recent() const noexcept { return recent_count_; }
-  /// Nothing came: waits for what is known to follow, then lets a sleeper sleep longer.
+  /// Called when nothing came: waits for what is known to follow, then raises low-water marks.
   void nothing_came(event_sink& out) noexcept;
 
-  /// It had something last, or is new.
+  /// It had data recently, or is new.
   void touch(std::uint32_t peer) noexcept;
   /// It is closed.
   void forget(std::uint32_t peer) noexcept;
@@ -60,9 +60,9 @@ class link_reader {
   std::vector<std::uint32_t> ready_now_;
   std::array<std::uint32_t, recent_max> recent_{};
   std::size_t recent_count_ = 0;
-  bool more_follows_ = false;      // of a large payload, part of which came last
-  unsigned lingered_in_vain_ = 0;  // times, one after the other
-  unsigned lingers_left_out_ = 0;  // still to be, because of that
+  bool more_follows_ = false;      // of a large payload that has come in part
+  unsigned lingered_in_vain_ = 0;  // times in succession
+  unsigned lingers_left_out_ = 0;  // still to skip, because of that
 };
 
 }  // namespace headway::rails::tcp

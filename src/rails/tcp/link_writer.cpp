@@ -16,7 +16,7 @@
 namespace headway::rails::tcp {
 namespace {
 
-// Up to here one copy into one buffer is cheaper than a gather list.
+// Up to this size, one copy into one buffer is cheaper than a gather list.
 constexpr std::size_t flat_bytes_max = 2048;
 
 ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t whole) noexcept {
@@ -73,20 +73,20 @@ post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
   return queue(l, peer, p, wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
 }
 
-/// An empty queue takes every packet: one that has gone out in part is never refused.
+/// An empty queue accepts every packet: one that has partly left is never refused.
 post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_t sent) noexcept {
   const bool copy = p.payload.size() <= inline_bytes_max;
   if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
-    fail(l);  // no memory for the rest of a frame that has begun
+    fail(l);  // no memory for the rest of a frame
     return post::down;
   }
   if (l.now == link::state::up) watch_output(l, peer, true);
   return copy ? post::done : post::posted;
 }
 
-/// What was just queued, where nothing was before, leaves at once as far as it can.
+/// If nothing was queued before, sends at once as much as possible.
 void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
                                  std::size_t& done) noexcept {
   if (l.now != link::state::up) return;
@@ -153,7 +153,7 @@ void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
   if (l.now != link::state::up || l.write_failed || l.goodbye_said) return asked.clear();
   while (!asked.empty() && answer_part(l, peer_id{peer}, memory, asked.front()))
     if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
-  // While requests are left something is queued, and the watch set reports when it has gone.
+  // While requests are left something is queued, and the watch set reports when it has been sent.
   if (!l.out.empty()) watch_output(l, peer, true);
 }
 

@@ -14,9 +14,9 @@
 
 namespace headway::rails::tcp {
 
-/// Writes to one connection: hands frames to the kernel, and queues what it does not take.
-/// Threads:  the link's lock is held, which is what each function needs.
-/// Progress: never waits. One call hands the kernel what one `sendmsg` takes.
+/// Writes to one connection: gives frames to the kernel, and queues what it does not take.
+/// Threads:  every function requires the link's lock.
+/// Progress: never waits. One call gives the kernel what one `sendmsg` takes.
 class link_writer {
  public:
   static constexpr std::size_t inline_bytes_max = 8 * 1024;
@@ -32,19 +32,19 @@ class link_writer {
   /// Sends a request for the peer's memory. False: no room now.
   [[nodiscard]] bool request(link& l, std::uint32_t peer, const remote_place& at,
                              const memory_request& what) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Queues answers to what the peer has asked for, as far as there is room.
+  /// Queues answers to the peer's requests, as far as there is room.
   void answer(link& l, std::uint32_t peer, memory_tables& memory,
               std::deque<asked_request>& asked) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Hands the kernel what one call takes. Returns how many payloads may be reused now.
+  /// Gives the kernel what one call takes. Returns how many payloads may be reused now.
   std::size_t write_some(link& l, cookies& done, bool& blocked) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Nothing more can be written: what has arrived may still be read, then the reaper sees the end
+  /// Nothing more can be written. What has arrived may still be read; then the reaper meets the end
   /// of the connection.
   void fail(link& l) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Whether the watch set tells when the connection takes more.
+  /// Whether the watch set reports when the connection has room.
   void watch_output(link& l, std::uint32_t peer, bool on) noexcept HEADWAY_REQUIRES(l.lock);
-  /// The same, of a connection that is added or closed at this moment.
+  /// The same, for a connection that is being added or closed.
   void set_watching(link& l, bool on) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Whether some connection is watched for that: a hint.
+  /// Whether that is so for some connection: a hint.
   [[nodiscard]] bool watches_any() const noexcept {
     return watching_.load(std::memory_order_relaxed) > 0;
   }

@@ -15,7 +15,8 @@ namespace {
 }  // namespace
 
 bool ready_to_write(link& l, wake_up& wake) noexcept {
-  if (!l.known.load(std::memory_order_relaxed)) return false;  // of our own `connect`
+  // written by `connect`, of this thread
+  if (!l.known.load(std::memory_order_relaxed)) return false;
   switch (l.now) {
     case link::state::up:
       return !l.write_failed;
@@ -84,7 +85,7 @@ post memory_access::atomic(peer_id peer, const remote_place& at, const atomic_re
                  std::as_writable_bytes(std::span(&before, 1)), cookie);
 }
 
-/// The peer reads the request behind all that was put before, and refuses it.
+/// The peer reads the request after everything that was put before, and refuses it.
 post memory_access::flush(peer_id peer, std::uint64_t cookie) noexcept {
   return request(peer, {.exposed = {.id = exposures::never}}, {}, {}, cookie);
 }

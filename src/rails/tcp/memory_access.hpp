@@ -5,12 +5,13 @@
 
 namespace headway::rails::tcp {
 
-/// Says whether something may be written to a link now, and starts its connection on first use.
-/// False: its peer is down.
+/// Whether something may be written to a link now. Starts its connection on first use. False: its
+/// peer is down.
 [[nodiscard]] bool ready_to_write(link& l, wake_up& wake) noexcept HEADWAY_REQUIRES(l.lock);
 
-/// The memory of peers over TCP: frames that the target's engine serves while its program computes.
-/// A put is bytes for an exposure; a get and an atomic are requests that such bytes answer.
+/// Operations on peers' memory over TCP: frames that the target's engine serves while its program
+/// computes. A put sends bytes for an exposure; a get and an atomic are requests whose reply is
+/// such bytes.
 /// Threads:  as rails::memory says.
 class memory_access final : public memory {
  public:

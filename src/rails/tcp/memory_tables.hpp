@@ -8,7 +8,7 @@
 
 namespace headway::rails::tcp {
 
-/// What a peer has asked for, and how much of the answer has gone out.
+/// A request of a peer, and how much of the answer has been queued.
 struct asked_request {
   std::uint64_t id = 0;  ///< of the exposure
   std::uint64_t offset = 0;
@@ -16,7 +16,7 @@ struct asked_request {
   std::uint64_t answered = 0;  ///< bytes
 };
 
-/// Both sides of a driver's memory operations.
+/// The tables for both sides of a driver's memory operations.
 struct memory_tables {
   exposures exposed;
   memory_calls calls;

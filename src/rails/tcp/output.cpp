@@ -27,7 +27,7 @@ std::byte* put(std::byte* to, std::span<const std::byte> bytes) noexcept {
 
 bool output::ensure_store() noexcept {
   if (store_) return true;
-  store_.reset(new (std::nothrow) store);  // not value-initialised: pages are touched when used
+  store_.reset(new (std::nothrow) store);  // not value-initialised: pages are touched on first use
   if (!store_) return false;
   plain_ = {.slots = store_->plain.data()};
   pieces_ = {.slots = store_->pieces.data()};
@@ -129,7 +129,7 @@ void output::list(const run& r, std::span<iovec, vectors_max> vectors,
     const auto passed = std::min(skip, bytes);
     skip -= passed;
     if (bytes == passed) return;
-    if (count > 0) {  // packets that were copied one behind the other leave as one
+    if (count > 0) {  // adjacent copied packets are one entry
       auto& last = vectors[count - 1];
       if (static_cast<const std::byte*>(last.iov_base) + last.iov_len == from + passed) {
         last.iov_len += bytes - passed;
@@ -148,7 +148,8 @@ void output::list(const run& r, std::span<iovec, vectors_max> vectors,
 std::size_t output::gather(std::span<iovec, vectors_max> vectors) noexcept {
   constexpr std::size_t per_run = 3;
   std::size_t count = 0;
-  if (segment_begun_) list(segment_run_, vectors, count);  // what is half out has to go on first
+  // a frame that has partly left must go on first
+  if (segment_begun_) list(segment_run_, vectors, count);
   for (std::size_t i = 0; i < plain_.count; ++i) {
     if (count + 2 * per_run > vectors_max) return count;
     list(plain_.at(i), vectors, count);

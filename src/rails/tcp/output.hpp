@@ -14,16 +14,15 @@
 
 namespace headway::rails::tcp {
 
-/// What a connection has taken and not yet handed to the kernel.
+/// The queue of a connection: what was accepted and not yet given to the kernel.
 ///
-/// Plain packets keep their order. What is put into exposures leaves in segments, each a frame of
-/// its own, and plain packets pass between two segments: a short message does not wait for
-/// megabytes in front of it.
+/// Plain packets keep their order. Bytes for exposures leave in segments, each a frame of its own,
+/// and plain packets go between two segments: a short message does not wait for megabytes.
 ///
-/// Shape:    `entry_count` plain packets whose copied bytes fit `copy_bytes`, and `entry_count`
-///           pieces. The memory is taken with the first packet that has to wait.
-/// Threads:  none; the connection's lock guards it.
-/// Errors:   a full queue takes nothing.
+/// Shape:    `entry_count` plain packets whose copied bytes fit in `copy_bytes`, and `entry_count`
+///           pieces. The memory is allocated with the first packet that has to wait.
+/// Threads:  under the connection's lock.
+/// Errors:   a full queue accepts nothing.
 class output {
  public:
   static constexpr std::size_t entry_count = 512;
@@ -39,18 +38,18 @@ class output {
     return plain_.empty() && pieces_.empty() && !segment_;
   }
 
-  /// Queues a plain packet of which `sent` bytes have left already. The payload is copied when
-  /// `copy`, else it is read until `cookie` comes out of `advance` or `drop`. False: no room.
+  /// Queues a plain packet of which `sent` bytes have left already. If `copy`, the payload is
+  /// copied, otherwise it is read until `advance` or `drop` returns `cookie`. False: no room.
   [[nodiscard]] bool take_plain(const packet& p, std::size_t sent, bool copy) noexcept;
   [[nodiscard]] bool plain_waits() const noexcept { return !plain_.empty(); }
   [[nodiscard]] std::size_t piece_count() const noexcept { return pieces_.count; }
-  /// Is there room for any plain packet?
+  /// Whether there is room for any plain packet.
   [[nodiscard]] bool has_room() const noexcept;
-  /// Queues what is put into an exposure of the peer: it is read until `cookie` comes out of
-  /// `advance` or `drop`. False: no room.
+  /// Queues bytes for an exposure of the peer, which are read until `advance` or `drop` returns
+  /// `cookie`. False: no room.
   [[nodiscard]] bool take_piece(std::uint64_t id, std::uint64_t offset,
                                 std::span<const std::byte> from, std::uint64_t cookie) noexcept;
-  /// The same of bytes that are freed when they are sent or dropped; there is no cookie.
+  /// The same for bytes that are freed when they are sent or dropped; there is no cookie.
   [[nodiscard]] bool take_answer(std::uint64_t id, std::uint64_t offset,
                                  std::unique_ptr<std::byte[]> own, std::size_t bytes) noexcept;
   /// Queues a frame and what its header_bytes announce. False: no room.
@@ -58,12 +57,12 @@ class output {
 
   /// Lists what to write next, in order. Returns how many entries of `vectors` it has filled.
   [[nodiscard]] std::size_t gather(std::span<iovec, vectors_max> vectors) noexcept;
-  /// So many bytes of the last `gather` were written. Returns how many cookies it put into
-  /// `cookies`, which has room for `vectors_max`: the payloads that are free now.
+  /// So many bytes of the last `gather` were written. Stores the cookies of payloads that may be
+  /// reused in `cookies`, which has room for `vectors_max`; returns how many.
   std::size_t advance(std::size_t bytes, std::span<std::uint64_t> cookies) noexcept;
-  /// After a loss: takes one payload out, and tells its cookie.
+  /// After a loss: removes one payload, and returns its cookie.
   [[nodiscard]] std::optional<std::uint64_t> drop() noexcept;
-  /// After the last `drop`: forgets the rest and gives the memory back.
+  /// After the last `drop`: clears the rest and frees the memory.
   void clear() noexcept;
 
  private:
@@ -77,7 +76,7 @@ class output {
     std::size_t done = 0;
     std::uint64_t cookie = 0;
     bool posted = false;
-    std::byte* own = nullptr;  // freed in the end
+    std::byte* own = nullptr;  // freed at the end
     [[nodiscard]] std::size_t left() const noexcept {
       return head_bytes + payload_bytes + padding - done;
     }
@@ -88,7 +87,7 @@ class output {
     std::uint64_t id = 0;
     std::uint64_t offset = 0;
     std::uint64_t cookie = 0;
-    std::byte* own = nullptr;  // the payload, where there is no cookie
+    std::byte* own = nullptr;  // the payload, if there is no cookie
   };
   /// First in, first out, over the memory of `store`.
   template <class T>

@@ -17,8 +17,8 @@ pending_connection pending_connection::accepted(unique_fd fd, const credentials&
   return {std::move(fd), handshake::answer(own), false, now_ns};
 }
 
-/// A handshake message is smaller than any send buffer and nothing is unsent before it: that it
-/// does not go out whole means a connection that is of no use.
+/// A handshake message is smaller than any send buffer, and nothing is unsent before it: if it
+/// cannot be sent whole, the connection is useless.
 bool pending_connection::flush() noexcept {
   const auto due = shake_.output();
   if (due.empty()) return true;
@@ -31,7 +31,7 @@ bool pending_connection::flush() noexcept {
   return true;
 }
 
-/// Reads once. False: nothing more for now, or `error_` is set.
+/// Reads once. False: nothing more now, or `error_` is set.
 bool pending_connection::hear() noexcept {
   const auto room = shake_.wanted();
   const auto got = recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);

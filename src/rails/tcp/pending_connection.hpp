@@ -7,20 +7,20 @@
 
 namespace headway::rails::tcp {
 
-/// A connection in the making: an own call, or an accepted one that is not authenticated yet.
-/// Threads:  the reaper's.
+/// A connection that is being made: called by this process, or accepted and not authenticated yet.
+/// Threads:  the reaper.
 /// Progress: `advance` goes as far as the socket lets it, and never waits.
 class pending_connection {
  public:
   enum class state : std::uint8_t {
     going,
-    judging,   ///< the caller has proved itself: `decide`
-    finished,  ///< the called process has told its verdict
-    hung_up,   ///< the connection failed or was closed; `error` says how
-    not_ours,  ///< the other side is not of this job, or speaks nonsense
+    judging,   ///< the caller is authenticated: `decide`
+    finished,  ///< the called process has sent its verdict
+    hung_up,   ///< the connection failed or was closed; the reason is in `error`
+    not_ours,  ///< the other side is not of this job, or does not speak the protocol
   };
 
-  /// We call `peer`; the connection may still be in the making.
+  /// This process calls `peer`; the connection may still be being made.
   [[nodiscard]] static pending_connection dialled(unique_fd fd, const credentials& own,
                                                   processes::process_id peer,
                                                   std::uint64_t now_ns) noexcept;
@@ -28,16 +28,16 @@ class pending_connection {
                                                    std::uint64_t now_ns) noexcept;
 
   state advance() noexcept;
-  /// At `judging`. False: the verdict did not go out, the connection is of no use.
+  /// At `judging`. False: the verdict could not be sent, the connection is useless.
   [[nodiscard]] bool decide(verdict v) noexcept;
 
   [[nodiscard]] bool outgoing() const noexcept { return outgoing_; }
   [[nodiscard]] bool connected() const noexcept { return connected_; }
-  /// We called and have proved ourselves: from now on the other side may count on this connection.
+  /// This process has called and sent its proof: the other side may now rely on this connection.
   [[nodiscard]] bool committed() const noexcept {
     return outgoing_ && shake_.now() == handshake::stage::decision;
   }
-  /// Nothing has arrived from this caller.
+  /// Nothing has arrived on this connection.
   [[nodiscard]] bool silent() const noexcept { return shake_.now() == handshake::stage::hello; }
   [[nodiscard]] processes::process_id peer() const noexcept { return shake_.peer(); }
   [[nodiscard]] verdict judged() const noexcept { return shake_.judged(); }

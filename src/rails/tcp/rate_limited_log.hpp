@@ -7,17 +7,17 @@
 
 namespace headway::rails::tcp {
 
-/// What unauthenticated callers can cause a line about.
+/// Events of unauthenticated callers that are logged.
 enum class complaint : std::uint8_t {
   not_ours,          ///< bytes that are no handshake of this job
   too_slow,          ///< no complete handshake in time
-  too_many_pending,  ///< so many unproved callers that new ones have to wait
+  too_many_pending,  ///< so many unauthenticated callers that new ones have to wait
   no_memory,         ///< no descriptor or memory for a caller
   count_
 };
 
-/// Logs what such callers do, at most one line a minute for each kind, so that a port scan fills no
-/// log.
+/// Logs what such callers do, at most one line a minute for each kind, so that a port scan does not
+/// fill a log.
 /// Threads:  one at a time.
 class rate_limited_log {
  public:

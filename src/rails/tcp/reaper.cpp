@@ -15,7 +15,7 @@
 namespace headway::rails::tcp {
 namespace {
 
-// Beyond one for each connection: what the modules above hold without releasing it.
+// Besides one for each connection: for what the modules above have not released.
 constexpr std::size_t spare_blocks = 256;
 
 }  // namespace
@@ -118,7 +118,7 @@ void reaper::look_at_watch_set(event_sink& out) noexcept {
 
 void reaper::write(std::uint32_t peer) noexcept {
   auto& l = shared_->links.at(peer);
-  if (!l.lock.try_lock()) return;  // its sender writes now; the watch set will tell again
+  if (!l.lock.try_lock()) return;  // its sender writes now; the watch set will report it again
   const base::lock_guard guard(l.lock, std::adopt_lock);
   if (l.now != link::state::up || l.write_failed) return;
   bool blocked = false;
@@ -154,7 +154,7 @@ void reaper::answer_peers() noexcept {
   serving_now_.clear();
 }
 
-/// What was sent, which peers have called, and which are back.
+/// Reports what was sent, which peers have called, and which are back.
 void reaper::report(event_sink& out) noexcept {
   std::size_t reported = 0;
   for (; reported < sent_.size() && !out.full(); ++reported) {
@@ -168,7 +168,7 @@ void reaper::report(event_sink& out) noexcept {
   while (!restored_.empty() && losing_.empty() && !out.full()) {
     const auto peer = restored_.back();
     restored_.pop_back();
-    // One that is lost again already is reported as that, `restored` or not.
+    // A peer that is already lost again is reported as lost, with or without `restored`.
     auto& l = shared_->links.at(peer);
     const base::lock_guard guard(l.lock);
     if (l.now == link::state::up)
@@ -231,12 +231,13 @@ bool reaper::returning(std::uint32_t peer) const noexcept {
   return l->revived;
 }
 
-/// A peer calls again only if it has lost the connection that is still up here. A call that was on
-/// its way when that one was made is younger than `doubt_ns`.
+/// A peer calls again only if it has lost the connection that still seems to be up here. A call
+/// that began before that connection was made is younger than `doubt_ns`.
 void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t doubt_ns = 1'000'000'000;
   const auto& l = shared_->links.at(peer);
-  const bool unread = !l.known.load(std::memory_order_relaxed);  // what it has sent is to be read
+  // what it has sent must be read first
+  const bool unread = !l.known.load(std::memory_order_relaxed);
   if (unread || now_ns < l.up_since_ns + doubt_ns) return;
   base::log(base::severity::info, "{}: rank {} calls again: the old connection is lost",
             shared_->name, l.rank);
@@ -290,7 +291,7 @@ void reaper::drop(std::uint32_t peer, link::state how) noexcept {
     l.now = how;
     l.sever = false;
     l.revived = false;
-    l.fd.reset();  // closing takes it out of the watch set
+    l.fd.reset();  // closing removes it from the watch set
   }
   l.low_water = 1;
   connections_.stop_calling(peer);
@@ -302,7 +303,7 @@ void reaper::drop(std::uint32_t peer, link::state how) noexcept {
   losing_.push_back(peer);
 }
 
-/// First how everything posted has ended, then the loss itself.
+/// First the ends of everything posted, then the loss itself.
 void reaper::report_losses(event_sink& out) noexcept {
   while (!losing_.empty() && !out.full()) {
     const auto peer = losing_.back();

@@ -37,10 +37,10 @@ struct shared_state {
   link_writer writer;
 };
 
-/// All that `reap` does: connections are made, read, written, answered, reported, and lost.
-/// Threads:  one at a time: "the reaper". `next_deadline_ns` any.
-/// Progress: looks at no more than `watch_events_max` connections at a time, so that work under the
-///           caller's mask stays short.
+/// Implements `reap`: makes, reads, writes and closes connections, answers requests, reports.
+/// Threads:  one at a time, called the reaper. `next_deadline_ns` any.
+/// Progress: handles at most `watch_events_max` connections in a call, to keep the caller's mask
+///           for a short time.
 class reaper final : private connection_events, private link_reader::listener {
  public:
   static constexpr int watch_events_max = 32;
@@ -54,22 +54,23 @@ class reaper final : private connection_events, private link_reader::listener {
     return connections_.next_deadline_ns();
   }
 
-  /// Closing: says good-bye where all was sent. True: every peer's kernel has everything.
+  /// While closing: says goodbye on links with nothing left to send. True: every peer's kernel has
+  /// all.
   [[nodiscard]] bool finish_sending() noexcept;
-  /// Cuts what is left, and keeps how everything posted has ended.
+  /// Cuts what is left, and keeps the ends of everything posted.
   void close(last_events& last) noexcept;
 
  private:
   static constexpr unsigned rounds_between_looks = 16;
 
-  // What the connection manager reports.
+  // Called by the connection manager.
   [[nodiscard]] relation relation_to(std::uint32_t peer) const noexcept override;
   void connected(std::uint32_t peer, unique_fd fd) noexcept override;
   void unreachable(std::uint32_t peer, bool refused) noexcept override;
   [[nodiscard]] bool returning(std::uint32_t peer) const noexcept override;
   void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept override;
 
-  // What the reader reports.
+  // Called by the reader.
   void ended(std::uint32_t peer, bool broken) noexcept override;
   void asked(std::uint32_t peer) noexcept override;
 
@@ -88,15 +89,16 @@ class reaper final : private connection_events, private link_reader::listener {
   connection_manager connections_;
   block_pool blocks_;
   link_reader reader_;
-  // Each grows by doubling: a peer is at most once in it.
-  std::vector<std::uint32_t> serving_;  // peers whose requests are not answered yet
+  // Each grows by doubling, and holds a peer at most once.
+  std::vector<std::uint32_t> serving_;  // peers with requests that are not answered yet
   std::vector<std::uint32_t> serving_now_;
   std::vector<std::uint32_t> losing_;
   std::vector<std::uint32_t> restored_;
-  std::vector<std::uint32_t> called_;  // peers that have called us and are not known
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // peer, cookie: to be reported
+  // peers that have called us and for which `connect` was not called
+  std::vector<std::uint32_t> called_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // (peer, cookie), to be reported
   std::size_t up_count_ = 0;
-  unsigned rounds_ = 0;  // since the last look at the watch set
+  unsigned rounds_ = 0;  // since the last poll of the watch set
 };
 
 }  // namespace headway::rails::tcp

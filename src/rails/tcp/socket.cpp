@@ -61,7 +61,7 @@ endpoint as_endpoint(const sockaddr_storage& storage) noexcept {
 }
 
 void set(int fd, int level, int option, int value) noexcept {
-  // An option that the kernel refuses costs speed at most.
+  // If the kernel refuses an option, only speed is lost.
   (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
@@ -69,14 +69,15 @@ unique_fd make_socket(ip_family family, const settings& s) noexcept {
   const int domain = family == ip_family::v4 ? AF_INET : AF_INET6;
   unique_fd fd(::socket(domain, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
-  // Before `connect` and `listen`: the window's scale is settled with the first segment.
+  // Before `connect` and `listen`, because the window scale is negotiated in the first segment.
   if (s.send_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_SNDBUF, s.send_buffer_bytes);
   if (s.receive_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_RCVBUF, s.receive_buffer_bytes);
   return fd;
 }
 
-/// Without it the kernel sends by whichever interface has the first route to the subnet. Kernels
-/// before 5.7 refuse it to most users: two rails then share one way out, which is slow, not wrong.
+/// Otherwise the kernel sends over the interface with the first route to the subnet. Kernels before
+/// 5.7 refuse the option to most users: two rails then share one interface, which is slow but
+/// correct.
 void bind_to_device(int fd, const std::string& device) noexcept {
   if (device.empty()) return;
   if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device.data(),
@@ -115,7 +116,7 @@ call start_call(const route& way, const settings& s) noexcept {
   if (!made.fd) return {.fd = {}, .error = errno};
   const int fd = made.fd.get();
   if (way.from) {
-    // Leave by the interface that was chosen; the port is picked when the other end is known.
+    // Bind to the chosen interface; the kernel chooses the port when it connects.
     set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     const auto from = as_socket_address(*way.from, 0);
     bind_to_device(fd, way.device);
@@ -144,8 +145,8 @@ void tune_connection(int fd, const settings& s) noexcept {
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   if (s.unsent_bytes_max > 0) set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, s.unsent_bytes_max);
   if (s.dead_ns == 0) return;
-  // Idle connections are looked after by the kernel. TCP_USER_TIMEOUT is not used: it also ends
-  // connections whose other end only computes for long with its receive buffer full.
+  // The kernel checks idle connections. TCP_USER_TIMEOUT is not used, because it also ends
+  // connections whose other end computes for long with a full receive buffer.
   constexpr std::uint64_t ns_per_s = 1'000'000'000;
   constexpr int probes = 4;
   const auto third_s = static_cast<int>(std::max<std::uint64_t>(1, s.dead_ns / ns_per_s / 3));
@@ -167,8 +168,8 @@ std::uint64_t unanswered_ns(int fd) noexcept {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
-  // Sent and sent again without an answer, or asked for a window (probes) without an answer. A
-  // peer whose buffer is full answers the probes: it lives.
+  // Retransmissions, or window probes, without an answer. A peer whose buffer is full answers
+  // probes: it is alive.
   const bool asked = (info.tcpi_unacked > 0 && info.tcpi_retransmits > 0) || info.tcpi_probes > 2;
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   return asked ? info.tcpi_last_ack_recv * ns_per_ms : 0;

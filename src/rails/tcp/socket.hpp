@@ -31,8 +31,8 @@ class unique_fd {
   int fd_ = -1;
 };
 
-/// A non-blocking socket that listens on this address alone, at a port of the kernel's choice; only
-/// to what comes in by `device`, if it is given.
+/// A non-blocking socket that listens on this address only, at a port that the kernel chooses; if
+/// `device` is given, only for what comes in there.
 struct listener {
   unique_fd fd;
   endpoint at;
@@ -40,44 +40,46 @@ struct listener {
 [[nodiscard]] base::result<listener> listen_on(const ip_address& ip, const settings& s,
                                                const std::string& device = {});
 
-/// A non-blocking socket that is calling `to`; `error` is 0 or EINPROGRESS, else it failed.
+/// A non-blocking socket that is connecting to `to`; `error` is 0 or EINPROGRESS, otherwise it
+/// failed.
 struct call {
   unique_fd fd;
   int error = 0;
 };
 [[nodiscard]] call start_call(const route& way, const settings& s) noexcept;
 
-/// The next caller: no descriptor when there is none (`error` EAGAIN) or it failed.
+/// The next accepted connection. No descriptor: there is none (`error` EAGAIN) or it failed.
 [[nodiscard]] call accept_call(int listening) noexcept;
 
-/// What has become of a call in progress: 0 connected, EINPROGRESS not yet, else why not.
+/// The state of a connection attempt: 0 connected, EINPROGRESS not yet, otherwise the error.
 [[nodiscard]] int call_outcome(int fd) noexcept;
 
-/// For a connection: no delay, and a kernel that looks whether an idle peer's machine is there.
+/// Options of a connection: no delay, and keep-alive probes to an idle peer's machine.
 void tune_connection(int fd, const settings& s) noexcept;
 
-/// A sleeper on `fd` is woken when so many bytes are there. Returns what is in force.
+/// A thread that sleeps on `fd` is woken only when so many bytes are there. Returns the actual
+/// value.
 void set_low_water(int fd, int bytes) noexcept;
 
 /// Bytes that the peer's kernel has not acknowledged yet.
 [[nodiscard]] std::size_t unacknowledged_bytes(int fd) noexcept;
 
-/// For how long the peer's machine has not answered what was sent to it twice; 0: nothing was.
+/// For how long the peer's machine has not answered what was sent twice; 0: nothing was.
 [[nodiscard]] std::uint64_t unanswered_ns(int fd) noexcept;
 
-/// For how long the peer's machine has neither sent nor acknowledged anything; at most as precise
-/// as the kernel's ticks.
+/// For how long the peer's machine has neither sent nor acknowledged anything; no more precise than
+/// the kernel's ticks.
 [[nodiscard]] std::uint64_t silence_ns(int fd) noexcept;
-/// The kernel need not try for long to deliver what is left: `close` resets the connection.
+/// Makes `close` reset the connection: the kernel need not deliver what is left.
 void abandon(int fd) noexcept;
 
-/// The other end has closed and nothing is left to read.
+/// Whether the other end has closed and nothing is left to read.
 [[nodiscard]] bool hung_up(int fd) noexcept;
 
 /// The address of the other end, for the log.
 [[nodiscard]] std::string caller_name(int fd);
 
-/// The interest of an epoll set in one descriptor.
+/// Adds, changes or removes a descriptor of an epoll set.
 class watch_set {
  public:
   [[nodiscard]] base::result<> open();

@@ -70,12 +70,12 @@ base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> byte
                     theirs->endpoints.empty() ? "no address" : theirs->endpoints[0].text()));
   auto& l = shared_.links.meet(number);
   const base::lock_guard guard(l.lock);
-  if (l.known.load(std::memory_order_relaxed))  // set here alone
+  if (l.known.load(std::memory_order_relaxed))  // written only here
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("tcp: rank {} is connected already", rank));
   l.routes.swap(routes);
   l.known.store(true, std::memory_order_release);  // (K)
-  // It has called before it was known: it is read from now on.
+  // The peer has called before: its connection is read from now on.
   if (l.now == link::state::up)
     shared_.watch.change(l.fd.get(), l.watching_output ? EPOLLIN | EPOLLOUT : EPOLLIN,
                          watch_word(watch_kind::link, number));

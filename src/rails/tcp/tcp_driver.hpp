@@ -18,10 +18,10 @@
 
 namespace headway::rails::tcp {
 
-/// What the driver is told at construction.
+/// The constructor's arguments.
 struct config {
   processes::table* known = nullptr;  ///< outlives the driver, which adds callers to it
-  peer_id me{};                       ///< this process in it
+  peer_id me{};                       ///< this process's number in it
   std::array<std::byte, 32> secret{};
   std::vector<net_interface> interfaces;  ///< as `select_rails` gives them; at least one
   settings how = {};
@@ -33,15 +33,15 @@ struct config {
 ///
 /// Parts:    `link_writer` writes, `link_reader` reads, `reaper` does the rest of `reap`,
 ///           `connection_manager` makes connections, `wake_up` ends sleeps, `memory_access` and
-///           `link_health` are the optional contracts.
-/// Shape:    one socket to listen for each address of the chosen interfaces, one socket for each
-///           peer that was spoken to, one epoll set.
+///           `link_health` implement the optional contracts.
+/// Shape:    one listening socket for each address of the chosen interfaces, one socket for each
+///           peer in use, one epoll set.
 /// Threads:  as the contracts say. What the sender and the reaper share is in `link`.
 /// Progress: every socket is non-blocking. While few connections are busy the reaper reads their
-///           sockets without asking epoll first, and while a large payload comes in it waits some
-///           microseconds for what follows.
-/// Errors:   a reset or an end without good-bye is a loss. What callers without the job's secret do
-///           changes nothing (see connection_manager).
+///           sockets before it polls epoll; while a large payload comes in it waits some
+///           microseconds for the rest.
+/// Errors:   a reset, or an end without goodbye, is a loss. What callers without the job's secret
+///           do has no effect (see connection_manager).
 /// Source:   the floor of overlap and the value of few large calls: docs/papers.md.
 class tcp_driver final : public driver {
  public:

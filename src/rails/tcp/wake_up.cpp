@@ -21,7 +21,7 @@ bool wake_up::arm(bool sleeping) noexcept {
     set_woken();
     return true;
   }
-  // The kernel's side needs no arming: the watch set is level-triggered.
+  // Descriptors need no arming: the watch set is level-triggered.
   return !unfinished_.load(std::memory_order_seq_cst) &&  // (S)
          !requests_.load(std::memory_order_seq_cst) &&    // (S)
          !health_due_.load(std::memory_order_seq_cst);    // (S)
@@ -30,7 +30,7 @@ bool wake_up::arm(bool sleeping) noexcept {
 void wake_up::ring_if_asleep() noexcept {
   if (!asleep_.load(std::memory_order_seq_cst)) return;  // (S)
   const std::uint64_t one = 1;
-  (void)!write(bell_.get(), &one, sizeof one);  // full: it rings already
+  (void)!write(bell_.get(), &one, sizeof one);  // if it is full it is readable already
 }
 
 void wake_up::quiet_down() noexcept {
@@ -54,13 +54,14 @@ void wake_up::request_health_check() noexcept {
 }
 
 bool wake_up::take_health_check() noexcept {
-  if (!health_due_.load(std::memory_order_relaxed)) return false;  // a hint: it is looked at again
-  health_due_.store(false, std::memory_order_seq_cst);  // before the check: what comes later counts
+  if (!health_due_.load(std::memory_order_relaxed)) return false;  // a hint, confirmed below
+  // before the check, so that a later request is kept
+  health_due_.store(false, std::memory_order_seq_cst);
   return true;
 }
 
 void wake_up::set_unfinished(bool left) noexcept {
-  if (left == unfinished_.load(std::memory_order_relaxed)) return;  // written here alone
+  if (left == unfinished_.load(std::memory_order_relaxed)) return;  // only this thread writes it
   unfinished_.store(left, std::memory_order_seq_cst);               // (S)
   if (left) ring_if_asleep();
 }

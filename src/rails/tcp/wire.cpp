@@ -30,7 +30,7 @@ bool makes_sense(const frame& f) noexcept {
     case frame_kind::refusal:
       return f == frame{.kind = frame_kind::refusal, .id = f.id} && f.id != 0;
   }
-  return false;  // a kind that is none of ours
+  return false;  // an unknown kind
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ static void test_alone(int count) {
     int flag = -1;
     if (ready > 0) CHECK_OK(MPI_Test(&requests[1], &flag, MPI_STATUS_IGNORE));
     if (ready > 0) CHECK(!flag, "complete too early");
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody is a partition ahead */
+    MPI_Barrier(MPI_COMM_WORLD); /* no rank is a partition ahead */
   }
   CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
   MPI_Request_free(&requests[0]);

@@ -1,5 +1,5 @@
-// Goal:   packets that leave in parts over several rails arrive whole, once and in order, whoever
-//         gives the parts to their rails, and though rails refuse, are cut and return.
+// Goal:   packets that leave in parts over several rails arrive whole, once and in order,
+//         whichever thread gives the parts to their rails, also if rails refuse, are cut or return.
 // Method: a strategy that cuts every packet. Simulated, where everything is late on a
 //         seed and one thread runs; over TCP on loopback, with threads of the engine as helpers.
 #include <gtest/gtest.h>

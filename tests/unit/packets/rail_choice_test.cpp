@@ -164,7 +164,7 @@ struct world {
             1, base::clock(now))
             .value();
     all = std::make_unique<peers>(*engine, rails::peer_id{0}, routes, settings{.processes = 3});
-    // The slower the rail, the nearer it says that it is.
+    // The slower rail states the lower latency.
     const bool first_is_fast = how[0].ns_per_byte < how[1].ns_per_byte;
     for (int i = 0; i < 2; ++i) {
       const std::uint32_t stated_ns = (i == 0) == first_is_fast ? 30'000 : 10'000;

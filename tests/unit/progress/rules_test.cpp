@@ -38,7 +38,7 @@ class computation {
 
 class with_background : public ::testing::TestWithParam<polling> {};
 
-// Rule 1. The count of quiet sleeps says that the threads are there, and no timer wakes them.
+// Rule 1. The count of quiet sleeps shows that the threads exist and that no timer wakes them.
 TEST_P(with_background, is_quiet_when_nothing_is_pending) {
   running e(GetParam());
   mailbox box(*e);

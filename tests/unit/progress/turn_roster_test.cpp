@@ -79,7 +79,7 @@ class computing_threads {
   std::vector<std::jthread> threads_;
 };
 
-/// As for a user without privileges, whoever runs the test.
+/// As for a user without privileges, also if the test runs as root.
 settings without_weight() { return {.points = polling::event, .greatest_weight = false}; }
 
 TEST(event_threads, takes_turns_beside_computing_threads_and_serves_those_that_wait) {

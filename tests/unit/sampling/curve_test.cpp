@@ -75,7 +75,7 @@ TEST(curve, every_curve_rises_and_size_and_time_determine_each_other) {
     const auto bytes = std::uint64_t{1} + random() % (std::uint64_t{1} << (random() % 34));
     const double ns = c.ns_for(bytes);
     ASSERT_TRUE(std::isfinite(ns) && ns > 0);
-    // A double knows a time to about 16 digits: on a plateau that is some bytes.
+    // A double has about 16 digits: on a plateau that is some bytes.
     const double slack = 1e-9 * static_cast<double>(bytes) + ns * 1e-14 * 1e6;
     ASSERT_NEAR(c.bytes_in(ns), static_cast<double>(bytes), slack + 1e-3) << "round " << round;
   }

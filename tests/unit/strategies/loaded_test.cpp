@@ -1,4 +1,4 @@
-// A strategy out of a shared object is used, and one that cannot be is said to in one line.
+// A strategy from a shared object is used; one that cannot be loaded is reported in one line.
 #include "packets/strategies/loaded.hpp"
 
 #include <gtest/gtest.h>

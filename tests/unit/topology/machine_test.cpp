@@ -54,8 +54,8 @@ TEST(machine, of_this_computer_is_a_sound_tree) {
   EXPECT_EQ((*m)->places()[static_cast<std::size_t>(here)].children, 0);
 }
 
-// By this thread: TSan's own, which comes with the first other one, would count where `read` asks
-// what the whole process is bound to.
+// Only this thread: with a second one TSan starts a thread of its own, whose binding `read` would
+// count as part of the process's.
 TEST(machine, knows_a_thread_where_it_moved_to) {
   auto m = machine::read();
   ASSERT_TRUE(m) << m.error().text;

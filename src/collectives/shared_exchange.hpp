@@ -38,7 +38,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   /// A stream for all other ranks, of at most so many parts, which `show_part` adds in their order.
   void show_parts(int parts);
   void show_part(const void* from, std::int64_t bytes);
-  /// The stream begins with a table of the parts for each rank, and `show_to` adds the parts for ranks.
+  /// The stream begins with a table of the parts for each rank, which `show_to` adds.
   void show_to_each();
   void show_to(int rank, const void* from, std::int64_t bytes);
 

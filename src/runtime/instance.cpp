@@ -17,6 +17,7 @@
 #include "runtime/job_router.hpp"
 #include "runtime/rail_statistics.hpp"
 #include "watch/observer.hpp"
+#include "watch/statistics.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/places.hpp"
 #include "wireup/process_record.hpp"
@@ -51,6 +52,7 @@ struct instance::parts {
   template <class Power>
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
   [[nodiscard]] endpoints::service_options endpoint_options() const;
+  [[nodiscard]] watch::observed observed() const;
 };
 
 /// Tells the others where this process runs and how its rails are reached, and reads the same of
@@ -105,6 +107,16 @@ endpoints::service_options instance::parts::endpoint_options() const {
           .job = processes::job_id_of(who.job_id),
           .nodes = std::vector(nodes.begin(), nodes.end()),
           .share = first_with(&rails::driver::slots) != nullptr};
+}
+
+watch::observed instance::parts::observed() const {
+  const auto& who = job->who();
+  return {.progress = *progress,
+          .rank = who.rank,
+          .size = who.size,
+          .job = who.job_id,
+          .add_rows = add_rail_rows,
+          .above = peers.get()};
 }
 
 /// Also of what was built in part.
@@ -197,13 +209,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
                                                          made->endpoint_options(), how.endpoints);
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   made->endpoints->attach(*made->messages);
-  made->watching = std::make_unique<watch::observer>(watch::observed{.progress = *made->progress,
-                                                                     .rank = who.rank,
-                                                                     .size = who.size,
-                                                                     .job = who.job_id,
-                                                                     .add_rows = add_rail_rows,
-                                                                     .above = made->peers.get()},
-                                                     how.watch);
+  made->watching = std::make_unique<watch::observer>(made->observed(), how.watch);
   return std::unique_ptr<instance>(new instance(std::move(made)));
 } catch (const std::bad_alloc&) {
   return base::failed(base::fault_kind::no_memory, "no memory to start with");
@@ -246,8 +252,14 @@ std::vector<rail_entry> instance::rails() const {
 launch::job& instance::job() noexcept { return *parts_->job; }
 const topology::machine& instance::machine() const noexcept { return *parts_->machine; }
 progress::engine& instance::progress() noexcept { return *parts_->progress; }
+const progress::engine& instance::progress() const noexcept { return *parts_->progress; }
+const packets::peers& instance::peers() const noexcept { return *parts_->peers; }
 messages::exchange& instance::messages() noexcept { return *parts_->messages; }
 endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
+
+void instance::gather(watch::page_image& image) const {
+  watch::gather(parts_->observed(), 0, image);
+}
 
 rails::shm_slots* instance::shm_slots() noexcept {
   return parts_->first_with(&rails::driver::slots);

@@ -16,9 +16,15 @@
 #include "runtime/settings.hpp"
 #include "topology/machine.hpp"
 
+namespace headway::packets {
+class peers;
+}  // namespace headway::packets
 namespace headway::rails {
 class shm_slots;
 }  // namespace headway::rails
+namespace headway::watch {
+struct page_image;
+}  // namespace headway::watch
 
 namespace headway::runtime {
 
@@ -58,8 +64,12 @@ class instance {
   [[nodiscard]] launch::job& job() noexcept;
   [[nodiscard]] const topology::machine& machine() const noexcept;
   [[nodiscard]] progress::engine& progress() noexcept;
+  [[nodiscard]] const progress::engine& progress() const noexcept;
+  [[nodiscard]] const packets::peers& peers() const noexcept;
   [[nodiscard]] messages::exchange& messages() noexcept;
   [[nodiscard]] endpoints::service& endpoints() noexcept;
+  /// Fills `image` with the counters of threads, queues and rails (watch/statistics.hpp).
+  void gather(watch::page_image& image) const;
   /// Where the processes of this node show each other small values; null: not on these rails.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
   /// The memory contract of the rail between this node's processes; null: not on these rails.

@@ -60,7 +60,8 @@ struct instance::parts {
 /// all agree on that, and reach it over the network.
 base::result<> instance::parts::exchange_records(bool shares_memory) {
   own_rails.emplace(rails);
-  auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()));
+  auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()),
+                                          machine->package());
   if (!shares_memory)
     place.memory = base::hash_of(fmt::format("{}/{}", place.memory, job->who().rank));
   const wireup::process_record own{
@@ -229,6 +230,10 @@ const processes::membership_ref& instance::job_members() const noexcept { return
 
 int instance::node_of(processes::peer_id process) const noexcept {
   return parts_->places.nodes()[parts_->known_processes.at(process).rank];
+}
+
+int instance::package_of(processes::peer_id process) const noexcept {
+  return parts_->places.packages()[parts_->known_processes.at(process).rank];
 }
 
 bool instance::outnumber_processors(const processes::membership& of) const {

@@ -56,6 +56,8 @@ class instance {
   [[nodiscard]] const processes::membership_ref& job_members() const noexcept;
   /// Number of the node that a process runs on: equal numbers share memory. 0 is the first rank's.
   [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
+  /// Number of the package of its computer that a process is bound to; -1: to none alone.
+  [[nodiscard]] int package_of(processes::peer_id process) const noexcept;
   /// Are these processes, on some computer, more than its processors? The same answer everywhere.
   [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
   /// For `headway info`: makes peers of all processes of the job, to count them.

@@ -16,7 +16,7 @@ namespace {
 
 struct registry {
   mutex lock;  // taken when a tunable is built and when all are listed
-  std::vector<const tunable*> entries HEADWAY_GUARDED_BY(lock);
+  std::vector<tunable*> entries HEADWAY_GUARDED_BY(lock);
 };
 
 registry& all_tunables() {
@@ -54,7 +54,7 @@ tunable::~tunable() {
   std::erase(r.entries, this);
 }
 
-std::vector<const tunable*> tunable::all() {
+std::vector<tunable*> tunable::all() {
   auto& r = all_tunables();
   const lock_guard guard(r.lock);
   auto sorted = r.entries;
@@ -64,8 +64,16 @@ std::vector<const tunable*> tunable::all() {
 
 const char* tunable::environment_text() const { return std::getenv(name_); }
 
-const char* tunable::origin_text(bool from_environment) noexcept {
-  return from_environment ? "environment" : "default";
+const char* tunable::origin_text(source from) noexcept {
+  switch (from) {
+    case source::environment:
+      return "environment";
+    case source::tool:
+      return "MPI_T";
+    case source::fallback:
+      break;
+  }
+  return "default";
 }
 
 void tunable::report_invalid(std::string_view text, std::string_view accepted) const {
@@ -81,18 +89,30 @@ std::int64_t number_tunable::read_environment() const {
   std::call_once(read_, [this] {
     if (const char* text = environment_text()) {
       const auto given = parse_number(text);
-      from_environment_ = given && *given >= min_ && *given <= max_;
-      if (from_environment_) value_ = *given;
-      else report_invalid(text, range_text());
+      const bool valid = given && *given >= min_ && *given <= max_;
+      if (valid) {
+        value_ = *given;
+        from_ = source::environment;
+      } else {
+        report_invalid(text, range_text());
+      }
     }
     known_.store(true, std::memory_order_release);  // (K)
   });
   return value_;
 }
 
+bool number_tunable::set(std::int64_t value) {
+  if (value < min_ || value > max_) return false;
+  static_cast<void>(get());  // what the environment says must not come later
+  value_ = value;
+  from_ = source::tool;
+  return true;
+}
+
 const char* number_tunable::origin() const {
   static_cast<void>(get());
-  return origin_text(from_environment_);
+  return origin_text(from_);
 }
 std::string number_tunable::value_text() const { return std::to_string(get()); }
 std::string number_tunable::fallback_text() const { return std::to_string(fallback_); }
@@ -110,18 +130,28 @@ int choice_tunable::index() const {
   std::call_once(read_, [this] {
     const char* text = environment_text();
     if (!text) return;
-    for (std::size_t i = 0; i < choices_.size() && !from_environment_; ++i) {
-      from_environment_ = !std::strcmp(choices_[i], text);
-      if (from_environment_) value_ = static_cast<int>(i);
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (std::strcmp(choices_[i], text) != 0) continue;
+      value_ = static_cast<int>(i);
+      from_ = source::environment;
+      return;
     }
-    if (!from_environment_) report_invalid(text, range_text());
+    report_invalid(text, range_text());
   });
   return value_;
 }
 
+bool choice_tunable::set(int index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= choices_.size()) return false;
+  static_cast<void>(this->index());  // as in number_tunable::set
+  value_ = index;
+  from_ = source::tool;
+  return true;
+}
+
 const char* choice_tunable::origin() const {
   static_cast<void>(index());
-  return origin_text(from_environment_);
+  return origin_text(from_);
 }
 std::string choice_tunable::value_text() const {
   return choices_[static_cast<std::size_t>(index())];
@@ -140,15 +170,21 @@ text_tunable::text_tunable(const char* name, const char* fallback, const char* s
 const std::string& text_tunable::get() const {
   std::call_once(read_, [this] {
     const char* text = environment_text();
-    from_environment_ = text != nullptr;
+    if (text) from_ = source::environment;
     value_ = text ? text : fallback_;
   });
   return value_;
 }
 
+void text_tunable::set(std::string_view text) {
+  static_cast<void>(get());  // as in number_tunable::set
+  value_ = text;
+  from_ = source::tool;
+}
+
 const char* text_tunable::origin() const {
   static_cast<void>(get());
-  return origin_text(from_environment_);
+  return origin_text(from_);
 }
 std::string text_tunable::value_text() const { return get(); }
 std::string text_tunable::fallback_text() const { return fallback_; }

@@ -10,11 +10,12 @@
 
 namespace headway::base {
 
-/// One environment variable: its description for `headway info` and MPI_T, and its value. One
-/// object of static storage in its module's tunables.cpp; only the module's
-/// `settings::from_environment` reads its value.
+/// One setting: its description for `headway info` and MPI_T, and its value, which comes from the
+/// environment variable of its name or from `set`. One object of static storage in its module's
+/// tunables.cpp; only the module's `settings::from_environment` reads its value.
 /// Shape:    the name begins with HEADWAY_; sizes accept k, M, G (powers of 1024).
-/// Threads:  any. The environment is read once, on first use.
+/// Threads:  any; the environment is read once, on first use. `set` alone: no other thread reads
+///           the tunable meanwhile.
 /// Errors:   for a value that is malformed or out of bounds, one line on standard error, and the
 ///           default is used.
 class tunable {
@@ -26,7 +27,7 @@ class tunable {
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] const char* unit() const noexcept { return unit_; }
   [[nodiscard]] const char* why() const noexcept { return why_; }
-  /// Where the present value comes from: "default" or "environment".
+  /// Where the present value comes from: "default", "environment" or "MPI_T".
   [[nodiscard]] virtual const char* origin() const = 0;
   [[nodiscard]] virtual std::string value_text() const = 0;
   [[nodiscard]] virtual std::string fallback_text() const = 0;
@@ -34,7 +35,7 @@ class tunable {
   [[nodiscard]] virtual std::string range_text() const = 0;
 
   /// Every tunable of the program, sorted by name: for `headway info` and MPI_T.
-  static std::vector<const tunable*> all();
+  static std::vector<tunable*> all();
 
  protected:
   ~tunable();
@@ -42,7 +43,9 @@ class tunable {
   [[nodiscard]] const char* environment_text() const;
   /// Reports on standard error that `text` is not a valid value.
   void report_invalid(std::string_view text, std::string_view accepted) const;
-  static const char* origin_text(bool from_environment) noexcept;
+  /// Where a value comes from.
+  enum class source : std::uint8_t { fallback, environment, tool };
+  static const char* origin_text(source from) noexcept;
 
  private:
   const char* name_;
@@ -59,6 +62,8 @@ class number_tunable final : public tunable {
   [[nodiscard]] std::int64_t get() const {
     return known_.load(std::memory_order_acquire) ? value_ : read_environment();  // (K)
   }
+  /// False: out of bounds, and nothing changes.
+  [[nodiscard]] bool set(std::int64_t value);
   [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
@@ -70,7 +75,7 @@ class number_tunable final : public tunable {
   std::int64_t fallback_, min_, max_;
   mutable std::once_flag read_;  // excludes writers of the three below
   mutable std::int64_t value_;
-  mutable bool from_environment_ = false;
+  mutable source from_ = source::fallback;
   mutable atomic<bool> known_{false};  // release (K): the two above no longer change
 };
 
@@ -81,6 +86,9 @@ class choice_tunable final : public tunable {
                  const char* why);
   /// Position of the chosen word in the list.
   [[nodiscard]] int index() const;
+  [[nodiscard]] const std::vector<const char*>& choices() const noexcept { return choices_; }
+  /// False: there is no such position, and nothing changes.
+  [[nodiscard]] bool set(int index);
   [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
@@ -91,7 +99,7 @@ class choice_tunable final : public tunable {
   int fallback_ = 0;
   mutable std::once_flag read_;  // excludes writers of the two below
   mutable int value_ = 0;
-  mutable bool from_environment_ = false;
+  mutable source from_ = source::fallback;
 };
 
 /// Free text, which the module that reads it checks.
@@ -99,6 +107,7 @@ class text_tunable final : public tunable {
  public:
   text_tunable(const char* name, const char* fallback, const char* shape, const char* why);
   [[nodiscard]] const std::string& get() const;
+  void set(std::string_view text);
   [[nodiscard]] const char* origin() const override;
   [[nodiscard]] std::string value_text() const override;
   [[nodiscard]] std::string fallback_text() const override;
@@ -109,7 +118,7 @@ class text_tunable final : public tunable {
   const char* shape_;
   mutable std::once_flag read_;  // excludes writers of the two below
   mutable std::string value_;
-  mutable bool from_environment_ = false;
+  mutable source from_ = source::fallback;
 };
 
 }  // namespace headway::base

@@ -4,6 +4,7 @@
 
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
+#include "messages/events.hpp"
 #include "messages/parts.hpp"
 
 namespace headway::messages {
@@ -116,6 +117,8 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
     from.consumed(eager_charge(payload.size()));
     return deliver(*r, source, head.tag, payload, head.given_up != 0);
   }
+  events::unexpected.raise(
+      {head.source, static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
   // Copied without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, head, payload);
   if (!message) {
@@ -132,6 +135,8 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   if (!read_head(bytes, announced)) return;
   context* where = find(announced.match.context);
   if (request* r = take_posted(where, announced.match)) return accept(from, *r, announced);
+  events::unexpected.raise({announced.match.source, static_cast<std::uint64_t>(announced.match.tag),
+                            announced.bytes, announced.match.context});
   // Made without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) {

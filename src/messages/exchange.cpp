@@ -81,6 +81,11 @@ std::vector<std::string_view> exchange::strategy_names() {
   return names;
 }
 
+exchange::waiting_counts exchange::count_waiting(context& where) noexcept {
+  const base::lock_guard guard(where.lock);
+  return where.waiting.count();
+}
+
 void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
                     int tag, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());

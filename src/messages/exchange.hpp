@@ -73,6 +73,13 @@ class exchange {
   static void set_urgent(context& where, bool is) noexcept;
   [[nodiscard]] static bool is_urgent(const context& where) noexcept;
 
+  struct waiting_counts {
+    std::size_t posted = 0, unexpected = 0;
+  };
+  /// How many receives are posted and how many messages are unexpected, at this moment. Takes time
+  /// in proportion.
+  [[nodiscard]] static waiting_counts count_waiting(context& where) noexcept;
+
   /// Starts a send. `data` must not change until the request is complete.
   [[gnu::hot]] void send(context& where, request& r, std::span<const std::byte> data,
                          int destination, int tag, send_mode mode = send_mode::standard) noexcept;

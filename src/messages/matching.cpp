@@ -75,6 +75,16 @@ void matcher::widen(bins& with) noexcept {
   std::swap(wider_, with);
 }
 
+exchange::waiting_counts matcher::count() noexcept {
+  exchange::waiting_counts found;
+  static_cast<void>(any_posted([&](const request&) {
+    ++found.posted;
+    return false;
+  }));
+  for (auto* m = arrivals_.front(); m; m = arrivals_.after(*m)) ++found.unexpected;
+  return found;
+}
+
 // ---- posted receives ----------------------------------------------------------------------------
 
 request* matcher::take_posted(int source, int tag) noexcept {

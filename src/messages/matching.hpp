@@ -91,6 +91,9 @@ class matcher {
     return found;
   }
 
+  /// Counts them one by one.
+  [[nodiscard]] exchange::waiting_counts count() noexcept;
+
   /// Bins for all four indexes. Made and freed without the context's lock.
   struct bins {
     std::unique_ptr<match_index<request>::bin[]> posted;

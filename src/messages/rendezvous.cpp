@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "messages/events.hpp"
 #include "messages/parts.hpp"
 #include "progress/core/meter.hpp"
 
@@ -37,6 +38,8 @@ void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
 void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
   request& r = owner_of(static_cast<packets::transfer&>(item));
   auto& parts = r.where_->parts;
+  events::eager_window_full.raise({static_cast<std::uint64_t>(r.peer_rank_),
+                                   static_cast<std::uint64_t>(r.tag_), r.memory.size()});
   parts.begin_send(r);
   parts.peers.rendezvous().enter_rts(*r.with, r, [&](const auto& as) { parts.write_rts(r, as); });
 }

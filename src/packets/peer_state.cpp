@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "packets/control.hpp"
+#include "packets/events.hpp"
 #include "packets/frames.hpp"
 #include "packets/transfer/rendezvous.hpp"
 
@@ -102,6 +103,7 @@ void peer_state::lose() noexcept {
   if (scheduler_.mark_lost())
     base::log(base::severity::info, "process {} is lost", static_cast<std::uint32_t>(id()));
   if (loss_told_) return;
+  events::peer_lost.raise({static_cast<std::uint64_t>(id())});
   scheduler_.end_waiting();
   if (own_) own_->fail_all();
   services_.large.lost(*this);

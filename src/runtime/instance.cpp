@@ -17,6 +17,7 @@
 #include "runtime/job_router.hpp"
 #include "runtime/rail_statistics.hpp"
 #include "watch/observer.hpp"
+#include "watch/statistics.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/places.hpp"
 #include "wireup/process_record.hpp"
@@ -51,6 +52,7 @@ struct instance::parts {
   template <class Power>
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
   [[nodiscard]] endpoints::service_options endpoint_options() const;
+  [[nodiscard]] watch::observed observed() const;
 };
 
 /// Publishes where this process runs and how its rails are reached, and reads the same of the
@@ -58,7 +60,8 @@ struct instance::parts {
 /// agree on that, and use the network.
 base::result<> instance::parts::exchange_records(bool shares_memory) {
   own_rails.emplace(rails);
-  auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()));
+  auto place = wireup::process_place::own(static_cast<std::uint32_t>(machine->node_processors()),
+                                          machine->package());
   if (!shares_memory)
     place.memory = base::hash_of(fmt::format("{}/{}", place.memory, job->who().rank));
   const wireup::process_record own{
@@ -105,6 +108,16 @@ endpoints::service_options instance::parts::endpoint_options() const {
           .job = processes::job_id_of(who.job_id),
           .nodes = std::vector(nodes.begin(), nodes.end()),
           .share = first_with(&rails::driver::slots) != nullptr};
+}
+
+watch::observed instance::parts::observed() const {
+  const auto& who = job->who();
+  return {.progress = *progress,
+          .rank = who.rank,
+          .size = who.size,
+          .job = who.job_id,
+          .add_rows = add_rail_rows,
+          .above = peers.get()};
 }
 
 /// Also for a partly built instance.
@@ -197,13 +210,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
                                                          made->endpoint_options(), how.endpoints);
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   made->endpoints->attach(*made->messages);
-  made->watching = std::make_unique<watch::observer>(watch::observed{.progress = *made->progress,
-                                                                     .rank = who.rank,
-                                                                     .size = who.size,
-                                                                     .job = who.job_id,
-                                                                     .add_rows = add_rail_rows,
-                                                                     .above = made->peers.get()},
-                                                     how.watch);
+  made->watching = std::make_unique<watch::observer>(made->observed(), how.watch);
   return std::unique_ptr<instance>(new instance(std::move(made)));
 } catch (const std::bad_alloc&) {
   return base::failed(base::fault_kind::no_memory, "no memory to start with");
@@ -223,6 +230,10 @@ const processes::membership_ref& instance::job_members() const noexcept { return
 
 int instance::node_of(processes::peer_id process) const noexcept {
   return parts_->places.nodes()[parts_->known_processes.at(process).rank];
+}
+
+int instance::package_of(processes::peer_id process) const noexcept {
+  return parts_->places.packages()[parts_->known_processes.at(process).rank];
 }
 
 bool instance::outnumber_processors(const processes::membership& of) const {
@@ -246,8 +257,14 @@ std::vector<rail_entry> instance::rails() const {
 launch::job& instance::job() noexcept { return *parts_->job; }
 const topology::machine& instance::machine() const noexcept { return *parts_->machine; }
 progress::engine& instance::progress() noexcept { return *parts_->progress; }
+const progress::engine& instance::progress() const noexcept { return *parts_->progress; }
+const packets::peers& instance::peers() const noexcept { return *parts_->peers; }
 messages::exchange& instance::messages() noexcept { return *parts_->messages; }
 endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
+
+void instance::gather(watch::page_image& image) const {
+  watch::gather(parts_->observed(), 0, image);
+}
 
 rails::shm_slots* instance::shm_slots() noexcept {
   return parts_->first_with(&rails::driver::slots);

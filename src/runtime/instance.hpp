@@ -16,9 +16,15 @@
 #include "runtime/settings.hpp"
 #include "topology/machine.hpp"
 
+namespace headway::packets {
+class peers;
+}  // namespace headway::packets
 namespace headway::rails {
 class shm_slots;
 }  // namespace headway::rails
+namespace headway::watch {
+struct page_image;
+}  // namespace headway::watch
 
 namespace headway::runtime {
 
@@ -51,6 +57,8 @@ class instance {
   /// The number of the node on which a process runs: equal numbers share memory. 0 is the first
   /// rank's.
   [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
+  /// Number of the package of its computer that a process is bound to; -1: to none alone.
+  [[nodiscard]] int package_of(processes::peer_id process) const noexcept;
   /// Whether these processes outnumber the processors of some computer. The same answer everywhere.
   [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
   /// For `headway info`: makes peers of all processes of the job, to count them.
@@ -59,8 +67,12 @@ class instance {
   [[nodiscard]] launch::job& job() noexcept;
   [[nodiscard]] const topology::machine& machine() const noexcept;
   [[nodiscard]] progress::engine& progress() noexcept;
+  [[nodiscard]] const progress::engine& progress() const noexcept;
+  [[nodiscard]] const packets::peers& peers() const noexcept;
   [[nodiscard]] messages::exchange& messages() noexcept;
   [[nodiscard]] endpoints::service& endpoints() noexcept;
+  /// Fills `image` with the counters of threads, queues and rails (watch/statistics.hpp).
+  void gather(watch::page_image& image) const;
   /// The shared lines of the processes of this node; null: no rail has them.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
   /// The memory contract of the rail between this node's processes; null: no rail has it.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
@@ -32,9 +33,24 @@ void in_child() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
 
 }  // namespace
 
+namespace {
+
+base::mutex reading;  // taken when the tunables are read, and when one is set
+std::optional<const settings> read_settings HEADWAY_GUARDED_BY(reading);
+
+}  // namespace
+
 const settings& own_settings() {
-  static const auto read = settings::from_environment();
-  return read;
+  const base::lock_guard held(reading);
+  if (!read_settings) read_settings.emplace(settings::from_environment());
+  return *read_settings;
+}
+
+bool change_setting(const std::function<void()>& change) {
+  const base::lock_guard held(reading);
+  if (read_settings) return false;
+  change();
+  return true;
 }
 
 bool in_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }

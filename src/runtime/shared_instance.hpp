@@ -1,13 +1,20 @@
 #pragma once
 
+#include <functional>
+
 #include "base/result.hpp"
 #include "runtime/instance.hpp"
 
 namespace headway::runtime {
 
-/// The settings of this process's instance, from the environment at the first call.
+/// The settings of this process's instance: those of the environment and of `change_setting`, as
+/// they were at the first call.
 /// Threads:  any.
 [[nodiscard]] const settings& own_settings();
+/// Runs `change`, which may set tunables, unless the settings have been read, and returns whether
+/// it ran.
+/// Threads:  any.
+[[nodiscard]] bool change_setting(const std::function<void()>& change);
 
 /// The instance of this process, shared by MPI and end-points.
 /// Threads:  any; calls exclude each other.

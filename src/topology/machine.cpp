@@ -22,6 +22,7 @@ struct machine::parts {
   std::vector<place> places;
   std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root if there is none
   bool imagined = false;
+  int package = -1;  // see the function of that name
   int node_processors = 1;
   int quota_processors = INT32_MAX;  // read once: quotas change rarely, and their files are slow
 };
@@ -61,6 +62,14 @@ int processor_here() noexcept {
 
 }  // namespace
 
+/// The number of the package, if there is one alone; else -1.
+static int only_package(const hardware& all) {
+  constexpr auto is_package = [](const auto& o) { return o.what == hardware::kind::package; };
+  const auto first = std::ranges::find_if(all.objects, is_package);
+  if (first == all.objects.end() || std::ranges::count_if(all.objects, is_package) != 1) return -1;
+  return static_cast<int>(first->number);
+}
+
 base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
                                                      const std::optional<hardware>& found) {
   if (!chosen.description.empty()) return imagine(chosen.description);
@@ -69,7 +78,9 @@ base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
   const auto whole = known ? base::result<hardware>(*found) : hardware::read();
   if (!whole) return std::unexpected(whole.error());
   auto made = std::make_unique<parts>();
-  made->places = places_of(whole->only(bound));
+  const auto own = whole->only(bound);
+  made->places = places_of(own);
+  made->package = only_package(own);
   made->leaf_of_processor = leaves(made->places);
   made->node_processors = static_cast<int>(whole->objects.front().processors.size());
   if (const auto together = confined_together())
@@ -87,6 +98,13 @@ base::result<std::unique_ptr<machine>> machine::imagine(const std::string& descr
   made->leaf_of_processor = leaves(made->places);
   made->node_processors = static_cast<int>(whole->objects.front().processors.size());
   made->imagined = true;
+  std::vector<int> own;  // what the processors to which this process is bound stand for
+  const auto& imagined = whole->objects.front().processors;
+  for (const int real : bound_processors())
+    own.push_back(imagined[static_cast<std::size_t>(real) % imagined.size()]);
+  std::ranges::sort(own);
+  own.erase(std::ranges::unique(own).begin(), own.end());
+  made->package = only_package(whole->only(own));
   return std::unique_ptr<machine>(new machine(std::move(made)));
 }
 
@@ -95,6 +113,7 @@ machine::~machine() = default;
 
 const std::vector<place>& machine::places() const noexcept { return parts_->places; }
 bool machine::imagined() const noexcept { return parts_->imagined; }
+int machine::package() const noexcept { return parts_->package; }
 
 std::vector<place_id> machine::places_at(level which) const {
   const auto& all = parts_->places;

@@ -57,6 +57,9 @@ class machine {
   [[nodiscard]] place_id leaf_of(int processor) const noexcept;
   /// The places that represent a level, in order; together they contain every processor once.
   [[nodiscard]] std::vector<place_id> places_at(level which) const;
+  /// The kernel's number of the package that holds every processor to which this process is bound;
+  /// -1: there is no such package.
+  [[nodiscard]] int package() const noexcept;
   /// Whether it was made from a description: no thread can be bound to its processors.
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors that this process may use now: those of its affinity mask, at most the cgroup's

@@ -14,6 +14,7 @@ base::result<places> places::read(launch::job& job) {
   std::vector<std::uint64_t> kernels(size), memories(size);
   places made;
   made.processors_.resize(size);
+  made.packages_.resize(size);
   // Each process begins with its own record, so that those of a node look up different ones.
   for (std::size_t i = 0; i < size; ++i) {
     const auto rank = (own + i) % size;
@@ -24,6 +25,7 @@ base::result<places> places::read(launch::job& job) {
     kernels[rank] = place->kernel;
     memories[rank] = place->memory;
     made.processors_[rank] = static_cast<int>(place->processors);
+    made.packages_[rank] = place->package;
   }
   made.nodes_ = number_by_equality(memories);
   made.computers_ = number_by_equality(kernels);

@@ -10,7 +10,7 @@
 namespace headway::wireup {
 
 /// Which processes of a job share memory, and which share processors.
-/// Shape:    twelve bytes a process.
+/// Shape:    sixteen bytes a process.
 /// Threads:  any, after `read`.
 class places {
  public:
@@ -19,6 +19,8 @@ class places {
 
   /// By rank: equal numbers share memory. Numbered from 0 in the order of the ranks.
   [[nodiscard]] std::span<const int> nodes() const noexcept { return nodes_; }
+  /// Of each rank: the package that the process is bound to, by the kernel's number; -1: none.
+  [[nodiscard]] std::span<const int> packages() const noexcept { return packages_; }
   /// How many processes use the processors that `rank` uses, `rank` included.
   [[nodiscard]] int beside(int rank) const noexcept;
   /// Whether these processes outnumber the processors of some computer. The same answer in every
@@ -29,6 +31,7 @@ class places {
   std::vector<int> nodes_;       // by rank
   std::vector<int> computers_;   // by rank: equal numbers share processors
   std::vector<int> processors_;  // by rank: those of its computer
+  std::vector<int> packages_;    // by rank
 };
 
 /// Replaces equal values by equal numbers, in order of appearance: {7, 5, 7} → {0, 1, 0}.

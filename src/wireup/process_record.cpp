@@ -18,6 +18,7 @@ process_place read_place(byte_reader& from) {
   found.kernel = from.number(8);
   found.memory = from.number(8);
   found.processors = static_cast<std::uint32_t>(from.number(4));
+  found.package = static_cast<std::int32_t>(from.number(4));
   return found;
 }
 
@@ -39,7 +40,7 @@ std::string take_text(byte_reader& from) {
 
 }  // namespace
 
-process_place process_place::own(std::uint32_t processors) {
+process_place process_place::own(std::uint32_t processors, std::int32_t package) {
   std::string kernel;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> kernel;
   if (kernel.empty()) {  // no /proc: the host's name must do
@@ -51,8 +52,10 @@ process_place process_place::own(std::uint32_t processors) {
   const auto memory = stat("/dev/shm", &shm) == 0
                           ? fmt::format("{}/{}:{}", kernel, shm.st_dev, shm.st_ino)
                           : fmt::format("{}/{}", kernel, getpid());
-  return {
-      .kernel = base::hash_of(kernel), .memory = base::hash_of(memory), .processors = processors};
+  return {.kernel = base::hash_of(kernel),
+          .memory = base::hash_of(memory),
+          .processors = processors,
+          .package = package};
 }
 
 std::vector<std::byte> process_record::pack() const {
@@ -61,6 +64,7 @@ std::vector<std::byte> process_record::pack() const {
   put_number(packed, place.kernel, 8);
   put_number(packed, place.memory, 8);
   put_number(packed, place.processors, 4);
+  put_number(packed, static_cast<std::uint32_t>(place.package), 4);
   put_text(packed, host);
   put_number(packed, addresses.size(), 1);
   for (const auto& [driver, of_driver] : addresses) {

@@ -19,6 +19,7 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/environment/failure.hpp"
+#include "mpi/tools/interface.hpp"
 #include "runtime/shared_instance.hpp"
 
 namespace headway::mpi {
@@ -128,6 +129,7 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   the_library.runtime = *started;
   the_library.messages = &the_library.runtime->messages();
   the_library.progress = &the_library.runtime->progress();
+  tools::begin_counting(**started);
   the_library.checks.store(settings::from_environment().check_arguments,
                            std::memory_order_relaxed);  // as in `checks_arguments`
   the_library.collectives = runtime::own_settings().collectives;
@@ -151,6 +153,7 @@ void end_world() {
 int stop_runtime() HEADWAY_REQUIRES(lifetime) {
   end_world();
   delete std::exchange(the_library.job, nullptr);
+  tools::end_counting();
   the_library.runtime = nullptr;
   auto stopped = runtime::let_go();
   the_library.messages = nullptr;

@@ -1,11 +1,12 @@
 #include "mpi/sessions/session_calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
@@ -15,7 +16,10 @@
 namespace headway::mpi::calls {
 namespace {
 
-constexpr std::array<std::string_view, 2> set_names = {"mpi://WORLD", "mpi://SELF"};
+// The sets that each process has. Those of node and socket are other ones on other nodes and
+// sockets, as mpi://SELF is; a process that is bound to no socket alone has no set of that name.
+constexpr std::string_view world_set = "mpi://WORLD", self_set = "mpi://SELF",
+                           node_set = "headway://node", socket_set = "headway://socket";
 
 /// Names are URIs of a scheme and a host, which are not case-sensitive.
 bool same_name(std::string_view a, std::string_view b) {
@@ -23,12 +27,35 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+/// The processes of the job that are in the same place as this one.
+template <class PlaceOf>
+processes::membership_ref members_beside(PlaceOf place_of) {
+  std::vector<processes::peer_id> found;
+  for (const auto process : the_library.job->members().peers())
+    if (place_of(process) == place_of(this_process())) found.push_back(process);
+  return memberships().intern(processes::membership(found));
+}
+
+bool has_socket() { return the_library.runtime->package_of(this_process()) >= 0; }
+
 /// The processes of a process set; null: there is no such set.
 processes::membership_ref members_of(std::string_view set) {
-  if (same_name(set, set_names[0])) return the_library.job->shared_members();
-  if (same_name(set, set_names[1]))
+  const auto& where = *the_library.runtime;
+  if (same_name(set, world_set)) return the_library.job->shared_members();
+  if (same_name(set, self_set))
     return memberships().intern(processes::membership(this_process(), 1));
+  if (same_name(set, node_set))
+    return members_beside([&](auto process) { return where.node_of(process); });
+  if (same_name(set, socket_set) && has_socket())
+    return members_beside(
+        [&](auto process) { return std::pair(where.node_of(process), where.package_of(process)); });
   return nullptr;
+}
+
+std::vector<std::string_view> set_names() {
+  std::vector<std::string_view> names = {world_set, self_set, node_set};
+  if (has_socket()) names.push_back(socket_set);
+  return names;
 }
 
 int no_such_set(const char* name) {
@@ -62,16 +89,17 @@ int session_get_info(session& which, info*& made) {
 }
 
 int session_get_num_psets(session&, info*, int& count) {
-  count = static_cast<int>(set_names.size());
+  count = static_cast<int>(set_names().size());
   return MPI_SUCCESS;
 }
 
 int session_get_nth_pset(session&, info*, int n, int& length, char* name) {
-  if (n < 0 || n >= static_cast<int>(set_names.size())) {
+  const auto names = set_names();
+  if (n < 0 || n >= static_cast<int>(names.size())) {
     return fail(MPI_ERR_ARG, "argument 3 (n) is {}, but there are {} process sets", n,
-                set_names.size());
+                names.size());
   }
-  const std::string_view text = set_names[static_cast<std::size_t>(n)];
+  const std::string_view text = names[static_cast<std::size_t>(n)];
   if (length > 0 && name != nullptr) {
     const auto copied = std::min(text.size(), static_cast<std::size_t>(length - 1));
     std::memcpy(name, text.data(), copied);

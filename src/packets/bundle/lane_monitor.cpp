@@ -6,6 +6,7 @@
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/frame_sender.hpp"
 #include "packets/bundle/lane.hpp"
+#include "packets/events.hpp"
 #include "packets/scheduler.hpp"
 #include "packets/transfer/incoming_flows.hpp"
 #include "packets/transfer/outgoing_flows.hpp"
@@ -125,6 +126,7 @@ void lane_monitor::kill(lane& l, bool tell, const char* why, std::uint64_t now_n
   base::log(news ? base::severity::warning : base::severity::debug, "rail {} to rank {} is {}: {}",
             l.what.name, static_cast<std::uint32_t>(of_.to),
             l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
+  if (news) events::rail_lost.raise({static_cast<std::uint64_t>(of_.to), l.rail_index});
   if (!l.closed) l.via.health()->sever(of_.to);
   if (std::ranges::none_of(of_.lanes, is_up)) {
     cut_off_ns_ = now_ns;
@@ -176,6 +178,7 @@ void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
   statistics::add_alone(l.returns);
   base::log(base::severity::warning, "rail {} to rank {} is back", l.what.name,
             static_cast<std::uint32_t>(of_.to));
+  events::rail_returned.raise({static_cast<std::uint64_t>(of_.to), l.rail_index});
   incoming_.renewed(l, true);
   sender_.unblock();
   incoming_.feed_starving(now_ns);

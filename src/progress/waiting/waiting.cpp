@@ -7,6 +7,7 @@
 
 #include "base/backoff.hpp"
 #include "base/futex.hpp"
+#include "progress/core/events.hpp"
 #include "progress/waiting/spin_length.hpp"
 
 namespace headway::progress {
@@ -23,6 +24,27 @@ constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, witho
 constexpr std::uint32_t rounds_before_relax = 100;
 constexpr std::uint32_t rounds_before_yield = 64;  // one to two microseconds
 constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  // rounds
+
+/// Adds the length of a block to a sum while a tool observes the sleeps of waits.
+class sleep_time {
+ public:
+  explicit sleep_time(std::uint64_t& sum_ns) noexcept
+      : sum_ns_(sum_ns), began_ns_(events::wait_slept.observed() ? base::now_ns() : 0) {}
+  ~sleep_time() {
+    if (began_ns_ != 0) sum_ns_ += base::now_ns() - began_ns_;
+  }
+  sleep_time(const sleep_time&) = delete;
+  sleep_time& operator=(const sleep_time&) = delete;
+
+ private:
+  std::uint64_t& sum_ns_;
+  std::uint64_t began_ns_;
+};
+
+/// Called where this thread is in no list of sleepers and leads no other: an observer may call MPI.
+void note_slept(std::uint64_t sum_ns) noexcept {
+  if (sum_ns != 0) events::wait_slept.raise({sum_ns});
+}
 
 }  // namespace
 
@@ -132,6 +154,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   auto how = outcome::retry;
   bool learnt = false;
   int in_vain = 0;
+  std::uint64_t slept_ns = 0;
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
@@ -139,6 +162,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
       engine_counters::count(core_.counted.kernel_sleeps);
       boost();
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
+      const sleep_time observed(slept_ns);
       const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns),
                                               [this] { return core_.queues.has_submissions(); });
       in_vain = slept ? 0 : in_vain + 1;
@@ -163,12 +187,14 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   set_.leave(me_.self);
   core_.sleeper->release();
   core_.quiet.tell();
+  note_slept(slept_ns);
   if (set_.done()) return outcome::complete;
   return how == outcome::timed_out ? how : outcome::spun_enough;
 }
 
 waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
+  std::uint64_t slept_ns = 0;
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.tell();
   const bool served = why == outcome::spun_enough && core_.event_threads_serve();
@@ -187,6 +213,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
       engine_counters::count(core_.counted.sleeps);
       boost();
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
+      const sleep_time observed(slept_ns);
       base::futex_wait(me_.self.word.futex_word(),
                        static_cast<std::uint32_t>(sleep_state::on_futex), until);
       if (me_.self.word.end_sleep() == sleep_state::signalled)
@@ -202,6 +229,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   set_.leave(me_.self);
   if (served) end_served();
   core_.work.ended();
+  note_slept(slept_ns);
   return set_.done() ? outcome::complete : how;
 }
 

@@ -80,6 +80,25 @@ TEST(tunable, gives_text_as_it_is) {
   EXPECT_EQ(u.get(), "none");
 }
 
+TEST(tunable, can_be_set_within_its_bounds_over_what_the_environment_says) {
+  const setting s("HEADWAY_TEST_SET", "128");
+  auto t = bytes("HEADWAY_TEST_SET");
+  EXPECT_FALSE(t.set(63));
+  EXPECT_EQ(t.get(), 128);
+  EXPECT_TRUE(t.set(256));
+  EXPECT_EQ(t.get(), 256);
+  EXPECT_STREQ(t.origin(), "MPI_T");
+  choice_tunable word{"HEADWAY_TEST_SET_WORD", {"red", "green"}, "red", "to be tested"};
+  EXPECT_FALSE(word.set(2));
+  EXPECT_FALSE(word.set(-1));
+  EXPECT_TRUE(word.set(1));
+  EXPECT_EQ(word.value_text(), "green");
+  text_tunable text{"HEADWAY_TEST_SET_TEXT", "none", "text", "to be tested"};
+  text.set("some");
+  EXPECT_EQ(text.get(), "some");
+  EXPECT_STREQ(text.origin(), "MPI_T");
+}
+
 TEST(tunable, is_listed_with_all_others_by_name) {
   const text_tunable z{"HEADWAY_TEST_Z", "", "text", "to be tested"};
   const text_tunable a{"HEADWAY_TEST_A", "", "text", "to be tested"};

@@ -40,6 +40,18 @@ TEST(layout, pads_a_structure_to_its_strictest_member) {
   EXPECT_EQ(made->true_extent(), 9);
 }
 
+// The extent is rounded up once, over the basic elements of the whole type map (MPI-5.0, 5.1): the
+// padding that makes a part longer is in no type map, so the whole may end before it.
+TEST(layout, pads_the_whole_and_not_the_parts_at_misaligned_places) {
+  const auto& four = layout::of(number::int32);
+  const auto padded = build_hvector(3, 4, 25, four).value();
+  EXPECT_EQ(padded->true_ub(), 66);
+  EXPECT_EQ(padded->extent(), 68);
+  const auto whole = build_hvector(2, 3, 4 * padded->extent() + 1, *padded).value();
+  EXPECT_EQ(whole->true_ub(), 475);
+  EXPECT_EQ(whole->ub(), 476) << "the last part's padding would end at 477";
+}
+
 TEST(layout, lets_set_bounds_rule_in_all_types_built_from_it) {
   const auto wide = build_resized(-4, 20, layout::of(number::int32)).value();
   EXPECT_EQ(wide->lb(), -4);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "packets/events.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/simulation/driver.hpp"
@@ -76,6 +77,44 @@ TEST_P(bundle_on, loses_nothing_when_rails_are_cut_and_come_back) {
   there.check();
   back.check();
   EXPECT_GT(world.peers(0).counts().rail_losses.load(), 0u);
+}
+
+/// Counts the events of one type for as long as it lives.
+class event_count {
+ public:
+  explicit event_count(base::event_type& type) : type_(type) {
+    seen = 0;
+    type.observe([](const auto&, const base::event_type::values& with) noexcept {
+      if (with[0] < 2 && with[1] < 3) ++seen;  // a peer and a rail that there are
+    });
+  }
+  ~event_count() { type_.observe(nullptr); }
+  event_count(const event_count&) = delete;
+  event_count& operator=(const event_count&) = delete;
+  [[nodiscard]] std::uint64_t operator()() const { return seen; }
+
+ private:
+  static inline thread_local std::uint64_t seen = 0;
+  base::event_type& type_;
+};
+
+TEST_P(bundle_on, raises_an_event_for_each_loss_and_each_return_of_a_rail) {
+  const auto count_of = [](simulation::job& world, auto member) {
+    return (world.peers(0).counts().*member).load() + (world.peers(1).counts().*member).load();
+  };
+  for (const bool lost : {true, false}) {
+    simulation::job world({.processes = 2, .rails = 3, .seed = GetParam()});
+    const event_count seen(lost ? events::rail_lost : events::rail_returned);
+    const auto counted = lost ? &statistics::rail_losses : &statistics::rail_returns;
+    traffic there(world, 0, 1, 5);
+    for (int i = 0; i < 30; ++i) {
+      there.add(1000);
+      for (int round = 0; round < 20; ++round) world.step();
+      if (i % 10 == 5) world.net().cut(static_cast<std::uint32_t>(i) / 10, 0, 1);
+    }
+    ASSERT_TRUE(world.run_until([&] { return there.done() && count_of(world, counted) > 0; }));
+    EXPECT_EQ(seen(), count_of(world, counted));
+  }
 }
 
 TEST_P(bundle_on, finds_a_silent_rail_and_goes_on_over_the_other) {

@@ -10,7 +10,7 @@ namespace {
 process_record a_record() {
   const nic_address one{.connections = {rail_address(38, std::byte{7})}};
   const nic_address two{.connections = {rail_address(1, std::byte{1}), rail_address()}};
-  return {.place = {.kernel = 0x0123456789abcdef, .memory = 42, .processors = 96},
+  return {.place = {.kernel = 0x0123456789abcdef, .memory = 42, .processors = 96, .package = 1},
           .host = "node7",
           .addresses = {{"shm", {one}}, {"tcp", {one, two}}}};
 }
@@ -28,7 +28,7 @@ TEST(process_record, refuses_every_cut_and_every_addition) {
   auto packed = a_record().pack();
   for (std::size_t size = 0; size < packed.size(); ++size)
     EXPECT_FALSE(process_record::unpack(std::span(packed).first(size))) << size;
-  EXPECT_FALSE(process_record::place_in(std::span(packed).first(19)));
+  EXPECT_FALSE(process_record::place_in(std::span(packed).first(23)));
   packed.push_back(std::byte{});
   EXPECT_FALSE(process_record::unpack(packed));
 }

@@ -64,10 +64,11 @@ using windows::place;
   const bool moves = *op.predefined == collectives::operation::replace ||
                      *op.predefined == collectives::operation::no_op;
   found = {.what = *op.predefined, .kind = target.type->element_kind()};
+  if (target.count * target.type->size() == 0) return MPI_SUCCESS;     // no element is changed
   if (found.kind == number::none && moves) found.kind = number::byte;  // elements of several kinds
-  if (found.kind == number::none && target.type->size() != 0)
+  if (found.kind == number::none)
     return fail(MPI_ERR_TYPE, "the target's datatype has elements of several kinds");
-  if (found.kind != number::none && !collectives::predefined(found.what, found.kind))
+  if (!collectives::predefined(found.what, found.kind))
     return fail(MPI_ERR_OP, "{} is not defined on the elements of the target's datatype", op.name);
   return MPI_SUCCESS;
 }

@@ -213,6 +213,7 @@ static void wrong_accesses_are_refused(void) {
   CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, MPI_BOR, w), MPI_ERR_OP);
   CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_LONG, MPI_SUM, w), MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Compare_and_swap(values, values, values, MPI_DOUBLE, 0, at, w), MPI_ERR_TYPE);
+  CHECK_OK(MPI_Accumulate(values, 0, MPI_BYTE, 0, at, 0, MPI_BYTE, MPI_SUM, w)); /* nothing */
   MPI_Op_create((MPI_User_function*)&wrong_accesses_are_refused, 1, &user);
   CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, user, w), MPI_ERR_OP);
   MPI_Op_free(&user);

@@ -1,26 +1,51 @@
-// Packing and unpacking: one traversal of a plan, in either direction.
+// Packing, unpacking and listing blocks: one traversal of a plan, three things to do at a block.
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "datatypes/plan.hpp"
 
 namespace headway::datatypes {
 namespace {
 
-/// Traverses a plan and copies bytes between the buffer and the packed form, where it advances
-/// `packed_`. `out`: from the buffer to the packed form.
-template <bool out>
+/// Copies a block of the buffer to the packed form, where it advances.
+struct packer {
+  using place = const std::byte*;
+  std::byte* packed;
+  void move(place at, std::int64_t bytes) noexcept {
+    std::memcpy(packed, at, static_cast<std::size_t>(bytes));
+    packed += bytes;
+  }
+};
+
+/// The other direction.
+struct unpacker {
+  using place = std::byte*;
+  const std::byte* packed;
+  void move(place at, std::int64_t bytes) noexcept {
+    std::memcpy(at, packed, static_cast<std::size_t>(bytes));
+    packed += bytes;
+  }
+};
+
+/// Reports where the block is.
+struct block_lister {
+  using place = std::int64_t;
+  block_visitor visit;
+  void* state;
+  void move(place at, std::int64_t bytes) noexcept { visit(state, at, bytes); }
+};
+
+/// Traverses a plan and has each block moved by `Mover`.
+template <class Mover>
 class walker {
-  using buffer_at = std::conditional_t<out, const std::byte*, std::byte*>;
-  using packed_at = std::conditional_t<out, std::byte*, const std::byte*>;
+  using place = typename Mover::place;
 
  public:
-  explicit walker(packed_at packed) noexcept : packed_(packed) {}
+  explicit walker(const Mover& mover) noexcept : mover_(mover) {}
 
-  /// Copies bytes [begin, end) of `count` rounds of `p`; the range is within them and not empty.
-  void rounds(const plan& p, std::int64_t count, std::int64_t stride, buffer_at at,
-              std::int64_t begin, std::int64_t end) noexcept {
+  /// Moves bytes [begin, end) of `count` rounds of `p`; the range is within them and not empty.
+  void rounds(const plan& p, std::int64_t count, std::int64_t stride, place at, std::int64_t begin,
+              std::int64_t end) noexcept {
     if (begin == 0 && end == count * p.size) {
       whole_rounds(p, count, stride, at);
       return;
@@ -37,22 +62,15 @@ class walker {
   }
 
  private:
-  void move(buffer_at at, std::int64_t bytes) noexcept {
-    if constexpr (out) {
-      std::memcpy(packed_, at, static_cast<std::size_t>(bytes));
-    } else {
-      std::memcpy(at, packed_, static_cast<std::size_t>(bytes));
-    }
-    packed_ += bytes;
-  }
+  void move(place at, std::int64_t bytes) noexcept { mover_.move(at, bytes); }
 
   /// Blocks whose size the compiler knows become single moves.
   template <std::int64_t bytes>
-  void fixed_blocks(std::int64_t count, std::int64_t stride, buffer_at at) noexcept {
+  void fixed_blocks(std::int64_t count, std::int64_t stride, place at) noexcept {
     for (; count > 0; --count, at += stride) move(at, bytes);
   }
 
-  void blocks(std::int64_t bytes, std::int64_t count, std::int64_t stride, buffer_at at) noexcept {
+  void blocks(std::int64_t bytes, std::int64_t count, std::int64_t stride, place at) noexcept {
     switch (bytes) {
       case 1:
         return fixed_blocks<1>(count, stride, at);
@@ -77,7 +95,7 @@ class walker {
     }
   }
 
-  void whole_rounds(const plan& p, std::int64_t count, std::int64_t stride, buffer_at at) noexcept {
+  void whole_rounds(const plan& p, std::int64_t count, std::int64_t stride, place at) noexcept {
     if (p.shape == plan::form::block) {
       blocks(p.size, count, stride, at);
     } else {
@@ -85,7 +103,7 @@ class walker {
     }
   }
 
-  void whole(const plan& p, buffer_at at) noexcept {
+  void whole(const plan& p, place at) noexcept {
     switch (p.shape) {
       case plan::form::block:
         move(at, p.size);
@@ -102,7 +120,7 @@ class walker {
     }
   }
 
-  void part(const plan& p, buffer_at at, std::int64_t begin, std::int64_t end) noexcept {
+  void part(const plan& p, place at, std::int64_t begin, std::int64_t end) noexcept {
     switch (p.shape) {
       case plan::form::block:
         move(at + begin, end - begin);
@@ -132,19 +150,25 @@ class walker {
     return std::prev(std::ranges::upper_bound(members, position, {}, &member::start));
   }
 
-  packed_at packed_;
+  Mover mover_;
 };
 
 }  // namespace
 
 void copy_out(const plan& what, std::int64_t count, std::int64_t stride, const std::byte* buffer,
               std::int64_t begin, std::int64_t end, std::byte* packed) noexcept {
-  if (begin < end) walker<true>(packed).rounds(what, count, stride, buffer, begin, end);
+  if (begin < end) walker(packer{packed}).rounds(what, count, stride, buffer, begin, end);
 }
 
 void copy_in(const plan& what, std::int64_t count, std::int64_t stride, std::byte* buffer,
              std::int64_t begin, std::int64_t end, const std::byte* packed) noexcept {
-  if (begin < end) walker<false>(packed).rounds(what, count, stride, buffer, begin, end);
+  if (begin < end) walker(unpacker{packed}).rounds(what, count, stride, buffer, begin, end);
+}
+
+void list_blocks(const plan& what, std::int64_t count, std::int64_t stride, std::int64_t offset,
+                 std::int64_t begin, std::int64_t end, block_visitor visit, void* state) noexcept {
+  if (begin < end)
+    walker(block_lister{visit, state}).rounds(what, count, stride, offset, begin, end);
 }
 
 }  // namespace headway::datatypes

@@ -39,6 +39,12 @@ void layout::unpack(const std::byte* from, std::int64_t begin, std::int64_t end,
   }
 }
 
+void layout::visit_blocks(std::int64_t count, std::int64_t begin, std::int64_t end,
+                          block_visitor visit, void* state) const noexcept {
+  HEADWAY_DEBUG_ASSERT(count >= 0 && begin >= 0 && end <= count * size_);
+  if (plan_) list_blocks(*plan_, count, extent(), origin_, begin, end, visit, state);
+}
+
 std::int64_t layout::elements() const noexcept { return signature_->elements; }
 
 std::int64_t layout::elements_in(std::int64_t bytes) const noexcept {

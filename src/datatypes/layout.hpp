@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "datatypes/number.hpp"
@@ -14,6 +15,9 @@ struct plan;       // where the bytes are: datatypes/plan.hpp
 struct signature;  // which basic elements they are: datatypes/signature.hpp
 class layout_ptr;
 struct layout_facts;
+
+/// Is given a block of memory: its offset from the address of the buffer, and its bytes.
+using block_visitor = void (*)(void* state, std::int64_t offset, std::int64_t bytes);
 
 /// The data of an MPI datatype: a sequence of basic elements, each at an offset from the address of
 /// a buffer. Repeated parts are folded into loops when it is built.
@@ -70,6 +74,20 @@ class layout {
     unpack(from, 0, count * size_, to, count);
   }
 
+  /// Calls `visit(offset, bytes)`, which must not throw, for each block of memory in which bytes
+  /// [begin, end) of the packed form of `count` elements lie, in packed order. Neighbouring blocks
+  /// may be reported as one or as several.
+  template <class Visit>
+  void for_each_block(std::int64_t count, std::int64_t begin, std::int64_t end,
+                      Visit&& visit) const noexcept {
+    visit_blocks(
+        count, begin, end,
+        [](void* state, std::int64_t offset, std::int64_t bytes) {
+          (*static_cast<std::remove_reference_t<Visit>*>(state))(offset, bytes);
+        },
+        &visit);
+  }
+
   /// Basic elements in one element of this type (a value-and-index pair counts as two).
   [[nodiscard]] std::int64_t elements() const noexcept;
   /// Basic elements in the first `bytes` of the packed form; -1 if they end inside one.
@@ -82,6 +100,8 @@ class layout {
   friend struct layout_facts;
   layout();
   ~layout();
+  void visit_blocks(std::int64_t count, std::int64_t begin, std::int64_t end, block_visitor visit,
+                    void* state) const noexcept;
 
   std::int64_t size_ = 0;
   std::int64_t lb_ = 0, ub_ = 0;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "datatypes/layout.hpp"
+
 namespace headway::datatypes {
 
 struct plan;
@@ -78,5 +80,8 @@ void copy_out(const plan& what, std::int64_t count, std::int64_t stride, const s
               std::int64_t begin, std::int64_t end, std::byte* packed) noexcept;
 void copy_in(const plan& what, std::int64_t count, std::int64_t stride, std::byte* buffer,
              std::int64_t begin, std::int64_t end, const std::byte* packed) noexcept;
+/// Calls `visit` for the blocks in which those bytes lie, in packed order. `offset` is the plan's.
+void list_blocks(const plan& what, std::int64_t count, std::int64_t stride, std::int64_t offset,
+                 std::int64_t begin, std::int64_t end, block_visitor visit, void* state) noexcept;
 
 }  // namespace headway::datatypes

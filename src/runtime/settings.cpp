@@ -14,7 +14,8 @@ settings settings::from_environment() {
           .tcp = rails::tcp::settings::from_environment(),
           .packets = packets::settings::from_environment(),
           .endpoints = endpoints::settings::from_environment(),
-          .collectives = collectives::settings::from_environment()};
+          .collectives = collectives::settings::from_environment(),
+          .windows = windows::settings::from_environment()};
 }
 
 }  // namespace headway::runtime

@@ -12,6 +12,7 @@
 #include "sampling/settings.hpp"
 #include "topology/settings.hpp"
 #include "watch/settings.hpp"
+#include "windows/settings.hpp"
 
 namespace headway::runtime {
 
@@ -29,6 +30,7 @@ struct settings {
   packets::settings packets = {};  ///< `processes` comes from the job
   endpoints::settings endpoints = {};
   collectives::settings collectives = {};
+  windows::settings windows = {};
 
   /// The only place that reads the environment for an instance.
   [[nodiscard]] static settings from_environment();

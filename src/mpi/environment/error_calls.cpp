@@ -67,14 +67,19 @@ int errhandler_free(errhandler*& freed) {
 }
 
 int comm_set_errhandler(communicator& comm, errhandler& handler) { return set(comm, handler); }
+int win_set_errhandler(window& win, errhandler& handler) { return set(win, handler); }
 int file_set_errhandler(file& which, errhandler& handler) { return set(which, handler); }
 int session_set_errhandler(session& which, errhandler& handler) { return set(which, handler); }
 int comm_get_errhandler(communicator& comm, errhandler*& handler) { return get(comm, handler); }
+int win_get_errhandler(window& win, errhandler*& handler) { return get(win, handler); }
 int file_get_errhandler(file& which, errhandler*& handler) { return get(which, handler); }
 int session_get_errhandler(session& which, errhandler*& handler) { return get(which, handler); }
 
 int comm_call_errhandler(communicator& comm, int errorcode) {
   return call("MPI_Comm_call_errhandler", comm, errorcode);
+}
+int win_call_errhandler(window& win, int errorcode) {
+  return call("MPI_Win_call_errhandler", win, errorcode);
 }
 int file_call_errhandler(file& which, int errorcode) {
   return call("MPI_File_call_errhandler", which, errorcode);

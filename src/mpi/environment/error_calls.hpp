@@ -5,6 +5,7 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/files/file.hpp"
 #include "mpi/objects/errhandler.hpp"
+#include "mpi/one_sided/window.hpp"
 #include "mpi/sessions/session.hpp"
 
 /// MPI-5.0 sections 9.3 to 9.5: error handlers, classes, codes and strings.
@@ -17,12 +18,15 @@ int session_create_errhandler(MPI_Session_errhandler_function* function, errhand
 int errhandler_free(errhandler*& freed);
 
 int comm_set_errhandler(communicator& comm, errhandler& handler);
+int win_set_errhandler(window& win, errhandler& handler);
 int file_set_errhandler(file& which, errhandler& handler);
 int session_set_errhandler(session& which, errhandler& handler);
 int comm_get_errhandler(communicator& comm, errhandler*& handler);
+int win_get_errhandler(window& win, errhandler*& handler);
 int file_get_errhandler(file& which, errhandler*& handler);
 int session_get_errhandler(session& which, errhandler*& handler);
 int comm_call_errhandler(communicator& comm, int errorcode);
+int win_call_errhandler(window& win, int errorcode);
 int file_call_errhandler(file& which, int errorcode);
 int session_call_errhandler(session& which, int errorcode);
 

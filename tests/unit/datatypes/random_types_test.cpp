@@ -97,6 +97,24 @@ TEST(random_types, pack_the_bytes_that_the_type_map_lists_in_its_order) {
   }
 }
 
+TEST(random_types, list_the_blocks_of_any_part_of_the_packed_form) {
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto [made, reference] = random_type(seed, static_cast<int>(seed % 4));
+    const auto count = static_cast<std::int64_t>(seed % 4);
+    field from(reference, count, seed);
+    const auto packed = reference.pack(from.at(), count);
+    const auto total = static_cast<std::int64_t>(packed.size());
+    const auto begin = total / 3, end = total - total / 4;
+    std::vector<std::byte> listed;
+    made->for_each_block(count, begin, end, [&](std::int64_t offset, std::int64_t bytes) {
+      listed.insert(listed.end(), from.at() + offset, from.at() + offset + bytes);
+    });
+    EXPECT_EQ(listed, std::vector<std::byte>(packed.begin() + begin, packed.begin() + end));
+    if (HasFailure()) return;
+  }
+}
+
 TEST(random_types, unpack_what_was_packed_and_touch_nothing_else) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,0 +1,170 @@
+/// One-sided operations on a target that waits in MPI_Recv, or that computes and makes no call:
+/// the time of an operation with its flush, and of whole epochs. Rank 0 is the origin, rank 1 the
+/// target.
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { end_tag = 1, computed_units = 1000 };
+
+struct window {
+  MPI_Win win;
+  char* base;
+  char* data;  ///< of the origin
+};
+
+typedef void operation(struct window* w, int bytes);
+
+static void put(struct window* w, int bytes) {
+  MPI_Put(w->data, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void get(struct window* w, int bytes) {
+  MPI_Get(w->data, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void accumulate(struct window* w, int bytes) {
+  MPI_Accumulate(w->data, bytes / 8, MPI_INT64_T, 1, 0, bytes / 8, MPI_INT64_T, MPI_SUM, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void fetch_and_op(struct window* w, int bytes) {
+  (void)bytes;
+  MPI_Fetch_and_op(w->data, w->data + 8, MPI_INT64_T, 1, 0, MPI_SUM, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void compare_and_swap(struct window* w, int bytes) {
+  (void)bytes;
+  MPI_Compare_and_swap(w->data, w->data + 8, w->data + 16, MPI_INT64_T, 1, 0, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void puts_of_8(struct window* w, int bytes) {
+  for (int at = 0; at < bytes; at += 8)
+    MPI_Put(w->data + at, 8, MPI_BYTE, 1, at, 8, MPI_BYTE, w->win);
+  MPI_Win_flush(1, w->win);
+}
+static void lock_put_unlock(struct window* w, int bytes) {
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win);
+  MPI_Put(w->data, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, w->win);
+  MPI_Win_unlock(1, w->win);
+}
+
+static const struct row {
+  const char* name;
+  operation* run;
+  int bytes;  ///< 0: each of --sizes
+  bool locks;
+} rows[] = {{"put", put, 0, false},
+            {"get", get, 0, false},
+            {"accumulate", accumulate, 0, false},
+            {"fetch_op", fetch_and_op, 8, false},
+            {"cas", compare_and_swap, 8, false},
+            {"puts_of_8", puts_of_8, 512, false},
+            {"lock_put", lock_put_unlock, 8, true}};
+
+static void measure(struct bench* b, struct window* w, const struct row* r, int bytes,
+                    bool computing) {
+  struct samples samples = {0};
+  if (!r->locks) MPI_Win_lock_all(0, w->win);
+  for (int i = 0; i < 10; ++i) r->run(w, bytes);
+  const uint64_t end = now_ns() + (uint64_t)(b->seconds * 1e9);
+  const long most = b->iterations > 0 ? (long)b->iterations : samples_max;
+  while ((long)samples.count < most) {
+    const uint64_t start = now_ns();
+    if (b->iterations == 0 && start > end && samples.count >= 16) break;
+    r->run(w, bytes);
+    samples_add(&samples, (double)(now_ns() - start) / 1000);
+  }
+  if (!r->locks) MPI_Win_unlock_all(w->win);
+  const double count = (double)samples.count;
+  const struct summary s = summarise(&samples);
+  table_row(&b->table, r->name, (double[]){bytes, computing, s.median, s.best, s.p99, count});
+  samples_free(&samples);
+}
+
+/// The target, until the origin has measured a row.
+static void be_target(bool computing) {
+  MPI_Request over;
+  MPI_Irecv(NULL, 0, MPI_BYTE, 0, end_tag, MPI_COMM_WORLD, &over);
+  if (computing) {
+    // It looks for the end now and then only: with libraries that need a call of the target, the
+    // origin waits until then.
+    const uint64_t apart_ns = 20 * 1000 * 1000;
+    for (int done = 0; !done;) {
+      for (const uint64_t until = now_ns() + apart_ns; now_ns() < until;) work(computed_units);
+      MPI_Test(&over, &done, MPI_STATUS_IGNORE);
+    }
+  } else {
+    MPI_Wait(&over, MPI_STATUS_IGNORE);
+  }
+}
+
+static void run_row(struct bench* b, struct window* w, const struct row* r, int bytes) {
+  for (int computing = 0; computing < 2; ++computing) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (b->rank == 0) {
+      measure(b, w, r, bytes, computing);
+      MPI_Send(NULL, 0, MPI_BYTE, 1, end_tag, MPI_COMM_WORLD);
+    } else {
+      be_target(computing);
+    }
+  }
+}
+
+static void run_fences(struct bench* b, struct window* w) {
+  struct samples samples = {0};
+  const long count = bench_repeat(b, 1000, 16, 100000);
+  for (long i = 0; i < count; ++i) {
+    const uint64_t start = now_ns();
+    MPI_Win_fence(0, w->win);
+    samples_add(&samples, (double)(now_ns() - start) / 1000);
+  }
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
+  const struct summary s = summarise(&samples);
+  if (b->rank == 0)
+    table_row(&b->table, "fence", (double[]){0, 0, s.median, s.best, s.p99, (double)count});
+  samples_free(&samples);
+}
+
+int main(int argc, char** argv) {
+  struct bench b = {
+      .name = "one_sided",
+      .about = "one_sided: operations on a target that waits, and on one that computes.",
+      .thread_level = MPI_THREAD_SINGLE,
+      .ranks = 2,
+      .seconds = 0.5};
+  struct list sizes = {.count = 0};
+  list_read(&sizes, "8,64K,1M");
+  bool created = false;
+  const struct option own[] = {
+      {"--sizes", option_list, &sizes, "bytes, multiples of 8"},
+      {"--created", option_flag, &created, "MPI_Win_create instead of MPI_Win_allocate"},
+      {NULL, option_flag, NULL, NULL}};
+  bench_start(&b, own, argc, argv);
+  size_t most = 4096;
+  for (int i = 0; i < sizes.count; ++i)
+    if (sizes.value[i] > most) most = sizes.value[i];
+  struct window w = {.data = buffer(most)};
+  memset(w.data, 0, most);
+  if (created) {
+    w.base = buffer(most);
+    MPI_Win_create(w.base, (MPI_Aint)most, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win);
+  } else {
+    MPI_Win_allocate((MPI_Aint)most, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win);
+  }
+  const struct column columns[] = {{"bytes", 0},   {"computing", 0}, {"median_us", 2},
+                                   {"best_us", 2}, {"p99_us", 2},    {"operations", 0}};
+  bench_table(&b, "operation", columns, 6);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    if (rows[i].bytes != 0) {
+      run_row(&b, &w, &rows[i], rows[i].bytes);
+    } else {
+      for (int s = 0; s < sizes.count; ++s) run_row(&b, &w, &rows[i], (int)sizes.value[s]);
+    }
+  }
+  run_fences(&b, &w);
+  MPI_Win_free(&w.win);
+  if (created) free(w.base);
+  free(w.data);
+  return bench_finish(&b);
+}

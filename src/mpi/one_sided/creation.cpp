@@ -1,0 +1,274 @@
+#include "mpi/one_sided/creation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "mpi/collectives/collective_calls.hpp"
+#include "mpi/communicators/creation.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/environment/library.hpp"
+#include "mpi/objects/pool.hpp"
+#include "runtime/shared_instance.hpp"
+#include "windows/window.hpp"
+
+namespace headway::mpi {
+namespace {
+
+using windows::control_line;
+using windows::node_block;
+using windows::way;
+
+/// What each process says of its part of the window.
+struct part {
+  std::int64_t bytes = 0;
+  std::int64_t displacement_unit = 1;
+  std::int32_t node = 0;
+  std::int32_t job_rank = 0;
+  std::int32_t shares_gaps = 0;  // it allows memory between the parts
+  std::int32_t zero = 0;
+};
+/// And of its memory, once it has some.
+struct part_memory {
+  std::uint64_t base = 0;
+  std::int32_t well = 1;
+  std::int32_t zero = 0;
+};
+
+template <class T>
+[[nodiscard]] bool gather(communicator& comm, const T& mine, std::vector<T>& all) {
+  std::vector<std::byte> bytes;
+  if (!gather_from_all(comm, comm.next_agreement_tag(), std::as_bytes(std::span(&mine, 1)), bytes))
+    return false;
+  all.resize(static_cast<std::size_t>(comm.size()));
+  std::memcpy(static_cast<void*>(all.data()), bytes.data(), bytes.size());
+  return true;
+}
+
+[[nodiscard]] int lost() {
+  return fail(MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
+}
+
+/// Where the control lines and the memory of this node's ranks are in its block.
+/// Shape:    the same in all of them: the lines in the order of the ranks, then, from a page on,
+///           the memory.
+class block_plan {
+ public:
+  block_plan(const std::vector<part>& all, int self, int flavor) {
+    const auto node = all[static_cast<std::size_t>(self)].node;
+    first_job_rank_ = std::ranges::find(all, node, &part::node)->job_rank;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].node == node) ranks_.push_back(static_cast<int>(i));
+    bytes_ = rounded(ranks_.size() * sizeof(control_line), page);
+    const bool has_memory = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+    const bool gaps =
+        flavor == MPI_WIN_FLAVOR_ALLOCATE || std::ranges::all_of(ranks_, [&](int rank) {
+          return all[static_cast<std::size_t>(rank)].shares_gaps != 0;
+        });
+    for (const int rank : ranks_) {
+      const auto size = static_cast<std::size_t>(all[static_cast<std::size_t>(rank)].bytes);
+      if (has_memory && gaps) bytes_ = rounded(bytes_, size < page ? line : page);
+      offsets_.push_back(has_memory ? std::optional(bytes_) : std::nullopt);
+      if (has_memory) bytes_ += size;
+    }
+    bytes_ = rounded(bytes_, page);
+  }
+
+  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+  [[nodiscard]] int first_job_rank() const noexcept { return first_job_rank_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// The position of a rank among the node's; nothing: it is on another one.
+  [[nodiscard]] std::optional<std::size_t> position(int rank) const noexcept {
+    const auto at = std::ranges::lower_bound(ranks_, rank);
+    if (at == ranks_.end() || *at != rank) return std::nullopt;
+    return static_cast<std::size_t>(at - ranks_.begin());
+  }
+  [[nodiscard]] static control_line* line_in(const node_block& block, std::size_t position) {
+    return reinterpret_cast<control_line*>(block.at()) + position;
+  }
+  [[nodiscard]] std::byte* memory_in(const node_block& block, std::size_t position) const {
+    return offsets_[position] ? block.at() + *offsets_[position] : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t page = 4096, line = 64;
+  [[nodiscard]] static std::size_t rounded(std::size_t bytes, std::size_t to) noexcept {
+    return (bytes + to - 1) / to * to;
+  }
+
+  int first_job_rank_ = 0;
+  std::vector<int> ranks_;
+  std::vector<std::optional<std::size_t>> offsets_;
+  std::size_t bytes_ = 0;
+};
+
+/// The name of the block while it has one: of the job, the window and the first of its ranks here.
+[[nodiscard]] std::string path_of(const communicator& own, const block_plan& plan) {
+  return fmt::format("{}/headway_window-{:x}-{}-{}", runtime::own_settings().shm.directory,
+                     base::hash_of(the_library.runtime->job().who().job_id), own.id(),
+                     plan.first_job_rank());
+}
+
+/// The memory that the ranks of this node share. Collective over all ranks. Nothing in `block`:
+/// they share none. False: a process was lost.
+[[nodiscard]] bool share_block(communicator& own, const block_plan& plan, node_block& block) {
+  const bool is_first = plan.ranks().front() == own.rank();
+  const bool is_alone = plan.ranks().size() == 1;
+  const auto path = path_of(own, plan);
+  base::result<node_block> made = node_block();
+  if (is_alone) {
+    made = node_block::own(plan.bytes());
+  } else if (is_first) {
+    made = node_block::create(path, plan.bytes());
+  }
+  std::vector<part_memory> all;
+  const auto here = [&] {
+    return std::ranges::all_of(
+        plan.ranks(), [&](int rank) { return all[static_cast<std::size_t>(rank)].well != 0; });
+  };
+  if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
+  if (here() && !is_first && !is_alone) made = node_block::open(path, plan.bytes());
+  const bool went_on = here();
+  if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
+  if (is_first && !is_alone && went_on) node_block::unlink(path);
+  if (made && here()) block = std::move(*made);
+  return true;
+}
+
+/// How this process reaches the others, once it is known what memory they have.
+[[nodiscard]] std::vector<windows::member> make_members(communicator& own,
+                                                        const std::vector<part>& parts,
+                                                        const std::vector<part_memory>& memory,
+                                                        const block_plan& plan,
+                                                        const windows::window::parts& made) {
+  const auto best = runtime::own_settings().windows.best;
+  std::vector<windows::member> members(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    auto& m = members[i];
+    m.bytes = parts[i].bytes;
+    m.displacement_unit = made.dynamic ? 1 : parts[i].displacement_unit;
+    m.base = memory[i].base;
+    m.process = own.members()[rank];
+    const auto position = plan.position(rank);
+    const bool is_self = rank == own.rank();
+    if (is_self) m.mapped = reinterpret_cast<std::byte*>(m.base);
+    if (!position || !(made.block.at() || is_self) || best == way::wire) {
+      if (position && made.block.at() && !m.mapped)
+        m.mapped = plan.memory_in(made.block, *position);
+      continue;
+    }
+    m.line = made.block.at() ? block_plan::line_in(made.block, *position) : made.own_line;
+    if (!m.mapped) m.mapped = plan.memory_in(made.block, *position);
+    if (made.dynamic) continue;  // only the target knows what is attached
+    if (m.mapped && best == way::mapped) {
+      m.by = way::mapped;
+    } else if (made.copies && made.context.peer_of(rank).id() == m.process &&
+               made.copies->limits_to(m.process).direct) {
+      m.by = way::nearby;
+    }
+  }
+  return members;
+}
+
+/// Makes the window whose processes are those of `own`.
+[[nodiscard]] int build(communicator& own, const window_call& call, window*& made) {
+  std::vector<part> parts;
+  const auto gaps = call.hints ? call.hints->get("alloc_shared_noncontig") : std::nullopt;
+  const part mine{.bytes = call.size,
+                  .displacement_unit = call.displacement_unit,
+                  .node = the_library.runtime->node_of(this_process()),
+                  .job_rank = the_library.runtime->rank(),
+                  .shares_gaps = gaps == "true"};
+  if (!gather(own, mine, parts)) return lost();
+  const block_plan plan(parts, own.rank(), call.flavor);
+  const bool shared = call.flavor == MPI_WIN_FLAVOR_SHARED;
+  if (shared && plan.ranks().size() != parts.size())
+    return fail(MPI_ERR_RMA_SHARED, "the processes of the communicator do not share memory");
+
+  windows::window::parts ready{.exchange = exchange(),
+                               .context = own.collective(),
+                               .copies = the_library.runtime->node_memory(),
+                               .own_bytes = call.size,
+                               .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC};
+  if (!share_block(own, plan, ready.block)) return lost();
+  part_memory my_memory;
+  const auto position = *plan.position(own.rank());
+  if (ready.block.at() != nullptr) {
+    ready.own_line = block_plan::line_in(ready.block, position);
+    my_memory.base = reinterpret_cast<std::uint64_t>(plan.memory_in(ready.block, position));
+  } else {  // no memory in common: each process has its own
+    auto alone = node_block::own(sizeof(control_line) + static_cast<std::size_t>(call.size));
+    my_memory.well = alone.has_value() && !shared;
+    if (alone) ready.own_block = std::move(*alone);
+    ready.own_line = reinterpret_cast<control_line*>(ready.own_block.at());
+    my_memory.base = reinterpret_cast<std::uint64_t>(ready.own_block.at() + sizeof(control_line));
+  }
+  if (call.flavor == MPI_WIN_FLAVOR_CREATE)
+    my_memory.base = reinterpret_cast<std::uint64_t>(call.base);
+  if (call.flavor == MPI_WIN_FLAVOR_DYNAMIC) my_memory.base = 0;
+  std::vector<part_memory> memory;
+  if (!gather(own, my_memory, memory)) return lost();
+  if (std::ranges::any_of(memory, [](const part_memory& m) { return m.well == 0; }))
+    return fail(MPI_ERR_NO_MEM, "there is not enough memory for the window");
+  ready.members = make_members(own, parts, memory, plan, ready);
+  made = pool<window>::all().make(
+      own,
+      window::facts{.base = reinterpret_cast<void*>(my_memory.base),
+                    .size = call.size,
+                    .displacement_unit = static_cast<int>(call.displacement_unit),
+                    .flavor = call.flavor},
+      std::make_unique<windows::window>(std::move(ready)));
+  if (call.hints) made->hints = call.hints->entries();
+  made->handler = errhandler_ref(errors_are_fatal());
+  made->memory().start();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int make_window(communicator& comm, const window_call& call, window*& made) {
+  if (comm.is_inter()) return fail(MPI_ERR_COMM, "the communicator is an inter-communicator");
+  if (call.displacement_unit <= 0)
+    return fail(MPI_ERR_DISP, "the displacement unit is {}", call.displacement_unit);
+  auto* own = make_communicator(comm, comm.shared_members(), comm.rank());
+  if (const int code = agree_and_open(comm, own)) return code;
+  const int code = build(*own, call, made);
+  if (code != MPI_SUCCESS) free_communicator(*own);
+  return code;
+}
+
+int free_window(window& freed) {
+  communicator& own = freed.comm();
+  const auto settled = freed.memory().settle();
+  if (run_collective(own, calls::barrier{}) != MPI_SUCCESS || settled == windows::status::lost)
+    return code_of(windows::status::lost, freed);
+  freed.memory().stop();
+  pool<window>::all().drop(&freed);
+  free_communicator(own);
+  return MPI_SUCCESS;
+}
+
+std::vector<std::pair<std::string, std::string>> hints_in_force(const window& of) {
+  std::vector<std::pair<std::string, std::string>> all{{"no_locks", "false"},
+                                                       {"accumulate_ordering", "rar,raw,war,waw"},
+                                                       {"accumulate_ops", "same_op_no_op"},
+                                                       {"mpi_accumulate_granularity", "0"},
+                                                       {"same_size", "false"},
+                                                       {"same_disp_unit", "false"}};
+  for (auto& [key, value] : all) {
+    const auto given =
+        std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
+    if (given != of.hints.end()) value = given->second;
+  }
+  return all;
+}
+
+}  // namespace headway::mpi

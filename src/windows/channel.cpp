@@ -1,0 +1,119 @@
+#include "windows/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/lock_guard.hpp"
+#include "messages/numbers.hpp"
+
+namespace headway::windows {
+namespace {
+
+constexpr std::size_t request_bytes_min = 4096;  // of a message, whatever its rail prefers
+constexpr std::size_t unreaped_max = 64;         // ended operations that are kept before a look
+
+}  // namespace
+
+channel::channel(messages::exchange& exchange, messages::context& context, int target) noexcept
+    : exchange_(exchange),
+      context_(context),
+      target_(target),
+      message_bytes_max_(std::clamp(context.peer_of(target).eager_bytes_max() / 16 * 16,
+                                    request_bytes_min, request_bytes_max)) {}
+
+std::byte* channel::append(request_head head, std::span<const element_run> runs) {
+  head.runs = static_cast<std::uint32_t>(runs.size());
+  const auto bytes = sizeof head + runs.size_bytes() + padded(head.payload_bytes);
+  if (collected_.size() + bytes > message_bytes_max_) send();
+  if (collected_.capacity() == 0) collected_.reserve(message_bytes_max_);
+  const auto at = collected_.size();
+  collected_.resize(at + bytes);
+  std::memcpy(collected_.data() + at, &head, sizeof head);
+  if (!runs.empty())
+    std::memcpy(collected_.data() + at + sizeof head, runs.data(), runs.size_bytes());
+  dirty_ |= head.what <= action::put_message || head.what == action::accumulate;
+  unanswered_ |= head.what == action::released;
+  return collected_.data() + at + sizeof head + runs.size_bytes();
+}
+
+void channel::send() {
+  if (collected_.empty()) return;
+  struct message final : pending_operation {
+    std::vector<std::byte> bytes;
+  };
+  auto sent = std::make_shared<message>();
+  sent->bytes.swap(collected_);
+  auto& piece = sent->add();
+  sent->start();
+  exchange_.send(context_, piece.wire, sent->bytes, target_, messages::window_request_tag);
+  if (sent->done.test() && sent->how() == status::ok) {
+    sent->bytes.clear();
+    sent->bytes.swap(collected_);  // its memory serves again
+    return;
+  }
+  keep(std::move(sent));
+}
+
+void channel::keep(pending_ptr operation) {
+  if (pending_.size() >= unreaped_max) drop_ended();
+  pending_.push_back(std::move(operation));
+}
+
+void channel::drop_ended() {
+  std::erase_if(pending_, [this](const pending_ptr& each) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    if (!each->done.test()) return false;
+    worst_ = std::max(worst_, each->how());
+    return true;
+  });
+}
+
+std::int32_t channel::expect_answer(pending_operation::piece& piece,
+                                    std::span<std::byte> memory) noexcept {
+  const auto tag =
+      messages::window_answer_tags.of(answers_.fetch_add(1, std::memory_order_relaxed));
+  piece.bytes = memory.size();
+  exchange_.receive(context_, piece.wire, memory, target_, tag);
+  return tag;
+}
+
+std::int32_t channel::next_data_tag() noexcept {
+  return messages::window_data_tags.of(data_.fetch_add(1, std::memory_order_relaxed));
+}
+
+void channel::send_data(pending_operation::piece& piece, std::span<const std::byte> bytes,
+                        std::int32_t tag) noexcept {
+  exchange_.send(context_, piece.wire, bytes, target_, tag);
+}
+
+void channel::synchronise(request_head head) {
+  struct synchronisation final : pending_operation {
+    status answer = status::ok;
+  };
+  auto made = std::make_shared<synchronisation>();
+  auto& piece = made->add();
+  piece.on_end = [](pending_operation::piece& self) noexcept {
+    const auto said = static_cast<const synchronisation&>(self.of).answer;
+    self.how = said == status::ok ? status::ok : status::out_of_range;
+  };
+  head.tag = expect_answer(piece, std::as_writable_bytes(std::span(&made->answer, 1)));
+  made->start();
+  static_cast<void>(append(head, {}));
+  send();
+  keep(std::move(made));
+  if (head.what == action::lock) return;  // large puts need not have arrived when it is granted
+  dirty_ = unanswered_ = large_ = false;
+}
+
+status channel::await() {
+  std::vector<pending_ptr> before;
+  {
+    const base::lock_guard held(lock);
+    before = pending_;
+  }
+  for (const auto& each : before) exchange_.engine().wait(each->done);
+  const base::lock_guard held(lock);
+  drop_ended();
+  return std::exchange(worst_, status::ok);
+}
+
+}  // namespace headway::windows

@@ -1,0 +1,186 @@
+#include "windows/near_way.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/copy_small.hpp"
+#include "base/lock_guard.hpp"
+#include "windows/array_form.hpp"
+#include "windows/element_runs.hpp"
+#include "windows/update.hpp"
+
+namespace headway::windows {
+namespace {
+
+using datatypes::number;
+
+/// Between two buffers neither of which is one block, so many bytes at a time are packed.
+constexpr std::int64_t packed_bytes_max = 32 * 1024;
+/// Elements are changed in parts of this size, so that others get their turn in between.
+constexpr std::int64_t changed_bytes_max = 16 * 1024;
+
+[[nodiscard]] rails::remote_place place_of(const near_target& at, std::int64_t offset,
+                                           std::size_t bytes) noexcept {
+  return {.exposed = {
+              .id = 0, .address = at.base + static_cast<std::uint64_t>(offset), .bytes = bytes}};
+}
+
+[[nodiscard]] bool read(const near_target& at, std::int64_t offset,
+                        std::span<std::byte> to) noexcept {
+  return at.copies->get(at.process, place_of(at, offset, to.size()), to, 0) == rails::post::done;
+}
+
+[[nodiscard]] bool write(const near_target& at, std::int64_t offset,
+                         std::span<const std::byte> from) noexcept {
+  return at.copies->put(at.process, place_of(at, offset, from.size()), from, 0) ==
+         rails::post::done;
+}
+
+[[nodiscard]] status status_of(bool well) noexcept { return well ? status::ok : status::lost; }
+
+/// The packed form of a buffer: the buffer itself if it is one block, else a copy.
+class packed_form {
+ public:
+  explicit packed_form(const local_data& of) : of_(of) {
+    if (of.is_one_block()) {
+      at_ = of.block();
+      return;
+    }
+    copy_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(of.bytes()));
+    at_ = copy_.get();
+  }
+  [[nodiscard]] std::byte* data() const noexcept { return at_; }
+  void read() noexcept {
+    if (copy_) of_.type->pack(of_.at, of_.count, at_);
+  }
+  void write() noexcept {
+    if (copy_) of_.type->unpack(at_, of_.at, of_.count);
+  }
+
+ private:
+  const local_data of_;
+  std::unique_ptr<std::byte[]> copy_;
+  std::byte* at_;
+};
+
+/// From one buffer of this process to another; they may overlap only where MPI calls it an error.
+void copy(const local_data& from, const local_data& to) noexcept {
+  const auto bytes = from.bytes();
+  if (from.is_one_block() && to.is_one_block()) {
+    base::copy_small(to.block(), from.block(), static_cast<std::size_t>(bytes));
+  } else if (from.is_one_block()) {
+    to.type->unpack(from.block(), to.at, to.count);
+  } else if (to.is_one_block()) {
+    from.type->pack(from.at, from.count, to.block());
+  } else {
+    std::byte some[packed_bytes_max];
+    for (std::int64_t begin = 0; begin < bytes; begin += packed_bytes_max) {
+      const auto end = std::min(begin + packed_bytes_max, bytes);
+      from.type->pack(from.at, from.count, begin, end, some);
+      to.type->unpack(some, begin, end, to.at, to.count);
+    }
+  }
+}
+
+[[nodiscard]] local_data mapped_data(const near_target& at, const remote_data& where) noexcept {
+  return {at.mapped + where.offset, where.count, where.type};
+}
+
+/// Calls `apply(elements, first, count)` for parts of a run, while nobody else changes elements of
+/// the window. False: the process has ended.
+template <class Apply>
+[[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
+                              bool write_back, Apply apply) {
+  const auto& one = datatypes::layout::of(kind);
+  const auto part_max = std::max<std::int64_t>(changed_bytes_max / one.extent(), 1);
+  for (std::int64_t done = 0; done < run.count; done += part_max) {
+    const auto count = std::min(part_max, run.count - done);
+    const auto offset = run.offset + done * one.extent();
+    if (at.mapped != nullptr) {
+      const base::lock_guard held(at.line->changing);
+      apply(at.mapped + offset, done, count);
+      continue;
+    }
+    alignas(16) std::byte some[changed_bytes_max];
+    const auto bytes = static_cast<std::size_t>((count - 1) * one.extent() + one.true_extent());
+    const base::lock_guard held(at.line->changing);
+    if (!read(at, offset, {some, bytes})) return false;
+    apply(some, done, count);
+    if (write_back && !write(at, offset, {some, bytes})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+status put(const near_target& at, const local_data& from, const remote_data& to) {
+  if (at.mapped != nullptr) {
+    copy(from, mapped_data(at, to));
+    return status::ok;
+  }
+  packed_form data(from);
+  data.read();
+  bool well = true;
+  const std::byte* next = data.data();
+  for_each_run(to, number::byte, [&](const element_run& run) {
+    const auto bytes = static_cast<std::size_t>(run.count);
+    well = well && write(at, run.offset, {next, bytes});
+    next += bytes;
+  });
+  return status_of(well);
+}
+
+status get(const near_target& at, const local_data& to, const remote_data& from) {
+  if (at.mapped != nullptr) {
+    copy(mapped_data(at, from), to);
+    return status::ok;
+  }
+  packed_form data(to);
+  bool well = true;
+  std::byte* next = data.data();
+  for_each_run(from, number::byte, [&](const element_run& run) {
+    const auto bytes = static_cast<std::size_t>(run.count);
+    well = well && read(at, run.offset, {next, bytes});
+    next += bytes;
+  });
+  if (well) data.write();
+  return status_of(well);
+}
+
+status change_elements(const near_target& at, const local_data* operand, const local_data* before,
+                       const remote_data& where, const change& how) {
+  const auto changes = update::of(how);
+  if (!changes) return status::ok;  // the caller has checked it
+  const bool writes = how.what != collectives::operation::no_op;
+  std::optional<array_form> values, was;
+  if (writes) values.emplace(*operand, how.kind).read();
+  if (before != nullptr) was.emplace(*before, how.kind);
+  bool well = true;
+  std::int64_t position = 0;
+  const auto element = [&](const std::optional<array_form>& of, std::int64_t index) {
+    return of ? of->data() + index * changes->extent() : nullptr;
+  };
+  for_each_run(where, how.kind, [&](const element_run& run) {
+    well = well && change_run(at, run, how.kind, writes,
+                              [&](std::byte* elements, std::int64_t first, std::int64_t count) {
+                                changes->apply(elements, count, element(values, position + first),
+                                               element(was, position + first));
+                              });
+    position += run.count;
+  });
+  if (well && was) was->write();
+  return status_of(well);
+}
+
+status compare_and_swap(const near_target& at, const std::byte* value, const std::byte* expected,
+                        std::byte* before, const remote_data& where) {
+  const auto bytes = static_cast<std::size_t>(where.type->size());
+  return status_of(change_run(at, {where.block(), 1}, where.type->kind(), true,
+                              [&](std::byte* element, std::int64_t, std::int64_t) {
+                                compare_and_swap(element, bytes, expected, value, before);
+                              }));
+}
+
+}  // namespace headway::windows

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "processes/process.hpp"
+#include "rails/memory.hpp"
+#include "windows/control_line.hpp"
+#include "windows/operation.hpp"
+
+namespace headway::windows {
+
+/// The memory of a target that this process reaches without its help.
+struct near_target {
+  std::byte* mapped = nullptr;      ///< the window's base, as it is mapped here; null: not mapped
+  rails::memory* copies = nullptr;  ///< else: copies what is at an address in its process
+  processes::peer_id process{};
+  std::uint64_t base = 0;        ///< the window's base there
+  control_line* line = nullptr;  ///< never null
+};
+
+// One-sided operations by loads and stores, or by the kernel's copies. They have ended, at the
+// target too, when they return. The caller has checked that they are inside of the window.
+// Threads:  any.
+// Errors:   `lost`: the kernel does not copy, because the process has ended.
+[[nodiscard]] status put(const near_target& at, const local_data& from, const remote_data& to);
+[[nodiscard]] status get(const near_target& at, const local_data& to, const remote_data& from);
+/// `before` is null for an accumulate, `operand` may be null for MPI_NO_OP.
+[[nodiscard]] status change_elements(const near_target& at, const local_data* operand,
+                                     const local_data* before, const remote_data& where,
+                                     const change& how);
+/// Of one element of a predefined type.
+[[nodiscard]] status compare_and_swap(const near_target& at, const std::byte* value,
+                                      const std::byte* expected, std::byte* before,
+                                      const remote_data& where);
+
+}  // namespace headway::windows

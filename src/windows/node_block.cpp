@@ -1,0 +1,64 @@
+#include "windows/node_block.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace headway::windows {
+namespace {
+
+struct open_file {
+  int fd;
+  ~open_file() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+}  // namespace
+
+node_block::~node_block() {
+  if (at_ != nullptr) ::munmap(at_, bytes_);
+}
+
+base::result<node_block> node_block::map(int fd, std::size_t bytes, int flags) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (at == MAP_FAILED) {
+    return base::failed(base::fault_kind::no_memory,
+                        fmt::format("no memory for a window of {} bytes", bytes));
+  }
+  return node_block(static_cast<std::byte*>(at), bytes);
+}
+
+base::result<node_block> node_block::create(const std::string& path, std::size_t bytes) {
+  const open_file file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  if (file.fd < 0) return base::failed_errno("open " + path, errno);
+  const int error = ::posix_fallocate(file.fd, 0, static_cast<off_t>(bytes));
+  auto made = error == 0
+                  ? map(file.fd, bytes, MAP_SHARED)
+                  : base::failed(base::fault_kind::no_memory,
+                                 fmt::format("{} has no {} bytes for a window", path, bytes));
+  if (!made) unlink(path);
+  return made;
+}
+
+base::result<node_block> node_block::open(const std::string& path, std::size_t bytes) {
+  const open_file file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  if (file.fd < 0) return base::failed_errno("open " + path, errno);
+  struct stat about{};
+  if (::fstat(file.fd, &about) != 0 || static_cast<std::size_t>(about.st_size) != bytes)
+    return base::failed(base::fault_kind::bad_input,
+                        fmt::format("{} is not the memory of a window", path));
+  return map(file.fd, bytes, MAP_SHARED);
+}
+
+void node_block::unlink(const std::string& path) noexcept { ::unlink(path.c_str()); }
+
+base::result<node_block> node_block::own(std::size_t bytes) {
+  return map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
+}  // namespace headway::windows

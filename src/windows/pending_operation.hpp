@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "messages/request.hpp"
+#include "progress/completion/completion.hpp"
+#include "windows/operation.hpp"
+
+namespace headway::windows {
+
+/// Messages of an origin that end together: an operation whose data is on its way, or a request
+/// that a target has not answered.
+/// Shape:    kept by a shared pointer until `done`: the origin's channel holds one.
+/// Threads:  pieces are added by one thread, before `start`; each is completed by any thread.
+class pending_operation {
+ public:
+  /// One message.
+  struct piece {
+    explicit piece(pending_operation& whole) noexcept : of(whole) {
+      wire.owner = this;
+      wire.finish = [](messages::request& r) noexcept {
+        auto& self = *static_cast<piece*>(r.owner);
+        if (self.on_end) self.on_end(self);
+        self.of.end(self.wire.arrived.how == messages::outcome::ok ? self.how : status::lost);
+        return false;
+      };
+    }
+
+    pending_operation& of;
+    messages::request wire;
+    /// Called when the message has come or gone, whole or not. May set `how`.
+    void (*on_end)(piece& self) noexcept = nullptr;
+    status how = status::ok;
+    std::unique_ptr<std::byte[]> memory;  ///< for its bytes, if they are not elsewhere
+    std::size_t bytes = 0;
+    // For the operation's use: the position of its first element or byte, and how many follow.
+    std::int64_t first = 0;
+    std::int64_t elements = 0;
+  };
+
+  pending_operation() = default;
+  virtual ~pending_operation() = default;
+  pending_operation(const pending_operation&) = delete;
+  pending_operation& operator=(const pending_operation&) = delete;
+
+  /// A piece that counts from now on, and whose message the caller starts.
+  [[nodiscard]] piece& add() {
+    pieces_.push_back(std::make_unique<piece>(*this));
+    left_.fetch_add(1, std::memory_order_relaxed);  // `start` has not been called
+    return *pieces_.back();
+  }
+  /// All pieces are there.
+  void start() noexcept { end(status::ok); }
+
+  /// Once `done`.
+  [[nodiscard]] status how() const noexcept {
+    return how_.load(std::memory_order_relaxed);  // ordered by `done`
+  }
+
+  progress::shared_completion done;
+
+ private:
+  void end(status how) noexcept {
+    auto worst = how_.load(std::memory_order_relaxed);  // the decrement below publishes it
+    while (worst < how && !how_.compare_exchange_weak(worst, how, std::memory_order_relaxed,
+                                                      std::memory_order_relaxed)) {
+    }
+    // (E) release by every piece, acquire by the last: who waits for `done` sees all data.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done.complete();  // this may be gone
+  }
+
+  std::vector<std::unique_ptr<piece>> pieces_;
+  std::atomic<std::uint32_t> left_{1};
+  std::atomic<status> how_{status::ok};
+};
+
+using pending_ptr = std::shared_ptr<pending_operation>;
+
+}  // namespace headway::windows

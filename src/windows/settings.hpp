@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headway::windows {
+
+/// How an origin reaches the memory of a target, the quickest last.
+enum class way : std::uint8_t {
+  wire,    ///< packets, which the target's engine serves
+  nearby,  ///< the kernel copies between the two processes (rails::memory, `direct`)
+  mapped,  ///< the memory is mapped here, or is this process's own
+};
+
+/// What the user chose.
+struct settings {
+  way best = way::mapped;  ///< HEADWAY_WINDOWS: quicker ways are not used
+
+  [[nodiscard]] static settings from_environment();
+};
+
+}  // namespace headway::windows

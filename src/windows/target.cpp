@@ -1,0 +1,335 @@
+#include "windows/target.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/backoff.hpp"
+#include "base/lock_guard.hpp"
+#include "base/log.hpp"
+#include "windows/update.hpp"
+
+namespace headway::windows {
+
+struct target::answer : base::list_hook<> {
+  answer(target& by, int to, int under) noexcept : of(by), source(to), tag(under) {
+    by.unsent_.fetch_add(1, std::memory_order_relaxed);  // counted before it is sent
+    wire.owner = this;
+    wire.finish = [](messages::request& r) noexcept {
+      auto* const self = static_cast<answer*>(r.owner);
+      target& whose = self->of;
+      delete self;
+      whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
+      return false;
+    };
+  }
+
+  target& of;
+  const int source;
+  const int tag;
+  lock_type lock = lock_type::shared;  // that it grants
+  status how = status::ok;             // what it says, of a flush
+  std::unique_ptr<std::byte[]> bytes;
+  messages::request wire;
+};
+
+struct target::large_put {
+  large_put(target& by, int from) noexcept : of(by), source(from) {
+    by.unsent_.fetch_add(1, std::memory_order_relaxed);  // as an answer
+    wire.owner = this;
+    wire.finish = [](messages::request& r) noexcept {
+      auto* const self = static_cast<large_put*>(r.owner);
+      target& whose = self->of;
+      const int from_rank = self->source;
+      const bool well = r.arrived.how == messages::outcome::ok;
+      delete self;
+      whose.end_large_put(from_rank, well ? status::ok : status::out_of_range);
+      whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
+      return false;
+    };
+  }
+
+  target& of;
+  const int source;
+  messages::request wire;
+};
+
+target::target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
+               control_line& line)
+    : exchange_(exchange),
+      context_(context),
+      memory_(memory),
+      line_(line),
+      message_(std::make_unique<std::byte[]>(request_bytes_max)),
+      origins_(static_cast<std::size_t>(context.members->size())) {
+  incoming_.owner = this;
+  incoming_.finish = &target::on_request;
+}
+
+target::~target() {
+  while (auto* const left = lock_queue_.pop_front()) delete left;  // after the loss of a process
+  const base::lock_guard held(lock_);
+  while (auto* const left = waiting_flushes_.pop_front()) delete left;
+}
+
+void target::start() noexcept { receive_next(); }
+
+void target::receive_next() noexcept {
+  exchange_.receive(context_, incoming_, {message_.get(), request_bytes_max}, messages::any_source,
+                    messages::window_request_tag);
+}
+
+void target::stop() noexcept {
+  // Another thread may be about to post the receive once more.
+  for (base::backoff a_little; !stopped_.load(std::memory_order_acquire); a_little.wait())  // (S)
+    exchange_.cancel(incoming_);
+  for (base::backoff a_little; unsent_.load(std::memory_order_acquire) != 0;
+       a_little.wait())  // (A)
+    exchange_.engine().poll();
+}
+
+// A request may arrive inside the call that posts its receive; it is then served by the loop that
+// made this call, not inside of it.
+bool target::on_request(messages::request& r) noexcept {
+  auto& self = *static_cast<target*>(r.owner);
+  if (self.turns_.fetch_add(1, std::memory_order_acquire) != 0) return false;  // (T)
+  do {
+    const auto& arrived = self.incoming_.arrived;
+    if (arrived.how != messages::outcome::ok && arrived.how != messages::outcome::truncated) {
+      self.stopped_.store(true, std::memory_order_release);  // (S); `self` may be gone
+      return false;
+    }
+    self.serve(arrived.source, {self.message_.get(), arrived.bytes});
+    self.receive_next();
+  } while (self.turns_.fetch_sub(1, std::memory_order_acq_rel) != 1);  // (T)
+  return false;
+}
+
+void target::serve(int source, std::span<const std::byte> message) noexcept {
+  while (!message.empty()) {
+    const auto request = take_request(message);
+    const auto elements = request ? elements_of(*request) : std::nullopt;
+    if (!elements) {
+      return base::log(base::severity::error,
+                       "rank {} of a window sent a request that makes no sense", source);
+    }
+    serve(source, *request, *elements);
+  }
+}
+
+void target::serve(int source, const request_view& request, std::int64_t elements) noexcept {
+  if (!inside(request)) return refuse(source, request);
+  switch (request.head.what) {
+    case action::put:
+      return put(request);
+    case action::put_message:
+      return put_large(source, request);
+    case action::get:
+      return get(source, request, elements);
+    case action::accumulate:
+    case action::fetch:
+      return accumulate(source, request, elements);
+    case action::compare_and_swap:
+      return compare_and_swap(source, request);
+    case action::flush:
+      return flush(source, request);
+    case action::lock:
+      return lock(source, request);
+    case action::unlock:
+      return unlock(source, request);
+    case action::released:
+      return grant_locks();
+  }
+}
+
+bool target::inside(const request_view& request) noexcept {
+  const auto& one = datatypes::layout::of(request.head.kind);
+  for (const auto& run : request.runs) {
+    if (run.count == 0) continue;
+    const auto bytes = (run.count - 1) * one.extent() + one.true_extent();
+    if (memory_.at(run.offset, bytes) == nullptr) return false;
+  }
+  return true;
+}
+
+void target::refuse(int source, const request_view& request) noexcept {
+  switch (request.head.what) {
+    case action::get:
+    case action::fetch:
+    case action::compare_and_swap:
+      return send(*new answer(*this, source, request.head.tag), {});
+    case action::put_message: {  // its bytes are received, and thrown away
+      {
+        const base::lock_guard held(lock_);
+        ++origins_[static_cast<std::size_t>(source)].large_puts;
+      }
+      auto* const thrown_away = new large_put(*this, source);  // cut: it ends as `out_of_range`
+      return exchange_.receive(context_, thrown_away->wire, {}, source, request.head.tag);
+    }
+    default:
+      return note(source, status::out_of_range);
+  }
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+void target::put(const request_view& request) noexcept {
+  const std::byte* from = request.payload.data();
+  const auto extent = datatypes::layout::of(request.head.kind).extent();
+  for (const auto& run : request.runs) {
+    const auto bytes = run.count * extent;
+    if (bytes != 0)
+      std::memcpy(memory_.at(run.offset, bytes), from, static_cast<std::size_t>(bytes));
+    from += bytes;
+  }
+}
+
+void target::put_large(int source, const request_view& request) noexcept {
+  const auto& run = request.runs.front();
+  const auto bytes = run.count * datatypes::layout::of(request.head.kind).extent();
+  {
+    const base::lock_guard held(lock_);
+    ++origins_[static_cast<std::size_t>(source)].large_puts;
+  }
+  auto* const put = new large_put(*this, source);
+  exchange_.receive(context_, put->wire,
+                    {memory_.at(run.offset, bytes), static_cast<std::size_t>(bytes)}, source,
+                    request.head.tag);
+}
+
+void target::get(int source, const request_view& request, std::int64_t elements) noexcept {
+  const auto extent = datatypes::layout::of(request.head.kind).extent();
+  const auto bytes = static_cast<std::size_t>(elements * extent);
+  auto* const made = new answer(*this, source, request.head.tag);
+  if (request.runs.size() == 1) {
+    return send(*made, {memory_.at(request.runs[0].offset, elements * extent), bytes});
+  }
+  made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::byte* to = made->bytes.get();
+  for (const auto& run : request.runs) {
+    const auto length = static_cast<std::size_t>(run.count * extent);
+    if (length != 0) std::memcpy(to, memory_.at(run.offset, run.count * extent), length);
+    to += length;
+  }
+  send(*made, {made->bytes.get(), bytes});
+}
+
+void target::accumulate(int source, const request_view& request, std::int64_t elements) noexcept {
+  const bool fetches = request.head.what == action::fetch;
+  const auto how = update::of({request.head.op, request.head.kind});
+  if (!how) {  // the origin has checked it
+    return base::log(base::severity::error,
+                     "rank {} of a window sent an operator that its type does not have", source);
+  }
+  answer* made = nullptr;
+  const auto bytes = static_cast<std::size_t>(elements * how->extent());
+  if (fetches) {
+    made = new answer(*this, source, request.head.tag);
+    made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  }
+  const std::byte* operand = request.payload.empty() ? nullptr : request.payload.data();
+  std::byte* before = made ? made->bytes.get() : nullptr;
+  {
+    const base::lock_guard held(line_.changing);
+    for (const auto& run : request.runs) {
+      if (run.count == 0) continue;
+      how->apply(memory_.at(run.offset, 0), run.count, operand, before);
+      if (operand) operand += run.count * how->extent();
+      if (before) before += run.count * how->extent();
+    }
+  }
+  if (made) send(*made, {made->bytes.get(), bytes});
+}
+
+void target::compare_and_swap(int source, const request_view& request) noexcept {
+  const auto bytes = request.payload.size() / 2;
+  auto* const made = new answer(*this, source, request.head.tag);
+  made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  const auto at = std::ranges::find(request.runs, 1, &element_run::count);
+  {
+    const base::lock_guard held(line_.changing);
+    windows::compare_and_swap(memory_.at(at->offset, 0), bytes, request.payload.data(),
+                              request.payload.data() + bytes, made->bytes.get());
+  }
+  send(*made, {made->bytes.get(), bytes});
+}
+
+// ---- synchronisation ----------------------------------------------------------------------------
+
+void target::note(int source, status how) noexcept {
+  const base::lock_guard held(lock_);
+  auto& worst = origins_[static_cast<std::size_t>(source)].worst;
+  worst = std::max(worst, how);
+}
+
+status target::take_status(int source) noexcept {
+  const base::lock_guard held(lock_);
+  return std::exchange(origins_[static_cast<std::size_t>(source)].worst, status::ok);
+}
+
+void target::flush(int source, const request_view& request) noexcept {
+  auto* const made = new answer(*this, source, request.head.tag);
+  {
+    const base::lock_guard held(lock_);
+    if (origins_[static_cast<std::size_t>(source)].large_puts != 0) {
+      waiting_flushes_.push_back(*made);
+      return;
+    }
+  }
+  send(*made);
+}
+
+void target::end_large_put(int source, status how) noexcept {
+  base::intrusive_list<answer> over;
+  {
+    const base::lock_guard held(lock_);
+    origin& o = origins_[static_cast<std::size_t>(source)];
+    o.worst = std::max(o.worst, how);
+    if (--o.large_puts != 0) return;
+    for (answer* each = waiting_flushes_.front(); each != nullptr;) {
+      answer* const next = waiting_flushes_.after(*each);
+      if (each->source == source) {
+        waiting_flushes_.erase(*each);
+        over.push_back(*each);
+      }
+      each = next;
+    }
+  }
+  while (answer* const each = over.pop_front()) send(*each);
+}
+
+void target::lock(int source, const request_view& request) noexcept {
+  auto* const made = new answer(*this, source, request.head.tag);
+  made->lock = request.head.lock;
+  if (lock_queue_.empty()) line_.lock.begin_queue();
+  lock_queue_.push_back(*made);
+  grant_locks();
+}
+
+void target::unlock(int source, const request_view& request) noexcept {
+  static_cast<void>(line_.lock.unlock(request.head.lock));  // the queue is looked at below
+  grant_locks();
+  send(*new answer(*this, source, request.head.tag));
+}
+
+void target::grant_locks() noexcept {
+  while (answer* const first = lock_queue_.front()) {
+    if (!line_.lock.grant(first->lock)) return;
+    lock_queue_.erase(*first);
+    if (lock_queue_.empty()) line_.lock.end_queue();
+    send(*first);
+  }
+}
+
+// ---- answers ------------------------------------------------------------------------------------
+
+void target::send(answer& ready) noexcept {
+  ready.how = take_status(ready.source);
+  send(ready, std::as_bytes(std::span(&ready.how, 1)));
+}
+
+void target::send(answer& ready, std::span<const std::byte> bytes) noexcept {
+  exchange_.send(context_, ready.wire, bytes, ready.source, ready.tag);
+}
+
+}  // namespace headway::windows

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/intrusive_list.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "messages/context.hpp"
+#include "messages/exchange.hpp"
+#include "windows/control_line.hpp"
+#include "windows/exposed_memory.hpp"
+#include "windows/wire.hpp"
+
+namespace headway::windows {
+
+/// Serves the requests of a window's origins in this process: in whatever thread receives them,
+/// without a call of the program.
+/// Shape:    one receive for requests of all ranks; an object for each answer until it is sent.
+/// Threads:  requests are served one after the other, so those of one origin in their order.
+/// Progress: never waits but for `control_line::changing`. `stop` waits until answers have been
+///           sent.
+/// Errors:   requests outside of the memory change nothing; the next flush, or the answer itself,
+///           says so. When a process of the window is lost no request is served any more, and all
+///           receives of the window's collective context end.
+class target {
+ public:
+  /// `line` is this rank's. All three outlive it.
+  target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
+         control_line& line);
+  target(const target&) = delete;
+  target& operator=(const target&) = delete;
+  ~target();
+
+  void start() noexcept;
+  /// When no request comes any more.
+  void stop() noexcept;
+
+ private:
+  /// An answer, or the bytes of a large put; deletes itself at its end.
+  struct answer;
+  struct large_put;
+  /// What is known of an origin.
+  struct origin {
+    std::uint32_t large_puts = 0;  // whose bytes have not arrived
+    status worst = status::ok;     // since its last flush
+  };
+
+  [[nodiscard]] static bool on_request(messages::request& r) noexcept;
+  void receive_next() noexcept;
+  void serve(int source, std::span<const std::byte> message) noexcept;
+  void serve(int source, const request_view& request, std::int64_t elements) noexcept;
+
+  [[nodiscard]] bool inside(const request_view& request) noexcept;
+  void put(const request_view& request) noexcept;
+  void put_large(int source, const request_view& request) noexcept;
+  void get(int source, const request_view& request, std::int64_t elements) noexcept;
+  void accumulate(int source, const request_view& request, std::int64_t elements) noexcept;
+  void compare_and_swap(int source, const request_view& request) noexcept;
+  void flush(int source, const request_view& request) noexcept;
+  void lock(int source, const request_view& request) noexcept;
+  void unlock(int source, const request_view& request) noexcept;
+  void grant_locks() noexcept;
+
+  /// The origin waits for bytes: it gets too few, which says that there are none.
+  void refuse(int source, const request_view& request) noexcept;
+  void note(int source, status how) noexcept;
+  [[nodiscard]] status take_status(int source) noexcept;
+  void end_large_put(int source, status how) noexcept;
+  /// Sends `ready`, with the origin's status in it if it is the answer to a flush.
+  void send(answer& ready) noexcept;
+  void send(answer& ready, std::span<const std::byte> bytes) noexcept;
+
+  messages::exchange& exchange_;
+  messages::context& context_;
+  exposed_memory& memory_;
+  control_line& line_;
+
+  messages::request incoming_;
+  std::unique_ptr<std::byte[]> message_;
+  // Requests that arrived and were not served: 2 at most, because one receive is posted at a time.
+  // (T) release by the thread that leaves, acquire by the one that begins: it sees what was served.
+  std::atomic<int> turns_{0};
+  std::atomic<bool> stopped_{false};  // release by the end of the receive, acquire in `stop` (S)
+  std::atomic<std::uint32_t> unsent_{0};  // answers and large puts; (A) release, acquire in `stop`
+  base::intrusive_list<answer> lock_queue_;  // served requests only
+
+  base::spinlock lock_;
+  std::vector<origin> origins_ HEADWAY_GUARDED_BY(lock_);
+  base::intrusive_list<answer> waiting_flushes_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::windows

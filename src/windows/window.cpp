@@ -1,0 +1,146 @@
+#include "windows/window.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/fence.hpp"
+
+namespace headway::windows {
+window::window(parts made)
+    : block_(std::move(made.block)),
+      own_block_(std::move(made.own_block)),
+      members_(std::move(made.members)),
+      copies_(made.copies),
+      dynamic_(made.dynamic),
+      memory_(dynamic_ ? nullptr
+                       : reinterpret_cast<std::byte*>(
+                             members_[static_cast<std::size_t>(made.context.self)].base),
+              made.own_bytes, dynamic_),
+      wire_(made.exchange, made.context),
+      served_(made.exchange, made.context, memory_, *made.own_line) {}
+
+std::optional<remote_data> window::locate(const place& at) const noexcept {
+  const member& m = members_[static_cast<std::size_t>(at.rank)];
+  std::int64_t offset = 0;
+  if (__builtin_mul_overflow(at.displacement, m.displacement_unit, &offset)) return std::nullopt;
+  if (!dynamic_) {
+    std::int64_t first = 0, end = 0;
+    if (__builtin_add_overflow(offset, at.type->first_byte(at.count), &first) ||
+        __builtin_add_overflow(first, at.type->footprint(at.count), &end))
+      return std::nullopt;
+    if (first < 0 || end > m.bytes) return std::nullopt;
+  }
+  return remote_data{at.rank, offset, at.count, at.type};
+}
+
+near_target window::near(const member& m) const noexcept {
+  return {.mapped = m.by == way::mapped ? m.mapped : nullptr,
+          .copies = copies_,
+          .process = m.process,
+          .base = m.base,
+          .line = m.line};
+}
+
+status window::put(const local_data& from, const place& to, pending_ptr& left) {
+  const member& m = at(to.rank);
+  if (to.count * to.type->size() == 0) return status::ok;
+  const auto where = locate(to);
+  if (!where) return status::out_of_range;
+  count(m.by);
+  if (m.by != way::wire) return windows::put(near(m), from, *where);
+  left = wire_.put(from, *where);
+  return status::ok;
+}
+
+status window::get(const local_data& to, const place& from, pending_ptr& left) {
+  const member& m = at(from.rank);
+  if (from.count * from.type->size() == 0) return status::ok;
+  const auto where = locate(from);
+  if (!where) return status::out_of_range;
+  count(m.by);
+  if (m.by != way::wire) return windows::get(near(m), to, *where);
+  left = wire_.get(to, *where);
+  return status::ok;
+}
+
+status window::update(const local_data& operand, const local_data* before, const place& to,
+                      const change& how, pending_ptr& left) {
+  const member& m = at(to.rank);
+  if (to.count * to.type->size() == 0) return status::ok;
+  const auto where = locate(to);
+  if (!where) return status::out_of_range;
+  count(m.by);
+  if (m.by != way::wire) return change_elements(near(m), &operand, before, *where, how);
+  if (before != nullptr) {
+    left = wire_.fetch(operand, *before, *where, how);
+  } else if (how.what != collectives::operation::no_op) {
+    left = wire_.accumulate(operand, *where, how);
+  }
+  return status::ok;
+}
+
+status window::compare_and_swap(const std::byte* value, const std::byte* expected,
+                                std::byte* before, const place& to) {
+  const member& m = at(to.rank);
+  const auto where = locate(to);
+  if (!where) return status::out_of_range;
+  count(m.by);
+  if (m.by != way::wire) {
+    return windows::compare_and_swap(near(m), value, expected, before, *where);
+  }
+  static_cast<void>(wire_.compare_and_swap(value, expected, before, *where));
+  return status::ok;
+}
+
+void window::synchronise_memory() noexcept {
+  // Its partner is the same call, a flush or a barrier in another process that maps the memory.
+  base::store_load_fence();
+}
+
+status window::flush_local(int rank) {
+  if (at(rank).by != way::wire) return status::ok;
+  return wire_.flush_local(rank);
+}
+
+status window::flush(int rank) {
+  synchronise_memory();
+  if (at(rank).by != way::wire) return status::ok;
+  return wire_.flush(rank);
+}
+
+template <class Each>
+status window::over_wire(Each each) {
+  status worst = status::ok;
+  for (const int rank : wire_.used()) worst = std::max(worst, each(rank));
+  return worst;
+}
+
+status window::flush_local_all() {
+  return over_wire([this](int rank) { return wire_.flush_local(rank); });
+}
+
+status window::flush_all() {
+  synchronise_memory();
+  return over_wire([this](int rank) { return flush(rank); });
+}
+
+status window::settle() {
+  synchronise_memory();
+  return over_wire([this](int rank) { return wire_.settle(rank); });
+}
+
+status window::lock(int rank, lock_type how) {
+  control_line* const line = at(rank).line;
+  if (line != nullptr && line->lock.try_lock(how)) return status::ok;
+  return wire_.lock(rank, how);
+}
+
+status window::unlock(int rank, lock_type how) {
+  control_line* const line = at(rank).line;
+  if (line == nullptr) return wire_.unlock(rank, how);
+  const auto flushed = flush(rank);
+  if (line->lock.unlock(how)) wire_.report_release(rank);
+  return flushed;
+}
+
+}  // namespace headway::windows

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "messages/context.hpp"
+#include "messages/exchange.hpp"
+#include "processes/process.hpp"
+#include "rails/memory.hpp"
+#include "windows/control_line.hpp"
+#include "windows/exposed_memory.hpp"
+#include "windows/near_way.hpp"
+#include "windows/node_block.hpp"
+#include "windows/operation.hpp"
+#include "windows/settings.hpp"
+#include "windows/target.hpp"
+#include "windows/wire_way.hpp"
+
+namespace headway::windows {
+
+/// A rank of a window, as an origin sees it.
+struct member {
+  std::int64_t bytes = 0;
+  std::int64_t displacement_unit = 1;
+  std::uint64_t base = 0;        ///< in its process
+  std::byte* mapped = nullptr;   ///< the same memory in this process; null: not mapped here
+  control_line* line = nullptr;  ///< null: it is reached through the target
+  processes::peer_id process{};
+  way by = way::wire;  ///< `nearby` and `mapped` only with a `line`
+};
+
+/// Elements in the memory of a rank, as the program names them.
+struct place {
+  int rank = 0;
+  std::int64_t displacement = 0;
+  std::int64_t count = 0;
+  const datatypes::layout* type = nullptr;
+};
+
+/// A window: memory that every rank of a context shows to the others (MPI-5.0 chapter 12). Sends
+/// each operation by the quickest way to its target.
+/// Shape:    a `member` for each rank; for a target reached by packets what is under way to it.
+/// Threads:  operations and synchronisations any of the program's.
+/// Progress: operations do not wait but for other origins' changes of the same target; lock, unlock
+///           and the flushes do. As a target, the process serves others without a call.
+/// Errors:   see `status`. What is checked by the caller: ranks, and that operators and kinds fit.
+class window {
+ public:
+  struct parts {
+    messages::exchange& exchange;
+    messages::context& context;  ///< a collective one, of the window's own
+    rails::memory* copies = nullptr;
+    node_block block = {};      ///< of the node: what members' pointers refer to
+    node_block own_block = {};  ///< of this process, where the node has none
+    control_line* own_line = nullptr;
+    std::vector<member> members = {};
+    std::int64_t own_bytes = 0;
+    bool dynamic = false;  ///< displacements are addresses of attached memory
+  };
+  explicit window(parts made);
+  window(const window&) = delete;
+  window& operator=(const window&) = delete;
+
+  /// Once every rank's window exists, or while others' are made.
+  void start() noexcept { served_.start(); }
+  /// After `settle` in all ranks and a barrier.
+  void stop() noexcept { served_.stop(); }
+
+  [[nodiscard]] const member& at(int rank) const noexcept {
+    return members_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] exposed_memory& memory() noexcept { return memory_; }
+
+  // `left` is what has not ended at the origin; null: nothing.
+  [[nodiscard]] status put(const local_data& from, const place& to, pending_ptr& left);
+  [[nodiscard]] status get(const local_data& to, const place& from, pending_ptr& left);
+  /// `before` null: an accumulate.
+  [[nodiscard]] status update(const local_data& operand, const local_data* before, const place& at,
+                              const change& how, pending_ptr& left);
+  [[nodiscard]] status compare_and_swap(const std::byte* value, const std::byte* expected,
+                                        std::byte* before, const place& at);
+
+  [[nodiscard]] status flush_local(int rank);
+  [[nodiscard]] status flush(int rank);
+  [[nodiscard]] status flush_local_all();
+  [[nodiscard]] status flush_all();
+  /// Afterwards no request of this process is under way.
+  [[nodiscard]] status settle();
+  [[nodiscard]] status lock(int rank, lock_type how);
+  [[nodiscard]] status unlock(int rank, lock_type how);
+  /// Orders loads and stores of this process against those of others.
+  static void synchronise_memory() noexcept;
+
+  /// Operations of this process as an origin.
+  [[nodiscard]] std::uint64_t operations(way by) const noexcept {
+    return counts_[static_cast<std::size_t>(by)].load(std::memory_order_relaxed);  // a count
+  }
+
+ private:
+  void count(way by) noexcept {
+    // Relaxed, and not one step: a count that loses little where threads race, and costs nothing.
+    auto& counter = counts_[static_cast<std::size_t>(by)];
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Nothing: outside of the window.
+  [[nodiscard]] std::optional<remote_data> locate(const place& at) const noexcept;
+  [[nodiscard]] near_target near(const member& m) const noexcept;
+  template <class Each>
+  [[nodiscard]] status over_wire(Each each);
+
+  const node_block block_, own_block_;
+  const std::vector<member> members_;
+  rails::memory* const copies_;
+  const bool dynamic_;
+  exposed_memory memory_;
+  wire_way wire_;
+  target served_;
+  std::array<std::atomic<std::uint64_t>, 3> counts_{};
+};
+
+}  // namespace headway::windows

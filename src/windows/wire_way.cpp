@@ -1,0 +1,305 @@
+#include "windows/wire_way.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/lock_guard.hpp"
+#include "windows/array_form.hpp"
+#include "windows/element_runs.hpp"
+
+namespace headway::windows {
+namespace {
+
+using datatypes::number;
+using piece = pending_operation::piece;
+
+/// Of an answer to a request with several runs, which the target puts together.
+constexpr std::int64_t answer_bytes_max = 256 * 1024;
+/// Runs in a request take at most half of it, so that much of a strided payload fits beside them.
+constexpr std::size_t runs_share = 2;
+
+/// A piece's bytes came whole; else they were outside of the window.
+[[nodiscard]] bool came_whole(piece& self) noexcept {
+  const bool whole = self.wire.arrived.bytes == self.bytes;
+  if (!whole) self.how = status::out_of_range;
+  return whole && self.wire.arrived.how == messages::outcome::ok;
+}
+
+/// A get, whose answers are unpacked into the buffer if it is not one block.
+struct get_operation final : pending_operation {
+  explicit get_operation(const local_data& into) noexcept : to(into), kept(into.type) {}
+
+  static void arrived(piece& self) noexcept {
+    auto& whole = static_cast<get_operation&>(self.of);
+    if (!came_whole(self) || !self.memory) return;
+    const auto begin = self.first;
+    whole.to.type->unpack(self.memory.get(), begin, begin + static_cast<std::int64_t>(self.bytes),
+                          whole.to.at, whole.to.count);
+  }
+
+  const local_data to;
+  const datatypes::layout_ptr kept;
+};
+
+/// A fetch: answers come in array form.
+struct fetch_operation final : pending_operation {
+  fetch_operation(const local_data& into, number of) : before(into, of), kept(into.type) {}
+
+  static void arrived(piece& self) noexcept {
+    auto& whole = static_cast<fetch_operation&>(self.of);
+    if (came_whole(self)) whole.before.write(self.first, self.elements);
+  }
+
+  array_form before;
+  const datatypes::layout_ptr kept;
+};
+
+}  // namespace
+
+channel& wire_way::channel_to(int target) {
+  const base::lock_guard held(lock_);
+  auto& known = channels_[target];
+  if (!known) known = std::make_unique<channel>(exchange_, context_, target);
+  return *known;
+}
+
+channel* wire_way::find(int target) const {
+  const base::lock_guard held(lock_);
+  const auto known = channels_.find(target);
+  return known == channels_.end() ? nullptr : known->second.get();
+}
+
+std::vector<int> wire_way::used() const {
+  const base::lock_guard held(lock_);
+  std::vector<int> all;
+  for (const auto& [target, unused] : channels_) all.push_back(target);
+  return all;
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+/// Appends requests for all elements of `place`, with their payload: `write(first, count, to)`
+/// writes the elements from the `first` on.
+template <class Write>
+void wire_way::send_elements(channel& to, const remote_data& place, request_head head,
+                             std::int64_t extent, Write write) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+  const auto runs_max = to.room() / runs_share / sizeof(element_run);
+  const auto payload_max = to.room() - runs_max * sizeof(element_run) - sizeof(request_head);
+  run_cutter cutter(runs_max, static_cast<std::int64_t>(payload_max) / extent, extent,
+                    [&](std::span<const element_run> runs, std::int64_t first)
+                        HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+                          std::int64_t count = 0;
+                          for (const auto& run : runs) count += run.count;
+                          head.payload_bytes = static_cast<std::uint32_t>(count * extent);
+                          write(first, count, to.append(head, runs));
+                        });
+  for_each_run(place, head.kind, [&](const element_run& run) { cutter.add(run); });
+  cutter.finish();
+}
+
+pending_ptr wire_way::put(const local_data& from, const remote_data& to) {
+  channel& way = channel_to(to.rank);
+  const base::lock_guard held(way.lock);
+  const auto bytes = from.bytes();
+  if (static_cast<std::size_t>(bytes) <= way.room() / runs_share || !to.is_one_block()) {
+    send_elements(way, to, {.what = action::put}, 1,
+                  [&](std::int64_t first, std::int64_t count, std::byte* at) {
+                    from.type->pack(from.at, from.count, first, first + count, at);
+                  });
+    return nullptr;
+  }
+  auto operation = std::make_shared<pending_operation>();
+  auto& data = operation->add();
+  const std::byte* at = nullptr;
+  if (from.is_one_block()) {
+    at = from.block();
+  } else {
+    data.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    from.type->pack(from.at, from.count, data.memory.get());
+    at = data.memory.get();
+  }
+  operation->start();
+  const auto tag = way.next_data_tag();
+  const element_run run{to.block(), bytes};
+  static_cast<void>(way.append({.what = action::put_message, .tag = tag}, {&run, 1}));
+  way.send();
+  way.keep_large(operation);
+  way.send_data(data, {at, static_cast<std::size_t>(bytes)}, tag);
+  return operation;
+}
+
+pending_ptr wire_way::get(const local_data& to, const remote_data& from) {
+  channel& way = channel_to(from.rank);
+  const base::lock_guard held(way.lock);
+  auto operation = std::make_shared<get_operation>(to);
+  const auto request = [&](std::span<const element_run> runs, std::int64_t first)
+                           HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+                             std::int64_t count = 0;
+                             for (const auto& run : runs) count += run.count;
+                             const auto bytes = static_cast<std::size_t>(count);
+                             auto& part = operation->add();
+                             part.on_end = &get_operation::arrived;
+                             part.first = first;
+                             std::byte* into = nullptr;
+                             if (to.is_one_block()) {
+                               into = to.block() + first;
+                             } else {
+                               part.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+                               into = part.memory.get();
+                             }
+                             const auto tag = way.expect_answer(part, {into, bytes});
+                             static_cast<void>(way.append({.what = action::get, .tag = tag}, runs));
+                           };
+  if (from.is_one_block()) {
+    const element_run run{from.block(), from.bytes()};
+    request({&run, 1}, 0);
+  } else {
+    run_cutter cutter(way.room() / sizeof(element_run), answer_bytes_max, 1, request);
+    for_each_run(from, number::byte, [&](const element_run& run) { cutter.add(run); });
+    cutter.finish();
+  }
+  operation->start();
+  way.keep(operation);
+  way.send();
+  return operation;
+}
+
+pending_ptr wire_way::accumulate(const local_data& operand, const remote_data& to, change how) {
+  channel& way = channel_to(to.rank);
+  array_form values(operand, how.kind);
+  values.read();
+  const auto extent = datatypes::layout::of(how.kind).extent();
+  const base::lock_guard held(way.lock);
+  send_elements(way, to, {.what = action::accumulate, .op = how.what, .kind = how.kind}, extent,
+                [&](std::int64_t first, std::int64_t count, std::byte* at) {
+                  std::memcpy(at, values.data() + first * extent,
+                              static_cast<std::size_t>(count * extent));
+                });
+  return nullptr;
+}
+
+pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
+                            const remote_data& from, change how) {
+  channel& way = channel_to(from.rank);
+  const bool changes = how.what != collectives::operation::no_op;
+  const auto extent = datatypes::layout::of(how.kind).extent();
+  auto operation = std::make_shared<fetch_operation>(before, how.kind);
+  array_form values(changes ? operand : local_data{.type = &datatypes::layout::of(how.kind)},
+                    how.kind);
+  values.read();
+  const base::lock_guard held(way.lock);
+  const auto runs_max = way.room() / runs_share / sizeof(element_run);
+  const auto elements_max = static_cast<std::int64_t>(way.room() - runs_max * sizeof(element_run) -
+                                                      sizeof(request_head)) /
+                            extent;
+  run_cutter cutter(
+      runs_max, elements_max, extent,
+      [&](std::span<const element_run> runs, std::int64_t first) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+        std::int64_t count = 0;
+        for (const auto& run : runs) count += run.count;
+        const auto bytes = static_cast<std::size_t>(count * extent);
+        auto& part = operation->add();
+        part.on_end = &fetch_operation::arrived;
+        part.first = first;
+        part.elements = count;
+        const auto tag =
+            way.expect_answer(part, {operation->before.data() + first * extent, bytes});
+        request_head head{.what = action::fetch, .op = how.what, .kind = how.kind, .tag = tag};
+        head.payload_bytes = changes ? static_cast<std::uint32_t>(bytes) : 0;
+        std::byte* const payload = way.append(head, runs);
+        if (changes) std::memcpy(payload, values.data() + first * extent, bytes);
+      });
+  for_each_run(from, how.kind, [&](const element_run& run) { cutter.add(run); });
+  cutter.finish();
+  operation->start();
+  way.keep(operation);
+  way.send();
+  return operation;
+}
+
+pending_ptr wire_way::compare_and_swap(const std::byte* value, const std::byte* expected,
+                                       std::byte* before, const remote_data& at) {
+  channel& way = channel_to(at.rank);
+  const auto kind = at.type->kind();
+  const auto bytes = static_cast<std::size_t>(at.type->size());
+  auto operation = std::make_shared<fetch_operation>(local_data{before, 1, at.type}, kind);
+  const base::lock_guard held(way.lock);
+  auto& answer = operation->add();
+  answer.on_end = &fetch_operation::arrived;
+  answer.elements = 1;
+  const auto tag = way.expect_answer(answer, {operation->before.data(), bytes});
+  operation->start();
+  const element_run run{at.block(), 1};
+  std::byte* const payload = way.append({.what = action::compare_and_swap,
+                                         .kind = kind,
+                                         .payload_bytes = static_cast<std::uint32_t>(2 * bytes),
+                                         .tag = tag},
+                                        {&run, 1});
+  std::memcpy(payload, expected, bytes);
+  std::memcpy(payload + bytes, value, bytes);
+  way.keep(operation);
+  way.send();
+  return operation;
+}
+
+// ---- synchronisation ----------------------------------------------------------------------------
+
+status wire_way::flush_local(int target) {
+  channel* const way = find(target);
+  return way ? way->await() : status::ok;
+}
+
+status wire_way::flush(int target) {
+  channel* const way = find(target);
+  if (!way) return status::ok;
+  {
+    const base::lock_guard held(way->lock);
+    if (way->is_dirty()) way->synchronise({.what = action::flush});
+  }
+  return way->await();
+}
+
+status wire_way::settle(int target) {
+  channel* const way = find(target);
+  if (!way) return status::ok;
+  {
+    const base::lock_guard held(way->lock);
+    if (way->is_dirty() || way->has_unanswered()) way->synchronise({.what = action::flush});
+  }
+  return way->await();
+}
+
+status wire_way::lock(int target, lock_type how) {
+  channel& way = channel_to(target);
+  {
+    const base::lock_guard held(way.lock);
+    way.synchronise({.what = action::lock, .lock = how});
+  }
+  return way.await();
+}
+
+status wire_way::unlock(int target, lock_type how) {
+  channel& way = channel_to(target);
+  status worst = status::ok;
+  bool overtakes = false;
+  {
+    const base::lock_guard held(way.lock);
+    overtakes = way.has_large();
+  }
+  if (overtakes) worst = flush(target);
+  {
+    const base::lock_guard held(way.lock);
+    way.synchronise({.what = action::unlock, .lock = how});
+  }
+  return std::max(worst, way.await());
+}
+
+void wire_way::report_release(int target) {
+  channel& way = channel_to(target);
+  const base::lock_guard held(way.lock);
+  static_cast<void>(way.append({.what = action::released}, {}));
+  way.send();
+}
+
+}  // namespace headway::windows

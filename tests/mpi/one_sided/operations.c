@@ -1,0 +1,483 @@
+/* Random operations of every kind, on every kind of window and every type, against a model: all
+ * ranks draw the same random numbers, and so know what every window must hold. */
+#include "windows.h"
+
+enum { WINDOW_BYTES = 192 * 1024 };
+
+static unsigned long long state = 88172645463325252ull;
+static unsigned draw(unsigned below) { /* xorshift64 */
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (unsigned)((state >> 16) % below);
+}
+
+struct kind {
+  const char* name;
+  MPI_Datatype type;
+  int is_pair, size;
+  MPI_Aint extent;
+};
+static struct kind kind;
+static char** model; /* the windows of all ranks */
+static struct test_window window;
+
+/* A small value, exact in every type. */
+static void set_element(char* at, int value) {
+#define SET(mpi, c) \
+  if (kind.type == mpi) *(c*)at = (c)value
+#define SET_COMPLEX(mpi, c) \
+  if (kind.type == mpi) ((c*)at)[0] = (c)value, ((c*)at)[1] = (c)(value / 2)
+#define SET_PAIR(mpi, c)                       \
+  if (kind.type == mpi) {                      \
+    struct {                                   \
+      c v;                                     \
+      int i;                                   \
+    }* pair = (void*)at;                       \
+    pair->v = (c)(value % 4), pair->i = value; \
+  }                                            \
+  (void)0
+  SET(MPI_SIGNED_CHAR, signed char);
+  SET(MPI_UNSIGNED_CHAR, unsigned char);
+  SET(MPI_BYTE, unsigned char);
+  SET(MPI_CHAR, char);
+  SET(MPI_SHORT, short);
+  SET(MPI_INT, int);
+  SET(MPI_LONG, long);
+  SET(MPI_LONG_LONG, long long);
+  SET(MPI_UNSIGNED_SHORT, unsigned short);
+  SET(MPI_UNSIGNED, unsigned);
+  SET(MPI_UNSIGNED_LONG, unsigned long);
+  SET(MPI_UINT64_T, unsigned long long);
+  SET(MPI_AINT, MPI_Aint);
+  SET(MPI_FLOAT, float);
+  SET(MPI_DOUBLE, double);
+  SET(MPI_LONG_DOUBLE, long double);
+  SET(MPI_C_BOOL, _Bool);
+  SET_COMPLEX(MPI_C_FLOAT_COMPLEX, float);
+  SET_COMPLEX(MPI_C_DOUBLE_COMPLEX, double);
+  SET_PAIR(MPI_FLOAT_INT, float);
+  SET_PAIR(MPI_DOUBLE_INT, double);
+  SET_PAIR(MPI_LONG_INT, long);
+  SET_PAIR(MPI_2INT, int);
+  SET_PAIR(MPI_SHORT_INT, short);
+  SET_PAIR(MPI_LONG_DOUBLE_INT, long double);
+#undef SET
+#undef SET_COMPLEX
+#undef SET_PAIR
+}
+
+static void fill(char* at, int count, unsigned seed) {
+  memset(at, 0, (size_t)(count * kind.extent));
+  for (int i = 0; i < count; ++i)
+    set_element(at + i * kind.extent, (int)((seed + 7u * (unsigned)i) % 9u) + 1);
+}
+
+/* The elements of an array, packed: what lies in gaps does not count. */
+static void pack(const char* from, int count, char* to) {
+  int position = 0;
+  MPI_Pack(from, count, kind.type, to, count * kind.size, &position, MPI_COMM_SELF);
+}
+static int differs(const char* a, const char* b, int count) {
+  char* packed_a = malloc((size_t)(count * kind.size + 1));
+  char* packed_b = malloc((size_t)(count * kind.size + 1));
+  pack(a, count, packed_a);
+  pack(b, count, packed_b);
+  int place = -1;
+  for (int i = 0; i < count * kind.size && place < 0; ++i)
+    if (packed_a[i] != packed_b[i]) place = i;
+  free(packed_a);
+  free(packed_b);
+  return place;
+}
+
+/* Where the elements of an operand lie: in a row, or at strides, or in a random order. */
+struct shape {
+  MPI_Datatype type;
+  int count;    /* of the type */
+  int elements; /* basic ones */
+  int* index;   /* of each: its position in units of the extent */
+  int span;     /* positions */
+};
+static struct shape draw_shape(int elements) {
+  struct shape s = {kind.type, elements, elements, malloc(sizeof(int) * (size_t)elements), 0};
+  switch (draw(4)) {
+    case 0: {
+      const int stride = 1 + (int)draw(3);
+      MPI_Type_vector(elements, 1, stride, kind.type, &s.type);
+      for (int i = 0; i < elements; ++i) s.index[i] = i * stride;
+      s.count = 1;
+      break;
+    }
+    case 1: {
+      int* lengths = malloc(sizeof(int) * (size_t)elements);
+      for (int i = 0; i < elements; ++i) {
+        lengths[i] = 1;
+        s.index[i] = i ^ 1; /* neighbours change places */
+      }
+      MPI_Type_indexed(elements, lengths, s.index, kind.type, &s.type);
+      free(lengths);
+      s.count = 1;
+      break;
+    }
+    default:
+      for (int i = 0; i < elements; ++i) s.index[i] = i;
+  }
+  for (int i = 0; i < elements; ++i)
+    if (s.index[i] >= s.span) s.span = s.index[i] + 1;
+  if (s.type != kind.type) MPI_Type_commit(&s.type);
+  return s;
+}
+static void free_shape(struct shape* s) {
+  if (s->type != kind.type) MPI_Type_free(&s->type);
+  free(s->index);
+}
+
+static MPI_Op op_for(void) {
+  static const MPI_Op all[] = {MPI_SUM,    MPI_PROD,   MPI_MIN,    MPI_MAX, MPI_BAND,
+                               MPI_BOR,    MPI_BXOR,   MPI_LAND,   MPI_LOR, MPI_LXOR,
+                               MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE};
+  const int count = sizeof all / sizeof *all;
+  for (;;) {
+    const MPI_Op op = all[draw((unsigned)count)];
+    if (op == MPI_REPLACE) return op;
+    if (op == MPI_PROD && draw(4)) continue;
+    char in[64] = {0}, out[64] = {0};
+    set_element(in, 1);
+    set_element(out, 1);
+    if (MPI_Reduce_local(in, out, 1, kind.type, op) == MPI_SUCCESS) return op;
+  }
+}
+
+/* How an origin synchronises. The targets of active epochs do their part. */
+enum epoch { LOCK, LOCK_ALL, FENCE, STARTED, EPOCHS };
+static void begin_epoch(enum epoch e, int origin, int target) {
+  MPI_Group all, one;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  const int am_origin = check_rank == origin, shared = (int)draw(2);
+  switch (e) {
+    case LOCK:
+      if (am_origin)
+        CHECK_OK(
+            MPI_Win_lock(shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, window.win));
+      break;
+    case LOCK_ALL:
+      if (am_origin) CHECK_OK(MPI_Win_lock_all(0, window.win));
+      break;
+    case FENCE:
+      CHECK_OK(MPI_Win_fence(0, window.win));
+      break;
+    default:
+      if (check_rank == target) {
+        MPI_Group_incl(all, 1, &origin, &one);
+        CHECK_OK(MPI_Win_post(one, 0, window.win));
+        MPI_Group_free(&one);
+      }
+      if (am_origin) {
+        MPI_Group_incl(all, 1, &target, &one);
+        CHECK_OK(MPI_Win_start(one, 0, window.win));
+        MPI_Group_free(&one);
+      }
+  }
+  MPI_Group_free(&all);
+}
+static void end_epoch(enum epoch e, int origin, int target) {
+  const int am_origin = check_rank == origin;
+  switch (e) {
+    case LOCK:
+      if (am_origin) CHECK_OK(MPI_Win_unlock(target, window.win));
+      break;
+    case LOCK_ALL:
+      if (am_origin) CHECK_OK(MPI_Win_unlock_all(window.win));
+      break;
+    case FENCE:
+      CHECK_OK(MPI_Win_fence(0, window.win));
+      break;
+    default:
+      if (am_origin) CHECK_OK(MPI_Win_complete(window.win));
+      if (check_rank == target) CHECK_OK(MPI_Win_wait(window.win));
+  }
+}
+
+/* What the operation leaves, in the model: result gets what was there. */
+static void apply(char* base, const struct shape* t, const char* operand, const struct shape* o,
+                  MPI_Op op, char* result, const struct shape* r) {
+  for (int i = 0; i < t->elements; ++i) {
+    char* at = base + t->index[i] * kind.extent;
+    if (result) memcpy(result + r->index[i] * kind.extent, at, (size_t)kind.extent);
+    if (op == MPI_NO_OP) continue;
+    const char* from = operand + o->index[i] * kind.extent;
+    if (op == MPI_REPLACE) {
+      memcpy(at, from, (size_t)kind.extent);
+    } else {
+      MPI_Reduce_local(from, at, 1, kind.type, op);
+    }
+  }
+}
+
+enum action { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, ACTIONS };
+static const char* const action_names[] = {
+    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
+
+static int swaps(void) {
+  char a[64] = {0}, b[64] = {0};
+  return !kind.is_pair && MPI_Reduce_local(a, b, 1, kind.type, MPI_BXOR) == MPI_SUCCESS;
+}
+
+/* Three times as many fit into a window. */
+static unsigned elements_max(void) {
+  const unsigned fit = (unsigned)(WINDOW_BYTES / kind.extent / 4);
+  return fit < 6000 ? fit : 6000;
+}
+
+static MPI_Aint draw_offset(int span, int target) {
+  const int places = (int)(WINDOW_BYTES / kind.extent) - span;
+  const MPI_Aint offset = (MPI_Aint)draw((unsigned)places) * kind.extent;
+  return offset / window.units[target] * window.units[target]; /* units divide the extent */
+}
+
+/* The arguments of an operation, with the shapes of target, origin and result. */
+struct call {
+  enum action action;
+  int target;
+  MPI_Aint displacement;
+  const struct shape *t, *o, *r;
+  const char *operand, *compare;
+  char* result;
+  MPI_Op op;
+  MPI_Request* request; /* null: the form without one, if there are two */
+};
+static void issue(const struct call* c) {
+  const struct shape *t = c->t, *o = c->o, *r = c->r;
+  const int to = c->target;
+  const MPI_Aint d = c->displacement;
+  const MPI_Win w = window.win;
+  switch (c->action) {
+    case PUT:
+      if (c->request)
+        CHECK_OK(MPI_Rput(c->operand, o->count, o->type, to, d, t->count, t->type, w, c->request));
+      else CHECK_OK(MPI_Put(c->operand, o->count, o->type, to, d, t->count, t->type, w));
+      break;
+    case GET:
+      if (c->request)
+        CHECK_OK(MPI_Rget(c->result, r->count, r->type, to, d, t->count, t->type, w, c->request));
+      else CHECK_OK(MPI_Get(c->result, r->count, r->type, to, d, t->count, t->type, w));
+      break;
+    case ACCUMULATE:
+      if (c->request)
+        CHECK_OK(MPI_Raccumulate(c->operand, o->count, o->type, to, d, t->count, t->type, c->op, w,
+                                 c->request));
+      else
+        CHECK_OK(MPI_Accumulate(c->operand, o->count, o->type, to, d, t->count, t->type, c->op, w));
+      break;
+    case GET_ACCUMULATE:
+      if (c->request)
+        CHECK_OK(MPI_Rget_accumulate(c->operand, o->count, o->type, c->result, r->count, r->type,
+                                     to, d, t->count, t->type, c->op, w, c->request));
+      else
+        CHECK_OK(MPI_Get_accumulate(c->operand, o->count, o->type, c->result, r->count, r->type, to,
+                                    d, t->count, t->type, c->op, w));
+      break;
+    case FETCH_AND_OP:
+      CHECK_OK(MPI_Fetch_and_op(c->operand, c->result, kind.type, to, d, c->op, w));
+      break;
+    default:
+      CHECK_OK(MPI_Compare_and_swap(c->operand, c->compare, c->result, kind.type, to, d, w));
+  }
+}
+
+static void one_operation(int origin, int target, enum epoch e, enum action a, int elements) {
+  const int single = a == FETCH_AND_OP || a == COMPARE_AND_SWAP;
+  if (single) elements = 1;
+  struct shape t = draw_shape(elements), o = draw_shape(elements), r = draw_shape(elements);
+  const MPI_Aint offset = single ? draw_offset(4, target) : draw_offset(t.span, target);
+  const unsigned seed = draw(1000);
+  const MPI_Op op = a == PUT ? MPI_REPLACE : a == GET || !draw(6) ? MPI_NO_OP : op_for();
+  const int with_request = e <= LOCK_ALL && draw(3) == 0, flushes = (int)draw(2);
+  char* operand = malloc((size_t)(o.span * kind.extent));
+  char* result = malloc((size_t)(r.span * kind.extent));
+  char* expected = malloc((size_t)(r.span * kind.extent));
+  fill(operand, o.span, seed);
+  fill(result, r.span, seed + 1);
+  fill(expected, r.span, seed + 1);
+  char* at = model[target] + offset;
+  char compare[64] = {0};
+  const int matches = (int)draw(2);
+  if (single) {
+    free_shape(&t), free_shape(&o), free_shape(&r);
+    static int zero;
+    t = o = r = (struct shape){kind.type, 1, 1, &zero, 1};
+  }
+
+  begin_epoch(e, origin, target);
+  if (a == COMPARE_AND_SWAP) {
+    if (matches) memcpy(compare, at, (size_t)kind.extent);
+    else fill(compare, 1, seed + 5);
+    memcpy(expected, at, (size_t)kind.extent);
+    if (memcmp(compare, at, (size_t)kind.extent) == 0) memcpy(at, operand, (size_t)kind.extent);
+  } else {
+    const int fetches = a == GET || a == GET_ACCUMULATE || a == FETCH_AND_OP;
+    apply(at, &t, operand, &o, op, fetches ? expected : NULL, &r);
+  }
+  if (check_rank == origin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const struct call call = {
+        a,      target, displacement(&window, target, offset), &t, &o, &r, operand, compare,
+        result, op,     with_request ? &request : NULL};
+    issue(&call);
+    if (request != MPI_REQUEST_NULL) {
+      CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+      if (a == GET || a == GET_ACCUMULATE)
+        CHECK(differs(result, expected, r.span) < 0, "%s: at the end of the request of a %s",
+              kind.name, action_names[a]);
+      memset(operand, 0x55, (size_t)(o.span * kind.extent)); /* it is the program's again */
+    }
+    if (e == LOCK && flushes) CHECK_OK(MPI_Win_flush(target, window.win));
+  }
+  end_epoch(e, origin, target);
+  MPI_Barrier(MPI_COMM_WORLD); /* the next one may have another origin */
+  if (check_rank == origin) {
+    const int place = differs(result, expected, r.span);
+    CHECK(place < 0, "%s, %s, %s of %d elements: byte %d of the result",
+          flavor_names[window.flavor], kind.name, action_names[a], elements, place);
+  }
+  free(operand), free(result), free(expected);
+  if (!single) free_shape(&t), free_shape(&o), free_shape(&r);
+}
+
+static void check_windows(const char* after) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, window.win);
+  const int place = differs(window.base, model[check_rank], (int)(WINDOW_BYTES / kind.extent));
+  CHECK(place < 0, "%s, %s: byte %d of the window after %s", flavor_names[window.flavor], kind.name,
+        place, after);
+  MPI_Win_unlock(check_rank, window.win);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Accumulates of one origin, without a flush in between, have their effect in their order. */
+static void ordered_accumulates(void) {
+  const int origin = (int)draw((unsigned)check_size), target = (int)draw((unsigned)check_size);
+  if (check_rank == origin) CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win));
+  for (int i = 0; i < 6; ++i) {
+    const int elements = 1 + (int)draw(draw(3) ? 40 : elements_max() / 4);
+    struct shape t = draw_shape(elements), o = draw_shape(elements);
+    const MPI_Aint offset = draw_offset(t.span, target) % (64 * kind.extent) /
+                            window.units[target] * window.units[target];
+    char* operand = malloc((size_t)(o.span * kind.extent));
+    fill(operand, o.span, draw(1000));
+    const MPI_Op op = op_for();
+    apply(model[target] + offset, &t, operand, &o, op, NULL, NULL);
+    if (check_rank == origin)
+      CHECK_OK(MPI_Accumulate(operand, o.count, o.type, target,
+                              displacement(&window, target, offset), t.count, t.type, op,
+                              window.win));
+    if (check_rank == origin) CHECK_OK(MPI_Win_flush_local(target, window.win));
+    free(operand);
+    free_shape(&t), free_shape(&o);
+  }
+  if (check_rank == origin) CHECK_OK(MPI_Win_unlock(target, window.win));
+  check_windows("accumulates in order");
+}
+
+/* Accumulates of all origins at once, over one another. */
+static void concurrent_accumulates(void) {
+  MPI_Op op;
+  do op = op_for();
+  while (op == MPI_REPLACE || op == MPI_PROD); /* of floats, it depends on the order */
+  char* operand = malloc((size_t)(200 * kind.extent));
+  const int started = (int)draw(2);
+  if (started) CHECK_OK(MPI_Win_lock_all(0, window.win));
+  else CHECK_OK(MPI_Win_fence(0, window.win));
+  for (int i = 0; i < 5; ++i) {
+    for (int origin = 0; origin < check_size; ++origin) {
+      const int target = (int)draw((unsigned)check_size), count = 1 + (int)draw(200);
+      const MPI_Aint offset = draw_offset(200, target) % (100 * kind.extent) /
+                              window.units[target] * window.units[target];
+      int index[200];
+      for (int k = 0; k < 200; ++k) index[k] = k;
+      const struct shape row = {kind.type, count, count, index, count};
+      fill(operand, count, draw(1000));
+      apply(model[target] + offset, &row, operand, &row, op, NULL, NULL);
+      if (check_rank == origin)
+        CHECK_OK(MPI_Accumulate(operand, count, kind.type, target,
+                                displacement(&window, target, offset), count, kind.type, op,
+                                window.win));
+      if (check_rank == origin && started) CHECK_OK(MPI_Win_flush_local_all(window.win));
+      if (check_rank == origin && !started) { /* the operand must stay until the fence */
+        operand = malloc((size_t)(200 * kind.extent));
+      }
+    }
+  }
+  if (started) CHECK_OK(MPI_Win_unlock_all(window.win));
+  else CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, window.win));
+  free(operand);
+  check_windows("accumulates of all at once");
+}
+
+static void test_kind(enum flavor flavor, const char* name, MPI_Datatype type, int is_pair) {
+  MPI_Aint lb;
+  kind = (struct kind){name, type, is_pair, 0, 0};
+  MPI_Type_size(type, &kind.size);
+  MPI_Type_get_extent(type, &lb, &kind.extent);
+  const int choices[] = {1, (int)kind.extent, kind.extent % 2 ? 1 : (int)kind.extent / 2};
+  const int first = (int)draw(3);
+  window = open_window(flavor, WINDOW_BYTES, choices[(first + check_rank) % 3]);
+  model = malloc(sizeof(char*) * (size_t)check_size);
+  for (int i = 0; i < check_size; ++i) {
+    model[i] = malloc(WINDOW_BYTES);
+    memset(model[i], 0, WINDOW_BYTES);
+    fill(model[i], (int)(WINDOW_BYTES / kind.extent), (unsigned)i);
+  }
+  memcpy(window.base, model[check_rank], WINDOW_BYTES);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 24; ++i) {
+    const int origin = (int)draw((unsigned)check_size), target = (int)draw((unsigned)check_size);
+    enum action a = (enum action)draw(ACTIONS);
+    if (a == COMPARE_AND_SWAP && !swaps()) a = FETCH_AND_OP;
+    one_operation(origin, target, (enum epoch)draw(EPOCHS), a,
+                  1 + (int)draw(draw(3) ? 30 : elements_max()));
+    if (i % 4 == 3) check_windows("single operations");
+  }
+  ordered_accumulates();
+  concurrent_accumulates();
+  for (int i = 0; i < check_size; ++i) free(model[i]);
+  free(model);
+  close_window(&window);
+}
+
+int main(int argc, char** argv) {
+  check_start(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  for (int f = 0; f < FLAVORS; ++f) {
+#define TEST(type, is_pair) test_kind((enum flavor)f, #type, type, is_pair)
+    TEST(MPI_INT, 0);
+    TEST(MPI_DOUBLE, 0);
+    TEST(MPI_SHORT_INT, 1);
+    TEST(MPI_SIGNED_CHAR, 0);
+    TEST(MPI_UNSIGNED_CHAR, 0);
+    TEST(MPI_CHAR, 0);
+    TEST(MPI_BYTE, 0);
+    TEST(MPI_SHORT, 0);
+    TEST(MPI_UNSIGNED_SHORT, 0);
+    TEST(MPI_UNSIGNED, 0);
+    TEST(MPI_LONG, 0);
+    TEST(MPI_UNSIGNED_LONG, 0);
+    TEST(MPI_LONG_LONG, 0);
+    TEST(MPI_UINT64_T, 0);
+    TEST(MPI_AINT, 0);
+    TEST(MPI_FLOAT, 0);
+    TEST(MPI_LONG_DOUBLE, 0);
+    TEST(MPI_C_BOOL, 0);
+    TEST(MPI_C_FLOAT_COMPLEX, 0);
+    TEST(MPI_C_DOUBLE_COMPLEX, 0);
+    TEST(MPI_FLOAT_INT, 1);
+    TEST(MPI_DOUBLE_INT, 1);
+    TEST(MPI_LONG_INT, 1);
+    TEST(MPI_2INT, 1);
+    TEST(MPI_LONG_DOUBLE_INT, 1);
+#undef TEST
+  }
+  return check_end("one_sided operations");
+}

@@ -151,6 +151,7 @@ void peers::reach_over_one(peer_state& p, std::size_t only) {
   p.reached_over({.via = &driver,
                   .index = only,
                   .departures = driver.health() ? &rails_[only]->departures : nullptr,
+                  .unsent = rails_[only]->unsent(),
                   .collects = costly || settings_.collect_always,
                   .unwatched = settings_.collect_always},
                  settings_);

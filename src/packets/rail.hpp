@@ -8,6 +8,7 @@
 #include "packets/bundle/rail_load.hpp"
 #include "packets/rail_departures.hpp"
 #include "packets/rail_host.hpp"
+#include "packets/unsent_packets.hpp"
 #include "progress/background/event_source.hpp"
 #include "progress/core/ltask.hpp"
 
@@ -43,8 +44,10 @@ class rail final : public progress::ltask, public progress::event_source {
   void end_posted() noexcept;
   std::atomic<int> peer_count{0};  ///< processes reached over this rail
   const rail_use when;
-  rail_load load;               ///< what its peers were asked to send
-  rail_departures departures;   ///< what was given to it
+  rail_load load;              ///< what its peers were asked to send
+  rail_departures departures;  ///< what was given to it
+  /// Null: what is `done` has left.
+  [[nodiscard]] unsent_packets* unsent() noexcept { return queues_ ? &unsent_ : nullptr; }
   bool used_by_others = false;  ///< by another process than our own; under peers::creation_lock_
   bool at_work = false;         ///< the engine has the ltask; under peers::creation_lock_
   std::atomic<bool> nearer_in_use{false};  ///< a hint
@@ -76,6 +79,8 @@ class rail final : public progress::ltask, public progress::event_source {
   const std::size_t index_;
   std::unique_ptr<rails::driver> driver_;
   const bool costly_;
+  const bool queues_;
+  unsent_packets unsent_;
   // The reaper's, and cleared by the thread that arms; relaxed, they carry nothing.
   std::atomic<std::uint32_t> skip_{0};       // rounds still to pass over
   std::atomic<std::uint32_t> skip_next_{0};  // how many after the next idle look

@@ -10,6 +10,7 @@
 #include "packets/credits.hpp"
 #include "packets/packet_sender.hpp"
 #include "packets/rail_departures.hpp"
+#include "packets/unsent_packets.hpp"
 #include "progress/core/engine.hpp"
 #include "progress/core/ltask.hpp"
 #include "rails/driver.hpp"
@@ -42,6 +43,7 @@ class single_rail final : public packet_sender {
     rails::driver* via = nullptr;
     std::size_t index = 0;  ///< among the rails of this process
     rail_departures* departures = nullptr;
+    unsent_packets* unsent = nullptr;
     bool collects = false;   ///< packets that follow each other closely
     bool unwatched = false;  ///< also without an event thread that would send what is left: tests
   };
@@ -111,8 +113,9 @@ class single_rail final : public packet_sender {
   rails::driver* via_ = nullptr;
   std::size_t rail_index_ = 0;
   rail_departures* departures_ = nullptr;
-  std::size_t frame_room_ = 0;  // of a frame; 0: the rail may post what it is given
-  bool takes_ = false;          // it has taken something in this round
+  unsent_packets* unsent_ = nullptr;  // null: what is `done` has left
+  std::size_t frame_room_ = 0;        // of a frame; 0: the rail may post what it is given
+  bool takes_ = false;                // it has taken something in this round
   bool unwatched_ = false;
   bool to_be_told_ = false;
   collected_frame collected_;

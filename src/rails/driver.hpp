@@ -28,6 +28,7 @@ struct limits {
   std::uint32_t latency_ns = 0;      ///< one way, the same; of several rails the lowest comes first
   std::uint32_t poll_period_ns = 0;  ///< background polling more often does not pay; 0: any period
   bool wakes = false;                ///< `descriptor` and `arm` can end a sleep
+  bool queues = false;               ///< what was `done` may wait in the driver: see `unsent`
 };
 
 /// A unit of sending: a header, then a payload that may stay in the user's memory.
@@ -87,8 +88,8 @@ struct event {
 ///           time per driver. `connect`: one thread at a time per driver, whichever it is, also one
 ///           that has just reaped. All of them may run beside each other, and beside `arm`, `tick`
 ///           [any thread]. `open`, `close`: alone.
-/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets
-///           and connections advance inside `reap`.
+/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Packets that were
+///           taken and have not left, and connections, advance inside `reap`.
 /// Errors:   bytes from outside are never trusted; a peer that breaks the format is `lost`, an
 ///           unknown caller is dropped, with one line in the log.
 /// Source:   multirail08 (transfer layer, mechanism 13); the shape of the contract after nng's.
@@ -116,6 +117,9 @@ class driver {
   /// true: about to sleep, make `descriptor` readable when there is something to reap or a peer
   /// that answered `retry` can take more; returns false if there is already. false: awake again.
   [[nodiscard]] virtual bool arm(bool sleeping) noexcept = 0;
+  /// Whether packets that were `done` still wait for a `reap` to send them, on a connection or for
+  /// one. Only where the limits say `queues`. [any thread]
+  [[nodiscard]] virtual bool unsent() const noexcept { return false; }
   /// About every 100 ms while something is pending: look after peers' health and time limits.
   /// What it finds is reported by the next `reap`. [any thread]
   virtual void tick(std::uint64_t now_ns) noexcept = 0;

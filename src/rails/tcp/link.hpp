@@ -49,6 +49,7 @@ struct link {
   bool write_failed HEADWAY_GUARDED_BY(lock) = false;     // the reaper will find out why
   bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;     // by this process, while closing
   bool watching_output HEADWAY_GUARDED_BY(lock) = false;  // the watch set tells when there is room
+  bool queued HEADWAY_GUARDED_BY(lock) = false;           // `out` is not empty, as was counted
   bool sever HEADWAY_GUARDED_BY(lock) = false;            // the reaper is to give the connection up
   bool revived HEADWAY_GUARDED_BY(lock) = false;          // `restored` is due when it is up
   std::vector<route> routes HEADWAY_GUARDED_BY(lock);     // constant once `known`

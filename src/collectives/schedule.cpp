@@ -257,6 +257,11 @@ void schedule::end() noexcept {
   complete();
 }
 
+bool schedule::receives_from(int rank) const noexcept {
+  return std::ranges::any_of(
+      steps_, [&](const step& s) { return s.what == kind::receive && s.number == rank; });
+}
+
 void schedule::check_round() noexcept {
   const messages::request* r = requests_.get();
   for (auto i = round_; i < next_; ++i) {

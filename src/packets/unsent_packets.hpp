@@ -7,8 +7,8 @@
 
 namespace headway::packets {
 
-/// Keeps a rail polled while its driver holds packets that were `done` and have not left: no request
-/// stands for them any more, and the program may compute for long before its next call.
+/// Keeps a rail polled while its driver holds packets that were `done` and have not left: no
+/// request stands for them any more, and the program may compute for long before its next call.
 /// Threads:  `look` any; `settle` the reaper.
 class unsent_packets {
   // Hazard: the reaper finds nothing unsent and stops counting, while a sender, whose packet was

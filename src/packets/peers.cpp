@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -57,13 +58,22 @@ base::result<> peers::use(rails::peer_id whom) {
   return make(whom);
 }
 
+/// Without memory for its rails, the operations with this peer end with an error.
+base::result<> peers::route(rails::peer_id whom) {
+  try {
+    return router_.route(*this, whom);
+  } catch (const std::bad_alloc&) {
+    return base::failed(base::fault_kind::no_memory, "out of memory");
+  }
+}
+
 base::result<> peers::make(rails::peer_id whom) {
   const peer_state::services shared{
       .engine = engine_, .above = above_, .large = large_, .stalled = stalled_, .nudge = nudge_};
   auto& made = *made_.emplace_back(std::make_unique<peer_state>(shared, whom, settings_));
   in_the_making_ = &made;
-  auto done = stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended")
-                       : router_.route(*this, whom);
+  auto done =
+      stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended") : route(whom);
   in_the_making_ = nullptr;
   if (done && !made.reached())
     done = base::failed(base::fault_kind::unsupported, "its rails were not looked up");

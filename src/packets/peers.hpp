@@ -118,6 +118,7 @@ class peers final : private peer_finder {
   // Under creation_lock_:
   /// The peer is routed, or lost, and found by others from now on.
   [[nodiscard]] base::result<> make(rails::peer_id whom);
+  [[nodiscard]] base::result<> route(rails::peer_id whom);
   [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);

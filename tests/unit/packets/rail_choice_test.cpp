@@ -130,7 +130,7 @@ class measured_rails final : public router {
     const std::vector<std::size_t> turns{0, 1};
     if (const auto done = all.connect(id, addresses, turns); !done)
       return std::unexpected(done.error());
-    for (std::size_t i = 0; i < reaching; ++i) all.know(whom, i, known[i]);
+    for (std::size_t i = 0; i < reaching; ++i) all.know(id, i, known[i]);
     return {};
   }
   [[nodiscard]] bool end_is_seen(rails::peer_id) const noexcept override { return false; }

@@ -16,7 +16,11 @@ namespace headway::collectives {
 class exchange_transport final : public transport {
  public:
   exchange_transport(messages::exchange& exchange, messages::context& context) noexcept
-      : exchange_(exchange), engine_(exchange.engine()), context_(context) {}
+      : exchange_(exchange), engine_(exchange.engine()), context_(context) {
+    messages::exchange::use_expectation(context, [](const void* owner, int source) noexcept {
+      return static_cast<const schedule*>(owner)->receives_from(source);
+    });
+  }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
             int tag) noexcept override {

@@ -290,6 +290,11 @@ void schedule::check(const shared_exchange& what) noexcept {
   if (what.how() != outcome::ok) fail(what.how(), what.failed_rank());
 }
 
+bool schedule::receives_from(int rank) const noexcept {
+  return std::ranges::any_of(
+      steps_, [&](const step& s) { return s.what == kind::receive && s.number == rank; });
+}
+
 void schedule::check_round() noexcept {
   const messages::request* r = requests_.get();
   for (auto i = round_; i < next_; ++i) {

@@ -33,7 +33,8 @@ class shared_exchange;
 /// Errors:   when a message fails or has another size than is due, the remaining rounds still run,
 ///           with failure messages in place of data, so that no rank waits for one that has
 ///           failed. `how` says what failed first. Every rank whose result would be wrong has an
-///           error.
+///           error. Where ranks have chosen different algorithms, because they were called with
+///           different counts, `messages` ends the operation on all of them (given_up.cpp).
 /// Source:   thread-or-not08 (docs/papers.md); Hoefler, Lumsdaine, Rehm, "Implementation and
 ///           performance analysis of non-blocking collective operations for MPI", SC 2007.
 class schedule final : public progress::completion {
@@ -114,6 +115,8 @@ class schedule final : public progress::completion {
   /// The rank whose message failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
+  /// Whether any step receives from this rank. Any thread while it runs.
+  [[nodiscard]] bool receives_from(int rank) const noexcept;
   /// For tests: the steps as they were built.
   [[nodiscard]] std::span<const step> steps() const noexcept { return steps_; }
   /// Removes the steps and keeps the memory. Not while it runs.

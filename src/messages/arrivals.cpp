@@ -29,18 +29,26 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
                                       std::memory_order_relaxed))
       delete fresh;
   }
-  const base::lock_guard guard(early_lock);
-  for (unexpected_message* message = early.front(); where && message;) {
-    unexpected_message* following = early.after(*message);
-    if (message->context == id) {
-      early.erase(*message);
-      const base::lock_guard its(where->lock);
-      where->waiting.add_unexpected(*message);
+  base::intrusive_list<unexpected_message> notices;
+  {
+    const base::lock_guard guard(early_lock);
+    for (unexpected_message* message = early.front(); where && message;) {
+      unexpected_message* following = early.after(*message);
+      if (message->context == id) {
+        early.erase(*message);
+        const base::lock_guard its(where->lock);
+        if (message->is_notice) notices.push_back(*message);
+        else where->waiting.add_unexpected(*message);
+      }
+      message = following;
     }
-    message = following;
+    (*slot.load(std::memory_order_acquire))[id % page_entries].store(
+        where, std::memory_order_release);  // (E)
   }
-  (*slot.load(std::memory_order_acquire))[id % page_entries].store(where,
-                                                                   std::memory_order_release);
+  while (unexpected_message* notice = notices.pop_front()) {
+    static_cast<void>(end_operation(*where, notice->source, notice->tag));
+    free_unexpected(notice);
+  }
 }
 
 void exchange_parts::keep_early(unexpected_message& message) noexcept {
@@ -53,20 +61,12 @@ void exchange_parts::keep_early(unexpected_message& message) noexcept {
       return;
     }
   }
+  if (message.is_notice) {
+    static_cast<void>(end_operation(*where, message.source, message.tag));
+    return free_unexpected(&message);
+  }
   match(*where, message);  // a receive may have been posted there already
 }
-
-/// Receives and discards a message whose proper receive has ended, or will end, as `peer_lost`;
-/// otherwise its sender would wait for ever. Deletes itself.
-struct discarding_receive final : request {
-  explicit discarding_receive(context& where) noexcept {
-    aim(where, {}, any_source);
-    finish = [](request& self) noexcept {
-      delete static_cast<discarding_receive*>(&self);
-      return false;
-    };
-  }
-};
 
 void exchange_parts::match(context& where, unexpected_message& message) noexcept {
   request* r = nullptr;
@@ -74,7 +74,7 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
   {
     const base::lock_guard guard(where.lock);
     r = where.waiting.take_posted(message.source, message.tag);
-    discarded = !r && message.is_rts && where.collective && where.has_lost;
+    discarded = !r && where.discards(message);
     if (r) {
       r->posted_ = false;
     } else if (!discarded) {
@@ -83,9 +83,8 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
     }
   }
   if (bins_short) where.widen();
-  if (discarded) r = new (std::nothrow) discarding_receive(where);
-  if (r) return receive_unexpected(*r, message);
-  if (discarded) free_unexpected(&message);  // out of memory: its sender waits for ever
+  if (discarded) return discard(where, message);
+  if (r) receive_unexpected(*r, message);
 }
 
 void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept {
@@ -94,6 +93,8 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
       return arrived_eager(from, bytes);
     case wire_kind::request_to_send:
       return arrived_rts(from, bytes);
+    case wire_kind::given_up:
+      return arrived_given_up(from, bytes);
   }
   base::log(base::severity::error, "rank {} sent a packet that is not understood ({} bytes)",
             static_cast<std::uint32_t>(from.id()), bytes.size());
@@ -164,6 +165,7 @@ void exchange_parts::receive_unexpected(request& r, unexpected_message& message)
 void exchange_parts::deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                              bool given_up) noexcept {
   const std::size_t fits = std::min(payload.size(), r.memory.size());
+  if (!given_up) check_length(r, tag, payload.size());
   if (fits != 0) std::memcpy(r.memory.data(), payload.data(), fits);
   const auto how = fits < payload.size() ? outcome::truncated : outcome::ok;
   r.arrived = {
@@ -226,6 +228,23 @@ void context::widen() noexcept {
 bool context::hopeless(int source) const noexcept {
   if (!has_lost) return false;
   return collective || source == any_source || lost(source);
+}
+
+bool context::note_given_up(int tag) noexcept {
+  if (gave_up(tag)) return false;
+  given_up_[given_up_count++ % given_up_max] = tag;
+  return true;
+}
+
+bool context::gave_up(int tag) const noexcept {
+  const auto known = std::min(given_up_count, given_up_max);
+  const auto end = given_up_.begin() + known;
+  return std::find(given_up_.begin(), end, tag) != end;
+}
+
+bool context::discards(const unexpected_message& message) const noexcept {
+  if (!collective) return false;
+  return (message.is_rts && has_lost) || gave_up(message.tag);
 }
 
 bool context::lost(int rank) const noexcept {

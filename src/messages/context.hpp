@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -37,6 +38,8 @@ class context {
   /// The strategy for peers with several rails; null: HEADWAY_STRATEGY's. Strategies are immutable:
   /// relaxed.
   std::atomic<const packets::strategy*> how{nullptr};
+  /// Of a collective context: see exchange::use_expectation. Set before its first operation.
+  bool (*expects)(const void* owner, int source) noexcept = nullptr;
   /// Its messages may pass those of others: `send_item::urgent`. Relaxed, it carries nothing.
   std::atomic<bool> urgent{false};
 
@@ -60,6 +63,14 @@ class context {
   void wake_all_watches() noexcept HEADWAY_REQUIRES(lock);
   /// Whether no message from this source (or `any_source`) will come, because a process is lost.
   [[nodiscard]] bool hopeless(int source) const noexcept HEADWAY_REQUIRES(lock);
+  /// Notes that a rank has given up the operation with this tag. False: it was noted before.
+  [[nodiscard]] bool note_given_up(int tag) noexcept HEADWAY_REQUIRES(lock);
+  /// Whether a rank has given up the operation with this tag: none of its messages is expected any
+  /// more. Remembered of the last `given_up_max`.
+  [[nodiscard]] bool gave_up(int tag) const noexcept HEADWAY_REQUIRES(lock);
+  /// Whether the receive of this message has ended without it, or will: its sender must not wait.
+  [[nodiscard]] bool discards(const unexpected_message& message) const noexcept
+      HEADWAY_REQUIRES(lock);
   /// Whether this rank's process is lost.
   [[nodiscard]] bool lost(int rank) const noexcept;
   /// This rank's peer, which is made on first use.
@@ -75,6 +86,8 @@ class context {
   matcher waiting HEADWAY_GUARDED_BY(lock);
   base::intrusive_list<watch> watches HEADWAY_GUARDED_BY(lock);
   bool has_lost HEADWAY_GUARDED_BY(lock) = false;  // a member is lost
+  /// So many operations were given up.
+  std::uint32_t given_up_count HEADWAY_GUARDED_BY(lock) = 0;
   // Used by the ltask of `source_watch` alone: all lower ranks are peers already, and the rank at
   // which the next look for `any_source` begins.
   int first_unwatched = 0;
@@ -82,6 +95,10 @@ class context {
 
  private:
   packets::peer& look_up(std::size_t rank) noexcept;
+
+  // A rank that is so many failed operations behind the others may miss the oldest of them.
+  static constexpr std::uint32_t given_up_max = 64;
+  std::array<int, given_up_max> given_up_ HEADWAY_GUARDED_BY(lock){};
 
   // Small contexts remember the peers that were used: a message then takes two loads instead of a
   // look-up in the membership and in the table of all peers.

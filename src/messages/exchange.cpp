@@ -51,6 +51,11 @@ void exchange::close_context(context* where) noexcept {
   delete where;
 }
 
+void exchange::use_expectation(context& where,
+                               bool (*expects)(const void* owner, int source) noexcept) noexcept {
+  where.expects = expects;
+}
+
 void exchange::use_members(context& where) noexcept {
   for (int rank = 0; rank < where.members->size(); ++rank) static_cast<void>(where.peer_of(rank));
 }
@@ -132,7 +137,7 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
   r.tag_ = tag;
   const matcher::pattern wanted{source, tag};
   unexpected_message* message = nullptr;
-  bool hopeless = false, counted = false, bins_short = false;
+  bool hopeless = false, given_up = false, counted = false, bins_short = false;
   {
     const base::lock_guard guard(where.lock);
     message = where.waiting.find_unexpected(wanted);
@@ -140,6 +145,8 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
       where.waiting.remove_unexpected(*message);
     } else if (where.hopeless(source)) {
       hopeless = true;
+    } else if (where.gave_up(tag)) {
+      given_up = true;
     } else {
       counted = r.counted_ = r.background;
       if (counted) parts_->engine.pending_counted();
@@ -153,9 +160,9 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
   if (counted) parts_->engine.pending_told();  // `r` may be gone
   if (message) {
     parts_->receive_unexpected(r, *message);
-  } else if (hopeless) {
+  } else if (hopeless || given_up) {
     r.arrived = {.source = source, .tag = tag};
-    parts_->fail(r, outcome::peer_lost);
+    parts_->fail(r, hopeless ? outcome::peer_lost : outcome::failed);
   }
 }
 

@@ -53,11 +53,20 @@ class exchange {
   /// the time. Local: messages that arrived before are kept and delivered.
   /// When a member is lost, receives that only it could match, and those from `any_source`, end as
   /// `peer_lost`; in a `collective` context all do, because the other members wait for it too.
+  /// There a message that is longer or shorter than its receive's memory ends all receives of its
+  /// tag, on all ranks, as `failed`, if that is one of `operation_tags`.
   [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,
                                       bool collective = false);
   /// Ends a context whose requests are all complete, and discards its unexpected messages. Waits
   /// until one ltask has run.
   void close_context(context* where) noexcept;
+
+  /// In a collective context, `expects(request.owner, source)` says of a receive that waits whether
+  /// its operation has a receive from that rank. An operation for which a message comes from
+  /// another rank is failed on all ranks: they were called with different counts. Before the first
+  /// receive. The function is called under a lock of this module.
+  static void use_expectation(context& where,
+                              bool (*expects)(const void* owner, int source) noexcept) noexcept;
 
   /// Makes the peers of all members, for callers that reach them without messages, through shared
   /// memory.

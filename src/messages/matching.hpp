@@ -33,6 +33,7 @@ struct unexpected_message : base::list_hook<>,
   int tag = 0;
   bool is_rts = false;
   bool given_up = false;         // sent instead of a message whose sender failed
+  bool is_notice = false;        // wire_kind::given_up, before its context was open
   packets::announced announced;  // of a request to send
   std::size_t bytes = 0;         // length of the message
   std::uint32_t charge = 0;      // the credits that it occupies
@@ -82,6 +83,13 @@ class matcher {
   template <class Enough>
   [[nodiscard]] bool any_posted(Enough enough) const noexcept {
     return posted_.find_if(enough) != nullptr;
+  }
+  /// The same of the unexpected messages.
+  template <class Enough>
+  [[nodiscard]] bool any_unexpected(Enough enough) noexcept {
+    for (auto* m = arrivals_.front(); m; m = arrivals_.after(*m))
+      if (enough(*m)) return true;
+    return false;
   }
   /// Removes and returns a posted receive for which `wanted(request)` holds, or returns nullptr.
   template <class Wanted>

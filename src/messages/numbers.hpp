@@ -33,6 +33,7 @@ struct tag_range {
   [[nodiscard]] constexpr int of(std::uint32_t number) const noexcept {
     return first + static_cast<int>(number % size());
   }
+  [[nodiscard]] constexpr bool has(int tag) const noexcept { return first <= tag && tag <= last; }
 };
 /// One for each collective operation, in the order of the calls.
 inline constexpr tag_range operation_tags{0, 0x1fffffff};

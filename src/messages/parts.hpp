@@ -13,8 +13,8 @@
 
 namespace headway::messages {
 
-/// The implementation of `exchange`: arriving packets (arrivals.cpp) and large messages
-/// (rendezvous.cpp).
+/// The implementation of `exchange`: arriving packets (arrivals.cpp), large messages
+/// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
 /// Locks:    early_lock, then context::lock; `complete` is called under neither.
 struct exchange_parts final : packets::receiver {
@@ -53,6 +53,24 @@ struct exchange_parts final : packets::receiver {
   /// Fetches for `r` what a request to send has announced.
   void accept(packets::peer& from, request& r, const rts& announced) noexcept;
   void begin_receive(request& r) noexcept;
+
+  // Collective operations that cannot succeed.
+  /// Calls `give_up` if a message for `r` has another length than is due in a collective operation.
+  void check_length(const request& r, int tag, std::size_t bytes) noexcept {
+    if (bytes != r.memory.size()) [[unlikely]]
+      wrong_length(r, tag);
+  }
+  void wrong_length(const request& r, int tag) noexcept;
+  /// Ends the operation with this tag here, and at all members of the context.
+  void give_up(context& where, int tag) noexcept;
+  /// Calls it if a message has come that its operation, which waits for others, does not expect.
+  void look_for_misfit(context& where) noexcept;
+  void arrived_given_up(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  /// Fails the receives of an operation that `rank` has given up, and discards its messages. False:
+  /// it was given up before, or is no collective operation.
+  bool end_operation(context& where, int rank, int tag) noexcept;
+  /// Receives nothing of a message, so that its sender does not wait for ever; frees it.
+  void discard(context& where, unexpected_message& message) noexcept;
 
   // Ending.
   void now_pending(request& r) noexcept;

@@ -46,6 +46,7 @@ void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
 
 void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
   const std::size_t fits = std::min<std::size_t>(announced.bytes, r.memory.size());
+  check_length(r, announced.match.tag, announced.bytes);
   r.arrived = {.source = static_cast<int>(announced.match.source),
                .tag = announced.match.tag,
                .bytes = fits,

@@ -50,6 +50,7 @@ class request : public progress::completion, private match_hook<>, private packe
   friend class matcher;
   friend struct exchange_parts;
   friend struct discarding_receive;
+  friend struct given_up_notice;
   friend class source_watch;
   template <class Entry, class Tag>
   friend class match_index;

@@ -28,8 +28,10 @@ progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
     exchange_parts::page* entries = slot.load(std::memory_order_acquire);  // (E)
     if (!entries) continue;
     for (auto& entry : *entries)
-      if (context* where = entry.load(std::memory_order_acquire))  // (E)
+      if (context* where = entry.load(std::memory_order_acquire)) {  // (E)
         look_in(task.parts, *where);
+        task.parts.look_for_misfit(*where);
+      }
   }
   task.submitted.store(false, std::memory_order_relaxed);
   return progress::ltask_result::done;

@@ -15,6 +15,7 @@ namespace headway::messages {
 enum class wire_kind : std::uint8_t {
   eager = 1,            ///< envelope, then the message
   request_to_send = 2,  ///< `rts`: announces a message that the receiver fetches
+  given_up = 3,         ///< envelope: its sender has given up the collective operation of its tag
 };
 
 /// The header of an eager message; begins like packets::stream_head. 16 bytes, so that a message of

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -58,13 +59,22 @@ base::result<> peers::use(rails::peer_id whom) {
   return make(whom);
 }
 
+/// Without memory for its rails, the operations with this peer end with an error.
+base::result<> peers::route(rails::peer_id id) {
+  try {
+    return router_.route(*this, id);
+  } catch (const std::bad_alloc&) {
+    return base::failed(base::fault_kind::no_memory, "out of memory");
+  }
+}
+
 base::result<> peers::make(rails::peer_id whom) {
   const peer_state::services shared{
       .engine = engine_, .above = above_, .large = large_, .stalled = stalled_, .nudge = nudge_};
   auto& made = *made_.emplace_back(std::make_unique<peer_state>(shared, whom, settings_));
   in_the_making_ = &made;
-  auto done = stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended")
-                       : router_.route(*this, whom);
+  auto done =
+      stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended") : route(whom);
   in_the_making_ = nullptr;
   if (done && !made.reached())
     done = base::failed(base::fault_kind::unsupported, "its rails were not looked up");
@@ -154,6 +164,7 @@ void peers::reach_over_one(peer_state& p, std::size_t only) {
   p.reached_over({.via = &driver,
                   .index = only,
                   .departures = driver.health() ? &rails_[only]->departures : nullptr,
+                  .unsent = rails_[only]->unsent(),
                   .collects = costly || settings_.collect_always,
                   .unwatched = settings_.collect_always},
                  settings_);

@@ -120,6 +120,8 @@ class peers final : private peer_finder {
   [[nodiscard]] peer_state& first_use(rails::peer_id whom) noexcept;
   /// Routes the peer, or marks it lost, and makes it visible to `find`.
   [[nodiscard]] base::result<> make(rails::peer_id whom) HEADWAY_REQUIRES(creation_lock_);
+  /// Gives the peer its rails.
+  [[nodiscard]] base::result<> route(rails::peer_id id) HEADWAY_REQUIRES(creation_lock_);
   [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
       rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);

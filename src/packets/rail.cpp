@@ -15,7 +15,9 @@ rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driv
       host_(host),
       index_(index),
       driver_(std::move(driver)),
-      costly_(driver_->query().poll_cost_ns >= costly_ns) {}
+      costly_(driver_->query().poll_cost_ns >= costly_ns),
+      queues_(driver_->query().queues),
+      unsent_(*driver_, host.engine) {}
 
 bool rail::arm() noexcept {
   skip_.store(0, std::memory_order_relaxed);
@@ -36,6 +38,7 @@ progress::ltask_result rail::reap() noexcept {
   const bool of_bundles = bundled.load(std::memory_order_relaxed);
   bool moved = of_bundles ? reap_bundled() : reap_alone();
   if (host_.stalled.any()) moved |= host_.stalled.retry(index_);
+  unsent_.settle();
   if (!moved) {
     if (costly_ && nearer_in_use.load(std::memory_order_relaxed)) {
       const auto rounds = skip_next_.load(std::memory_order_relaxed);
@@ -103,6 +106,7 @@ void rail::end_posted() noexcept {
     }
     count = driver_->reap(events_);
   } while (count > 0);
+  unsent_.settle();
 }
 
 // ---- one of several rails -----------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "packets/bundle/rail_load.hpp"
 #include "packets/rail_departures.hpp"
 #include "packets/rail_host.hpp"
+#include "packets/unsent_packets.hpp"
 #include "progress/background/event_source.hpp"
 #include "progress/core/ltask.hpp"
 
@@ -44,8 +45,10 @@ class rail final : public progress::ltask, public progress::event_source {
   void end_posted() noexcept;
   std::atomic<int> peer_count{0};  ///< processes reached over this rail
   const rail_use when;
-  rail_load load;               ///< pieces that its peers were asked for
-  rail_departures departures;   ///< what was given to it
+  rail_load load;              ///< pieces that its peers were asked for
+  rail_departures departures;  ///< what was given to it
+  /// Null: what is `done` has left.
+  [[nodiscard]] unsent_packets* unsent() noexcept { return queues_ ? &unsent_ : nullptr; }
   bool used_by_others = false;  ///< by another process than our own; under peers::creation_lock_
   bool at_work = false;         ///< the engine has the ltask; under peers::creation_lock_
   std::atomic<bool> nearer_in_use{false};  ///< a hint
@@ -78,6 +81,8 @@ class rail final : public progress::ltask, public progress::event_source {
   const std::size_t index_;
   std::unique_ptr<rails::driver> driver_;
   const bool costly_;
+  const bool queues_;
+  unsent_packets unsent_;
   // Written by the reaper, and cleared by the thread that arms; relaxed, they carry no data.
   std::atomic<std::uint32_t> skip_{0};       // rounds still to skip
   std::atomic<std::uint32_t> skip_next_{0};  // rounds to skip after the next idle poll

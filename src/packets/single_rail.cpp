@@ -35,6 +35,7 @@ void single_rail::open(const way& over) noexcept {
   via_ = over.via;
   rail_index_ = over.index;
   departures_ = over.departures;
+  unsent_ = over.unsent;
   unwatched_ = over.unwatched;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
   if (over.collects && at_once_max != 0) collected_.open(at_once_max);
@@ -71,6 +72,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   if (departures_ && departures_->counts()) note_departure(bytes);
   credits_.spend(charge);
   if (said == rails::post::posted) engine_.pending_started();  // ended with its event
+  else if (unsent_) unsent_->look();
   if (telling) credits_.told(credit);
   return said == rails::post::posted || answered ? taken::in_part : taken::whole;
 }
@@ -82,6 +84,7 @@ bool single_rail::transmit_now(std::span<std::byte> head,
   const auto said = via_->send(to_, {.header = head, .payload = payload});
   HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
   if (said != rails::post::done) return false;
+  if (unsent_) unsent_->look();
   credits_.told(credit);
   return true;
 }
@@ -216,6 +219,7 @@ packet_sender::answer single_rail::send_frame(const frame_head& head,
   HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
   if (said == rails::post::retry) return answer::retry;
   if (said == rails::post::down) return answer::down;
+  if (unsent_) unsent_->look();
   if (departures_ && departures_->counts()) note_departure(sizeof head + bytes.size());
   return answer::taken;
 }

@@ -10,6 +10,7 @@
 #include "packets/credits.hpp"
 #include "packets/packet_sender.hpp"
 #include "packets/rail_departures.hpp"
+#include "packets/unsent_packets.hpp"
 #include "progress/core/engine.hpp"
 #include "progress/core/ltask.hpp"
 #include "rails/driver.hpp"
@@ -42,6 +43,7 @@ class single_rail final : public packet_sender {
     rails::driver* via = nullptr;
     std::size_t index = 0;  ///< among the rails of this process
     rail_departures* departures = nullptr;
+    unsent_packets* unsent = nullptr;
     bool collects = false;   ///< collects packets that follow each other closely
     bool unwatched = false;  ///< also if no event thread would send the rest: for tests
   };
@@ -110,6 +112,7 @@ class single_rail final : public packet_sender {
   rails::driver* via_ = nullptr;
   std::size_t rail_index_ = 0;
   rail_departures* departures_ = nullptr;
+  unsent_packets* unsent_ = nullptr;  // null: what is `done` has left
   // of a frame; 0: the rail may post what it is given, so no frame is built
   std::size_t frame_room_ = 0;
   bool takes_ = false;  // the rail has taken something in this round

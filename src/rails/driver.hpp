@@ -29,7 +29,8 @@ struct limits {
   std::uint32_t latency_ns = 0;
   /// more frequent background polling has no benefit; 0: any period
   std::uint32_t poll_period_ns = 0;
-  bool wakes = false;  ///< `descriptor` and `arm` can end a sleep
+  bool wakes = false;   ///< `descriptor` and `arm` can end a sleep
+  bool queues = false;  ///< what was `done` may wait in the driver: see `unsent`
 };
 
 /// A packet to send: a header, then a payload that may stay in the user's memory.
@@ -94,8 +95,8 @@ struct event {
 ///           time per driver. `connect`: one thread at a time per driver, any thread, also one that
 ///           has just reaped. All of these may run at the same time, and together with `arm` and
 ///           `tick` [any thread]. `open`, `close`: with no other thread.
-/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Posted packets
-///           and connections advance inside `reap`.
+/// Progress: only `open`, `connect`, `close` may block or allocate without bound. Packets that were
+///           taken and have not left, and connections, advance inside `reap`.
 /// Errors:   bytes from outside are never trusted; a peer that violates the format is `lost`, an
 ///           unknown caller is dropped, with one line in the log.
 /// Source:   multirail08 (transfer layer, mechanism 13); the shape of the contract after nng's.
@@ -124,6 +125,9 @@ class driver {
   /// or a peer that answered `retry` can take more; returns false if there already is. false: it is
   /// awake again.
   [[nodiscard]] virtual bool arm(bool sleeping) noexcept = 0;
+  /// Whether packets that were `done` still wait for a `reap` to send them, on a connection or for
+  /// one. Only where the limits say `queues`. [any thread]
+  [[nodiscard]] virtual bool unsent() const noexcept { return false; }
   /// Called about every 100 ms while something is pending: checks peers' health and time limits.
   /// The next `reap` reports what it finds. [any thread]
   virtual void tick(std::uint64_t now_ns) noexcept = 0;

@@ -66,6 +66,7 @@ class faulty_driver final : public driver, private memory, private health {
   void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return watch_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
+  [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
   [[nodiscard]] rails::memory* memory() noexcept override {
     return inner_->memory() ? this : nullptr;

@@ -22,21 +22,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # first that does is looked for).
 MUTATIONS = [
     ("frames that come twice are dropped (df2c76c)", "src/packets/bundle/reorder_window.hpp",
-     "if (f.full) return answer::duplicate;", "if (f.full) return answer::nonsense;", 0),
+     "if (f.full) return answer::duplicate;", "if (f.full) return answer::nonsense;", 11),
     ("an old frame is no news (df2c76c)", "src/packets/bundle/reorder_window.hpp",
-     "if (ahead < 0) return answer::duplicate;", "if (ahead < 0) return answer::nonsense;", 0),
+     "if (ahead < 0) return answer::duplicate;", "if (ahead < 0) return answer::nonsense;", 8),
     ("what a lost rail carried is sent again (df2c76c)", "src/packets/bundle/frame_sender.cpp",
-     "  resending_ = true;\n}", "}", 0),
+     "  resending_ = true;\n}", "}", 3),
     ("a piece is withdrawn before it is asked for again (df2c76c)",
      "src/packets/transfer/incoming_flows.cpp",
      "  withdraw(piece);\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n"
      "  piece.of->open",
      "  piece.under_way = false;\n"
-     "  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n  piece.of->open", 0),
+     "  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n  piece.of->open", 8),
     ("a message whose receive ended with a loss does not hold its sender",
      "src/messages/arrivals.cpp",
-     "discarded = !r && message.is_rts && where.collective && where.has_lost;",
-     "discarded = false;", 0),
+     "discarded = !r && where.discards(message);",
+     "discarded = false;", 51),
 ]
 
 
@@ -46,16 +46,28 @@ def compile_commands(build):
     return {pathlib.Path(e["file"]).resolve(): shlex.split(e["command"]) for e in entries}
 
 
+def link_command(build):
+    """What links `simulate`, as words."""
+    last = subprocess.run(["ninja", "-C", build, "-t", "commands", "simulate"],
+                          capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+    words = shlex.split(last)
+    return words[2:-2] if words[0] == ":" else words
+
+
 def dependents(build, path, commands):
-    """The sources of `src` that have to be compiled again when `path` changes."""
+    """The sources of the linked modules that have to be compiled again when `path` changes."""
     if path.suffix == ".cpp":
         return [path]
+    linked = {pathlib.Path(word).stem.removeprefix("lib") for word in link_command(build)
+              if word.endswith(".a")}  # fmt: skip
     deps = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
                           check=True).stdout
     sources = []
     for block in deps.split("\n\n"):
         files = [(build / line.strip()).resolve() for line in block.splitlines()[1:]]
-        if path in files and files[0] in commands and (ROOT / "src") in files[0].parents:
+        target = next((part.removesuffix(".dir") for part in pathlib.Path(block.split(":")[0]).parts
+                       if part.endswith(".dir")), "")  # fmt: skip
+        if path in files and files[0] in commands and target in linked:
             sources.append(files[0])
     return sources
 
@@ -83,10 +95,7 @@ def mutant(build, path, before, after, folder):
         compiled(build, commands[source], source, copy, folder, folder / f"{i}.o")
         for i, source in enumerate(dependents(build, (ROOT / path).resolve(), commands))
     ]
-    link = subprocess.run(["ninja", "-C", build, "-t", "commands", "simulate"],
-                          capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-    words = shlex.split(link)
-    words = words[2:-2] if words[0] == ":" else words
+    words = link_command(build)
     program = folder / "simulate"
     at = words.index("-o")
     words[at + 1] = str(program)

@@ -44,7 +44,7 @@ base::result<std::vector<endpoint>> connection_manager::open(std::span<const net
     }
   if (listeners_.empty())
     return base::failed(base::fault_kind::unsupported, "tcp: no address to listen on");
-  resume_listeners();
+  if (!resume_listeners()) return base::failed_errno("epoll_ctl", errno);
   return made;
 }
 
@@ -195,10 +195,12 @@ void connection_manager::pause_listeners(std::uint64_t until_ns) noexcept {
   deadline_at_most(until_ns);
 }
 
-void connection_manager::resume_listeners() noexcept {
+bool connection_manager::resume_listeners() noexcept {
   paused_until_ns_ = 0;
   for (std::size_t i = 0; i < listeners_.size(); ++i)
-    (void)watch_->add(listeners_[i].fd.get(), EPOLLIN, watch_word(watch_kind::listener, i));
+    if (!watch_->add(listeners_[i].fd.get(), EPOLLIN, watch_word(watch_kind::listener, i)))
+      return false;
+  return true;
 }
 
 // ---- the handshake's progress -------------------------------------------------------------------
@@ -293,10 +295,11 @@ void connection_manager::end_call(std::size_t slot, pending_connection::state ho
 void connection_manager::on_time(std::uint64_t now_ns) noexcept {
   deadline_ns_.store(UINT64_MAX, std::memory_order_relaxed);
   if (paused_until_ns_ != 0) {
-    if (now_ns >= paused_until_ns_) {
-      resume_listeners();
-    } else {
+    if (now_ns < paused_until_ns_) {
       deadline_at_most(paused_until_ns_);
+    } else if (!resume_listeners()) {
+      rejections_.say(complaint::no_memory, "at the listener", now_ns);
+      pause_listeners(now_ns + longest_pause_ns);
     }
   }
   for (std::size_t i = 0; i < places_.size(); ++i) {

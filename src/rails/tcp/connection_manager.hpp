@@ -132,7 +132,8 @@ class connection_manager {
   void end_call(std::size_t slot, pending_connection::state how, std::uint64_t now_ns) noexcept;
   bool make_way(std::uint64_t now_ns) noexcept;
   void pause_listeners(std::uint64_t until_ns) noexcept;
-  void resume_listeners() noexcept;
+  /// False: the kernel has no memory to watch one of them.
+  [[nodiscard]] bool resume_listeners() noexcept;
   void deadline_at_most(std::uint64_t when_ns) noexcept;
 
   connection_events* host_;

@@ -50,6 +50,7 @@ struct link {
   bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;  // by this process, while closing
   // the watch set reports when there is room
   bool watching_output HEADWAY_GUARDED_BY(lock) = false;
+  bool queued HEADWAY_GUARDED_BY(lock) = false;        // `out` is not empty, as was counted
   bool sever HEADWAY_GUARDED_BY(lock) = false;         // the reaper is to cut the connection
   bool revived HEADWAY_GUARDED_BY(lock) = false;       // report `restored` when it is up
   std::vector<route> routes HEADWAY_GUARDED_BY(lock);  // constant once `known`

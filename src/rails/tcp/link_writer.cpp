@@ -82,6 +82,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
     fail(l);  // no memory for the rest of a frame
     return post::down;
   }
+  note_queue(l);
   if (l.now == link::state::up) watch_output(l, peer, true);
   return copy ? post::done : post::posted;
 }
@@ -89,6 +90,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
 /// If nothing was queued before, sends at once as much as possible.
 void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
                                  std::size_t& done) noexcept {
+  note_queue(l);
   if (l.now != link::state::up) return;
   if (first) {
     cookies finished;
@@ -153,6 +155,7 @@ void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
   if (l.now != link::state::up || l.write_failed || l.goodbye_said) return asked.clear();
   while (!asked.empty() && answer_part(l, peer_id{peer}, memory, asked.front()))
     if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
+  note_queue(l);
   // While requests are left something is queued, and the watch set reports when it has been sent.
   if (!l.out.empty()) watch_output(l, peer, true);
 }
@@ -166,9 +169,11 @@ std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexc
   for (std::size_t i = 0; i < message.msg_iovlen; ++i) wanted += vectors[i].iov_len;
   const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   blocked = wrote < static_cast<ssize_t>(wanted);
-  if (wrote > 0) return l.out.advance(static_cast<std::size_t>(wrote), done);
   if (wrote < 0 && !try_later(errno)) fail(l);
-  return 0;
+  if (wrote <= 0) return 0;
+  const auto count = l.out.advance(static_cast<std::size_t>(wrote), done);
+  note_queue(l);
+  return count;
 }
 
 void link_writer::fail(link& l) noexcept {

@@ -44,7 +44,18 @@ class link_writer {
   void watch_output(link& l, std::uint32_t peer, bool on) noexcept HEADWAY_REQUIRES(l.lock);
   /// The same, for a connection that is being added or closed.
   void set_watching(link& l, bool on) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Whether that is so for some connection: a hint.
+  /// To be called when the queue of a connection has changed from empty or to it.
+  void note_queue(link& l) noexcept HEADWAY_REQUIRES(l.lock) {
+    if (l.queued == !l.out.empty()) return;
+    l.queued = !l.queued;
+    queued_.fetch_add(l.queued ? 1 : -1, std::memory_order_relaxed);
+  }
+  /// Whether the queue of some connection, made or not, holds anything. Relaxed: a thread that has
+  /// sent sees its own packet.
+  [[nodiscard]] bool any_queued() const noexcept {
+    return queued_.load(std::memory_order_relaxed) > 0;
+  }
+  /// Whether some connection is watched until its queue has been sent: a hint.
   [[nodiscard]] bool watches_any() const noexcept {
     return watching_.load(std::memory_order_relaxed) > 0;
   }
@@ -63,6 +74,7 @@ class link_writer {
 
   watch_set* watch_;
   std::atomic<int> watching_{0};  // relaxed: a hint
+  std::atomic<int> queued_{0};    // connections with something in their queue
 };
 
 }  // namespace headway::rails::tcp

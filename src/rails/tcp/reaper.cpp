@@ -322,6 +322,7 @@ void reaper::report_losses(event_sink& out) noexcept {
                .bytes = {}});
     l.now = l.now == link::state::losing ? link::state::lost : link::state::left;
     l.out.clear();
+    shared_->writer.note_queue(l);
     losing_.pop_back();
   }
 }
@@ -366,6 +367,7 @@ void reaper::close(last_events& last) noexcept {
     while (const auto cookie = l.out.drop()) keep_failed(*cookie);
     while (const auto cookie = shared_->memory.calls.drop(peer)) keep_failed(*cookie);
     l.out.clear();
+    shared_->writer.note_queue(l);
   });
 }
 

@@ -34,7 +34,8 @@ limits tcp_driver::query() const noexcept {
           .poll_cost_ns = 300,
           .latency_ns = 5000,
           .poll_period_ns = 5'000,
-          .wakes = true};
+          .wakes = true,
+          .queues = true};
 }
 
 base::result<std::vector<std::byte>> tcp_driver::open() {

@@ -58,6 +58,7 @@ class tcp_driver final : public driver {
   void release(const event& received) noexcept override { reaper_->release(received); }
   [[nodiscard]] int descriptor() const noexcept override { return shared_.watch.fd(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override { return shared_.wake.arm(sleeping); }
+  [[nodiscard]] bool unsent() const noexcept override { return shared_.writer.any_queued(); }
   void tick(std::uint64_t now_ns) noexcept override;
   [[nodiscard]] rails::memory* memory() noexcept override { return &memory_; }
   [[nodiscard]] rails::health* health() noexcept override { return &health_; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct router_that_fails final : router {
   base::result<> route(peers&, rails::peer_id) override {
     return base::failed(base::fault_kind::unsupported, "there is no way there");
   }
+};
+
+struct router_without_memory final : router {
+  base::result<> route(peers&, rails::peer_id) override { throw std::bad_alloc(); }
 };
 
 struct fixture {
@@ -74,6 +79,15 @@ TEST(peers, that_no_rail_reaches_are_lost_from_the_start) {
   item.head_bytes = sizeof(stream_head);
   EXPECT_EQ(unreached.post(item), posted::down);
   EXPECT_EQ(f.above.losses, 0) << "nothing was under way with it";
+}
+
+TEST(peers, for_whose_rails_there_is_no_memory_are_lost) {
+  router_without_memory routes;
+  fixture f(routes);
+  const auto done = f.all.use(rails::peer_id{1});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, base::fault_kind::no_memory);
+  EXPECT_TRUE(f.all.at(rails::peer_id{1}).lost());
 }
 
 TEST(peers, are_not_connected_any_more_when_the_rails_have_stopped) {

@@ -34,10 +34,10 @@ struct process {
   messages::context* context = nullptr;
 };
 
-/// Two processes in one, several TCP rails on loopback between them, each wrapped by the faulty
-/// driver at both ends.
+/// Two processes in one, TCP rails on loopback between them, each wrapped by the faulty driver at
+/// both ends.
 struct world {
-  explicit world(const rails::faulty::plan& p) {
+  explicit world(const rails::faulty::plan& p, std::uint32_t rails_between = rail_count) {
     machine = topology::machine::read().value();
     const auto job = "tcp_bundle" + std::to_string(base::now_ns());
     for (std::uint32_t i = 0; i < 2; ++i) {
@@ -47,7 +47,7 @@ struct world {
       one.peers =
           std::make_unique<packets::peers>(*one.engine, rails::peer_id{i}, one.routes,
                                            settings{.processes = 2, .cut_off_ns = 60'000'000'000});
-      for (std::uint32_t r = 0; r < rail_count; ++r) {
+      for (std::uint32_t r = 0; r < rails_between; ++r) {
         auto tcp = std::make_unique<rails::tcp::tcp_driver>(
             rails::tcp::config{.known = &headway::testing::table_of(job, 2),
                                .me = rails::peer_id{i},

@@ -46,7 +46,6 @@ status window::put(const local_data& from, const place& to, pending_ptr& left) {
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
-  count(m.by);
   if (m.by != way::wire) return windows::put(near(m), from, *where);
   left = wire_.put(from, *where);
   return status::ok;
@@ -57,7 +56,6 @@ status window::get(const local_data& to, const place& from, pending_ptr& left) {
   if (from.count * from.type->size() == 0) return status::ok;
   const auto where = locate(from);
   if (!where) return status::out_of_range;
-  count(m.by);
   if (m.by != way::wire) return windows::get(near(m), to, *where);
   left = wire_.get(to, *where);
   return status::ok;
@@ -69,7 +67,6 @@ status window::update(const local_data& operand, const local_data* before, const
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
-  count(m.by);
   if (m.by != way::wire) return change_elements(near(m), &operand, before, *where, how);
   if (before != nullptr) {
     left = wire_.fetch(operand, *before, *where, how);
@@ -84,7 +81,6 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
   const member& m = at(to.rank);
   const auto where = locate(to);
   if (!where) return status::out_of_range;
-  count(m.by);
   if (m.by != way::wire) {
     return windows::compare_and_swap(near(m), value, expected, before, *where);
   }

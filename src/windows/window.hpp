@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -97,17 +95,7 @@ class window {
   /// Orders loads and stores of this process against those of others.
   static void synchronise_memory() noexcept;
 
-  /// Operations of this process as an origin.
-  [[nodiscard]] std::uint64_t operations(way by) const noexcept {
-    return counts_[static_cast<std::size_t>(by)].load(std::memory_order_relaxed);  // a count
-  }
-
  private:
-  void count(way by) noexcept {
-    // Relaxed, and not one step: a count that loses little where threads race, and costs nothing.
-    auto& counter = counts_[static_cast<std::size_t>(by)];
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
   /// Nothing: outside of the window.
   [[nodiscard]] std::optional<remote_data> locate(const place& at) const noexcept;
   [[nodiscard]] near_target near(const member& m) const noexcept;
@@ -121,7 +109,6 @@ class window {
   exposed_memory memory_;
   wire_way wire_;
   target served_;
-  std::array<std::atomic<std::uint64_t>, 3> counts_{};
 };
 
 }  // namespace headway::windows

@@ -46,17 +46,17 @@ void peers::add_rail(std::unique_ptr<rails::driver> driver, rail_use when) {
 
 // ---- a peer's first use -------------------------------------------------------------------------
 
-peer_state& peers::first_use(rails::peer_id whom) noexcept {
-  if (const auto done = use(whom); !done)
+peer_state& peers::first_use(rails::peer_id id) noexcept {
+  if (const auto done = use(id); !done)
     base::log(base::severity::error, "process {} is not reached: {}",
-              static_cast<std::uint32_t>(whom), done.error().text);
-  return *table_.find(static_cast<std::uint32_t>(whom));
+              static_cast<std::uint32_t>(id), done.error().text);
+  return *table_.find(static_cast<std::uint32_t>(id));
 }
 
-base::result<> peers::use(rails::peer_id whom) {
+base::result<> peers::use(rails::peer_id id) {
   const base::lock_guard guard(creation_lock_);
-  if (find(whom)) return {};
-  return make(whom);
+  if (find(id)) return {};
+  return make(id);
 }
 
 /// Without memory for its rails, the operations with this peer end with an error.
@@ -68,13 +68,13 @@ base::result<> peers::route(rails::peer_id id) {
   }
 }
 
-base::result<> peers::make(rails::peer_id whom) {
+base::result<> peers::make(rails::peer_id id) {
   const peer_state::services shared{
       .engine = engine_, .above = above_, .large = large_, .stalled = stalled_, .nudge = nudge_};
-  auto& made = *made_.emplace_back(std::make_unique<peer_state>(shared, whom, settings_));
+  auto& made = *made_.emplace_back(std::make_unique<peer_state>(shared, id, settings_));
   in_the_making_ = &made;
   auto done =
-      stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended") : route(whom);
+      stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended") : route(id);
   in_the_making_ = nullptr;
   if (done && !made.reached())
     done = base::failed(base::fault_kind::unsupported, "its rails were not looked up");
@@ -82,17 +82,17 @@ base::result<> peers::make(rails::peer_id whom) {
     made.refuse();
     refused_.push_back(&made);
   }
-  table_.put(static_cast<std::uint32_t>(whom), made);
+  table_.put(static_cast<std::uint32_t>(id), made);
   if (made.bundle()) set_.add(*made.bundle());
   return done;
 }
 
 base::result<std::size_t> peers::connect(
-    rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+    rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
   creation_lock_.assert_held();  // by `use`, which calls the router
-  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == whom && !in_the_making_->reached());
-  const auto reaching = connect_rails(whom, addresses, turns);
+  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id && !in_the_making_->reached());
+  const auto reaching = connect_rails(id, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
   if (reaching->size() > 1 || kept_for_replay(*reaching)) {
     bundle_up(*in_the_making_, *reaching);
@@ -102,7 +102,7 @@ base::result<std::size_t> peers::connect(
   for (const auto i : *reaching) {
     auto& r = *rails_[i];
     r.peer_count.fetch_add(1, std::memory_order_relaxed);  // a count
-    r.used_by_others |= whom != self_;
+    r.used_by_others |= id != self_;
     if (started_) put_to_work(r);
   }
   if (started_) order_rails();
@@ -114,7 +114,7 @@ bool peers::kept_for_replay(std::span<const std::size_t> reaching) const noexcep
 }
 
 base::result<std::vector<std::size_t>> peers::connect_rails(
-    rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+    rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
   std::vector<std::size_t> reaching;
   const auto candidates = in_turn(addresses, turns);
@@ -130,7 +130,7 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
     // frame of a bundle.
     if (may_bundle && driver.health())
       rails_[i]->bundled.store(true, std::memory_order_relaxed);  // `connect` orders it
-    const auto connected = driver.connect(whom, *addresses[i]);
+    const auto connected = driver.connect(id, *addresses[i]);
     if (!connected && connected.error().kind != base::fault_kind::unsupported)
       return std::unexpected(connected.error());
     if (!connected) continue;
@@ -139,7 +139,7 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
   }
   if (reaching.empty())
     return base::failed(base::fault_kind::unsupported,
-                        fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(whom)));
+                        fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(id)));
   return reaching;
 }
 
@@ -180,15 +180,15 @@ void peers::bundle_up(peer_state& p, std::span<const std::size_t> in_order) {
   engine_.add_source(set_);
 }
 
-void peers::know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known) {
+void peers::know(rails::peer_id id, std::size_t rail_index, const sampling::profile& known) {
   creation_lock_.assert_held();  // by `use`, which calls the router
-  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == whom);
+  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id);
   in_the_making_->know(rail_index, known);
 }
 
-std::optional<sampling::profile> peers::learnt(rails::peer_id whom,
+std::optional<sampling::profile> peers::learnt(rails::peer_id id,
                                                std::size_t rail_index) const noexcept {
-  const peer_state* p = table_.find(static_cast<std::uint32_t>(whom));
+  const peer_state* p = table_.find(static_cast<std::uint32_t>(id));
   return p && p->bundle() ? p->bundle()->learnt(rail_index) : std::nullopt;
 }
 

@@ -76,30 +76,30 @@ class peers final : private peer_finder {
   /// the place of rail i among the rails of a bundle, the same number at both ends; without
   /// `turns`, the order of the rails. Returns how many rails reach the process.
   [[nodiscard]] base::result<std::size_t> connect(
-      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+      rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns = {});
   /// Sets the profile, from earlier jobs, of one of the several rails to a peer.
-  void know(rails::peer_id whom, std::size_t rail_index, const sampling::profile& known);
+  void know(rails::peer_id id, std::size_t rail_index, const sampling::profile& known);
   /// The profile that this job's transfers have shown; nothing: there were too few. After the last
   /// transfer.
-  [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id whom,
+  [[nodiscard]] std::optional<sampling::profile> learnt(rails::peer_id id,
                                                         std::size_t rail_index) const noexcept;
 
   /// Of the job at its start; a peer's number may be larger.
   [[nodiscard]] std::size_t size() const noexcept { return settings_.processes; }
-  [[nodiscard]] peer& at(rails::peer_id whom) noexcept { return state_of(whom); }
-  [[nodiscard]] peer& at(std::uint32_t whom) noexcept { return state_of(rails::peer_id{whom}); }
+  [[nodiscard]] peer& at(rails::peer_id id) noexcept { return state_of(id); }
+  [[nodiscard]] peer& at(std::uint32_t number) noexcept { return state_of(rails::peer_id{number}); }
   /// The peer if it was used already, else null.
-  [[nodiscard]] peer* find(rails::peer_id whom) const noexcept {
-    return table_.find(static_cast<std::uint32_t>(whom));
+  [[nodiscard]] peer* find(rails::peer_id id) const noexcept {
+    return table_.find(static_cast<std::uint32_t>(id));
   }
   /// The peer was never used, so its end would not be noticed by a thread that waits for it: call
   /// `at` first.
-  [[nodiscard]] bool unwatched(rails::peer_id whom) const noexcept {
-    return !find(whom) && router_.end_is_seen(whom);
+  [[nodiscard]] bool unwatched(rails::peer_id id) const noexcept {
+    return !find(id) && router_.end_is_seen(id);
   }
   /// As `at`; if no rail reaches the peer, the fault holds the reason.
-  [[nodiscard]] base::result<> use(rails::peer_id whom);
+  [[nodiscard]] base::result<> use(rails::peer_id id);
 
   [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
   [[nodiscard]] rails::driver& rail_at(std::size_t index) const noexcept;
@@ -113,17 +113,17 @@ class peers final : private peer_finder {
   [[nodiscard]] std::optional<lane_use> use_of(std::size_t rail_index) const noexcept;
 
  private:
-  [[nodiscard]] peer_state& state_of(rails::peer_id whom) noexcept override {
-    peer_state* known = table_.find(static_cast<std::uint32_t>(whom));
-    return known ? *known : first_use(whom);
+  [[nodiscard]] peer_state& state_of(rails::peer_id id) noexcept override {
+    peer_state* known = table_.find(static_cast<std::uint32_t>(id));
+    return known ? *known : first_use(id);
   }
-  [[nodiscard]] peer_state& first_use(rails::peer_id whom) noexcept;
+  [[nodiscard]] peer_state& first_use(rails::peer_id id) noexcept;
   /// Routes the peer, or marks it lost, and makes it visible to `find`.
-  [[nodiscard]] base::result<> make(rails::peer_id whom) HEADWAY_REQUIRES(creation_lock_);
+  [[nodiscard]] base::result<> make(rails::peer_id id) HEADWAY_REQUIRES(creation_lock_);
   /// Gives the peer its rails.
   [[nodiscard]] base::result<> route(rails::peer_id id) HEADWAY_REQUIRES(creation_lock_);
   [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
-      rails::peer_id whom, std::span<const std::optional<std::vector<std::byte>>> addresses,
+      rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);
   [[nodiscard]] std::vector<std::size_t> in_turn(
       std::span<const std::optional<std::vector<std::byte>>> addresses,

@@ -9,9 +9,9 @@
 namespace headway::windows {
 
 /// The lock of one target of a window (MPI_Win_lock), shared or exclusive.
-/// Shape:    one word. Free or shared with nobody queued, it is taken by one atomic exchange. All
-///           others queue at the target (target.hpp), which grants the lock in their order; while
-///           they do, nobody else can take it.
+/// Shape:    one word. Free or shared with no process queued, it is taken by one atomic exchange.
+///           All others queue at the target (target.hpp), which grants the lock in their order; while
+///           they do, no other process can take it.
 /// Threads:  any, of any process that maps it; functions marked [target] are called while the
 ///           target serves requests, one at a time.
 /// Progress: never waits.
@@ -27,7 +27,7 @@ class window_lock {
     return (word_.fetch_sub(mine, std::memory_order_release) & queued) != 0;  // (U)
   }
 
-  /// [target] From now on every release is reported, and nobody passes the queue.
+  /// [target] From now on every release is reported, and no process passes the queue.
   void begin_queue() noexcept { word_.fetch_or(queued, std::memory_order_acq_rel); }  // (L) (U)
   /// [target] Takes the lock for the first in the queue. False: not yet.
   [[nodiscard]] bool grant(lock_type how) noexcept { return take(how, exclusive); }
@@ -37,7 +37,7 @@ class window_lock {
  private:
   static constexpr std::uint64_t exclusive = 1, queued = 2, one_shared = 4;
 
-  /// Shared if none of the bits `excluding` is set, exclusive if moreover nobody holds it.
+  /// Shared if none of the bits `excluding` is set, exclusive if moreover no process holds it.
   [[nodiscard]] bool take(lock_type how, std::uint64_t excluding) noexcept {
     auto now = word_.load(std::memory_order_relaxed);  // a guess, which the exchange confirms
     while ((now & excluding) == 0 && (how == lock_type::shared || now < one_shared)) {

@@ -53,7 +53,7 @@ class epochs {
   /// Whether the window may be freed.
   [[nodiscard]] bool is_idle() const noexcept;
 
-  /// `checked` false: the program knows that nobody holds the lock (MPI_MODE_NOCHECK).
+  /// `checked` false: by the program's promise no process holds the lock (MPI_MODE_NOCHECK).
   [[nodiscard]] epoch_answer lock(int rank, windows::lock_type how, bool checked);
   /// `how` gets the status of the operations.
   [[nodiscard]] epoch_answer unlock(int rank, windows::status& how);

@@ -10,8 +10,8 @@ namespace headway::windows {
 
 /// The lock of one target of a window (MPI_Win_lock), shared or exclusive.
 /// Shape:    one word. Free or shared with no process queued, it is taken by one atomic exchange.
-///           All others queue at the target (target.hpp), which grants the lock in their order; while
-///           they do, no other process can take it.
+///           All others queue at the target (target.hpp), which grants the lock in their order;
+///           while they do, no other process can take it.
 /// Threads:  any, of any process that maps it; functions marked [target] are called while the
 ///           target serves requests, one at a time.
 /// Progress: never waits.

@@ -88,8 +88,8 @@ void copy(const local_data& from, const local_data& to) noexcept {
   return {at.mapped + where.offset, where.count, where.type};
 }
 
-/// Calls `apply(elements, first, count)` for parts of a run, while no other process changes elements
-/// of the window. False: the process has ended.
+/// Calls `apply(elements, first, count)` for parts of a run. No other process changes elements of
+/// the window meanwhile. False: the process has ended.
 template <class Apply>
 [[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
                               bool write_back, Apply apply) {

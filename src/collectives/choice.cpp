@@ -15,7 +15,6 @@ constexpr auto only_forced = rule::only_forced;
 constexpr int any_ranks = std::numeric_limits<int>::max();
 constexpr auto always = rule::load::any;
 constexpr auto oversubscribed = rule::load::yes;
-constexpr auto undersubscribed = rule::load::no;
 constexpr std::int64_t kb = 1024;
 
 using enum algorithm;
@@ -94,9 +93,7 @@ constexpr rule table[] = {
     {collective::allgatherv, shared, any_bytes, 64, always, node_banks, "as allgather"},
     {collective::allgatherv, ring, any_bytes, any_ranks, always, no_needs, "least bytes per link"},
 
-    {collective::alltoall, shared, 256 * kb, 64, oversubscribed, node_banks,
-     "16 ranks on 2 cores, 1 MB: 1.5 of messages"},
-    {collective::alltoall, shared, any_bytes, 64, undersubscribed, node_banks,
+    {collective::alltoall, shared, any_bytes, 64, always, node_banks,
      "64 KB 0.7 and 0.6 of messages"},
     {collective::alltoall, linear, 32 * kb, 8, always, two_buffers, "few ranks: all at once"},
     {collective::alltoall, bruck, 256, any_ranks, always, no_needs, "least rounds"},

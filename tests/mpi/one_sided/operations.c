@@ -385,11 +385,14 @@ static void concurrent_accumulates(void) {
   MPI_Op op;
   do op = op_for();
   while (op == MPI_REPLACE || op == MPI_PROD); /* of floats, it depends on the order */
-  char* operand = malloc((size_t)(200 * kind.extent));
+  enum { turns = 5 };
+  char* own[turns]; /* they must stay until the fence */
+  char* of_others = malloc((size_t)(200 * kind.extent));
+  for (int i = 0; i < turns; ++i) own[i] = malloc((size_t)(200 * kind.extent));
   const int started = (int)draw(2);
   if (started) CHECK_OK(MPI_Win_lock_all(0, window.win));
   else CHECK_OK(MPI_Win_fence(0, window.win));
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < turns; ++i) {
     for (int origin = 0; origin < check_size; ++origin) {
       const int target = (int)draw((unsigned)check_size), count = 1 + (int)draw(200);
       const MPI_Aint offset = draw_offset(200, target) % (100 * kind.extent) /
@@ -397,6 +400,7 @@ static void concurrent_accumulates(void) {
       int index[200];
       for (int k = 0; k < 200; ++k) index[k] = k;
       const struct shape row = {kind.type, count, count, index, count};
+      char* const operand = check_rank == origin ? own[i] : of_others;
       fill(operand, count, draw(1000));
       apply(model[target] + offset, &row, operand, &row, op, NULL, NULL);
       if (check_rank == origin)
@@ -404,14 +408,12 @@ static void concurrent_accumulates(void) {
                                 displacement(&window, target, offset), count, kind.type, op,
                                 window.win));
       if (check_rank == origin && started) CHECK_OK(MPI_Win_flush_local_all(window.win));
-      if (check_rank == origin && !started) { /* the operand must stay until the fence */
-        operand = malloc((size_t)(200 * kind.extent));
-      }
     }
   }
   if (started) CHECK_OK(MPI_Win_unlock_all(window.win));
   else CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, window.win));
-  free(operand);
+  for (int i = 0; i < turns; ++i) free(own[i]);
+  free(of_others);
   check_windows("accumulates of all at once");
 }
 

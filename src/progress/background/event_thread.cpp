@@ -67,16 +67,18 @@ void event_thread::run() noexcept {
   base::enter_background();
   take_class();
   core_.boosted.owner_started();
-  for (serve(false); !stop_.load(std::memory_order_relaxed); serve(true)) {
-    earn(0);
-    turns_.await_turn(0);
-  }
+  serve(false);
+  if (!stop_.load(std::memory_order_relaxed)) take_turns(0);
 }
 
 /// The main loop of a helper.
 void event_thread::help(std::size_t seat) noexcept {
   ask_exact_sleeps();
   base::enter_background();
+  take_turns(seat);
+}
+
+void event_thread::take_turns(std::size_t seat) noexcept {
   for (;;) {
     earn(seat);
     turns_.await_turn(seat);

@@ -53,6 +53,8 @@ class event_thread {
 
   void run() noexcept;
   void help(std::size_t seat) noexcept;
+  /// Every turn of the seat, until all threads are to end.
+  void take_turns(std::size_t seat) noexcept;
   void serve(bool has_earned) noexcept;
   void start_helpers();
   void earn(std::size_t seat) noexcept;

@@ -209,7 +209,8 @@ class block_plan {
     my_memory.well = alone.has_value() && !shared;
     if (alone) ready.own_block = std::move(*alone);
     ready.own_line = reinterpret_cast<control_line*>(ready.own_block.at());
-    my_memory.base = reinterpret_cast<std::uint64_t>(ready.own_block.at() + sizeof(control_line));
+    if (my_memory.well)
+      my_memory.base = reinterpret_cast<std::uint64_t>(ready.own_block.at() + sizeof(control_line));
   }
   if (call.flavor == MPI_WIN_FLAVOR_CREATE)
     my_memory.base = reinterpret_cast<std::uint64_t>(call.base);

@@ -58,10 +58,12 @@ struct basic_reading {
   [[nodiscard]] std::uint64_t finished() const noexcept {
     return last.load(std::memory_order_acquire);  // (R)
   }
+  // Hazard: what was taken in an earlier exchange of the line is read as taken in this one.
+  // Edge:   (B) release of the number, behind the zeros -> (C) acquire, before the bytes are read.
   /// Before `take` for another exchange of the line.
   void begin(std::size_t line, std::uint64_t exchange) noexcept {
-    for (auto& each : taken[line]) each.store(0, std::memory_order_release);
-    number[line].store(exchange, std::memory_order_release);
+    for (auto& each : taken[line]) each.store(0, std::memory_order_relaxed);  // carried by (B)
+    number[line].store(exchange, std::memory_order_release);                  // (B)
   }
   /// Of the stream of `writer` it needs only what is behind the first `bytes`.
   void take(std::size_t line, std::size_t writer, std::uint64_t bytes) noexcept {
@@ -71,8 +73,8 @@ struct basic_reading {
   /// number is right.
   [[nodiscard]] std::uint64_t taken_of(std::size_t line, std::size_t writer,
                                        std::uint64_t exchange) const noexcept {
-    if (number[line].load(std::memory_order_acquire) != exchange) return 0;
-    return taken[line][writer].load(std::memory_order_acquire);  // (R)
+    if (number[line].load(std::memory_order_acquire) != exchange) return 0;  // (C)
+    return taken[line][writer].load(std::memory_order_acquire);              // (R)
   }
 
   Atomic last;

@@ -1,8 +1,8 @@
 // Goal:   two readers take every byte of two streams that a writer shows one after the other in one
-//         bank of two places, the first longer than the bank; no place is written while it is read.
+//         bank of two places, both longer than the bank; no place is written while it is read.
 // Method: Relacy, random interleavings and weak memory, three threads. Places and descriptions are
 //         variables that Relacy watches for races.
-// Mutations that fail here: (P), (A), (F) or (R) relaxed, at each of their places.
+// Mutations that fail here: (P), (A), (F), (R), (B) or (C) relaxed, at each of their places.
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned readers = 2;
 constexpr std::uint64_t places = 2;
-constexpr std::uint64_t lengths[] = {3, 2};  // of the two streams
+constexpr std::uint64_t lengths[] = {3, 3};  // of the two streams
 constexpr std::uint64_t line_used = 0;
 
 using number = headway::model::atomic<std::uint64_t>;

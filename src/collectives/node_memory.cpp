@@ -33,12 +33,6 @@ bool node_memory::rail_copies::read(int rank, std::uint64_t from,
   return memory_.get(process, at(from, to.size()), to, 0) == rails::post::done;
 }
 
-bool node_memory::rail_copies::write(int rank, std::uint64_t to,
-                                     std::span<const std::byte> from) noexcept {
-  const auto process = processes_[static_cast<std::size_t>(rank)];
-  return memory_.put(process, at(to, from.size()), from, 0) == rails::post::done;
-}
-
 node_memory::node_memory(team& ranks, rail_memory memory, progress::engine& engine,
                          messages::context* members)
     : team_(ranks),
@@ -89,7 +83,8 @@ void node_memory::open_banks(std::uint32_t slot) {
   team_.memory.lends = agree(team_, faster) != 0;
 }
 
-/// Rank 0 broadcasts, both ways in turns. Rank 0 itself is always content.
+/// Rank 0 broadcasts, both ways in turns. True on rank 0, whose own time says nothing: it returns
+/// before the others have read what it has copied into its bank.
 bool node_memory::measure_lending() {
   constexpr std::int64_t bytes = 128 * 1024;
   constexpr int turns = 3;

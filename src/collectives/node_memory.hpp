@@ -52,8 +52,6 @@ class node_memory {
     [[nodiscard]] bool reach_all(int own_rank) const noexcept;
     [[nodiscard]] bool read(int rank, std::uint64_t from,
                             std::span<std::byte> to) noexcept override;
-    [[nodiscard]] bool write(int rank, std::uint64_t to,
-                             std::span<const std::byte> from) noexcept override;
 
    private:
     /// What is at an address there, whether exposed or not: only for `direct` memory.

@@ -52,6 +52,42 @@ void each_showing(const team& t, Act&& act) {
   for (int i = 1; i < t.size; ++i) act((t.rank - i + t.size) % t.size);
 }
 
+/// Copies all other ranks' streams, each a block, to their places.
+void read_blocks(shared_exchange& x, const team& t, wire_buffers& w, const blocks& all) {
+  x.reads(t.size - 1);
+  each_other(t, [&](int rank) {
+    const block b = all.of(rank);
+    x.copy({rank, b.bytes(), 0, b.bytes()}, w.in(b));
+  });
+}
+
+/// Copies all other ranks' streams, each its part of the result, to their places.
+void read_parts(shared_exchange& x, const team& t, const rotated_parts& parts, std::byte* result) {
+  x.reads(t.size - 1);
+  each_other(t, [&](int rank) {
+    const auto bytes = parts.length(rank);
+    x.copy({rank, bytes, 0, bytes}, result + parts.begin(rank));
+  });
+}
+
+/// Combines the inputs of ranks 0 … `last` into the result. `input`: this rank's.
+void combine_up_to(shared_exchange& x, const reduction& r, int last, const void* input) {
+  x.combine({.first = 0,
+             .last = last,
+             .bytes = r.bytes(),
+             .own = input,
+             .to = r.receive,
+             .element_bytes = r.type->size(),
+             .op = r.op});
+}
+
+/// A copy of the input, for an operation whose result takes the input's place too early.
+const void* kept_input(schedule& s, const reduction& r) {
+  std::byte* kept = s.scratch(r.bytes());
+  s.copy(r.input(), kept, r.bytes());
+  return kept;
+}
+
 /// The packed bytes of equal blocks, one behind the other.
 const std::byte* packed(schedule& s, wire_buffers& w, const team& t, const blocks& all,
                         bool copied) {
@@ -67,16 +103,15 @@ const std::byte* packed(schedule& s, wire_buffers& w, const team& t, const block
 
 /// Each rank combines its own part of all inputs. Commutative operators only: the order is that of
 /// arrival, the same in every run.
-void combine_own_part(schedule& s, const team& t, const reduction& r, const partition& part,
+void combine_own_part(schedule& s, const team& t, const reduction& r, const rotated_parts& parts,
                       std::byte* result) {
-  const auto element = r.type->size();
-  const rotated_parts parts(part, element);
   const auto* own = static_cast<const std::byte*>(r.input()) + parts.begin(t.rank);
   s.copy(own, result, parts.length(t.rank));
   auto& x = new_exchange(s, t);
   parts.show(x, t, r.input());
   x.reads(t.size - 1);
-  each_showing(t, [&](int rank) { x.apply(parts.of(t, rank, t.rank), result, element, r.op); });
+  each_showing(t,
+               [&](int rank) { x.apply(parts.of(t, rank, t.rank), result, r.type->size(), r.op); });
   s.add_exchange(x);
 }
 
@@ -106,112 +141,65 @@ void bcast_shared(schedule& s, const team& t, const block& data, int root) {
 }
 
 void reduce_shared(schedule& s, const team& t, const reduction& r, int root) {
-  const auto bytes = r.bytes();
   auto& x = new_exchange(s, t);
-  if (t.rank != root) {
-    x.show(r.input(), bytes, root);
-  } else {
-    x.combine({.first = 0,
-               .last = t.size - 1,
-               .bytes = bytes,
-               .own = r.input(),
-               .to = r.receive,
-               .element_bytes = r.type->size(),
-               .op = r.op});
-  }
+  if (t.rank != root) x.show(r.input(), r.bytes(), root);
+  else combine_up_to(x, r, t.size - 1, r.input());
   s.add_exchange(x);
 }
 
 void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int root) {
-  const auto element = r.type->size();
   const partition part(r.count, t.size);
-  const auto mine = part.length(t.rank) * element;
-  const auto result_at = [&](int rank) {
-    return static_cast<std::byte*>(r.receive) + part.begin(rank) * element;
-  };
-  std::byte* own = t.rank == root ? result_at(root) : s.scratch(mine);
-  combine_own_part(s, t, r, part, own);
+  const rotated_parts parts(part, r.type->size());
+  auto* const result = static_cast<std::byte*>(r.receive);
+  const auto mine = parts.length(t.rank);
+  std::byte* own = t.rank == root ? result + parts.begin(root) : s.scratch(mine);
+  combine_own_part(s, t, r, parts, own);
   auto& x = new_exchange(s, t, 1);
-  if (t.rank != root) {
-    x.show(own, mine, root);
-  } else {
-    x.reads(t.size - 1);
-    each_other(t, [&](int rank) {
-      const auto bytes = part.length(rank) * element;
-      x.copy({rank, bytes, 0, bytes}, result_at(rank));
-    });
-  }
+  if (t.rank != root) x.show(own, mine, root);
+  else read_parts(x, t, parts, result);
   s.add_exchange(x);
 }
 
 void allreduce_shared(schedule& s, const team& t, const reduction& r) {
-  const auto bytes = r.bytes();
-  const void* input = r.input();
-  if (r.in_place && bytes > t.memory.banks->bank_bytes()) {
-    std::byte* kept = s.scratch(bytes);
-    s.copy(input, kept, bytes);
-    input = kept;
-  }
+  const bool keeps = r.in_place && r.bytes() > t.memory.banks->bank_bytes();
+  const void* input = keeps ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
-  x.show(input, bytes);
-  x.combine({.first = 0,
-             .last = t.size - 1,
-             .bytes = bytes,
-             .own = input,
-             .to = r.receive,
-             .element_bytes = r.type->size(),
-             .op = r.op});
+  x.show(input, r.bytes());
+  combine_up_to(x, r, t.size - 1, input);
   s.add_exchange(x);
 }
 
 // In place too: a rank writes its own part, which no other rank reads in the first exchange; when
 // the second begins, no rank reads the others any more.
 void allreduce_shared_parts(schedule& s, const team& t, const reduction& r) {
-  const auto element = r.type->size();
   const partition part(r.count, t.size);
-  const auto result_at = [&](int rank) {
-    return static_cast<std::byte*>(r.receive) + part.begin(rank) * element;
-  };
-  combine_own_part(s, t, r, part, result_at(t.rank));
+  const rotated_parts parts(part, r.type->size());
+  auto* const result = static_cast<std::byte*>(r.receive);
+  std::byte* const own = result + parts.begin(t.rank);
+  combine_own_part(s, t, r, parts, own);
   auto& x = new_exchange(s, t, 1);
-  x.show(result_at(t.rank), part.length(t.rank) * element);
-  x.reads(t.size - 1);
-  each_other(t, [&](int rank) {
-    const auto bytes = part.length(rank) * element;
-    x.copy({rank, bytes, 0, bytes}, result_at(rank));
-  });
+  x.show(own, parts.length(t.rank));
+  read_parts(x, t, parts, result);
   s.add_exchange(x);
 }
 
 void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
                            const std::int64_t* counts) {
   const partition part(counts, t.size);
-  const auto mine = part.length(t.rank) * r.type->size();
+  const rotated_parts parts(part, r.type->size());
+  const auto mine = parts.length(t.rank);
   // In place the result is due where another rank may still read the input.
   auto* result = r.in_place ? s.scratch(mine) : static_cast<std::byte*>(r.receive);
-  combine_own_part(s, t, r, part, result);
+  combine_own_part(s, t, r, parts, result);
   s.copy(result, r.receive, mine);
 }
 
 void scan_shared(schedule& s, const team& t, const reduction& r, bool exclusive) {
-  const auto bytes = r.bytes();
-  const void* input = r.input();
-  if (r.in_place) {
-    std::byte* kept = s.scratch(bytes);
-    s.copy(input, kept, bytes);
-    input = kept;
-  }
+  const void* input = r.in_place ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
-  x.show(input, bytes);
+  x.show(input, r.bytes());
   const int last = exclusive ? t.rank - 1 : t.rank;
-  if (last >= 0)
-    x.combine({.first = 0,
-               .last = last,
-               .bytes = bytes,
-               .own = input,
-               .to = r.receive,
-               .element_bytes = r.type->size(),
-               .op = r.op});
+  if (last >= 0) combine_up_to(x, r, last, input);
   s.add_exchange(x);
 }
 
@@ -225,11 +213,7 @@ void gather_shared(schedule& s, const team& t, const block* mine, const blocks& 
   }
   if (mine) w.move(*mine, all.of(root));
   auto& x = new_exchange(s, t);
-  x.reads(t.size - 1);
-  each_other(t, [&](int rank) {
-    const block b = all.of(rank);
-    x.copy({rank, b.bytes(), 0, b.bytes()}, w.in(b));
-  });
+  read_blocks(x, t, w, all);
   s.add_exchange(x);
   w.settle();
 }
@@ -277,11 +261,7 @@ void allgather_shared(schedule& s, const team& t, const block* mine, const block
   const std::byte* from = w.out(own);
   auto& x = new_exchange(s, t);
   x.show(from, own.bytes());
-  x.reads(t.size - 1);
-  each_other(t, [&](int rank) {
-    const block b = all.of(rank);
-    x.copy({rank, b.bytes(), 0, b.bytes()}, w.in(b));
-  });
+  read_blocks(x, t, w, all);
   s.add_exchange(x);
   w.settle();
 }

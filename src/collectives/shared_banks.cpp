@@ -150,9 +150,10 @@ int shared_banks::lost_rank() const noexcept {
   return -1;
 }
 
-/// Edge (W): a thread that goes to sleep on the rail sees a pending exchange and looks whether it
-/// could go on (`ready`), unless this thread has it in hand. Then this thread looks again after it
-/// has put it back, behind the fence: it sees what was shown before the sleeper could be woken.
+/// Edge (W): before a thread sleeps on the rail, `ready` checks every exchange in `pending_`. One
+/// that this function is advancing is not in that list. So this function checks again, behind a
+/// fence, after it has put the exchange back: it reads what was shown before the sleeping thread
+/// could be woken for it.
 progress::ltask_result shared_banks::poll() noexcept {
   base::intrusive_list<shared_exchange, pending_tag> in_hand;
   {
@@ -185,7 +186,7 @@ progress::ltask_result shared_banks::poll() noexcept {
   } else {
     result = progress::ltask_result::done;
   }
-  // When the last exchange has been told, this object may be gone.
+  // The end of the last exchange may let a thread destroy this object.
   while (auto* x = ended.pop_front()) x->ended();
   return result;
 }
@@ -194,13 +195,13 @@ bool shared_banks::any_could_go_on() noexcept {
   const base::lock_guard guard(lock_);
   for (auto* x = pending_.front(); x; x = pending_.after(*x))
     if (x->waits_to_begin() ? may_begin(*x)
-                            : x->could_go_on() || (x->has_to_say() && is_oldest(*x)))
+                            : x->could_go_on() || (x->has_to_publish() && is_oldest(*x)))
       return true;
   return false;
 }
 
 bool shared_banks::ready() const noexcept {
-  // Looks, and changes nothing that its callers see.
+  // It only drops entries of `shown_` that are no longer read, which no caller can notice.
   return const_cast<shared_banks*>(this)->any_could_go_on();
 }
 

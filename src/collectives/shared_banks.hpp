@@ -55,7 +55,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   shared_banks& operator=(const shared_banks&) = delete;
 
   [[nodiscard]] std::int64_t bank_bytes() const noexcept { return bank_bytes_; }
-  /// So much is shown, or combined, before others are told.
+  /// Bytes that are shown or combined between two notifications of other ranks.
   [[nodiscard]] std::int64_t piece_bytes() const noexcept { return piece_bytes_; }
   [[nodiscard]] progress::ltask& task() noexcept { return task_; }
   /// Advances what waits. `done`: nothing waits any more. By the ltask only.
@@ -118,11 +118,11 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] std::uint64_t finished() const noexcept {
     return own_finished_.load(std::memory_order_relaxed);  // written by this process alone
   }
-  /// No earlier exchange with the same line is unfinished: only then may `x` say how much it has
-  /// taken, because there is one place for that.
+  /// No earlier exchange with the same line is unfinished: only then may `x` publish how
+  /// much it has taken, because there is one place for that.
   [[nodiscard]] bool is_oldest_of_line(const shared_exchange& x) noexcept;
   [[nodiscard]] bool is_oldest(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
-  /// Has `x` advanced, and told when it has ended.
+  /// Advances `x` at polling points, and calls its `ended` at the end.
   void pend(shared_exchange& x) noexcept;
   /// The rank that is lost, or -1.
   [[nodiscard]] int lost_rank() const noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "collectives/looking.hpp"
@@ -27,7 +28,7 @@ void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) noexce
 shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
     : schedule_(s), team_(t), banks_(*t.memory.banks), phase_(phase) {
   HEADWAY_ASSERT(phase == 0 || phase == 1);
-  said_ = s.scratch_of<std::int64_t>(t.size);
+  published_ = s.scratch_of<std::int64_t>(t.size);
 }
 
 void shared_exchange::show(const void* from, std::int64_t bytes, int readers) {
@@ -101,8 +102,8 @@ void shared_exchange::bind(std::uint64_t operation) noexcept {
   at_ = stage::working;
   failed_before_ = begun_ = false;
   shown_ = piece_shown_ = combined_bytes_ = 0;
-  says_taken_ = false;
-  std::fill_n(said_, team_.size, 0);
+  publishes_taken_ = false;
+  std::fill_n(published_, team_.size, 0);
   piece_ = 0;
   for (int i = 0; i < wanted_count_; ++i) {
     wanted_[i].done = 0;
@@ -430,25 +431,24 @@ std::int64_t shared_exchange::taken_of(int rank) const noexcept {
   return all_of_it;
 }
 
-bool shared_exchange::has_to_say() const noexcept {
+bool shared_exchange::has_to_publish() const noexcept {
   if (at_ != stage::working || !long_streams_) return false;
   for (int rank = 0; rank < team_.size; ++rank)
-    if (rank != team_.rank && taken_of(rank) != said_[rank]) return true;
+    if (rank != team_.rank && taken_of(rank) != published_[rank]) return true;
   return false;
 }
 
-/// Says how far the streams of others were read, so that they may go on.
+/// Publishes how far the streams of others were read, so that they may go on.
 void shared_exchange::publish_taken() noexcept {
-  if (!has_to_say() || !banks_.is_oldest_of_line(*this)) return;
+  if (!banks_.is_oldest_of_line(*this)) return;
   auto& reading = banks_.page_of(team_.rank).reading;
   const auto line = shared_banks::line_number(number_);
-  if (!says_taken_) reading.begin(line, number_);
-  says_taken_ = true;
-  moved_ = true;
   for (int rank = 0; rank < team_.size; ++rank) {
     const auto taken = taken_of(rank);
-    if (rank == team_.rank || taken == said_[rank]) continue;
-    said_[rank] = taken;
+    if (rank == team_.rank || taken == published_[rank]) continue;
+    if (!std::exchange(publishes_taken_, true)) reading.begin(line, number_);
+    moved_ = true;
+    published_[rank] = taken;
     reading.take(line, static_cast<std::size_t>(rank), static_cast<std::uint64_t>(taken));
     banks_.wake(rank);
   }

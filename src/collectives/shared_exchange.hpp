@@ -68,15 +68,15 @@ class shared_exchange final : public base::list_hook<open_tag>,
   // Running.
   /// To be called for an operation's exchanges in order, and for operations in order.
   void bind(std::uint64_t operation) noexcept;
-  /// Goes on as far as possible, for some time. True: it has ended. `failed`: so has the operation
-  /// on this rank: it shows that instead of its stream.
+  /// Goes on as far as possible, for some time. True: it has ended. `failed`: the operation has
+  /// failed on this rank before; the others then find that in place of its stream.
   [[nodiscard]] bool advance(bool failed) noexcept;
   /// The same for a thread that can wait: looks for a while before it gives up.
   [[nodiscard]] bool advance_spinning(bool failed) noexcept;
   /// Waits for its end, after `advance` was false.
   void wait() noexcept;
-  /// Has its schedule told of its end, after `advance` was false. From then on another thread may
-  /// own the schedule.
+  /// After `advance` was false: its end continues the schedule (`exchange_ended`). From then on
+  /// another thread may own the schedule.
   void end_later() noexcept;
   /// Once it has ended.
   [[nodiscard]] messages::outcome how() const noexcept { return how_; }
@@ -141,8 +141,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] std::int64_t combinable() const noexcept;
   [[nodiscard]] bool take_combined() noexcept;
   void combine_chunk(std::int64_t bytes) noexcept;
-  /// It has taken more than it has said.
-  [[nodiscard]] bool has_to_say() const noexcept;
+  /// It has taken more than it has published.
+  [[nodiscard]] bool has_to_publish() const noexcept;
   void publish_taken() noexcept;
   void fail(messages::outcome how, int rank) noexcept;
   void give_up(int lost) noexcept;
@@ -167,9 +167,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   bool combines_ = false;
   operands combined_ = {};
   reducer op_ = {};
-  std::int64_t* said_ = nullptr;   // of each rank's stream, how much was said to be taken
-  std::byte* sum_ = nullptr;       // a chunk, if the result is due in the place of the input
-  std::byte* arriving_ = nullptr;  // a chunk
+  std::int64_t* published_ = nullptr;  // of each rank's stream: bytes published as taken
+  std::byte* sum_ = nullptr;           // a chunk, if the result is due in the place of the input
+  std::byte* arriving_ = nullptr;      // a chunk
 
   // Set anew by `bind`.
   std::uint64_t number_ = 0;
@@ -180,8 +180,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   int piece_ = 0;  // the one to show next, and how much of it was shown
   std::int64_t piece_shown_ = 0;
   std::int64_t combined_bytes_ = 0;
-  bool long_streams_ = false;  // some are longer than a bank
-  bool says_taken_ = false;    // it has begun to
+  bool long_streams_ = false;     // some are longer than a bank
+  bool publishes_taken_ = false;  // it has begun to
   std::int64_t budget_ = 0;
   bool moved_ = false;  // in the present `go_on`
   messages::outcome how_ = messages::outcome::ok;

@@ -9,7 +9,7 @@ namespace headway::collectives {
 class shared_banks;
 class shm_collective;
 
-/// Copies between the memory of this rank and that of the others, without their help.
+/// Copies out of the memory of other ranks, without their help.
 /// Threads:  any.
 /// Progress: takes as long as the copy.
 /// Errors:   false, and some of it may have been copied: the rank is dead, or has no such memory.
@@ -17,8 +17,6 @@ class peer_copies {
  public:
   [[nodiscard]] virtual bool read(int rank, std::uint64_t from,
                                   std::span<std::byte> to) noexcept = 0;
-  [[nodiscard]] virtual bool write(int rank, std::uint64_t to,
-                                   std::span<const std::byte> from) noexcept = 0;
 
  protected:
   ~peer_copies() = default;
@@ -27,7 +25,7 @@ class peer_copies {
 /// What the ranks of a team can do in each other's memory: an optional capability of a team. All
 /// parts are null until all ranks have agreed that every rank has them (node_memory.hpp).
 struct shared_memory {
-  peer_copies* copies = nullptr;    ///< large values: each rank reads and writes buffers of all
+  peer_copies* copies = nullptr;    ///< long streams: each rank reads buffers of others
   bool lends = false;               ///< that is faster than copying through `banks`
   shm_collective* slots = nullptr;  ///< small values: each rank shows its own, and reads all
   shared_banks* banks = nullptr;    ///< streams of any length: see shared_exchange.hpp

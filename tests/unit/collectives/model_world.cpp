@@ -56,12 +56,6 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     std::memcpy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
     return true;
   }
-  [[nodiscard]] bool write(int to_rank, std::uint64_t to,
-                           std::span<const std::byte> from) noexcept override {
-    if (world.dead(to_rank) || world.shielded_ == to_rank) return false;
-    std::memcpy(reinterpret_cast<std::byte*>(to), from.data(), from.size());
-    return true;
-  }
   [[nodiscard]] bool lost(int other) const noexcept override { return world.dead(other); }
   void submit(schedule& ready) noexcept override {
     world.events_.push_back([this, &ready] {

@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
 
 namespace headway::launch {
 namespace {
@@ -60,23 +63,32 @@ node_records::node_records(const identity& who, const job_secret& secret,
     : path_(path_of(who, secret)),
       claim_ns_max_(claim_ns_max),
       size_(static_cast<std::size_t>(who.size)) {
+  if (auto done = map_file(); !done)
+    base::log(base::severity::info, "processes of this node share no records: {}",
+              done.error().text);
+}
+
+base::result<> node_records::map_file() {
   const auto head = table::bytes(size_);
   const auto bytes = head + std::max(size_ * arena_bytes_per_rank, arena_bytes_min);
   const int opened = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (opened < 0) return;
-  void* mapped = MAP_FAILED;
+  if (opened < 0) return base::failed_errno("open " + path_, errno);
+  const auto failed = [&](std::string_view call, int error) {
+    close(opened);
+    return base::failed_errno(fmt::format("{} {}", call, path_), error);
+  };
+  if (!is_private(opened)) return failed("keep private", EPERM);
+  if (ftruncate(opened, static_cast<off_t>(bytes)) != 0) return failed("ftruncate", errno);
   // Allocates the pages of the slots now: a full /dev/shm is an error here and would be a signal
   // later.
-  if (is_private(opened) && ftruncate(opened, static_cast<off_t>(bytes)) == 0 &&
-      posix_fallocate(opened, 0, static_cast<off_t>(head)) == 0)
-    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
-  if (mapped == MAP_FAILED) {
-    close(opened);
-    return;
-  }
+  if (const int error = posix_fallocate(opened, 0, static_cast<off_t>(head)))
+    return failed("posix_fallocate", error);
+  void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  if (mapped == MAP_FAILED) return failed("mmap", errno);
   descriptor_ = opened;
   bytes_ = bytes;
   table_ = static_cast<table*>(mapped);
+  return {};
 }
 
 node_records::~node_records() {
@@ -123,10 +135,14 @@ void node_records::put(int rank, std::span<const std::byte> record) noexcept {
   const auto offset = begin + table_->arena_used.fetch_add(taken, std::memory_order_relaxed);
   // Written by a system call and not through the mapping: lack of memory is then an error, not a
   // signal.
-  if (record.size() > length_mask || offset > bytes_ || taken > bytes_ - offset ||
-      pwrite(descriptor_, record.data(), record.size(), static_cast<off_t>(offset)) !=
-          static_cast<ssize_t>(record.size()))
+  const bool fits = record.size() <= length_mask && offset <= bytes_ && taken <= bytes_ - offset;
+  errno = ENOSPC;
+  if (!fits || pwrite(descriptor_, record.data(), record.size(), static_cast<off_t>(offset)) !=
+                   static_cast<ssize_t>(record.size())) {
+    base::log(base::severity::info, "a record of {} bytes is not shared: {}", record.size(),
+              base::failed_errno("write " + path_, errno).error().text);
     return abandon(rank);
+  }
   slot(rank).store(offset << length_bits | record.size(), std::memory_order_release);  // (R)
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/identity.hpp"
 
 namespace headway::launch {
@@ -23,7 +24,7 @@ namespace headway::launch {
 /// Progress: `find` waits for a process that is looking up that record, but only for a limited
 ///           time.
 /// Errors:   if the file cannot be made, or is full, nothing is shared: `find` finds nothing, and
-///           each process looks up the records itself.
+///           each process looks up the records itself. HEADWAY_LOG=info prints the reason.
 class node_records {
  public:
   /// `claim_ns_max`: how long `find` waits for a process that looks up a record, and may have died.
@@ -48,6 +49,7 @@ class node_records {
 
  private:
   struct table;
+  [[nodiscard]] base::result<> map_file();
   [[nodiscard]] std::atomic<std::uint64_t>& slot(int rank) const noexcept;
 
   const std::string path_;

@@ -88,7 +88,7 @@ def check_exchange(test, job, ranks, launcher):
     test.assertEqual(ranks_seen(job), list(range(ranks)))
     test.assertEqual(len(jobs_seen(job)), 1)
     test.assertEqual(job.out.count("launcher " + launcher), ranks)
-    test.assertLessEqual(look_ups(job), 2 * ranks)
+    test.assertLessEqual(look_ups(job), 2 * ranks, job.out + job.err)
 
 
 def jobs_seen(job):

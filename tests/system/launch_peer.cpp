@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "launch/job.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ void publish(std::size_t bytes) {
 }  // namespace
 
 int main(int count, char** words) {
+  headway::base::log_as(headway::base::log_settings::from_environment());
   self = must(job::join(headway::launch::settings::from_environment()));
   int code = 0;
   for (int i = 1; i < count; ++i) {

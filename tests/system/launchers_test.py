@@ -13,6 +13,7 @@ from jobs import BUILD, MPIEXEC, PEER, run
 
 MPICH = jobs.install_wheel("mpich", "5.0.2", "mpicc_abi")
 SCRATCH = f"{BUILD}/tests/launchers"
+os.environ["HEADWAY_LOG"] = "info"  # prints why processes of a node share no records
 
 PROGRAM = r"""
 #include <mpi.h>

@@ -30,7 +30,7 @@ bool node_memory::rail_copies::reach_all(int own_rank) const noexcept {
 bool node_memory::rail_copies::read(int rank, std::uint64_t from,
                                     std::span<std::byte> to) noexcept {
   const auto process = processes_[static_cast<std::size_t>(rank)];
-  return memory_.get(process, at(from, to.size()), to, 0) == rails::post::done;
+  return memory_.get(process, rails::direct_place(from, to.size()), to, 0) == rails::post::done;
 }
 
 node_memory::node_memory(team& ranks, rail_memory memory, progress::engine& engine,

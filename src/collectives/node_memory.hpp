@@ -54,10 +54,6 @@ class node_memory {
                             std::span<std::byte> to) noexcept override;
 
    private:
-    /// What is at an address there, whether exposed or not: only for `direct` memory.
-    [[nodiscard]] static rails::remote_place at(std::uint64_t address, std::size_t bytes) noexcept {
-      return {.exposed = {.id = 0, .address = address, .bytes = bytes}};
-    }
     rails::memory& memory_;
     const std::vector<rails::peer_id>& processes_;
   };

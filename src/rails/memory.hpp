@@ -68,6 +68,12 @@ struct remote_place {
   std::uint64_t offset = 0;
 };
 
+/// Bytes at an address in another process, exposed or not: only where memory_limits::direct.
+[[nodiscard]] constexpr remote_place direct_place(std::uint64_t address,
+                                                  std::uint64_t bytes) noexcept {
+  return {.exposed = {.id = 0, .address = address, .bytes = bytes}};
+}
+
 /// Operations on a word of 8 bytes. The result is the value before.
 enum class operation : std::uint8_t {
   fetch,  ///< leaves the word as it is

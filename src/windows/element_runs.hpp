@@ -45,7 +45,8 @@ void for_each_run(const remote_data& where, datatypes::number kind, Visit&& visi
 }
 
 /// Cuts runs into groups for packets: a group has room for `runs_max` runs and `elements_max`
-/// elements. `emit(runs, first)` gets each group and the position of its first element.
+/// elements. `emit(runs, first, count)` gets each group, the position of its first element, and how
+/// many it has.
 template <class Emit>
 class run_cutter {
  public:
@@ -64,7 +65,7 @@ class run_cutter {
   }
   void finish() {
     if (group_.empty()) return;
-    emit_(std::span<const element_run>(group_), first_);
+    emit_(std::span<const element_run>(group_), first_, in_group_);
     first_ += in_group_;
     in_group_ = 0;
     group_.clear();

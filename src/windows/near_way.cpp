@@ -23,8 +23,7 @@ constexpr std::int64_t changed_bytes_max = 16 * 1024;
 
 [[nodiscard]] rails::remote_place place_of(const near_target& at, std::int64_t offset,
                                            std::size_t bytes) noexcept {
-  return {.exposed = {
-              .id = 0, .address = at.base + static_cast<std::uint64_t>(offset), .bytes = bytes}};
+  return rails::direct_place(at.base + static_cast<std::uint64_t>(offset), bytes);
 }
 
 [[nodiscard]] bool read(const near_target& at, std::int64_t offset,

@@ -69,7 +69,8 @@ class pending_operation {
     while (worst < how && !how_.compare_exchange_weak(worst, how, std::memory_order_relaxed,
                                                       std::memory_order_relaxed)) {
     }
-    // (E) release by every piece, acquire by the last: who waits for `done` sees all data.
+    // (E) release by every piece, acquire by the last: the thread that waits for `done` sees all
+    // data.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done.complete();  // this may be gone
   }
 

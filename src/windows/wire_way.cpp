@@ -19,6 +19,17 @@ constexpr std::int64_t answer_bytes_max = 256 * 1024;
 /// Runs in a request take at most half of it, so that much of a strided payload fits beside them.
 constexpr std::size_t runs_share = 2;
 
+/// How much a request of `room` bytes takes of runs, and of elements in its payload.
+struct request_limits {
+  std::size_t runs;
+  std::int64_t elements;
+};
+[[nodiscard]] request_limits limits_of(std::size_t room, std::int64_t extent) noexcept {
+  const auto runs = room / runs_share / sizeof(element_run);
+  const auto payload = room - runs * sizeof(element_run) - sizeof(request_head);
+  return {runs, static_cast<std::int64_t>(payload) / extent};
+}
+
 /// A piece's bytes came whole; else they were outside of the window.
 [[nodiscard]] bool came_whole(piece& self) noexcept {
   const bool whole = self.wire.arrived.bytes == self.bytes;
@@ -84,13 +95,10 @@ std::vector<int> wire_way::used() const {
 template <class Write>
 void wire_way::send_elements(channel& to, const remote_data& place, request_head head,
                              std::int64_t extent, Write write) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-  const auto runs_max = to.room() / runs_share / sizeof(element_run);
-  const auto payload_max = to.room() - runs_max * sizeof(element_run) - sizeof(request_head);
-  run_cutter cutter(runs_max, static_cast<std::int64_t>(payload_max) / extent, extent,
-                    [&](std::span<const element_run> runs, std::int64_t first)
+  const auto [runs_max, elements_max] = limits_of(to.room(), extent);
+  run_cutter cutter(runs_max, elements_max, extent,
+                    [&](std::span<const element_run> runs, std::int64_t first, std::int64_t count)
                         HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-                          std::int64_t count = 0;
-                          for (const auto& run : runs) count += run.count;
                           head.payload_bytes = static_cast<std::uint32_t>(count * extent);
                           write(first, count, to.append(head, runs));
                         });
@@ -133,27 +141,25 @@ pending_ptr wire_way::get(const local_data& to, const remote_data& from) {
   channel& way = channel_to(from.rank);
   const base::lock_guard held(way.lock);
   auto operation = std::make_shared<get_operation>(to);
-  const auto request = [&](std::span<const element_run> runs, std::int64_t first)
-                           HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-                             std::int64_t count = 0;
-                             for (const auto& run : runs) count += run.count;
-                             const auto bytes = static_cast<std::size_t>(count);
-                             auto& part = operation->add();
-                             part.on_end = &get_operation::arrived;
-                             part.first = first;
-                             std::byte* into = nullptr;
-                             if (to.is_one_block()) {
-                               into = to.block() + first;
-                             } else {
-                               part.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
-                               into = part.memory.get();
-                             }
-                             const auto tag = way.expect_answer(part, {into, bytes});
-                             static_cast<void>(way.append({.what = action::get, .tag = tag}, runs));
-                           };
+  const auto request = [&](std::span<const element_run> runs, std::int64_t first,
+                           std::int64_t count) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    const auto bytes = static_cast<std::size_t>(count);
+    auto& part = operation->add();
+    part.on_end = &get_operation::arrived;
+    part.first = first;
+    std::byte* into = nullptr;
+    if (to.is_one_block()) {
+      into = to.block() + first;
+    } else {
+      part.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      into = part.memory.get();
+    }
+    const auto tag = way.expect_answer(part, {into, bytes});
+    static_cast<void>(way.append({.what = action::get, .tag = tag}, runs));
+  };
   if (from.is_one_block()) {
     const element_run run{from.block(), from.bytes()};
-    request({&run, 1}, 0);
+    request({&run, 1}, 0, run.count);
   } else {
     run_cutter cutter(way.room() / sizeof(element_run), answer_bytes_max, 1, request);
     for_each_run(from, number::byte, [&](const element_run& run) { cutter.add(run); });
@@ -189,27 +195,23 @@ pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
                     how.kind);
   values.read();
   const base::lock_guard held(way.lock);
-  const auto runs_max = way.room() / runs_share / sizeof(element_run);
-  const auto elements_max = static_cast<std::int64_t>(way.room() - runs_max * sizeof(element_run) -
-                                                      sizeof(request_head)) /
-                            extent;
+  const auto [runs_max, elements_max] = limits_of(way.room(), extent);
   run_cutter cutter(
       runs_max, elements_max, extent,
-      [&](std::span<const element_run> runs, std::int64_t first) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-        std::int64_t count = 0;
-        for (const auto& run : runs) count += run.count;
-        const auto bytes = static_cast<std::size_t>(count * extent);
-        auto& part = operation->add();
-        part.on_end = &fetch_operation::arrived;
-        part.first = first;
-        part.elements = count;
-        const auto tag =
-            way.expect_answer(part, {operation->before.data() + first * extent, bytes});
-        request_head head{.what = action::fetch, .op = how.what, .kind = how.kind, .tag = tag};
-        head.payload_bytes = changes ? static_cast<std::uint32_t>(bytes) : 0;
-        std::byte* const payload = way.append(head, runs);
-        if (changes) std::memcpy(payload, values.data() + first * extent, bytes);
-      });
+      [&](std::span<const element_run> runs, std::int64_t first, std::int64_t count)
+          HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+            const auto bytes = static_cast<std::size_t>(count * extent);
+            auto& part = operation->add();
+            part.on_end = &fetch_operation::arrived;
+            part.first = first;
+            part.elements = count;
+            const auto tag =
+                way.expect_answer(part, {operation->before.data() + first * extent, bytes});
+            request_head head{.what = action::fetch, .op = how.what, .kind = how.kind, .tag = tag};
+            head.payload_bytes = changes ? static_cast<std::uint32_t>(bytes) : 0;
+            std::byte* const payload = way.append(head, runs);
+            if (changes) std::memcpy(payload, values.data() + first * extent, bytes);
+          });
   for_each_run(from, how.kind, [&](const element_run& run) { cutter.add(run); });
   cutter.finish();
   operation->start();

@@ -132,8 +132,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
     into.way_ = ways_.choose(into.memory.size(), beside, base::now_ns());
     if (into.way_.by == get_choice::way::put) return false;
   }
-  const rails::remote_place from{
-      .exposed = {.id = 0, .address = address, .bytes = into.memory.size()}};
+  const auto from = rails::direct_place(address, into.memory.size());
   return memory.get(id, from, into.memory, 0) == rails::post::done;
 }
 

@@ -45,9 +45,12 @@ TEST(element_runs, of_pairs_with_a_gap_begin_at_the_first_part) {
 
 TEST(element_runs, are_cut_into_groups_of_limited_size) {
   std::vector<std::pair<std::int64_t, runs>> groups;
-  run_cutter cutter(2, 5, 4, [&](std::span<const element_run> some, std::int64_t first) {
-    groups.emplace_back(first, runs(some.begin(), some.end()));
-  });
+  std::vector<std::int64_t> counts;
+  run_cutter cutter(2, 5, 4,
+                    [&](std::span<const element_run> some, std::int64_t first, std::int64_t count) {
+                      groups.emplace_back(first, runs(some.begin(), some.end()));
+                      counts.push_back(count);
+                    });
   cutter.add({0, 7});
   cutter.add({100, 1});
   cutter.add({200, 1});
@@ -57,6 +60,7 @@ TEST(element_runs, are_cut_into_groups_of_limited_size) {
   EXPECT_EQ(groups[0], (std::pair<std::int64_t, runs>{0, {{0, 5}}}));
   EXPECT_EQ(groups[1], (std::pair<std::int64_t, runs>{5, {{20, 2}, {100, 1}}}));
   EXPECT_EQ(groups[2], (std::pair<std::int64_t, runs>{8, {{200, 1}}}));
+  EXPECT_EQ(counts, (std::vector<std::int64_t>{5, 3, 1}));
 }
 
 }  // namespace

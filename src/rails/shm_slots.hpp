@@ -15,7 +15,7 @@ namespace headway::rails {
 /// Shape:    `slots` slots for each process, zero at first. A slot has `lines` lines, and a bank of
 ///           many bytes behind a page for what describes them. When a stream has gone round in a
 ///           bank of this size, its first bytes have left the first caches of both cores, and are
-///           written again two to four times as fast (docs/decisions/0021).
+///           written again faster (docs/decisions/0021; bench/rails/node_copy.c).
 /// Threads:  every function any thread.
 /// Progress: never waits; `wake` enters the kernel where the peer sleeps.
 class shm_slots {

@@ -72,7 +72,7 @@ struct telling final : progress::ltask {
     if (auto* const notice = new (std::nothrow) given_up_notice(to, head))
       return notice->post(parts);
     base::log(base::severity::error,
-              "out of memory: rank {} is not told that a collective operation has failed", rank);
+              "out of memory: rank {} gets no notice that a collective operation has failed", rank);
   }
 
   exchange_parts& parts;
@@ -124,7 +124,7 @@ void exchange_parts::give_up(context& where, int tag) noexcept {
   if (!end_operation(where, where.self, tag)) return;
   if (auto* const task = new (std::nothrow) telling(where, tag)) return engine.submit(*task);
   base::log(base::severity::error,
-            "out of memory: no rank is told that a collective operation has failed");
+            "out of memory: no rank gets a notice that a collective operation has failed");
 }
 
 /// Ranks that were called with different counts may have chosen different algorithms. Then one

@@ -106,14 +106,14 @@ class strategy {
   [[nodiscard]] virtual bool collects() const noexcept { return true; }
 
   /// Whether a packet of `bytes`, behind which nothing waits, leaves in parts over several rails,
-  /// each given to its rail on another processor. Pieces as in `split`, for idle rails, the first
-  /// of them for `rail`, whose sender runs; each other one for one of `who`. 0: it leaves whole, as
-  /// without this function.
+  /// each given to its rail on another processor. Pieces as in `split`, for idle rails: the first
+  /// for `rail`, given to it by the calling sender, each other one by one of `threads`. 0: the
+  /// packet leaves whole, as without this function.
   [[nodiscard]] virtual std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
-                                        std::span<const rail_state> rails, const helpers& who,
+                                        std::span<const rail_state> rails, const helpers& threads,
                                         std::span<piece> pieces) const noexcept {
     static_cast<void>(bytes), static_cast<void>(rail), static_cast<void>(rails);
-    static_cast<void>(who), static_cast<void>(pieces);
+    static_cast<void>(threads), static_cast<void>(pieces);
     return 0;
   }
 };

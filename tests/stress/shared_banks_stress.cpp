@@ -10,16 +10,16 @@
 #include <chrono>
 #include <memory>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/exchange_transport.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/schedule_cache.hpp"
 #include "collectives/shared_banks.hpp"
-#include "tests/simulation/job.hpp"
 #include "tests/stress/plain_slots.hpp"
+#include "tests/stress/thread_ranks.hpp"
 
 namespace headway::collectives {
 namespace {
@@ -103,30 +103,17 @@ void run_all(team& t, progress::engine& engine) {
 }
 
 TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
-  for (const bool oversubscribed : {false, true}) {
-    simulation::job job({.processes = ranks,
-                         .time = simulation::time_source::machine,
-                         .points = progress::polling::automatic});
-    alignas(64) static std::array<plain_slots::bank_memory, ranks> memory;
-    for (auto& each : memory) each.fill(std::byte{0});
-    std::array<messages::context*, ranks> contexts;
-    for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0);
-    {
-      std::vector<std::jthread> threads;
-      for (std::uint32_t i = 0; i < ranks; ++i) {
-        threads.emplace_back([&, i] {
-          exchange_transport messages(job.messages(i), *contexts[i]);
-          team all(messages, static_cast<int>(i), ranks, oversubscribed);
-          plain_slots slots({}, memory);
-          const std::array processes{rails::peer_id{0}, rails::peer_id{1}, rails::peer_id{2}};
-          shared_banks banks(all, slots, processes, 0, bank_bytes);
-          all.memory.banks = &banks;
-          run_all(all, job.at(i).engine());
-        });
-      }
-    }
-    for (std::uint32_t i = 0; i < ranks; ++i) job.messages(i).close_context(contexts[i]);
-  }
+  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory;
+  for_each_thread_rank(
+      [] {
+        for (auto& each : memory) each.fill(std::byte{0});
+      },
+      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+        plain_slots slots({}, memory);
+        shared_banks banks(all, slots, processes, 0, bank_bytes);
+        all.memory.banks = &banks;
+        run_all(all, engine);
+      });
 }
 
 }  // namespace

@@ -11,14 +11,14 @@
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "collectives/collectives.hpp"
-#include "collectives/exchange_transport.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/shm_collective.hpp"
-#include "tests/simulation/job.hpp"
 #include "tests/stress/plain_slots.hpp"
+#include "tests/stress/thread_ranks.hpp"
 
 namespace headway::collectives {
 namespace {
@@ -75,32 +75,17 @@ void check_choice(team& all, shm_collective& slots) {
 }
 
 TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
-  for (const bool oversubscribed : {false, true}) {
-    simulation::job job({.processes = ranks,
-                         .time = simulation::time_source::machine,
-                         .points = progress::polling::automatic});
-    alignas(64) static std::array<plain_slots::lines_memory, ranks> memory;
-    memory = {};
-    std::array<messages::context*, ranks> contexts;
-    for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0);
-    {
-      std::vector<std::jthread> threads;
-      for (std::uint32_t i = 0; i < ranks; ++i) {
-        threads.emplace_back([&, i] {
-          exchange_transport messages(job.messages(i), *contexts[i]);
-          team all(messages, static_cast<int>(i), ranks, oversubscribed);
-          plain_slots lines(memory, {});
-          const std::array processes{rails::peer_id{0}, rails::peer_id{1}, rails::peer_id{2}};
-          const auto slots = shm_collective::open(all, &lines, job.at(i).engine(), processes);
-          ASSERT_NE(slots, nullptr);
-          exchange_all(*slots, i);
-          reduce_all(*slots, static_cast<int>(i));
-          check_choice(all, *slots);
-        });
-      }
-    }
-    for (std::uint32_t i = 0; i < ranks; ++i) job.messages(i).close_context(contexts[i]);
-  }
+  alignas(64) static std::array<plain_slots::lines_memory, ranks> memory;
+  for_each_thread_rank(
+      [] { memory = {}; },
+      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+        plain_slots lines(memory, {});
+        const auto slots = shm_collective::open(all, &lines, engine, processes);
+        ASSERT_NE(slots, nullptr);
+        exchange_all(*slots, static_cast<std::uint64_t>(all.rank));
+        reduce_all(*slots, all.rank);
+        check_choice(all, *slots);
+      });
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ int refuse_index(int index, std::size_t count) {
               count - 1);
 }
 
+/// Of a call about a registration's callback: an error code if there is no such callback.
+int check_callback(MPI_T_event_registration which, MPI_T_cb_safety level) HEADWAY_REQUIRES(lock) {
+  if (!is_open()) return refuse_closed();
+  const auto one = registered().find(which);
+  if (one == nullptr) return refuse_registration();
+  return is_safety_level(level) && one->has(level) ? MPI_SUCCESS : refuse_safety(level);
+}
+
 bool is_info(MPI_Info hints) { return hints == MPI_INFO_NULL || mpi::find<info>(hints) != nullptr; }
 int refuse_info() { return fail(MPI_T_ERR_INVALID, "an argument is no info object"); }
 
@@ -212,22 +220,14 @@ int t_event_register_callback(MPI_T_event_registration event_registration,
 int t_event_callback_set_info(MPI_T_event_registration event_registration,
                               MPI_T_cb_safety cb_safety, MPI_Info info) {
   const tools::section held;
-  if (!tools::is_open()) return tools::refuse_closed();
-  const auto one = tools::registered().find(event_registration);
-  if (one == nullptr) return tools::refuse_registration();
-  if (!tools::is_safety_level(cb_safety) || !one->has(cb_safety))
-    return tools::refuse_safety(cb_safety);
+  if (const int code = tools::check_callback(event_registration, cb_safety)) return code;
   return tools::is_info(info) ? MPI_SUCCESS : tools::refuse_info();
 }
 
 int t_event_callback_get_info(MPI_T_event_registration event_registration,
                               MPI_T_cb_safety cb_safety, MPI_Info* info_used) {
   const tools::section held;
-  if (!tools::is_open()) return tools::refuse_closed();
-  const auto one = tools::registered().find(event_registration);
-  if (one == nullptr) return tools::refuse_registration();
-  if (!tools::is_safety_level(cb_safety) || !one->has(cb_safety))
-    return tools::refuse_safety(cb_safety);
+  if (const int code = tools::check_callback(event_registration, cb_safety)) return code;
   if (info_used == nullptr) return tools::refuse_null();
   tools::give_no_hints(info_used);
   return MPI_SUCCESS;

@@ -17,8 +17,8 @@ namespace {
 using registration_ref = std::shared_ptr<event_registration>;
 using registrations = std::vector<registration_ref>;
 
-/// Who sees events: an immutable list, which is replaced. A thread that delivers an event keeps the
-/// list that it began with, and with it the registrations in it.
+/// The registrations that are called for events: an immutable list, which is replaced. A thread
+/// that delivers an event keeps the list that it began with, and with it the registrations in it.
 base::spinlock observers_lock;  // taken under `lock`
 std::shared_ptr<const registrations> observers HEADWAY_GUARDED_BY(observers_lock);
 

@@ -22,9 +22,9 @@ std::size_t parallel::split(const remainder& what, std::uint64_t now_ns,
 }
 
 std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
-                          std::span<const rail_state> rails, const helpers& who,
+                          std::span<const rail_state> rails, const helpers& threads,
                           std::span<piece> pieces) const noexcept {
-  if (who.idle == 0 || bytes < 2 * part_bytes_min || !rails[rail].profile) return 0;
+  if (threads.idle == 0 || bytes < 2 * part_bytes_min || !rails[rail].profile) return 0;
   std::array<std::uint32_t, rails_per_peer_max> names;
   std::size_t count = 0;
   names[count++] = rail;
@@ -34,7 +34,7 @@ std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
   const auto others = std::span(names).first(count).subspan(1);
   std::ranges::stable_sort(others, {},
                            [&](std::uint32_t i) { return rails[i].profile->eager.ns_for(bytes); });
-  count = 1 + std::min(others.size(), who.idle);
+  count = 1 + std::min(others.size(), threads.idle);
   std::array<sampling::way, rails_per_peer_max> ways;
   const auto now_ns = base::now_ns();
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,8 +43,9 @@ std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
     ways[i] = {.time = &r.profile->eager, .busy_ns = static_cast<double>(busy_ns)};
   }
   std::array<std::uint64_t, rails_per_peer_max> shares;
-  if (!sampling::cutting_pays(std::span(ways).first(count), bytes, static_cast<double>(who.wake_ns),
-                              std::span(shares).first(count), part_bytes_min))
+  if (!sampling::cutting_pays(std::span(ways).first(count), bytes,
+                              static_cast<double>(threads.wake_ns), std::span(shares).first(count),
+                              part_bytes_min))
     return 0;
   std::uint64_t offset = 0;
   std::size_t written = 0;

@@ -22,7 +22,7 @@ class parallel final : public strategy {
                                   std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
   [[nodiscard]] std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
-                                std::span<const rail_state> rails, const helpers& who,
+                                std::span<const rail_state> rails, const helpers& threads,
                                 std::span<piece> pieces) const noexcept override;
 };
 

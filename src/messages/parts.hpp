@@ -51,8 +51,9 @@ struct exchange_parts final : packets::receiver {
   void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                bool given_up) noexcept;
   /// The rest of `deliver`, for a message that does not fill `r.memory`, or is scattered there.
-  void deliver_otherwise(request& r, int source, int tag, std::span<const std::byte> payload,
-                         bool given_up) noexcept;
+  [[gnu::noinline]] void deliver_otherwise(request& r, int source, int tag,
+                                           std::span<const std::byte> payload,
+                                           bool given_up) noexcept;
   /// Fetches for `r` what a request to send has announced.
   void accept(packets::peer& from, request& r, const rts& announced) noexcept;
   void begin_receive(request& r) noexcept;

@@ -53,7 +53,7 @@ void exchange::close_context(context* where) noexcept {
 
 void exchange::use_expectation(context& where,
                                bool (*expects)(const void* owner, int source) noexcept) noexcept {
-  where.expects = expects;
+  where.expects.store(expects, std::memory_order_relaxed);
 }
 
 void exchange::use_members(context& where) noexcept {

@@ -19,9 +19,10 @@ void peer_state::reached_over(const single_rail::way& over, const settings& chos
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {
-  constexpr std::size_t ring_bytes_min = 256 * 1024;  // several frames of the largest size
+  // several frames of the largest size; and what the rails of a node have under way
+  constexpr std::size_t ring_bytes_min = 256 * 1024, ring_bytes_max = 1024 * 1024;
   credits_.open(chosen.credit_bytes());
-  const auto ring_bytes = std::max<std::size_t>(credits_.limit(), ring_bytes_min);
+  const auto ring_bytes = std::clamp<std::size_t>(credits_.limit(), ring_bytes_min, ring_bytes_max);
   own_ = std::make_unique<packets::bundle>(static_cast<bundle_owner&>(*this), id(), set, scheduler_,
                                            credits_, services_.engine, ring_bytes);
   return *own_;

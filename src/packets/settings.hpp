@@ -13,7 +13,7 @@ struct settings {
   /// Of the job at its start: they share the memory for eager messages.
   std::size_t processes = 1;
   std::int64_t eager_memory_bytes = 256 << 20;      ///< HEADWAY_EAGER_MEMORY
-  std::int64_t eager_peer_bytes_max = 1 << 20;      ///< HEADWAY_EAGER_PEER
+  std::int64_t eager_peer_bytes_max = 8 << 20;      ///< HEADWAY_EAGER_PEER
   std::size_t rails_per_peer = rails_per_peer_max;  ///< HEADWAY_RAILS_PER_PEER
   std::uint64_t cut_off_ns = 600'000'000'000;       ///< HEADWAY_CUT_OFF_MS
   bool replay_single = false;                       ///< HEADWAY_REPLAY=always

@@ -55,8 +55,15 @@ void get_choice::learn(row& r, bool overlap) noexcept {
   r.chosen = r.ended = 0;
   const way faster = r.cost[0] < r.cost[1] ? way::put : way::get;
   const way slower = faster == way::put ? way::get : way::put;
-  if (r.rows < 6) r.now = r.rows % 2 == 0 ? way::get : way::put;
-  else r.now = r.rows % retry_period == 0 ? slower : faster;
+  if (r.rows < first_rows) {
+    r.now = r.rows % 2 == 0 ? way::get : way::put;
+  } else if (r.rows < r.retry_at) {
+    r.now = faster;
+  } else {
+    r.now = slower;
+    r.retry_period = std::min(2 * r.retry_period, retry_period_max);
+    r.retry_at = r.rows + 1 + r.retry_period;
+  }
 }
 
 }  // namespace headway::packets

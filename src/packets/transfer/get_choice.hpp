@@ -19,8 +19,11 @@ namespace headway::packets {
 class get_choice {
  public:
   enum class way : std::uint8_t { put, get };
-  static constexpr std::uint32_t row_length = 8;     ///< messages for one figure
-  static constexpr std::uint32_t retry_period = 64;  ///< rows until the slower way is tried
+  static constexpr std::uint32_t row_length = 8;  ///< messages for one figure
+  static constexpr std::uint32_t first_rows = 6;  ///< alternate between the two ways
+  /// Rows until the slower way is tried again: twice as many each time, because the first rows of a
+  /// process meet cold caches and page faults, which may make the faster way look like the slower.
+  static constexpr std::uint32_t retry_period_min = 2, retry_period_max = 64;
   /// a larger one would occupy a polling thread
   static constexpr std::uint64_t get_bytes_max = 1 << 20;
 
@@ -45,6 +48,8 @@ class get_choice {
     std::array<std::uint64_t, row_length> samples{};  // the same, of the messages in this row
     std::uint64_t last_end_ns = 0;
     std::uint32_t rows = 0;
+    std::uint32_t retry_period = retry_period_min;
+    std::uint32_t retry_at = first_rows + retry_period_min;  // rows
   };
   static constexpr std::size_t class_count = 8;  // the first has no lower bound
   static constexpr int first_class_bits = 13;    // 4 to 8 KiB

@@ -21,6 +21,7 @@ void receive_channel::begin(const context& given) noexcept {
   c_ = given;
   std::destroy_at(&reader_);
   std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
+  map_now(given.slot.ring, given.shape.ring_bytes);
   gets_.begin(given.slot, given.shape.piece_bytes);
   given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
 }
@@ -147,6 +148,8 @@ void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
     break_off("a large payload is announced wrongly");
     return;
   }
+  if (announced_ == 0)  // the sender has reserved them
+    map_now(c_.slot.pieces, std::size_t{c_.shape.piece_bytes} * c_.shape.piece_count);
   t = {.notice = notice, .missing = notice.bytes};
   if (notice.places != 0) lend(t);
   ++announced_;

@@ -375,7 +375,22 @@ void attachment::ring_bell() const noexcept {
 bool attachment::reserve(const std::byte* begin, std::size_t bytes) noexcept {
   owned_fd again;
   const int fd = file(again);
-  return fd >= 0 && reserve_range(fd, static_cast<std::size_t>(begin - memory_->base()), bytes);
+  const auto offset = static_cast<std::size_t>(begin - memory_->base());
+  if (fd < 0 || !reserve_range(fd, offset, bytes)) return false;
+  map_now(memory_->base() + offset, bytes);
+  return true;
+}
+
+std::optional<std::size_t> capacity_of(const std::string& directory) noexcept {
+  struct statvfs about{};
+  if (statvfs(directory.c_str(), &about) != 0 || about.f_blocks == 0) return std::nullopt;
+  return std::size_t{about.f_blocks} * about.f_frsize;
+}
+
+void map_now(std::byte* begin, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  static_cast<void>(madvise(begin, bytes, MADV_POPULATE_WRITE));
+#endif
 }
 
 bool attachment::reserve_or_say(const std::byte* begin, std::size_t bytes) noexcept {

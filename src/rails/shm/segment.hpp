@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -164,6 +165,14 @@ class attachment {
   slot_view slot_;
   std::uint32_t index_ = 0;
 };
+
+/// The size of the file system that holds `directory`: the same for all processes that can use each
+/// other's segments. Nothing: it has no limit, or reports none.
+[[nodiscard]] std::optional<std::size_t> capacity_of(const std::string& directory) noexcept;
+
+/// Makes the kernel map these whole pages of a segment now, in one call, not each one where it is
+/// first used. A hint: kernels before 5.14 do not.
+void map_now(std::byte* begin, std::size_t bytes) noexcept;
 
 /// Removes segments and bells of this user in `directory` whose owners are dead, except those whose
 /// names begin with `kept`: processes of a job that start together need not check each other.

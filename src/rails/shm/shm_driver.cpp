@@ -38,6 +38,13 @@ std::uint32_t sharers_of(std::uint32_t size) {
   return std::min(size, std::max(2 * std::thread::hardware_concurrency(), least));
 }
 
+// Lines that still lie in the reader's caches are slow to write again, so rings, and the buffers of
+// large payloads, are larger than a core's second cache where the number of processes permits:
+// docs/decisions/0026-large-rings.md
+constexpr std::uint32_t rings_bytes = 4 * 1024 * 1024;  // of a process, for all its peers
+constexpr std::uint32_t ring_bytes_least = 64 * 1024;
+constexpr std::uint32_t piece_bytes_least = 16 * 1024;
+
 std::uint32_t chosen(std::uint32_t value, std::uint32_t otherwise, std::uint32_t least) {
   return value == 0 ? otherwise : std::bit_ceil(std::max(value, least));
 }
@@ -47,14 +54,30 @@ std::uint32_t chosen(std::uint32_t value, std::uint32_t otherwise, std::uint32_t
 shm_driver::shm_driver(config given)
     : memory_(links_, given.how.large), config_(std::move(given)) {}
 
-geometry shm_driver::shape_for(std::uint32_t size, const settings& how) {
+geometry shm_driver::shape_for(std::uint32_t size, const settings& how,
+                               std::optional<std::size_t> capacity) {
   geometry g{.slot_count = std::min(size, slots_max)};
-  const int step = size <= 8 ? 0 : size <= 32 ? 1 : 2;
-  g.ring_bytes = chosen(how.ring_bytes, 128u * 1024 >> step, 4 * page_bytes);
-  g.piece_bytes = chosen(how.piece_bytes, 32u * 1024 >> (step > 0), page_bytes);
-  // The buffers of few processes fill a core's second cache: see shm_slots::bank_bytes.
-  g.piece_count = std::min(chosen(how.piece_count, 32u >> step, 2), pieces_max);
+  const std::uint32_t ring = rings_bytes / std::bit_ceil(std::clamp(size, 2u, slots_max));
+  g.ring_bytes = chosen(how.ring_bytes, std::max(ring, ring_bytes_least), 4 * page_bytes);
+  const std::uint32_t piece_kib = size <= 2 ? 64 : size <= 8 ? 32 : 16;
+  g.piece_bytes = chosen(how.piece_bytes, piece_kib * 1024, page_bytes);
+  const std::uint32_t pieces = size <= 8 ? 32 : size <= 32 ? 16 : 8;
+  g.piece_count = std::min(chosen(how.piece_count, pieces, 2), pieces_max);
+  // By the capacity, not by what is free now, because all processes have to send packets of the
+  // same length.
+  const std::size_t sharers = sharers_of(size);
+  const auto too_large = [&] {
+    const auto peers = std::min<std::size_t>(sharers - 1, g.slot_count);
+    return capacity && sharers * (head_bytes + peers * g.slot_bytes()) > *capacity / 2;
+  };
+  while (how.ring_bytes == 0 && g.ring_bytes > ring_bytes_least && too_large()) g.ring_bytes /= 2;
+  while (how.piece_bytes == 0 && g.piece_bytes > piece_bytes_least && too_large())
+    g.piece_bytes /= 2;
   return g;
+}
+
+std::size_t shm_driver::eager_bytes_for(const geometry& shape) {
+  return std::min<std::size_t>(64 * 1024, shape.ring_bytes / 16);
 }
 
 base::result<std::vector<std::byte>> shm_driver::open() {
@@ -63,15 +86,16 @@ base::result<std::vector<std::byte>> shm_driver::open() {
   const segment_options options{.directory = config_.how.directory,
                                 .name = fmt::format("{}{}", job_prefix(config_), rank),
                                 .sharers = sharers_of(config_.size),
-                                .shape = shape_for(std::max(config_.size, 1u), config_.how)};
+                                .shape = shape_for(std::max(config_.size, 1u), config_.how,
+                                                   capacity_of(config_.how.directory))};
   sweep(options.directory, job_prefix(config_));
   auto made = segment::create(options);
   if (!made) return std::unexpected(made.error());
   enlisted_ = process_fences::enlist();
   limits_ = {.name = "shm",
              .header_bytes_max = header_bytes_max,
-             .eager_bytes_max = options.shape.ring_bytes / 8,
-             .inline_bytes_max = options.shape.ring_bytes / 8,
+             .eager_bytes_max = eager_bytes_for(options.shape),
+             .inline_bytes_max = eager_bytes_for(options.shape),
              .poll_cost_ns = 5,
              .latency_ns = 150,
              .wakes = true};

@@ -42,8 +42,8 @@ struct config {
 /// in this process's segment: it is received also if the peer has left, or died, before `connect`.
 ///
 /// Shape:    less than a byte for a peer that was never met. For a pair of ranks, allocated on
-///           first use: ring and pieces as in `shape_for`, by the number of processes: 128 KiB and
-///           512 KiB up to 8, 32 KiB and 128 KiB beyond 32.
+///           first use: ring and pieces as in `shape_for`, by the number of processes: 2 MiB each
+///           for 2, 512 KiB and 1 MiB for 8, 64 KiB and 128 KiB beyond 32.
 /// Threads:  as the contract says. While both ends are awake no call enters the kernel.
 /// Progress: never waits; `close` up to a second for what was posted.
 /// Errors:   a peer's death is detected by its lock on its segment file and by its pidfd. What
@@ -69,8 +69,12 @@ class shm_driver final : public driver {
   [[nodiscard]] shm_slots* slots() noexcept override;
   void close() noexcept override;
 
-  /// The sizes of a segment for so many processes, as far as the settings leave them open.
-  [[nodiscard]] static geometry shape_for(std::uint32_t size, const settings& how = {});
+  /// The sizes of a segment for so many processes on a file system of this capacity, as far as the
+  /// settings leave them open.
+  [[nodiscard]] static geometry shape_for(std::uint32_t size, const settings& how = {},
+                                          std::optional<std::size_t> capacity = {});
+  /// The longest payload of a packet in a segment of this shape.
+  [[nodiscard]] static std::size_t eager_bytes_for(const geometry& shape);
 
  private:
   static constexpr std::size_t header_bytes_max = 128;

@@ -202,12 +202,29 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
 }
 
 TEST(shm_shape, shrinks_as_processes_get_more) {
-  EXPECT_EQ(shm_driver::shape_for(2).ring_bytes, 128u * 1024);
-  EXPECT_EQ(shm_driver::shape_for(16).ring_bytes, 64u * 1024);
-  EXPECT_EQ(shm_driver::shape_for(64).ring_bytes, 32u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(2).ring_bytes, 2048u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(16).ring_bytes, 256u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(64).ring_bytes, 64u * 1024);
   EXPECT_EQ(shm_driver::shape_for(100'000).slot_count, slots_max);
   for (const std::uint32_t n : {1u, 2u, 8u, 9u, 33u, 5000u})
     EXPECT_TRUE(shm_driver::shape_for(n).sane());
+}
+
+TEST(shm_shape, fits_into_a_small_file_system) {
+  const auto small = shm_driver::shape_for(2, {}, 600 * 1024);
+  EXPECT_EQ(small.ring_bytes, 64u * 1024);
+  EXPECT_EQ(small.piece_bytes, 16u * 1024);
+  EXPECT_EQ(shm_driver::shape_for(2, {}, 64 << 20), shm_driver::shape_for(2));
+  const settings chosen{.ring_bytes = 1 << 20};
+  EXPECT_EQ(shm_driver::shape_for(2, chosen, 600 * 1024).ring_bytes, 1u << 20);
+}
+
+TEST(shm_shape, a_ring_holds_several_of_its_longest_packets) {
+  for (const std::uint32_t bytes : {16u * 1024, 128u * 1024, 2048u * 1024, 1u << 24}) {
+    const auto shape = shm_driver::shape_for(2, {.ring_bytes = bytes});
+    EXPECT_GE(shape.ring_bytes, 16 * shm_driver::eager_bytes_for(shape));
+    EXPECT_LE(shm_driver::eager_bytes_for(shape), 64u * 1024);
+  }
 }
 
 }  // namespace

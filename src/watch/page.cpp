@@ -1,5 +1,6 @@
 #include "watch/page.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -62,10 +63,11 @@ std::vector<const page_row*> page_image::of(std::string_view kind) const {
 }
 
 base::result<page> page::make() {
-  const int descriptor = memfd_create(page_file::name, MFD_CLOEXEC);
+  const int descriptor = memfd_create(page_file::name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return base::failed_errno("make the page of statistics", errno);
   void* memory = MAP_FAILED;
-  if (ftruncate(descriptor, static_cast<off_t>(page_file::bytes)) == 0)
+  if (ftruncate(descriptor, static_cast<off_t>(page_file::bytes)) == 0 &&
+      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
     memory = mmap(nullptr, page_file::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) {
     auto fault = base::failed_errno("map the page of statistics", errno);

@@ -52,7 +52,7 @@ struct page_image {
 /// The layout of a page as other processes read it: a seqlock (base/seqlock.hpp) in an anonymous
 /// file.
 struct page_file {
-  static constexpr const char* name = "headway-statistics-2";  // the number is the layout's version
+  static constexpr const char* name = "headway-statistics-3";  // the number is the layout's version
   static constexpr std::size_t image_words = sizeof(page_image) / sizeof(std::uint64_t);
   static constexpr std::size_t bytes = sizeof(std::uint64_t) * (1 + image_words);
   static_assert(sizeof(page_image) % sizeof(std::uint64_t) == 0);
@@ -60,7 +60,7 @@ struct page_file {
 
 /// Publishes a page_image to other processes of the same user, in an anonymous file (memfd) that
 /// they map. A reader finds it among the process's open files, and it vanishes with the process
-/// however that ends.
+/// however that ends. The file is sealed: it cannot be made shorter while a reader has it mapped.
 /// Shape:    a sequence number, then the words of a page_image.
 /// Threads:  one writes; any thread of any process reads, see base/seqlock.hpp.
 /// Progress: `write` never waits; a reader repeats while a write is under way.
@@ -79,6 +79,10 @@ class page {
   int descriptor_;
   word* words_;
 };
+
+/// Makes what another process has written safe to show: counts are bounded, texts end, and what a
+/// terminal would take for a command is '?'.
+void make_safe(page_image& image) noexcept;
 
 /// The pages of a process: one for each copy of the library in it, at least one.
 /// Errors:   `unsupported` when it publishes nothing, `system` when it does not exist or may not be

@@ -27,19 +27,20 @@ constexpr int tries_max = 1000;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
 
-/// Copies an image; false if a write was under way. The other process is not trusted: counts are
-/// bounded here.
+template <std::size_t size>
+void make_text(std::array<char, size>& text) noexcept {
+  constexpr char first = ' ', last = '~';  // of ASCII's printable characters
+  text.back() = '\0';
+  for (char& c : text)
+    if (c != '\0' && (c < first || c > last)) c = '?';
+}
+
+/// Copies an image; false if a write was under way.
 bool copy_out(const std::atomic<std::uint64_t>* words, page_image& into) noexcept {
   std::array<std::uint64_t, page_file::image_words> copy{};
   if (!base::seqlock_read(words, copy.data(), page_file::image_words)) return false;
   std::memcpy(static_cast<void*>(&into), copy.data(), sizeof into);
-  into.row_count = std::min<std::uint64_t>(into.row_count, page_image::rows_max);
-  for (auto& row : into.rows) {
-    row.cell_count = std::min<std::uint64_t>(row.cell_count, page_row::cells_max);
-    row.kind.back() = row.name.back() = '\0';
-    for (auto& cell : row.cells) cell.name.back() = '\0';
-  }
-  into.program.back() = '\0';
+  make_safe(into);
   return true;
 }
 
@@ -47,6 +48,10 @@ base::result<page_image> read_from(int descriptor, pid_t process) {
   struct stat found{};
   if (fstat(descriptor, &found) != 0 || static_cast<std::size_t>(found.st_size) < page_file::bytes)
     return base::failed(base::fault_kind::system, "its statistics are cut short");
+  // An access behind the end of a file that was made shorter raises a signal.
+  const int seals = fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    return base::failed(base::fault_kind::unsupported, "its statistics may be cut short");
   void* const memory = mmap(nullptr, page_file::bytes, PROT_READ, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) return base::failed_errno("map its statistics", errno);
   page_image image;
@@ -87,6 +92,17 @@ base::result<page_image> read_page(const std::filesystem::path& path, pid_t proc
 }
 
 }  // namespace
+
+void make_safe(page_image& image) noexcept {
+  image.row_count = std::min<std::uint64_t>(image.row_count, page_image::rows_max);
+  make_text(image.program);
+  for (auto& row : image.rows) {
+    row.cell_count = std::min<std::uint64_t>(row.cell_count, page_row::cells_max);
+    make_text(row.kind);
+    make_text(row.name);
+    for (auto& cell : row.cells) make_text(cell.name);
+  }
+}
 
 base::result<std::vector<page_image>> read_pages(pid_t process) {
   std::error_code fault;

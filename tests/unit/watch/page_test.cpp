@@ -1,6 +1,7 @@
 #include "watch/page.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +71,35 @@ TEST(page, of_each_copy_of_the_library_in_a_process_is_seen) {
   const auto seen = read_pages(getpid());
   ASSERT_TRUE(seen) << seen.error().text;
   EXPECT_EQ(seen->size(), 2u);
+}
+
+TEST(page, shows_no_commands_to_the_terminal) {
+  auto made = page::make();
+  ASSERT_TRUE(made);
+  auto image = image_of(1);
+  image.program.fill('\033');
+  image.rows[0].name[4] = '\n';
+  image.rows[0].cells[0].name[1] = '\x9b';
+  image.row_count = image.rows[0].cell_count = ~std::uint64_t{0};
+  made->write(image);
+  const auto seen = read_pages(getpid());
+  ASSERT_TRUE(seen) << seen.error().text;
+  const auto& safe = seen->front();
+  EXPECT_EQ(std::string(safe.program.data()), std::string(safe.program.size() - 1, '?'));
+  EXPECT_STREQ(safe.rows[0].name.data(), "core?3");
+  EXPECT_STREQ(safe.rows[0].cells[0].name.data(), "h?ts");
+  EXPECT_EQ(safe.row_count, page_image::rows_max);
+  EXPECT_EQ(safe.rows[0].cell_count, page_row::cells_max);
+}
+
+TEST(page, that_its_owner_could_make_shorter_is_not_read) {
+  const int file = memfd_create(page_file::name, MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(ftruncate(file, page_file::bytes), 0);
+  const auto seen = read_pages(getpid());
+  close(file);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().text, "its statistics may be cut short");
 }
 
 TEST(page, of_no_process_is_a_fault_of_the_system) {

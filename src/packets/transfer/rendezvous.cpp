@@ -151,10 +151,10 @@ std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
   into.left = left;
   into.held_ = true;
   const auto number = landings_.insert(into, [&](std::uint32_t given) { into.number_ = given; });
-  const auto shown =
-      state_of(into).memory().expose({.bytes = into.memory,
-                                      .who = rails::process_set::only(into.with->id()),
-                                      .token = token_of(number, 0)});
+  into.shown_by_ = &state_of(into).memory();
+  const auto shown = into.shown_by_->expose({.bytes = into.memory,
+                                             .who = rails::process_set::only(into.with->id()),
+                                             .token = token_of(number, 0)});
   if (shown) {
     into.shown_ = *shown;
     return number;
@@ -171,7 +171,7 @@ transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, boo
   });
   if (!mine) return nullptr;
   auto& t = static_cast<transfer&>(*mine);
-  state_of(t).memory().withdraw(t.shown_);
+  t.shown_by_->withdraw(t.shown_);
   return &t;
 }
 
@@ -193,7 +193,7 @@ void rendezvous::cts_sent(send_item& item, bool well) noexcept {
   auto& t = static_cast<transfer&>(item);
   const auto free = [](landing& one) { return !static_cast<transfer&>(one).held_; };
   if (!of(t).landings_.take_if(t.number_, free)) return;
-  state_of(t).memory().withdraw(t.shown_);
+  t.shown_by_->withdraw(t.shown_);
   end(t, false);
 }
 
@@ -238,7 +238,7 @@ void rendezvous::landed(std::uint64_t token, std::uint64_t bytes) noexcept {
 
 void rendezvous::finish(landing& whole) noexcept {
   auto& t = static_cast<transfer&>(whole);
-  state_of(t).memory().withdraw(t.shown_);
+  t.shown_by_->withdraw(t.shown_);
   end(t, true);
 }
 
@@ -267,7 +267,7 @@ transfer* rendezvous::withdraw(std::uint32_t preposted_number) noexcept {
   landing* const found = landings_.take(preposted_number);
   if (!found) return nullptr;
   auto& t = static_cast<transfer&>(*found);
-  state_of(t).memory().withdraw(t.shown_);
+  t.shown_by_->withdraw(t.shown_);
   return &t;
 }
 
@@ -299,7 +299,7 @@ void rendezvous::lost(peer_state& whom) noexcept {
     return !some.divided && ours(static_cast<const transfer&>(some));
   })) {
     auto& t = static_cast<transfer&>(*one);
-    whom.memory().withdraw(t.shown_);
+    t.shown_by_->withdraw(t.shown_);
     end(t, false);
   }
 }

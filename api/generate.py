@@ -6,6 +6,8 @@
     generated/mpi/exports.map            the linker's version script
     generated/mpi/function_list.cpp      for `headway info --mpi`
     generated/mpi/abi_values.inc, abi_names.txt   for the tests
+    generated/fortran/entries_CHAPTER.cpp, exports.map   entry points that Fortran calls
+    include/mpif.h, share/headway/fortran/mpi.f90, mpi_f08.f90   the Fortran interfaces
 
 Which functions are implemented is read from the declarations in src/mpi/*/*_calls.hpp. The three
 forms of a collective are made of the struct of its arguments in collective_calls.hpp, those of a
@@ -20,6 +22,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 import entries  # noqa: E402
+import fortran  # noqa: E402
+import fortran_entries  # noqa: E402
+import fortran_modules  # noqa: E402
 import header  # noqa: E402
 import table  # noqa: E402
 
@@ -49,10 +54,10 @@ def read_calls(folder):
     return calls, headers
 
 
-def chapters(functions):
+def chapters(functions, chapter=lambda function: function.chapter):
     made = {}
     for function in functions:
-        made.setdefault(function.chapter, []).append(function)
+        made.setdefault(chapter(function), []).append(function)
     return made
 
 
@@ -60,11 +65,15 @@ def all_names(functions):
     return [f"MPI_{f.name}{suffix}" for f in functions for suffix, _ in f.forms()]
 
 
+def version_script(names):
+    lines = "".join(f"    {name};\n" for name in names)
+    return "{\n  global:\n" + lines + "  local: *;\n};\n"
+
+
 def exports(functions):
-    names = all_names(functions)
-    lines = [f"    {prefix}{name};" for name in names for prefix in ("", "P")]
-    lines.append("    headway_endpoint_table;")  # for libheadway.so in the same process
-    return "{\n  global:\n" + "\n".join(lines) + "\n  local: *;\n};\n"
+    names = [f"{prefix}{name}" for name in all_names(functions) for prefix in ("", "P")]
+    names.append("headway_endpoint_table")  # for libheadway.so in the same process
+    return version_script(names)
 
 
 def function_list(functions, calls):
@@ -86,6 +95,25 @@ def abi_values(constants):
     return "".join(f"HEADWAY_VALUE({c.name}, {c.value})\n" for c in constants)
 
 
+def fortran_outputs(calls_folder, constants):
+    bindings = fortran.read_bindings(HERE)
+    text = pathlib.Path(calls_folder, "fortran/special.hpp").read_text()
+    special = set(re.findall(r"^int (\w+)\(", text, re.M))
+    names = fortran_entries.names(bindings, special) + fortran_entries.BY_HAND
+    made = {
+        "include/mpif.h": fortran_modules.write_mpif(bindings, constants),
+        "share/headway/fortran/mpi.f90": fortran_modules.write_mpi(bindings, constants),
+        "share/headway/fortran/mpi_f08.f90":
+            fortran_modules.write_f08(bindings, constants, table.read_types(HERE)),
+        "generated/fortran/exports.map": version_script(names),
+        "generated/fortran/names.txt": "\n".join(sorted(names)) + "\n",
+    }
+    for chapter, members in chapters(bindings, lambda b: b.function.chapter).items():
+        made[f"generated/fortran/entries_{chapter}.cpp"] = (
+            fortran_entries.write_entries(chapter, members, special))
+    return made
+
+
 def outputs(calls_folder):
     functions = table.read_functions(HERE)
     constants = table.read_constants(HERE)
@@ -104,7 +132,7 @@ def outputs(calls_folder):
     for chapter, members in chapters(functions).items():
         text = entries.write_entries(chapter, members, calls, headers)
         made[f"generated/mpi/entries_{chapter}.cpp"] = text
-    return made
+    return made | fortran_outputs(calls_folder, constants)
 
 
 def main():

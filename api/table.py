@@ -102,7 +102,7 @@ def _parameter(text, where):
     return Parameter(kind.strip(), name, array, what, condition or "")
 
 
-def _function(line, chapter):
+def parse_function(line, chapter):
     found = re.fullmatch(r"(?:(\w+) )?(\w+)\((.*)\)((?: [+\w]+)*)", line)
     if not found:
         raise ValueError(f"{chapter}: '{line}'")
@@ -135,7 +135,7 @@ def read_functions(folder):
                 lines[-1] += " " + text.strip()
             else:
                 lines.append(text)
-        functions += [_function(line, path.stem) for line in lines]
+        functions += [parse_function(line, path.stem) for line in lines]
     return functions
 
 

@@ -1,15 +1,21 @@
 # Compiler wrappers, pkg-config files and the rules of installation. The build tree and an installed
 # prefix have the same folders bin, lib and include, and use relative paths between them.
 
-# headway_wrapper(NAME LANGUAGE OPTION VARIABLE "compilers" ALIASES name…)
+# headway_wrapper(NAME LANGUAGE OPTION VARIABLE "compilers" ALIASES name… [LIBRARIES options]
+#                 [MODULES folder])
 # Makes a compiler wrapper for the build tree, and one for the folders of the installed prefix.
+# MODULES: the folder, relative to the prefix, with the program that makes Fortran's modules.
 function(headway_wrapper name language option variable compilers)
-  cmake_parse_arguments(WRAPPER "" "" "ALIASES" ${ARGN})
+  cmake_parse_arguments(WRAPPER "" "LIBRARIES;MODULES" "ALIASES" ${ARGN})
   set(WRAPPER_NAME ${name})
   set(WRAPPER_LANGUAGE ${language})
   set(WRAPPER_OPTION ${option})
   set(WRAPPER_VARIABLE ${variable})
   set(WRAPPER_COMPILERS ${compilers})
+  if(NOT WRAPPER_LIBRARIES)
+    set(WRAPPER_LIBRARIES -lmpi_abi)
+  endif()
+  set(modules ${WRAPPER_MODULES})
   set(template ${PROJECT_SOURCE_DIR}/tools/wrappers/mpicompiler.in)
   set(mode FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
            WORLD_READ WORLD_EXECUTE)
@@ -17,12 +23,20 @@ function(headway_wrapper name language option variable compilers)
   file(RELATIVE_PATH WRAPPER_INCLUDE ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${HEADWAY_BUILT_INCLUDE})
   file(RELATIVE_PATH WRAPPER_LIB ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
                                  ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  if(modules)
+    file(RELATIVE_PATH WRAPPER_MODULES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                                       ${CMAKE_BINARY_DIR}/${modules}/fortran_modules)
+  endif()
   configure_file(${template} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} @ONLY ${mode})
 
   set(root /x)  # any prefix: only the relative path between the folders matters
   file(RELATIVE_PATH WRAPPER_INCLUDE ${root}/${CMAKE_INSTALL_BINDIR}
                                      ${root}/${CMAKE_INSTALL_INCLUDEDIR})
   file(RELATIVE_PATH WRAPPER_LIB ${root}/${CMAKE_INSTALL_BINDIR} ${root}/${CMAKE_INSTALL_LIBDIR})
+  if(modules)
+    file(RELATIVE_PATH WRAPPER_MODULES ${root}/${CMAKE_INSTALL_BINDIR}
+                                       ${root}/${modules}/fortran_modules)
+  endif()
   configure_file(${template} ${CMAKE_BINARY_DIR}/installed/${name} @ONLY ${mode})
   install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
   headway_aliases(${name} ${WRAPPER_ALIASES})
@@ -42,20 +56,36 @@ set(HEADWAY_BUILT_INCLUDE ${CMAKE_BINARY_DIR}/include)  # mpi.h is generated the
 headway_wrapper(mpicc C cc HEADWAY_CC "cc gcc clang" ALIASES mpicc_abi)
 headway_wrapper(mpicxx C++ cxx HEADWAY_CXX "c++ g++ clang++" ALIASES mpic++ mpiCC mpicxx_abi)
 
+set(HEADWAY_FORTRAN_SOURCES share/headway/fortran)  # where api/generate.py puts the modules
+configure_file(${PROJECT_SOURCE_DIR}/tools/wrappers/fortran_modules.in
+               ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES}/fortran_modules @ONLY
+               FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                                WORLD_READ WORLD_EXECUTE)
+headway_wrapper(mpifort Fortran fc HEADWAY_FC "gfortran flang-new flang-new-19 flang"
+                LIBRARIES "-lmpifort_abi -lmpi_abi" MODULES ${HEADWAY_FORTRAN_SOURCES}
+                ALIASES mpif77 mpif90 mpifort_abi)
+
 file(RELATIVE_PATH HEADWAY_ROOT_FROM_PC /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 string(REGEX REPLACE "/$" "" HEADWAY_ROOT_FROM_PC "${HEADWAY_ROOT_FROM_PC}")
-configure_file(${PROJECT_SOURCE_DIR}/cmake/headway-mpi.pc.in
-               ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc @ONLY)
+foreach(name headway-mpi headway-mpi-fortran)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+                 ${CMAKE_BINARY_DIR}/installed/${name}.pc @ONLY)
+endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
+              ${CMAKE_BINARY_DIR}/installed/headway-mpi-fortran.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(${PROJECT_SOURCE_DIR}/cmake/install_progress.cmake)
 include(${PROJECT_SOURCE_DIR}/cmake/install_endpoints.cmake)
 
-install(TARGETS mpi_abi mpiexec headway RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+install(TARGETS mpi_abi mpifort_abi mpiexec headway RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
                                         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 headway_aliases(mpiexec mpirun)
-install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h ${HEADWAY_BUILT_INCLUDE}/mpif.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(fortran ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES})
+install(FILES ${fortran}/mpi.f90 ${fortran}/mpi_f08.f90 DESTINATION ${HEADWAY_FORTRAN_SOURCES})
+install(PROGRAMS ${fortran}/fortran_modules DESTINATION ${HEADWAY_FORTRAN_SOURCES})
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")

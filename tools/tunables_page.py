@@ -39,7 +39,8 @@ def page(build):
     environment = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
     command = [pathlib.Path(build, "bin", "headway"), "info", "--json"]
     output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return HEAD + "".join(row(one) for one in json.loads(output.stdout)["tunables"])
+    tunables = sorted(json.loads(output.stdout)["tunables"], key=lambda one: one["name"])
+    return HEAD + "".join(row(one) for one in tunables)
 
 
 def main(build, check=False):

@@ -50,6 +50,8 @@ METRICS = {
     "matching": Metric(("case", "depth"), "median_ns", "ns a message, median"),
     "one_sided": Metric(("operation", "bytes", "computing"), "median_us",
                         "µs with its flush, median", also="p99_us"),
+    "strided": Metric(("kind", "bytes"), "median_us", "µs one way by datatype, median",
+                      also="by_hand_us"),
     # If ranks share a core, a call is short on some ranks and long on others, so rank 0's median is
     # not enough.
     "allreduce": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),

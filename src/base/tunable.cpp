@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "base/mutex.hpp"
+#include "base/once_a_job.hpp"
 
 namespace headway::base {
 namespace {
@@ -77,8 +79,9 @@ const char* tunable::origin_text(source from) noexcept {
 }
 
 void tunable::report_invalid(std::string_view text, std::string_view accepted) const {
-  fmt::print(stderr, "headway: {}={} is not understood (accepted: {}); using {}\n", name_, text,
-             accepted, fallback_text());
+  const auto line = fmt::format("headway: {}={} is not understood (accepted: {}); using {}\n",
+                                name_, text, accepted, fallback_text());
+  if (first_of_job(line)) std::fputs(line.c_str(), stderr);
 }
 
 number_tunable::number_tunable(const char* name, const char* unit, std::int64_t fallback,

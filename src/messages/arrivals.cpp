@@ -159,12 +159,28 @@ void exchange_parts::receive_unexpected(request& r, unexpected_message& message)
 
 void exchange_parts::deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                              bool given_up) noexcept {
-  const std::size_t fits = std::min(payload.size(), r.memory.size());
+  // Scattered memory has no `memory`, so that a message that fills a block needs no other test.
+  if (payload.size() != r.memory.size()) [[unlikely]]
+    return deliver_otherwise(r, source, tag, payload, given_up);
+  if (!payload.empty()) std::memcpy(r.memory.data(), payload.data(), payload.size());
+  r.arrived = {.source = source,
+               .tag = tag,
+               .bytes = payload.size(),
+               .how = given_up ? outcome::peer_lost : outcome::ok};
+  complete(r);
+}
+
+void exchange_parts::deliver_otherwise(request& r, int source, int tag,
+                                       std::span<const std::byte> payload, bool given_up) noexcept {
+  const auto fits = payload.first(std::min(payload.size(), r.room()));
   if (!given_up) check_length(r, tag, payload.size());
-  if (fits != 0) std::memcpy(r.memory.data(), payload.data(), fits);
-  const auto how = fits < payload.size() ? outcome::truncated : outcome::ok;
-  r.arrived = {
-      .source = source, .tag = tag, .bytes = fits, .how = given_up ? outcome::peer_lost : how};
+  if (r.scattered) r.scattered->unpack(0, fits);
+  else if (!fits.empty()) std::memcpy(r.memory.data(), fits.data(), fits.size());
+  const auto how = fits.size() < payload.size() ? outcome::truncated : outcome::ok;
+  r.arrived = {.source = source,
+               .tag = tag,
+               .bytes = fits.size(),
+               .how = given_up ? outcome::peer_lost : how};
   complete(r);
 }
 

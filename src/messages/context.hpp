@@ -38,8 +38,10 @@ class context {
   /// The strategy for peers with several rails; null: HEADWAY_STRATEGY's. Strategies are immutable:
   /// relaxed.
   std::atomic<const packets::strategy*> how{nullptr};
-  /// Of a collective context: see exchange::use_expectation. Set before its first operation.
-  bool (*expects)(const void* owner, int source) noexcept = nullptr;
+  /// Of a collective context: see exchange::use_expectation. Set before its first operation, while
+  /// the event thread may look at all contexts: relaxed, it carries nothing.
+  using expectation = bool (*)(const void* owner, int source) noexcept;
+  std::atomic<expectation> expects{nullptr};
   /// Its messages may pass those of others: `send_item::urgent`. Relaxed, it carries nothing.
   std::atomic<bool> urgent{false};
 

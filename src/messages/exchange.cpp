@@ -53,7 +53,7 @@ void exchange::close_context(context* where) noexcept {
 
 void exchange::use_expectation(context& where,
                                bool (*expects)(const void* owner, int source) noexcept) noexcept {
-  where.expects = expects;
+  where.expects.store(expects, std::memory_order_relaxed);
 }
 
 void exchange::use_members(context& where) noexcept {
@@ -166,6 +166,32 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
   }
 }
 
+// ---- data that is not one block -----------------------------------------------------------------
+
+void exchange::send(context& where, request& r, scattered_memory& data, int destination, int tag,
+                    send_mode mode) noexcept {
+  packets::peer& to = where.peer_of(destination);
+  const auto bytes = data.bytes();
+  if (mode != send_mode::synchronous && bytes <= to.eager_bytes_max() &&
+      bytes <= scattered_memory::packed_bytes_max) {
+    r.scattered = nullptr;
+    return send(where, r, data.pack(0, bytes), destination, tag, mode);
+  }
+  const coarse_lock held(*parts_);
+  r.aim(where, {}, destination);
+  r.scattered = &data;
+  r.tag_ = tag;
+  r.with = &to;
+  r.arrived = {.source = destination, .tag = tag, .bytes = bytes};
+  parts_->start_rts(to, r);
+}
+
+void exchange::receive(context& where, request& r, scattered_memory& memory, int source,
+                       int tag) noexcept {
+  r.scattered = &memory;
+  receive(where, r, std::span<std::byte>{}, source, tag);
+}
+
 void exchange::cancel(request& r) noexcept {
   if (r.test()) return;
   const coarse_lock held(*parts_);
@@ -226,6 +252,12 @@ void exchange::receive_unexpected(context& where, request& r, unexpected_message
   r.aim(where, memory, message->source);
   r.tag_ = message->tag;
   parts_->receive_unexpected(r, *message);
+}
+
+void exchange::receive_unexpected(context& where, request& r, unexpected_message* message,
+                                  scattered_memory& memory) noexcept {
+  r.scattered = &memory;
+  receive_unexpected(where, r, message, std::span<std::byte>{});
 }
 
 }  // namespace headway::messages

@@ -95,6 +95,11 @@ class exchange {
   /// Starts a receive. A message longer than `memory` is cut and ends as `truncated`.
   [[gnu::hot]] void receive(context& where, request& r, std::span<std::byte> memory, int source,
                             int tag) noexcept;
+  /// The same for data that is not one block. `data` is used until the request is complete. Then
+  /// the request is to `forget_scattered` if it is used again for a block.
+  void send(context& where, request& r, scattered_memory& data, int destination, int tag,
+            send_mode mode = send_mode::standard) noexcept;
+  void receive(context& where, request& r, scattered_memory& memory, int source, int tag) noexcept;
   /// Ends a receive that has not matched as `cancelled`, at once. Has no effect on other requests.
   void cancel(request& r) noexcept;
 
@@ -110,6 +115,8 @@ class exchange {
   /// Receives a message that `probe_matched` took; frees it.
   void receive_unexpected(context& where, request& r, unexpected_message* message,
                           std::span<std::byte> memory) noexcept;
+  void receive_unexpected(context& where, request& r, unexpected_message* message,
+                          scattered_memory& memory) noexcept;
 
   // Preposted memory, for a module above that names the memory to the sender itself: the message
   // then needs no request to send and no clear to send. See packets::rendezvous.

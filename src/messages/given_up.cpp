@@ -130,7 +130,8 @@ void exchange_parts::give_up(context& where, int tag) noexcept {
 /// Ranks that were called with different counts may have chosen different algorithms. Then one
 /// waits for a message that no rank sends, while another sends it one that it does not expect.
 void exchange_parts::look_for_misfit(context& where) noexcept {
-  if (!where.expects) return;
+  const auto expects = where.expects.load(std::memory_order_relaxed);
+  if (!expects) return;
   std::optional<int> misfit;
   {
     const base::lock_guard guard(where.lock);
@@ -138,7 +139,7 @@ void exchange_parts::look_for_misfit(context& where) noexcept {
     static_cast<void>(waiting->any_unexpected([&](const unexpected_message& message) {
       const bool fits_none = waiting->any_posted([&](const request& r) {
         return r.tag_ == message.tag && operation_tags.has(r.tag_) &&
-               !where.expects(r.owner, message.source);
+               !expects(r.owner, message.source);
       });
       if (fits_none) misfit = message.tag;
       return fits_none;

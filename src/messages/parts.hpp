@@ -50,6 +50,10 @@ struct exchange_parts final : packets::receiver {
   void receive_unexpected(request& r, unexpected_message& message) noexcept;
   void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
                bool given_up) noexcept;
+  /// The rest of `deliver`, for a message that does not fill `r.memory`, or is scattered there.
+  [[gnu::noinline]] void deliver_otherwise(request& r, int source, int tag,
+                                           std::span<const std::byte> payload,
+                                           bool given_up) noexcept;
   /// Fetches for `r` what a request to send has announced.
   void accept(packets::peer& from, request& r, const rts& announced) noexcept;
   void begin_receive(request& r) noexcept;
@@ -57,7 +61,7 @@ struct exchange_parts final : packets::receiver {
   // Collective operations that cannot succeed.
   /// Calls `give_up` if a message for `r` has another length than is due in a collective operation.
   void check_length(const request& r, int tag, std::size_t bytes) noexcept {
-    if (bytes != r.memory.size()) [[unlikely]]
+    if (bytes != r.room()) [[unlikely]]
       wrong_length(r, tag);
   }
   void wrong_length(const request& r, int tag) noexcept;

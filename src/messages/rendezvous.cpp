@@ -15,7 +15,7 @@ constexpr const char* receiving = "receive rendezvous";
 
 void exchange_parts::begin_send(request& r) noexcept {
   now_pending(r);
-  progress::note_begin(sending, &r, r.memory.size());
+  progress::note_begin(sending, &r, r.room());
   r.ended = &exchange_parts::send_ended;
 }
 
@@ -25,7 +25,7 @@ void exchange_parts::write_rts(request& r, const packets::announced& as) noexcep
                               .context = r.where_->id,
                               .source = static_cast<std::uint32_t>(r.where_->self),
                               .tag = r.tag_},
-                    .bytes = r.memory.size(),
+                    .bytes = r.room(),
                     .message = as});
 }
 
@@ -45,13 +45,14 @@ void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
 }
 
 void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
-  const std::size_t fits = std::min<std::size_t>(announced.bytes, r.memory.size());
+  const std::size_t fits = std::min<std::size_t>(announced.bytes, r.room());
   check_length(r, announced.match.tag, announced.bytes);
   r.arrived = {.source = static_cast<int>(announced.match.source),
                .tag = announced.match.tag,
                .bytes = fits,
                .how = fits < announced.bytes ? outcome::truncated : outcome::ok};
-  r.memory = r.memory.first(fits);
+  if (!r.scattered) r.memory = r.memory.first(fits);
+  r.left = fits;
   r.how = r.where_->how.load(std::memory_order_relaxed);
   r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   begin_receive(r);

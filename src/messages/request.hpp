@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "messages/match_index.hpp"
+#include "packets/transfer/scattered_memory.hpp"
 #include "packets/transfer/transfer.hpp"
 #include "progress/completion/completion.hpp"
 
@@ -15,6 +16,9 @@ class context;
 
 constexpr int any_source = -1;  ///< the values of the standard ABI
 constexpr int any_tag = -1;
+
+/// The data of a message that is not one block of memory.
+using scattered_memory = packets::scattered_memory;
 
 /// How a request ended. `truncated`: the message was longer than the receiver's memory.
 enum class outcome : std::uint8_t { ok, truncated, cancelled, peer_lost, failed };
@@ -45,6 +49,9 @@ class request : public progress::completion, private match_hook<>, private packe
   /// additions.
   bool background = true;
 
+  /// After a use with scattered memory, before one with a block.
+  void forget_scattered() noexcept { scattered = nullptr; }
+
  private:
   friend class exchange;
   friend class matcher;
@@ -60,6 +67,10 @@ class request : public progress::completion, private match_hook<>, private packe
     where_ = &where;
     memory = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     peer_rank_ = rank;
+  }
+  /// The bytes of the message that is sent, or the longest that the receive has memory for.
+  [[nodiscard]] std::size_t room() const noexcept {
+    return scattered ? scattered->bytes() : memory.size();
   }
 
   context* where_ = nullptr;

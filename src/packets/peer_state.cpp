@@ -78,14 +78,21 @@ void peer_state::deliver(std::span<const std::byte> packet) noexcept {
 
 void peer_state::arrived_own(std::span<const std::byte> packet) noexcept {
   control c;
-  if (static_cast<control_kind>(packet[offsetof(control, what)]) == control_kind::credit) return;
+  const auto what = static_cast<control_kind>(packet[offsetof(control, what)]);
+  if (what == control_kind::credit) return;
+  if (what == control_kind::piece) {
+    if (!services_.large.arrived_piece(*this, packet)) broken("a piece that makes no sense");
+    return;
+  }
   if (packet.size() != sizeof c) return broken("a control packet of a wrong size");
   std::memcpy(&c, packet.data(), sizeof c);
   if (own_ && c.lane >= own_->lanes().count()) return broken("a rail that does not exist");
   switch (c.what) {
     case control_kind::credit:  // above
+    case control_kind::piece:
       return;
     case control_kind::cts:
+    case control_kind::pieces:
     case control_kind::received:
     case control_kind::refused:
       return services_.large.arrived(*this, c);

@@ -1,17 +1,20 @@
 #include "runtime/instance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "packets/peers.hpp"
+#include "progress/background/polling_points.hpp"
 #include "runtime/builtin.hpp"
 #include "runtime/counted_rail.hpp"
 #include "runtime/job_router.hpp"
@@ -53,6 +56,7 @@ struct instance::parts {
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
   [[nodiscard]] endpoints::service_options endpoint_options() const;
   [[nodiscard]] watch::observed observed() const;
+  void log_start() const;
 };
 
 /// Publishes where this process runs and how its rails are reached, and reads the same of the
@@ -156,6 +160,32 @@ static std::optional<topology::hardware> hardware_of_node(launch::job& job) {
   return known ? std::optional(std::move(*known)) : std::nullopt;
 }
 
+/// The background polling points that are on: "event, timer"; "none".
+static std::string progression_text(progress::engine& engine) {
+  using progress::polling_point;
+  constexpr std::pair<polling_point, const char*> points[] = {{polling_point::event, "event"},
+                                                              {polling_point::timer, "timer"},
+                                                              {polling_point::idle, "idle"}};
+  std::vector<const char*> on;
+  for (const auto& [point, name] : points)
+    if (engine.points().is_on(point)) on.push_back(name);
+  return on.empty() ? "none" : fmt::format("{}", fmt::join(on, ", "));
+}
+
+/// One line about what is in force, for users who look for the cause of what they measure.
+void instance::parts::log_start() const {
+  if (!base::log_admits(base::severity::info)) return;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < peers->rail_count(); ++i)
+    names.push_back(peers->rail_at(i).query().name);
+  const int package = machine->package();
+  base::log(base::severity::info,
+            "rails: {}; background progression: {}; may run on {} of {} processors{}",
+            fmt::join(names, ", "), progression_text(*progress), machine->usable_processors(),
+            machine->node_processors(),
+            package < 0 ? "" : fmt::format(", all of package {}", package));
+}
+
 instance::instance(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
 instance::~instance() = default;
@@ -211,6 +241,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);
   made->endpoints->attach(*made->messages);
   made->watching = std::make_unique<watch::observer>(made->observed(), how.watch);
+  made->log_start();
   return std::unique_ptr<instance>(new instance(std::move(made)));
 } catch (const std::bad_alloc&) {
   return base::failed(base::fault_kind::no_memory, "no memory to start with");

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
+#include "base/misspelt_settings.hpp"
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 
@@ -65,7 +66,10 @@ base::result<instance*> hold() {
   if (!the_instance) {
     static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
     static_cast<void>(registered);
-    auto started = instance::start(own_settings());
+    const auto& how = own_settings();
+    base::log_as(how.log);
+    base::report_misspelt_settings();
+    auto started = instance::start(how);
     if (!started) return std::unexpected(started.error());
     the_instance = std::move(*started);
   }

@@ -15,7 +15,7 @@ base::number_tunable profile_days_max{
     "age from which a rail's profile is measured again: cables and switches may have been "
     "changed since"};
 
-base::text_tunable cache_wanted{"HEADWAY_CACHE", "", "/var/tmp/headway",
+base::text_tunable cache_wanted{"HEADWAY_CACHE", "", "a folder",
                                 "folder of what can be made again, such as profiles of rails; "
                                 "empty: $XDG_CACHE_HOME/headway or ~/.cache/headway"};
 

@@ -5,7 +5,7 @@ namespace headway::topology {
 namespace {
 
 base::text_tunable synthetic{
-    "HEADWAY_TOPOLOGY", "", "hwloc's synthetic syntax, \"package:2 core:4 pu:1\"",
+    "HEADWAY_TOPOLOGY", "", "hwloc's synthetic syntax, for example package:2 core:4 pu:1",
     "machine to imagine instead of the real one, to try the queue tree of larger machines"};
 
 }  // namespace

@@ -2,6 +2,7 @@
 """The command `headway bench`: the list, a run with its files, error messages."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,9 +13,9 @@ import unittest
 BUILD = pathlib.Path(sys.argv.pop(1))
 
 
-def bench(*words):
+def bench(*words, stdout=subprocess.PIPE):
     command = [BUILD / "bin/headway", "bench", *map(str, words)]
-    return subprocess.run(command, text=True, capture_output=True, timeout=100)
+    return subprocess.run(command, text=True, stdout=stdout, stderr=subprocess.PIPE, timeout=100)
 
 
 class Command(unittest.TestCase):
@@ -48,8 +49,16 @@ class Command(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
         return done.stderr.splitlines()[-1]
 
+    def test_a_reader_that_goes_away_is_no_error_in_its_text(self):
+        reader, output = os.pipe()
+        os.close(reader)
+        done = bench("list", stdout=output)
+        os.close(output)
+        self.assertEqual(done.stderr, "")
+
     def test_bad_input_is_named_in_one_line(self):
         self.assertIn("no experiment 'E99', only: E1,", self.error_of("E99"))
+        self.assertIn("did you mean E14?", self.error_of("E014"))
         self.assertIn("required", self.error_of())
         self.assertIn("at least 1", self.error_of("E1", "--rounds", 0))
         self.assertIn("--seconds", self.error_of("E1", "--seconds", "soon"))

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """`headway info` lists every tunable and where it was set, the machine, and the functions."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 HEADWAY = pathlib.Path(sys.argv.pop(1), "bin", "headway")
@@ -23,6 +28,23 @@ def info(*words, **variables):
 
 def facts(**variables):
     return json.loads(info("--json", **variables)[0])
+
+
+def on_terminal(columns, *words):
+    """What `headway` writes to a terminal of that width."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(HEADWAY, [HEADWAY, *words])
+    seen = b""
+    try:
+        while part := os.read(terminal, 4096):
+            seen += part
+    except OSError:  # the terminal's other side is closed
+        pass
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return seen.decode()
 
 
 class Info(unittest.TestCase):
@@ -53,6 +75,54 @@ class Info(unittest.TestCase):
         for name in ("HEADWAY_PROGRESS", "HEADWAY_WAIT", "HEADWAY_RAILS", "HEADWAY_EAGER_MEMORY",
                      "HEADWAY_START_TIMEOUT", "HEADWAY_TOPOLOGY"):
             self.assertIn(name, names)
+
+    def test_the_log_says_at_start_what_is_in_force(self):
+        errors = info("--json", HEADWAY_LOG="info", HEADWAY_PROGRESS="timer",
+                      HEADWAY_RAILS="shm")[1]
+        self.assertRegex(errors, r"headway: rank 0: rails: .*shm.*; background progression: timer; "
+                                 r"may run on \d+ of \d+ processors")
+        self.assertNotIn("rails:", info("--json")[1])
+
+    def test_words_leave_what_they_occur_in(self):
+        tunables = json.loads(info("--json", "TCP", "segment")[0])["tunables"]
+        self.assertIn("HEADWAY_TCP_SEGMENT", [one["name"] for one in tunables])
+        for one in tunables:
+            text = " ".join(one.values()).lower()
+            self.assertTrue("tcp" in text and "segment" in text, one)
+        text = info("isendrecv")[0]
+        self.assertIn("MPI_Isendrecv\n", text)
+        self.assertNotIn("HEADWAY_", text)
+        self.assertNotIn("MPI_Init\n", text)
+
+    def test_words_that_occur_nowhere_are_an_error(self):
+        done = subprocess.run([HEADWAY, "info", "nosuchword"], text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_changed_shows_what_differs_from_the_default(self):
+        self.assertEqual(info("--changed")[0], "tunables:\n")
+        text = info("--changed", HEADWAY_LOG="error", HEADWAY_SPIN_US="20")[0]
+        self.assertEqual(text.count(" set by the environment"), 2)
+        self.assertIn("HEADWAY_SPIN_US = 20 us, set by the environment; default 50 us", text)
+
+    def test_tunables_are_grouped(self):
+        lines = info("--tunables")[0].splitlines()
+        groups = [line.split(":")[0].strip() for line in lines if re.match("  [a-z]", line)]
+        self.assertEqual(groups, sorted(set(groups)))
+        shm = lines.index("  shm: the rail over shared memory")
+        self.assertIn("HEADWAY_SHM_", lines[shm + 1])
+
+    def test_lines_are_no_longer_than_the_terminal_is_wide(self):
+        for columns in (60, 100):
+            lines = on_terminal(columns, "info", "--tunables").splitlines()
+            self.assertGreater(len(lines), 100)
+            for line in lines:
+                self.assertTrue(len(line) <= columns or line.lstrip().count(" ") == 0, line)
+
+    def test_a_misspelt_command_is_one_line_with_the_nearest(self):
+        done = subprocess.run([HEADWAY, "inof"], text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+        self.assertIn("did you mean info?", done.stderr)
 
     def test_headway_topology_replaces_the_machine_by_a_synthetic_one(self):
         found = facts(HEADWAY_TOPOLOGY="package:2 core:4 pu:1")

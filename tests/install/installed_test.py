@@ -37,6 +37,23 @@ class Installed(unittest.TestCase):
             run(self.bin / name, HELLO / "ring.cpp", "-o", program)
             self.assertEqual(self.mpiexec(3, program), "the token came back with 3\n")
 
+    @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
+    def test_a_fortran_program_builds_with_every_name_of_the_wrapper_and_with_cmake(self):
+        for name in ("mpifort", "mpif90", "mpif77"):
+            program = SCRATCH / f"hello_{name}"
+            run(self.bin / name, HELLO / "hello.f90", "-o", program)
+            self.assertEqual(lines(self.mpiexec(2, program)), HELLO_LINES[:2])
+        project, build = SCRATCH / "fortran_project", SCRATCH / "fortran_build"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(hello LANGUAGES Fortran)\n"
+            "find_package(MPI REQUIRED COMPONENTS Fortran)\n"
+            f'add_executable(hello "{HELLO / "hello.f90"}")\n'
+            "target_link_libraries(hello PRIVATE MPI::MPI_Fortran)\n")
+        run("cmake", "-S", project, "-B", build, env=self.path)
+        run("cmake", "--build", build, env=self.path)
+        self.assertEqual(lines(self.mpiexec(2, build / "hello")), HELLO_LINES[:2])
+
     def test_compiling_and_linking_in_two_steps(self):
         run(self.bin / "mpicc", "-Wall", "-Werror", "-c", HELLO / "hello.c", "-o", "hello.o")
         run(self.bin / "mpicc_abi", "hello.o", "-o", "hello_two")

@@ -1,8 +1,9 @@
 """A fatal error ends the job with one line that names rank, call, argument and value. What the
-program had printed is there.
+program had printed is there. What all ranks have to say is said once.
 
 Usage: fatal_test.py MPIEXEC PROGRAM
 """
+import os
 import subprocess
 import sys
 
@@ -22,11 +23,27 @@ def run(command, ranks):
     return good
 
 
+def say_once(mpiexec, program):
+    """A misspelt setting, and an error with which all ranks start, are a line each, not one a rank.
+    """
+    wrong = {"HEADWAY_SPIN_SU": "1", "HEADWAY_RAILS": "nodriver"}
+    done = subprocess.run([mpiexec, "-n", "4", program], capture_output=True, text=True,
+                          env=os.environ | wrong, timeout=20)
+    wanted = ("HEADWAY_SPIN_SU is no setting: did you mean HEADWAY_SPIN_US?",
+              "HEADWAY_RAILS: 'nodriver' is no driver")
+    good = done.returncode != 0 and all(done.stderr.count(text) == 1 for text in wanted)
+    if not good:
+        print(f"said by several ranks, or by none: exit status {done.returncode}")
+        print(done.stderr)
+    return good
+
+
 def main():
     mpiexec, program = sys.argv[1:]
     good = run([program], 1)
     for ranks in (2, 4):
         good &= run([mpiexec, "-n", str(ranks), program], ranks)
+    good &= say_once(mpiexec, program)
     sys.exit(0 if good else 1)
 
 

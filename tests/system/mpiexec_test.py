@@ -98,6 +98,50 @@ class Output(unittest.TestCase):
         job.stderr.close()
 
 
+    def test_goes_to_a_file_for_each_rank(self):
+        script = "echo out of $PMI_RANK; echo err >&2"
+        with tempfile.TemporaryDirectory() as folder:
+            job = run("-n", 11, "--output-filename", folder + "/new/log", "sh", "-c", script)
+            self.assertEqual((job.code, job.out, job.err), (0, "", ""))
+            self.assertEqual(sorted(os.listdir(folder + "/new")),
+                             [f"log.{rank:02}" for rank in range(11)])
+            with open(folder + "/new/log.07", encoding="ascii") as file:
+                self.assertEqual(file.read(), "out of 7\nerr\n")
+            job = run("-n", 2, "-l", "-errfile-pattern", folder + "/e%r", "sh", "-c", script)
+            self.assertEqual(sorted(job.out.splitlines()), ["0: out of 0", "1: out of 1"])
+            with open(folder + "/e1", encoding="ascii") as file:
+                self.assertEqual(file.read(), "err\n")
+
+    def test_a_file_that_cannot_be_made_is_one_line(self):
+        job = run("-n", 2, "--output-filename", "/proc/no/log", "true")
+        self.assertEqual((job.code, job.err.count("\n")), (1, 1), job.err)
+
+    def test_labels_are_coloured_in_a_terminal_alone(self):
+        for variable, value, coloured in (("TERM", "xterm", True), ("TERM", "dumb", False),
+                                          ("NO_COLOR", "1", False)):
+            with self.subTest(variable=variable, value=value):
+                seen = on_terminal({variable: value}, "-n", "2", "-l", "echo", "x")
+                self.assertEqual(b"\033[32m1:\033[0m x" in seen, coloured, seen)
+                self.assertEqual(b"1: x" in seen, not coloured, seen)
+
+
+def on_terminal(variables, *words):
+    """What mpiexec writes to a terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        kept = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")}
+        os.execve(MPIEXEC, [MPIEXEC, *words], kept | {"TERM": "xterm"} | variables)
+    seen = b""
+    try:
+        while part := os.read(terminal, 1000):
+            seen += part
+    except OSError:  # the terminal's other side is closed
+        pass
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return seen
+
+
 class Input(unittest.TestCase):
     COUNT = "printf '%s %s\\n' $PMI_RANK $(wc -c)"
 
@@ -112,6 +156,24 @@ class Input(unittest.TestCase):
             job = run("-n", 2, "sh", "-c", self.COUNT, stdin=file)
         self.assertEqual(sorted(job.out.splitlines()), ["0 5000", "1 0"])
 
+    def test_goes_to_the_ranks_that_are_named(self):
+        for ranks, bytes_of in (("all", (9, 9, 9)), ("none", (0, 0, 0)), ("1", (0, 9, 0)),
+                                ("0,2", (9, 0, 9))):
+            job = run("-n", 3, "-stdin", ranks, "sh", "-c", self.COUNT, text_in="123456789")
+            self.assertEqual(sorted(job.out.splitlines()),
+                             [f"{rank} {count}" for rank, count in enumerate(bytes_of)], ranks)
+
+    def test_much_of_it_goes_whole_to_all_ranks(self):
+        job = run("-n", 3, "-stdin", "all", "sh", "-c", self.COUNT, text_in="x" * 3000000)
+        self.assertEqual(sorted(job.out.splitlines()), [f"{r} 3000000" for r in range(3)])
+
+    def test_a_rank_that_does_not_read_it_may_end_and_so_may_the_job(self):
+        job = run("-n", 2, "-stdin", "all", "sh", "-c",
+                  "[ $PMI_RANK = 0 ] && exit; wc -c", text_in="x" * 1000000)
+        self.assertEqual((job.code, job.out), (0, "1000000\n"))
+        job = run("-n", 2, "-stdin", "all", "sleep", 0.2, text_in="x" * 1000000)
+        self.assertEqual(job.code, 0)
+
     def test_may_be_closed(self):
         done = subprocess.run(["sh", "-c", 'exec "$0" -n 2 cat <&-', MPIEXEC], timeout=20,
                               capture_output=True, check=False)
@@ -120,6 +182,7 @@ class Input(unittest.TestCase):
     def test_may_be_a_terminal(self):
         pid, terminal = pty.fork()
         if pid == 0:
+            os.environ["NO_COLOR"] = "1"
             os.execv(MPIEXEC, [MPIEXEC, "-n", "2", "--label", "cat"])
         os.write(terminal, b"hello\n")
         seen = b""
@@ -178,9 +241,50 @@ class Start(unittest.TestCase):
         self.assertEqual({l.split()[1] for l in job.out.splitlines()}, {"128"})
         self.assertEqual(len(job.out.splitlines()), 300)
 
+    def test_a_program_in_this_folder_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/headway-only-here", "w", encoding="ascii") as file:
+                file.write("echo here\n")
+            os.chmod(folder + "/headway-only-here", 0o755)
+            for words in ((), ("--wdir", folder)):
+                job = run(*words, "headway-only-here", cwd=folder if not words else "/")
+                self.assertEqual((job.code, job.out), (0, "here\n"), job.err)
+        self.assertIn("./headway-only-here", run("headway-only-here").err)
+
+    def test_binds_ranks_and_says_where(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        job = run("-n", 2, "--bind-to", "hwthread", "--report-bindings", "sh", "-c",
+                  "grep Cpus_allowed_list /proc/self/status")
+        self.assertEqual(job.code, 0, job.err)
+        used = [int(line.split()[1]) for line in job.out.splitlines()]
+        self.assertLessEqual(set(used), set(allowed))
+        self.assertEqual(len(set(used)), min(2, len(allowed)))
+        for rank in range(2):
+            self.assertRegex(job.err, rf"rank {rank} is bound to processors \d+\n")
+        self.assertIn("rank 0 is not bound", run("--report-bindings", "true").err)
+
+    def test_a_number_of_ranks_for_each_machine_is_that_of_this_one(self):
+        self.assertEqual(run("-ppn", 3, "echo", "x").out, "x\n" * 3)
+        self.assertEqual(run("--map-by", "ppr:2:node", "echo", "x").out, "x\n" * 2)
+        self.assertEqual(run("-ppn", 3, "-n", 2, "echo", "x").out, "x\n" * 2)
+
+    def test_says_what_it_starts(self):
+        self.assertRegex(run("-v", "true").err, r"rank 0 is process \d+, .*/true\n")
+
+    @unittest.skipUnless(shutil.which("gdb"), "gdb is not here")
+    @unittest.skipIf(os.environ.get("HEADWAY_TEST_SANITIZE"), "gdb runs no sanitizer's program")
+    def test_a_debugger_runs_on_the_ranks_that_are_named(self):
+        job = run("-n", 2, "--gdb=1", "sh", "-c", "true", text_in="print 6*7\nquit\n")
+        self.assertEqual((job.code, job.out.count("$1 = 42")), (0, 1), job.err)
+        job = run("-n", 2, "-gdb", PEER, "exchange", text_in="print 6*7\nrun\nquit\n")
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(job.out.count("wrong 0"), 2, job.out + job.err)
+        for rank in range(2):
+            self.assertRegex(job.out, rf"{rank}: .*\$1 = 42")
+
     def test_wrong_command_lines_are_one_line_and_exit_2(self):
         for words in (["--foo", "true"], ["-n", "x", "true"], ["-n", 2], [], ["--env", "A", "true"],
-                      ["-hosts", "a", "true"], ["--timeout", "-1", "true"]):
+                      ["--lable", "true"], ["--timeout", "-1", "true"]):
             job = run(*words)
             self.assertEqual((job.code, job.err.count("\n"), job.out), (2, 1, ""), words)
 
@@ -235,6 +339,12 @@ class End(unittest.TestCase):
                   "[ $PMI_RANK = 0 ] && sleep 0.3 && exit 3; trap '' TERM; sleep 30 & wait; wait")
         self.assertEqual(job.code, 3)
         self.assertLess(job.seconds, PATIENCE)
+
+    def test_a_line_that_all_ranks_would_print_is_printed_once(self):
+        job = run("-n", 4, "--genv", "HEADWAY_LOG=loud", PEER, "exchange")
+        self.assertEqual(job.code, 0, job.err)
+        self.assert_one_line(job, "HEADWAY_LOG=loud is not understood")
+        self.assertEqual(glob.glob("/dev/shm/headway-*-said-*"), [])
 
     def test_leaving_before_finalize_counts_as_dying(self):
         job = run("-n", 2, PEER, "leave", "sleep", 30)

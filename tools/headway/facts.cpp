@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 #include "base/tunable.hpp"
 #include "mpi/abi/function_list.hpp"
+#include "mpi/tools/categories.hpp"
 #include "progress/os/scheduling.hpp"
 #include "runtime/instance.hpp"
 #include "topology/machine.hpp"
@@ -44,17 +49,46 @@ base::result<> add_rails(facts& all, const runtime::settings& chosen) {
 }
 
 void add_tunables(facts& all) {
-  for (const auto* one : base::tunable::all())
+  for (const auto* one : base::tunable::all()) {
+    const auto group = mpi::tools::category_of_setting(one->name());
     all.tunables.push_back({.name = one->name(),
                             .why = one->why(),
                             .unit = one->unit(),
                             .accepted = one->range_text(),
                             .fallback = one->fallback_text(),
                             .value = one->value_text(),
-                            .origin = one->origin()});
+                            .origin = one->origin(),
+                            .group = group.name,
+                            .group_why = group.why});
+  }
+  std::ranges::stable_sort(all.tunables, {}, &tunable_fact::group);
+}
+
+/// Whether `word` occurs in `text`, whatever the case of the letters.
+bool occurs(std::string_view word, std::string_view text) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return !std::ranges::search(text, word, same).empty() || word.empty();
 }
 
 }  // namespace
+
+void keep_matching(facts& all, const std::vector<std::string>& words) {
+  const auto lacks = [&](std::initializer_list<std::string_view> texts) {
+    return std::ranges::any_of(words, [&](const auto& word) {
+      return std::ranges::none_of(texts, [&](auto text) { return occurs(word, text); });
+    });
+  };
+  std::erase_if(all.tunables, [&](const auto& one) {
+    return lacks({one.name, one.why, one.group, one.group_why});
+  });
+  std::erase_if(all.functions, [&](const auto& one) { return lacks({one.name, one.chapter}); });
+}
+
+void keep_changed(facts& all) {
+  std::erase_if(all.tunables, [](const auto& one) { return one.origin == "default"; });
+}
 
 base::result<facts> gather(bool open_rails) {
   facts all;

@@ -9,6 +9,7 @@ namespace headway::tool {
 
 struct tunable_fact {
   std::string name, why, unit, accepted, fallback, value, origin;
+  std::string group, group_why;  ///< what it is about; the categories of MPI_T
 };
 
 struct place_fact {
@@ -46,9 +47,16 @@ struct facts {
 /// rails as a program of this job would, and closes them again.
 [[nodiscard]] base::result<facts> gather(bool open_rails);
 
-/// The facts as tables of text. Every printer returns text; `info` writes it.
+/// Leaves out the tunables and functions in which one of the words does not occur, whatever its
+/// case: in the name, the meaning or the group.
+void keep_matching(facts& all, const std::vector<std::string>& words);
+/// Leaves out the tunables that have their default value.
+void keep_changed(facts& all);
+
+/// The facts as tables of text. Every printer returns text; `info` writes it. `columns`: where
+/// lines are wrapped; 0: nowhere.
 [[nodiscard]] std::string overview_text(const facts& all);
-[[nodiscard]] std::string tunables_text(const facts& all);
+[[nodiscard]] std::string tunables_text(const facts& all, std::size_t columns);
 [[nodiscard]] std::string functions_text(const facts& all);
 /// All facts as one JSON object.
 [[nodiscard]] std::string json_text(const facts& all);

@@ -1,6 +1,9 @@
 #include "tools/headway/info.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -9,21 +12,43 @@
 
 namespace headway::tool {
 
+namespace {
+
+/// The columns of the terminal; 0 where there is none.
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// The tables that the words and --changed leave; an empty table only if it is asked for.
+std::string chosen_text(const facts& found, const info_options& wanted) {
+  std::string text;
+  const bool both = wanted.tunables == wanted.mpi && !wanted.changed;
+  if ((both && !found.tunables.empty()) || wanted.tunables || wanted.changed)
+    text += tunables_text(found, columns());
+  if ((both && !found.functions.empty()) || wanted.mpi) text += functions_text(found);
+  return text;
+}
+
+}  // namespace
+
 int info(const info_options& wanted) {
-  const auto found = gather(wanted.json || (!wanted.mpi && !wanted.tunables));
+  const bool part = wanted.mpi || wanted.tunables || wanted.changed || !wanted.words.empty();
+  auto found = gather(wanted.json || !part);
   if (!found) {
     fmt::print(stderr, "headway: info: {}\n", found.error().text);
     return 1;
   }
-  std::string text;
-  if (wanted.json) {
-    text = json_text(*found);
-  } else {
-    if (wanted.tunables) text += tunables_text(*found);
-    if (wanted.mpi) text += functions_text(*found);
-    if (!wanted.tunables && !wanted.mpi) text = overview_text(*found) + tunables_text(*found);
+  keep_matching(*found, wanted.words);
+  if (wanted.changed) keep_changed(*found);
+  if (!wanted.words.empty() && found->tunables.empty() && found->functions.empty()) {
+    fmt::print(stderr, "headway: info: no tunable and no function has these words: {}\n",
+               fmt::join(wanted.words, " "));
+    return 1;
   }
-  fmt::print("{}", text);
+  if (wanted.json) fmt::print("{}", json_text(*found));
+  else if (part) fmt::print("{}", chosen_text(*found, wanted));
+  else fmt::print("{}{}", overview_text(*found), tunables_text(*found, columns()));
   return 0;
 }
 

@@ -34,9 +34,9 @@ std::string one_rail(const rail_fact& r) {
 std::string one_tunable(const tunable_fact& t) {
   return fmt::format(
       R"({{"name": {}, "why": {}, "unit": {}, "accepts": {}, "default": {}, "value": {}, )"
-      R"("origin": {}}})",
+      R"("origin": {}, "group": {}}})",
       quoted(t.name), quoted(t.why), quoted(t.unit), quoted(t.accepted), quoted(t.fallback),
-      quoted(t.value), quoted(t.origin));
+      quoted(t.value), quoted(t.origin), quoted(t.group));
 }
 
 std::string one_function(const function_fact& f) {

@@ -1,5 +1,14 @@
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/spelling.hpp"
 #include "tools/headway/bench.hpp"
 #include "tools/headway/info.hpp"
 #include "tools/headway/sample.hpp"
@@ -15,7 +24,11 @@ void add_info(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("info", "Version, machine, rails, tunables, MPI functions");
   command->add_flag("--mpi", wanted->mpi, "only the MPI functions: which work, which do not");
   command->add_flag("--tunables", wanted->tunables, "only the tunables");
+  command->add_flag("--changed", wanted->changed, "only the tunables that differ from the default");
   command->add_flag("--json", wanted->json, "everything, as one JSON object");
+  command->add_option(
+      "WORD", wanted->words,
+      "only tunables and functions in whose name, meaning or group all words occur");
   command->callback([wanted, &status] { status = info(*wanted); });
 }
 
@@ -57,6 +70,19 @@ void add_bench(CLI::App& app, int& status) {
   command->callback([command, &status] { status = bench(command->remaining()); });
 }
 
+/// False, after one line on standard error: the first word should be a command and is none.
+bool check_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc < 2 || argv[1][0] == '-' || std::ranges::find(names, argv[1]) != names.end())
+    return true;
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = base::nearest_word(argv[1], known);
+  fmt::print(stderr, "headway: no command is named {}{}; there are: {}\n", argv[1],
+             near.empty() ? "" : fmt::format(": did you mean {}?", near), fmt::join(names, ", "));
+  return false;
+}
+
 }  // namespace
 }  // namespace headway::tool
 
@@ -69,6 +95,7 @@ int main(int argc, char** argv) {
   headway::tool::add_sample(app, status);
   headway::tool::add_top(app, status);
   headway::tool::add_bench(app, status);
+  if (!headway::tool::check_command(app, argc, argv)) return 2;
   CLI11_PARSE(app, argc, argv);
   return status;
 }

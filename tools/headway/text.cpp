@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 
 #include "tools/headway/facts.hpp"
@@ -47,6 +48,35 @@ std::string rails_text(const facts& all) {
   return text;
 }
 
+/// Characters, of which some have several bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// The text in lines of at most so many columns (0: in one line), each begun with blanks; lines
+/// after the first have four more. A word that is longer stands alone.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  std::string out(indent, ' ');
+  std::size_t at = indent;
+  bool first = true;
+  for (const auto part : text | std::views::split(' ')) {
+    const std::string_view word(part);
+    const auto width = width_of(word);
+    if (!first && columns != 0 && at + 1 + width > columns) {
+      out += '\n' + std::string(indent + 4, ' ');
+      at = indent + 4;
+    } else if (!first) {
+      out += ' ';
+      ++at;
+    }
+    out += word;
+    at += width;
+    first = false;
+  }
+  return out + '\n';
+}
+
 }  // namespace
 
 std::string overview_text(const facts& all) {
@@ -55,16 +85,21 @@ std::string overview_text(const facts& all) {
          machine_text(all) + privileges_text(all) + rails_text(all);
 }
 
-std::string tunables_text(const facts& all) {
-  std::string text = "tunables:\n";
+std::string tunables_text(const facts& all, std::size_t columns) {
+  std::string text = "tunables:\n", group;
   for (const auto& one : all.tunables) {
+    if (one.group != group)
+      text += wrapped(fmt::format("{}: {}", one.group, one.group_why), 2, columns);
+    group = one.group;
     const bool is_default = one.origin == "default";
-    text += fmt::format("  {} = {}, {}; accepts {}\n      {}\n", one.name,
-                        value_text(one.value, one.unit),
-                        is_default ? std::string("the default")
-                                   : fmt::format("set by the {}; default {}", one.origin,
-                                                 value_text(one.fallback, one.unit)),
-                        one.accepted, one.why);
+    text +=
+        wrapped(fmt::format("{} = {}, {}; accepts {}", one.name, value_text(one.value, one.unit),
+                            is_default ? std::string("the default")
+                                       : fmt::format("set by the {}; default {}", one.origin,
+                                                     value_text(one.fallback, one.unit)),
+                            one.accepted),
+                4, columns);
+    text += wrapped(one.why, 8, columns);
   }
   return text;
 }

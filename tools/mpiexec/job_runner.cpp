@@ -39,7 +39,7 @@ job_runner::~job_runner() {
     close_once(one.wire);
     close_once(one.process);
   }
-  for (int* descriptor : {&signals_, &null_input_, &input_pipe_, &epoll_}) close_once(*descriptor);
+  for (int* descriptor : {&signals_, &null_input_, &epoll_}) close_once(*descriptor);
 }
 
 int job_runner::run() {
@@ -47,8 +47,7 @@ int job_runner::run() {
   raise_descriptor_limit();
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   take_signals();
-  prepare_input();
-  if (wish_.label) pump_ = std::make_unique<label_pump>();
+  prepare_streams();
   guardian_ = std::make_unique<guardian>(job_name_, ranks_.size());
   if (!start_ranks()) {
     if (exit_code_ == 0) exit_code_ = 1;
@@ -59,10 +58,11 @@ int job_runner::run() {
     pump_->start();
     watch(pump_->finished_descriptor(), mark(event_kind::output_finished), EPOLLIN);
   }
-  if (input_pipe_ >= 0) watch(STDIN_FILENO, mark(event_kind::input), EPOLLIN);
+  if (input_) input_->start();
   if (wish_.timeout_s)
     timeout_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
   while (living_ > 0) serve();
+  input_.reset();
   settle_verdict();
   wait_for_output();
   clean_up();
@@ -85,9 +85,6 @@ void job_runner::serve() {
     switch (kind) {
       case event_kind::signal:
         take_signal();
-        break;
-      case event_kind::input:
-        pump_input();
         break;
       case event_kind::process:
         dead.push_back(rank);
@@ -260,7 +257,8 @@ void job_runner::take_signal() {
   while (read(signals_, &found, sizeof found) == sizeof found) {
     const int number = static_cast<int>(found.ssi_signo);
     if (deadly(number)) {
-      const bool again = std::exchange(forwarded_signal_, number) != 0;
+      const bool to_debugger = wish_.debugged && number == SIGINT;  // it stops the program
+      const bool again = !to_debugger && std::exchange(forwarded_signal_, number) != 0;
       kill_groups(again ? SIGKILL : number);
       if (again && output_only_) _exit(exit_signal_base + number);  // the output has no reader
       continue;
@@ -268,19 +266,6 @@ void job_runner::take_signal() {
     kill_groups(number);
     if (number == SIGTSTP) kill(getpid(), SIGSTOP);  // until SIGCONT, which is forwarded
   }
-}
-
-void job_runner::pump_input() {
-  if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
-    usleep(1000);  // a background job must not read the terminal
-    return;
-  }
-  char block[4096];
-  const auto got = read(STDIN_FILENO, block, sizeof block);
-  if (got > 0 && write(input_pipe_, block, static_cast<std::size_t>(got)) == got) return;
-  if (got < 0 && errno == EINTR) return;
-  epoll_ctl(epoll_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
-  close_once(input_pipe_);
 }
 
 void job_runner::wait_for_output() {

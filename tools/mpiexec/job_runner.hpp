@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/mpiexec/input_pump.hpp"
 #include "tools/mpiexec/label_pump.hpp"
 #include "tools/mpiexec/options.hpp"
 #include "tools/mpiexec/pmi_server.hpp"
@@ -33,8 +34,9 @@ class job_runner final : pmi_host {
   static constexpr std::uint64_t verdict_delay_ns = 20'000'000;
   static constexpr std::uint64_t kill_delay_ns = 500'000'000;
 
-  /// `ambient` is the environment that ranks inherit, terminated by a null pointer.
-  job_runner(const options& wish, const char* const* ambient);
+  /// `machine` has the processors if the options bind ranks. `ambient` is the environment that
+  /// ranks inherit, terminated by a null pointer.
+  job_runner(const options& wish, const machine_places& machine, const char* const* ambient);
   ~job_runner();
   job_runner(const job_runner&) = delete;
   job_runner& operator=(const job_runner&) = delete;
@@ -65,12 +67,23 @@ class job_runner final : pmi_host {
   [[nodiscard]] bool find_programs();
   void raise_descriptor_limit();
   void take_signals();
-  void prepare_input();
   [[nodiscard]] bool start_ranks();
   [[nodiscard]] bool start_rank(int rank, const program_block& block, const std::string& path,
                                 std::vector<std::string>& environment);
   [[nodiscard]] std::vector<std::string> environment_of(const program_block& block) const;
+  [[nodiscard]] std::vector<std::string> command_of(int rank, const program_block& block,
+                                                    const std::string& path) const;
+  void report(int rank, const std::string& path, const machine_places::place& processors) const;
+
+  // The streams of ranks (job_input_output.cpp).
+  void prepare_streams();
+  [[nodiscard]] bool reads_input(int rank) const;
+  [[nodiscard]] bool open_input(int rank, child_plan& plan);
   [[nodiscard]] bool open_output(int rank, child_plan& plan);
+  void close_streams(const child_plan& plan) const;
+  [[nodiscard]] bool open_labelled(int rank, int target, int& end);
+  [[nodiscard]] int open_file(const std::string& pattern, int rank) const;
+  [[nodiscard]] bool colours(int descriptor) const;
 
   // Serving and watching (job_runner.cpp).
   void serve();
@@ -84,7 +97,6 @@ class job_runner final : pmi_host {
   void end_ranks();
   void kill_groups(int signal_number) noexcept;
   void take_signal();
-  void pump_input();
   void wait_for_output();
   void clean_up();
   [[nodiscard]] std::string describe(int rank) const;
@@ -97,15 +109,17 @@ class job_runner final : pmi_host {
   void watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change = false);
 
   const options& wish_;
+  const machine_places& machine_;
   const char* const* ambient_;
   std::string job_name_;
   std::vector<std::string> paths_;  ///< of the programs, by block
+  std::string debugger_;            ///< its path, if ranks run in it
   std::vector<rank_process> ranks_;
   std::unique_ptr<pmi_server> server_;
   std::unique_ptr<guardian> guardian_;
   std::unique_ptr<label_pump> pump_;
+  std::unique_ptr<input_pump> input_;
   int epoll_ = -1, signals_ = -1, null_input_ = -1;
-  int input_pipe_ = -1;      ///< to rank 0, if the input of mpiexec is a terminal
   bool one_stream_ = false;  ///< output and error output of mpiexec are the same file
   sigset_t old_mask_{};
   std::vector<int> default_signals_;

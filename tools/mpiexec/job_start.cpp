@@ -56,6 +56,13 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+cpu_set_t mask_of(const machine_places::place& processors) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (const int processor : processors) CPU_SET(processor, &mask);
+  return mask;
+}
+
 /// Executes a file as a shell does: a file that the kernel cannot execute is a shell script.
 child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
   const auto started = spawn(plan);
@@ -70,16 +77,19 @@ child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
 
 }  // namespace
 
-job_runner::job_runner(const options& wish, const char* const* ambient)
+job_runner::job_runner(const options& wish, const machine_places& machine,
+                       const char* const* ambient)
     : wish_(wish),
+      machine_(machine),
       ambient_(ambient),
       job_name_(fmt::format("hw-{}-{}", getpid(), random_hex(4))),
       ranks_(static_cast<std::size_t>(wish.rank_count())) {
   job_facts facts{wish.rank_count(), job_name_, random_hex(32), {}};
   for (std::size_t block = 0; block < wish.blocks.size(); ++block)
-    facts.program_of_rank.insert(facts.program_of_rank.end(),
-                                 static_cast<std::size_t>(wish.blocks[block].rank_count),
-                                 static_cast<int>(block));
+    facts.program_of_rank.insert(
+        facts.program_of_rank.end(),
+        static_cast<std::size_t>(wish.blocks[block].rank_count.value_or(1)),
+        static_cast<int>(block));
   server_ = std::make_unique<pmi_server>(static_cast<pmi_host&>(*this), std::move(facts));
 }
 
@@ -97,7 +107,13 @@ bool job_runner::find_programs() {
     }
     paths_.push_back(std::move(found.path));
   }
-  return true;
+  if (!wish_.debugged) return true;
+  const launch::environment around(ambient_);
+  debugger_ = find_in_path("gdb", std::string(around.find("PATH").value_or("/usr/bin:/bin")));
+  if (!debugger_.empty()) return true;
+  say("--gdb: gdb is not found in PATH");
+  exit_code_ = 127;
+  return false;
 }
 
 /// Each rank costs a socket and a pidfd, and two pipes when lines are labelled. The ranks
@@ -129,15 +145,6 @@ void job_runner::take_signals() {
   watch(signals_, mark(event_kind::signal), EPOLLIN);
 }
 
-/// Files and pipes are handed to rank 0 as they are. A terminal is not: rank 0 is in another
-/// process group and would be stopped for reading it, so mpiexec reads it and forwards it.
-void job_runner::prepare_input() {
-  null_input_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct stat out, error;
-  one_stream_ = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 &&
-                out.st_dev == error.st_dev && out.st_ino == error.st_ino;
-}
-
 std::vector<std::string> job_runner::environment_of(const program_block& block) const {
   std::vector<std::string> made;
   for (auto entry = ambient_; *entry; ++entry) {
@@ -153,31 +160,37 @@ std::vector<std::string> job_runner::environment_of(const program_block& block) 
   return made;
 }
 
-bool job_runner::open_output(int rank, child_plan& plan) {
-  if (!wish_.label) return true;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return false;
-  pump_->add(rank, ends[0], STDOUT_FILENO);
-  plan.output = plan.error = ends[1];
-  if (one_stream_) return true;  // one pipe keeps both in the order in which they were written
-  if (pipe2(ends, O_CLOEXEC) != 0) return false;
-  pump_->add(rank, ends[0], STDERR_FILENO);
-  plan.error = ends[1];
-  return true;
+/// The program with its arguments; in front of them the debugger, if the rank is to run in one.
+std::vector<std::string> job_runner::command_of(int rank, const program_block& block,
+                                                const std::string& path) const {
+  if (!wish_.debugged || !wish_.debugged->has(rank)) return block.command;
+  std::vector<std::string> command{"gdb", "-q", "--args", path};
+  command.insert(command.end(), block.command.begin() + 1, block.command.end());
+  return command;
+}
+
+void job_runner::report(int rank, const std::string& path,
+                        const machine_places::place& processors) const {
+  if (wish_.verbose)
+    say(fmt::format("rank {} is process {}, {}", rank, ranks_[static_cast<std::size_t>(rank)].pid,
+                    printable(path)));
+  if (!wish_.report_bindings) return;
+  say(processors.empty()
+          ? fmt::format("rank {} is not bound: it may use processors {}", rank,
+                        processor_text(machine_places::allowed_here()))
+          : fmt::format("rank {} is bound to processors {}", rank, processor_text(processors)));
 }
 
 bool job_runner::start_rank(int rank, const program_block& block, const std::string& path,
                             std::vector<std::string>& environment) {
   auto& made = at(rank);
   made.program = &block;
-  int wire[2] = {-1, -1}, input[2] = {-1, -1};
-  child_plan plan{.path = path.c_str(),
-                  .signal_mask = old_mask_,
+  int wire[2] = {-1, -1};
+  child_plan plan{.signal_mask = old_mask_,
                   .descriptor_limit = old_limit_ ? &*old_limit_ : nullptr,
                   .ignored_signals = &default_signals_};
-  const bool typed = rank == 0 && isatty(STDIN_FILENO);
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 ||
-      (typed && pipe2(input, O_CLOEXEC) != 0) || !open_output(rank, plan)) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 || !open_input(rank, plan) ||
+      !open_output(rank, plan)) {
     say(fmt::format("rank {} cannot be started: {}", rank, strerror(errno)));
     return false;
   }
@@ -188,19 +201,21 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   environment.push_back(fmt::format("PMI_FD={}", wire[1]));
   environment.push_back(fmt::format("MPI_LOCALRANKID={}", rank));
   environment.push_back(fmt::format("HEADWAY_WIRE={}", socket_facts.st_ino));
-  const auto arguments = pointers_to(block.command), variables = pointers_to(environment);
+  const auto command = command_of(rank, block, path);
+  const auto arguments = pointers_to(command), entries = pointers_to(environment);
+  const auto processors = machine_.of_rank(rank, wish_.placement);
+  const auto mask = mask_of(processors);
+  plan.path = command.size() == block.command.size() ? path.c_str() : debugger_.c_str();
   plan.arguments = arguments.data();
-  plan.environment = variables.data();
+  plan.environment = entries.data();
   plan.directory = block.directory.empty() ? nullptr : block.directory.c_str();
-  plan.input = typed ? input[0] : rank == 0 ? -1 : null_input_;
+  plan.processors = processors.empty() ? nullptr : &mask;
   plan.kept = wire[1];
-  const auto started = spawn_program(plan, block.command);
+  const auto started = spawn_program(plan, command);
   environment.resize(common);
-  for (const int end :
-       {wire[1], input[0], plan.output, plan.error == plan.output ? -1 : plan.error})
-    if (end >= 0) close(end);
+  close(wire[1]);
+  close_streams(plan);
   made.wire = wire[0];
-  if (typed) input_pipe_ = input[1];
   if (started.pid < 0) {
     say(fmt::format("rank {} cannot be started: {}: {}", rank, started.step,
                     strerror(started.error_number)));
@@ -214,6 +229,7 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   guardian_->watch(started.pid);
   watch(made.wire, mark(event_kind::wire, rank), EPOLLIN);
   watch(made.process, mark(event_kind::process, rank), EPOLLIN);
+  report(rank, path, processors);
   return true;
 }
 
@@ -222,7 +238,7 @@ bool job_runner::start_ranks() {
   for (std::size_t index = 0; index < wish_.blocks.size(); ++index) {
     const auto& block = wish_.blocks[index];
     auto environment = environment_of(block);
-    for (int i = 0; i < block.rank_count; ++i, ++rank)
+    for (int i = 0; i < block.rank_count.value_or(1); ++i, ++rank)
       if (!start_rank(rank, block, paths_[index], environment)) return false;
   }
   return true;

@@ -20,6 +20,13 @@ void raise_event(int descriptor) {
   [[maybe_unused]] const auto written = write(descriptor, &one, sizeof one);
 }
 
+/// "3: ", in the colour of the rank: six of a terminal's, in turns.
+std::string label_of(int rank, bool colour) {
+  constexpr int colours[] = {36, 32, 33, 35, 34, 31};  // cyan, green, yellow, magenta, blue, red
+  return colour ? fmt::format("\033[{}m{}:\033[0m ", colours[rank % 6], rank)
+                : fmt::format("{}: ", rank);
+}
+
 }  // namespace
 
 label_pump::label_pump()
@@ -35,8 +42,8 @@ label_pump::~label_pump() {
   for (const int descriptor : {epoll_, drain_, finished_}) close(descriptor);
 }
 
-void label_pump::add(int rank, int pipe, int target) {
-  streams_.push_back({rank, pipe, target, {}});
+void label_pump::add(int rank, int pipe, int target, bool colour) {
+  streams_.push_back({pipe, target, label_of(rank, colour), {}});
 }
 
 void label_pump::start() {
@@ -88,10 +95,10 @@ void label_pump::put_out(stream& from, bool to_the_end) {
   std::string out;
   std::size_t at = 0;
   for (std::size_t end; (end = from.held.find('\n', at)) != std::string::npos; at = end + 1)
-    out += fmt::format("{}: {}", from.rank, std::string_view(from.held).substr(at, end + 1 - at));
+    out.append(from.label).append(from.held, at, end + 1 - at);
   const auto rest = std::string_view(from.held).substr(at);
   if (!rest.empty() && (to_the_end || rest.size() >= line_bytes_max)) {
-    out += fmt::format("{}: {}\n", from.rank, rest);
+    out.append(from.label).append(rest) += '\n';
     at = from.held.size();
   }
   from.held.erase(0, at);

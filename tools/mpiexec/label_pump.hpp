@@ -8,7 +8,8 @@
 namespace headway::mpiexec {
 
 /// Copies the ranks' output to that of mpiexec, each line whole and after its rank: "3: …".
-/// Shape:    a pipe per stream; a line is held back until it ends, or until it has
+/// Shape:    a label has the colour of its rank where a user looks at it in a terminal.
+///           A pipe per stream; a line is held back until it ends, or until it has
 ///           `line_bytes_max` bytes and is written in parts.
 /// Threads:  has a separate thread, so that a slow reader of the output delays nothing else. `add`
 ///           before `start`.
@@ -24,7 +25,7 @@ class label_pump {
   label_pump& operator=(const label_pump&) = delete;
 
   /// Copies everything from `pipe` to the descriptor `target`, labelled with `rank`. Owns `pipe`.
-  void add(int rank, int pipe, int target);
+  void add(int rank, int pipe, int target, bool colour);
   void start();
   /// All ranks have ended: writes what is left in the pipes, then ends the thread. Does not wait
   /// for processes that a rank has started and that hold a pipe open.
@@ -34,7 +35,8 @@ class label_pump {
 
  private:
   struct stream {
-    int rank, pipe, target;
+    int pipe, target;
+    std::string label;
     std::string held;
   };
   void run();

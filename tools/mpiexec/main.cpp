@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "tools/mpiexec/hand_over.hpp"
 #include "tools/mpiexec/job_runner.hpp"
 #include "tools/mpiexec/options.hpp"
 #include "tools/mpiexec/words.hpp"
@@ -24,8 +25,15 @@ void occupy_standard_descriptors() {
   }
 }
 
+/// The processors that ranks may be bound to. Nothing is read where the options do not need them.
+headway::mpiexec::machine_places machine_of(const headway::mpiexec::options& wish) {
+  using headway::mpiexec::machine_places;
+  if (!wish.placement.binds() && wish.placement.ranks_per_place == 0) return {};
+  return machine_places::read("/sys/devices/system/cpu", machine_places::allowed_here());
+}
+
 int run(const std::vector<std::string>& arguments) {
-  const auto wish = headway::mpiexec::parse_options(arguments);
+  auto wish = headway::mpiexec::parse_options(arguments);
   if (!wish) {
     headway::mpiexec::say(wish.error().text);
     return exit_bad_command_line;
@@ -36,7 +44,11 @@ int run(const std::vector<std::string>& arguments) {
         stdout);
     return 0;
   }
-  return headway::mpiexec::job_runner(*wish, environ).run();
+  for (const auto& note : wish->notes) headway::mpiexec::say(note);
+  if (!headway::mpiexec::all_here(wish->hosts)) return headway::mpiexec::hand_over(*wish, environ);
+  const auto machine = machine_of(*wish);
+  wish->settle_rank_counts(machine);
+  return headway::mpiexec::job_runner(*wish, machine, environ).run();
 }
 
 }  // namespace

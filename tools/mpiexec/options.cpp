@@ -7,82 +7,30 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/mpiexec/config_file.hpp"
+#include "tools/mpiexec/option_table.hpp"
+
 namespace headway::mpiexec {
 namespace {
 
 using base::failed;
 using base::fault_kind;
 
-enum class word {
-  rank_count,
-  environment,
-  environment_pair,
-  environment_for_all,
-  directory,
-  label,
-  timeout,
-  keep_going,
-  version,
-  help,
-  nothing,
-  more_machines
-};
-
-struct spelling {
-  std::string_view text;
-  word meaning;
-};
-
-// The last rows are options of other launchers: accepted without effect, or refused with the
-// reason.
-constexpr spelling spellings[] = {
-    {"-n", word::rank_count},
-    {"-np", word::rank_count},
-    {"--n", word::rank_count},
-    {"--np", word::rank_count},
-    {"--env", word::environment},
-    {"-env", word::environment_pair},
-    {"--genv", word::environment_for_all},
-    {"-genv", word::environment_for_all},
-    {"--wdir", word::directory},
-    {"-wdir", word::directory},
-    {"--label", word::label},
-    {"-label", word::label},
-    {"-l", word::label},
-    {"--timeout", word::timeout},
-    {"-timeout", word::timeout},
-    {"--keep-going", word::keep_going},
-    {"--version", word::version},
-    {"-version", word::version},
-    {"-V", word::version},
-    {"--help", word::help},
-    {"-help", word::help},
-    {"-h", word::help},
-    {"--oversubscribe", word::nothing},
-    {"--allow-run-as-root", word::nothing},
-    {"-hosts", word::more_machines},
-    {"-host", word::more_machines},
-    {"--host", word::more_machines},
-    {"-f", word::more_machines},
-    {"-hostfile", word::more_machines},
-    {"--hostfile", word::more_machines},
-    {"-machinefile", word::more_machines},
-    {"--machinefile", word::more_machines},
-};
-
-std::optional<word> meaning_of(std::string_view text) {
-  const auto found = std::ranges::find(spellings, text, &spelling::text);
-  return found == std::end(spellings) ? std::nullopt : std::optional(found->meaning);
-}
-
 std::unexpected<base::fault> wrong(std::string text) {
   return failed(fault_kind::bad_input, std::move(text));
+}
+
+/// Adds the place of the rank to the name of --output-filename.
+std::string pattern_of_name(const std::string& name) {
+  std::string pattern;
+  for (const char c : name) pattern += c == '%' ? std::string("%%") : std::string(1, c);
+  return pattern + ".%r";
 }
 
 /// Walks over the words of the command line and fills the options.
 class parser {
  public:
-  explicit parser(const std::vector<std::string>& arguments) : arguments_(arguments) {}
+  explicit parser(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
 
   base::result<options> parse() {
     while (!made_.help && !made_.version) {
@@ -90,8 +38,6 @@ class parser {
       if (at_ == arguments_.size()) break;
       ++at_;  // the ':'
     }
-    if (!made_.help && !made_.version && made_.rank_count() > rank_count_max)
-      return wrong(fmt::format("more than {} ranks", rank_count_max));
     return std::move(made_);
   }
 
@@ -122,48 +68,123 @@ class parser {
       value_ = name_.substr(equals + 1);
       name_.resize(equals);
     }
-    const auto meaning = meaning_of(name_);
-    if (!meaning) return wrong(fmt::format("unknown option {} (mpiexec --help)", name_));
-    if (value_ && *meaning >= word::label && *meaning != word::timeout)
-      return wrong(fmt::format("{} takes no value", name_));
-    return apply(*meaning, block);
+    const auto* row = find_option(name_);
+    if (!row) return wrong(unknown());
+    if (row->id == option_id::instead)
+      return wrong(fmt::format("{} is not understood; write: {}", name_, row->instead));
+    if (value_ && is_flag(row->id)) return wrong(fmt::format("{} takes no value", name_));
+    if (is_flag(row->id)) return apply_flag(row->id);
+    return apply(row->id, block);
   }
 
-  base::result<> apply(word meaning, program_block& block) {
-    switch (meaning) {
-      case word::rank_count:
-        return take_rank_count(block);
-      case word::environment:
-        return take_environment(block.environment, false);
-      case word::environment_pair:
-        return take_environment(block.environment, true);
-      case word::environment_for_all:
-        return take_environment(made_.environment, true);
-      case word::directory:
-        return take_text(block.directory, "a directory");
-      case word::timeout:
-        return take_timeout();
-      case word::label:
+  std::string unknown() const {
+    const auto near = nearest_option(name_);
+    return near.empty() ? fmt::format("unknown option {} (mpiexec --help)", name_)
+                        : fmt::format("unknown option {}: did you mean {}?", name_, near);
+  }
+
+  static bool is_flag(option_id id) {
+    using enum option_id;
+    return id == label || id == keep_going || id == verbose || id == report_bindings ||
+           id == version || id == help || id == nothing || id == one_per_host ||
+           id == bind_to_named || id == map_by_named || id == for_hydra || id == for_prterun;
+  }
+
+  base::result<> apply_flag(option_id id) {
+    switch (id) {
+      case option_id::label:
         made_.label = true;
         break;
-      case word::keep_going:
+      case option_id::keep_going:
         made_.keep_going = true;
         break;
-      case word::version:
+      case option_id::verbose:
+        made_.verbose = true;
+        break;
+      case option_id::report_bindings:
+        made_.report_bindings = true;
+        break;
+      case option_id::version:
         made_.version = true;
         break;
-      case word::help:
+      case option_id::help:
         made_.help = true;
         break;
-      case word::nothing:
+      case option_id::one_per_host:
+        made_.ranks_per_host = 1;
         break;
-      case word::more_machines:
-        return wrong(
-            fmt::format("{}: this mpiexec starts ranks on this machine only (more "
-                        "machines: srun --mpi=pmi2)",
-                        name_));
+      case option_id::bind_to_named:  // the level is what follows the last '-'
+        return made_.placement.take_bind(name_.substr(name_.rfind('-') + 1));
+      case option_id::map_by_named:
+        return made_.placement.take_map(name_.substr(name_.rfind("by") + 2));
+      case option_id::for_hydra:
+        made_.for_hydra.push_back(name_);
+        break;
+      case option_id::for_prterun:
+        made_.for_prterun.push_back(name_);
+        break;
+      default:  // option_id::nothing
+        break;
     }
     return {};
+  }
+
+  base::result<> apply(option_id id, program_block& block) {
+    switch (id) {
+      case option_id::rank_count:
+        return take_number(block.rank_count.emplace(), "ranks");
+      case option_id::environment_pair:
+        return take_environment(block.environment);
+      case option_id::environment_for_all:
+        return take_environment(made_.environment);
+      case option_id::exported:
+        return take_exported();
+      case option_id::directory:
+        return take_text(block.directory, "a directory");
+      case option_id::config_file:
+        return take_config_file();
+      case option_id::timeout:
+        return take_timeout();
+      case option_id::ranks_per_host:
+        return take_number(made_.ranks_per_host, "ranks");
+      case option_id::hosts:
+      case option_id::host_file:
+        return take_hosts(id == option_id::host_file);
+      case option_id::bind_to:
+      case option_id::map_by:
+      case option_id::ranks_per_socket:
+        return take_placement(id);
+      default:
+        return apply_stream(id);
+    }
+  }
+
+  /// Options about input and output, and those of other launchers.
+  base::result<> apply_stream(option_id id) {
+    std::string text;
+    switch (id) {
+      case option_id::input:
+        return take_ranks(made_.input);
+      case option_id::debugger:
+        made_.debugged = rank_set::all();
+        return value_ ? take_ranks(*made_.debugged) : base::result<>();
+      case option_id::output_pattern:
+        return take_text(made_.output_pattern, "a file");
+      case option_id::error_pattern:
+        return take_text(made_.error_pattern, "a file");
+      case option_id::output_file_name:
+        if (auto done = take_text(text, "a file"); !done) return done;
+        made_.output_pattern = made_.error_pattern = pattern_of_name(text);
+        return {};
+      case option_id::output_style:
+        return take_output_style();
+      case option_id::components:
+        return take_components();
+      default:  // option_id::for_hydra_value
+        if (auto done = take_text(text, "a value"); !done) return done;
+        made_.for_hydra.insert(made_.for_hydra.end(), {name_, text});
+        return {};
+    }
   }
 
   base::result<> take_text(std::string& into, std::string_view wanted) {
@@ -173,31 +194,60 @@ class parser {
     return {};
   }
 
-  base::result<> take_rank_count(program_block& block) {
+  base::result<> take_number(int& into, std::string_view what) {
     std::string text;
-    if (auto done = take_text(text, "a number of ranks"); !done) return done;
+    if (auto done = take_text(text, fmt::format("a number of {}", what)); !done) return done;
     const auto end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, block.rank_count);
-    if (error != std::errc{} || at != end || block.rank_count < 1 ||
-        block.rank_count > rank_count_max)
+    const auto [at, error] = std::from_chars(text.data(), end, into);
+    if (error != std::errc{} || at != end || into < 1 || into > rank_count_max)
       return wrong(
-          fmt::format("{} {}: not a number of ranks (1 … {})", name_, text, rank_count_max));
+          fmt::format("{} {}: not a number of {} (1 … {})", name_, text, what, rank_count_max));
     return {};
   }
 
-  /// NAME=VALUE; with `pair_allowed` also NAME VALUE, as Hydra has it.
-  base::result<> take_environment(std::vector<std::pair<std::string, std::string>>& into,
-                                  bool pair_allowed) {
+  base::result<> take_ranks(rank_set& into) {
+    std::string text;
+    if (auto done = take_text(text, "ranks"); !done) return done;
+    const auto ranks = rank_set::parse(text);
+    if (!ranks) return wrong(fmt::format("{} {}: not ranks (all, none, 0,2-4)", name_, text));
+    into = *ranks;
+    return {};
+  }
+
+  /// NAME=VALUE, or NAME VALUE as Hydra has it; behind --env only the first.
+  base::result<> take_environment(variables& into) {
     std::string text;
     if (auto done = take_text(text, "NAME=VALUE"); !done) return done;
     const auto equals = text.find('=');
     if (equals != text.npos && equals > 0) {
       into.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-    } else if (pair_allowed && equals == text.npos && at_ < arguments_.size()) {
+    } else if (equals == text.npos && name_ != "--env" && at_ < arguments_.size()) {
       into.emplace_back(text, arguments_[at_++]);
     } else {
       return wrong(fmt::format("{} {}: not NAME=VALUE", name_, text));
     }
+    return {};
+  }
+
+  base::result<> take_exported() {
+    std::string text;
+    if (auto done = take_text(text, "NAME or NAME=VALUE"); !done) return done;
+    const auto equals = text.find('=');
+    if (equals == 0) return wrong(fmt::format("{} {}: not NAME=VALUE", name_, text));
+    if (equals == text.npos) made_.exported.push_back(text);
+    else made_.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    return {};
+  }
+
+  base::result<> take_config_file() {
+    std::string path;
+    if (auto done = take_text(path, "a file"); !done) return done;
+    if (in_config_file_) return wrong(fmt::format("{} in a file of {}", name_, name_));
+    in_config_file_ = true;
+    const auto words = words_of_config_file(path);
+    if (!words) return std::unexpected(words.error());
+    arguments_.insert(arguments_.begin() + static_cast<std::ptrdiff_t>(at_), words->begin(),
+                      words->end());
     return {};
   }
 
@@ -213,10 +263,65 @@ class parser {
     return {};
   }
 
-  const std::vector<std::string>& arguments_;
+  base::result<> take_hosts(bool file) {
+    std::string text;
+    if (auto done = take_text(text, file ? "a file" : "hosts"); !done) return done;
+    auto found = file ? hosts_of_file(text) : hosts_of_list(text);
+    if (!found) return wrong(fmt::format("{}: {}", name_, found.error().text));
+    made_.hosts.insert(made_.hosts.end(), found->begin(), found->end());
+    return {};
+  }
+
+  base::result<> take_placement(option_id id) {
+    std::string text;
+    if (auto done = take_text(text, id == option_id::ranks_per_socket ? "a number" : "a level");
+        !done)
+      return done;
+    const auto done = id == option_id::bind_to ? made_.placement.take_bind(text)
+                      : id == option_id::map_by
+                          ? made_.placement.take_map(text)
+                          : made_.placement.take_map("ppr:" + text + ":socket");
+    if (!done) return wrong(fmt::format("{} {}", name_, done.error().text));
+    auto& placement = made_.placement;
+    if (placement.map == place_level::node && placement.ranks_per_place > 0) {  // ppr:N:node
+      made_.ranks_per_host = std::exchange(placement.ranks_per_place, 0);
+      placement.map_text.clear();
+    }
+    return {};
+  }
+
+  /// Open MPI's --output: "tag", "file=NAME", several after commas.
+  base::result<> take_output_style() {
+    std::string text;
+    if (auto done = take_text(text, "tag or file=NAME"); !done) return done;
+    for (std::size_t at = 0; at <= text.size();) {
+      const auto end = std::min(text.find(',', at), text.size());
+      const auto part = text.substr(at, end - at);
+      at = end + 1;
+      if (part == "tag" || part == "tag-fullname" || part == "rank") made_.label = true;
+      else if (part.starts_with("file=") && part.size() > 5)
+        made_.output_pattern = made_.error_pattern = pattern_of_name(part.substr(5));
+      else
+        return wrong(fmt::format("{} {} is not understood; write: tag or file=NAME", name_, part));
+    }
+    return {};
+  }
+
+  base::result<> take_components() {
+    std::string name;
+    if (auto done = take_text(name, "a name and a value"); !done) return done;
+    if (at_ >= arguments_.size()) return wrong(fmt::format("{} {} wants a value", name_, name));
+    made_.notes.push_back(fmt::format(
+        "{} {} {} has no effect: it is about Open MPI's inside (settings of Headway: headway info)",
+        name_, name, arguments_[at_++]));
+    return {};
+  }
+
+  std::vector<std::string> arguments_;
   std::size_t at_ = 0;
   std::string name_;                  ///< of the option at hand
   std::optional<std::string> value_;  ///< what stood behind its '='
+  bool in_config_file_ = false;       ///< the words of one were inserted
   options made_;
 };
 
@@ -224,38 +329,22 @@ class parser {
 
 int options::rank_count() const noexcept {
   std::int64_t sum = 0;
-  for (const auto& block : blocks) sum += block.rank_count;
+  for (const auto& block : blocks) sum += block.rank_count.value_or(1);
   return static_cast<int>(std::min<std::int64_t>(sum, rank_count_max + 1));
 }
 
-base::result<options> parse_options(const std::vector<std::string>& arguments) {
-  return parser(arguments).parse();
+void options::settle_rank_counts(const machine_places& machine) {
+  const int wanted = ranks_per_host > 0              ? ranks_per_host
+                     : placement.ranks_per_place > 0 ? machine.ranks_wanted(placement)
+                                                     : 1;
+  for (auto& block : blocks) block.rank_count = block.rank_count.value_or(wanted);
 }
 
-const char* help_text() noexcept {
-  return R"(usage: mpiexec [OPTION…] [-n N] PROGRAM [ARGUMENT…] [: [OPTION…] [-n N] PROGRAM …]
-
-Starts N ranks of PROGRAM on this machine as one MPI job; ':' adds ranks of another program.
-
-For the program that follows:
-  -n N, -np N           number of ranks (1)
-  --env NAME=VALUE      environment variable; may be given again and again
-  --wdir DIRECTORY      where its ranks start; a relative PROGRAM is looked for there, then here
-For the whole job:
-  --genv NAME=VALUE     environment variable for all programs
-  --label               begin each line of output with the rank that wrote it: "0: …"
-  --timeout SECONDS     end the job after this time, with exit code 124
-  --keep-going          when a rank dies, let the others run on
-  --version, --help
-Understood as well: -env NAME VALUE, -genv NAME VALUE, -wdir, -l; --oversubscribe and
---allow-run-as-root change nothing.
-
-Standard input goes to rank 0. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and
-SIGCONT go to all ranks; the second SIGINT or SIGTERM kills them.
-Exit code: 0 if every rank returned 0; else that of the first rank that failed (128 + signal if it
-was killed); 124 after --timeout; 126 or 127 if a program cannot be run or found; 2 for a wrong
-command line.
-)";
+base::result<options> parse_options(std::vector<std::string> arguments) {
+  auto made = parser(std::move(arguments)).parse();
+  if (made && made->rank_count() > rank_count_max)
+    return wrong(fmt::format("more than {} ranks", rank_count_max));
+  return made;
 }
 
 }  // namespace headway::mpiexec

@@ -62,10 +62,20 @@ program_place find_program(const std::string& name, const std::string& directory
   }
   const bool missing = worst == ENOENT;
   const bool searched = name.find('/') == name.npos;
+  if (missing && searched)
+    for (auto& place : places_of("./" + name, directory, {}))
+      if (trouble_with(place) == 0) return {std::move(place), 0, {}};
   return {{},
           missing ? not_found : cannot_run,
-          missing && searched ? fmt::format("{}: not found in PATH", name)
-                              : fmt::format("{}: {}", name, strerror(worst))};
+          missing && searched
+              ? fmt::format("{}: not found in PATH, and no program ./{} either", name, name)
+              : fmt::format("{}: {}", name, strerror(worst))};
+}
+
+std::string find_in_path(const std::string& name, const std::string& search_path) {
+  for (auto& place : places_of(name, {}, search_path))
+    if (trouble_with(place) == 0) return std::move(place);
+  return {};
 }
 
 }  // namespace headway::mpiexec

@@ -13,8 +13,12 @@ struct program_place {
 
 /// Finds `name` as a shell in `directory` does (empty: the current one): without a slash along
 /// `search_path`, else the file itself; a relative path that `directory` does not have is also
-/// tried in the current directory.
+/// tried in the current directory. Other than in a shell, a name that is not in `search_path` may
+/// be a program in either directory.
 [[nodiscard]] program_place find_program(const std::string& name, const std::string& directory,
                                          const std::string& search_path);
+
+/// The first program of that name in the folders of `search_path`; empty: there is none.
+[[nodiscard]] std::string find_in_path(const std::string& name, const std::string& search_path);
 
 }  // namespace headway::mpiexec

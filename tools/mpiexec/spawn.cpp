@@ -43,6 +43,8 @@ bool place(int descriptor, int number) noexcept {
   if (plan.kept >= 0) fcntl(plan.kept, F_SETFD, 0);
   if (plan.descriptor_limit) setrlimit(RLIMIT_NOFILE, plan.descriptor_limit);
   if (plan.directory && chdir(plan.directory) != 0) give_up(left, plan.directory);
+  if (plan.processors && sched_setaffinity(0, sizeof *plan.processors, plan.processors) != 0)
+    give_up(left, "sched_setaffinity");
   sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   execve(plan.path, plan.arguments, plan.environment);
   give_up(left, plan.path);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -20,6 +21,7 @@ struct child_plan {
   sigset_t signal_mask{};
   const rlimit* descriptor_limit = nullptr;           ///< null: the parent's
   const std::vector<int>* ignored_signals = nullptr;  ///< reset to their defaults
+  const cpu_set_t* processors = nullptr;              ///< it may run on; null: the parent's
 };
 
 struct child {

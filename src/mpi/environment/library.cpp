@@ -11,6 +11,7 @@
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
 #include "base/mutex.hpp"
+#include "base/once_a_job.hpp"
 #include "base/thread_annotations.hpp"
 #include "c_api/endpoints/calls.hpp"
 #include "messages/numbers.hpp"
@@ -81,7 +82,7 @@ void end_job(int exit_code, const std::string& why) noexcept {
       base::log_line(base::severity::error, fmt::format("{}; the job ends", why));
     }
     job.abort(exit_code, why);
-  } else {
+  } else if (base::first_of_job(why)) {  // without a runtime, ranks often fail alike
     base::log_line(base::severity::error, why);
   }
   std::_Exit(exit_code);

@@ -56,34 +56,31 @@ messages::send_mode wire_mode(message_mode mode) noexcept {
   }
 }
 
-/// The bytes of a message: the user's memory if they are one block there, else `packed`.
-struct block {
-  std::byte* at = nullptr;
-  std::size_t bytes = 0;
-  std::unique_ptr<std::byte[]> packed = {};
-};
-
-block block_for(const message_call& call) {
+/// The memory of data that is one block.
+std::span<std::byte> block_of(const message_call& call) noexcept {
   const auto& layout = call.type->layout();
-  block made;
-  made.bytes = static_cast<std::size_t>(layout.size() * call.count);
-  if (layout.is_one_block(call.count)) {
-    made.at = static_cast<std::byte*>(call.buffer) + layout.true_lb();
-    return made;
-  }
-  made.packed = std::make_unique_for_overwrite<std::byte[]>(made.bytes);
-  made.at = made.packed.get();
-  if (call.mode != message_mode::receive) layout.pack(call.buffer, call.count, made.at);
-  return made;
+  return {static_cast<std::byte*>(call.buffer) + layout.true_lb(),
+          static_cast<std::size_t>(layout.size() * call.count)};
 }
 
-void unpack_into(const message_call& call, const block& from, std::size_t bytes) noexcept {
-  call.type->layout().unpack(from.at, 0, static_cast<std::int64_t>(bytes), call.buffer, call.count);
+bool is_one_block(const message_call& call) noexcept {
+  return call.type->layout().is_one_block(call.count);
 }
 
-int end_receive(const message_call& call, const block& where, const messages::request& wire,
-                MPI_Status* status) {
-  if (where.packed) unpack_into(call, where, wire.arrived.bytes);
+scattered_data scattered_in(const message_call& call) {
+  const bool receives = call.mode == message_mode::receive;
+  return {call.type->shared_layout(), call.buffer, call.count,
+          receives ? scattered_data::direction::in : scattered_data::direction::out};
+}
+
+int end_send(const message_call& call, messages::request& wire) {
+  if (!wire.test()) engine().wait(wire);
+  return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
+                                                   : code_of(wire.arrived, *call.comm, false);
+}
+
+int end_receive(const message_call& call, messages::request& wire, MPI_Status* status) {
+  if (!wire.test()) engine().wait(wire);
   if (status != MPI_STATUS_IGNORE) set_status(*status, wire.arrived);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, true);
@@ -118,18 +115,39 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
   return buffer->send(layout, call);
 }
 
+// The forms for data that is not one block are out of line: the others are the common case.
+
+[[gnu::noinline]] static int run_scattered(const message_call& call) {
+  scattered_data data = scattered_in(call);
+  messages::request wire;
+  wire.background = false;
+  exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
+  return end_send(call, wire);
+}
+
+[[gnu::noinline]] static int receive_scattered(const message_call& call,
+                                               messages::unexpected_message* unexpected,
+                                               MPI_Status* status) {
+  scattered_data memory = scattered_in(call);
+  messages::request wire;
+  wire.background = false;
+  auto& context = call.comm->messages();
+  if (unexpected) exchange().receive_unexpected(context, wire, unexpected, memory);
+  else exchange().receive(context, wire, memory, call.peer, wire_tag(call.tag));
+  return end_receive(call, wire, status);
+}
+
 int run_message(const message_call& call) {
   if (call.peer == MPI_PROC_NULL) return MPI_SUCCESS;
   if (call.mode == message_mode::buffered) [[unlikely]]
     return send_buffered(call.type->layout(), call);
-  const block data = block_for(call);
+  if (!is_one_block(call)) [[unlikely]]
+    return run_scattered(call);
   messages::request wire;
   wire.background = false;
-  exchange().send(call.comm->messages(), wire, {data.at, data.bytes}, call.peer, call.tag,
+  exchange().send(call.comm->messages(), wire, block_of(call), call.peer, call.tag,
                   wire_mode(call.mode));
-  if (!wire.test()) engine().wait(wire);
-  return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
-                                                   : code_of(wire.arrived, *call.comm, false);
+  return end_send(call, wire);
 }
 
 int start_message(const message_call& call, request*& made) {
@@ -157,23 +175,21 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
     if (status != MPI_STATUS_IGNORE) set_status_no_process(*status);
     return MPI_SUCCESS;
   }
-  const block room = block_for(call);
+  if (!is_one_block(call)) [[unlikely]]
+    return receive_scattered(call, nullptr, status);
   messages::request wire;
   wire.background = false;
-  exchange().receive(call.comm->messages(), wire, {room.at, room.bytes}, call.peer,
-                     wire_tag(call.tag));
-  if (!wire.test()) engine().wait(wire);
-  return end_receive(call, room, wire, status);
+  exchange().receive(call.comm->messages(), wire, block_of(call), call.peer, wire_tag(call.tag));
+  return end_receive(call, wire, status);
 }
 
 int receive_unexpected_and_wait(const message_call& call, messages::unexpected_message* unexpected,
                                 MPI_Status* status) {
-  const block room = block_for(call);
+  if (!is_one_block(call)) return receive_scattered(call, unexpected, status);
   messages::request wire;
   wire.background = false;
-  exchange().receive_unexpected(call.comm->messages(), wire, unexpected, {room.at, room.bytes});
-  if (!wire.test()) engine().wait(wire);
-  return end_receive(call, room, wire, status);
+  exchange().receive_unexpected(call.comm->messages(), wire, unexpected, block_of(call));
+  return end_receive(call, wire, status);
 }
 
 message_request& message_request::take() {
@@ -187,11 +203,11 @@ message_request& message_request::take() {
 void message_request::release() noexcept {
   forget_number(*this);
   retire();
-  if (packed_) {
-    memory_.reset();
+  if (!plain_) {
+    scattered_.reset();
     layout_ = {};
-    wire_.finish = nullptr;
-    packed_ = false;
+    wire_.forget_scattered();
+    plain_ = true;
   }
   pending = nullptr;
   comm = nullptr;
@@ -209,32 +225,18 @@ void message_request::prepare(const message_call& call) {
   tag_ = call.tag;
   buffer_ = call.buffer;
   count_ = call.count;
-  const auto& layout = call.type->layout();
-  bytes_ = static_cast<std::size_t>(layout.size() * call.count);
-  if (mode_ == message_mode::buffered) {
-    packed_ = true;  // the buffer packs it, in `start`
+  plain_ = mode_ != message_mode::buffered && is_one_block(call);
+  if (plain_) {
+    const auto data = block_of(call);
+    data_ = data.data();
+    bytes_ = data.size();
+  } else if (mode_ == message_mode::buffered) {
     layout_ = call.type->shared_layout();
-    return;
+  } else {
+    scattered_.emplace(call.type->shared_layout(), call.buffer, call.count,
+                       mode_ == message_mode::receive ? scattered_data::direction::in
+                                                      : scattered_data::direction::out);
   }
-  if (layout.is_one_block(call.count)) {
-    data_ = static_cast<std::byte*>(call.buffer) + layout.true_lb();
-    return;
-  }
-  packed_ = true;
-  layout_ = call.type->shared_layout();
-  memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
-  data_ = memory_.get();
-  if (mode_ == message_mode::receive) {
-    wire_.finish = &unpack;
-    wire_.owner = this;
-  }
-}
-
-bool message_request::unpack(messages::request& done) noexcept {
-  auto& self = *static_cast<message_request*>(done.owner);
-  self.layout_->unpack(self.data_, 0, static_cast<std::int64_t>(done.arrived.bytes), self.buffer_,
-                       self.count_);
-  return true;
 }
 
 int message_request::begin(const message_call& call) {
@@ -252,7 +254,6 @@ int message_request::start() {
     pending = nullptr;  // complete at once
     return send_buffered(*layout_, {buffer_, count_, nullptr, peer_, tag_, comm, mode_});
   }
-  if (packed_ && mode_ != message_mode::receive) layout_->pack(buffer_, count_, data_);
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
@@ -261,11 +262,23 @@ int message_request::start() {
 }
 
 void message_request::run() noexcept {
+  if (!plain_) [[unlikely]]
+    return run_scattered();
+  auto& exchange = mpi::exchange();
+  const std::span data(data_, bytes_);
+  if (mode_ == message_mode::receive) {
+    exchange.receive(comm->messages(), wire_, data, peer_, wire_tag(tag_));
+  } else {
+    exchange.send(comm->messages(), wire_, data, peer_, tag_, wire_mode(mode_));
+  }
+}
+
+void message_request::run_scattered() noexcept {
   auto& exchange = mpi::exchange();
   if (mode_ == message_mode::receive) {
-    exchange.receive(comm->messages(), wire_, {data_, bytes_}, peer_, wire_tag(tag_));
+    exchange.receive(comm->messages(), wire_, *scattered_, peer_, wire_tag(tag_));
   } else {
-    exchange.send(comm->messages(), wire_, {data_, bytes_}, peer_, tag_, wire_mode(mode_));
+    exchange.send(comm->messages(), wire_, *scattered_, peer_, tag_, wire_mode(mode_));
   }
 }
 
@@ -280,7 +293,12 @@ int message_request::begin_unexpected(const message_call& call,
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
-  exchange().receive_unexpected(comm->messages(), wire_, unexpected, {data_, bytes_});
+  auto& exchange = mpi::exchange();
+  if (plain_) {
+    exchange.receive_unexpected(comm->messages(), wire_, unexpected, std::span(data_, bytes_));
+  } else {
+    exchange.receive_unexpected(comm->messages(), wire_, unexpected, *scattered_);
+  }
   return MPI_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "datatypes/layout.hpp"
@@ -14,6 +15,7 @@
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/objects/pool.hpp"
 #include "mpi/point_to_point/request.hpp"
+#include "mpi/point_to_point/scattered_data.hpp"
 
 namespace headway::mpi {
 
@@ -31,8 +33,8 @@ struct message_call {
 };
 
 /// A non-blocking or persistent send or receive.
-/// Shape:    from a free list of the calling thread; allocates only to pack or unpack data that is
-///           not one block.
+/// Shape:    from a free list of the calling thread; data that is not one block is packed and
+///           unpacked in pieces (scattered_data).
 /// Threads:  see `request`.
 class message_request final : public request {
  public:
@@ -63,7 +65,7 @@ class message_request final : public request {
   friend struct request_cache;
 
   void run() noexcept;
-  static bool unpack(messages::request& done) noexcept;
+  void run_scattered() noexcept;
 
   messages::request wire_;
   std::atomic<const communicator*> used_{nullptr};  // a copy of `comm` for other threads
@@ -75,9 +77,9 @@ class message_request final : public request {
   int peer_ = MPI_PROC_NULL;
   int tag_ = 0;
   message_mode mode_ = message_mode::standard;
-  bool packed_ = false;  // data_ is in the memory below, not the user's
-  datatypes::layout_ptr layout_;
-  std::unique_ptr<std::byte[]> memory_;
+  bool plain_ = true;             // the data is [data_, bytes_); otherwise one of the following
+  datatypes::layout_ptr layout_;  // of a buffered send
+  std::optional<scattered_data> scattered_;
 };
 
 /// The forms of a send: blocking, non-blocking, persistent (not started); the last two also of a

@@ -1,3 +1,5 @@
+#include "mpi/tools/categories.hpp"
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -128,6 +130,11 @@ int give_members(int cat_index, int len, int indices[], List&& list) HEADWAY_REQ
 }
 
 }  // namespace
+
+category_text category_of_setting(std::string_view name) noexcept {
+  const auto& found = categories[category_of(name)];
+  return {found.name, found.why};
+}
 }  // namespace tools
 
 namespace calls {

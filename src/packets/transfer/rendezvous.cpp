@@ -8,6 +8,7 @@
 #include "base/lock_guard.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peer_state.hpp"
+#include "rails/exposures.hpp"
 
 namespace headway::packets {
 namespace {
@@ -116,7 +117,9 @@ void rendezvous::fetch(peer& from, const announced& what, transfer& into) noexce
   into.with = &from;
   into.theirs_ = what.number;
   const bool beside = begin(into) > 0 || what.beside > 0;
-  if (into.memory.empty()) return tell_received(into);
+  if (!into.scattered) into.left = into.memory.size();
+  if (into.left == 0) return tell_received(into);
+  if (into.scattered || what.address == 0) return ask_for_pieces(into);
   if (auto* several = state_of(into).bundle()) return several->incoming().fetch(into);
   if (get(into, what.address, beside)) return tell_received(into);
   send_cts(into);
@@ -150,8 +153,9 @@ void rendezvous::tell_received(transfer& whole) noexcept {
 std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
   into.left = left;
   into.held_ = true;
-  const auto number = landings_.insert(into, [&](std::uint32_t given) { into.number_ = given; });
+  into.shown_ = {.id = rails::exposures::never};  // it does not come in pieces
   into.shown_by_ = &state_of(into).memory();
+  const auto number = landings_.insert(into, [&](std::uint32_t given) { into.number_ = given; });
   const auto shown = into.shown_by_->expose({.bytes = into.memory,
                                              .who = rails::process_set::only(into.with->id()),
                                              .token = token_of(number, 0)});
@@ -171,17 +175,27 @@ transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, boo
   });
   if (!mine) return nullptr;
   auto& t = static_cast<transfer&>(*mine);
-  t.shown_by_->withdraw(t.shown_);
+  withdraw_shown(t);
   return &t;
 }
 
-/// The message may land before `post` returns, so only its number is used then.
+/// Nothing is exposed for what comes in pieces.
+void rendezvous::withdraw_shown(transfer& t) noexcept {
+  if (t.shown_.id != 0) t.shown_by_->withdraw(t.shown_);
+}
+
 void rendezvous::send_cts(transfer& into) noexcept {
-  peer& from = *into.with;
-  if (from.lost()) return end(into, false);
+  if (into.with->lost()) return end(into, false);
   const auto number = expose(into, into.memory.size());
   if (number == 0) return expose_later(into);
-  write(into, {.what = control_kind::cts, .send_id = into.theirs_, .target = into.shown_});
+  send_answer(into, number,
+              {.what = control_kind::cts, .send_id = into.theirs_, .target = into.shown_});
+}
+
+/// The message may land before `post` returns, so only its number is used then.
+void rendezvous::send_answer(transfer& into, std::uint32_t number, const control& c) noexcept {
+  peer& from = *into.with;
+  write(into, c);
   into.answered = true;
   into.sent = &rendezvous::cts_sent;
   const bool down = from.post(into) == posted::down;
@@ -193,7 +207,7 @@ void rendezvous::cts_sent(send_item& item, bool well) noexcept {
   auto& t = static_cast<transfer&>(item);
   const auto free = [](landing& one) { return !static_cast<transfer&>(one).held_; };
   if (!of(t).landings_.take_if(t.number_, free)) return;
-  t.shown_by_->withdraw(t.shown_);
+  withdraw_shown(t);
   end(t, false);
 }
 
@@ -238,7 +252,7 @@ void rendezvous::landed(std::uint64_t token, std::uint64_t bytes) noexcept {
 
 void rendezvous::finish(landing& whole) noexcept {
   auto& t = static_cast<transfer&>(whole);
-  t.shown_by_->withdraw(t.shown_);
+  withdraw_shown(t);
   end(t, true);
 }
 
@@ -277,11 +291,14 @@ void rendezvous::arrived(peer_state& from, const control& c) noexcept {
   switch (c.what) {
     case control_kind::cts:
       return asked(from, c);
+    case control_kind::pieces:
+      return asked_for_pieces(from, c);
     case control_kind::received:
       return received(from, c);
     case control_kind::refused:
       if (auto* several = from.bundle()) several->incoming().refused(c);
       return;
+    case control_kind::piece:  // see arrived_piece
     case control_kind::credit:
     case control_kind::lane_down:
     case control_kind::lane_lost:
@@ -299,7 +316,7 @@ void rendezvous::lost(peer_state& whom) noexcept {
     return !some.divided && ours(static_cast<const transfer&>(some));
   })) {
     auto& t = static_cast<transfer&>(*one);
-    t.shown_by_->withdraw(t.shown_);
+    withdraw_shown(t);
     end(t, false);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/id_table.hpp"
 #include "base/spinlock.hpp"
@@ -23,6 +24,10 @@ class peer_state;
 /// A single rail carries a message as a whole. Several rails carry it in pieces, which the receiver
 /// requests (incoming_flows) and the sender gives to their rails (outgoing_flows), until the
 /// receiver has all and says so.
+///
+/// A message that is not one block of memory at either end is not put: the receiver sends `pieces`
+/// instead of a cts, and the sender sends the bytes in packets, one after the other (pieces.cpp).
+/// Each end packs a piece, or unpacks it, when it leaves or arrives.
 ///
 /// Threads:  any; those marked [reaper] by the thread that reaps the peer's rail.
 /// Progress: never waits. Without memory to expose more it tries again in each polling round.
@@ -69,6 +74,9 @@ class rendezvous {
   // Of this module:
   /// [reaper] A packet of the peer's about a transfer.
   void arrived(peer_state& from, const control& c) noexcept;
+  /// [reaper] A part of a message that this process wants in pieces. False: the peer violates the
+  /// format.
+  [[nodiscard]] bool arrived_piece(peer_state& from, std::span<const std::byte> packet) noexcept;
   /// [reaper] So many bytes have been put into a landing.
   void landed(std::uint64_t token, std::uint64_t bytes) noexcept;
   /// [reaper] The peer is lost: ends all transfers with it.
@@ -119,6 +127,12 @@ class rendezvous {
   [[nodiscard]] transfer* let_go(std::uint32_t landing_number, const peer& from,
                                  bool down) noexcept;
   void send_cts(transfer& into) noexcept;
+  void ask_for_pieces(transfer& into) noexcept;
+  void send_answer(transfer& into, std::uint32_t landing_number, const control& c) noexcept;
+  static void withdraw_shown(transfer& t) noexcept;
+  void asked_for_pieces(peer_state& from, const control& c) noexcept;
+  static void send_pieces(transfer& message) noexcept;
+  static void piece_sent(send_item& item, bool well) noexcept;
   void expose_later(transfer& into) noexcept;
   void tell_received(transfer& whole) noexcept;
   void put(transfer& message, const rails::ticket& target, std::uint64_t bytes) noexcept;

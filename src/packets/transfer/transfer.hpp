@@ -14,12 +14,14 @@ class incoming_flows;
 class outgoing_flows;
 class peer;
 class rendezvous;
+class scattered_memory;
 
 /// Exposed bytes that a peer puts a message into.
 struct landing {
   /// its message comes over several rails; null: it is a `transfer`
   incoming_flows* divided = nullptr;
-  std::uint64_t left = 0;  ///< bytes that have not landed
+  /// bytes that have not landed; of a message that is sent in pieces, those that have not left
+  std::uint64_t left = 0;
 };
 
 /// A large message at one of its ends. Embedded in what it belongs to.
@@ -27,8 +29,11 @@ struct landing {
 ///           one item, one after the other.
 /// Threads:  its owner's until it is given to `rendezvous`, and again after `ended`.
 struct transfer : send_item, landing {
-  /// The bytes of the message, which are only read, or the memory for them.
+  /// The bytes of the message, which are only read, or the memory for them. Empty if `scattered`.
   std::span<std::byte> memory;
+  /// Null: the message is one block of memory. A receive also sets `left`, to the bytes that it
+  /// wants, before `fetch`.
+  scattered_memory* scattered = nullptr;
   /// Called once. `well`: the transfer is complete; otherwise the peer is lost. `memory` is not
   /// used any more. From any thread; must not wait or poll. The item may be gone when it returns.
   void (*ended)(transfer& self, bool well) noexcept = nullptr;
@@ -57,7 +62,7 @@ struct transfer : send_item, landing {
 struct announced {
   std::uint32_t number = 0;   ///< the sender's own
   std::uint32_t beside = 0;   ///< other large messages under way between the two at that moment
-  std::uint64_t address = 0;  ///< of the message in the sender's memory
+  std::uint64_t address = 0;  ///< of the message in the sender's memory; 0: it is scattered
 };
 
 /// Memory that a process has exposed for a large message of another, before it was announced. Plain

@@ -1,0 +1,260 @@
+"""Writes the entry points that Fortran calls: one for each function and form.
+
+    pmpi_x_           mpif.h and the module mpi; and mpi_f08 where no buffer is passed
+    pmpi_x_f08_       another name of it
+    pmpi_x_f08ts_     mpi_f08, buffers as descriptors
+    pmpi_x_c_f08_, pmpi_x_c_f08ts_    the form with large counts
+
+Each has a weak name without the first p. An entry converts its arguments (src/mpi/fortran), calls
+PMPI_X, and stores the code in ierror where the program passed one. A function that src/mpi/fortran/
+special.hpp declares is called there instead, with the arguments as Fortran passes them.
+"""
+
+# What a call in C is given for a scalar of a kind that needs no object for the conversion.
+WEIGHTS = {"sourceweights", "destweights", "weights"}
+# Names that src/mpi/fortran defines itself.
+CALLBACKS = [f"mpi_{kind}{word}" for word in ("dup_fn_", "null_copy_fn_", "null_delete_fn_")
+             for kind in ("", "comm_", "type_", "win_")]
+BY_HAND = [
+    "mpi_sizeof_f08ts_", "headway_same_handle", "headway_other_handle", "mpi_conversion_fn_null_",
+    "mpi_conversion_fn_null_c_", "mpipriv1_", "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_",
+    "mpifcmba_", *CALLBACKS,
+]
+TEXTS = ("text", "text_out", "texts")
+# An array of handles has an element for each process or neighbour.
+SIZES = {"collectives": "peer_count", "nonblocking_collectives": "peer_count",
+         "persistent_collectives": "peer_count", "neighborhood": "neighbor_count"}
+
+
+def describes_sections(binding, i):
+    """Whether argument `i`, a buffer, may be a section: it is followed by a count and a datatype,
+    and these describe all of it."""
+    kinds = [a.kind for a in binding.arguments[i:i + 3]]
+    if kinds != ["choice", "integer", "handle"] or binding.arguments[i + 1].array:
+        return False
+    if binding.function.chapter in ("point_to_point", "rma", "io"):
+        return True
+    return binding.name in ("Bcast", "Ibcast", "Bcast_init")
+
+
+def returns_address(binding):
+    """Whether the module mpi has a second form of it, which returns TYPE(C_PTR)."""
+    return any(a.kind == "pointer" for a in binding.arguments) and not binding.is_detach()
+
+
+class _Entry:
+    """One entry point: collects the lines of its body."""
+
+    def __init__(self, binding, large, described, special):
+        self.binding, self.large, self.described, self.special = binding, large, described, special
+        self.before, self.lengths = [], []
+
+    def suffix(self):
+        made = "_c" if self.large and not self.binding.only_large() else ""
+        if self.described:
+            return f"{made}_f08ts_" if self.binding.has_choice() else f"{made}_f08_"
+        return f"{made}_f08_" if self.large else "_"
+
+    def declare(self, a):
+        const = "const " if a.intent == "IN" and not a.written_in_c() else ""
+        name = a.name
+        if a.kind in ("integer", "logical"):
+            return f"{const}{a.c_type(self.large)}* {name}"
+        if a.kind in ("handle", "status"):
+            return f"{const}int* {name}"
+        if a.kind in TEXTS:
+            if self.described and a.kind == "text":  # in a procedure with BIND(C)
+                return f"const descriptor* {name}"
+            self.lengths.append(f"std::size_t {name}_length")
+            return f"{const}char* {name}"
+        if a.kind == "choice":
+            return f"const descriptor* {name}" if self.described else f"void* {name}"
+        if a.kind == "address":
+            return f"{const}MPI_Aint* {name}"
+        return f"procedure* {name}" if a.kind == "procedure" else f"void* {name}"
+
+    # -- one argument of the call in C -------------------------------------------------------------
+
+    def handle(self, a):
+        base, name = a.c.base(), a.name
+        if not a.array:
+            if a.intent == "IN" and not a.c.is_pointer():
+                return f"handle<{base}>(*{name})"
+            wrapper = "written" if a.intent == "OUT" else "exchanged"
+            self.before.append(f"{wrapper}<{base}> {name}_({name});")
+            return f"{name}_.address()"
+        wrapper = {"IN": "handle_array", "OUT": "written_array"}.get(a.intent, "exchanged_array")
+        self.before.append(f"{wrapper}<{base}> {name}_({name}, {self.element_count(a)});")
+        return f"{name}_.data()"
+
+    def element_count(self, a):
+        length = a.c.length()
+        if length:
+            return f"*{length}"
+        size = SIZES[self.binding.function.chapter]
+        if size == "neighbor_count":
+            size = "destination_count" if a.name.startswith("send") else "source_count"
+        return f"{size}(*comm)"
+
+    def text(self, a):
+        name = a.name
+        if a.kind == "text" and self.described:
+            self.before.append(f"const text_in {name}_({name});")
+            return f"{name}_.get()"
+        if a.kind == "text":
+            kind = "trimmed_text" if self.binding.function.chapter == "info" else "text_in"
+            self.before.append(f"const {kind} {name}_({name}, {name}_length);")
+            return f"{name}_.get()"
+        self.before.append(f"text_out<{a.length}> {name}_({name}, {name}_length);")
+        return f"{name}_.buffer()"
+
+    def choice(self, i, a):
+        if not self.described:
+            return f"choice({a.name})"
+        if not describes_sections(self.binding, i):
+            return f"choice({a.name}->address)"
+        count, kind = (b.name for b in self.binding.arguments[i + 1:i + 3])
+        self.before.append(f"const section {a.name}_({a.name}, *{count}, *{kind});")
+        return f"{a.name}_.address()"
+
+    def integer(self, i, a):
+        if a.name in WEIGHTS:
+            return f"weights_at({a.name})"
+        if "[3]" in a.c.array:
+            return f"triplets({a.name})"
+        if a.array or a.c.is_pointer():
+            return a.name
+        previous = self.binding.arguments[i - 1] if i else None
+        if self.described and previous and previous.kind == "choice" and (
+                describes_sections(self.binding, i - 1)):
+            if a.c_type(self.large) == "int":
+                return f"static_cast<int>({previous.name}_.count())"
+            return f"{previous.name}_.count()"
+        return f"*{a.name}"
+
+    def argument(self, i, a):
+        if a.kind == "handle":
+            if self.described and i >= 2 and describes_sections(self.binding, i - 2):
+                return f"{self.binding.arguments[i - 2].name}_.type()"
+            return self.handle(a)
+        if a.kind == "status":
+            if a.intent in ("IN", "INOUT"):
+                return f"status_at({a.name})"
+            return f"statuses_or_ignore({a.name})" if a.array else f"status_or_ignore({a.name})"
+        if a.kind in TEXTS:
+            return self.text(a)
+        if a.kind == "choice":
+            return self.choice(i, a)
+        if a.kind == "pointer" and self.binding.is_detach() and not self.described:
+            self.before.append(f"void* {a.name}_ = nullptr;  // has no type in mpif.h and mpi")
+            self.before.append(f"static_cast<void>({a.name});")
+            return f"&{a.name}_"
+        return a.name if a.kind == "pointer" else self.integer(i, a)
+
+    # -- the whole ---------------------------------------------------------------------------------
+
+    def is_special(self):
+        return self.binding.name.lower() in self.special
+
+    def condition(self):
+        """True in C++ if all buffers can be passed on as they are described."""
+        if not self.described:
+            return ""
+        tests = []
+        for i, a in enumerate(self.binding.arguments):
+            if describes_sections(self.binding, i):
+                tests.append(f"{a.name}_.is_described()")
+            elif a.kind == "choice":
+                tests.append(f"is_contiguous(*{a.name})")
+        return " && ".join(tests)
+
+    def call(self):
+        b = self.binding
+        if self.is_special():
+            inner = [self.choice(i, a) if a.kind == "choice" else a.name
+                     for i, a in enumerate(b.arguments)]
+            inner += [n.split()[-1] for n in self.lengths]
+            return f"special::{b.name.lower()}({', '.join(inner)})"
+        inner = ", ".join(self.argument(i, a) for i, a in enumerate(b.arguments))
+        suffix = "_c" if self.large and not b.only_large() else ""
+        return f"PMPI_{b.name}{suffix}({inner})"
+
+    def text_of(self):
+        b = self.binding
+        declared = [self.declare(a) for a in b.arguments]
+        name = f"p{b.symbol()}{self.suffix()}"
+        if b.has_ierror():
+            declared.append("int* ierror")
+        head = f"{b.function.result if b.is_function() else 'void'} {name}"
+        call = self.call()
+        if self.lengths:
+            declared += self.lengths
+        lines = [f"{head}({', '.join(declared)}) {{"] + [f"  {line}" for line in self.before]
+        if b.is_function():
+            lines.append(f"  return {call};")
+        elif not b.has_ierror():
+            lines.append(f"  {call};")
+        else:
+            condition = self.condition()
+            if condition:
+                call = f"{condition} ? {call} : refuse_section()"
+            lines.append(f"  const int code = {call};")
+            lines.append("  if (ierror != nullptr) *ierror = code;")
+        lines.append("}")
+        return name, "\n".join(lines)
+
+
+def entries_of(binding, special):
+    """[(name, text, [other names])] of a binding."""
+    made = []
+
+    def put(large, described, *others):
+        name, text = _Entry(binding, large, described, special).text_of()
+        made.append((name, text, [name[1:], *others]))
+
+    if binding.name == "Sizeof":  # written by hand: it has one form, with a descriptor
+        return []
+    symbol = binding.symbol()
+    separate = binding.has_choice() or binding.is_detach()
+    if not binding.only_large():
+        shared = binding.in_f08 and not separate
+        others = [f"p{symbol}_f08_", f"{symbol}_f08_"] if shared else []
+        if returns_address(binding):
+            others += [f"p{symbol}_cptr_", f"{symbol}_cptr_"]
+        put(False, False, *others)
+        if separate and binding.in_f08:
+            put(False, True)
+    if binding.function.has_large or binding.only_large():
+        put(True, separate)
+    return made
+
+
+HEAD = """// Generated by api/generate.py: entry points for Fortran, chapter {chapter}. Do not edit.
+#include "mpi/fortran/conversions.hpp"
+#include "mpi/fortran/special.hpp"
+
+#define HEADWAY_NAME(other, name) \\
+  extern __typeof__(name) other __attribute__((weak, alias(#name), visibility("default")));
+
+using namespace headway::mpi::fortran;
+
+#pragma GCC visibility push(default)
+extern "C" {{
+
+"""
+
+
+def write_entries(chapter, bindings, special):
+    parts = []
+    for binding in bindings:
+        for name, text, others in entries_of(binding, special):
+            parts.append(text)
+            parts += [f"HEADWAY_NAME({other}, {name})" for other in others]
+            parts.append("")
+    return HEAD.format(chapter=chapter) + "\n".join(parts) + (
+        '\n}  // extern "C"\n#pragma GCC visibility pop\n')
+
+
+def names(bindings, special):
+    return sorted(n for b in bindings for name, _, others in entries_of(b, special)
+                  for n in [name, *others])

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace headway::mpi::fortran {
+
+/// Gives each of the program's procedures a C function that calls it, for callbacks to which C
+/// passes nothing but its own arguments. The C function of a slot calls `at(slot)`.
+/// Shape:    `slots_max` procedures; one that is given again has the same slot, and keeps it.
+/// Threads:  any; `get` takes a lock.
+template <class Function, std::size_t slots_max>
+class callback_slots {
+ public:
+  static constexpr std::size_t none = slots_max;
+
+  /// The procedure's slot; `none` if all are taken.
+  std::size_t get(Function* procedure) {
+    const std::lock_guard held(lock_);
+    for (std::size_t i = 0; i < used_; ++i) {
+      if (procedures_[i] == procedure) return i;
+    }
+    if (used_ == slots_max) return none;
+    procedures_[used_] = procedure;
+    return used_++;
+  }
+
+  /// Valid once `get` has returned the slot to the thread that made the callback.
+  Function* at(std::size_t slot) const noexcept { return procedures_[slot]; }
+
+ private:
+  std::mutex lock_;
+  std::size_t used_ = 0;
+  std::array<Function*, slots_max> procedures_{};
+};
+
+}  // namespace headway::mpi::fortran

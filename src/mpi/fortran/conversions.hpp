@@ -1,0 +1,7 @@
+#pragma once
+
+/// What the generated entry points (api/fortran_entries.py) convert arguments with.
+#include "mpi/fortran/descriptor.hpp"
+#include "mpi/fortran/handles.hpp"
+#include "mpi/fortran/sentinels.hpp"
+#include "mpi/fortran/text.hpp"

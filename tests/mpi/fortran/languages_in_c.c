@@ -1,0 +1,31 @@
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int c_size(int comm) {
+  int size = -1;
+  MPI_Comm_size(MPI_Comm_fromint(comm), &size);
+  return size;
+}
+
+intptr_t c_attribute(int comm, int keyval) {
+  MPI_Aint* value;
+  int flag = 0;
+  MPI_Comm_get_attr(MPI_Comm_fromint(comm), keyval, &value, &flag);
+  return flag ? *value : 0;
+}
+
+int c_set_attribute(int comm) {
+  int keyval;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+  MPI_Comm_set_attr(MPI_Comm_fromint(comm), keyval, (void*)(intptr_t)4242);
+  return keyval;
+}
+
+void c_status(int* status) {
+  MPI_Status made = {0};
+  made.MPI_SOURCE = 1;
+  made.MPI_TAG = 2;
+  made.MPI_ERROR = 3;
+  *(MPI_Status*)status = made;
+}

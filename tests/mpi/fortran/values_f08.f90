@@ -1,0 +1,140 @@
+! The module mpi_f08: derived types, optional ierror, array sections, large counts, callbacks.
+module operators
+  use mpi_f08
+  implicit none
+contains
+  subroutine largest(invec, inoutvec, count, datatype)
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+    type(c_ptr), value :: invec, inoutvec
+    integer :: count
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: left(:), right(:)
+    call c_f_pointer(invec, left, [count])
+    call c_f_pointer(inoutvec, right, [count])
+    if (datatype == MPI_INTEGER) right = max(left, right)
+  end subroutine
+end module
+
+program values
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+  use mpi_f08
+  use operators
+  implicit none
+  integer :: rank, ranks, i, j, next, before, count, size_of
+  integer(MPI_COUNT_KIND) :: large
+  integer :: grid(6, 6), column(6), row(6), pairs(2, 4)
+  integer, asynchronous :: later(8), line(8)
+  real :: field(4, 3, 2), got(4, 3, 2)
+  type(MPI_Comm) :: copy
+  type(MPI_Status) :: status, statuses(2)
+  type(MPI_Request) :: requests(2)
+  type(MPI_Op) :: op
+  type(MPI_Win) :: win
+  type(c_ptr) :: memory
+  integer, pointer :: shared(:)
+  logical :: flag
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  next = mod(rank + 1, ranks)
+  before = mod(rank - 1 + ranks, ranks)
+  call check(MPI_COMM_WORLD == MPI_Comm(257) .and. MPI_COMM_WORLD /= MPI_COMM_SELF, 1)
+
+  ! A row is a section; it is sent as it lies, and received into another section.
+  grid = reshape([(i, i = 1, 36)], [6, 6]) + 100 * rank
+  call MPI_Irecv(row, 6, MPI_INTEGER, before, 1, MPI_COMM_WORLD, requests(1))
+  call MPI_Isend(grid(3, :), 6, MPI_INTEGER, next, 1, MPI_COMM_WORLD, requests(2))
+  call MPI_Waitall(2, requests, statuses)
+  call check(all_equal(row, [(3 + 6 * j + 100 * before, j = 0, 5)]), 2)
+  call check(statuses(1)%MPI_TAG == 1 .and. statuses(1)%MPI_SOURCE == before, 3)
+  call check(requests(1) == MPI_REQUEST_NULL, 4)
+  grid = 0
+  call MPI_Sendrecv(row, 6, MPI_INTEGER, before, 2, grid(2::2, 2::2), 6, MPI_INTEGER, next, 2, &
+      MPI_COMM_WORLD, status)
+  call MPI_Get_count(status, MPI_INTEGER, count)
+  call check(count == 6, 5)
+  call check(grid(2, 2) == 3 + 100 * rank .and. grid(2, 4) == 21 + 100 * rank, 6)
+  call check(sum(grid) == sum(row) + 600 * (rank - before) .and. grid(6, 6) == 0, 7)
+
+  ! Fewer elements than the section has: a part of a column, after whole ones.
+  call MPI_Send(grid(1:6:5, 1:6:5), 0, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
+  do i = 1, 24
+    field(mod(i - 1, 4) + 1, mod((i - 1) / 4, 3) + 1, (i - 1) / 12 + 1) = real(i)
+  end do
+  got = 0
+  call MPI_Sendrecv(field(1:4:2, 1:3:2, :), 5, MPI_REAL, next, 3, got, 5, MPI_REAL, before, 3, &
+      MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call check(got(1, 1, 1) == 1 .and. got(2, 1, 1) == 3 .and. got(3, 1, 1) == 9 .and. &
+             got(4, 1, 1) == 11 .and. got(1, 2, 1) == 13 .and. got(2, 2, 1) == 0, 8)
+
+  ! Bytes of the elements; broadcasts and reductions of sections.
+  column = 0
+  call MPI_Sendrecv(grid(2, 2::2), 12, MPI_BYTE, rank, 4, column, 12, MPI_BYTE, rank, 4, &
+      MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call check(all_equal(column(1:4), [3 + 100 * rank, 21 + 100 * rank, 0, 0]), 9)
+  grid = rank
+  call MPI_Bcast(grid(1::2, 1), 3, MPI_INTEGER, 0, MPI_COMM_WORLD)
+  call check(grid(1, 1) == 0 .and. grid(5, 1) == 0 .and. grid(2, 1) == rank, 10)
+  grid = 1
+  call MPI_Allreduce(MPI_IN_PLACE, grid(2, :), 6, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  call check(grid(2, 6) == ranks .and. grid(1, 6) == 1, 11)
+
+  ! Large counts: the same name, another kind.
+  large = 6
+  call MPI_Sendrecv(row, large, MPI_INTEGER, rank, 5, column, large, MPI_INTEGER, rank, 5, &
+      MPI_COMM_WORLD, status)
+  call MPI_Get_count(status, MPI_INTEGER, large)
+  call check(large == 6 .and. all_equal(row, column), 12)
+  call MPI_Type_size(MPI_INTEGER, large)
+  call check(large == 4, 13)
+  call MPI_Sizeof(field, size_of)
+  call check(size_of == 4, 14)
+
+  call MPI_Op_create(largest, .true., op)
+  call MPI_Allreduce(rank, count, 1, MPI_INTEGER, op, MPI_COMM_WORLD)
+  call check(count == ranks - 1, 15)
+  call MPI_Op_free(op)
+
+  line = rank
+  later = -1
+  call MPI_Iallgather(rank, 1, MPI_INTEGER, later, 1, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+  if (.not. MPI_ASYNC_PROTECTS_NONBLOCKING) call MPI_F_sync_reg(later)
+  call check(all_equal(later(1:ranks), [(i, i = 0, ranks - 1)]), 16)
+
+  call MPI_Win_allocate(40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, memory, win)
+  call c_f_pointer(memory, shared, [10])
+  shared = 0
+  call MPI_Win_fence(0, win)
+  pairs = reshape([1, 2, 3, 4, 5, 6, 7, 8], [2, 4])
+  call MPI_Put(pairs(2, :), 4, MPI_INTEGER, next, 1_MPI_ADDRESS_KIND, 4, MPI_INTEGER, win)
+  call MPI_Win_fence(0, win)
+  call check(all_equal(shared(1:6), [0, 2, 4, 6, 8, 0]), 17)
+  call MPI_Win_free(win)
+
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy)
+  call MPI_Comm_test_inter(copy, flag)
+  call check(.not. flag, 18)
+  ! A collective that returns before it is done refuses a section that it cannot describe.
+  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+  call MPI_Iallgather(rank, 1, MPI_INTEGER, later(1::2), 1, MPI_INTEGER, copy, requests(1), i)
+  call check(i == MPI_ERR_BUFFER, 19)
+  call MPI_Comm_free(copy)
+  call PMPI_Barrier(MPI_COMM_WORLD)
+  call MPI_Finalize()
+  print *, 'passed'
+contains
+  logical function all_equal(left, right)
+    integer, intent(in) :: left(:), right(:)
+    all_equal = .not. any(left /= right)
+  end function
+  subroutine check(holds, number)
+    logical, intent(in) :: holds
+    integer, intent(in) :: number
+    if (.not. holds) then
+      print *, 'check failed: ', number
+      error stop 1
+    end if
+  end subroutine
+end program

@@ -19,7 +19,8 @@ void source_watch::stop() noexcept {
 
 void source_watch::tick(void* self) noexcept {
   auto& task = static_cast<source_watch*>(self)->task_;
-  if (!task.submitted.exchange(true, std::memory_order_relaxed)) task.parts.engine.submit(task);
+  if (!task.submitted.exchange(true, std::memory_order_acquire))  // (R)
+    task.parts.engine.submit(task);
 }
 
 progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
@@ -33,7 +34,7 @@ progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
         task.parts.look_for_misfit(*where);
       }
   }
-  task.submitted.store(false, std::memory_order_relaxed);
+  task.submitted.store(false, std::memory_order_release);  // (R)
   return progress::ltask_result::done;
 }
 

@@ -30,7 +30,9 @@ class source_watch {
   struct look : progress::ltask {
     explicit look(exchange_parts& of) noexcept;
     exchange_parts& parts;
-    std::atomic<bool> submitted{false};  // relaxed: only whether to submit it again
+    // (R) release at the end of a run -> acquire before the next submission: it passes the ltask,
+    // which the queue of the last run has written, to the thread that submits it again.
+    std::atomic<bool> submitted{false};
   };
   static void tick(void* self) noexcept;
   static progress::ltask_result run(progress::ltask& self) noexcept;

@@ -172,7 +172,7 @@ static std::string progression_text(progress::engine& engine) {
   return on.empty() ? "none" : fmt::format("{}", fmt::join(on, ", "));
 }
 
-/// One line about what is in force, for users who look for the cause of what they measure.
+/// Logs the rails, the background progression and the processors of this process, in one line.
 void instance::parts::log_start() const {
   if (!base::log_admits(base::severity::info)) return;
   std::vector<std::string_view> names;

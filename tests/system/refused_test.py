@@ -124,7 +124,8 @@ class Refused(unittest.TestCase):
     def test_a_rank_that_never_accepts_a_caller(self):
         for rank in (0, 1):
             with self.subTest(rank=rank):
-                job = self.job("tcp:lo", rank, f"accept4:-1:{errno.EMFILE}")
+                job = self.job("tcp:lo", rank, f"accept4:-1:{errno.EMFILE}",
+                               HEADWAY_TCP_CONNECT_MS="3000")  # fmt: skip
                 self.check_end(job)
 
     def test_an_unexpected_message_without_memory_ends_the_job_with_a_line(self):

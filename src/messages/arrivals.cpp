@@ -122,11 +122,10 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
       {head.source, static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
   // Copied without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, head, payload);
-  if (!message) {
-    base::log(base::severity::error, "out of memory: a message of {} bytes from rank {} is lost",
-              payload.size(), static_cast<std::uint32_t>(from.id()));
-    return;
-  }
+  if (!message)
+    return from.give_up(
+        "no memory to keep a message that no receive waits for "
+        "(HEADWAY_EAGER_MEMORY bounds what such messages take)");
   if (where) return match(*where, *message);
   keep_early(*message);
 }
@@ -140,11 +139,7 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
                             announced.bytes, announced.match.context});
   // Made without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, announced);
-  if (!message) {
-    base::log(base::severity::error, "out of memory: a request to send from rank {} is lost",
-              static_cast<std::uint32_t>(from.id()));
-    return;
-  }
+  if (!message) return from.give_up("no memory to keep a request to send");
   if (where) return match(*where, *message);
   keep_early(*message);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "packets/credits.hpp"
 #include "packets/receiver.hpp"
@@ -62,6 +63,9 @@ class peer {
   void consumed(std::uint32_t bytes) noexcept { credits_.consumed(bytes); }
   /// The same from any thread.
   void consumed_late(std::uint32_t bytes) noexcept;
+  /// [reaper] Something that the peer has sent cannot be kept: it counts as lost, for the reason
+  /// `why`, so that no thread waits for what is missing.
+  void give_up(std::string_view why) noexcept;
 
  protected:
   /// What all peers of a process share.

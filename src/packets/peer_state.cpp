@@ -34,6 +34,11 @@ void peer_state::open_bundle() noexcept {
   bound_eager(own_->eager_bytes_max());
 }
 
+bool peer_state::sent_over_another(std::size_t rail_index) const noexcept {
+  const auto& only = scheduler_.direct();
+  return only.is_open() && only.rail_index() != rail_index;
+}
+
 void peer_state::refuse() noexcept { static_cast<void>(scheduler_.mark_lost()); }
 
 void peer_state::know(std::size_t rail_index, const sampling::profile& known) noexcept {
@@ -100,6 +105,12 @@ void peer_state::arrived_own(std::span<const std::byte> packet) noexcept {
       return;
   }
   broken("a control packet of no known kind");
+}
+
+void peer::give_up(std::string_view why) noexcept {
+  base::log(base::severity::error, "process {} is given up: {}", static_cast<std::uint32_t>(id_),
+            why);
+  static_cast<peer_state&>(*this).lose();
 }
 
 void peer_state::broken(const char* what) noexcept {

@@ -35,10 +35,16 @@ class peer_state final : public peer, private bundle_owner {
   /// Null: one rail reaches it, or none.
   [[nodiscard]] packets::bundle* bundle() noexcept { return own_.get(); }
   [[nodiscard]] const packets::bundle* bundle() const noexcept { return own_.get(); }
-  /// The memory operations of its only rail.
-  [[nodiscard]] rails::memory& memory() const noexcept {
-    return *scheduler_.direct().driver().memory();
+  /// It is sent to over a single rail, another one than that of this index.
+  [[nodiscard]] bool sent_over_another(std::size_t rail_index) const noexcept;
+  /// [reaper] The peer sends over this rail, not over the one that is used to send to it, because
+  /// it is refused that one. If the two are to agree on a rail for large messages it is this one:
+  /// both can send over it.
+  void carry_large_over(const single_rail::way& over) noexcept {
+    scheduler_.carry_large_over(over);
   }
+  /// The memory operations of the rail for its large messages. There is no bundle.
+  [[nodiscard]] rails::memory& memory() const noexcept { return scheduler_.direct().memory(); }
   /// Large messages under way in both directions. A hint: relaxed, it carries no data.
   std::atomic<std::uint32_t> transfers_under_way{0};
   [[nodiscard]] rendezvous& large() const noexcept { return services_.large; }

@@ -17,7 +17,8 @@ namespace headway::packets {
 namespace {
 
 bool in_use(const rail& r) noexcept {
-  return r.when == rail_use::from_start || r.peer_count.load(std::memory_order_relaxed) > 0;
+  return r.when == rail_use::from_start || r.peer_count.load(std::memory_order_relaxed) > 0 ||
+         r.called.load(std::memory_order_relaxed);  // a hint
 }
 
 }  // namespace
@@ -91,32 +92,39 @@ base::result<std::size_t> peers::connect(
     rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
   creation_lock_.assert_held();  // by `use`, which calls the router
-  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id && !in_the_making_->reached());
+  HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id);
+  if (calling_rail_) return admit(*in_the_making_, *calling_rail_, addresses);
+  HEADWAY_ASSERT(!in_the_making_->reached());
   const auto reaching = connect_rails(id, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
-  if (reaching->size() > 1 || kept_for_replay(*reaching)) {
-    bundle_up(*in_the_making_, *reaching);
+  const auto& rails = reaching->rails;
+  if (rails.size() > 1 || (kept_for_replay(rails) && !reaching->fallen_back)) {
+    bundle_up(*in_the_making_, rails);
   } else {
-    reach_over_one(*in_the_making_, reaching->front());
+    in_the_making_->reached_over(way_over(rails.front()), settings_);
   }
-  for (const auto i : *reaching) {
-    auto& r = *rails_[i];
-    r.peer_count.fetch_add(1, std::memory_order_relaxed);  // a count
-    r.used_by_others |= id != self_;
-    if (started_) put_to_work(r);
-  }
+  for (const auto i : rails) count_peer(id, *rails_[i]);
   if (started_) order_rails();
-  return reaching->size();
+  return rails.size();
+}
+
+void peers::count_peer(rails::peer_id id, rail& r) {
+  r.peer_count.fetch_add(1, std::memory_order_relaxed);  // a count
+  r.used_by_others |= id != self_;
+  if (started_) put_to_work(r);
 }
 
 bool peers::kept_for_replay(std::span<const std::size_t> reaching) const noexcept {
   return settings_.replay_single && rails_[reaching.front()]->driver().health() != nullptr;
 }
 
-base::result<std::vector<std::size_t>> peers::connect_rails(
+base::result<peers::reaching_rails> peers::connect_rails(
     rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
     std::span<const std::size_t> turns) {
-  std::vector<std::size_t> reaching;
+  reaching_rails found;
+  auto& reaching = found.rails;
+  base::fault why{base::fault_kind::unsupported,
+                  fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(id))};
   const auto candidates = in_turn(addresses, turns);
   const auto severable = std::ranges::count_if(
       candidates, [&](std::size_t i) { return rails_[i]->driver().health() != nullptr; });
@@ -131,16 +139,54 @@ base::result<std::vector<std::size_t>> peers::connect_rails(
     if (may_bundle && driver.health())
       rails_[i]->bundled.store(true, std::memory_order_relaxed);  // `connect` orders it
     const auto connected = driver.connect(id, *addresses[i]);
-    if (!connected && connected.error().kind != base::fault_kind::unsupported)
-      return std::unexpected(connected.error());
+    if (!connected && connected.error().kind != base::fault_kind::unsupported) {
+      why = connected.error();
+      if (driver.health()) break;
+      found.fallen_back = true;
+      continue;
+    }
     if (!connected) continue;
     reaching.push_back(i);
-    if (!driver.health() || reaching.size() == settings_.rails_per_peer) break;
+    const bool enough = found.fallen_back || reaching.size() == settings_.rails_per_peer;
+    if (!driver.health() || enough) break;
   }
-  if (reaching.empty())
-    return base::failed(base::fault_kind::unsupported,
-                        fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(id)));
-  return reaching;
+  if (reaching.empty() || (!found.fallen_back && why.kind != base::fault_kind::unsupported))
+    return std::unexpected(std::move(why));
+  if (found.fallen_back)
+    base::log(base::severity::warning, "rank {} is reached over {}: {}",
+              static_cast<std::uint32_t>(id), rails_[reaching.front()]->driver().query().name,
+              why.text);
+  return found;
+}
+
+void peers::called(rails::peer_id id, std::size_t rail_index) noexcept {
+  auto& p = state_of(id);
+  if (!p.sent_over_another(rail_index)) return;
+  const base::lock_guard guard(creation_lock_);
+  in_the_making_ = &p;
+  calling_rail_ = rail_index;
+  const auto done = route(id);
+  calling_rail_.reset();
+  in_the_making_ = nullptr;
+  if (done) return;
+  base::log(base::severity::error, "process {} is not heard over {}: {}",
+            static_cast<std::uint32_t>(id), rails_[rail_index]->driver().query().name,
+            done.error().text);
+  refused_.push_back(&p);
+}
+
+base::result<std::size_t> peers::admit(
+    peer_state& p, std::size_t rail_index,
+    std::span<const std::optional<std::vector<std::byte>>> addresses) {
+  auto& from = *rails_[rail_index];
+  if (rail_index >= addresses.size() || !addresses[rail_index])
+    return base::failed(base::fault_kind::unsupported, "it has no such rail");
+  // Before the driver reports what the peer has sent.
+  if (from.driver().health()) p.carry_large_over(way_over(rail_index));
+  if (auto done = from.driver().admit(p.id(), *addresses[rail_index]); !done)
+    return std::unexpected(std::move(done).error());
+  count_peer(p.id(), from);
+  return 1;
 }
 
 /// The rails that may reach a peer: first those that cannot be cut, then the others in the order of
@@ -158,16 +204,15 @@ std::vector<std::size_t> peers::in_turn(
   return all;
 }
 
-void peers::reach_over_one(peer_state& p, std::size_t only) {
-  auto& driver = rails_[only]->driver();
-  const bool costly = driver.query().poll_cost_ns >= rail::costly_ns;
-  p.reached_over({.via = &driver,
-                  .index = only,
-                  .departures = driver.health() ? &rails_[only]->departures : nullptr,
-                  .unsent = rails_[only]->unsent(),
-                  .collects = costly || settings_.collect_always,
-                  .unwatched = settings_.collect_always},
-                 settings_);
+single_rail::way peers::way_over(std::size_t rail_index) const noexcept {
+  auto& via = *rails_[rail_index];
+  const bool costly = via.driver().query().poll_cost_ns >= rail::costly_ns;
+  return {.via = &via.driver(),
+          .index = rail_index,
+          .departures = via.driver().health() ? &via.departures : nullptr,
+          .unsent = via.unsent(),
+          .collects = costly || settings_.collect_always,
+          .unwatched = settings_.collect_always};
 }
 
 void peers::bundle_up(peer_state& p, std::span<const std::size_t> in_order) {
@@ -316,12 +361,23 @@ void peers::tell_refused() noexcept {
   for (auto* p : due) p->lose();
 }
 
+/// A process that cannot use the rail that this one would use calls over another.
+void peers::answer_calls(rail& r) noexcept {
+  if (!r.is_called() || !creation_lock_.try_lock()) return;
+  const base::lock_guard guard(creation_lock_, std::adopt_lock);
+  r.called.store(true, std::memory_order_relaxed);  // a hint
+  if (started_) put_to_work(r);
+}
+
 void peers::tick(void* self) noexcept {
+  auto& all = *static_cast<peers*>(self);
   const auto now = base::now_ns();
-  static_cast<peers*>(self)->tell_refused();
-  static_cast<peers*>(self)->set_.tick();
-  for (auto& r : static_cast<peers*>(self)->rails_)
+  all.tell_refused();
+  all.set_.tick();
+  for (auto& r : all.rails_) {
     if (in_use(*r)) r->driver().tick(now);
+    else all.answer_calls(*r);
+  }
 }
 
 }  // namespace headway::packets

@@ -32,9 +32,10 @@ class peers;
 /// Finds the rails to a peer when it is used for the first time.
 class router {
  public:
-  /// Calls `all.connect(id, …)` once, and `all.know` with the stored profiles of those rails. One
-  /// call at a time, from any thread, also inside a polling round when the peer has sent first. On
-  /// a fault the peer counts as lost, for the reason in the text.
+  /// Calls `all.connect(id, …)` once, and `all.know` with the stored profiles of those rails if
+  /// they are several. Also when a peer is found to send over another rail. One call at a time,
+  /// from any thread, also inside a polling round when the peer has sent first. On a fault the peer
+  /// counts as lost, for the reason in the text.
   [[nodiscard]] virtual base::result<> route(peers& all, rails::peer_id id) = 0;
   /// Whether some rail would detect the end of the process, which is not this one, once it is a
   /// peer. Any thread.
@@ -46,6 +47,11 @@ class router {
 
 /// The processes that this one exchanges packets with, and the rails to them. A peer is created,
 /// and its rails are looked up, when either side uses it for the first time.
+///
+/// A process that lacks what a near rail needs to reach a peer (descriptors, memory) sends to it
+/// over the next rail that does, and receives over whichever the peer uses. The peer is found to
+/// call over another rail in the next tick. Large messages between the two go over the rail that
+/// both can use, in both directions.
 ///
 /// Shape:    a process that was never used costs at most 32 bytes.
 /// Threads:  `add_rail`, `share`, `start`, `stop` alone; `connect` and `know` inside
@@ -122,7 +128,13 @@ class peers final : private peer_finder {
   [[nodiscard]] base::result<> make(rails::peer_id id) HEADWAY_REQUIRES(creation_lock_);
   /// Gives the peer its rails.
   [[nodiscard]] base::result<> route(rails::peer_id id) HEADWAY_REQUIRES(creation_lock_);
-  [[nodiscard]] base::result<std::vector<std::size_t>> connect_rails(
+  /// The rails to a peer. `fallen_back`: it is only one, because this process lacks what a nearer
+  /// one needs.
+  struct reaching_rails {
+    std::vector<std::size_t> rails;
+    bool fallen_back = false;
+  };
+  [[nodiscard]] base::result<reaching_rails> connect_rails(
       rails::peer_id id, std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns);
   [[nodiscard]] std::vector<std::size_t> in_turn(
@@ -141,7 +153,15 @@ class peers final : private peer_finder {
   /// peer for the first time may hold locks of the modules above.
   void tell_refused() noexcept;
 
-  void reach_over_one(peer_state& p, std::size_t only);
+  void called(rails::peer_id id, std::size_t rail_index) noexcept override;
+  /// Receives from a peer over a rail that is not used to send to it.
+  [[nodiscard]] base::result<std::size_t> admit(
+      peer_state& p, std::size_t rail_index,
+      std::span<const std::optional<std::vector<std::byte>>> addresses)
+      HEADWAY_REQUIRES(creation_lock_);
+  void count_peer(rails::peer_id id, rail& r) HEADWAY_REQUIRES(creation_lock_);
+  void answer_calls(rail& r) noexcept;
+  [[nodiscard]] single_rail::way way_over(std::size_t rail_index) const noexcept;
   void send_collected() noexcept;
   void finish_bundles() noexcept;
   void end_posted() noexcept;
@@ -161,6 +181,8 @@ class peers final : private peer_finder {
   mutable base::mutex creation_lock_;  // cold; held while a new peer's rails are looked up
   std::vector<std::unique_ptr<peer_state>> made_ HEADWAY_GUARDED_BY(creation_lock_);
   peer_state* in_the_making_ HEADWAY_GUARDED_BY(creation_lock_) = nullptr;
+  // while the router is asked about a peer that was made earlier: the rail over which it calls
+  std::optional<std::size_t> calling_rail_ HEADWAY_GUARDED_BY(creation_lock_);
   // `lost` of the modules above is not called yet:
   std::vector<peer_state*> refused_ HEADWAY_GUARDED_BY(creation_lock_);
   bool started_ HEADWAY_GUARDED_BY(creation_lock_) = false;

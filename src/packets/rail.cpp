@@ -1,5 +1,7 @@
 #include "packets/rail.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -18,6 +20,11 @@ rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driv
       costly_(driver_->query().poll_cost_ns >= costly_ns),
       queues_(driver_->query().queues),
       unsent_(*driver_, host.engine) {}
+
+bool rail::is_called() const noexcept {
+  pollfd some{.fd = driver_->descriptor(), .events = POLLIN, .revents = 0};
+  return some.fd >= 0 && ::poll(&some, 1, 0) > 0;
+}
 
 bool rail::arm() noexcept {
   skip_.store(0, std::memory_order_relaxed);
@@ -79,7 +86,7 @@ void rail::handle(const rails::event& what) noexcept {
       host_.peers.state_of(what.peer).lose();
       break;
     case rails::event_kind::called:
-      static_cast<void>(host_.peers.state_of(what.peer));
+      host_.peers.called(what.peer, index_);
       break;
     case rails::event_kind::restored:
       break;  // the only rail of a peer is never revived

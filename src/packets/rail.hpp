@@ -45,8 +45,12 @@ class rail final : public progress::ltask, public progress::event_source {
   void end_posted() noexcept;
   std::atomic<int> peer_count{0};  ///< processes reached over this rail
   const rail_use when;
-  rail_load load;              ///< pieces that its peers were asked for
-  rail_departures departures;  ///< what was given to it
+  /// Of a rail that is not at work: whether a process calls, with which this one exchanges packets
+  /// over another rail, or an unauthenticated one. A system call; any thread.
+  [[nodiscard]] bool is_called() const noexcept;
+  std::atomic<bool> called{false};  ///< `is_called` was true: it is at work from then on
+  rail_load load;                   ///< pieces that its peers were asked for
+  rail_departures departures;       ///< what was given to it
   /// Null: what is `done` has left.
   [[nodiscard]] unsent_packets* unsent() noexcept { return queues_ ? &unsent_ : nullptr; }
   bool used_by_others = false;  ///< by another process than our own; under peers::creation_lock_

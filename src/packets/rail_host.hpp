@@ -15,6 +15,8 @@ class peer_finder {
  public:
   /// Creates it, if it was not used yet.
   [[nodiscard]] virtual peer_state& state_of(rails::peer_id whom) noexcept = 0;
+  /// [reaper] It has sent something over this rail, which is not connected to it.
+  virtual void called(rails::peer_id whom, std::size_t rail_index) noexcept = 0;
 
  protected:
   ~peer_finder() = default;

@@ -52,6 +52,8 @@ class scheduler : public stalled_list::member {
   void open(packet_sender& by) noexcept { sender_ = &by; }
   /// The only rail; not open if there is a bundle.
   [[nodiscard]] const single_rail& direct() const noexcept { return direct_; }
+  /// As in `single_rail`.
+  void carry_large_over(const single_rail::way& over) noexcept { direct_.carry_large_over(over); }
 
   [[nodiscard, gnu::hot]] posted post(send_item& item) noexcept;
   /// As in `peer`.

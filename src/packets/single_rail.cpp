@@ -32,20 +32,23 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
 
 void single_rail::open(const way& over) noexcept {
   const auto can = over.via->query();
-  via_ = over.via;
-  rail_index_ = over.index;
-  departures_ = over.departures;
-  unsent_ = over.unsent;
-  unwatched_ = over.unwatched;
+  way_ = over;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
   if (over.collects && at_once_max != 0) collected_.open(at_once_max);
   frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});
 }
 
+void single_rail::carry_large_over(const way& over) noexcept {
+  other_way_ = over;
+  large_way_.store(&other_way_, std::memory_order_release);  // (L)
+}
+
 /// Only for rails that also serve peers with several rails.
-void single_rail::note_departure(std::size_t bytes) noexcept {
+void single_rail::note_departure(const way& over, std::size_t bytes) noexcept {
+  if (!over.departures || !over.departures->counts()) return;
   const auto now_ns = base::now_ns();
-  departures_->gone(now_ns, departures_->given(now_ns, bytes), rail_departures::kernel_bytes);
+  const auto mark = over.departures->given(now_ns, bytes);
+  over.departures->gone(now_ns, mark, rail_departures::kernel_bytes);
 }
 
 single_rail::taken single_rail::transmit(send_item& item) noexcept {
@@ -60,19 +63,20 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   base::optimizer_barrier(payload);
   const auto bytes = item.head_bytes + item.payload.size();
   const auto cookie = send_cookie(item).word();
-  const auto said = telling ? via_->send(to_, {.header = {item.head.data(), item.head_bytes},
-                                               .payload = {payload, item.payload.size()},
-                                               .cookie = cookie})
-                            : via_->memory()->put(to_, {.exposed = item.target},
-                                                  {payload, item.payload.size()}, cookie);
+  const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
+  const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
+                                                   .payload = {payload, item.payload.size()},
+                                                   .cookie = cookie})
+                            : over.via->memory()->put(to_, {.exposed = item.target},
+                                                      {payload, item.payload.size()}, cookie);
   // Unless it is `done` and not `answered`, `item` may be gone: another thread may have reaped its
   // event or the answer.
   if (said == rails::post::retry) return taken::not_yet;
   if (said == rails::post::down) return taken::never;
-  if (departures_ && departures_->counts()) note_departure(bytes);
+  note_departure(over, bytes);
   credits_.spend(charge);
   if (said == rails::post::posted) engine_.pending_started();  // ended with its event
-  else if (unsent_) unsent_->look();
+  else if (over.unsent) over.unsent->look();
   if (telling) credits_.told(credit);
   return said == rails::post::posted || answered ? taken::in_part : taken::whole;
 }
@@ -81,10 +85,10 @@ bool single_rail::transmit_now(std::span<std::byte> head,
                                std::span<const std::byte> payload) noexcept {
   const std::uint32_t credit = credits_.to_tell();
   put_credit(head.data(), credit);
-  const auto said = via_->send(to_, {.header = head, .payload = payload});
+  const auto said = way_.via->send(to_, {.header = head, .payload = payload});
   HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
   if (said != rails::post::done) return false;
-  if (unsent_) unsent_->look();
+  if (way_.unsent) way_.unsent->look();
   credits_.told(credit);
   return true;
 }
@@ -97,7 +101,8 @@ bool single_rail::prepare() noexcept {
 // ---- what follows closely -----------------------------------------------------------------------
 
 single_rail::taken single_rail::take(send_item& item, const strategy& how) noexcept {
-  const bool may = how.collects() && collected_.may_hold(item) && (unwatched_ || engine_.watched());
+  const bool may =
+      how.collects() && collected_.may_hold(item) && (way_.unwatched || engine_.watched());
   auto said = taken::not_yet;
   if (may && collected_.in_a_run()) {
     said = collect(item);
@@ -148,7 +153,7 @@ progress::ltask_result single_rail::sending::run(progress::ltask& self) noexcept
 // ---- what has waited ----------------------------------------------------------------------------
 
 std::size_t single_rail::describe(std::span<rail_state> states) const noexcept {
-  states[0] = {.now = rail_state::condition::idle, .latency_ns = via_->query().latency_ns};
+  states[0] = {.now = rail_state::condition::idle, .latency_ns = way_.via->query().latency_ns};
   return 1;
 }
 
@@ -215,12 +220,12 @@ packet_sender::answer single_rail::send_together(std::span<send_item* const> cho
 packet_sender::answer single_rail::send_frame(const frame_head& head,
                                               std::span<const std::byte> bytes) noexcept {
   const auto said =
-      via_->send(to_, {.header = std::as_bytes(std::span(&head, 1)), .payload = bytes});
+      way_.via->send(to_, {.header = std::as_bytes(std::span(&head, 1)), .payload = bytes});
   HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
   if (said == rails::post::retry) return answer::retry;
   if (said == rails::post::down) return answer::down;
-  if (unsent_) unsent_->look();
-  if (departures_ && departures_->counts()) note_departure(sizeof head + bytes.size());
+  if (way_.unsent) way_.unsent->look();
+  note_departure(way_, sizeof head + bytes.size());
   return answer::taken;
 }
 

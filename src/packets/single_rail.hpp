@@ -43,15 +43,22 @@ class single_rail final : public packet_sender {
     rails::driver* via = nullptr;
     std::size_t index = 0;  ///< among the rails of this process
     rail_departures* departures = nullptr;
-    unsent_packets* unsent = nullptr;
-    bool collects = false;   ///< collects packets that follow each other closely
-    bool unwatched = false;  ///< also if no event thread would send the rest: for tests
+    unsent_packets* unsent = nullptr;  ///< null: what is `done` has left
+    bool collects = false;             ///< collects packets that follow each other closely
+    bool unwatched = false;            ///< also if no event thread would send the rest: for tests
   };
   void open(const way& over) noexcept;
+  /// [any, once] From now on large messages go over this rail, over which the peer sends. Before
+  /// the first packet of the peer is handled.
+  void carry_large_over(const way& over) noexcept;
   /// False: the peer has no rail yet, or a bundle.
-  [[nodiscard]] bool is_open() const noexcept { return via_ != nullptr; }
-  [[nodiscard]] rails::driver& driver() const noexcept { return *via_; }
-  [[nodiscard]] std::size_t rail_index() const noexcept { return rail_index_; }
+  [[nodiscard]] bool is_open() const noexcept { return way_.via != nullptr; }
+  [[nodiscard]] rails::driver& driver() const noexcept { return *way_.via; }
+  /// [any] The rail of large messages; `driver` unless `carry_large_over` says otherwise.
+  [[nodiscard]] rails::memory& memory() const noexcept {
+    return *large_way_.load(std::memory_order_acquire)->via->memory();  // (L)
+  }
+  [[nodiscard]] std::size_t rail_index() const noexcept { return way_.index; }
 
   enum class taken : std::uint8_t {
     whole,    ///< sent: nothing of it is needed any more
@@ -101,7 +108,7 @@ class single_rail final : public packet_sender {
   [[nodiscard]] answer send_collected() noexcept;
   [[nodiscard]] answer send_frame(const frame_head& head,
                                   std::span<const std::byte> bytes) noexcept;
-  void note_departure(std::size_t bytes) noexcept;
+  static void note_departure(const way& over, std::size_t bytes) noexcept;
   [[nodiscard]] answer send_one(send_item& item) noexcept;
   [[nodiscard]] answer send_together(std::span<send_item* const> chosen) noexcept;
 
@@ -109,14 +116,13 @@ class single_rail final : public packet_sender {
   const rails::peer_id to_;
   credit_account& credits_;
   progress::engine& engine_;
-  rails::driver* via_ = nullptr;
-  std::size_t rail_index_ = 0;
-  rail_departures* departures_ = nullptr;
-  unsent_packets* unsent_ = nullptr;  // null: what is `done` has left
+  way way_;
+  way other_way_;
+  // Edge (L): the thread that fills in `other_way_` publishes it here.
+  std::atomic<const way*> large_way_{&way_};
   // of a frame; 0: the rail may post what it is given, so no frame is built
   std::size_t frame_room_ = 0;
   bool takes_ = false;  // the rail has taken something in this round
-  bool unwatched_ = false;
   bool to_be_told_ = false;
   collected_frame collected_;
   sending sending_{of_};

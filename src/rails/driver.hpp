@@ -114,6 +114,11 @@ class driver {
   /// also if the peer has closed or died since. Until then sends to it answer `down`.
   [[nodiscard]] virtual base::result<> connect(peer_id peer,
                                                std::span<const std::byte> address) = 0;
+  /// Instead of `connect`, for a peer to which packets are sent over another rail: what it sends
+  /// over this one is received. Also where `connect` has failed.
+  [[nodiscard]] virtual base::result<> admit(peer_id peer, std::span<const std::byte> address) {
+    return connect(peer, address);
+  }
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;
   /// Writes at most `out.size()` events and returns how many. 0: idle.
   [[nodiscard]] virtual std::size_t reap(std::span<event> out) noexcept = 0;

@@ -36,6 +36,10 @@ class counted_rail final : public rails::driver, private rails::memory {
                                        std::span<const std::byte> address) override {
     return inner_->connect(peer, address);
   }
+  [[nodiscard]] base::result<> admit(rails::peer_id peer,
+                                     std::span<const std::byte> address) override {
+    return inner_->admit(peer, address);
+  }
   [[nodiscard]] rails::post send(rails::peer_id peer, const rails::packet& what) noexcept override;
   [[nodiscard]] std::size_t reap(std::span<rails::event> out) noexcept override;
   void release(const rails::event& received) noexcept override { inner_->release(received); }

@@ -233,12 +233,12 @@ void faulty_driver::take_in() noexcept {
   const auto count = inner_->reap(std::span(batch).first(std::min(batch.size(), room)));
   {
     const std::lock_guard guard(lock_);
-    for (std::size_t i = 0; i < count; ++i) admit(batch[i]);
+    for (std::size_t i = 0; i < count; ++i) hold(batch[i]);
   }
   release_dropped();
 }
 
-void faulty_driver::admit(const event& e) noexcept {
+void faulty_driver::hold(const event& e) noexcept {
   event told = e;
   const bool gone = dead(e.peer) || muted(e.peer);
   switch (e.kind) {

@@ -61,6 +61,9 @@ class faulty_driver final : public driver, private memory, private health {
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override {
     return inner_->connect(peer, address);
   }
+  [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override {
+    return inner_->admit(peer, address);
+  }
   [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
   [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
   void release(const event& received) noexcept override;
@@ -117,7 +120,7 @@ class faulty_driver final : public driver, private memory, private health {
   void declare_dead(peer_id peer, std::uint64_t count = 0) noexcept;
   [[nodiscard]] post swallow(peer_id peer, const offer& what) noexcept;
   void forget(peer_id peer, std::uint64_t cookie) noexcept;
-  void admit(const event& e) noexcept;
+  void hold(const event& e) noexcept;
   void deliver_late() noexcept;
 
   void wake() noexcept;

@@ -5,6 +5,9 @@
  *                                  errno; with a negative number that one and all after it; with 0
  *                                  none.
  *   REFUSE_RANK=r                  Only in the process whose PMI_RANK is r.
+ *   REFUSE_PATH=part               Of `open` only calls with this in the path count.
+ *   REFUSE_BYTES=least             Of `malloc` only calls for so many bytes and up to 511 more
+ *                                  count; without it none.
  *   REFUSE_COUNT=file              Gets a byte for each call, so that the calls can be counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,6 +18,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -94,6 +98,15 @@ REFUSABLE(ssize_t, process_vm_writev,
            unsigned long tos, unsigned long flags),
           (of, from, froms, to, tos, flags), -1)
 
+/* Not by dlsym, which allocates. */
+void* __libc_malloc(size_t bytes);
+
+void* malloc(size_t bytes) {
+  const char* const least = getenv("REFUSE_BYTES");
+  const size_t above = least ? bytes - strtoul(least, NULL, 10) : SIZE_MAX;
+  return above < 512 && refused("malloc") ? NULL : __libc_malloc(bytes);
+}
+
 /* Only what adds a descriptor takes memory of the kernel. */
 int epoll_ctl(int set, int what, int fd, struct epoll_event* event) {
   static int (*next)(int, int, int, struct epoll_event*);
@@ -108,5 +121,7 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return refused("open") ? -1 : next(path, flags, mode);
+  const char* const part = getenv("REFUSE_PATH");
+  const bool counts = !part || strstr(path, part) != NULL;
+  return counts && refused("open") ? -1 : next(path, flags, mode);
 }

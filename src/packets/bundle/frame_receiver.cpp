@@ -1,6 +1,7 @@
 #include "packets/bundle/frame_receiver.hpp"
 
 #include <cstring>
+#include <new>
 
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/frame_sender.hpp"
@@ -26,6 +27,8 @@ void frame_receiver::arrived(const frame_head& head, std::span<const std::byte> 
       return of_.host.pump();
     case nonsense:
       return of_.host.broken("a frame that is not due for long");
+    case no_memory:
+      return of_.host.broken("a frame for which there is no memory");
     case now:
       break;
   }
@@ -62,7 +65,11 @@ void frame_receiver::take_part(std::span<const std::byte> contents, std::size_t 
   const auto most = sender_.frame_bytes_max();
   if (contents.size() > most || parts_.size() > most - contents.size())
     return of_.host.broken("a packet in parts that is too long");
-  parts_.insert(parts_.end(), contents.begin(), contents.end());
+  try {
+    parts_.insert(parts_.end(), contents.begin(), contents.end());
+  } catch (const std::bad_alloc&) {
+    return of_.host.broken("a packet in parts for which there is no memory");
+  }
   if (packets == 0) return;
   take_packets(parts_, packets);
   parts_.clear();

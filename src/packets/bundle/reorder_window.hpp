@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ class reorder_window {
     early,      ///< kept
     duplicate,  ///< has arrived before
     nonsense,   ///< ahead of the window: a correct peer cannot have sent it yet
+    no_memory,  ///< early, and not kept
   };
 
   [[nodiscard]] std::uint32_t due() const noexcept { return due_; }
@@ -33,14 +35,18 @@ class reorder_window {
   };
 
   [[nodiscard]] answer arrived(std::uint32_t number, std::uint16_t packets,
-                               std::span<const std::byte> bytes) {
+                               std::span<const std::byte> bytes) noexcept {
     const auto ahead = static_cast<std::int32_t>(number - due_);
     if (ahead < 0) return answer::duplicate;
     if (ahead == 0) return answer::now;
     if (ahead >= static_cast<std::int32_t>(frame_count)) return answer::nonsense;
     frame& f = frames_[number % frame_count];
     if (f.full) return answer::duplicate;
-    f.bytes.assign(bytes.begin(), bytes.end());
+    try {
+      f.bytes.assign(bytes.begin(), bytes.end());
+    } catch (const std::bad_alloc&) {
+      return answer::no_memory;
+    }
     f.packets = packets;
     f.full = true;
     return answer::early;

@@ -154,11 +154,11 @@ std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
   into.left = left;
   into.held_ = true;
   into.shown_ = {.id = rails::exposures::never};  // it does not come in pieces
+  into.shown_by_ = &state_of(into).memory();
   const auto number = landings_.insert(into, [&](std::uint32_t given) { into.number_ = given; });
-  const auto shown =
-      state_of(into).memory().expose({.bytes = into.memory,
-                                      .who = rails::process_set::only(into.with->id()),
-                                      .token = token_of(number, 0)});
+  const auto shown = into.shown_by_->expose({.bytes = into.memory,
+                                             .who = rails::process_set::only(into.with->id()),
+                                             .token = token_of(number, 0)});
   if (shown) {
     into.shown_ = *shown;
     return number;
@@ -181,7 +181,7 @@ transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, boo
 
 /// Nothing is exposed for what comes in pieces.
 void rendezvous::withdraw_shown(transfer& t) noexcept {
-  if (t.shown_.id != 0) state_of(t).memory().withdraw(t.shown_);
+  if (t.shown_.id != 0) t.shown_by_->withdraw(t.shown_);
 }
 
 void rendezvous::send_cts(transfer& into) noexcept {
@@ -281,7 +281,7 @@ transfer* rendezvous::withdraw(std::uint32_t preposted_number) noexcept {
   landing* const found = landings_.take(preposted_number);
   if (!found) return nullptr;
   auto& t = static_cast<transfer&>(*found);
-  state_of(t).memory().withdraw(t.shown_);
+  t.shown_by_->withdraw(t.shown_);
   return &t;
 }
 

@@ -6,6 +6,7 @@
 
 #include "packets/send_item.hpp"
 #include "packets/transfer/get_choice.hpp"
+#include "rails/memory.hpp"
 
 namespace headway::packets {
 
@@ -49,6 +50,7 @@ struct transfer : send_item, landing {
   bool counted_ = false;      // counted among those under way with its peer
   bool held_ = false;         // its thread still posts it; under the lock of its table
   rails::ticket shown_;       // of a receive: the exposure of its memory
+  rails::memory* shown_by_ = nullptr;
   // Of a message that several rails carry, under the lock of `outgoing_flows`:
   bool asked_ = false;  // pieces of it were requested
   bool over_ = false;   // no more will be requested

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -105,6 +106,16 @@ address this_process() {
   struct stat about{};
   if (stat("/proc/self/ns/pid", &about) == 0) a.pid_namespace = about.st_ino;
   return a;
+}
+
+bool runs_here(const address& peer) noexcept {
+  if (peer.pid_namespace == 0 || peer.pid_namespace != this_process().pid_namespace) return false;
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
+  if (process < 0) return false;
+  pollfd ended{process, POLLIN, 0};
+  const bool runs = ::poll(&ended, 1, 0) == 0;
+  ::close(process);
+  return runs;
 }
 
 token random_token() {

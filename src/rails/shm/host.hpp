@@ -34,6 +34,9 @@ struct address {
 /// The part of an address that identifies the machine and process; the rest is empty.
 [[nodiscard]] address this_process();
 
+/// Whether that process is one of this namespace's, and runs.
+[[nodiscard]] bool runs_here(const address& peer) noexcept;
+
 [[nodiscard]] token random_token();
 
 /// Reads another process's memory; false if the kernel refuses any of it.

@@ -29,7 +29,7 @@ rails::sooner_by sooner(large_way chosen) noexcept {
 
 memory_limits memory_access::limits_to(peer_id peer) const noexcept {
   const send_channel* way = links_->find(peer);
-  const bool known = way != nullptr;
+  const bool known = way != nullptr && way->is_attached();
   const bool direct = known && way->readable_pid() != 0;
   return {.put = known,
           .get = known,

@@ -302,8 +302,9 @@ base::result<> attachment::claim_slot(processes::process_id me, const std::strin
   if (index_ >= shape_.slot_count)
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
-  if (!reserve(reinterpret_cast<std::byte*>(slot_.control), control_bytes))
-    return no_room(directory_of(path), control_bytes, "a peer");
+  const auto bytes = control_bytes + shape_.ring_bytes;
+  if (!reserve(reinterpret_cast<std::byte*>(slot_.control), bytes))
+    return no_room(directory_of(path), bytes, "a peer");
   // Published by the release of this slot's bit in `active`.
   slot_.control->job.store(me.job, std::memory_order_relaxed);
   slot_.control->rank_plus_one.store(me.rank + 1, std::memory_order_relaxed);
@@ -399,8 +400,6 @@ bool attachment::reserve_or_say(const std::byte* begin, std::size_t bytes) noexc
   base::log(base::severity::error, "{}", why.error().text);
   return false;
 }
-
-bool attachment::reserve_ring() noexcept { return reserve_or_say(slot_.ring, shape_.ring_bytes); }
 
 bool attachment::reserve_pieces() noexcept {
   return reserve_or_say(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);

@@ -120,7 +120,7 @@ class segment {
 class attachment {
  public:
   /// `unsupported`: the segment cannot be reached or is another one; `no_memory`: it has no slot,
-  /// or no memory for one, or this process has no descriptor.
+  /// or no memory for one with its ring, or this process has no descriptor or memory.
   [[nodiscard]] static base::result<std::unique_ptr<attachment>> attach(const address& where,
                                                                         processes::process_id me);
   attachment(const attachment&) = delete;
@@ -134,9 +134,9 @@ class attachment {
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   void ring_bell() const noexcept;
-  /// Makes the file system allocate the memory of the ring (or other buffers); otherwise its lack
-  /// would show in the middle of a copy, as a signal. False: there is not enough, as the log says.
-  [[nodiscard]] bool reserve_ring() noexcept;
+  /// Makes the file system allocate the memory of these buffers, as `attach` does for the ring.
+  /// Otherwise its lack would show in the middle of a copy, as a signal. False: there is not
+  /// enough, as the log says.
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool reserve_replies() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;

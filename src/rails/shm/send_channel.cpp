@@ -71,10 +71,6 @@ post send_channel::send(const packet& what) noexcept {
 
 bool send_channel::begin() noexcept {
   if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
-  if (!way_->reserve_ring()) {
-    mark_lost();
-    return false;
-  }
   // From now on the peer polls this slot. The release publishes this process's name.
   const std::uint32_t index = way_->slot_index();
   way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),

@@ -72,6 +72,7 @@ class send_channel {
     if (bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
   }
+  [[nodiscard]] bool is_attached() const noexcept { return way_ != nullptr; }
   /// The peer's board and banks; null: they are not seen from here.
   [[nodiscard]] std::byte* board() const noexcept { return way_ ? way_->board() : nullptr; }
   [[nodiscard]] std::byte* banks() const noexcept { return way_ ? way_->banks() : nullptr; }

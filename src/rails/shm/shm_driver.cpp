@@ -131,14 +131,23 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
     add(peer, std::move(*way), readable ? static_cast<pid_t>(where->pid) : 0);
     return {};
   }
-  // There is no fall-back to another rail, because the peer, which may have room, would still use
-  // this one.
-  if (way.error().kind == base::fault_kind::no_memory) return std::unexpected(way.error());
   const slot_control* called = now_->in.slot_of(peer);
-  if (!called) return std::unexpected(way.error());
+  if (!called || way.error().kind != base::fault_kind::unsupported)
+    return std::unexpected(way.error());
+  const bool closed = called->left.load(std::memory_order_acquire) != 0;  // see leave
+  if (!closed && runs_here(*where)) return std::unexpected(way.error());
   // The peer's segment is gone. What it has sent is received; if it has not closed, it has died.
   send_channel& back = add(peer, nullptr, 0);
-  if (called->left.load(std::memory_order_acquire) == 0) back.mark_lost();  // see leave
+  if (!closed) back.mark_lost();
+  return {};
+}
+
+base::result<> shm_driver::admit(peer_id peer, std::span<const std::byte>) {
+  if (!now_ || links_.find(peer))
+    return base::failed(base::fault_kind::bad_input,
+                        fmt::format("shm: rank {} cannot be admitted", process_of(peer).rank));
+  add(peer, nullptr, 0);
+  now_->sleep.ring();
   return {};
 }
 
@@ -250,8 +259,9 @@ bool shm_driver::anything_to_do() noexcept {
 void shm_driver::tick(std::uint64_t) noexcept {
   if (!now_) return;
   links_.each([](send_channel& to) { to.look_after(); });
-  // A thread that sleeps on the bell must report what was found.
-  if (news_.load(std::memory_order_relaxed)) now_->sleep.ring();
+  // A thread that sleeps on the bell must report what was found, and take what a peer has done that
+  // cannot ring the bell, because it cannot attach here.
+  if (anything_to_do()) now_->sleep.ring();
 }
 
 void shm_driver::close() noexcept {

@@ -36,10 +36,12 @@ struct config {
 ///
 /// Every process has one segment, a file in memory, in which each peer has a slot: a ring for small
 /// messages and buffers for pieces of large ones (layout.hpp). A peer is reached by mapping its
-/// segment; if that fails, because it is in another container or on another machine, `connect`
-/// answers `unsupported` and another rail carries the messages. A segment keeps its name while the
-/// driver is open, so that any process of the job may attach at any time. What a peer has sent is
-/// in this process's segment: it is received also if the peer has left, or died, before `connect`.
+/// segment. If that fails, another rail carries the messages: `connect` answers `unsupported` for a
+/// process in another container or on another machine, and the reason if this process has too few
+/// descriptors or too little memory. The peer may have more, and may send here nevertheless: see
+/// `admit`. A segment keeps its name while the driver is open, so that any process of the job may
+/// attach at any time. What a peer has sent is in this process's segment: it is received also if
+/// the peer has left, or died, before `connect`.
 ///
 /// Shape:    less than a byte for a peer that was never met. For a pair of ranks, allocated on
 ///           first use: ring and pieces as in `shape_for`, by the number of processes: 2 MiB each
@@ -59,6 +61,7 @@ class shm_driver final : public driver {
   [[nodiscard]] limits query() const noexcept override { return limits_; }
   [[nodiscard]] base::result<std::vector<std::byte>> open() override;
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
+  [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard, gnu::hot]] post send(peer_id peer, const packet& what) noexcept override;
   [[nodiscard, gnu::hot]] std::size_t reap(std::span<event> out) noexcept override;
   [[gnu::hot]] void release(const event& received) noexcept override;

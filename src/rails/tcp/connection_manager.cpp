@@ -157,10 +157,15 @@ void connection_manager::on_listener(std::uint64_t which, std::uint64_t now_ns) 
       if (found.error == EMFILE || found.error == ENFILE || found.error == ENOMEM ||
           found.error == ENOBUFS) {
         rejections_.say(complaint::no_memory, listeners_[which].at.text(), now_ns);
+        if (lacking_since_ns_ == 0) lacking_since_ns_ = now_ns;
+        if (now_ns - lacking_since_ns_ >= settings_->connect_ns) return close_listeners();
         pause_listeners(now_ns + longest_pause_ns);
+      } else {
+        lacking_since_ns_ = 0;
       }
       return;
     }
+    lacking_since_ns_ = 0;
     tune_connection(found.fd.get(), *settings_);
     const auto slot =
         seat(pending_connection::accepted(std::move(found.fd), *own_, now_ns), EPOLLIN);
@@ -193,6 +198,15 @@ void connection_manager::pause_listeners(std::uint64_t until_ns) noexcept {
     for (auto& l : listeners_) watch_->remove(l.fd.get());
   paused_until_ns_ = until_ns;
   deadline_at_most(until_ns);
+}
+
+/// The kernel ends the connections of callers that were not accepted: they wait no longer.
+void connection_manager::close_listeners() noexcept {
+  base::log(base::severity::error,
+            "tcp: no caller could be accepted for {} s: no process that has no connection here can "
+            "reach this one any more",
+            settings_->connect_ns / 1'000'000'000);
+  listeners_.clear();
 }
 
 bool connection_manager::resume_listeners() noexcept {

@@ -132,6 +132,7 @@ class connection_manager {
   void end_call(std::size_t slot, pending_connection::state how, std::uint64_t now_ns) noexcept;
   bool make_way(std::uint64_t now_ns) noexcept;
   void pause_listeners(std::uint64_t until_ns) noexcept;
+  void close_listeners() noexcept;
   /// False: the kernel has no memory to watch one of them.
   [[nodiscard]] bool resume_listeners() noexcept;
   void deadline_at_most(std::uint64_t when_ns) noexcept;
@@ -143,6 +144,7 @@ class connection_manager {
   const settings* settings_;
   std::vector<listener> listeners_;
   std::uint64_t paused_until_ns_ = 0;                    // 0: listening
+  std::uint64_t lacking_since_ns_ = 0;                   // callers wait that cannot be accepted
   std::unordered_map<std::uint32_t, partner> partners_;  // processes called, or that have called
   std::vector<std::uint32_t> calling_;
   std::vector<place> places_;

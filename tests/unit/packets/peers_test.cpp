@@ -1,12 +1,18 @@
 #include "packets/peers.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <new>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "packets/peer_table.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
@@ -31,6 +37,62 @@ class sink final : public rails::testing::silent_driver {
     return rails::post::done;
   }
   std::size_t reap(std::span<rails::event>) noexcept override { return 0; }
+};
+
+/// A rail that does what the test says.
+class scripted final : public rails::testing::silent_driver, public rails::health {
+ public:
+  explicit scripted(const char* name, bool can_be_cut) : name_(name), can_be_cut_(can_be_cut) {}
+  ~scripted() override { close(); }
+  rails::limits query() const noexcept override {
+    return {.name = name_, .header_bytes_max = 64, .eager_bytes_max = 4096};
+  }
+  base::result<> connect(rails::peer_id, std::span<const std::byte>) override {
+    if (!refuses) return {};
+    return base::failed(base::fault_kind::system, "open: Too many open files");
+  }
+  base::result<> admit(rails::peer_id, std::span<const std::byte>) override {
+    ++admitted;
+    return {};
+  }
+  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
+    ++sent;
+    return rails::post::done;
+  }
+  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
+                  std::uint64_t) noexcept override {
+    ++puts;
+    return rails::post::done;
+  }
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    ++reaps;
+    if (!calls || out.empty()) return 0;
+    out[0] = {.kind = rails::event_kind::called, .peer = *calls};
+    calls.reset();
+    return 1;
+  }
+  int descriptor() const noexcept override { return rings_; }
+  rails::health* health() noexcept override { return can_be_cut_ ? this : nullptr; }
+  void sever(rails::peer_id) noexcept override {}
+  void revive(rails::peer_id) noexcept override {}
+  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return 0; }
+  /// `from` sends something.
+  void call(rails::peer_id from) {
+    calls = from;
+    if (rings_ < 0) rings_ = eventfd(1, EFD_CLOEXEC);
+  }
+  void close() noexcept override {
+    if (rings_ >= 0) ::close(std::exchange(rings_, -1));
+  }
+
+  bool refuses = false;
+  std::optional<rails::peer_id> calls;
+  int admitted = 0, sent = 0, puts = 0, reaps = 0;
+
+ private:
+  const char* const name_;
+  const bool can_be_cut_;
+  int rings_ = -1;
 };
 
 struct router_that_fails final : router {
@@ -96,6 +158,96 @@ TEST(peers, are_not_connected_any_more_when_the_rails_have_stopped) {
   f.all.stop();
   EXPECT_TRUE(f.all.at(rails::peer_id{1}).lost());
   EXPECT_EQ(routes.asked, 0);
+}
+
+/// A process with a near rail, which cannot be cut, and a far one.
+struct two_rails {
+  two_rails() : all{*engine, rails::peer_id{0}, routes} {
+    auto first = std::make_unique<scripted>("near", false);
+    auto second = std::make_unique<scripted>("far", true);
+    near = first.get();
+    far = second.get();
+    all.add_rail(std::move(first), rail_use::from_start);
+    all.add_rail(std::move(second));
+    all.start(above);
+  }
+  /// Polls, with ticks, until the condition holds; false: it does not within some seconds.
+  template <class Condition>
+  [[nodiscard]] bool run_until(Condition&& holds) {
+    const auto until_ns = base::now_ns() + 10'000'000'000u;
+    engine->pending_started();
+    while (!holds() && base::now_ns() < until_ns) engine->poll_everywhere();
+    engine->pending_ended();
+    return holds();
+  }
+  [[nodiscard]] static bool send(peer& to) {
+    send_item item;
+    item.head_bytes = sizeof(stream_head);
+    const stream_head head;
+    std::memcpy(item.head.data(), &head, sizeof head);
+    return to.post(item) == posted::done;
+  }
+
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  reaches_all routes{2};
+  scripted* near = nullptr;
+  scripted* far = nullptr;
+  ignoring above;
+  peers all;
+};
+
+TEST(peers, whose_near_rail_is_refused_for_lack_of_something_are_sent_to_over_the_next) {
+  two_rails f;
+  f.near->refuses = true;
+  peer& other = f.all.at(rails::peer_id{1});
+  ASSERT_FALSE(other.lost());
+  EXPECT_TRUE(two_rails::send(other));
+  EXPECT_EQ(f.near->sent, 0);
+  EXPECT_EQ(f.far->sent, 1);
+}
+
+TEST(peers, that_only_a_refused_rail_reaches_are_lost_for_the_reason_of_that_rail) {
+  two_rails f;
+  f.near->refuses = true;
+  f.routes.addresses[1].reset();
+  const auto done = f.all.use(rails::peer_id{1});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text, "open: Too many open files");
+}
+
+TEST(peers, that_send_over_a_near_rail_which_was_refused_here_are_received) {
+  two_rails f;
+  f.near->refuses = true;
+  peer& other = f.all.at(rails::peer_id{1});
+  f.near->call(other.id());
+  ASSERT_TRUE(f.run_until([&] { return f.near->admitted == 1; }));
+  EXPECT_TRUE(two_rails::send(other));
+  EXPECT_EQ(f.far->sent, 1) << "sent over the rail that it was reached over";
+}
+
+TEST(peers, that_call_over_a_rail_which_is_not_at_work_are_received_and_get_large_messages_there) {
+  two_rails f;
+  peer& other = f.all.at(rails::peer_id{1});
+  EXPECT_TRUE(two_rails::send(other));
+  ASSERT_TRUE(f.run_until([&] { return f.near->reaps > 0; }));
+  EXPECT_EQ(f.far->reaps, 0);
+  f.far->call(other.id());
+  ASSERT_TRUE(f.run_until([&] { return f.far->admitted == 1; }));
+  EXPECT_TRUE(two_rails::send(other));
+  EXPECT_EQ(f.near->sent, 2);
+  std::vector<std::byte> bytes(100);
+  transfer message;
+  message.memory = bytes;
+  static bool ended;
+  ended = false;
+  message.ended = [](transfer&, bool well) noexcept { ended = well; };
+  const rails::ticket there{.id = 1, .bytes = bytes.size()};
+  f.all.rendezvous().put(other, message, {.number = 1, .target = there});
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(f.far->puts, 1);
+  EXPECT_EQ(f.near->puts, 0);
 }
 
 TEST(peers, are_made_once_by_threads_that_use_them_at_the_same_time) {

@@ -83,7 +83,8 @@ struct message {
 };
 
 /// Random messages in both directions, each checked for its contents.
-inline void exchange_messages(world& w, std::uint32_t seed, int count) {
+template <class World>
+void exchange_messages(World& w, std::uint32_t seed, int count) {
   std::deque<message> traffic[2];
   std::mt19937 random(seed);
   for (int i = 0; i < count; ++i) {

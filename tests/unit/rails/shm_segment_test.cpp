@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,7 +192,6 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   // Every line of the ring is a put into what is not exposed: dropped, and no event.
   const put_prefix nowhere{.id = 99, .offset = 0};
   const std::uint64_t word = record_word(record_kind::put, sizeof nowhere);
-  ASSERT_TRUE((*mad)->reserve_ring());
   for (std::size_t at = 0; at < (*mad)->shape().ring_bytes; at += 64) {
     std::memcpy((*mad)->slot().ring + at, &word, sizeof word);
     std::memcpy((*mad)->slot().ring + at + sizeof word, &nowhere, sizeof nowhere);
@@ -199,6 +199,69 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   (*mad)->head().active[0].fetch_or(1u);
   std::array<event, 4> events;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.reap(events), 0u);
+}
+
+/// While it lives, this process opens no further file.
+struct no_descriptors {
+  no_descriptors() {
+    getrlimit(RLIMIT_NOFILE, &before);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~no_descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+  rlimit before{};
+};
+
+TEST(shm_attach, without_a_descriptor_says_so_and_can_be_replaced_by_admitting_the_peer) {
+  const folder where;
+  shm_driver here(config_in(where, 0)), there(config_in(where, 1));
+  const auto to_here = here.open(), to_there = there.open();
+  ASSERT_TRUE(to_here && to_there && there.connect(peer_id{0}, *to_here));
+  {
+    const no_descriptors now;
+    const auto refused = here.connect(peer_id{1}, *to_there);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, base::fault_kind::no_memory);
+    EXPECT_NE(refused.error().text.find("Too many open files"), std::string::npos);
+    ASSERT_TRUE(here.admit(peer_id{1}, *to_there));
+  }
+  EXPECT_EQ(here.send(peer_id{1}, {}), post::down);
+  EXPECT_FALSE(here.memory()->limits_to(peer_id{1}).put);
+  // More than the ring holds, so that the sender waits for room.
+  constexpr std::uint32_t count = 50'000;
+  std::uint32_t sent = 0, received = 0;
+  bool right = true;
+  std::array<event, 8> events;
+  for (int i = 0; i < 10'000'000 && received < count; ++i) {
+    const std::array numbers{sent, sent, sent, sent};
+    if (sent < count &&
+        there.send(peer_id{0}, {.header = std::as_bytes(std::span(numbers))}) == post::done)
+      ++sent;
+    for (const event& e : std::span(events).first(here.reap(events))) {
+      if (e.kind != event_kind::received) continue;
+      std::uint32_t number = 0;
+      std::memcpy(&number, e.bytes.data(), sizeof number);
+      right = right && number == received++;
+      here.release(e);
+    }
+  }
+  EXPECT_EQ(received, count);
+  EXPECT_TRUE(right);
+}
+
+TEST(shm_attach, to_a_process_that_runs_and_whose_segment_is_not_seen_here_leaves_the_next_rail) {
+  const folder where;
+  shm_driver here(config_in(where, 0)), there(config_in(where, 1));
+  const auto to_here = here.open(), to_there = there.open();
+  ASSERT_TRUE(to_here && to_there && there.connect(peer_id{0}, *to_here));
+  const std::array<std::byte, 8> some{};
+  ASSERT_EQ(there.send(peer_id{0}, {.header = some}), post::done);
+  auto hidden = address::parse(*to_there).value();
+  hidden.path += ".elsewhere";
+  const auto refused = here.connect(peer_id{1}, hidden.packed());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, base::fault_kind::unsupported);
 }
 
 TEST(shm_shape, shrinks_as_processes_get_more) {

@@ -25,7 +25,7 @@ class shm_slots {
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::size_t slot_bytes = lines * line_bytes;
   static constexpr std::size_t total_bytes = slots * slot_bytes;
-  static constexpr std::size_t bank_bytes = 1024 * 1024;
+  static constexpr std::size_t bank_bytes = 2 * 1024 * 1024;
   static constexpr std::size_t bank_page_bytes = 4096;
   static constexpr std::size_t banked_bytes = bank_page_bytes + bank_bytes;  ///< of a slot
 

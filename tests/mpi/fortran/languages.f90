@@ -49,13 +49,4 @@ program languages
   call MPI_Comm_free(comm, ierr)
   call MPI_Finalize(ierr)
   print *, 'passed'
-contains
-  subroutine check(holds, number)
-    logical, intent(in) :: holds
-    integer, intent(in) :: number
-    if (.not. holds) then
-      print *, 'check failed: ', number
-      error stop 1
-    end if
-  end subroutine
 end program

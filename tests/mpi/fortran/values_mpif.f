@@ -123,13 +123,3 @@
         inout(i) = inout(i) + in(i)
       end do
       end
-
-      subroutine check(holds, number)
-      implicit none
-      logical holds
-      integer number
-      if (.not. holds) then
-        print *, 'check failed: ', number
-        stop 1
-      end if
-      end

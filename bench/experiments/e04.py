@@ -8,6 +8,7 @@ RANKS = (2, 4)
 BENCHMARKS = ("is", "ep", "cg", "mg", "ft", "lu", "sp", "bt")
 SQUARE_ONLY = ("sp", "bt")  # run on square numbers of ranks
 OFF = "off"
+TIME = "us_per_operation"  # of which ratios are formed
 BEST_PEER_MAX, OFF_MAX = 1.00, 1.01
 
 
@@ -38,7 +39,7 @@ def measured(result):
 
 
 def against_off(result, case):
-    ours, off = (result.values(name, "seconds", case=case) for name in (OWN, OFF))
+    ours, off = (result.values(name, TIME, case=case) for name in (OWN, OFF))
     ratios = [a / b for a, b in zip(ours, off) if b]
     return at_most(f"{case}: with progression ≤ {OFF_MAX} × without", ratios, OFF_MAX)
 
@@ -49,7 +50,7 @@ def one_off(case):
 
 def one_peer(case):
     claim = f"{case}: ≤ {BEST_PEER_MAX:.2f} × the best peer"
-    return lambda result: against_best_peer(result, claim, "seconds", BEST_PEER_MAX, case=case)
+    return lambda result: against_best_peer(result, claim, TIME, BEST_PEER_MAX, case=case)
 
 
 def all_claims():

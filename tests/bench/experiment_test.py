@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-from experiments import model, report, running  # noqa: E402
+from experiments import model, npb, report, running  # noqa: E402
 from experiments.all import EXPERIMENTS  # noqa: E402
 from side_by_side import libraries, network, programs  # noqa: E402
 
@@ -77,6 +77,20 @@ class Running(unittest.TestCase):
         run = model.Run("pingpong", environment={"HEADWAY_PROGRESS": "idle", "HEADWAY_NEW": "1"})
         self.assertEqual(running.unknown_setting(run, {"HEADWAY_PROGRESS"}), "HEADWAY_NEW")
         self.assertIsNone(running.unknown_setting(run, {"HEADWAY_PROGRESS", "HEADWAY_NEW"}))
+
+
+class Npb(unittest.TestCase):
+    OUTPUT = """ Time in seconds =                     0.02
+ Mop/s total     =                   250.00
+ Verification    =               SUCCESSFUL
+"""
+
+    def test_a_row_has_the_time_and_a_finer_one(self):
+        self.assertEqual(npb.rows(self.OUTPUT), [{"seconds": 0.02, "us_per_operation": 0.004}])
+
+    def test_a_result_that_is_not_verified_is_an_error(self):
+        with self.assertRaises(programs.RunError):
+            npb.rows(self.OUTPUT.replace("SUCCESSFUL", "UNSUCCESSFUL"))
 
 
 class Every(unittest.TestCase):

@@ -25,7 +25,7 @@ import table
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
          "MPI_Offset": "MPI_OFFSET_KIND"}
 # Chapters and functions of C without a Fortran binding.
-WITHOUT_CHAPTERS = {"tools", "removed"}
+WITHOUT_CHAPTERS = {"tools"}
 CONVERSION = re.compile(r"_(fromint|toint)$")
 ARRAY_KINDS = ("array", "statuses", "requests", "types", "counts", "displacements")
 # Their buffers may be used after the call has returned.
@@ -43,11 +43,12 @@ class Argument:
     array: bool
     c: object       # table.Parameter
     length: str = ""  # of a text_out: the constant
+    of_mpi1: bool = False  # addresses are INTEGER, as attributes are
 
     def c_type(self, large):
-        """Of an integer: its type in C. The attributes of MPI-1 are INTEGER, in C addresses."""
+        """Of an integer: its type in C, or the one of the same size as in Fortran."""
         made = re.sub(r"\bconst\b|[*\s]", "", self.c.type(large))
-        return "int" if made == "void" else made
+        return "int" if made == "void" or self.of_mpi1 else made
 
     def written_in_c(self):
         return (self.c.is_pointer() or self.array) and not self.c.text.startswith("const")
@@ -160,7 +161,7 @@ def _argument(function, p, facts):
     array = kind != "text" and bool(p.array) or p.kind in ARRAY_KINDS and p.text.endswith("*")
     intent = dict(facts["intent"].get(function.name, [])).get(p.name, _intent(p, kind))
     return Argument(renamed.get(p.name, p.name), kind, intent.replace("NONE", ""), array, p,
-                    texts.get(p.name, ""))
+                    texts.get(p.name, ""), function.removed)
 
 
 def _has_binding(function, facts):
@@ -181,6 +182,7 @@ def read_bindings(folder):
             continue
         left_out = [w for words in facts["without"].get(f.name, []) for w in words]
         arguments = [_argument(f, p, facts) for p in f.parameters if p.name not in left_out]
-        made.append(Binding(f, arguments, f.name not in facts["not_in_f08"],
+        in_f08 = not f.removed and f.name not in facts["not_in_f08"]
+        made.append(Binding(f, arguments, in_f08,
                             f.name.removesuffix("_c") in facts["own_name"]))
     return made

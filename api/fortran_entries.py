@@ -10,6 +10,8 @@ PMPI_X, and stores the code in ierror where the program passed one. A function t
 special.hpp declares is called there instead, with the arguments as Fortran passes them.
 """
 
+import re
+
 # What a call in C is given for a scalar of a kind that needs no object for the conversion.
 WEIGHTS = {"sourceweights", "destweights", "weights"}
 # Names that src/mpi/fortran defines itself.
@@ -26,6 +28,12 @@ SIZES = {"collectives": "peer_count", "nonblocking_collectives": "peer_count",
          "persistent_collectives": "peer_count", "neighborhood": "neighbor_count"}
 
 
+# Buffers of collectives that one count and one datatype describe.
+DESCRIBED = [re.compile(pattern + r"(_init)?/\w+$", re.I) for pattern in (
+    r"I?bcast", r"I?(neighbor_)?(all)?gatherv?(?=(_init)?/sendbuf)",
+    r"I?scatterv?(?=(_init)?/recvbuf)")]
+
+
 def describes_sections(binding, i):
     """Whether argument `i`, a buffer, may be a section: it is followed by a count and a datatype,
     and these describe all of it."""
@@ -34,7 +42,22 @@ def describes_sections(binding, i):
         return False
     if binding.function.chapter in ("point_to_point", "rma", "io"):
         return True
-    return binding.name in ("Bcast", "Ibcast", "Bcast_init")
+    return any(each.match(f"{binding.name}/{binding.arguments[i].name}") for each in DESCRIBED)
+
+
+def started_request(binding):
+    """The argument for the request of an operation that the call starts or prepares; or None. A
+    partition of a message leaves later, so that its buffer cannot be copied when it starts."""
+    if binding.function.chapter == "partitioned":
+        return None
+    return next((a for a in binding.arguments if a.kind == "handle" and not a.array and
+                 a.c.base() == "MPI_Request" and a.intent == "OUT"), None)
+
+
+def copies_sections(binding):
+    """Whether the call can have a contiguous copy of a section that no datatype describes: it has
+    ended when it returns, or there is a request that ends."""
+    return started_request(binding) is not None or not binding.is_lasting()
 
 
 def returns_address(binding):
@@ -111,11 +134,25 @@ class _Entry:
     def choice(self, i, a):
         if not self.described:
             return f"choice({a.name})"
-        if not describes_sections(self.binding, i):
+        written = str(a.intent != "IN").lower()
+        if describes_sections(self.binding, i):
+            count, kind = (b.name for b in self.binding.arguments[i + 1:i + 3])
+            if self.copies():
+                kind += f", copies, {written}"
+            self.before.append(f"const section {a.name}_({a.name}, *{count}, *{kind});")
+            return f"{a.name}_.address()"
+        if not self.copies():
             return f"choice({a.name}->address)"
-        count, kind = (b.name for b in self.binding.arguments[i + 1:i + 3])
-        self.before.append(f"const section {a.name}_({a.name}, *{count}, *{kind});")
-        return f"{a.name}_.address()"
+        if a.c.condition == "at root":
+            return f"copies.of_at_root({a.name}, {written}, *root, *comm)"
+        return f"copies.of({a.name}, {written})"
+
+    def copies(self):
+        """Whether the entry has an object for contiguous copies of sections."""
+        b = self.binding
+        described = any(describes_sections(b, i) for i in range(len(b.arguments)))
+        return self.described and b.has_choice() and copies_sections(b) and (
+            described or started_request(b) is not None)
 
     def integer(self, i, a):
         if a.name in WEIGHTS:
@@ -163,8 +200,8 @@ class _Entry:
         tests = []
         for i, a in enumerate(self.binding.arguments):
             if describes_sections(self.binding, i):
-                tests.append(f"{a.name}_.is_described()")
-            elif a.kind == "choice":
+                tests.append(f"{a.name}_.is_usable()")
+            elif a.kind == "choice" and not self.copies():
                 tests.append(f"is_contiguous(*{a.name})")
         return " && ".join(tests)
 
@@ -189,6 +226,8 @@ class _Entry:
         call = self.call()
         if self.lengths:
             declared += self.lengths
+        if self.copies():
+            self.before.insert(0, "section_copies copies;")
         lines = [f"{head}({', '.join(declared)}) {{"] + [f"  {line}" for line in self.before]
         if b.is_function():
             lines.append(f"  return {call};")
@@ -199,6 +238,9 @@ class _Entry:
             if condition:
                 call = f"{condition} ? {call} : refuse_section()"
             lines.append(f"  const int code = {call};")
+            request = started_request(b)
+            if request and self.copies():
+                lines.append(f"  copies.keep(code, {request.name}_.address());")
             lines.append("  if (ierror != nullptr) *ierror = code;")
         lines.append("}")
         return name, "\n".join(lines)

@@ -26,8 +26,9 @@ def write_mpif(bindings, constants):
         kind = kind if kind.startswith(("logical", "integer(")) else "integer"
         put(f"{kind} {name}")
         put(f"parameter ({name}={value})")
-    put("logical MPI_SUBARRAYS_SUPPORTED")
-    put("parameter (MPI_SUBARRAYS_SUPPORTED=.false.)")
+    for name in text.PROMISES:
+        put(f"logical {name}")
+        put(f"parameter ({name}=.false.)")
     for kind, name in text.variables("integer"):
         put(f"{'character*1' if kind == 'character' else kind} {name}")
     for block, names in text.BLOCKS:
@@ -52,7 +53,8 @@ def _constants(constants, handle_types):
             kind, value = (f"type({kind})", f"{kind}({value})") if handle_types else (
                 "integer", value)
         lines.append(f"  {kind}, parameter :: {name} = {value}")
-    lines.append("  logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.")
+    lines += [f"  logical, parameter :: {name} = .{str(handle_types).lower()}."
+              for name in text.PROMISES]
     for kind, name in text.variables("type(MPI_Status)" if handle_types else "integer"):
         lines.append(f"  {kind} :: {name}")
     for block, names in text.BLOCKS:

@@ -100,8 +100,10 @@ OWN_CONSTANTS = [
     ("integer", "MPI_TAG", "2"), ("integer", "MPI_ERROR", "3"),
     ("integer", "MPI_ADDRESS_KIND", "8"),
     ("integer", "MPI_COUNT_KIND", "8"), ("integer", "MPI_OFFSET_KIND", "8"),
-    ("integer", "MPI_INTEGER_KIND", "4"), ("logical", "MPI_ASYNC_PROTECTS_NONBLOCKING", ".true."),
+    ("integer", "MPI_INTEGER_KIND", "4"),
 ]
+# What mpi_f08 promises about buffers of operations under way, and the other two forms do not.
+PROMISES = ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")
 BLOCKS = [("MPIPRIV1", "MPI_BOTTOM MPI_IN_PLACE MPI_STATUS_IGNORE"),
           ("MPIPRIV2", "MPI_STATUSES_IGNORE MPI_ERRCODES_IGNORE"),
           ("MPIPRIVC", "MPI_ARGVS_NULL MPI_ARGV_NULL"), ("MPIFCMB5", "MPI_UNWEIGHTED"),

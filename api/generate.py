@@ -73,6 +73,7 @@ def version_script(names):
 def exports(functions):
     names = [f"{prefix}{name}" for name in all_names(functions) for prefix in ("", "P")]
     names.append("headway_endpoint_table")  # for libheadway.so in the same process
+    names.append("headway_attach_to_request")  # for libmpifort_abi.so
     return version_script(names)
 
 

@@ -1,7 +1,8 @@
 """Every experiment, in the order of docs/papers.md. A new one is a file here and a line below."""
 
 from . import (
-    e01, e02, e03, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20,
+    e01, e02, e03, e04, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19,
+    e20,
 )  # fmt: skip
 
 EXPERIMENTS = {
@@ -10,6 +11,7 @@ EXPERIMENTS = {
         e01,
         e02,
         e03,
+        e04,
         e05,
         e06,
         e07,

@@ -22,6 +22,7 @@ class Scene:
     quick: bool = False  # a test of the program: few points, times that mean nothing
     net: str = "shm"
     rate: str | None = None
+    npb: str | None = None  # folder with the sources of the NAS parallel benchmarks
 
     def few(self, values, kept=2):
         """All values, or with --quick the first and the last ones."""
@@ -32,8 +33,9 @@ class Scene:
 
 @dataclass(frozen=True)
 class Run:
-    """`program`: bench/mpi/NAME.c, `FOLDER/NAME` for another folder of bench, or `built:NAME` for a
-    program that only a build folder has. `ranks` 0: started without a launcher.
+    """`program`: bench/mpi/NAME.c, `FOLDER/NAME` for another folder of bench, `built:NAME` for a
+    program that only a build folder has, or `npb:cg.A`, made from the folder `sources` (npb.py).
+    `ranks` 0: started without a launcher.
 
     `series`: the curve's name; a peer's curve has the peer's name in front. `peers`: the program
     uses MPI alone, so peers make this run too. `environment`: for ours only. `links`: libraries
@@ -55,6 +57,7 @@ class Run:
     first: tuple = ()
     timeout_s: float = 180
     ordinary: bool = False
+    sources: str | None = None
 
     @property
     def name(self):

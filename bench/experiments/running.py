@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from side_by_side import libraries, network, programs, rounds
 
+from . import npb
 from .model import OWN, Result, Run
 
 NOT_UNDERSTOOD = "is not understood"  # printed by our library for a value that it then ignores
@@ -33,6 +34,10 @@ class Job:
         return self.contender.own
 
     @property
+    def is_npb(self):
+        return self.run.program.startswith(npb.PREFIX)
+
+    @property
     def series(self):
         return series_of(self.run, self.contender)
 
@@ -47,7 +52,8 @@ class Job:
         """The rows of one start. Errors: programs.RunError."""
         with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
             result = pathlib.Path(folder) / "result.json"
-            words = [str(self.program), *self.run.arguments, "--json", str(result)]
+            words = [str(self.program), *self.run.arguments]
+            words += [] if self.is_npb else ["--json", str(result)]
             if self.run.ranks:
                 words = self.contender.library.launch(words, self.run.ranks, self.place)
             if self.run.ordinary and os.geteuid() == 0:
@@ -57,7 +63,10 @@ class Job:
             warning = next((line for line in output.splitlines() if NOT_UNDERSTOOD in line), None)
             if self.own and warning:
                 raise programs.RunError(warning)
-            rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
+            if self.is_npb:
+                rows = npb.rows(output)
+            else:
+                rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
         return [{name: programs.plain(v) for name, v in row.items()} | self.run.tags
                 for row in rows]  # fmt: skip
 
@@ -99,6 +108,8 @@ def program_of(run, contender, place, folder):
         if not built.exists():
             raise programs.RunError(f"needs {built}: run it from a build folder's bin/headway")
         return built
+    if run.program.startswith(npb.PREFIX):
+        return npb.build(run, library, contender.environment(place), library.programs(folder))
     return programs.compile_benchmark(
         run.program, library.mpicc, contender.environment(place), library.programs(folder),
         run.links,

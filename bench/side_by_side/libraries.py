@@ -51,6 +51,10 @@ class Library:
         return self.root / "bin/mpicc"
 
     @property
+    def mpifort(self):
+        return self.root / "bin/mpifort"
+
+    @property
     def mpiexec(self):
         return self.root / "bin/mpiexec"
 
@@ -160,6 +164,10 @@ class IntelMpi(Wheel):
     # 2021.19 needs a libfabric wheel that not every index has.
     packages = ("impi-rt==2021.18.1", "impi-devel==2021.18.1")
 
+    @property
+    def mpifort(self):
+        return self.root / "bin/mpif90"
+
     def environment(self, place):
         lib = str(self.root / "lib")
         env = {
@@ -177,38 +185,73 @@ class IntelMpi(Wheel):
 
 
 class DebianLibrary(Library):
-    """A peer that Debian packages under a suffix: mpicc.mpich, mpiexec.openmpi."""
+    """A library of Debian's, with its Fortran: packages extracted into a folder of their own, which
+    needs no root and leaves the system as it is. Its wrappers name /usr, so short ones replace
+    them."""
 
-    suffix = ""
-
-    def found(self, tool):
-        return pathlib.Path(shutil.which(f"{tool}.{self.suffix}") or f"{tool}.{self.suffix}")
-
-    @property
-    def mpicc(self):
-        return self.found("mpicc")
-
-    @property
-    def mpiexec(self):
-        return self.found("mpiexec")
+    packages = ()
+    include, modules, lib = "", "", ""  # under usr
+    c_libraries, fortran_libraries = "", ""
+    launcher_program = ""
 
     def install(self):
-        if not self.mpicc.is_absolute():
-            raise LibraryError(f"{self.name}: {self.mpicc} is not there (apt-get install it)")
+        if self.mpicc.exists():
+            return
+        print(f"extracting {' '.join(self.packages)} …", flush=True)
+        archives = self.root / "archives"
+        (archives / "partial").mkdir(parents=True, exist_ok=True)
+        options = [f"Dir::Cache::archives={archives}", "Debug::NoLocking=1"]
+        command = ["apt-get", "-y", "--no-install-recommends", "--reinstall", "--download-only",
+                   *(word for option in options for word in ("-o", option)),
+                   "install", *self.packages]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise LibraryError(f"{self.name}: {' '.join(command)}: {done.stderr.strip()}")
+        for archive in sorted(archives.glob("*.deb")):
+            subprocess.run(["dpkg", "-x", archive, self.root], check=True)
+        (self.root / "bin").mkdir(exist_ok=True)
+        place = f"-I{self.root}/usr/{self.include} -I{self.root}/usr/{self.modules}"
+        links = f"-L{self.root}/usr/{self.lib}"
+        self.write_script("mpicc", f'gcc {place} "$@" {links} {self.c_libraries}')
+        self.write_script("mpifort", f'gfortran {place} "$@" {links} {self.fortran_libraries}')
+        self.write_script("mpiexec", f'{self.root}/usr/bin/{self.launcher_program} "$@"')
+        super().install()
+
+    def write_script(self, name, command):
+        path = self.root / "bin" / name
+        path.write_text(f"#!/bin/sh\nexec {command}\n")
+        path.chmod(0o755)
+
+    def environment(self, place):
+        machine = "lib/x86_64-linux-gnu"
+        folders = (f"usr/{self.lib}", f"usr/{machine}", machine, f"usr/{machine}/libpsm1")
+        return {"LD_LIBRARY_PATH": ":".join(f"{self.root}/{folder}" for folder in folders)}
 
 
 class DebianMpich(DebianLibrary):
-    suffix = "mpich"
+    packages = ("libmpich-dev", "libmpich12", "mpich")
+    include = modules = "include/x86_64-linux-gnu/mpich"
+    lib = "lib/x86_64-linux-gnu"
+    c_libraries, fortran_libraries = "-lmpich", "-lmpichfort -lmpich"
+    launcher_program = "mpiexec.hydra"
 
     def environment(self, place):
-        return Mpich.environment(self, place)
+        return Mpich.environment(self, place) | super().environment(place)
 
 
 class DebianOpenMpi(DebianLibrary):
-    suffix = "openmpi"
+    packages = ("libopenmpi-dev", "libopenmpi3", "openmpi-bin", "openmpi-common")
+    lib = "lib/x86_64-linux-gnu/openmpi/lib"
+    include = "lib/x86_64-linux-gnu/openmpi/include"
+    modules = "lib/x86_64-linux-gnu/fortran/gfortran-mod-15/openmpi"
+    c_libraries = "-lmpi"
+    fortran_libraries = "-lmpi_usempif08 -lmpi_usempi_ignore_tkr -lmpi_mpifh -lmpi"
+    launcher_program = "orterun"
 
     def environment(self, place):
-        return OpenMpi.environment(self, place)
+        moved = {"OPAL_PREFIX": f"{self.root}/usr", "OPAL_LIBDIR": f"{self.root}/usr/lib",
+                 "OPAL_PKGLIBDIR": f"{self.root}/usr/{self.lib}/openmpi3"}  # fmt: skip
+        return OpenMpi.environment(self, place) | super().environment(place) | moved
 
     def launcher(self, place, ranks):
         return OpenMpi.launcher(self, place, ranks)
@@ -242,7 +285,7 @@ PEERS = {
 
 SETTINGS_OF_LIBRARIES = (
     "HEADWAY_", "MPIR_", "MPICH_", "OMPI_", "PMIX_", "PRTE_", "PMI_", "UCX_", "FI_", "I_MPI_",
-    "LD_LIBRARY_PATH", "LD_PRELOAD",
+    "OPAL_", "LD_LIBRARY_PATH", "LD_PRELOAD",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-from experiments import model, report, running  # noqa: E402
+from experiments import model, npb, report, running  # noqa: E402
 from experiments.all import EXPERIMENTS  # noqa: E402
 from side_by_side import libraries, network, programs  # noqa: E402
 
@@ -79,6 +79,20 @@ class Running(unittest.TestCase):
         self.assertIsNone(running.unknown_setting(run, {"HEADWAY_PROGRESS", "HEADWAY_NEW"}))
 
 
+class Npb(unittest.TestCase):
+    OUTPUT = """ Time in seconds =                     0.02
+ Mop/s total     =                   250.00
+ Verification    =               SUCCESSFUL
+"""
+
+    def test_a_row_has_the_time_and_a_finer_one(self):
+        self.assertEqual(npb.rows(self.OUTPUT), [{"seconds": 0.02, "us_per_operation": 0.004}])
+
+    def test_a_result_that_is_not_verified_is_an_error(self):
+        with self.assertRaises(programs.RunError):
+            npb.rows(self.OUTPUT.replace("SUCCESSFUL", "UNSUCCESSFUL"))
+
+
 class Every(unittest.TestCase):
     def test_experiment_has_runs_of_programs_that_exist(self):
         for experiment in EXPERIMENTS.values():
@@ -86,7 +100,7 @@ class Every(unittest.TestCase):
                 runs = list(experiment.runs(model.Scene(quick=quick)))
                 self.assertTrue(runs, experiment.name)
                 for run in runs:
-                    if run.program.startswith("built:"):
+                    if run.program.startswith(("built:", "npb:")):
                         continue
                     own = ROOT / "bench" / ("" if "/" in run.program else "mpi")
                     self.assertTrue((own / f"{run.program}.c").exists(), run.program)

@@ -16,7 +16,8 @@ def exported(library):
 def main():
     library, names, mpi4py = sys.argv[1:]
     functions = set(pathlib.Path(names).read_text().split())
-    wanted = functions | {f"P{name}" for name in functions} | {"headway_endpoint_table"}
+    wanted = functions | {f"P{name}" for name in functions} | {"headway_endpoint_table",
+                                                               "headway_attach_to_request"}
     found = exported(library)
     needed = {line for line in pathlib.Path(mpi4py).read_text().split("\n")
               if line and line[0] != "#"}

@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   MPI_Info info;
   MPI_Errhandler handler;
   MPI_Request request;
-  int value, number;
+  int value, received, number;
   MPI_Init(&argc, &argv);
   CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_toint(MPI_COMM_NULL) == 0x100);
   CHECK(MPI_Comm_fromint(0x102) == MPI_COMM_SELF && MPI_Comm_fromint(0x100) == MPI_COMM_NULL);
@@ -31,9 +31,18 @@ int main(int argc, char** argv) {
   CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(MPI_ERRORS_RETURN)) == MPI_ERRORS_RETURN);
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
   CHECK(handler == MPI_ERRORS_ARE_FATAL);
-  MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+  MPI_Irecv(&received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
   CHECK(MPI_Request_fromint(MPI_Request_toint(request)) == request);
-  value = 4;
+  /* A number ends with its object, also when another one has taken the memory. */
+  for (value = 0; value < 100; ++value) {
+    number = MPI_Request_toint(request);
+    MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(MPI_Request_fromint(number) == MPI_REQUEST_NULL);
+    MPI_Irecv(&received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    CHECK(MPI_Request_fromint(number) == MPI_REQUEST_NULL);
+    CHECK(MPI_Request_toint(request) != number);
+  }
   MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   return finish();

@@ -22,12 +22,9 @@ int to_number(typename T::handle handle) {
 
 template <class T>
 typename T::handle from_number(int number) {
-  if (number >= 0 && static_cast<std::uintptr_t>(number) < predefined_end) {
-    return reinterpret_cast<typename T::handle>(static_cast<std::uintptr_t>(number));
-  }
-  object* what = object_numbered(number);
-  if (what == nullptr || what->kind() != T::object_kind_of) return null_handle<T>();
-  return handle_of(static_cast<T*>(what));
+  const auto handle = reinterpret_cast<typename T::handle>(bits_numbered(number));
+  const bool is_constant = number >= 0 && static_cast<std::uintptr_t>(number) < predefined_end;
+  return is_constant || find<T>(handle) != nullptr ? handle : null_handle<T>();
 }
 
 }  // namespace

@@ -137,7 +137,6 @@ void reap_communicators() noexcept {
 
 void free_communicator(communicator& freed) noexcept {
   reap_communicators();
-  forget_number(freed);
   freed.retire();
   if (try_to_close(freed)) return;
   auto& others = freed_early();

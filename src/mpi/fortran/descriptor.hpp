@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 
@@ -36,37 +34,5 @@ inline bool is_contiguous(const descriptor& array) noexcept {
   }
   return true;
 }
-
-/// Calls the error handler of MPI_COMM_SELF for an array whose elements are not contiguous, in a
-/// call that cannot take one.
-[[gnu::cold]] int refuse_section();
-
-/// A buffer of a call with its count and datatype. If it is an array section whose elements are not
-/// contiguous, it is one element of a datatype that describes the section, and nothing is copied.
-/// Shape:    `is_described` is false where the datatype divides the array's elements unevenly.
-/// Threads:  one.
-class section {
- public:
-  section(const descriptor* array, MPI_Count count, int datatype);
-  ~section() {
-    if (made_ != MPI_DATATYPE_NULL) PMPI_Type_free(&made_);
-  }
-  section(const section&) = delete;
-  section& operator=(const section&) = delete;
-
-  [[nodiscard]] bool is_described() const noexcept { return described_; }
-  [[nodiscard]] void* address() const noexcept { return address_; }
-  [[nodiscard]] MPI_Count count() const noexcept { return count_; }
-  [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
-
- private:
-  void describe(const descriptor& array);
-
-  void* address_;
-  MPI_Count count_;
-  MPI_Datatype type_;
-  MPI_Datatype made_ = MPI_DATATYPE_NULL;
-  bool described_ = true;
-};
 
 }  // namespace headway::mpi::fortran

@@ -3,70 +3,86 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 /// Handles are INTEGERs in Fortran. The C interface numbers them (MPI-5.0 section 20.3).
 namespace headway::mpi::fortran {
 
+/// The functions of C that convert a handle.
 template <class Handle>
-Handle handle(int number);
+struct numbering;
+template <>
+struct numbering<MPI_Comm> {
+  static MPI_Comm handle(int number) { return PMPI_Comm_fromint(number); }
+  static int number(MPI_Comm handle) { return PMPI_Comm_toint(handle); }
+};
+template <>
+struct numbering<MPI_Datatype> {
+  static MPI_Datatype handle(int number) { return PMPI_Type_fromint(number); }
+  static int number(MPI_Datatype handle) { return PMPI_Type_toint(handle); }
+};
+template <>
+struct numbering<MPI_Errhandler> {
+  static MPI_Errhandler handle(int number) { return PMPI_Errhandler_fromint(number); }
+  static int number(MPI_Errhandler handle) { return PMPI_Errhandler_toint(handle); }
+};
+template <>
+struct numbering<MPI_File> {
+  static MPI_File handle(int number) { return PMPI_File_fromint(number); }
+  static int number(MPI_File handle) { return PMPI_File_toint(handle); }
+};
+template <>
+struct numbering<MPI_Group> {
+  static MPI_Group handle(int number) { return PMPI_Group_fromint(number); }
+  static int number(MPI_Group handle) { return PMPI_Group_toint(handle); }
+};
+template <>
+struct numbering<MPI_Info> {
+  static MPI_Info handle(int number) { return PMPI_Info_fromint(number); }
+  static int number(MPI_Info handle) { return PMPI_Info_toint(handle); }
+};
+template <>
+struct numbering<MPI_Message> {
+  static MPI_Message handle(int number) { return PMPI_Message_fromint(number); }
+  static int number(MPI_Message handle) { return PMPI_Message_toint(handle); }
+};
+template <>
+struct numbering<MPI_Op> {
+  static MPI_Op handle(int number) { return PMPI_Op_fromint(number); }
+  static int number(MPI_Op handle) { return PMPI_Op_toint(handle); }
+};
+template <>
+struct numbering<MPI_Request> {
+  static MPI_Request handle(int number) { return PMPI_Request_fromint(number); }
+  static int number(MPI_Request handle) { return PMPI_Request_toint(handle); }
+};
+template <>
+struct numbering<MPI_Session> {
+  static MPI_Session handle(int number) { return PMPI_Session_fromint(number); }
+  static int number(MPI_Session handle) { return PMPI_Session_toint(handle); }
+};
+template <>
+struct numbering<MPI_Win> {
+  static MPI_Win handle(int number) { return PMPI_Win_fromint(number); }
+  static int number(MPI_Win handle) { return PMPI_Win_toint(handle); }
+};
 
-template <>
-inline MPI_Comm handle<MPI_Comm>(int number) {
-  return PMPI_Comm_fromint(number);
-}
-template <>
-inline MPI_Datatype handle<MPI_Datatype>(int number) {
-  return PMPI_Type_fromint(number);
-}
-template <>
-inline MPI_Errhandler handle<MPI_Errhandler>(int number) {
-  return PMPI_Errhandler_fromint(number);
-}
-template <>
-inline MPI_File handle<MPI_File>(int number) {
-  return PMPI_File_fromint(number);
-}
-template <>
-inline MPI_Group handle<MPI_Group>(int number) {
-  return PMPI_Group_fromint(number);
-}
-template <>
-inline MPI_Info handle<MPI_Info>(int number) {
-  return PMPI_Info_fromint(number);
-}
-template <>
-inline MPI_Message handle<MPI_Message>(int number) {
-  return PMPI_Message_fromint(number);
-}
-template <>
-inline MPI_Op handle<MPI_Op>(int number) {
-  return PMPI_Op_fromint(number);
-}
-template <>
-inline MPI_Request handle<MPI_Request>(int number) {
-  return PMPI_Request_fromint(number);
-}
-template <>
-inline MPI_Session handle<MPI_Session>(int number) {
-  return PMPI_Session_fromint(number);
-}
-template <>
-inline MPI_Win handle<MPI_Win>(int number) {
-  return PMPI_Win_fromint(number);
+/// The constants of the ABI are below this, and a constant's number is its value (MPI-5.0 section
+/// 20.3), so that no call is needed for it.
+constexpr std::uintptr_t constants_end = 4096;
+
+template <class Handle>
+Handle handle(int number) {
+  const auto bits = static_cast<std::uintptr_t>(static_cast<unsigned>(number));
+  return bits < constants_end ? reinterpret_cast<Handle>(bits) : numbering<Handle>::handle(number);
 }
 
-inline int number(MPI_Comm handle) { return PMPI_Comm_toint(handle); }
-inline int number(MPI_Datatype handle) { return PMPI_Type_toint(handle); }
-inline int number(MPI_Errhandler handle) { return PMPI_Errhandler_toint(handle); }
-inline int number(MPI_File handle) { return PMPI_File_toint(handle); }
-inline int number(MPI_Group handle) { return PMPI_Group_toint(handle); }
-inline int number(MPI_Info handle) { return PMPI_Info_toint(handle); }
-inline int number(MPI_Message handle) { return PMPI_Message_toint(handle); }
-inline int number(MPI_Op handle) { return PMPI_Op_toint(handle); }
-inline int number(MPI_Request handle) { return PMPI_Request_toint(handle); }
-inline int number(MPI_Session handle) { return PMPI_Session_toint(handle); }
-inline int number(MPI_Win handle) { return PMPI_Win_toint(handle); }
+template <class Handle>
+int number(Handle handle) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(handle);
+  return bits < constants_end ? static_cast<int>(bits) : numbering<Handle>::number(handle);
+}
 
 /// A handle that a call writes: the program's integer is set when this ends, unless the call left
 /// the handle alone.

@@ -77,6 +77,21 @@ int type_get_attr(const int* type, const int* keyval, MPI_Aint* value, int* flag
 int win_get_attr(const int* win, const int* keyval, MPI_Aint* value, int* flag);
 int attr_get(const int* comm, const int* keyval, int* value, int* flag);
 
+// Names that MPI-3.0 removed, with addresses of 32 bits.
+int address(void* location, int* found);
+int errhandler_create(procedure* function, int* errhandler);
+int errhandler_get(const int* comm, int* errhandler);
+int errhandler_set(const int* comm, const int* errhandler);
+int type_extent(const int* type, int* extent);
+int type_hindexed(const int* count, const int* lengths, const int* places, const int* type,
+                  int* made);
+int type_hvector(const int* count, const int* length, const int* stride, const int* type,
+                 int* made);
+int type_lb(const int* type, int* lower);
+int type_struct(const int* count, const int* lengths, const int* places, const int* types,
+                int* made);
+int type_ub(const int* type, int* upper);
+
 // Only in Fortran.
 int f_sync_reg(void* buffer);
 int status_f2f08(const int* from, int* to);

@@ -1,6 +1,6 @@
 #include "mpi/objects/object.hpp"
 
-#include <unordered_map>
+#include <array>
 
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
@@ -10,17 +10,49 @@
 namespace headway::mpi {
 namespace {
 
-// The numbers of objects whose handles a program has converted to integers, for another language.
-struct numbering {
-  base::mutex lock;
-  std::unordered_map<int, object*> by_number HEADWAY_GUARDED_BY(lock);
-  int next HEADWAY_GUARDED_BY(lock) = static_cast<int>(predefined_end);
+// The number of a handle, for another language: predefined_end + place * 64 + the handle's low
+// bits. A place stands for a piece of a pool's memory, which is never returned to the system; it is
+// taken when an object there is numbered for the first time. So a number tells a freed object from
+// the one that has its memory now as well as a handle does.
+//
+// Hazard, and the edges that remove it: another thread finds a place or a chunk without its entry.
+//   (P) an object's place is stored after the table's entry, and loaded before it
+//   (C) a chunk is stored after it was filled with null
+class number_table {
+ public:
+  static constexpr std::size_t chunk_places = 4096;
+  static constexpr std::size_t chunks_max = 8192;  // numbers are positive ints
+
+  /// Takes a place for the memory of `what`, and stores it in `place`, if it has none yet.
+  void add(object& what, std::atomic<std::uint32_t>& place) {
+    const base::lock_guard held(lock_);
+    if (place.load(std::memory_order_relaxed) != 0) return;  // stored under this lock
+    const std::size_t at = used_++;
+    HEADWAY_ASSERT(at < chunk_places * chunks_max);
+    auto& chunk = chunks_[at / chunk_places];
+    if (at % chunk_places == 0) chunk.store(new entries{}, std::memory_order_release);  // (C)
+    (*chunk.load(std::memory_order_relaxed))[at % chunk_places].store(  // stored under this lock
+        &what, std::memory_order_relaxed);                              // ordered by (P)
+    place.store(static_cast<std::uint32_t>(at + 1), std::memory_order_release);  // (P)
+  }
+
+  /// The object whose memory has this place, or null.
+  [[nodiscard]] object* at(std::size_t place) const noexcept {
+    if (place >= chunk_places * chunks_max) return nullptr;
+    const auto* chunk = chunks_[place / chunk_places].load(std::memory_order_acquire);  // (C)
+    if (chunk == nullptr) return nullptr;
+    return (*chunk)[place % chunk_places].load(std::memory_order_relaxed);  // ordered by (P)
+  }
+
+ private:
+  using entries = std::array<std::atomic<object*>, chunk_places>;
+
+  base::mutex lock_;
+  std::size_t used_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::array<std::atomic<entries*>, chunks_max> chunks_{};
 };
 
-numbering& numbers() {
-  static auto* const made = new numbering;  // never destroyed: objects may outlive `exit`
-  return *made;
-}
+constinit number_table numbers;
 
 }  // namespace
 
@@ -70,32 +102,23 @@ void undefine(object& what) noexcept {
 
 int number_of(object& what) {
   if (what.is_predefined()) return static_cast<int>(what.bits());
-  numbering& all = numbers();
-  const base::lock_guard held(all.lock);
-  if (what.number_ == 0) {
-    while (all.by_number.contains(all.next)) ++all.next;
-    what.number_ = all.next;
-    all.by_number.emplace(what.number_, &what);
-    all.next = all.next == 0x7fffffff ? static_cast<int>(predefined_end) : all.next + 1;
+  auto place = what.place_.load(std::memory_order_acquire);  // (P)
+  if (place == 0) [[unlikely]] {
+    numbers.add(what, what.place_);
+    place =
+        what.place_.load(std::memory_order_relaxed);  // stored by this thread, or under the lock
   }
-  return what.number_;
+  return static_cast<int>(predefined_end + (place - 1) * object_alignment +
+                          what.bits() % object_alignment);
 }
 
-object* object_numbered(int number) noexcept {
-  if (number < 0) return nullptr;
-  if (static_cast<std::uintptr_t>(number) < predefined_end) return predefined[number];
-  numbering& all = numbers();
-  const base::lock_guard held(all.lock);
-  const auto found = all.by_number.find(number);
-  return found == all.by_number.end() ? nullptr : found->second;
-}
-
-void forget_number(object& what) noexcept {
-  if (what.number_ == 0) return;
-  numbering& all = numbers();
-  const base::lock_guard held(all.lock);
-  all.by_number.erase(what.number_);
-  what.number_ = 0;
+std::uintptr_t bits_numbered(int number) noexcept {
+  if (number < 0) return 0;
+  const auto given = static_cast<std::uintptr_t>(number);
+  if (given < predefined_end) return given;
+  const auto* at = numbers.at((given - predefined_end) / object_alignment);
+  if (at == nullptr) return 0;
+  return reinterpret_cast<std::uintptr_t>(at) + given % object_alignment;
 }
 
 }  // namespace headway::mpi

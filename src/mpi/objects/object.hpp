@@ -69,13 +69,19 @@ class object {
   void retire() noexcept {
     stamp_.store(stamp_for(object_kind::none, bits_), std::memory_order_relaxed);  // as in `stamp`
   }
+  /// The memory of this object had `place_before` in the table of numbers, and keeps it.
+  void keep_place(std::uint32_t place_before) noexcept {
+    place_.store(place_before, std::memory_order_relaxed);  // the pool's lock orders it
+  }
+  [[nodiscard]] std::uint32_t place() const noexcept {
+    return place_.load(std::memory_order_relaxed);  // as in `keep_place`
+  }
 
  private:
   friend int number_of(object& what);
-  friend void forget_number(object& what) noexcept;
 
   std::atomic<std::uint32_t> stamp_{0};
-  int number_ = 0;  // what MPI_X_toint returns; 0: it was not called yet
+  std::atomic<std::uint32_t> place_{0};  // in the table of numbers, see number_of; 0: in none yet
   std::uintptr_t bits_ = 0;
 };
 
@@ -110,9 +116,11 @@ template <class T>
 }
 
 /// MPI_X_toint of an object: the constant, or a number above the constants that stays the same.
+/// Like the handle, it says which memory the object has and how often that was used before.
+/// Progress: a load; the first time that some memory has a number, a lock.
 [[nodiscard]] int number_of(object& what);
-/// The object that has this number, or null. MPI_X_fromint.
-[[nodiscard]] object* object_numbered(int number) noexcept;
-void forget_number(object& what) noexcept;
+/// MPI_X_fromint: the bits of the handle that has this number, whose object may be freed; or 0.
+/// Progress: two loads; no lock.
+[[nodiscard]] std::uintptr_t bits_numbered(int number) noexcept;
 
 }  // namespace headway::mpi

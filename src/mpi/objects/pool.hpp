@@ -53,7 +53,6 @@ class pool {
   }
 
   void drop(T* what) noexcept {
-    forget_number(*what);
     if constexpr (is_searched) {
       const base::lock_guard held(lock_);
       append(destroy(what));
@@ -87,16 +86,20 @@ class pool {
   template <class... Args>
   static T* build(dead* place, Args&&... args) {
     const std::uintptr_t bits = next_bits(*place);
+    const auto in_numbers = place->place();
     place->~dead();
     T* made = new (static_cast<void*>(place)) T(std::forward<Args>(args)...);
+    made->keep_place(in_numbers);
     made->become(T::object_kind_of, bits);
     return made;
   }
 
   static dead* destroy(T* what) noexcept {
     const std::uintptr_t bits = what->bits();
+    const auto in_numbers = what->place();
     what->~T();
     auto* place = new (static_cast<void*>(what)) dead;
+    place->keep_place(in_numbers);
     place->become(object_kind::none, bits);
     return place;
   }

@@ -201,7 +201,6 @@ message_request& message_request::take() {
 }
 
 void message_request::release() noexcept {
-  forget_number(*this);
   retire();
   if (!plain_) {
     scattered_.reset();

@@ -1,4 +1,26 @@
 ! C and Fortran in one program: handles, attributes and statuses go from one language to the other.
+! Fortran starts an operation on an array section, and C waits for it.
+subroutine wait_in_c()
+  use, intrinsic :: iso_c_binding, only: c_int
+  use mpi_f08
+  implicit none
+  interface
+    subroutine c_wait(request) bind(C)
+      import :: c_int
+      integer(c_int) :: request
+    end subroutine
+  end interface
+  integer, asynchronous :: numbers(2, 4)
+  integer :: ranks
+  type(MPI_Request) :: request
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  numbers = 1
+  call MPI_Iallreduce(MPI_IN_PLACE, numbers(1, :), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+  call c_wait(request%MPI_VAL)
+  call check(all(numbers(1, :) == ranks) .and. all(numbers(2, :) == 1), 5)
+  call check(request == MPI_REQUEST_NULL, 6)
+end subroutine
+
 program languages
   use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t
   use mpi
@@ -46,16 +68,8 @@ program languages
 
   call c_status(status)
   call check(status(MPI_SOURCE) == 1 .and. status(MPI_TAG) == 2 .and. status(MPI_ERROR) == 3, 4)
+  call wait_in_c()
   call MPI_Comm_free(comm, ierr)
   call MPI_Finalize(ierr)
   print *, 'passed'
-contains
-  subroutine check(holds, number)
-    logical, intent(in) :: holds
-    integer, intent(in) :: number
-    if (.not. holds) then
-      print *, 'check failed: ', number
-      error stop 1
-    end if
-  end subroutine
 end program

@@ -22,6 +22,12 @@ int c_set_attribute(int comm) {
   return keyval;
 }
 
+void c_wait(int* request) {
+  MPI_Request in_c = MPI_Request_fromint(*request);
+  MPI_Wait(&in_c, MPI_STATUS_IGNORE);
+  *request = MPI_Request_toint(in_c);
+}
+
 void c_status(int* status) {
   MPI_Status made = {0};
   made.MPI_SOURCE = 1;

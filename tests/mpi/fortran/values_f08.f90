@@ -28,6 +28,7 @@ program values
   type(MPI_Comm) :: copy
   type(MPI_Status) :: status, statuses(2)
   type(MPI_Request) :: requests(2)
+  type(MPI_Datatype) :: every_other
   type(MPI_Op) :: op
   type(MPI_Win) :: win
   type(c_ptr) :: memory
@@ -116,10 +117,68 @@ program values
   call MPI_Comm_dup(MPI_COMM_WORLD, copy)
   call MPI_Comm_test_inter(copy, flag)
   call check(.not. flag, 18)
-  ! A collective that returns before it is done refuses a section that it cannot describe.
+
+  ! A datatype that describes every other element of a section: the section is copied, and what was
+  ! not received stays as the program has set it meanwhile.
+  call check(MPI_SUBARRAYS_SUPPORTED, 19)
+  call MPI_Type_vector(3, 1, 2, MPI_INTEGER, every_other)
+  call MPI_Type_commit(every_other)
+  grid = rank
+  grid(2, :) = [(i + 10 * rank, i = 1, 6)]
+  call MPI_Irecv(grid(5, :), 1, every_other, before, 6, copy, requests(1))
+  grid(5, 2) = 77
+  call MPI_Isend(grid(2, :), 1, every_other, next, 6, copy, requests(2))
+  call MPI_Waitall(2, requests, statuses)
+  call check(all_equal(grid(5, :), [1 + 10 * before, 77, 3 + 10 * before, rank, 5 + 10 * before, &
+      rank]), 20)
+  call MPI_Get_count(statuses(1), MPI_INTEGER, count)
+  call check(count == 3, 21)
+  call MPI_Recv_init(grid(6, :), 1, every_other, before, 7, copy, requests(1))
+  call MPI_Send_init(grid(2, :), 1, every_other, next, 7, copy, requests(2))
+  do i = 1, 2
+    grid(2, :) = [(j + 100 * i + rank, j = 1, 6)]
+    call MPI_Startall(2, requests)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+    call check(all_equal(grid(6, 1::2), [(j + 100 * i + before, j = 1, 6, 2)]), 22)
+    call check(all_equal(grid(6, 2::2), [rank, rank, rank]), 23)
+  end do
+  call MPI_Request_free(requests(1))
+  call MPI_Request_free(requests(2))
+  call MPI_Sendrecv(grid(2, :), 1, every_other, next, 8, grid(4, :), 1, every_other, before, 8, &
+      copy, MPI_STATUS_IGNORE)
+  call check(all_equal(grid(4, :), [201 + before, rank, 203 + before, rank, 205 + before, rank]), &
+      24)
+
+  ! In place; the data is there when the program learns of the end, and is then the program's.
+  grid = 1
+  call MPI_Iallreduce(MPI_IN_PLACE, grid(2, :), 6, MPI_INTEGER, MPI_SUM, copy, requests(1))
+  flag = .false.
+  do while (.not. flag)
+    call MPI_Request_get_status(requests(1), flag, MPI_STATUS_IGNORE)
+  end do
+  call check(all_equal(grid(2, :), [(ranks, i = 1, 6)]), 25)
+  grid(2, 1) = -3
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+  call check(grid(2, 1) == -3 .and. grid(1, 1) == 1 .and. requests(1) == MPI_REQUEST_NULL, 26)
+
+  ! A receive into a copy may not be freed while it is under way; a send may.
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
-  call MPI_Iallgather(rank, 1, MPI_INTEGER, later(1::2), 1, MPI_INTEGER, copy, requests(1), i)
-  call check(i == MPI_ERR_BUFFER, 19)
+  call MPI_Irecv(grid(5, :), 1, every_other, before, 9, copy, requests(1))
+  call MPI_Request_free(requests(1), i)
+  call check(i == MPI_ERR_REQUEST, 27)
+  call MPI_Barrier(copy)
+  call MPI_Isend(grid(2, :), 1, every_other, next, 9, copy, requests(2))
+  call MPI_Request_free(requests(2))
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+  call check(requests(2) == MPI_REQUEST_NULL .and. all_equal(grid(5, :), &
+      [-3, 1, ranks, 1, ranks, 1]), 28)
+
+  ! One-sided operations have no request that a copy could end with.
+  call MPI_Win_create_dynamic(MPI_INFO_NULL, copy, win)
+  call MPI_Put(grid(2, :), 1, every_other, rank, 0_MPI_ADDRESS_KIND, 1, every_other, win, i)
+  call check(i == MPI_ERR_BUFFER, 29)
+  call MPI_Win_free(win)
+  call MPI_Type_free(every_other)
   call MPI_Comm_free(copy)
   call PMPI_Barrier(MPI_COMM_WORLD)
   call MPI_Finalize()
@@ -129,12 +188,4 @@ contains
     integer, intent(in) :: left(:), right(:)
     all_equal = .not. any(left /= right)
   end function
-  subroutine check(holds, number)
-    logical, intent(in) :: holds
-    integer, intent(in) :: number
-    if (.not. holds) then
-      print *, 'check failed: ', number
-      error stop 1
-    end if
-  end subroutine
 end program

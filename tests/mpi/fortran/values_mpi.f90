@@ -164,13 +164,4 @@ program values
   call MPI_Free_mem(numbers, ierr)
   call MPI_Finalize(ierr)
   print *, 'passed'
-contains
-  subroutine check(holds, number)
-    logical, intent(in) :: holds
-    integer, intent(in) :: number
-    if (.not. holds) then
-      print *, 'check failed: ', number
-      error stop 1
-    end if
-  end subroutine
 end program

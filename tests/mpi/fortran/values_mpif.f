@@ -6,6 +6,7 @@
       integer sent(4), received(4), status(MPI_STATUS_SIZE)
       integer requests(3), statuses(MPI_STATUS_SIZE,3), indices(3)
       integer keyval, copy, op, total, expected, newtype
+      integer places(2), lengths(2), kinds(2)
       integer(kind=MPI_ADDRESS_KIND) attribute, extra
       logical flag
       double precision start
@@ -111,6 +112,40 @@
 
       call check(MPI_WTIME() .ge. start, 24)
       call PMPI_BARRIER(MPI_COMM_WORLD, ierr)
+! Names that MPI-3.0 removed.
+      call MPI_ADDRESS(sent(1), places(1), ierr)
+      call MPI_ADDRESS(sent(4), places(2), ierr)
+      places(2) = places(2) - places(1)
+      call check(places(2) .eq. 12, 25)
+      places(1) = 0
+      lengths(1) = 1
+      lengths(2) = 1
+      kinds(1) = MPI_INTEGER
+      kinds(2) = MPI_INTEGER
+      call MPI_TYPE_STRUCT(2, lengths, places, kinds, newtype, ierr)
+      call MPI_TYPE_COMMIT(newtype, ierr)
+      call MPI_TYPE_EXTENT(newtype, length, ierr)
+      call check(length .eq. 16, 26)
+      call MPI_TYPE_UB(newtype, length, ierr)
+      call check(length .eq. 16, 27)
+      do i = 1, 4
+        sent(i) = i
+        received(i) = 0
+      end do
+      call MPI_SENDRECV(sent, 1, newtype, rank, 9, received, 2,
+     &                  MPI_INTEGER, rank, 9, MPI_COMM_WORLD,
+     &                  MPI_STATUS_IGNORE, ierr)
+      call check(received(1) .eq. 1 .and. received(2) .eq. 4, 28)
+      call MPI_TYPE_FREE(newtype, ierr)
+      call MPI_TYPE_HVECTOR(2, 1, 8, MPI_INTEGER, newtype, ierr)
+      call MPI_TYPE_EXTENT(newtype, length, ierr)
+      call check(length .eq. 12, 29)
+      call MPI_TYPE_LB(newtype, length, ierr)
+      call check(length .eq. 0, 30)
+      call MPI_TYPE_FREE(newtype, ierr)
+      call MPI_ERRHANDLER_SET(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierr)
+      call MPI_ERRHANDLER_GET(MPI_COMM_SELF, op, ierr)
+      call check(op .eq. MPI_ERRORS_RETURN, 31)
       call MPI_FINALIZE(ierr)
       print *, 'passed'
       end
@@ -122,14 +157,4 @@
       do i = 1, count
         inout(i) = inout(i) + in(i)
       end do
-      end
-
-      subroutine check(holds, number)
-      implicit none
-      logical holds
-      integer number
-      if (.not. holds) then
-        print *, 'check failed: ', number
-        stop 1
-      end if
       end

@@ -1,9 +1,6 @@
-#include "mpi/fortran/descriptor.hpp"
+#include "mpi/fortran/section.hpp"
 
 #include <utility>
-
-#include "mpi/fortran/handles.hpp"
-#include "mpi/fortran/sentinels.hpp"
 
 namespace headway::mpi::fortran {
 namespace {
@@ -27,6 +24,32 @@ class temporary_type {
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// Where the data of a datatype lies.
+class type_range {
+ public:
+  explicit type_range(MPI_Datatype type) {
+    MPI_Count lower = 0;
+    known_ = PMPI_Type_get_extent_c(type, &lower, &extent_) == MPI_SUCCESS &&
+             PMPI_Type_get_true_extent_c(type, &first_, &bytes_) == MPI_SUCCESS;
+  }
+  [[nodiscard]] MPI_Count extent() const noexcept { return extent_; }
+  /// Whether each element's data lies in a part of its own, which is `extent` long.
+  [[nodiscard]] bool is_within_extent() const noexcept {
+    return extent_ > 0 && is_within(extent_, 1);
+  }
+  /// Whether `count` elements lie in the first `bytes` of a buffer.
+  [[nodiscard]] bool is_within(MPI_Count bytes, MPI_Count count) const noexcept {
+    return known_ && first_ >= 0 && extent_ >= 0 &&
+           (count - 1) * extent_ + first_ + bytes_ <= bytes;
+  }
+
+ private:
+  MPI_Count extent_ = 0;
+  MPI_Count first_ = 0;
+  MPI_Count bytes_ = 0;
+  bool known_ = false;
 };
 
 /// Makes datatypes of the first elements of an array section. The section is a sequence of units:
@@ -72,30 +95,25 @@ class section_types {
 
 }  // namespace
 
-int refuse_section() {
-  PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
-  return MPI_ERR_BUFFER;
-}
-
-section::section(const descriptor* array, MPI_Count count, int datatype)
-    : address_(choice(array->address)), count_(count), type_(handle<MPI_Datatype>(datatype)) {
-  if (!is_contiguous(*array) && count > 0) [[unlikely]]
-    describe(*array);
-}
-
-void section::describe(const descriptor& array) {
-  MPI_Count lower = 0;
-  MPI_Count extent = 0;
-  described_ = PMPI_Type_get_extent_c(type_, &lower, &extent) == MPI_SUCCESS && extent > 0 &&
-               static_cast<MPI_Count>(array.element_bytes) % extent == 0;
-  if (!described_) return;
-  const section_types types(array, type_, static_cast<MPI_Count>(array.element_bytes) / extent);
-  described_ = count_ <= types.units_in(array.rank);
-  if (!described_) return;
+bool section::describe(const descriptor& array) {
+  const type_range range(type_);
+  const auto element_bytes = static_cast<MPI_Count>(array.element_bytes);
+  if (!range.is_within_extent() || element_bytes % range.extent() != 0) return false;
+  const section_types types(array, type_, element_bytes / range.extent());
+  if (count_ > types.units_in(array.rank)) return false;
   made_ = types.first(array.rank, count_).release();
   PMPI_Type_commit(&made_);
   type_ = made_;
   count_ = 1;
+  return true;
+}
+
+bool section::copy(const descriptor& array, section_copies& copies, bool written) {
+  auto bytes = static_cast<MPI_Count>(array.element_bytes);
+  for (int i = 0; i < array.rank; ++i) bytes *= array.dimensions[i].extent;
+  if (!type_range(type_).is_within(bytes, count_)) return false;
+  address_ = copies.copy_of(array, written);
+  return address_ != nullptr;
 }
 
 }  // namespace headway::mpi::fortran

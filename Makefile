@@ -3,35 +3,51 @@
 #   make demo              install what is missing, build, run the heat equation, draw the overlap
 #   make test              install what is missing, build, run every test
 #   make install PREFIX=…  build and install (default PREFIX: /usr/local; DESTDIR is honoured)
+#   make packages          build Debian packages, and try them in a fresh Debian (minutes, as root)
 #   make format            rewrite the sources as .clang-format says
 #   make clean             remove build/
+#
+# `make demo` and `make install` take what an earlier build left in build/release. Without one, each
+# installs and builds only what it needs, in build/demo and build/package.
 
 PREFIX ?= /usr/local
 PRESET ?= release
 # How many tests run at the same time; tests that need the whole machine are marked RUN_SERIAL.
 JOBS ?= $(shell nproc)
 CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILER_LAUNCHER=ccache))
+# $(call built,PRESET): release if that was built, else PRESET.
+built = $(if $(wildcard build/release/bin/mpiexec),release,$(1))
 
-.PHONY: all build deps demo test install format clean
+.PHONY: all build deps demo test install packages format clean
 all: build
 
+# What is installed for which purpose: scripts/install-deps.
+PURPOSE ?= test
 deps:
-	@scripts/install-deps
+	@scripts/install-deps $(PURPOSE)
 
 build: deps
 	@cmake --preset $(PRESET) --log-level=WARNING $(CCACHE) >/dev/null
 	@cmake --build --preset $(PRESET) $(if $(TARGETS),--target $(TARGETS))
 
-demo: TARGETS = heat mpiexec
+demo: PRESET := $(call built,demo)
+demo: TARGETS := heat mpiexec
+demo: PURPOSE := demo
 demo: build
 	@scripts/demo build/$(PRESET)
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)
 
-install:
-	@$(MAKE) --no-print-directory build PRESET=package
-	@DESTDIR="$(DESTDIR)" cmake --install build/package --prefix "$(PREFIX)"
+install: PRESET := $(call built,package)
+install: TARGETS := installed
+install: PURPOSE := install
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build/$(PRESET) --strip --prefix "$(PREFIX)"
+
+packages:
+	@scripts/install-deps package
+	@scripts/make-packages $(if $(call built,),build/release)
 
 format:
 	@git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-19 -i

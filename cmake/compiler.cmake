@@ -39,7 +39,10 @@ endif()
 # (bench/progress/ltask_bench.cpp, in turns). Functions on a short message's path are [[gnu::hot]],
 # which places them together: 16 pages of code instead of 31.
 add_library(headway_lto INTERFACE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT HEADWAY_SANITIZE)
+set(HEADWAY_LINKS_LTO OFF)
+if(HEADWAY_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel"
+   AND NOT HEADWAY_SANITIZE)
+  set(HEADWAY_LINKS_LTO ON)  # libmpi_abi and libheadway are linked with it
   target_compile_options(headway_lto INTERFACE -flto=auto -ffat-lto-objects -falign-functions=64)
 endif()
 

@@ -50,6 +50,9 @@ function(headway_aliases name)
     file(CREATE_LINK ${name} ${CMAKE_BINARY_DIR}/installed/${alias} SYMBOLIC)
     install(FILES ${CMAKE_BINARY_DIR}/installed/${alias} DESTINATION ${CMAKE_INSTALL_BINDIR})
   endforeach()
+  list(JOIN ARGN ":" aliases)
+  set_property(GLOBAL APPEND PROPERTY headway_commands
+               ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}:${aliases})
 endfunction()
 
 set(HEADWAY_BUILT_INCLUDE ${CMAKE_BINARY_DIR}/include)  # mpi.h is generated there
@@ -67,11 +70,13 @@ headway_wrapper(mpifort Fortran fc HEADWAY_FC "gfortran flang-new flang-new-19 f
 
 file(RELATIVE_PATH HEADWAY_ROOT_FROM_PC /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 string(REGEX REPLACE "/$" "" HEADWAY_ROOT_FROM_PC "${HEADWAY_ROOT_FROM_PC}")
-foreach(name headway-mpi headway-mpi-fortran)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
-                 ${CMAKE_BINARY_DIR}/installed/${name}.pc @ONLY)
+foreach(HEADWAY_PC_NAME headway-mpi mpi_abi)  # mpi_abi: any library of the standard ABI
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/headway-mpi.pc.in
+                 ${CMAKE_BINARY_DIR}/installed/${HEADWAY_PC_NAME}.pc @ONLY)
 endforeach()
-install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc
+configure_file(${PROJECT_SOURCE_DIR}/cmake/headway-mpi-fortran.pc.in
+               ${CMAKE_BINARY_DIR}/installed/headway-mpi-fortran.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/installed/headway-mpi.pc ${CMAKE_BINARY_DIR}/installed/mpi_abi.pc
               ${CMAKE_BINARY_DIR}/installed/headway-mpi-fortran.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
@@ -81,6 +86,14 @@ include(${PROJECT_SOURCE_DIR}/cmake/install_endpoints.cmake)
 install(TARGETS mpi_abi mpifort_abi mpiexec headway RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
                                         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 headway_aliases(mpiexec mpirun)
+include(${PROJECT_SOURCE_DIR}/cmake/install_help.cmake)
+# What `cmake --install` installs, and no tests or benchmarks.
+add_custom_target(installed)
+add_dependencies(installed mpi_abi mpifort_abi mpiexec headway headway_shared progress_shared
+                           progress_nothread)
+if(TARGET help_pages)
+  add_dependencies(installed help_pages)
+endif()
 install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h ${HEADWAY_BUILT_INCLUDE}/mpif.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(fortran ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES})
@@ -89,6 +102,11 @@ install(PROGRAMS ${fortran}/fortran_modules DESTINATION ${HEADWAY_FORTRAN_SOURCE
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+
+configure_file(packaging/modulefile.in
+               ${CMAKE_BINARY_DIR}/installed/modulefiles/headway/${PROJECT_VERSION} @ONLY)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/installed/modulefiles
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/headway)
 
 # `headway bench` runs these Python files, and compiles these C sources with each library's mpicc.
 set(shared ${CMAKE_INSTALL_DATADIR}/headway)

@@ -8,4 +8,5 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/headway/endpoint.h
               ${PROJECT_SOURCE_DIR}/include/headway/strategy.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/headway
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway/python FILES_MATCHING PATTERN "*.py")
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway/python
+        FILES_MATCHING PATTERN "*.py" PATTERN py.typed)

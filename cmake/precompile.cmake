@@ -1,7 +1,7 @@
 # The standard headers, compiled once for all sources instead of once for each (HEADWAY_PRECOMPILE):
-# it halves the builds of the sanitizer and fuzz presets. The other presets do without, so that each
-# source proves there that it includes what it uses.
-option(HEADWAY_PRECOMPILE "Compile the standard headers once (Clang only)" OFF)
+# it halves a build. The presets dev and release do without, so that each source proves there that
+# it includes what it uses.
+option(HEADWAY_PRECOMPILE "Compile the standard headers once" OFF)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(HEADWAY_PRECOMPILE OFF)  # a compiler cache would miss in each new folder
 endif()
@@ -26,10 +26,11 @@ endfunction()
 if(HEADWAY_PRECOMPILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() {}\n")
   add_library(headway_precompiled_library OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
-  headway_precompiled(headway_precompiled_library "")
+  # GCC uses it only for sources that are compiled with the same options.
+  headway_precompiled(headway_precompiled_library "headway_flags;headway_lto")
   if(HEADWAY_TESTS AND NOT HEADWAY_FUZZ)
     find_package(GTest REQUIRED)
     add_executable(headway_precompiled_test ${CMAKE_BINARY_DIR}/precompiled.cpp)
-    headway_precompiled(headway_precompiled_test GTest::gtest <gtest/gtest.h>)
+    headway_precompiled(headway_precompiled_test "GTest::gtest;headway_flags" <gtest/gtest.h>)
   endif()
 endif()

@@ -34,7 +34,8 @@ enum {
   HEADWAY_NOT_JOINED = 9    /* the process could not join its job, or left it */
 };
 HEADWAY_PUBLIC const char* headway_status_text(int status);
-/* The calling thread's last failure, in one line. */
+/* The calling thread's last failure, in one line. HEADWAY_AGAIN and HEADWAY_TIMED_OUT are ordinary
+ * answers and leave it as it was. */
 HEADWAY_PUBLIC const char* headway_error_text(void);
 
 /* Limits of time: nanoseconds, or one of these. */

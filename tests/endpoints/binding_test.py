@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What python/headway promises; run by mpiexec on two processes, and alone."""
 
+import asyncio
+import inspect
 import select
 import sys
 import threading
@@ -17,6 +19,16 @@ def numpy_or_skip():
     return numpy
 
 
+def says(kind, text, call):
+    """The call raises an exception of this kind, with the text in it."""
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), error
+        return
+    raise AssertionError(f"no {kind.__name__}: {text}")
+
+
 def buffers_are_numpy_arrays_without_a_copy(numpy):
     with headway.open() as at:
         made = headway.buffer(8000)
@@ -26,7 +38,7 @@ def buffers_are_numpy_arrays_without_a_copy(numpy):
         where = numbers.ctypes.data
         del numbers
         headway.send(at, made, tag=4)
-        assert made.data is None
+        says(ValueError, "the buffer was sent away", lambda: made.data)
         with at.receive(tag=4, limit=5) as got:
             received = numpy.frombuffer(got.data, dtype="f8")
             assert received.ctypes.data == where and received[7] == 7 and received[8] == 1.5
@@ -37,17 +49,21 @@ def mistakes_are_exceptions():
     made = headway.buffer(10)
     pointer = made._pointer
     made.release()
-    try:
-        headway.Buffer(pointer, 10).release()
-        raise AssertionError("released twice")
-    except headway.Error as error:
-        assert "released already" in str(error)
+    says(ValueError, "the buffer was released", lambda: made.data)
+    says(ValueError, "the buffer was released", made.release)
+    assert "was released" in repr(made)
+    says(headway.Error, "released already", headway.Buffer(pointer, 10).release)
     with headway.open() as at:
-        try:
-            at.receive(limit=0.01)
-            raise AssertionError("nothing was there")
-        except headway.TimedOut:
-            pass
+        # Not the text of the failure before it.
+        says(headway.TimedOut, "the limit of time passed", lambda: at.receive(limit=0.01))
+        says(TimeoutError, "it would have to wait", lambda: at.receive(limit=0))
+
+
+def functions_have_the_signatures_that_they_take():
+    assert str(inspect.signature(headway.EndPoint.send)).startswith(
+        "(self, to: 'EndPoint | Address | str', what: 'Buffer | Bytes', tag: 'int' = 0,")
+    for name in headway.__all__:
+        assert getattr(headway, name).__doc__ or name == "AGAIN", name
 
 
 def a_kept_buffer_is_idle_when_its_receivers_have_released_it():
@@ -61,7 +77,7 @@ def a_kept_buffer_is_idle_when_its_receivers_have_released_it():
             assert made.idle
         assert made.capacity >= 5000 and headway.memory() >= made.capacity
         made.release_later()
-        assert made.data is None
+        says(ValueError, "the buffer was released", lambda: made.data)
 
 
 def an_empty_message_is_released_as_any_other():
@@ -78,11 +94,9 @@ def one_waits_for_many_and_is_told_of_a_closed_one():
     assert headway.wait_any([first, second], limit=5) is second
     second.receive().release()
     second.close()
-    try:
-        headway.send(second, b"x")
-        raise AssertionError("it was closed")
-    except headway.Gone:
-        first.close()
+    says(headway.Gone, "closed", lambda: headway.send(second, b"x"))
+    says(ConnectionError, "closed", lambda: headway.send(second, b"x"))
+    first.close()
 
 
 def a_handler_gets_every_message_under_every_policy():
@@ -121,6 +135,24 @@ def threads_and_select_work():
         thread.join()
 
 
+def a_coroutine_awaits_a_message_while_another_one_sends():
+    async def ask_and_answer():
+        with headway.open() as at:
+            async def send_later():
+                await asyncio.sleep(0.02)
+                headway.send(at, b"not this", tag=1)
+                headway.send(at, b"this one", tag=2)
+
+            sending = asyncio.create_task(send_later())
+            with await asyncio.wait_for(at.message(tag=1), 10) as other:
+                assert bytes(other.data) == b"not this"
+            with await asyncio.wait_for(at.message(), 10) as got:
+                assert bytes(got.data) == b"this one" and got.tag == 2
+            await sending
+
+    asyncio.run(ask_and_answer())
+
+
 def processes_talk(numpy):
     me, n = headway.process(), headway.count()
     with headway.open(f"python/{me}") as at:
@@ -141,11 +173,13 @@ def main():
     numpy = numpy_or_skip()
     buffers_are_numpy_arrays_without_a_copy(numpy)
     mistakes_are_exceptions()
+    functions_have_the_signatures_that_they_take()
     a_kept_buffer_is_idle_when_its_receivers_have_released_it()
     an_empty_message_is_released_as_any_other()
     one_waits_for_many_and_is_told_of_a_closed_one()
     a_handler_gets_every_message_under_every_policy()
     threads_and_select_work()
+    a_coroutine_awaits_a_message_while_another_one_sends()
     processes_talk(numpy)
     handlers_may_be_at_work_when_the_program_ends()
 

@@ -141,6 +141,20 @@ class Installed(unittest.TestCase):
         self.assertIn("MPI_Send", names)
         self.assertIn("PMPI_Send", names)
 
+    def test_every_command_has_a_man_page_and_completions(self):
+        share = self.prefix / "share"
+        for command in self.bin.iterdir():
+            page = share / "man" / "man1" / f"{command.name}.1"
+            self.assertTrue(page.is_file(), page)
+            completion = share / "bash-completion" / "completions" / command.name
+            run("bash", "-n", completion)
+        self.assertIn(".SH SYNOPSIS", (share / "man/man1/headway-top.1").read_text())
+        self.assertTrue((share / "zsh/site-functions/_mpiexec").read_text().startswith("#compdef"))
+
+    def test_the_prefix_is_small(self):
+        files = [path for path in self.prefix.rglob("*") if not path.is_symlink()]
+        self.assertLess(sum(path.stat().st_size for path in files if path.is_file()), 12e6)
+
     def test_the_command_headway_runs_from_the_moved_prefix(self):
         self.assertIn("headway", run(self.bin / "headway", "--version"))
 

@@ -1,0 +1,75 @@
+"""Spack's recipe: spack repo add packaging/spack && spack install headway."""
+
+from spack.package import *
+
+
+class Headway(CMakePackage):
+    """MPI with the standard ABI of MPI 5, whose messages move while the program computes, and
+    end-points between threads."""
+
+    license("BSD-3-Clause")
+
+    # There is no public archive yet: `spack dev-build headway@main` in a checkout, or a mirror.
+    version("main", branch="main", no_cache=True)
+    version("0.1.0")
+    manual_download = True
+
+    variant("pmix", default=True, description="Start under PMIx: srun --mpi=pmix, prterun")
+    variant("python", default=False, description="The end-points' binding for Python")
+
+    provides("mpi@:3.1")  # one-sided, topologies and Fortran; not files and dynamic processes
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.24:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3.9:", type="build")
+    depends_on("fmt@9:")
+    depends_on("libsodium")
+    depends_on("cli11@2:", type="build")
+    depends_on("hwloc@2:")
+    depends_on("pmix@4:", when="+pmix")
+    depends_on("python@3.9:", type=("build", "run"), when="+python")
+    depends_on("py-cffi", type=("build", "run"), when="+python")
+
+    conflicts("%gcc@:11", msg="C++23: GCC 12 or Clang 19 and later")
+    conflicts("platform=darwin", msg="Linux only")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        return [
+            self.define("HEADWAY_TESTS", False),
+            self.define("HEADWAY_BENCH", False),
+            self.define("HEADWAY_PRECOMPILE", True),
+            self.define("HEADWAY_WERROR", False),
+            self.define("CMAKE_INSTALL_LIBDIR", "lib"),
+        ]
+
+    def setup_run_environment(self, env):
+        self.set_mpi_variables(env)
+        # hwloc and PMIx are loaded while a program runs, not linked.
+        env.prepend_path("LD_LIBRARY_PATH", self.spec["hwloc"].prefix.lib)
+        if self.spec.satisfies("+pmix"):
+            env.prepend_path("LD_LIBRARY_PATH", self.spec["pmix"].prefix.lib)
+        if self.spec.satisfies("+python"):
+            env.prepend_path("PYTHONPATH", self.prefix.lib.headway.python)
+
+    def setup_dependent_build_environment(self, env, dependent_spec):
+        self.set_mpi_variables(env)
+        env.set("HEADWAY_CC", dependent_spec.package.module.spack_cc)
+        env.set("HEADWAY_CXX", dependent_spec.package.module.spack_cxx)
+
+    def setup_dependent_package(self, module, dependent_spec):
+        self.spec.mpicc = join_path(self.prefix.bin, "mpicc")
+        self.spec.mpicxx = join_path(self.prefix.bin, "mpicxx")
+        self.spec.mpifc = join_path(self.prefix.bin, "mpifort")
+        self.spec.mpif77 = join_path(self.prefix.bin, "mpif77")
+
+    def set_mpi_variables(self, env):
+        env.set("MPICC", join_path(self.prefix.bin, "mpicc"))
+        env.set("MPICXX", join_path(self.prefix.bin, "mpicxx"))
+        env.set("MPIF77", join_path(self.prefix.bin, "mpif77"))
+        env.set("MPIF90", join_path(self.prefix.bin, "mpif90"))
+        env.set("MPIFC", join_path(self.prefix.bin, "mpifort"))

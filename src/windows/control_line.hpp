@@ -3,7 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/spinlock.hpp"
+#include "base/process_name.hpp"
+#include "base/thread_annotations.hpp"
 #include "windows/operation.hpp"
 
 namespace headway::windows {
@@ -52,13 +53,48 @@ class window_lock {
   std::atomic<std::uint64_t> word_{0};
 };
 
+/// The process that holds a `change_lock`, as one word.
+enum class lock_holder : std::uint64_t { none };
+[[nodiscard]] lock_holder holder_of(const base::process_name& which) noexcept;
+/// Of the calling process. System calls.
+[[nodiscard]] lock_holder own_holder() noexcept;
+
+/// Held while elements of a target are changed, for short sections: 16 KB at most.
+/// Shape:    one word, which names the process that holds it.
+/// Threads:  any, of any process that maps it; not recursive.
+/// Progress: spins, then sleeps for short times. A process that is stopped inside a section stops
+///           all others that change elements there.
+/// Errors:   if the process that holds it has ended, the elements may be half changed: it stays
+///           held, and all others are refused within 0.1 s. Not detected in a process of another
+///           namespace.
+class HEADWAY_CAPABILITY("change lock") change_lock {
+  // Hazard: a section sees half of an earlier one. Edge: (C) release -> (B) acquire.
+ public:
+  /// False: the process that holds it has ended. `me` is `own_holder`.
+  [[nodiscard]] bool lock(lock_holder me) noexcept HEADWAY_TRY_ACQUIRE(true) {
+    return try_lock(me) || lock_after_others(me);
+  }
+  void unlock() noexcept HEADWAY_RELEASE() {
+    holder_.store(lock_holder::none, std::memory_order_release);  // (C)
+  }
+
+ private:
+  [[nodiscard]] bool try_lock(lock_holder me) noexcept {
+    auto none = lock_holder::none;
+    return holder_.compare_exchange_strong(none, me, std::memory_order_acquire,  // (B)
+                                           std::memory_order_relaxed);           // not taken
+  }
+  [[nodiscard]] bool lock_after_others(lock_holder me) noexcept;
+
+  std::atomic<lock_holder> holder_{lock_holder::none};
+};
+
 /// What the origins of a window share of one target. Lies in memory that the processes of the
 /// target's node map, else in the target's own. All zero is its initial state.
 struct control_line {
   alignas(64) window_lock lock;
-  /// Held while elements of the target are changed. For short sections: the target's engine takes
-  /// it too, and a process that is stopped inside one stops all others.
-  alignas(64) base::basic_spinlock<std::atomic> changing;
+  /// The target's engine takes it too.
+  alignas(64) change_lock changing;
 };
 static_assert(sizeof(control_line) == 128);
 

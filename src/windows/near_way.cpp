@@ -88,7 +88,7 @@ void copy(const local_data& from, const local_data& to) noexcept {
 }
 
 /// Calls `apply(elements, first, count)` for parts of a run. No other process changes elements of
-/// the window meanwhile. False: the process has ended.
+/// the window meanwhile. False: the process has ended, or one that was changing elements there.
 template <class Apply>
 [[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
                               bool write_back, Apply apply) {
@@ -97,14 +97,14 @@ template <class Apply>
   for (std::int64_t done = 0; done < run.count; done += part_max) {
     const auto count = std::min(part_max, run.count - done);
     const auto offset = run.offset + done * one.extent();
+    if (!at.line->changing.lock(at.me)) return false;
+    const base::lock_guard held(at.line->changing, std::adopt_lock);
     if (at.mapped != nullptr) {
-      const base::lock_guard held(at.line->changing);
       apply(at.mapped + offset, done, count);
       continue;
     }
     alignas(16) std::byte some[changed_bytes_max];
     const auto bytes = static_cast<std::size_t>((count - 1) * one.extent() + one.true_extent());
-    const base::lock_guard held(at.line->changing);
     if (!read(at, offset, {some, bytes})) return false;
     apply(some, done, count);
     if (write_back && !write(at, offset, {some, bytes})) return false;

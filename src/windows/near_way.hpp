@@ -17,12 +17,14 @@ struct near_target {
   processes::peer_id process{};
   std::uint64_t base = 0;        ///< the window's base there
   control_line* line = nullptr;  ///< never null
+  lock_holder me{};              ///< this process, where it holds `line->changing`
 };
 
 // One-sided operations by loads and stores, or by the kernel's copies. They have ended, at the
 // target too, when they return. The caller has checked that they are inside of the window.
 // Threads:  any.
-// Errors:   `lost`: the kernel does not copy, because the process has ended.
+// Errors:   `lost`: the kernel does not copy, because the process has ended; or one has ended while
+//           it changed elements of this target.
 [[nodiscard]] status put(const near_target& at, const local_data& from, const remote_data& to);
 [[nodiscard]] status get(const near_target& at, const local_data& to, const remote_data& from);
 /// `before` is null for an accumulate, `operand` may be null for MPI_NO_OP.

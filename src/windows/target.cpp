@@ -55,11 +55,12 @@ struct target::large_put {
 };
 
 target::target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
-               control_line& line)
+               const own_line& own)
     : exchange_(exchange),
       context_(context),
       memory_(memory),
-      line_(line),
+      line_(own.line),
+      me_(own.me),
       message_(std::make_unique<std::byte[]>(request_bytes_max)),
       origins_(static_cast<std::size_t>(context.members->size())) {
   incoming_.owner = this;
@@ -200,18 +201,18 @@ void target::put_large(int source, const request_view& request) noexcept {
 void target::get(int source, const request_view& request, std::int64_t elements) noexcept {
   const auto extent = datatypes::layout::of(request.head.kind).extent();
   const auto bytes = static_cast<std::size_t>(elements * extent);
-  auto* const made = new answer(*this, source, request.head.tag);
   if (request.runs.size() == 1) {
-    return send(*made, {memory_.at(request.runs[0].offset, elements * extent), bytes});
+    return send(*new answer(*this, source, request.head.tag),
+                {memory_.at(request.runs[0].offset, elements * extent), bytes});
   }
-  made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  std::byte* to = made->bytes.get();
+  auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::byte* to = copy.get();
   for (const auto& run : request.runs) {
     const auto length = static_cast<std::size_t>(run.count * extent);
     if (length != 0) std::memcpy(to, memory_.at(run.offset, run.count * extent), length);
     to += length;
   }
-  send(*made, {made->bytes.get(), bytes});
+  send_bytes(source, request, std::move(copy), bytes);
 }
 
 void target::accumulate(int source, const request_view& request, std::int64_t elements) noexcept {
@@ -221,16 +222,15 @@ void target::accumulate(int source, const request_view& request, std::int64_t el
     return base::log(base::severity::error,
                      "rank {} of a window sent an operator that its type does not have", source);
   }
-  answer* made = nullptr;
+  std::unique_ptr<std::byte[]> values;
   const auto bytes = static_cast<std::size_t>(elements * how->extent());
-  if (fetches) {
-    made = new answer(*this, source, request.head.tag);
-    made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  }
+  if (fetches) values = std::make_unique_for_overwrite<std::byte[]>(bytes);
   const std::byte* operand = request.payload.empty() ? nullptr : request.payload.data();
-  std::byte* before = made ? made->bytes.get() : nullptr;
+  std::byte* before = values.get();
+  // No answer: a process of the window is gone, which ends what the origin waits for.
+  if (!line_.changing.lock(me_)) return;
   {
-    const base::lock_guard held(line_.changing);
+    const base::lock_guard held(line_.changing, std::adopt_lock);
     for (const auto& run : request.runs) {
       if (run.count == 0) continue;
       how->apply(memory_.at(run.offset, 0), run.count, operand, before);
@@ -238,20 +238,20 @@ void target::accumulate(int source, const request_view& request, std::int64_t el
       if (before) before += run.count * how->extent();
     }
   }
-  if (made) send(*made, {made->bytes.get(), bytes});
+  if (fetches) send_bytes(source, request, std::move(values), bytes);
 }
 
 void target::compare_and_swap(int source, const request_view& request) noexcept {
   const auto bytes = request.payload.size() / 2;
-  auto* const made = new answer(*this, source, request.head.tag);
-  made->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  auto before = std::make_unique_for_overwrite<std::byte[]>(bytes);
   const auto at = std::ranges::find(request.runs, 1, &element_run::count);
+  if (!line_.changing.lock(me_)) return;  // as above
   {
-    const base::lock_guard held(line_.changing);
+    const base::lock_guard held(line_.changing, std::adopt_lock);
     windows::compare_and_swap(memory_.at(at->offset, 0), bytes, request.payload.data(),
-                              request.payload.data() + bytes, made->bytes.get());
+                              request.payload.data() + bytes, before.get());
   }
-  send(*made, {made->bytes.get(), bytes});
+  send_bytes(source, request, std::move(before), bytes);
 }
 
 // ---- synchronisation ----------------------------------------------------------------------------
@@ -326,6 +326,13 @@ void target::grant_locks() noexcept {
 void target::send(answer& ready) noexcept {
   ready.how = take_status(ready.source);
   send(ready, std::as_bytes(std::span(&ready.how, 1)));
+}
+
+void target::send_bytes(int source, const request_view& request,
+                        std::unique_ptr<std::byte[]> values, std::size_t bytes) noexcept {
+  auto* const made = new answer(*this, source, request.head.tag);
+  made->bytes = std::move(values);
+  send(*made, {made->bytes.get(), bytes});
 }
 
 void target::send(answer& ready, std::span<const std::byte> bytes) noexcept {

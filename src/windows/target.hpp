@@ -29,9 +29,14 @@ namespace headway::windows {
 ///           receives of the window's collective context end.
 class target {
  public:
-  /// `line` is this rank's. All three outlive it.
+  /// What this rank shares with its origins, and this process, where it holds `line.changing`.
+  struct own_line {
+    control_line& line;
+    lock_holder me;
+  };
+  /// All four outlive it.
   target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
-         control_line& line);
+         const own_line& own);
   target(const target&) = delete;
   target& operator=(const target&) = delete;
   ~target();
@@ -39,6 +44,10 @@ class target {
   void start() noexcept;
   /// When no request comes any more.
   void stop() noexcept;
+  /// A process of the window is gone. Before `stop`.
+  [[nodiscard]] bool has_lost() const noexcept {
+    return stopped_.load(std::memory_order_acquire);  // (S)
+  }
 
  private:
   /// An answer, or the bytes of a large put; deletes itself at its end.
@@ -74,11 +83,15 @@ class target {
   /// Sends `ready`, with the origin's status in it if it is the answer to a flush.
   void send(answer& ready) noexcept;
   void send(answer& ready, std::span<const std::byte> bytes) noexcept;
+  /// Answers with values that no other memory holds.
+  void send_bytes(int source, const request_view& request, std::unique_ptr<std::byte[]> values,
+                  std::size_t bytes) noexcept;
 
   messages::exchange& exchange_;
   messages::context& context_;
   exposed_memory& memory_;
   control_line& line_;
+  const lock_holder me_;
 
   messages::request incoming_;
   std::unique_ptr<std::byte[]> message_;

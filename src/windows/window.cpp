@@ -12,12 +12,13 @@ window::window(parts made)
       members_(std::move(made.members)),
       copies_(made.copies),
       dynamic_(made.dynamic),
+      me_(own_holder()),
       memory_(dynamic_ ? nullptr
                        : reinterpret_cast<std::byte*>(
                              members_[static_cast<std::size_t>(made.context.self)].base),
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
-      served_(made.exchange, made.context, memory_, *made.own_line) {}
+      served_(made.exchange, made.context, memory_, {*made.own_line, me_}) {}
 
 std::optional<remote_data> window::locate(const place& at) const noexcept {
   const member& m = members_[static_cast<std::size_t>(at.rank)];
@@ -38,7 +39,8 @@ near_target window::near(const member& m) const noexcept {
           .copies = copies_,
           .process = m.process,
           .base = m.base,
-          .line = m.line};
+          .line = m.line,
+          .me = me_};
 }
 
 status window::put(const local_data& from, const place& to, pending_ptr& left) {
@@ -93,6 +95,11 @@ void window::synchronise_memory() noexcept {
   base::store_load_fence();
 }
 
+/// Loads and stores do not show the end of a process.
+status window::near_status() const noexcept {
+  return served_.has_lost() ? status::lost : status::ok;
+}
+
 status window::flush_local(int rank) {
   if (at(rank).by != way::wire) return status::ok;
   return wire_.flush_local(rank);
@@ -100,7 +107,7 @@ status window::flush_local(int rank) {
 
 status window::flush(int rank) {
   synchronise_memory();
-  if (at(rank).by != way::wire) return status::ok;
+  if (at(rank).by != way::wire) return near_status();
   return wire_.flush(rank);
 }
 
@@ -117,7 +124,7 @@ status window::flush_local_all() {
 
 status window::flush_all() {
   synchronise_memory();
-  return over_wire([this](int rank) { return flush(rank); });
+  return std::max(near_status(), over_wire([this](int rank) { return flush(rank); }));
 }
 
 status window::settle() {

@@ -99,6 +99,7 @@ class window {
   /// Nothing: outside of the window.
   [[nodiscard]] std::optional<remote_data> locate(const place& at) const noexcept;
   [[nodiscard]] near_target near(const member& m) const noexcept;
+  [[nodiscard]] status near_status() const noexcept;
   template <class Each>
   [[nodiscard]] status over_wire(Each each);
 
@@ -106,6 +107,7 @@ class window {
   const std::vector<member> members_;
   rails::memory* const copies_;
   const bool dynamic_;
+  const lock_holder me_;
   exposed_memory memory_;
   wire_way wire_;
   target served_;

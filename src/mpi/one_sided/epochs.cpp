@@ -141,7 +141,10 @@ epoch_answer epochs::start(std::vector<int> targets, bool checked) {
   started_ = std::move(targets);
   requests posts;
   if (checked) receive_from(started_, messages::window_post_tag, posts);
-  if (!await(posts)) return epoch_answer::lost;
+  if (!await(posts)) {
+    started_any_ = false;
+    return epoch_answer::lost;
+  }
   for (const int rank : started_) set(rank, access::started);
   return epoch_answer::ok;
 }
@@ -163,8 +166,10 @@ epoch_answer epochs::post(std::vector<int> origins, bool checked) {
   posted_any_ = true;
   windows::window::synchronise_memory();
   receive_from(origins, messages::window_complete_tag, completions_);
-  if (checked && !send_to(origins, messages::window_post_tag)) return epoch_answer::lost;
-  return epoch_answer::ok;
+  if (!checked || send_to(origins, messages::window_post_tag)) return epoch_answer::ok;
+  posted_any_ = false;
+  static_cast<void>(await(completions_));  // the loss ends them, too
+  return epoch_answer::lost;
 }
 
 epoch_answer epochs::wait() {

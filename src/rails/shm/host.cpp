@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -11,6 +10,7 @@
 
 #include <cstring>
 
+#include "base/process_name.hpp"
 #include "rails/shm/doorbell.hpp"
 
 namespace headway::rails::shm {
@@ -99,23 +99,18 @@ base::result<address> address::parse(std::span<const std::byte> bytes) {
 
 address this_process() {
   static const auto boot_id = read_boot_id();
+  const auto name = base::process_name::own();
   address a;
   a.boot_id = boot_id;
-  a.pid = static_cast<std::uint32_t>(getpid());
+  a.pid_namespace = name.pid_namespace;
+  a.pid = name.pid;
   a.user = geteuid();
-  struct stat about{};
-  if (stat("/proc/self/ns/pid", &about) == 0) a.pid_namespace = about.st_ino;
   return a;
 }
 
 bool runs_here(const address& peer) noexcept {
-  if (peer.pid_namespace == 0 || peer.pid_namespace != this_process().pid_namespace) return false;
-  const auto process = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
-  if (process < 0) return false;
-  pollfd ended{process, POLLIN, 0};
-  const bool runs = ::poll(&ended, 1, 0) == 0;
-  ::close(process);
-  return runs;
+  return peer.pid_namespace != 0 && peer.pid_namespace == this_process().pid_namespace &&
+         !base::has_ended({.pid_namespace = peer.pid_namespace, .pid = peer.pid});
 }
 
 token random_token() {

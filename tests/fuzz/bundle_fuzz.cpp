@@ -1,0 +1,307 @@
+// What several rails of one peer may deliver: frames of any bytes, controls and pieces with any
+// numbers, acknowledgements, rails that are lost and come back, while messages of every size are
+// under way. No field may be trusted.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "messages/exchange.hpp"
+#include "messages/wire.hpp"
+#include "packets/control.hpp"
+#include "packets/frames.hpp"
+#include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/silent_driver.hpp"
+
+namespace {
+
+using namespace headway;
+
+constexpr std::size_t large = 40'000;
+constexpr std::size_t rail_count = 2;
+constexpr rails::peer_id peer{1};
+
+/// A rail that delivers the fuzzer's packets, and answers to what it is given as the fuzzer says.
+class mouth final : public rails::testing::silent_driver, public rails::health {
+ public:
+  rails::limits query() const noexcept override {
+    return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 4096};
+  }
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    return answer(what.payload, what.cookie);
+  }
+  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte> bytes,
+                  std::uint64_t cookie) noexcept override {
+    return answer(bytes, cookie);
+  }
+  base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
+    if (next == rails::post::retry) return refuse_to_expose();
+    return silent_driver::expose(what);
+  }
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    std::size_t count = 0;
+    for (; count < out.size() && !events.empty(); ++count) {
+      out[count] = events.front();
+      events.pop_front();
+    }
+    return count;
+  }
+  rails::health* health() noexcept override { return this; }
+  void sever(rails::peer_id) noexcept override {}
+  void revive(rails::peer_id) noexcept override {}
+  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return 0; }
+
+  void report(rails::event_kind kind, std::uint64_t cookie = 0, std::uint64_t count = 0) {
+    events.push_back({.kind = kind, .peer = peer, .count = count, .cookie = cookie});
+  }
+
+  /// All bytes of an exposure have come, if there are so many.
+  void land(std::size_t which) {
+    if (which >= shown_.size()) return;
+    const auto& one = std::next(shown_.begin(), static_cast<std::ptrdiff_t>(which))->second;
+    report(rails::event_kind::landed, one.token, one.bytes.size());
+  }
+
+  std::deque<rails::event> events;
+  rails::post next = rails::post::done;
+
+ private:
+  /// What is short is never posted, as the limits say.
+  rails::post answer(std::span<const std::byte> payload, std::uint64_t cookie) noexcept {
+    if (next != rails::post::posted) return next;
+    if (payload.size() <= query().inline_bytes_max) return rails::post::done;
+    report(rails::event_kind::sent, cookie);
+    return next;
+  }
+};
+
+/// Takes what is left of the input apart.
+class bytes_of_input {
+ public:
+  explicit bytes_of_input(std::span<const std::uint8_t> all) noexcept : left_(all) {}
+  [[nodiscard]] bool any() const noexcept { return !left_.empty(); }
+  [[nodiscard]] std::uint8_t byte() noexcept {
+    if (left_.empty()) return 0;
+    const auto first = left_.front();
+    left_ = left_.subspan(1);
+    return first;
+  }
+  [[nodiscard]] std::span<const std::byte> some() noexcept {
+    const auto taken = left_.first(std::min<std::size_t>(byte(), left_.size()));
+    left_ = left_.subspan(taken.size());
+    return std::as_bytes(taken);
+  }
+  /// A number that a table may have given, or not.
+  [[nodiscard]] std::uint32_t number() noexcept {
+    const auto one = byte();
+    return (one & 0x80u) != 0 ? one : 1u << 20 | one;
+  }
+  [[nodiscard]] std::uint64_t size() noexcept {
+    constexpr std::array<std::uint64_t, 8> some{
+        0, 1, 100, 4096, large, large + 1, UINT64_MAX / 2, UINT64_MAX};
+    return some[byte() % some.size()];
+  }
+
+ private:
+  std::span<const std::uint8_t> left_;
+};
+
+template <class Head>
+[[nodiscard]] std::vector<std::byte> packet_of(const Head& head,
+                                               std::span<const std::byte> payload = {}) {
+  std::vector<std::byte> all(sizeof head + payload.size());
+  std::memcpy(all.data(), &head, sizeof head);
+  std::ranges::copy(payload, all.begin() + sizeof head);
+  return all;
+}
+
+/// One packet as the contents of a frame.
+[[nodiscard]] std::vector<std::byte> marked(std::span<const std::byte> packet) {
+  const packets::packet_mark mark{.bytes = static_cast<std::uint32_t>(packet.size())};
+  auto all = packet_of(mark, packet);
+  all.resize(packets::padded(all.size()));
+  return all;
+}
+
+[[nodiscard]] std::vector<std::byte> some_control(bytes_of_input& input) {
+  packets::control c{.what = static_cast<packets::control_kind>(input.byte()),
+                     .lane = static_cast<std::uint8_t>(input.byte() % (rail_count + 1)),
+                     .send_id = input.number(),
+                     .offset = input.size()};
+  const auto small = input.byte();
+  c.target = {.id = small % 2 ? input.number() : small / 2u,
+              .address = input.byte(),
+              .bytes = input.size()};
+  return packet_of(c);
+}
+
+[[nodiscard]] std::vector<std::byte> some_piece(bytes_of_input& input) {
+  const packets::piece_head head{.receive_id = input.number(), .offset = input.size()};
+  return packet_of(head, input.some());
+}
+
+[[nodiscard]] std::vector<std::byte> some_rts(bytes_of_input& input) {
+  messages::rts announced;
+  announced.match = {
+      .kind = messages::wire_kind::request_to_send, .source = 1, .tag = input.byte() & 1};
+  announced.bytes = input.size();
+  announced.message.number = input.number();
+  announced.message.address = input.byte();
+  return packet_of(announced);
+}
+
+[[nodiscard]] std::vector<std::byte> some_eager(bytes_of_input& input) {
+  const messages::envelope match{
+      .kind = messages::wire_kind::eager, .source = 1, .tag = input.byte() & 1};
+  return packet_of(match, input.some());
+}
+
+/// The process that is attacked, with messages under way.
+struct victim {
+  explicit victim(bool bundled) : routes(bundled ? rail_count : 1) {
+    for (std::size_t i = 0; i < routes.addresses.size(); ++i) {
+      auto made = std::make_unique<mouth>();
+      rails.push_back(made.get());
+      peers.add_rail(std::move(made), packets::rail_use::from_start);
+    }
+    exchange = std::make_unique<messages::exchange>(peers, *engine);
+    world = exchange->open_context(0, 0, processes::consecutive(2));
+    for (const int tag : {0, 1, 1}) {
+      auto& memory = received.emplace_back(large);
+      exchange->receive(*world, requests.emplace_back(), memory, 1, tag);
+    }
+    exchange->send(*world, requests.emplace_back(), sent, 1, 0);
+    exchange->send(*world, requests.emplace_back(), std::span(sent).first(9), 1, 0);
+  }
+
+  void poll() {
+    constexpr int rounds_max = 100;  // what is refused is tried again for ever
+    for (int i = 0; i < rounds_max; ++i) engine->poll();
+  }
+
+  /// Every peer is gone: every request ends.
+  void end() {
+    for (auto* one : rails) one->next = headway::rails::post::down;
+    for (auto& r : requests) exchange->cancel(r);
+    for (auto* one : rails) one->report(headway::rails::event_kind::lost, 0, 1);
+    poll();
+    for (const auto& r : requests)
+      if (!r.test()) std::abort();
+    exchange->close_context(world);
+  }
+
+  static topology::machine& machine() {
+    static const auto one = topology::machine::read().value();
+    return *one;
+  }
+
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(machine(), {.points = progress::polling::off}).value();
+  packets::testing::reaches_all routes;
+  std::vector<std::byte> sent{large};
+  std::deque<std::vector<std::byte>> received;
+  std::deque<messages::request> requests;
+  packets::peers peers{*engine, headway::rails::peer_id{0}, routes, {.processes = 2}};
+  std::vector<mouth*> rails;
+  std::unique_ptr<messages::exchange> exchange;
+  messages::context* world = nullptr;
+};
+
+/// Sends frames with the numbers that are due, or others.
+class attacker {
+ public:
+  attacker(victim& of, bytes_of_input& input, bool bundled)
+      : of_(of), input_(input), bundled_(bundled) {}
+
+  void act() {
+    const auto what = input_.byte();
+    auto& on = *of_.rails[(what >> 4) % of_.rails.size()];
+    switch (what % 11) {
+      case 0:
+        return deliver(on, packet_of(std::array<std::byte, 0>{}, input_.some()));
+      case 1:
+        return frame(on, input_.some(), input_.byte() % 4);
+      case 2:
+        return frame(on, marked(some_control(input_)), 1);
+      case 3:
+        return frame(on, marked(some_piece(input_)), 1);
+      case 4:
+        return frame(on, marked(some_rts(input_)), 1);
+      case 5:
+        return frame(on, marked(some_eager(input_)), 1);
+      case 6:
+        return on.report(headway::rails::event_kind::landed,
+                         std::uint64_t{input_.byte()} << 32 | input_.number(), input_.size());
+      case 7:
+        return on.report(input_.byte() % 2 ? headway::rails::event_kind::lost
+                                           : headway::rails::event_kind::restored);
+      case 8:
+        on.next = static_cast<headway::rails::post>(input_.byte() % 4);
+        return;
+      case 9:
+        return on.land(input_.byte() % 4);
+      default:
+        return acknowledge(on);
+    }
+  }
+
+ private:
+  void deliver(mouth& on, std::vector<std::byte> packet) {
+    kept_.push_back(std::move(packet));
+    on.events.push_back({.peer = peer, .bytes = kept_.back()});
+  }
+
+  void frame(mouth& on, std::span<const std::byte> contents, unsigned packets) {
+    if (!bundled_) return deliver(on, one_rail(contents));
+    const auto skipped = input_.byte();
+    packets::frame_head head{.acknowledged = acknowledged_,
+                             .packets = static_cast<std::uint16_t>(packets),
+                             .sequence = due_ + skipped % 4,
+                             .bytes = static_cast<std::uint32_t>(contents.size())};
+    if (skipped % 4 == 0) ++due_;
+    deliver(on, packet_of(head, contents));
+  }
+
+  /// Over a single rail a packet comes alone.
+  [[nodiscard]] static std::vector<std::byte> one_rail(std::span<const std::byte> contents) {
+    const auto packet = contents.subspan(std::min(sizeof(packets::packet_mark), contents.size()));
+    return {packet.begin(), packet.end()};
+  }
+
+  void acknowledge(mouth& on) {
+    acknowledged_ += input_.byte() % 4;
+    const packets::frame_head head{
+        .acknowledged = acknowledged_,
+        .kind = input_.byte() % 2 ? packets::frame_kind::ack : packets::frame_kind::ask};
+    deliver(on, packet_of(head));
+  }
+
+  victim& of_;
+  bytes_of_input& input_;
+  const bool bundled_;
+  std::uint32_t due_ = 0, acknowledged_ = 0;
+  std::deque<std::vector<std::byte>> kept_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr int actions_max = 64;
+  bytes_of_input input({data, size});
+  const bool bundled = input.byte() % 4 != 0;
+  victim attacked(bundled);
+  attacker by(attacked, input, bundled);
+  for (int i = 0; input.any() && i < actions_max; ++i) {
+    by.act();
+    attacked.poll();
+  }
+  attacked.end();
+  return 0;
+}

@@ -55,12 +55,13 @@ class Wheel(unittest.TestCase):
 
     def test_the_binding_sends_a_message_between_two_processes(self):
         (SCRATCH / "talk.py").write_text(
-            "import headway\n"
+            "import headway, sys\n"
             "me = headway.process()\n"
             "with headway.open(f'point/{me}') as at:\n"
             "    at.send(f'point/{1 - me}', b'from %d' % me)\n"
             "    with at.receive(limit=30) as got:\n"
-            "        print(f'{me} has: {bytes(got.data).decode()}')\n")
+            "        # one write, so that the lines of two processes stay whole\n"
+            "        sys.stdout.write(f'{me} has: {bytes(got.data).decode()}\\n')\n")
         output = run(BIN / "mpiexec", "-n", 2, BIN / "python", SCRATCH / "talk.py")
         self.assertEqual(sorted(output.splitlines()), ["0 has: from 1", "1 has: from 0"])
 

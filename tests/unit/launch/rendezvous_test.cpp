@@ -128,6 +128,12 @@ TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is
   const auto where = here(2);
   testing::internal::CaptureStderr();
   {
+    // All numbers below the limit are in use, whatever the host closes meanwhile. The limit also
+    // bounds how many descriptors `poll` takes.
+    std::vector<rendezvous_socket> held;
+    for (int i = 0; i < 16; ++i) held.emplace_back(dup(0));
+    const int lowest_free = dup(0);
+    close(lowest_free);
     std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
     wait_for_host(where);
     sockaddr_in to{};
@@ -135,8 +141,6 @@ TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(where.port)));
     const rendezvous_socket guest(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int lowest_free = dup(0);
-    close(lowest_free);
     rlimit usual{};
     getrlimit(RLIMIT_NOFILE, &usual);
     const rlimit none{.rlim_cur = static_cast<rlim_t>(lowest_free), .rlim_max = usual.rlim_max};

@@ -1,7 +1,8 @@
-// Goal:   a background thread that sleeps without a time limit because nothing is pending, or
-//         because a waiting thread is the kernel sleeper, is woken when that ends.
+// Goal:   background threads that sleep without a time limit because nothing is pending, or because
+//         a waiting thread is the kernel sleeper, are woken when that ends.
 // Method: Relacy, random interleavings and weak memory; a forgotten wake-up is a deadlock.
-// Mutations that fail here: any of (A), (B), (C), (O) relaxed; no check after `close`.
+// Mutations that fail here: any of (A), (B), (C), (O) relaxed; no check after `close`; `open`
+//         stores 0 (two sleepers).
 
 #include "futex.hpp"
 // After it, because it names the memory orders.
@@ -9,8 +10,9 @@
 
 namespace {
 
-template <bool waiter_sleeps_at_first>
-struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first>, 3> {
+template <bool waiter_sleeps_at_first, unsigned sleepers>
+struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first, sleepers>,
+                                   sleepers + 1 + waiter_sleeps_at_first> {
   headway::progress::basic_pending<headway::model::atomic> work;
   headway::progress::basic_gate<headway::model::atomic> quiet;
   headway::model::atomic<int> guarded{0};  // kernel_sleeper::holder::application
@@ -24,15 +26,15 @@ struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first>, 3> {
       headway::model::futex_wake(quiet.futex_word(), 100);
   }
   void sleep() {
-    quiet.close();
-    if (nothing()) headway::model::futex_wait(quiet.futex_word(), 1u);
+    const auto closed = quiet.close();
+    if (nothing()) headway::model::futex_wait(quiet.futex_word(), closed);
   }
 
   void thread(unsigned index) {
-    if (index ==
-        0) {  // the background thread: ends when it has found work without a kernel sleeper
+    // A background thread ends when it has found work without a kernel sleeper.
+    if (index < sleepers) {
       while (nothing()) sleep();
-    } else if (index == 1) {
+    } else if (index == sleepers) {
       work.started();
       tell();
     } else {
@@ -47,6 +49,8 @@ struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first>, 3> {
 int main() {
   rl::test_params params;
   params.iteration_count = 50000;
-  if (!rl::simulate<gate_model<false>>(params)) return 1;
-  return rl::simulate<gate_model<true>>(params) ? 0 : 1;
+  const bool one = rl::simulate<gate_model<false, 1>>(params);
+  const bool two = one && rl::simulate<gate_model<false, 2>>(params);
+  const bool guarded = two && rl::simulate<gate_model<true, 1>>(params);
+  return guarded && rl::simulate<gate_model<true, 2>>(params) ? 0 : 1;
 }

@@ -37,9 +37,9 @@ struct taken_count_model : rl::test_suite<taken_count_model, 3> {
     if (quiet.open()) headway::model::futex_wake(quiet.futex_word(), 100);
   }
   void sleep() {
-    quiet.close();
+    const auto closed = quiet.close();
     if (nothing() && over.load(std::memory_order_seq_cst) == 0)
-      headway::model::futex_wait(quiet.futex_word(), 1u);
+      headway::model::futex_wait(quiet.futex_word(), closed);
   }
 
   void absorb() {

@@ -53,15 +53,14 @@ class quiet_sleep {
   /// Sleeps until `tell` or the deadline, unless there is something to do or `stop` is set.
   void sleep(const base::atomic<std::uint32_t>& stop,
              std::uint64_t deadline_ns = base::no_deadline) noexcept {
-    gate_.close();
-    sleep_behind_gate(stop, deadline_ns);
+    sleep_behind_gate(gate_.close(), stop, deadline_ns);
   }
   /// The same for the thread that gives boosts back (boost_cache.hpp): returns also when the next
   /// one is due.
   std::uint64_t sleep_until_boost_is_due(const base::atomic<std::uint32_t>& stop) noexcept {
-    gate_.close();
+    const auto closed = gate_.close();
     const auto due = boosted_.give_back_due(clock_.now_ns());
-    sleep_behind_gate(stop, due);
+    sleep_behind_gate(closed, stop, due);
     return due;
   }
   /// There is a new boost to give back.
@@ -71,12 +70,12 @@ class quiet_sleep {
   }
 
  private:
-  void sleep_behind_gate(const base::atomic<std::uint32_t>& stop,
+  void sleep_behind_gate(std::uint32_t closed, const base::atomic<std::uint32_t>& stop,
                          std::uint64_t deadline_ns) noexcept {
     if (nothing_to_do() && !stop.load(std::memory_order_seq_cst)) {
       engine_counters::count(counted_.quiet_sleeps);
       const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
-      base::futex_wait(gate_.futex_word(), 1, deadline_ns);
+      base::futex_wait(gate_.futex_word(), closed, deadline_ns);
     }
   }
 

@@ -46,24 +46,35 @@ class basic_pending {
 
 /// The word on which background threads sleep while there is nothing for them to do
 /// (quiet_sleep.hpp).
-/// Shape:    one futex word: 1 while a thread sleeps here or is about to.
+/// Shape:    one futex word. Odd while a thread sleeps here or is about to; its other bits count
+///           the openings.
 /// Threads:  any number sleep, any open.
-/// Progress: `open` never waits. The caller itself sleeps, on `futex_word` while it is 1.
+/// Progress: `open` never waits. The caller itself sleeps, on `futex_word` while it is what `close`
+///           returned.
 template <template <class> class Atomic = base::atomic>
 class basic_gate {
   // The sleeper writes (C) and then checks for work (B); a thread that brings work writes it (A)
   // and then reads (O). All four are seq_cst, so at least one of the two sees the other's: if the
   // sleeper misses the work, the other thread finds the gate closed and opens it. Opening wakes all
-  // sleepers.
+  // sleepers. Hazard: one that has missed the work is not asleep yet when the gate opens, and
+  // another one closes it again. The count has changed, so the first does not fall asleep.
   // Checked by: tests/model/gate_model.cpp.
  public:
-  void close() noexcept { word_.store(1, std::memory_order_seq_cst); }  // (C)
+  /// The word to sleep on.
+  [[nodiscard]] std::uint32_t close() noexcept {
+    return word_.fetch_or(1, std::memory_order_seq_cst) | 1;  // (C)
+  }
   /// Whether there is a sleeper to wake. A load on the path of every message.
   [[nodiscard]] bool closed() const noexcept {
-    return word_.load(std::memory_order_seq_cst) == 1;  // (O)
+    return (word_.load(std::memory_order_seq_cst) & 1) != 0;  // (O)
   }
   /// True: the caller must wake every sleeper of the futex word.
-  [[nodiscard]] bool open() noexcept { return word_.exchange(0, std::memory_order_seq_cst) == 1; }
+  [[nodiscard]] bool open() noexcept {
+    auto seen = word_.load(std::memory_order_seq_cst);
+    while ((seen & 1) != 0)
+      if (word_.compare_exchange_strong(seen, seen + 1, std::memory_order_seq_cst)) return true;
+    return false;
+  }
   [[nodiscard]] Atomic<std::uint32_t>& futex_word() noexcept { return word_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <span>
 #include <vector>
@@ -15,7 +16,7 @@ namespace headway::rails::testing {
 /// what the rail answers and reports (scripts). Exchanges between two ends are tested on the
 /// simulation (docs/simulation.md). This class has the functions that such tests do not care about:
 /// an address of one byte, every peer reached, nothing to release, nothing to sleep on, and a table
-/// of exposures.
+/// of exposures. It reports the events that the test puts into `events`.
 class silent_driver : public rails::driver, public rails::memory {
  public:
   struct shown {
@@ -25,6 +26,14 @@ class silent_driver : public rails::driver, public rails::memory {
 
   base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
+  std::size_t reap(std::span<rails::event> out) noexcept override {
+    std::size_t count = 0;
+    for (; count < out.size() && !events.empty(); ++count) {
+      out[count] = events.front();
+      events.pop_front();
+    }
+    return count;
+  }
   void release(const rails::event&) noexcept override {}
   int descriptor() const noexcept override { return -1; }
   bool arm(bool) noexcept override { return true; }
@@ -44,6 +53,8 @@ class silent_driver : public rails::driver, public rails::memory {
                   std::uint64_t) noexcept override {
     return rails::post::done;
   }
+
+  std::deque<rails::event> events;
 
  protected:
   [[nodiscard]] base::result<rails::ticket> refuse_to_expose() const {

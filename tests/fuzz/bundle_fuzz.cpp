@@ -45,14 +45,6 @@ class mouth final : public rails::testing::silent_driver, public rails::health {
     if (next == rails::post::retry) return refuse_to_expose();
     return silent_driver::expose(what);
   }
-  std::size_t reap(std::span<rails::event> out) noexcept override {
-    std::size_t count = 0;
-    for (; count < out.size() && !events.empty(); ++count) {
-      out[count] = events.front();
-      events.pop_front();
-    }
-    return count;
-  }
   rails::health* health() noexcept override { return this; }
   void sever(rails::peer_id) noexcept override {}
   void revive(rails::peer_id) noexcept override {}
@@ -69,7 +61,6 @@ class mouth final : public rails::testing::silent_driver, public rails::health {
     report(rails::event_kind::landed, one.token, one.bytes.size());
   }
 
-  std::deque<rails::event> events;
   rails::post next = rails::post::done;
 
  private:

@@ -32,16 +32,6 @@ class mouth final : public rails::testing::silent_driver {
     events.push_back({.kind = rails::event_kind::sent, .cookie = cookie});
     return rails::post::posted;
   }
-  std::size_t reap(std::span<rails::event> out) noexcept override {
-    std::size_t count = 0;
-    for (; count < out.size() && !events.empty(); ++count) {
-      out[count] = events.front();
-      events.pop_front();
-    }
-    return count;
-  }
-
-  std::deque<rails::event> events;
 };
 
 constexpr int rank_count = 3;

@@ -3,9 +3,7 @@ programs, which call nothing but MPI_Init and MPI_Finalize.
 
 Usage: calls_test.py SOURCE BUILD COMPILER WORK
 """
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -13,6 +11,7 @@ SOURCE, BUILD, COMPILER, WORK = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(SOURCE, "api")))
 import fortran  # noqa: E402
 import fortran_text  # noqa: E402
+from commands import run  # noqa: E402
 
 KINDS = {"int": "i", "MPI_Aint": "a", "MPI_Count": "c", "MPI_Offset": "o"}
 DECLARED = """  logical :: never = .false.
@@ -116,15 +115,6 @@ def program(bindings, form):
     return "\n".join(lines) + "\n"
 
 
-def run(*command):
-    env = os.environ | {"HEADWAY_FC": COMPILER}
-    done = subprocess.run([str(word) for word in command], env=env, text=True, timeout=240,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} exited with {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
 def main():
     bindings = fortran.read_bindings(pathlib.Path(SOURCE, "api"))
     folder = pathlib.Path(WORK)
@@ -132,7 +122,8 @@ def main():
     for form in ("mpif", "mpi", "f08"):
         source = folder / f"calls_{form}.f90"
         source.write_text(program(bindings, form))
-        run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-w", source, "-o", folder / f"calls_{form}")
+        run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-w", source, "-o", folder / f"calls_{form}",
+            compiler=COMPILER)
         if "passed" not in run(folder / f"calls_{form}"):
             sys.exit(f"the program of form {form} did not end")
 

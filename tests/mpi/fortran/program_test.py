@@ -5,17 +5,10 @@ sources are compiled with mpicc first.
 """
 import os
 import pathlib
-import subprocess
 import sys
 
-
-def run(*command, env=None):
-    words = [str(word) for word in command]
-    done = subprocess.run(words, env=env, text=True, stdin=subprocess.DEVNULL, timeout=240,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)} exited with {done.returncode}\n{done.stdout}")
-    return done.stdout
+sys.dont_write_bytecode = True
+from commands import run, run_on_ranks  # noqa: E402
 
 
 def main():
@@ -24,7 +17,6 @@ def main():
     folder = pathlib.Path(work)
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)  # modules of the program are made here
-    env = os.environ | {"HEADWAY_FC": compiler}
     inputs = []
     for source in sources:
         if source.endswith(".c"):
@@ -33,11 +25,8 @@ def main():
             source = made
         inputs.append(source)
     program = folder / pathlib.Path(sources[0]).stem
-    run(binaries / "mpifort", "-g", *inputs, "-o", program, env=env)
-    for count in ranks.split(","):
-        output = run(binaries / "mpiexec", "-n", count, "--timeout", "60", program, env=env)
-        if output.count("passed") != int(count):
-            sys.exit(f"on {count} ranks, not all passed:\n{output}")
+    run(binaries / "mpifort", "-g", *inputs, "-o", program, compiler=compiler)
+    run_on_ranks(build, program, ranks)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,8 @@ started twice, with other data. The elements between those of a section must not
 
 Usage: sections_test.py SOURCE BUILD COMPILER WORK RANKS
 """
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,6 +13,7 @@ SOURCE, BUILD, COMPILER, WORK, RANKS = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(SOURCE, "api")))
 import fortran  # noqa: E402
 import fortran_text  # noqa: E402
+from commands import run, run_on_ranks  # noqa: E402
 
 SECTION = "(2, 1:8:2, :)"
 KINDS = ("int", "MPI_Aint", "MPI_Count")
@@ -134,25 +133,13 @@ def program():
     return "\n".join([HEAD] + declared + [START, "  root = ranks - 1"] + lines) + "\n" + END
 
 
-def run(*command):
-    env = os.environ | {"HEADWAY_FC": COMPILER}
-    done = subprocess.run([str(word) for word in command], env=env, text=True, timeout=240,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} exited with {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
 def main():
     folder = pathlib.Path(WORK)
     folder.mkdir(parents=True, exist_ok=True)
     source, binary = folder / "sections.f90", folder / "sections"
     source.write_text(program())
-    run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-g", source, "-o", binary)
-    for count in RANKS.split(","):
-        output = run(pathlib.Path(BUILD, "bin/mpiexec"), "-n", count, "--timeout", "60", binary)
-        if output.count("passed") != int(count):
-            sys.exit(f"on {count} ranks, not all passed:\n{output}")
+    run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-g", source, "-o", binary, compiler=COMPILER)
+    run_on_ranks(BUILD, binary, RANKS)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/no_descriptors.hpp"
 
 namespace headway::base {
 namespace {
@@ -41,15 +42,9 @@ TEST(process_name, is_looked_up_without_a_descriptor) {
   const auto child = child_that_waits();
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  setrlimit(RLIMIT_NOFILE, &none);
-  const bool own = has_ended(process_name::own()), of_child = has_ended(name_of(child));
-  setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_FALSE(own);
-  EXPECT_TRUE(of_child);
+  const headway::testing::no_descriptors now;
+  EXPECT_FALSE(has_ended(process_name::own()));
+  EXPECT_TRUE(has_ended(name_of(child)));
 }
 
 TEST(process_name, of_another_namespace_is_not_said_to_have_ended) {

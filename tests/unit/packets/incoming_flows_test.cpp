@@ -32,7 +32,6 @@ class watched_memory final : public rails::testing::silent_driver {
   rails::post send(rails::peer_id, const rails::packet&) noexcept override {
     return rails::post::done;
   }
-  std::size_t reap(std::span<rails::event>) noexcept override { return 0; }
   base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
     meanwhile();
     if (refuses) return refuse_to_expose();

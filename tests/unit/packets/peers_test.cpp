@@ -36,7 +36,6 @@ class sink final : public rails::testing::silent_driver {
   rails::post send(rails::peer_id, const rails::packet&) noexcept override {
     return rails::post::done;
   }
-  std::size_t reap(std::span<rails::event>) noexcept override { return 0; }
 };
 
 /// A rail that does what the test says.

@@ -1,29 +1,17 @@
 // Two processes that share memory and a network. One or both cannot attach to the memory of the
 // other, because no descriptor is left at that moment.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <memory>
 #include <string>
 
 #include "rails/shm/shm_driver.hpp"
 #include "tcp_world.hpp"
+#include "tests/no_descriptors.hpp"
 #include "tests/unit/rails/shm_folder.hpp"
 
 namespace headway::packets::testing {
 namespace {
-
-/// While it lives, this process opens no further file.
-struct no_descriptors {
-  no_descriptors() {
-    getrlimit(RLIMIT_NOFILE, &before);
-    rlimit none = before;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
-  }
-  ~no_descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
-  rlimit before{};
-};
 
 /// Shared memory and a TCP rail between two processes, which are not connected yet.
 struct node {
@@ -55,7 +43,7 @@ struct node {
     for (auto& one : all) one.messages->close_context(one.context);
   }
   [[nodiscard]] bool use_without_descriptors(std::uint32_t which) {
-    const no_descriptors now;
+    const headway::testing::no_descriptors now;
     return all[which].peers->use(rails::peer_id{1 - which}).has_value();
   }
 

@@ -5,9 +5,9 @@
 
 #include <new>
 #include <thread>
-#include <vector>
 
 #include "base/lock_guard.hpp"
+#include "counted_sections.hpp"
 #include "windows/control_line.hpp"
 
 namespace headway::windows {
@@ -46,21 +46,13 @@ pid_t child_that_locks(const shared_lock& shared, Something something) {
 }
 
 TEST(change_lock, orders_what_its_holders_write) {
-  constexpr int threads = 4, rounds = 20'000;
   change_lock lock;
-  long counter = 0;
-  std::vector<std::thread> all;
-  for (int i = 0; i < threads; ++i)
-    all.emplace_back([&] {
-      const auto me = own_holder();
-      for (int round = 0; round < rounds; ++round) {
-        if (!lock.lock(me)) return;
-        const base::lock_guard held(lock, std::adopt_lock);
-        ++counter;
-      }
-    });
-  for (auto& each : all) each.join();
-  EXPECT_EQ(counter, long{threads} * rounds);
+  const auto me = own_holder();
+  testing::expect_ordered_sections([&](const auto& count) {
+    if (!lock.lock(me)) return;
+    const base::lock_guard held(lock, std::adopt_lock);
+    count();
+  });
 }
 
 TEST(change_lock, refuses_all_others_once_its_holder_has_died) {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <thread>
-#include <vector>
 
+#include "counted_sections.hpp"
 #include "windows/control_line.hpp"
 
 namespace headway::windows {
@@ -40,20 +40,12 @@ TEST(window_lock, is_passed_by_nobody_while_others_queue) {
 }
 
 TEST(window_lock, orders_what_its_holders_write) {
-  constexpr int threads = 4, rounds = 20'000;
   window_lock lock;
-  long counter = 0;
-  std::vector<std::thread> all;
-  for (int i = 0; i < threads; ++i)
-    all.emplace_back([&] {
-      for (int round = 0; round < rounds; ++round) {
-        while (!lock.try_lock(lock_type::exclusive)) std::this_thread::yield();
-        ++counter;
-        static_cast<void>(lock.unlock(lock_type::exclusive));
-      }
-    });
-  for (auto& each : all) each.join();
-  EXPECT_EQ(counter, long{threads} * rounds);
+  testing::expect_ordered_sections([&](const auto& count) {
+    while (!lock.try_lock(lock_type::exclusive)) std::this_thread::yield();
+    count();
+    static_cast<void>(lock.unlock(lock_type::exclusive));
+  });
 }
 
 }  // namespace

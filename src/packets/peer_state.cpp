@@ -19,7 +19,7 @@ void peer_state::reached_over(const single_rail::way& over, const settings& chos
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {
-  // several frames of the largest size; and what the rails of a node have under way
+  // Several frames of the largest size; not all of the credit, because a full ring only delays.
   constexpr std::size_t ring_bytes_min = 256 * 1024, ring_bytes_max = 1024 * 1024;
   credits_.open(chosen.credit_bytes());
   const auto ring_bytes = std::clamp<std::size_t>(credits_.limit(), ring_bytes_min, ring_bytes_max);

@@ -47,7 +47,9 @@ class member {
         driver_({.known = &testing::table_of(job, driver_count),
                  .me = peer_id{rank},
                  .job_name = job,
-                 .size = driver_count}) {
+                 .size = driver_count,
+                 // Small, so that it is full most of the time.
+                 .how = {.ring_bytes = 128 * 1024}}) {
     for (auto& zones : zones_) zones.assign(zone_count, {});
   }
 

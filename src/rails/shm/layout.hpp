@@ -41,9 +41,15 @@ struct geometry {
   std::uint32_t piece_count = 0;
 
   [[nodiscard]] bool sane() const noexcept;
+  /// The longest payload of a packet. The ring has room for several.
+  [[nodiscard]] std::size_t eager_bytes() const noexcept;
+  /// The longest put that goes through the ring.
+  [[nodiscard]] std::size_t small_put_bytes() const noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept;
   [[nodiscard]] std::size_t banks_at() const noexcept;
   [[nodiscard]] std::size_t total_bytes() const noexcept;
+  /// What a segment needs, without banks, if so many processes use it, its owner included.
+  [[nodiscard]] std::size_t bytes_for(std::size_t sharers) const noexcept;
   bool operator==(const geometry&) const = default;
 };
 

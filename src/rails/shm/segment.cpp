@@ -46,11 +46,23 @@ bool geometry::sane() const noexcept {
          piece_count <= pieces_max;
 }
 
+std::size_t geometry::eager_bytes() const noexcept {
+  return std::min<std::size_t>(64 * 1024, ring_bytes / 16);
+}
+
+std::size_t geometry::small_put_bytes() const noexcept {
+  return std::min<std::size_t>(piece_bytes / 4, eager_bytes());
+}
+
 std::size_t geometry::slot_bytes() const noexcept {
   return control_bytes + ring_bytes + std::size_t{piece_bytes} * (piece_count + reply_count);
 }
 
 std::size_t geometry::banks_at() const noexcept { return head_bytes + slot_count * slot_bytes(); }
+
+std::size_t geometry::bytes_for(std::size_t sharers) const noexcept {
+  return head_bytes + std::min<std::size_t>(sharers - 1, slot_count) * slot_bytes();
+}
 
 std::size_t geometry::total_bytes() const noexcept {
   return banks_at() + shm_slots::slots * shm_slots::banked_bytes;
@@ -87,12 +99,16 @@ bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
   return done == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/// The free bytes of the file system that holds `directory`; nothing: it has no limit, or reports
-/// none.
-std::optional<std::size_t> free_bytes(const std::string& directory) noexcept {
+struct file_system {
+  std::size_t capacity = 0, free = 0;  ///< bytes
+};
+
+/// The one that holds `directory`; nothing: it has no limit, or reports none.
+std::optional<file_system> file_system_of(const std::string& directory) noexcept {
   struct statvfs about{};
   if (statvfs(directory.c_str(), &about) != 0 || about.f_blocks == 0) return std::nullopt;
-  return std::size_t{about.f_bavail} * about.f_frsize;
+  const std::size_t unit = about.f_frsize;
+  return file_system{.capacity = about.f_blocks * unit, .free = about.f_bavail * unit};
 }
 
 /// The failure is due to a limit of this process; the file may exist.
@@ -105,11 +121,11 @@ std::unexpected<base::fault> no_room(const std::string& directory, std::size_t b
                                      const char* what) {
   if (errno != ENOSPC && errno != ENOMEM)
     return failed_errno(fmt::format("shm: fallocate in {}", directory), errno);
-  return failed(
-      fault_kind::no_memory,
-      fmt::format("shm: {} needs {} KiB of {}, where {} KiB are free (HEADWAY_SHM_RING, "
-                  "HEADWAY_SHM_PIECE and HEADWAY_SHM_PIECES make it less)",
-                  what, bytes / 1024, directory, free_bytes(directory).value_or(0) / 1024));
+  return failed(fault_kind::no_memory,
+                fmt::format("shm: {} needs {} KiB of {}, where {} KiB are free (HEADWAY_SHM_RING, "
+                            "HEADWAY_SHM_PIECE and HEADWAY_SHM_PIECES make it less)",
+                            what, bytes / 1024, directory,
+                            file_system_of(directory).value_or(file_system{}).free / 1024));
 }
 
 void remove_names(const std::string& path) noexcept {
@@ -169,14 +185,12 @@ struct kept_memory {
 kept_memory keep_for(const segment_options& options) noexcept {
   constexpr std::uint32_t piece_count_min = 2;
   kept_memory kept{.shape = options.shape};
-  const auto free = free_bytes(options.directory);
+  const auto where = file_system_of(options.directory);
   const std::size_t sharers = std::max(options.sharers, 1u);
-  const std::size_t peers = std::min<std::size_t>(sharers - 1, options.shape.slot_count);
-  const auto needed = [&] { return head_bytes + peers * kept.shape.slot_bytes(); };
-  if (!free || needed() <= *free / sharers) return kept;
-  while (kept.shape.piece_count > piece_count_min && needed() > *free / sharers)
-    kept.shape.piece_count /= 2;
-  kept.bytes = needed();
+  const auto too_large = [&] { return kept.shape.bytes_for(sharers) > where->free / sharers; };
+  if (!where || !too_large()) return kept;
+  while (kept.shape.piece_count > piece_count_min && too_large()) kept.shape.piece_count /= 2;
+  kept.bytes = kept.shape.bytes_for(sharers);
   return kept;
 }
 
@@ -249,8 +263,8 @@ slot_view segment::slot(std::uint32_t index) const noexcept {
 
 bool segment::reserve_bank(std::uint32_t slot) const noexcept {
   constexpr std::size_t left_for_each = 8 * shm_slots::banked_bytes;
-  if (const auto free = free_bytes(directory_of(path_)); free && *free / sharers_ < left_for_each)
-    return false;
+  const auto where = file_system_of(directory_of(path_));
+  if (where && where->free / sharers_ < left_for_each) return false;
   return reserve_range(file_.get(), shape_.banks_at() + slot * shm_slots::banked_bytes,
                        shm_slots::banked_bytes);
 }
@@ -383,9 +397,8 @@ bool attachment::reserve(const std::byte* begin, std::size_t bytes) noexcept {
 }
 
 std::optional<std::size_t> capacity_of(const std::string& directory) noexcept {
-  struct statvfs about{};
-  if (statvfs(directory.c_str(), &about) != 0 || about.f_blocks == 0) return std::nullopt;
-  return std::size_t{about.f_blocks} * about.f_frsize;
+  const auto found = file_system_of(directory);
+  return found ? std::optional(found->capacity) : std::nullopt;
 }
 
 void map_now(std::byte* begin, std::size_t bytes) noexcept {

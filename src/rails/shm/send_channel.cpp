@@ -112,7 +112,7 @@ post send_channel::write_record(record_kind kind, std::span<const std::byte> fir
 post send_channel::put(const remote_place& to, std::span<const std::byte> from,
                        std::uint64_t cookie) noexcept {
   if (!usable()) return post::down;
-  if (from.size() > way_->shape().piece_bytes / 8) return start_transfer(to, from, cookie);
+  if (from.size() > way_->shape().small_put_bytes()) return start_transfer(to, from, cookie);
   const put_prefix prefix{.id = to.exposed.id, .offset = to.offset};
   return write_record(record_kind::put, bytes_of(prefix), from);
 }

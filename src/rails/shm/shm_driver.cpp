@@ -59,25 +59,18 @@ geometry shm_driver::shape_for(std::uint32_t size, const settings& how,
   geometry g{.slot_count = std::min(size, slots_max)};
   const std::uint32_t ring = rings_bytes / std::bit_ceil(std::clamp(size, 2u, slots_max));
   g.ring_bytes = chosen(how.ring_bytes, std::max(ring, ring_bytes_least), 4 * page_bytes);
-  const std::uint32_t piece_kib = size <= 2 ? 64 : size <= 8 ? 32 : 16;
+  const std::uint32_t piece_kib = size <= 8 ? 32 : 16;
   g.piece_bytes = chosen(how.piece_bytes, piece_kib * 1024, page_bytes);
   const std::uint32_t pieces = size <= 8 ? 32 : size <= 32 ? 16 : 8;
   g.piece_count = std::min(chosen(how.piece_count, pieces, 2), pieces_max);
   // By the capacity, not by what is free now, because all processes have to send packets of the
   // same length.
   const std::size_t sharers = sharers_of(size);
-  const auto too_large = [&] {
-    const auto peers = std::min<std::size_t>(sharers - 1, g.slot_count);
-    return capacity && sharers * (head_bytes + peers * g.slot_bytes()) > *capacity / 2;
-  };
+  const auto too_large = [&] { return capacity && g.bytes_for(sharers) > *capacity / 2 / sharers; };
   while (how.ring_bytes == 0 && g.ring_bytes > ring_bytes_least && too_large()) g.ring_bytes /= 2;
   while (how.piece_bytes == 0 && g.piece_bytes > piece_bytes_least && too_large())
     g.piece_bytes /= 2;
   return g;
-}
-
-std::size_t shm_driver::eager_bytes_for(const geometry& shape) {
-  return std::min<std::size_t>(64 * 1024, shape.ring_bytes / 16);
 }
 
 base::result<std::vector<std::byte>> shm_driver::open() {
@@ -94,8 +87,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
   enlisted_ = process_fences::enlist();
   limits_ = {.name = "shm",
              .header_bytes_max = header_bytes_max,
-             .eager_bytes_max = eager_bytes_for(options.shape),
-             .inline_bytes_max = eager_bytes_for(options.shape),
+             .eager_bytes_max = options.shape.eager_bytes(),
+             .inline_bytes_max = options.shape.eager_bytes(),
              .poll_cost_ns = 5,
              .latency_ns = 150,
              .wakes = true};

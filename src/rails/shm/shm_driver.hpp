@@ -76,8 +76,6 @@ class shm_driver final : public driver {
   /// settings leave them open.
   [[nodiscard]] static geometry shape_for(std::uint32_t size, const settings& how = {},
                                           std::optional<std::size_t> capacity = {});
-  /// The longest payload of a packet in a segment of this shape.
-  [[nodiscard]] static std::size_t eager_bytes_for(const geometry& shape);
 
  private:
   static constexpr std::size_t header_bytes_max = 128;

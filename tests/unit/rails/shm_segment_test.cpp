@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
 #include "shm_folder.hpp"
+#include "tests/no_descriptors.hpp"
 
 namespace headway::rails::shm {
 namespace {
@@ -201,25 +201,13 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.reap(events), 0u);
 }
 
-/// While it lives, this process opens no further file.
-struct no_descriptors {
-  no_descriptors() {
-    getrlimit(RLIMIT_NOFILE, &before);
-    rlimit none = before;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
-  }
-  ~no_descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
-  rlimit before{};
-};
-
 TEST(shm_attach, without_a_descriptor_says_so_and_can_be_replaced_by_admitting_the_peer) {
   const folder where;
   shm_driver here(config_in(where, 0)), there(config_in(where, 1));
   const auto to_here = here.open(), to_there = there.open();
   ASSERT_TRUE(to_here && to_there && there.connect(peer_id{0}, *to_here));
   {
-    const no_descriptors now;
+    const headway::testing::no_descriptors now;
     const auto refused = here.connect(peer_id{1}, *to_there);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, base::fault_kind::no_memory);
@@ -285,8 +273,9 @@ TEST(shm_shape, fits_into_a_small_file_system) {
 TEST(shm_shape, a_ring_holds_several_of_its_longest_packets) {
   for (const std::uint32_t bytes : {16u * 1024, 128u * 1024, 2048u * 1024, 1u << 24}) {
     const auto shape = shm_driver::shape_for(2, {.ring_bytes = bytes});
-    EXPECT_GE(shape.ring_bytes, 16 * shm_driver::eager_bytes_for(shape));
-    EXPECT_LE(shm_driver::eager_bytes_for(shape), 64u * 1024);
+    EXPECT_GE(shape.ring_bytes, 16 * shape.eager_bytes());
+    EXPECT_LE(shape.eager_bytes(), 64u * 1024);
+    EXPECT_LE(shape.small_put_bytes(), shape.eager_bytes());
   }
 }
 

@@ -20,10 +20,12 @@ inline void copy_ends(std::byte* to, const std::byte* from, std::size_t size) no
 }
 }  // namespace detail
 
-/// memcpy for sizes that are mostly small, such as headers: no call and few branches up to 64
-/// bytes. The two blocks do not overlap.
+constexpr std::size_t small_bytes_max = 64;
+
+/// memcpy for sizes that are mostly small, such as headers: no call and few branches up to
+/// `small_bytes_max`. The two blocks do not overlap.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) noexcept {
-  if (size > 64) [[unlikely]] {
+  if (size > small_bytes_max) [[unlikely]] {
     std::memcpy(to, from, size);
   } else if (size > 32) {
     detail::copy_ends<32>(to, from, size);

@@ -1,11 +1,11 @@
 #include "collectives/shared_exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/copy_between_cores.hpp"
 #include "collectives/looking.hpp"
 #include "collectives/schedule.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr auto all_of_it = std::numeric_limits<std::int64_t>::max();
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
-  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  base::copy_between_cores(to, from, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstring>
 #include <new>
 
+#include "base/copy_between_cores.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
 #include "messages/events.hpp"
@@ -162,7 +162,7 @@ void exchange_parts::deliver(request& r, int source, int tag, std::span<const st
   // Scattered memory has no `memory`, so that a message that fills a block needs no other test.
   if (payload.size() != r.memory.size()) [[unlikely]]
     return deliver_otherwise(r, source, tag, payload, given_up);
-  if (!payload.empty()) std::memcpy(r.memory.data(), payload.data(), payload.size());
+  base::copy_between_cores(r.memory.data(), payload.data(), payload.size());
   r.arrived = {.source = source,
                .tag = tag,
                .bytes = payload.size(),
@@ -175,7 +175,7 @@ void exchange_parts::deliver_otherwise(request& r, int source, int tag,
   const auto fits = payload.first(std::min(payload.size(), r.room()));
   if (!given_up) check_length(r, tag, payload.size());
   if (r.scattered) r.scattered->unpack(0, fits);
-  else if (!fits.empty()) std::memcpy(r.memory.data(), fits.data(), fits.size());
+  else base::copy_between_cores(r.memory.data(), fits.data(), fits.size());
   const auto how = fits.size() < payload.size() ? outcome::truncated : outcome::ok;
   r.arrived = {.source = source,
                .tag = tag,

@@ -1,9 +1,10 @@
 #include "messages/matching.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <utility>
+
+#include "base/copy_between_cores.hpp"
 
 namespace headway::messages {
 namespace {
@@ -26,7 +27,7 @@ unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
   message->given_up = match.given_up != 0;
   message->bytes = payload.size();
   message->charge = eager_charge(payload.size());
-  if (!payload.empty()) std::memcpy(message->data(), payload.data(), payload.size());
+  base::copy_between_cores(message->data(), payload.data(), payload.size());
   return message;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/copy_between_cores.hpp"
 #include "base/copy_small.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
@@ -26,6 +27,11 @@ void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
   auto left = header.size();
   for (; left >= word; left -= word, to += word, from += word) std::memcpy(to, from, word);
   base::copy_small(to, from, left);
+}
+
+void copy_payload(std::byte* to, std::span<const std::byte> payload) noexcept {
+  if (payload.size() <= base::small_bytes_max) base::copy_small(to, payload.data(), payload.size());
+  else base::copy_between_cores(to, payload.data(), payload.size());
 }
 
 /// The bell of a peer without a segment.
@@ -101,7 +107,7 @@ post send_channel::write_record(record_kind kind, std::span<const std::byte> fir
     return post::retry;
   std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
   copy_header(at, first);
-  base::copy_small(at + first.size(), second.data(), second.size());
+  copy_payload(at + first.size(), second);
   ring_.publish(lines, record_word(kind, bytes), record_word(record_kind::skip, 0));
   notify();
   return post::done;
@@ -268,7 +274,8 @@ void send_channel::fill_buffer(std::uint32_t number, std::uint32_t piece) noexce
   if (offset >= p.payload.size()) return;  // the peer returned a piece that it never had
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
   const std::size_t index = buffer_ticket_ % shape.piece_count;
-  std::memcpy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset, bytes);
+  base::copy_between_cores(way_->slot().pieces + index * shape.piece_bytes,
+                           p.payload.data() + offset, bytes);
   announce({.number = number, .offset = offset, .bytes = bytes});
 }
 

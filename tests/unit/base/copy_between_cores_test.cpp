@@ -1,0 +1,36 @@
+#include "base/copy_between_cores.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace headway::base {
+namespace {
+
+TEST(copy_between_cores, copies_every_byte_and_no_other_at_any_size_and_place) {
+  std::mt19937 random(1);
+  constexpr std::size_t around = 64;
+  const std::byte untouched{0xee};
+  std::vector<std::byte> from(300'000 + 2 * around), to(from.size());
+  for (auto& b : from) b = static_cast<std::byte>(random());
+  std::vector<std::size_t> sizes{0,    1,    63,   64,     65,      2047,
+                                 2048, 2049, 4096, 65'536, 262'144, 262'145};
+  for (int i = 0; i < 200; ++i) sizes.push_back(2000 + random() % 6000);
+  for (const auto size : sizes) {
+    const auto of = random() % around, at = random() % around;
+    std::fill(to.begin(), to.end(), untouched);
+    copy_between_cores(to.data() + at, from.data() + of, size);
+    const auto end = to.begin() + static_cast<std::ptrdiff_t>(at + size);
+    ASSERT_TRUE(std::equal(to.begin() + static_cast<std::ptrdiff_t>(at), end,
+                           from.begin() + static_cast<std::ptrdiff_t>(of)))
+        << size;
+    ASSERT_EQ(std::count(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(at), untouched),
+              static_cast<std::ptrdiff_t>(at));
+    ASSERT_EQ(std::count(end, to.end(), untouched), to.end() - end) << size;
+  }
+}
+
+}  // namespace
+}  // namespace headway::base

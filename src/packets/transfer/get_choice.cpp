@@ -62,7 +62,10 @@ void get_choice::learn(row& r, bool overlap) noexcept {
   } else {
     r.now = slower;
     r.retry_period = std::min(2 * r.retry_period, retry_period_max);
-    r.retry_at = r.rows + 1 + r.retry_period;
+    const auto least = r.cost[static_cast<std::size_t>(faster)];
+    const auto lost = (r.cost[static_cast<std::size_t>(slower)] - least) * 100 / least;
+    const auto worth = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, retry_rows_max));
+    r.retry_at = r.rows + 1 + std::max(r.retry_period, r.rows < cold_rows ? 0 : worth);
   }
 }
 

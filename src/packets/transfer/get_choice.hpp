@@ -24,6 +24,9 @@ class get_choice {
   /// Rows until the slower way is tried again: twice as many each time, because the first rows of a
   /// process meet cold caches and page faults, which may make the faster way look like the slower.
   static constexpr std::uint32_t retry_period_min = 2, retry_period_max = 64;
+  static constexpr std::uint32_t cold_rows = 12;
+  /// After these, a retry costs at most a hundredth of the time, as far as this many rows permit.
+  static constexpr std::uint32_t retry_rows_max = 512;
   /// a larger one would occupy a polling thread
   static constexpr std::uint64_t get_bytes_max = 1 << 20;
 

@@ -19,17 +19,20 @@ class way_choice {
  public:
   enum class way : std::uint8_t { buffers, placing };
   static constexpr std::uint32_t trials = 8;
-  static constexpr std::uint32_t retry_period = 64;
+  static constexpr std::uint32_t retry_period = 64;  // at least, and so that it costs 2 % at most
 
   [[nodiscard]] way choose(std::uint64_t bytes) noexcept {
     size_class& c = classes_[class_of(bytes)];
     const std::uint32_t number = c.chosen++;
     // The first ones meet cold memory and page faults: each way gets several.
     if (number < trials) return number % 2 == 0 ? way::placing : way::buffers;
-    const bool placing_is_faster =
-        c.placing.load(std::memory_order_relaxed) <= c.buffers.load(std::memory_order_relaxed);
-    const bool the_slower = number % retry_period == 0;
-    return placing_is_faster != the_slower ? way::placing : way::buffers;
+    const auto placing = c.placing.load(std::memory_order_relaxed);
+    const auto buffers = c.buffers.load(std::memory_order_relaxed);
+    const auto [least, most] = std::minmax(placing, buffers);
+    const auto worth = (most - least) * 50 / std::max<std::uint64_t>(least, 1);
+    const bool the_slower = number - c.retried >= std::max<std::uint64_t>(retry_period, worth);
+    if (the_slower) c.retried = number;
+    return (placing <= buffers) != the_slower ? way::placing : way::buffers;
   }
 
   /// The time of a payload that nothing was in front of.
@@ -49,7 +52,7 @@ class way_choice {
  private:
   struct size_class {
     std::atomic<std::uint64_t> buffers{0}, placing{0};  // ns for 1 KiB; 0: never seen
-    std::uint32_t chosen = 0;
+    std::uint32_t chosen = 0, retried = 0;  // how many were; which of them was the last retry
   };
   static constexpr std::size_t class_count = 8;  // the last has no upper end
   static constexpr int first_class_bits = 18;    // below 256 KiB

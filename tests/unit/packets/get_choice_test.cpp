@@ -68,6 +68,15 @@ TEST_F(get_choice_test, stays_with_putting_where_that_is_faster) {
   EXPECT_LE(alone(m, a_period), row);
 }
 
+TEST_F(get_choice_test, a_way_that_is_far_slower_is_hardly_tried) {
+  const messages m{.get_ns = 50'000, .put_ns = 10'000};
+  static_cast<void>(alone(m, settled));
+  constexpr int rows = 4000;
+  const int got = alone(m, rows * row);
+  EXPECT_LE(got, rows / 400 * row + row);
+  EXPECT_GE(got, rows / 400 * row - 2 * row);
+}
+
 TEST_F(get_choice_test, a_cold_start_does_not_last) {
   static_cast<void>(alone({.get_ns = 9000, .put_ns = 20'000}, first_rows));
   const messages warm{.get_ns = 9000, .put_ns = 5000};

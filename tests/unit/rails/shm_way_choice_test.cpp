@@ -44,6 +44,13 @@ TEST(shm_way_choice, sees_that_the_slower_became_the_faster) {
   EXPECT_GT(placed(c, 1024 * kib, 50, 20'000, 50'000), 45);
 }
 
+TEST(shm_way_choice, a_way_that_is_far_slower_is_hardly_tried) {
+  way_choice c;
+  static_cast<void>(placed(c, 1024 * kib, 8, 500'000, 50'000));
+  EXPECT_LE(placed(c, 1024 * kib, 4500, 500'000, 50'000), 10);
+  EXPECT_GE(placed(c, 1024 * kib, 4500, 500'000, 50'000), 9);
+}
+
 TEST(shm_way_choice, in_time_stops_preferring_a_way_that_was_fast) {
   way_choice c;
   static_cast<void>(placed(c, 1024 * kib, 8, 40'000, 50'000));

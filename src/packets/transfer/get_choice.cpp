@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 
 #include "base/lock_guard.hpp"
 
@@ -23,7 +24,7 @@ get_choice::choice get_choice::choose(std::uint64_t bytes, bool beside,
   row& r = rows_[number];
   ++r.chosen;  // messages beyond the row are not timed, because those before them are still coming
   return {.by = r.now,
-          .timed = r.chosen <= row_length,
+          .timed = r.chosen <= r.length(),
           .row = static_cast<std::uint8_t>(number),
           .begun_ns = now_ns};
 }
@@ -37,16 +38,17 @@ void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t 
   const auto took_ns = now_ns > since ? now_ns - since : 0;
   r.last_end_ns = std::max(r.last_end_ns, now_ns);
   r.samples[r.ended++] = took_ns * 1024 / std::max<std::uint64_t>(bytes, 1);
-  if (r.ended == row_length) learn(r, made.row % 2 != 0);
+  if (r.ended == r.length()) learn(r, made.row % 2 != 0);
 }
 
 /// Of overlapping messages several may end at once, so their mean is used; otherwise the median,
 /// because one interrupted message would distort a mean. The figure of a way is that of its fastest
 /// row, raised by a sixteenth with each slower one.
 void get_choice::learn(row& r, bool overlap) noexcept {
-  std::ranges::sort(r.samples);
-  const auto sum = std::accumulate(r.samples.begin(), r.samples.end(), std::uint64_t{0});
-  const auto figure = overlap ? sum / row_length : r.samples[row_length / 2];
+  const auto samples = std::span(r.samples).first(r.length());
+  std::ranges::sort(samples);
+  const auto sum = std::accumulate(samples.begin(), samples.end(), std::uint64_t{0});
+  const auto figure = overlap ? sum / samples.size() : samples[samples.size() / 2];
   const auto seen = std::max<std::uint64_t>(figure, 1);
   auto& known = r.cost[static_cast<std::size_t>(r.now)];
   // The first row of each way is discarded: it meets cold memory and page faults.
@@ -63,7 +65,7 @@ void get_choice::learn(row& r, bool overlap) noexcept {
     r.now = slower;
     r.retry_period = std::min(2 * r.retry_period, retry_period_max);
     const auto least = r.cost[static_cast<std::size_t>(faster)];
-    const auto lost = (r.cost[static_cast<std::size_t>(slower)] - least) * 100 / least;
+    const auto lost = (r.cost[static_cast<std::size_t>(slower)] - least) * 50 / least;
     const auto worth = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, retry_rows_max));
     r.retry_at = r.rows + 1 + std::max(r.retry_period, r.rows < cold_rows ? 0 : worth);
   }

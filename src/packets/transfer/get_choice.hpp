@@ -20,12 +20,13 @@ class get_choice {
  public:
   enum class way : std::uint8_t { put, get };
   static constexpr std::uint32_t row_length = 8;  ///< messages for one figure
+  static constexpr std::uint32_t first_row_length = 4;
   static constexpr std::uint32_t first_rows = 6;  ///< alternate between the two ways
   /// Rows until the slower way is tried again: twice as many each time, because the first rows of a
   /// process meet cold caches and page faults, which may make the faster way look like the slower.
   static constexpr std::uint32_t retry_period_min = 2, retry_period_max = 64;
   static constexpr std::uint32_t cold_rows = 12;
-  /// After these, a retry costs at most a hundredth of the time, as far as this many rows permit.
+  /// After these, a retry costs at most a fiftieth of the time, as far as this many rows permit.
   static constexpr std::uint32_t retry_rows_max = 512;
   /// a larger one would occupy a polling thread
   static constexpr std::uint64_t get_bytes_max = 1 << 20;
@@ -53,6 +54,9 @@ class get_choice {
     std::uint32_t rows = 0;
     std::uint32_t retry_period = retry_period_min;
     std::uint32_t retry_at = first_rows + retry_period_min;  // rows
+    [[nodiscard]] std::uint32_t length() const noexcept {
+      return rows < first_rows ? first_row_length : row_length;
+    }
   };
   static constexpr std::size_t class_count = 8;  // the first has no lower bound
   static constexpr int first_class_bits = 13;    // 4 to 8 KiB

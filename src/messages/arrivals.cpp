@@ -122,10 +122,7 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
       {head.source, static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
   // Copied without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, head, payload);
-  if (!message)
-    return from.give_up(
-        "no memory to keep a message that no receive waits for "
-        "(HEADWAY_EAGER_MEMORY bounds what such messages take)");
+  if (!message) return from.give_up(no_memory_to_keep);
   if (where) return match(*where, *message);
   keep_early(*message);
 }

@@ -111,6 +111,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
                            .source = static_cast<std::uint32_t>(where.self),
                            .tag = tag});
   out.payload = data;
+  out.in_parts = mode == send_mode::standard;
   out.charge = eager_charge(data.size());
   out.answered = false;
   out.how = where.how.load(std::memory_order_relaxed);

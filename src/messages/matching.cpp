@@ -17,17 +17,23 @@ unexpected_message* allocate(std::size_t payload_bytes) noexcept {
 }  // namespace
 
 unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
-                                    std::span<const std::byte> payload) noexcept {
-  unexpected_message* message = allocate(payload.size());
+                                    std::size_t bytes) noexcept {
+  unexpected_message* message = allocate(bytes);
   if (!message) return nullptr;
   message->from = &from;
   message->context = match.context;
   message->source = static_cast<int>(match.source);
   message->tag = match.tag;
   message->given_up = match.given_up != 0;
-  message->bytes = payload.size();
-  message->charge = eager_charge(payload.size());
-  base::copy_between_cores(message->data(), payload.data(), payload.size());
+  message->bytes = bytes;
+  message->charge = eager_charge(bytes);
+  return message;
+}
+
+unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
+                                    std::span<const std::byte> payload) noexcept {
+  unexpected_message* message = make_unexpected(from, match, payload.size());
+  if (message) base::copy_between_cores(message->data(), payload.data(), payload.size());
   return message;
 }
 

@@ -43,6 +43,9 @@ struct unexpected_message : base::list_hook<>,
 /// Copies an eager message, or records a request to send. nullptr: out of memory.
 [[nodiscard]] unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
                                                   std::span<const std::byte> payload) noexcept;
+/// The same for a message of so many bytes, which are still to be copied to `data`.
+[[nodiscard]] unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
+                                                  std::size_t bytes) noexcept;
 [[nodiscard]] unexpected_message* make_unexpected(packets::peer& from,
                                                   const rts& announced) noexcept;
 void free_unexpected(unexpected_message* message) noexcept;

@@ -13,6 +13,10 @@
 
 namespace headway::messages {
 
+constexpr const char* no_memory_to_keep =
+    "no memory to keep a message that no receive waits for "
+    "(HEADWAY_EAGER_MEMORY bounds what such messages take)";
+
 /// The implementation of `exchange`: arriving packets (arrivals.cpp), large messages
 /// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
@@ -24,6 +28,14 @@ struct exchange_parts final : packets::receiver {
 
   [[gnu::hot]] void arrived(packets::peer& from,
                             std::span<const std::byte> bytes) noexcept override;
+  // An eager message in parts.
+  packets::packet_in_parts begun(packets::peer& from, std::span<const std::byte> bytes,
+                                 std::size_t following) noexcept override;
+  void continued(packets::peer& from, const packets::packet_in_parts& what,
+                 std::span<const std::byte> bytes, std::size_t following) noexcept override;
+  void broken_off(const packets::packet_in_parts& what) noexcept override;
+  /// Copies to the receive's memory what of these bytes has room there.
+  static void copy_part(request& r, std::size_t at, std::span<const std::byte> part) noexcept;
   void lost(packets::peer& peer) noexcept override;
   void lost_in(context& where, packets::peer& peer) noexcept;
 

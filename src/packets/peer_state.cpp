@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
@@ -57,6 +58,28 @@ void peer_state::arrived(std::span<const std::byte> bytes) noexcept {
   const auto kind = static_cast<std::uint8_t>(bytes[offsetof(stream_head, kind)]);
   if (kind == static_cast<std::uint8_t>(frame_kind::together)) return arrived_together(bytes);
   deliver(bytes);
+}
+
+/// Only the first module above sends packets in parts.
+void peer_state::begun(std::span<const std::byte> bytes, std::size_t following) noexcept {
+  stream_head head;
+  if (!read_head(bytes, head) || head.kind == own_kind || head.kind >= beside_kinds)
+    return broken("a packet in parts that has to be whole");
+  credits_.returned(head.credit);
+  in_parts_ = services_.above.first->begun(*this, bytes, following);
+}
+
+void peer_state::continued(std::span<const std::byte> bytes, std::size_t following) noexcept {
+  if (!in_parts_) return;  // the peer was given up meanwhile
+  const auto what = *in_parts_;
+  if (following == 0) in_parts_.reset();
+  services_.above.first->continued(*this, what, bytes, following);
+  if (following == 0) return_credit_if_due();
+}
+
+void peer_state::break_off_parts() noexcept {
+  if (const auto what = std::exchange(in_parts_, std::nullopt))
+    services_.above.first->broken_off(*what);
 }
 
 void peer_state::arrived_together(std::span<const std::byte> bytes) noexcept {
@@ -126,6 +149,7 @@ void peer_state::lose() noexcept {
   scheduler_.end_waiting();
   if (own_) own_->fail_all();
   services_.large.lost(*this);
+  break_off_parts();
   loss_told_ = true;
   if (services_.above.first) services_.above.first->lost(*this);
   if (services_.above.second) services_.above.second->lost(*this);
@@ -136,6 +160,7 @@ void peer_state::end() noexcept {
   scheduler_.end_waiting();
   if (own_) own_->fail_all();
   services_.large.end_divided(*this);
+  break_off_parts();
 }
 
 }  // namespace headway::packets

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "packets/bundle/bundle.hpp"
@@ -51,6 +52,9 @@ class peer_state final : public peer, private bundle_owner {
 
   /// A packet from its only rail.
   [[gnu::hot]] void arrived(std::span<const std::byte> bytes) noexcept;
+  /// The first part of a packet from its only rail, and the next ones: so many bytes follow.
+  void begun(std::span<const std::byte> bytes, std::size_t following) noexcept;
+  void continued(std::span<const std::byte> bytes, std::size_t following) noexcept;
   /// The peer is lost: ends everything posted, then calls `lost` of the modules above. Once.
   void lose() noexcept override;
   /// The rails are closed and no other thread uses the peer: ends everything posted.
@@ -65,7 +69,9 @@ class peer_state final : public peer, private bundle_owner {
   void bound_eager(std::size_t bytes) noexcept;
   void arrived_together(std::span<const std::byte> bytes) noexcept;
   void broken(const char* what) noexcept;
+  void break_off_parts() noexcept;
 
+  std::optional<packet_in_parts> in_parts_;  // not whole yet
   std::unique_ptr<packets::bundle> own_;
   bool loss_told_ = false;
 };

@@ -75,6 +75,10 @@ void rail::handle(const rails::event& what) noexcept {
     case rails::event_kind::received:
       handle_packet(what);
       break;
+    case rails::event_kind::continued:
+      host_.peers.state_of(what.peer).continued(what.bytes, what.count);
+      driver_->release(what);
+      break;
     case rails::event_kind::landed:
       host_.large.landed(what.cookie, what.count);
       break;
@@ -103,7 +107,8 @@ void rail::end_posted() noexcept {
   auto count = unhandled_.exchange(0, std::memory_order_relaxed);
   do {
     for (const auto& e : std::span(events_).first(count)) {
-      if (e.kind == rails::event_kind::received) driver_->release(e);
+      using enum rails::event_kind;
+      if (e.kind == received || e.kind == continued) driver_->release(e);
       if (e.kind != rails::event_kind::sent && e.kind != rails::event_kind::failed) continue;
       if (const send_cookie cookie(e.cookie); cookie.is_frame()) {
         replay_ring::let_go(cookie.frame());
@@ -167,7 +172,10 @@ void rail::handle_packet_in_section(const rails::event& what, std::uint64_t now_
 }
 
 void rail::handle_packet(const rails::event& what) noexcept {
-  host_.peers.state_of(what.peer).arrived(what.bytes);
+  auto& from = host_.peers.state_of(what.peer);
+  if (what.count == 0) [[likely]]
+    from.arrived(what.bytes);
+  else from.begun(what.bytes, what.count);
   driver_->release(what);
 }
 

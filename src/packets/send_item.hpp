@@ -41,7 +41,8 @@ struct send_item {
   /// Completed by the peer's reply, not by local send completion: `sent(true)` is not called, and
   /// the item may be gone as soon as the driver has taken it.
   bool answered = false;
-  bool urgent = false;  ///< may overtake packets that are not urgent: other transfers wait for it
+  bool in_parts = false;  ///< may be received in parts (`receiver::begun`): only `messages` does
+  bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
   std::span<const std::byte> payload;
@@ -64,6 +65,7 @@ void write_head(send_item& item, const Head& head) noexcept {
   static_assert(sizeof head <= send_item::head_bytes_max);
   std::memcpy(item.head.data(), &head, sizeof head);
   item.head_bytes = sizeof head;
+  item.in_parts = false;
 }
 
 /// False: the packet is too short for such a head.

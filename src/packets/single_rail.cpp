@@ -66,7 +66,8 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
   const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                    .payload = {payload, item.payload.size()},
-                                                   .cookie = cookie})
+                                                   .cookie = cookie,
+                                                   .in_parts = item.in_parts})
                             : over.via->memory()->put(to_, {.exposed = item.target},
                                                       {payload, item.payload.size()}, cookie);
   // Unless it is `done` and not `answered`, `item` may be gone: another thread may have reaped its

@@ -39,6 +39,7 @@ struct packet {
   std::span<const std::byte> payload = {};
   std::uint64_t cookie = 0;  ///< returned in `sent` or `failed` if the answer was `posted`
   bool alone = false;  ///< answer `retry` rather than queue it in the driver behind another packet
+  bool in_parts = false;  ///< may be received in parts, so that both ends copy at the same time
 };
 
 /// The answer of a driver to a packet, or to an operation of `memory`.
@@ -52,10 +53,15 @@ enum class post : std::uint8_t {
 };
 
 enum class event_kind : std::uint8_t {
-  received,  ///< `bytes` = header then payload, readable until `release`; 8-byte aligned
-  landed,    ///< `count` more bytes that `peer` put have arrived in the exposure whose token is
-             ///< `cookie`. The counts of a `put` add up to its size. Only for exposures with
-             ///< access::notified
+  /// `bytes` = header then payload, readable until `release`; 8-byte aligned. `count`: so many bytes
+  /// of the payload follow in `continued`. Only of a packet that was sent `in_parts`
+  received,
+  /// `bytes` = the next bytes of the packet of `peer` that was received last, readable until
+  /// `release`; `count` as in `received`
+  continued,
+  landed,  ///< `count` more bytes that `peer` put have arrived in the exposure whose token is
+           ///< `cookie`. The counts of a `put` add up to its size. Only for exposures with
+           ///< access::notified
   /// what was posted with `cookie` has succeeded: its payload may be reused; that of a `get` or an
   /// `atomic` is filled
   sent,
@@ -90,7 +96,8 @@ struct event {
 /// Names:    a `peer_id` is the index of a process in this process's `processes::table`. Other
 ///           processes have other tables: on the wire a driver names processes by job and rank,
 ///           from the table. Its constructor gets the peer_id of its own process.
-/// Order:    packets arrive whole, once, in the order of `send`, per peer.
+/// Order:    packets arrive whole, once, in the order of `send`, per peer. Between the parts of a
+///           packet, no other packet of the peer arrives.
 /// Threads:  `send`: one thread at a time per peer. `reap` and `release` together: one thread at a
 ///           time per driver. `connect`: one thread at a time per driver, any thread, also one that
 ///           has just reaped. All of these may run at the same time, and together with `arm` and
@@ -122,7 +129,8 @@ class driver {
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;
   /// Writes at most `out.size()` events and returns how many. 0: idle.
   [[nodiscard]] virtual std::size_t reap(std::span<event> out) noexcept = 0;
-  /// Gives back the memory of a `received` event: each exactly once, in the order of the events.
+  /// Gives back the memory of a `received` or `continued` event: each exactly once, in the order of
+  /// the events.
   virtual void release(const event& received) noexcept = 0;
   /// A descriptor to sleep on (see progress::event_source), or -1.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;

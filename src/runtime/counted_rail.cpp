@@ -67,7 +67,9 @@ std::size_t counted_rail::reap(std::span<rails::event> out) noexcept {
   std::uint64_t packets = 0, bytes = 0, sent = 0;
   for (const auto& e : out.first(count)) {
     packets += e.kind == rails::event_kind::received ? 1 : 0;
-    bytes += e.kind == rails::event_kind::received ? e.bytes.size() : 0;
+    const bool of_packet =
+        e.kind == rails::event_kind::received || e.kind == rails::event_kind::continued;
+    bytes += of_packet ? e.bytes.size() : 0;
     bytes += e.kind == rails::event_kind::landed ? e.count : 0;
     if (e.kind == rails::event_kind::sent) sent += take_posted(e.cookie);
     if (e.kind == rails::event_kind::failed) static_cast<void>(take_posted(e.cookie));

@@ -70,6 +70,36 @@ TEST_P(contract, every_size_of_header_and_payload_arrives_whole_and_aligned) {
   }
 }
 
+TEST_P(contract, packets_in_parts_arrive_whole_between_others) {
+  auto w = make_world();
+  const limits l = w.first()->query();
+  constexpr std::size_t header = 16, count = 100;
+  std::mt19937 random(9);
+  std::vector<std::string> sent;
+  for (std::size_t i = 0; i < count; ++i) {
+    // The last lengths are around multiples of what a driver may choose for a part.
+    std::size_t payload = random() % (l.eager_bytes_max + 1);
+    if (i % 2 == 0) payload = std::min(l.eager_bytes_max, (payload | 4095) + i % 3);
+    const auto bytes = pattern(header + payload, static_cast<unsigned>(i));
+    sent.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto all = std::as_bytes(std::span(sent.back()));
+    ASSERT_NE(w.push({.header = all.first(header),
+                      .payload = all.subspan(header),
+                      .cookie = i,
+                      .in_parts = i % 5 != 0}),
+              post::down);
+    const auto whole = [&] {
+      return w.last().received.size() == sent.size() && w.last().following.back() == 0;
+    };
+    if (random() % 4 == 0) {
+      ASSERT_TRUE(w.run_until(whole));
+    }
+  }
+  ASSERT_TRUE(w.run_until(
+      [&] { return w.last().received.size() == count && w.last().following.back() == 0; }));
+  EXPECT_TRUE(w.last().received == sent);
+}
+
 TEST_P(contract, packets_arrive_once_and_in_the_order_of_send) {
   auto w = make_world();
   std::mt19937 random(7);

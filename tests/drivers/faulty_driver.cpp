@@ -243,6 +243,7 @@ void faulty_driver::hold(const event& e) noexcept {
   const bool gone = dead(e.peer) || muted(e.peer);
   switch (e.kind) {
     case event_kind::received:
+    case event_kind::continued:
       loans_.push_back({.what = e, .dropped = gone});
       if (gone) return;
       break;

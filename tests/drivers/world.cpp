@@ -1,6 +1,7 @@
 #include "world.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -22,11 +23,12 @@ std::size_t station::step(std::size_t most) {
       case event_kind::received:
         received.emplace_back(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
         received_from.push_back(e.peer);
-        if (keep) {
-          kept.push_back(e);
-        } else {
-          driver_->release(e);
-        }
+        following.push_back(e.count);
+        keep_or_release(e);
+        break;
+      case event_kind::continued:
+        continue_packet(e);
+        keep_or_release(e);
         break;
       case event_kind::landed:
         landed_bytes += e.count;
@@ -50,6 +52,20 @@ std::size_t station::step(std::size_t most) {
     }
   }
   return count;
+}
+
+void station::keep_or_release(const event& e) {
+  if (keep) kept.push_back(e);
+  else driver_->release(e);
+}
+
+void station::continue_packet(const event& e) {
+  const auto begun = std::find(received_from.rbegin(), received_from.rend(), e.peer);
+  ASSERT_NE(begun, received_from.rend()) << "nothing was begun";
+  const auto which = static_cast<std::size_t>(received_from.rend() - begun) - 1;
+  EXPECT_EQ(following[which], e.bytes.size() + e.count) << "of the bytes that were due";
+  received[which].append(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
+  following[which] = e.count;
 }
 
 void station::release_kept() {

@@ -24,12 +24,13 @@ class station {
 
   /// One `reap` of at most `most` events; returns how many came.
   std::size_t step(std::size_t most = 16);
-  /// Gives back all `received` events that were kept because `keep` was set.
+  /// Gives back all packets that were kept because `keep` was set.
   void release_kept();
 
-  bool keep = false;  ///< `received` events are not released at once
+  bool keep = false;  ///< packets are not released at once
   std::vector<std::string> received;
   std::vector<peer_id> received_from;
+  std::vector<std::uint64_t> following;  ///< bytes of each that are still to come
   std::vector<event> kept;
   std::uint64_t landed_bytes = 0;
   std::vector<std::uint64_t> landed_tokens;
@@ -40,6 +41,9 @@ class station {
   std::vector<peer_id> called;
 
  private:
+  void keep_or_release(const event& e);
+  void continue_packet(const event& e);
+
   std::unique_ptr<driver> driver_;
 };
 

@@ -61,7 +61,12 @@ void hear(std::span<const std::uint8_t> input) {
     const auto peer = static_cast<rails::peer_id>(1 + (input[0] & 1));
     const auto* begin = reinterpret_cast<const std::byte*>(input.data() + 1);
     packets.emplace_back(begin, begin + bytes);
-    rail.events.push_back({.peer = peer, .bytes = packets.back()});
+    const auto packet = std::span<const std::byte>(packets.back());
+    const auto first = (input[0] & 2) != 0 ? std::min<std::size_t>(bytes, 24) : bytes;
+    rail.events.push_back({.peer = peer, .count = bytes - first, .bytes = packet.first(first)});
+    if (first < bytes)
+      rail.events.push_back(
+          {.kind = rails::event_kind::continued, .peer = peer, .bytes = packet.subspan(first)});
     if (input[0] & 2)
       rail.events.push_back({.kind = rails::event_kind::landed,
                              .peer = peer,

@@ -43,7 +43,8 @@ void reap_all(shm::shm_driver& d) {
   for (int round = 0; round < 50; ++round) {
     const std::size_t count = d.reap(events);
     for (std::size_t i = 0; i < count; ++i) {
-      if (events[i].kind != event_kind::received) continue;
+      if (events[i].kind != event_kind::received && events[i].kind != event_kind::continued)
+        continue;
       for (const std::byte b : events[i].bytes) sum += static_cast<unsigned>(b);
       d.release(events[i]);
     }

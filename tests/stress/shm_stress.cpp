@@ -48,8 +48,8 @@ class member {
                  .me = peer_id{rank},
                  .job_name = job,
                  .size = driver_count,
-                 // Small, so that it is full most of the time.
-                 .how = {.ring_bytes = 128 * 1024}}) {
+                 // Small, so that it is full most of the time, but with packets in parts.
+                 .how = {.ring_bytes = 512 * 1024}}) {
     for (auto& zones : zones_) zones.assign(zone_count, {});
   }
 
@@ -105,7 +105,8 @@ class member {
       const std::size_t size = i % 40 == 0 ? random() % filler.size() : random() % 100;
       post_until_taken([&] {
         return driver_.send(peer_id{to}, {.header = std::as_bytes(std::span(&i, 1)),
-                                          .payload = std::span(filler).first(size)});
+                                          .payload = std::span(filler).first(size),
+                                          .in_parts = i % 80 == 0});
       });
       if (i % (packet_count / zone_count) == 0 && i / (packet_count / zone_count) < zone_count) {
         const std::uint32_t n = i / (packet_count / zone_count);
@@ -136,8 +137,14 @@ class member {
       std::uint32_t number = 0;
       std::memcpy(&number, e.bytes.data(), sizeof number);
       in_order_ = in_order_ && number == next_[static_cast<std::size_t>(e.peer)]++;
+      due_[static_cast<std::size_t>(e.peer)] = e.count;
       driver_.release(e);
       ++packets_;
+    } else if (e.kind == event_kind::continued) {
+      auto& due = due_[static_cast<std::size_t>(e.peer)];
+      in_order_ = in_order_ && due == e.bytes.size() + e.count;
+      due = e.count;
+      driver_.release(e);
     } else if (e.kind == event_kind::landed) {
       landed_ += e.count;
     } else if (e.kind == event_kind::sent) {
@@ -185,6 +192,7 @@ class member {
   std::array<std::vector<std::vector<std::byte>>, driver_count> zones_;
   std::array<std::vector<ticket>, driver_count> targets_;  // the others' zones for this one
   std::array<std::uint32_t, driver_count> next_{};
+  std::array<std::uint64_t, driver_count> due_{};  // bytes of a packet in parts
   bool in_order_ = true;
   std::atomic<std::uint32_t> packets_{0}, sent_{0}, posted_{0}, senders_left_{driver_count - 1};
   std::atomic<std::uint64_t> landed_{0};

@@ -29,7 +29,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 7;
+constexpr std::uint32_t layout_version = 8;
 
 using token = std::array<std::byte, 16>;
 
@@ -135,15 +135,29 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 // The kind of a record in the ring, in its first word; the word 0 is no record yet.
 enum class record_kind : std::uint8_t {
   skip = 1,  ///< skip the rest of the ring
-  packet,    ///< header and payload
+  packet,    ///< header and payload; some of it may follow
   put,       ///< a put_prefix, then the bytes
   transfer,  ///< a transfer_notice
   atomic,    ///< an atomic_call
   get,       ///< a get_call
+  more,      ///< what follows of a packet
 };
 
-[[nodiscard]] constexpr std::uint64_t record_word(record_kind kind, std::size_t bytes) noexcept {
-  return static_cast<std::uint64_t>(bytes) << 32 | static_cast<std::uint64_t>(kind);
+/// `following`: bytes of a packet in later records, less than 2^24.
+[[nodiscard]] constexpr std::uint64_t record_word(record_kind kind, std::size_t bytes,
+                                                  std::size_t following = 0) noexcept {
+  return static_cast<std::uint64_t>(bytes) << 32 | static_cast<std::uint64_t>(following) << 8 |
+         static_cast<std::uint64_t>(kind);
+}
+
+struct record_head {
+  record_kind kind;
+  std::size_t bytes, following;
+};
+[[nodiscard]] constexpr record_head read_record_word(std::uint64_t word) noexcept {
+  return {.kind = static_cast<record_kind>(word & 0xff),
+          .bytes = word >> 32,
+          .following = word >> 8 & 0xff'ffff};
 }
 
 struct put_prefix {

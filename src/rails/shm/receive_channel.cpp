@@ -46,26 +46,34 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
   while (count < out.size() && reader_.position() < end && !broken_) {
     const std::uint64_t word = reader_.peek();
     if (word == 0) break;
-    const std::size_t bytes = word >> 32;
-    const auto kind = static_cast<record_kind>(word & 0xff);
-    if ((word & 0xffff'ff00) != 0 || bytes > c_.record_bytes_max ||
-        lines_of(bytes) > reader_.lines_to_end()) {
+    const auto head = read_record_word(word);
+    if (head.bytes + head.following > c_.record_bytes_max ||
+        lines_of(head.bytes) > reader_.lines_to_end()) {
       break_off("a record has no valid size");
       break;
     }
-    if (take_record(kind, bytes, out[count])) ++count;
+    if (take_record(head, out[count])) ++count;
   }
   return count;
 }
 
-bool receive_channel::take_record(record_kind kind, std::size_t bytes, event& e) noexcept {
+bool receive_channel::take_record(const record_head& head, event& e) noexcept {
   const std::span<const std::byte> record(
-      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), bytes);
-  const std::uint64_t lines = lines_of(bytes);
-  switch (kind) {
+      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), head.bytes);
+  const std::uint64_t lines = lines_of(head.bytes);
+  const bool is_more = head.kind == record_kind::more;
+  const bool is_packet = is_more || head.kind == record_kind::packet;
+  if (is_packet ? following_ != (is_more ? head.bytes + head.following : 0) : head.following != 0) {
+    break_off("a packet's parts do not belong together");
+    return false;
+  }
+  switch (head.kind) {
     case record_kind::packet:
-      e = {.kind = event_kind::received,
+    case record_kind::more:
+      following_ = head.following;
+      e = {.kind = is_more ? event_kind::continued : event_kind::received,
            .peer = c_.back->peer(),
+           .count = head.following,
            .bytes = record,
            .driver_word = std::uint64_t{c_.index} << 32 | (lines + carried_lines_)};
       carried_lines_ = 0;

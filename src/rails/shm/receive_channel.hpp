@@ -70,7 +70,7 @@ class receive_channel {
 
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
-  [[nodiscard]] bool take_record(record_kind kind, std::size_t bytes, event& e) noexcept;
+  [[nodiscard]] bool take_record(const record_head& head, event& e) noexcept;
   [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
   void take_atomic(std::span<const std::byte> record) noexcept;
   void take_get(std::span<const std::byte> record) noexcept;
@@ -105,6 +105,7 @@ class receive_channel {
   std::atomic<std::uint32_t> active_{0};
   std::uint32_t held_records_ = 0;   // reported and not released
   std::uint64_t carried_lines_ = 0;  // used up behind a record that is held
+  std::size_t following_ = 0;        // bytes of a packet that are due in `more` records
   context c_;
   bool broken_ = false;
 

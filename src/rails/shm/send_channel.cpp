@@ -72,7 +72,32 @@ bool send_channel::usable() noexcept {
 post send_channel::send(const packet& what) noexcept {
   if (!usable()) [[unlikely]]
     return post::down;
+  if (what.in_parts && what.payload.size() >= parts_bytes_min) return send_in_parts(what);
   return write_record(record_kind::packet, what.header, what.payload);
+}
+
+/// The peer copies each part out while the next one is copied in.
+post send_channel::send_in_parts(const packet& what) noexcept {
+  const auto last = what.payload.size() % part_bytes;
+  const std::uint64_t most = lines_of(what.header.size() + part_bytes);
+  const std::uint64_t all =
+      most + (what.payload.size() / part_bytes - 1) * lines_of(part_bytes) + lines_of(last);
+  // Any of the parts may have to skip the ring's end.
+  if (!reserve(all + most)) [[unlikely]]
+    return post::retry;
+  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
+  auto kind = record_kind::packet;
+  auto header = what.header;
+  for (auto left = what.payload; !left.empty();) {
+    const auto part = left.first(std::min(part_bytes, left.size()));
+    left = left.subspan(part.size());
+    [[maybe_unused]] const bool fits = reserve(lines_of(header.size() + part.size()));
+    HEADWAY_DEBUG_ASSERT(fits);
+    publish(kind, header, part, left.size());
+    kind = record_kind::more;
+    header = {};
+  }
+  return post::done;
 }
 
 bool send_channel::begin() noexcept {
@@ -101,16 +126,22 @@ bool send_channel::reserve(std::uint64_t lines) noexcept {
 
 post send_channel::write_record(record_kind kind, std::span<const std::byte> first,
                                 std::span<const std::byte> second) noexcept {
-  const std::size_t bytes = first.size() + second.size();
-  const std::uint64_t lines = lines_of(bytes);
-  if (!reserve(lines)) [[unlikely]]
+  if (!reserve(lines_of(first.size() + second.size()))) [[unlikely]]
     return post::retry;
+  publish(kind, first, second, 0);
+  return post::done;
+}
+
+/// Room for it is reserved.
+void send_channel::publish(record_kind kind, std::span<const std::byte> first,
+                           std::span<const std::byte> second, std::size_t following) noexcept {
+  const std::size_t bytes = first.size() + second.size();
   std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
   copy_header(at, first);
   copy_payload(at + first.size(), second);
-  ring_.publish(lines, record_word(kind, bytes), record_word(record_kind::skip, 0));
+  ring_.publish(lines_of(bytes), record_word(kind, bytes, following),
+                record_word(record_kind::skip, 0));
   notify();
-  return post::done;
 }
 
 // --- what is written into exposures

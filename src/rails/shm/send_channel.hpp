@@ -114,6 +114,8 @@ class send_channel {
     std::uint64_t begun_ns = 0;  // 0: not timed
     bool places = false;
   };
+  // Of a packet in parts, so long that publishing a part costs little beside copying it.
+  static constexpr std::size_t part_bytes = 16 * 1024, parts_bytes_min = 2 * part_bytes;
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
   static constexpr std::uint32_t placed_pieces = 4;  // at once, for the same reason
@@ -123,6 +125,9 @@ class send_channel {
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
   [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
                                             std::span<const std::byte> second) noexcept;
+  void publish(record_kind kind, std::span<const std::byte> first,
+               std::span<const std::byte> second, std::size_t following) noexcept;
+  [[nodiscard]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::hot]] bool usable() noexcept;
   [[nodiscard]] bool begin() noexcept;
   [[nodiscard]] post start_transfer(const remote_place& to, std::span<const std::byte> from,

@@ -44,7 +44,7 @@ struct config {
 /// the peer has left, or died, before `connect`.
 ///
 /// Shape:    less than a byte for a peer that was never met. For a pair of ranks, allocated on
-///           first use: ring and pieces as in `shape_for`, by the number of processes: 2 MiB each
+///           first use: ring and pieces as in `shape_for`, by the number of processes: 2 and 1 MiB
 ///           for 2, 512 KiB and 1 MiB for 8, 64 KiB and 128 KiB beyond 32.
 /// Threads:  as the contract says. While both ends are awake no call enters the kernel.
 /// Progress: never waits; `close` up to a second for what was posted.

@@ -58,9 +58,7 @@ TEST(refused_rail, of_one_process_is_replaced_and_nothing_is_lost) {
   exchange_messages(w, 1, 300);
 }
 
-// Disabled, because it is not understood: on an overloaded machine, under AddressSanitizer, it hung
-// in 4 of some 100 runs (docs/failures.md).
-TEST(refused_rail, DISABLED_of_a_process_that_was_sent_to_before_is_replaced_and_nothing_is_lost) {
+TEST(refused_rail, of_a_process_that_was_sent_to_before_is_replaced_and_nothing_is_lost) {
   node w;
   ASSERT_TRUE(w.all[1].peers->use(rails::peer_id{0}));
   std::vector<std::byte> bytes(1000, std::byte{7});

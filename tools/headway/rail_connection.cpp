@@ -42,6 +42,9 @@ std::size_t rail_connection::pump(rails::driver& rail) {
         take(e.bytes);
         rail.release(e);
         break;
+      case rails::event_kind::continued:  // no packet is sent in parts here
+        rail.release(e);
+        break;
       case rails::event_kind::landed:
         landed_ += e.count;
         break;

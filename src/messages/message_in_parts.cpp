@@ -1,6 +1,6 @@
-// An eager message whose bytes arrive in parts, while its sender copies the next one. From the first
-// part on it belongs to its receive; without one, it is matched when it is whole: nothing else comes
-// from that process in between, so the order of its messages stays.
+// An eager message whose bytes arrive in parts, while its sender copies the next one. From the
+// first part on it belongs to its receive; without one, it is matched when it is whole: nothing
+// else comes from that process in between, so the order of its messages stays.
 #include <algorithm>
 
 #include "base/copy_between_cores.hpp"

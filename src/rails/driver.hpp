@@ -53,8 +53,8 @@ enum class post : std::uint8_t {
 };
 
 enum class event_kind : std::uint8_t {
-  /// `bytes` = header then payload, readable until `release`; 8-byte aligned. `count`: so many bytes
-  /// of the payload follow in `continued`. Only of a packet that was sent `in_parts`
+  /// `bytes` = header then payload, readable until `release`; 8-byte aligned. `count`: so many
+  /// bytes of the payload follow in `continued`. Only of a packet that was sent `in_parts`
   received,
   /// `bytes` = the next bytes of the packet of `peer` that was received last, readable until
   /// `release`; `count` as in `received`

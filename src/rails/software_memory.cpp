@@ -143,6 +143,7 @@ void software_memory::step(std::size_t events) noexcept {
 
 void software_memory::take(const event& e) noexcept {
   if (e.kind == event_kind::received) return take_packet(e);
+  if (e.kind == event_kind::continued) held_.push_back({.received = e});
   if (e.kind == event_kind::lost) lose(e.peer);
   ready_.push_back(e);
 }

@@ -26,13 +26,13 @@ class way_choice {
     const std::uint32_t number = c.chosen++;
     // The first ones meet cold memory and page faults: each way gets several.
     if (number < trials) return number % 2 == 0 ? way::placing : way::buffers;
-    const auto placing = c.placing.load(std::memory_order_relaxed);
-    const auto buffers = c.buffers.load(std::memory_order_relaxed);
-    const auto [least, most] = std::minmax(placing, buffers);
+    const auto by_placing = c.placing.load(std::memory_order_relaxed);
+    const auto by_buffers = c.buffers.load(std::memory_order_relaxed);
+    const auto [least, most] = std::minmax(by_placing, by_buffers);
     const auto worth = (most - least) * 50 / std::max<std::uint64_t>(least, 1);
     const bool the_slower = number - c.retried >= std::max<std::uint64_t>(retry_period, worth);
     if (the_slower) c.retried = number;
-    return (placing <= buffers) != the_slower ? way::placing : way::buffers;
+    return (by_placing <= by_buffers) != the_slower ? way::placing : way::buffers;
   }
 
   /// The time of a payload that nothing was in front of.

@@ -5,6 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "messages/parts.hpp"
+
 namespace headway::messages {
 namespace {
 
@@ -37,6 +40,8 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->charge = 0;
   message->bytes = announced.bytes;
   message->announced = announced.message;
+  if (keeps_times()) [[unlikely]]
+    message->announced_ns = base::now_ns();
   return message;
 }
 

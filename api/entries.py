@@ -35,6 +35,8 @@ COMM_SIZED = {"collectives", "nonblocking_collectives", "persistent_collectives"
 NEIGHBOR_SIZED = {"neighborhood"}  # arrays have an entry for each neighbour
 DATA_KINDS = {"buffer", "count", "type", "op", "counts", "displacements"}
 SCOPES = {"io": "file", "tools": "tool"}
+# Most of their calls are shorter than a microsecond: see report::function::light.
+LIGHT = {"point_to_point", "partitioned"}
 NUMBER_CHECKS = {"count": ("MPI_ERR_COUNT", "< 0"), "size": ("MPI_ERR_ARG", "< 0"),
                  "length": ("MPI_ERR_ARG", "< 0")}
 
@@ -46,8 +48,8 @@ def implemented(function, calls):
 class _Entry:
     """One C function: collects the lines of its body."""
 
-    def __init__(self, function, suffix, large, calls):
-        self.function, self.suffix, self.large = function, suffix, large
+    def __init__(self, function, suffix, large, calls, index):
+        self.function, self.suffix, self.large, self.index = function, suffix, large, index
         self.known = implemented(function, calls)
         self.form = calls.get(function.implementation())
         self.parameters = function.parameters
@@ -267,9 +269,18 @@ class _Entry:
         inner = ", ".join(p.name for p in self.parameters if p.name != "...")
         self.put(f"return calls::{self.function.implementation()}({inner});")
 
+    def record(self):
+        """Where calls are recorded, the call calls itself, so that it costs nothing elsewhere."""
+        inner = ", ".join(p.name for p in self.parameters)
+        self.put("if (!runs_plain()) [[unlikely]] {")
+        self.put("  if (!running()) return refuse_state(site);")
+        self.put("  const recorded_call call(site.recorded, __builtin_return_address(0));")
+        self.put(f"  if (call) return PMPI_{self.function.name}{self.suffix}({inner});")
+        self.put("}")
+
     def checked(self):
         if not self.function.anytime:
-            self.refuse("!running()", "refuse_state(site)")
+            self.record()
         first = [p for p in self.parameters if p is self.owner]
         for p in first + [p for p in self.parameters if p is not self.owner]:
             if not (p.kind in DATA_KINDS and self.significant(p)):
@@ -317,11 +328,12 @@ class _Entry:
         names = "".join(f'"{p.name}", ' for p in self.parameters) + "nullptr"
         name = f"MPI_{f.name}{self.suffix}"
         scope = SCOPES.get(f.chapter, "common")
+        light = str(f.chapter in LIGHT).lower()
         head = [f"{f.prototype('P', self.suffix, self.large)} {{"]
         if any("site" in line for line in self.lines):
             head += [f"  static constexpr const char* names[] = {{{names}}};",
                      f'  static constexpr call_site site{{"{name}", names, '
-                     f"handler_scope::{scope}}};"]
+                     f'handler_scope::{scope}, {{"{name}", {self.index}, {light}}}}};']
         return "\n".join(head + self.lines + ["}", f"HEADWAY_PROFILED({name})", ""])
 
 
@@ -342,12 +354,14 @@ extern "C" {{
 """
 
 
-def write_entries(chapter, functions, calls, headers):
-    """One source file; `calls` are the names that exist, with their form, declared in `headers`."""
+def write_entries(chapter, functions, calls, headers, indices):
+    """One source file; `calls` are the names that exist, with their form, declared in `headers`;
+    `indices` the number of each C function."""
     parts = []
     for function in functions:
         for suffix, large in function.forms():
-            parts.append(_Entry(function, suffix, large, calls).text())
+            index = indices[function.name + suffix]
+            parts.append(_Entry(function, suffix, large, calls, index).text())
     includes = "".join(f'#include "mpi/{header}"\n' for header in headers)
     head = HEAD.format(chapter=textwrap.shorten(chapter, 60), includes=includes)
     return head + "\n".join(parts) + '\n}  // extern "C"\n'

@@ -130,8 +130,10 @@ def outputs(calls_folder):
         "generated/mpi/abi_values.inc": abi_values(constants),
         "generated/mpi/abi_names.txt": "\n".join(all_names(functions)) + "\n",
     }
+    forms = [f.name + suffix for f in functions for suffix, _ in f.forms()]
+    indices = {name: index for index, name in enumerate(forms)}
     for chapter, members in chapters(functions).items():
-        text = entries.write_entries(chapter, members, calls, headers)
+        text = entries.write_entries(chapter, members, calls, headers, indices)
         made[f"generated/mpi/entries_{chapter}.cpp"] = text
     return made | fortran_outputs(calls_folder, constants)
 

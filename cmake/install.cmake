@@ -110,6 +110,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/installed/modulefiles
 
 # `headway bench` runs these Python files, and compiles these C sources with each library's mpicc.
 set(shared ${CMAKE_INSTALL_DATADIR}/headway)
+install(PROGRAMS tools/report/report DESTINATION ${shared}/report)  # `headway report`
 install(PROGRAMS bench/experiment DESTINATION ${shared}/bench)
 install(DIRECTORY bench DESTINATION ${shared}
         FILES_MATCHING PATTERN "*.py" PATTERN "*.c" PATTERN "*.h" PATTERN __pycache__ EXCLUDE)

@@ -143,6 +143,8 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
 
 void exchange_parts::receive_unexpected(request& r, unexpected_message& message) noexcept {
   if (message.is_rts) {
+    if (r.times) [[unlikely]]
+      r.times->announced_ns = message.announced_ns;
     accept(*message.from, r,
            {.match = {.source = static_cast<std::uint32_t>(message.source), .tag = message.tag},
             .bytes = message.bytes,

@@ -86,6 +86,10 @@ std::vector<std::string_view> exchange::strategy_names() {
   return names;
 }
 
+void exchange::keep_times() noexcept {
+  detail::times_kept.store(true, std::memory_order_relaxed);  // as in `keeps_times`
+}
+
 exchange::waiting_counts exchange::count_waiting(context& where) noexcept {
   const base::lock_guard guard(where.lock);
   return where.waiting.count();

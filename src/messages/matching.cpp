@@ -4,7 +4,9 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/copy_between_cores.hpp"
+#include "messages/parts.hpp"
 
 namespace headway::messages {
 namespace {
@@ -44,6 +46,8 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->charge = 0;
   message->bytes = announced.bytes;
   message->announced = announced.message;
+  if (keeps_times()) [[unlikely]]
+    message->announced_ns = base::now_ns();
   return message;
 }
 

@@ -32,11 +32,12 @@ struct unexpected_message : base::list_hook<>,
   int source = 0;
   int tag = 0;
   bool is_rts = false;
-  bool given_up = false;         // sent instead of a message whose sender failed
-  bool is_notice = false;        // wire_kind::given_up, before its context was open
-  packets::announced announced;  // of a request to send
-  std::size_t bytes = 0;         // length of the message
-  std::uint32_t charge = 0;      // the credits that it occupies
+  bool given_up = false;           // sent instead of a message whose sender failed
+  bool is_notice = false;          // wire_kind::given_up, before its context was open
+  packets::announced announced;    // of a request to send
+  std::uint64_t announced_ns = 0;  // when the request to send came; 0: times are not kept
+  std::size_t bytes = 0;           // length of the message
+  std::uint32_t charge = 0;        // the credits that it occupies
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 

@@ -43,6 +43,8 @@ inline constexpr int farewell_tag = 0x20000000;
 inline constexpr int window_request_tag = 0x20000001;
 inline constexpr int window_post_tag = 0x20000002;
 inline constexpr int window_complete_tag = 0x20000003;
+/// What a rank has recorded of its calls (HEADWAY_REPORT): its length, then the bytes.
+inline constexpr int report_tag = 0x20000004;
 /// What a target answers, and the bytes of large puts: under tags that their origin has chosen.
 inline constexpr tag_range window_answer_tags{0x21000000, 0x2fffffff};
 inline constexpr tag_range window_data_tags{0x30000000, 0x3effffff};
@@ -58,7 +60,7 @@ inline constexpr tag_range partition_setup_tags{INT32_MIN, INT32_MIN + program_t
 inline constexpr tag_range partition_tags{partition_setup_tags.last + 1, -2};
 
 static_assert(operation_tags.last < farewell_tag && farewell_tag < window_request_tag &&
-              window_complete_tag < window_answer_tags.first &&
+              window_complete_tag < report_tag && report_tag < window_answer_tags.first &&
               window_answer_tags.last < window_data_tags.first &&
               window_data_tags.last < agreement_tags.first &&
               agreement_tags.last < group_agreement_tags.first);

@@ -17,6 +17,15 @@ constexpr const char* no_memory_to_keep =
     "no memory to keep a message that no receive waits for "
     "(HEADWAY_EAGER_MEMORY bounds what such messages take)";
 
+namespace detail {
+inline constinit std::atomic<bool> times_kept{false};
+}  // namespace detail
+
+/// Whether `exchange::keep_times` was called. Relaxed: carries nothing else.
+[[nodiscard]] inline bool keeps_times() noexcept {
+  return detail::times_kept.load(std::memory_order_relaxed);
+}
+
 /// The implementation of `exchange`: arriving packets (arrivals.cpp), large messages
 /// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.

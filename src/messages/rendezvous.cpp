@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "messages/events.hpp"
 #include "messages/parts.hpp"
 #include "progress/core/meter.hpp"
@@ -27,6 +28,8 @@ void exchange_parts::write_rts(request& r, const packets::announced& as) noexcep
                               .tag = r.tag_},
                     .bytes = r.room(),
                     .message = as});
+  if (r.times) [[unlikely]]
+    r.times->number = as.number;
 }
 
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
@@ -55,6 +58,10 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
   r.left = fits;
   r.how = r.where_->how.load(std::memory_order_relaxed);
   r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
+  if (r.times) [[unlikely]] {
+    r.times->matched_ns = base::now_ns();
+    r.times->number = announced.message.number;
+  }
   begin_receive(r);
   peers.rendezvous().fetch(from, announced.message, r);
 }

@@ -31,6 +31,15 @@ struct arrival {
   outcome how = outcome::ok;
 };
 
+/// What is noted of a message for those who record calls; see `request::times`.
+struct request_times {
+  /// When the rts of a message that is received was kept, because no receive was posted. 0: one
+  /// was, or the message had no rts.
+  std::uint64_t announced_ns;
+  std::uint64_t matched_ns;  ///< when the rts met its receive; 0: the message had none
+  std::uint32_t number;      ///< the sender's number of a message that has an rts; else 0
+};
+
 /// A send or receive under way, in memory of the caller, which must not move or free it before it
 /// is complete.
 /// Threads:  started by one thread, completed by any; `arrived` may be read after `test()`.
@@ -48,6 +57,8 @@ class request : public progress::completion, private match_hook<>, private packe
   /// it. A blocking call, whose thread waits and polls, sets it to false and saves two atomic
   /// additions.
   bool background = true;
+  /// Is filled in until the request is complete; null: nothing is noted.
+  request_times* times = nullptr;
 
   /// After a use with scattered memory, before one with a block.
   void forget_scattered() noexcept { scattered = nullptr; }

@@ -285,6 +285,10 @@ std::vector<rail_entry> instance::rails() const {
   return all;
 }
 
+std::string instance::rail_to(processes::peer_id process) const {
+  return name_of_rail_to(*parts_->peers, process);
+}
+
 launch::job& instance::job() noexcept { return *parts_->job; }
 const topology::machine& instance::machine() const noexcept { return *parts_->machine; }
 progress::engine& instance::progress() noexcept { return *parts_->progress; }

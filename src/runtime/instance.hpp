@@ -64,6 +64,10 @@ class instance {
   /// For `headway info`: makes peers of all processes of the job, to count them.
   [[nodiscard]] std::vector<rail_entry> rails() const;
 
+  /// What carries the packets to a process: the name of a rail, or "several rails"; empty: it was
+  /// never used, or is not reached.
+  [[nodiscard]] std::string rail_to(processes::peer_id process) const;
+
   [[nodiscard]] launch::job& job() noexcept;
   [[nodiscard]] const topology::machine& machine() const noexcept;
   [[nodiscard]] progress::engine& progress() noexcept;

@@ -1,5 +1,6 @@
 #include "runtime/rail_statistics.hpp"
 
+#include "packets/peer_state.hpp"
 #include "packets/peers.hpp"
 #include "runtime/counted_rail.hpp"
 
@@ -48,6 +49,16 @@ void add_rail_rows(void* peers, const std::vector<progress::meter::report>& thre
   row.add("bytes_moved", all.bytes_in + all.bytes_out);
   row.add("bytes_overlap", all.bytes_overlap);
   row.add("waited_ns", waited_ns);
+}
+
+std::string name_of_rail_to(const packets::peers& peers, processes::peer_id process) {
+  // Every peer that is found is the base of one.
+  const auto* found = static_cast<const packets::peer_state*>(peers.find(process));
+  if (!found || !found->reached()) return {};
+  if (found->bundle()) return "several rails";
+  for (std::size_t i = 0; i < peers.rail_count(); ++i)
+    if (!found->sent_over_another(i)) return peers.rail_at(i).query().name;
+  return {};
 }
 
 }  // namespace headway::runtime

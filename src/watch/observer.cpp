@@ -106,7 +106,9 @@ void observer::finish() noexcept {
   if (!parts_ || !std::exchange(parts_->shows, false)) return;
   parts_->end();
   parts_->show();
-  if (parts_->chosen.statistics != statistics_mode::table) return;
+  const bool alone = parts_->what.size == 0;  // in no job that has a summary
+  const auto mode = parts_->chosen.statistics;
+  if (mode != statistics_mode::table && !(mode == statistics_mode::job && alone)) return;
   const auto text = statistics_text(parts_->image);
   // By one call, so that the tables of several ranks do not mix.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;

@@ -11,6 +11,7 @@ enum class statistics_mode : std::uint8_t {
   off,    ///< little is counted, nothing shown
   table,  ///< shown by `headway top`, and as a table on standard error at the end
   top,    ///< shown by `headway top` only
+  job,    ///< shown by `headway top`, and by MPI programs as one summary of the job at the end
 };
 
 /// The settings of statistics and timelines. The defaults are those of the environment variables.

@@ -10,9 +10,11 @@ base::number_tunable stats{
     "",
     0,
     0,
-    2,
+    3,
     "what each process counts and times: 0 little, and shows nothing; 1 more, shown by `headway "
-    "top` and in a table at the end; 2 the same without the table"};
+    "top` and in a table of each process at the end; 2 the same without the tables; 3 with one "
+    "summary of the "
+    "job instead, and time by function of MPI"};
 
 base::text_tunable trace_path{
     "HEADWAY_TRACE", "", "a file",

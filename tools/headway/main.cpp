@@ -11,6 +11,7 @@
 #include "base/spelling.hpp"
 #include "tools/headway/bench.hpp"
 #include "tools/headway/info.hpp"
+#include "tools/headway/report.hpp"
 #include "tools/headway/sample.hpp"
 #include "tools/headway/top.hpp"
 
@@ -70,6 +71,14 @@ void add_bench(CLI::App& app, int& status) {
   command->callback([command, &status] { status = bench(command->remaining()); });
 }
 
+void add_report(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand(
+      "report", "Shows or compares the pages that HEADWAY_REPORT=FILE writes: --text FILE, A B");
+  command->prefix_command();
+  command->set_help_flag();  // as of `bench`
+  command->callback([command, &status] { status = report(command->remaining()); });
+}
+
 /// False, after one line on standard error: the first word should be a command and is none.
 bool check_command(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names;
@@ -95,6 +104,7 @@ int main(int argc, char** argv) {
   headway::tool::add_sample(app, status);
   headway::tool::add_top(app, status);
   headway::tool::add_bench(app, status);
+  headway::tool::add_report(app, status);
   if (!headway::tool::check_command(app, argc, argv)) return 2;
   CLI11_PARSE(app, argc, argv);
   return status;

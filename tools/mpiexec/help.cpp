@@ -15,6 +15,7 @@ For the whole job:
   --genv NAME=VALUE, -x NAME=VALUE   environment variable for all programs
   -x NAME               passes a variable on to other machines; here all are passed on
   --timeout SECONDS     end the job after this time, with exit code 124
+  --report FILE         a page about where the time of communication went (HEADWAY_REPORT)
   --keep-going          when a rank dies, let the others run on
   --configfile FILE     options and programs out of a file, a line for each ':'
   -v, --verbose         say what is started, and by which launcher

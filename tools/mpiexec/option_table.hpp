@@ -24,6 +24,7 @@ enum class option_id : std::uint8_t {
   error_pattern,
   input,
   timeout,
+  report,
   keep_going,
   verbose,
   debugger,

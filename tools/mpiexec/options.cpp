@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <string_view>
 
 #include "tools/mpiexec/config_file.hpp"
@@ -145,6 +146,8 @@ class parser {
         return take_config_file();
       case option_id::timeout:
         return take_timeout();
+      case option_id::report:
+        return take_report();
       case option_id::ranks_per_host:
         return take_number(made_.ranks_per_host, "ranks");
       case option_id::hosts:
@@ -226,6 +229,13 @@ class parser {
     } else {
       return wrong(fmt::format("{} {}: not NAME=VALUE", name_, text));
     }
+    return {};
+  }
+
+  base::result<> take_report() {
+    std::string file;
+    if (auto done = take_text(file, "a file"); !done) return done;
+    made_.environment.emplace_back("HEADWAY_REPORT", std::filesystem::absolute(file).string());
     return {};
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "mpi/abi/integers.hpp"
+#include "mpi/abi/recorded_call.hpp"
 #include "mpi/collectives/operation.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/communicators/group.hpp"
@@ -35,6 +36,7 @@ struct call_site {
   const char* name;
   const char* const* arguments;
   handler_scope scope;
+  report::function recorded;
 };
 
 /// Calls the error handler of `where` for a call that failed. Returns the call's return value.

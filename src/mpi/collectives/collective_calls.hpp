@@ -25,6 +25,8 @@
 /// Those that, when blocking, may need no schedule have
 ///   std::optional<int> run_in_slots(communicator& comm) const;   an MPI error code; nothing: a
 ///       schedule is needed
+/// Those of whose blocking form a report says which ranks waited for which have
+///   static constexpr report::dependence waits;
 /// The entry points have checked handles, counts and roots; buffers may be MPI_IN_PLACE wherever
 /// the program passes it.
 namespace headway::mpi::calls {
@@ -32,6 +34,7 @@ namespace headway::mpi::calls {
 using collectives::call_key;
 
 struct barrier {
+  static constexpr auto waits = report::dependence::on_all;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
   [[nodiscard]] std::optional<call_key> key() const noexcept;
@@ -39,6 +42,7 @@ struct barrier {
 };
 
 struct bcast {
+  static constexpr auto waits = report::dependence::on_root;
   void* buffer;
   MPI_Count count;
   datatype& type;
@@ -49,6 +53,7 @@ struct bcast {
 };
 
 struct reduce {
+  static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -61,6 +66,7 @@ struct reduce {
 };
 
 struct allreduce {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -93,6 +99,7 @@ struct exscan {
 };
 
 struct reduce_scatter {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
   integers counts;
@@ -103,6 +110,7 @@ struct reduce_scatter {
 };
 
 struct reduce_scatter_block {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -113,6 +121,7 @@ struct reduce_scatter_block {
 };
 
 struct gather {
+  static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -125,6 +134,7 @@ struct gather {
 };
 
 struct gatherv {
+  static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -138,6 +148,7 @@ struct gatherv {
 };
 
 struct scatter {
+  static constexpr auto waits = report::dependence::on_root;
   const void* send;
   MPI_Count count;
   datatype& type;
@@ -150,6 +161,7 @@ struct scatter {
 };
 
 struct scatterv {
+  static constexpr auto waits = report::dependence::on_root;
   const void* send;
   integers counts;
   integers places;
@@ -163,6 +175,7 @@ struct scatterv {
 };
 
 struct allgather {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -174,6 +187,7 @@ struct allgather {
 };
 
 struct allgatherv {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -186,6 +200,7 @@ struct allgatherv {
 };
 
 struct alltoall {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -197,6 +212,7 @@ struct alltoall {
 };
 
 struct alltoallv {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;
   integers send_places;
@@ -210,6 +226,7 @@ struct alltoallv {
 };
 
 struct alltoallw {
+  static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;
   integers send_places;

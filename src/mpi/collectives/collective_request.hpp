@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collectives/recent_schedules.hpp"
+#include "mpi/collectives/recorded_collective.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/objects/pool.hpp"
 #include "mpi/point_to_point/request.hpp"
@@ -68,6 +69,7 @@ template <class Arguments>
 }
 template <class Arguments>
 [[nodiscard]] int run_collective(communicator& comm, const Arguments& a) {
+  const recorded_collective recorded(comm, a);
   comm.count_blocking_collective();
   if constexpr (requires { a.run_in_slots(comm); })
     if (const auto code = a.run_in_slots(comm)) return *code;

@@ -20,6 +20,10 @@
 #include "mpi/objects/object.hpp"
 #include "mpi/partitioned/tag_ranges.hpp"
 
+namespace headway::report {
+class collective_log;
+}  // namespace headway::report
+
 namespace headway::mpi {
 
 class process_topology;
@@ -133,7 +137,8 @@ class communicator final : public object {
     return messages::agreement_tags.of(agreements_.fetch_add(1, std::memory_order_relaxed));
   }
 
-  tag_ranges partition_tags;  ///< of this process's partitioned sends
+  tag_ranges partition_tags;                ///< of this process's partitioned sends
+  report::collective_log* calls = nullptr;  ///< of recorded collective operations; null: none yet
   std::string name;
   errhandler_ref handler;
   attribute_set attributes;

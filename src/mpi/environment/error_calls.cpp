@@ -35,7 +35,7 @@ int get(T& which, errhandler*& handler) {
 
 int call(const char* name, const object& where, int code) {
   const char* const no_arguments[] = {nullptr};
-  const call_site site{name, no_arguments, handler_scope::common};
+  const call_site site{name, no_arguments, handler_scope::common, {name, 0, false}};
   last_failure() = {};  // the program's code may equal that of an earlier failure
   (void)raise(site, &where, code);
   return MPI_SUCCESS;

@@ -20,6 +20,7 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/environment/failure.hpp"
+#include "mpi/environment/job_report.hpp"
 #include "mpi/tools/interface.hpp"
 #include "runtime/shared_instance.hpp"
 
@@ -74,6 +75,7 @@ void flush_output() noexcept {
 }  // namespace
 
 void end_job(int exit_code, const std::string& why) noexcept {
+  report_early_end(why);
   flush_output();  // before the abort is reported to the launcher, which then kills this process
   if (the_library.runtime != nullptr) {
     // Headway's launcher prints the reason, and so does `abort` without a launcher; others do not.
@@ -110,7 +112,8 @@ void in_child() noexcept {
   the_library.messages = nullptr;
   the_library.progress = nullptr;
   the_library.sessions = 0;
-  the_library.up.store(false, std::memory_order_relaxed);  // a child has one thread
+  // A child has one thread.
+  the_library.calls.store(library::call_mode::refused, std::memory_order_relaxed);
   the_library.world_is.store(library::phase::over, std::memory_order_relaxed);
 }
 
@@ -131,8 +134,11 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   the_library.messages = &the_library.runtime->messages();
   the_library.progress = &the_library.runtime->progress();
   tools::begin_counting(**started);
-  the_library.checks.store(settings::from_environment().check_arguments,
+  auto chosen = settings::from_environment();
+  chosen.report.summary = runtime::own_settings().watch.statistics == watch::statistics_mode::job;
+  the_library.checks.store(chosen.check_arguments,
                            std::memory_order_relaxed);  // as in `checks_arguments`
+  begin_report(chosen.report);
   the_library.collectives = runtime::own_settings().collectives;
   define_datatypes();
   define_operations();
@@ -152,6 +158,7 @@ void end_world() {
 }
 
 int stop_runtime() HEADWAY_REQUIRES(lifetime) {
+  finish_report();
   end_world();
   delete std::exchange(the_library.job, nullptr);
   tools::end_counting();
@@ -173,9 +180,13 @@ void stop_at_exit() {
   }
 }
 
-// Release: a thread that sees `up` sees the library's parts, even if the program does not order its
-// calls.
-void set_up(bool up) { the_library.up.store(up, std::memory_order_release); }
+// Release: a thread that sees that calls are allowed sees the library's parts, even if the program
+// does not order its calls.
+void set_up(bool up) {
+  using enum library::call_mode;
+  const auto allowed = records_calls() ? recorded : plain;
+  the_library.calls.store(up ? allowed : refused, std::memory_order_release);
+}
 
 }  // namespace
 
@@ -193,7 +204,7 @@ int open_world(int thread_level) {
   the_library.main_thread = pthread_self();
   fill_info_env();
   set_up(true);
-  the_library.world_is.store(library::phase::running, std::memory_order_release);  // as `up`
+  the_library.world_is.store(library::phase::running, std::memory_order_release);  // as in set_up
   return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "collectives/settings.hpp"
 #include "messages/exchange.hpp"
 #include "progress/core/engine.hpp"
+#include "report/settings.hpp"
 #include "runtime/instance.hpp"
 
 namespace headway::mpi {
@@ -18,6 +19,7 @@ class communicator;
 /// The settings of this module; those of the modules below are in runtime/settings.hpp.
 struct settings {
   bool check_arguments = true;  ///< HEADWAY_CHECKS
+  report::settings report = {};
 
   [[nodiscard]] static settings from_environment();
 };
@@ -27,8 +29,10 @@ struct settings {
 /// Threads:  written by start and end, during which the program makes no other call; read by all.
 struct library {
   enum class phase : std::uint8_t { before, running, over };
+  /// What an entry point does with a call: allowed after MPI_Init or while a session is open.
+  enum class call_mode : std::uint8_t { refused, plain, recorded };
 
-  std::atomic<bool> up{false};  ///< calls are allowed: after MPI_Init, or while a session is open
+  std::atomic<call_mode> calls{call_mode::refused};
   std::atomic<phase> world_is{phase::before};  ///< MPI_Init and MPI_Finalize
   std::atomic<bool> checks{true};
   int sessions = 0;  ///< open sessions
@@ -49,7 +53,16 @@ extern library the_library;
 /// Whether calls are allowed. Relaxed: the program orders its calls after MPI_Init or
 /// MPI_Session_init.
 [[nodiscard]] inline bool running() noexcept {
-  return the_library.up.load(std::memory_order_relaxed);
+  return the_library.calls.load(std::memory_order_relaxed) != library::call_mode::refused;
+}
+/// Whether calls are allowed and not recorded: what an entry point asks first. Relaxed: as
+/// `running`.
+[[nodiscard]] inline bool runs_plain() noexcept {
+  return the_library.calls.load(std::memory_order_relaxed) == library::call_mode::plain;
+}
+/// Whether calls are recorded (HEADWAY_REPORT). Relaxed: as `running`.
+[[nodiscard]] inline bool recording() noexcept {
+  return the_library.calls.load(std::memory_order_relaxed) == library::call_mode::recorded;
 }
 [[nodiscard]] inline bool checks_on() noexcept {
   return the_library.checks.load(std::memory_order_relaxed);  // a setting, carries no data

@@ -11,6 +11,8 @@ base::choice_tunable checks(
 
 }  // namespace
 
-settings settings::from_environment() { return {.check_arguments = checks.index() == 1}; }
+settings settings::from_environment() {
+  return {.check_arguments = checks.index() == 1, .report = report::settings::from_environment()};
+}
 
 }  // namespace headway::mpi

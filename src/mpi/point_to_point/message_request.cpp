@@ -56,11 +56,14 @@ messages::send_mode wire_mode(message_mode mode) noexcept {
   }
 }
 
+std::size_t bytes_of(const message_call& call) noexcept {
+  return static_cast<std::size_t>(call.type->layout().size() * call.count);
+}
+
 /// The memory of data that is one block.
 std::span<std::byte> block_of(const message_call& call) noexcept {
   const auto& layout = call.type->layout();
-  return {static_cast<std::byte*>(call.buffer) + layout.true_lb(),
-          static_cast<std::size_t>(layout.size() * call.count)};
+  return {static_cast<std::byte*>(call.buffer) + layout.true_lb(), bytes_of(call)};
 }
 
 bool is_one_block(const message_call& call) noexcept {
@@ -74,17 +77,35 @@ scattered_data scattered_in(const message_call& call) {
 }
 
 int end_send(const message_call& call, messages::request& wire) {
-  if (!wire.test()) engine().wait(wire);
+  if (wire.times) [[unlikely]]
+    finish_recorded_send({.comm = *call.comm, .peer = call.peer, .wire = wire}, wire);
+  else if (!wire.test()) engine().wait(wire);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, false);
 }
 
 int end_receive(const message_call& call, messages::request& wire, MPI_Status* status) {
-  if (!wire.test()) engine().wait(wire);
+  if (wire.times) [[unlikely]]
+    finish_recorded_receive(wire, *call.comm, is_brief(bytes_of(call)));
+  else if (!wire.test()) engine().wait(wire);
   if (status != MPI_STATUS_IGNORE) set_status(*status, wire.arrived);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, true);
 }
+
+/// The request of a blocking call.
+struct blocking_request : messages::request {
+  blocking_request() noexcept {
+    background = false;
+    if (recording()) [[unlikely]] {
+      noted_ = {};
+      times = &noted_;
+    }
+  }
+
+ private:
+  messages::request_times noted_;
+};
 
 }  // namespace
 
@@ -119,8 +140,7 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
 
 [[gnu::noinline]] static int run_scattered(const message_call& call) {
   scattered_data data = scattered_in(call);
-  messages::request wire;
-  wire.background = false;
+  blocking_request wire;
   exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
   return end_send(call, wire);
 }
@@ -129,8 +149,7 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
                                                messages::unexpected_message* unexpected,
                                                MPI_Status* status) {
   scattered_data memory = scattered_in(call);
-  messages::request wire;
-  wire.background = false;
+  blocking_request wire;
   auto& context = call.comm->messages();
   if (unexpected) exchange().receive_unexpected(context, wire, unexpected, memory);
   else exchange().receive(context, wire, memory, call.peer, wire_tag(call.tag));
@@ -143,8 +162,7 @@ int run_message(const message_call& call) {
     return send_buffered(call.type->layout(), call);
   if (!is_one_block(call)) [[unlikely]]
     return run_scattered(call);
-  messages::request wire;
-  wire.background = false;
+  blocking_request wire;
   exchange().send(call.comm->messages(), wire, block_of(call), call.peer, call.tag,
                   wire_mode(call.mode));
   return end_send(call, wire);
@@ -177,8 +195,7 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
   }
   if (!is_one_block(call)) [[unlikely]]
     return receive_scattered(call, nullptr, status);
-  messages::request wire;
-  wire.background = false;
+  blocking_request wire;
   exchange().receive(call.comm->messages(), wire, block_of(call), call.peer, wire_tag(call.tag));
   return end_receive(call, wire, status);
 }
@@ -186,8 +203,7 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
 int receive_unexpected_and_wait(const message_call& call, messages::unexpected_message* unexpected,
                                 MPI_Status* status) {
   if (!is_one_block(call)) return receive_scattered(call, unexpected, status);
-  messages::request wire;
-  wire.background = false;
+  blocking_request wire;
   exchange().receive_unexpected(call.comm->messages(), wire, unexpected, block_of(call));
   return end_receive(call, wire, status);
 }
@@ -256,6 +272,8 @@ int message_request::start() {
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
+  if (recording()) [[unlikely]]
+    begin_recording();
   run();
   return MPI_SUCCESS;
 }
@@ -292,6 +310,8 @@ int message_request::begin_unexpected(const message_call& call,
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
+  if (recording()) [[unlikely]]
+    begin_recording();
   auto& exchange = mpi::exchange();
   if (plain_) {
     exchange.receive_unexpected(comm->messages(), wire_, unexpected, std::span(data_, bytes_));
@@ -310,6 +330,8 @@ int message_request::finish(MPI_Status& status) {
     }
     return MPI_SUCCESS;
   }
+  if (wire_.times) [[unlikely]]
+    file();
   if (mode_ == message_mode::receive) {
     set_status(status, wire_.arrived);
   } else {
@@ -318,6 +340,33 @@ int message_request::finish(MPI_Status& status) {
   if (wire_.arrived.how == messages::outcome::ok) [[likely]]
     return MPI_SUCCESS;
   return code_of(wire_.arrived, *comm, mode_ == message_mode::receive);
+}
+
+void message_request::begin_recording() noexcept {
+  if (!record_) record_ = std::make_unique<operation_record>();
+  begin_record(*record_, wire_, bytes());
+  auto& thread = report::own_record();
+  if (mode_ != message_mode::receive && thread.inside)
+    thread.note_sent(job_rank(*comm, peer_), bytes());
+}
+
+/// The operation is complete, and its status is asked for: perhaps not for the first time.
+void message_request::file() noexcept {
+  if (!record_->by) return;
+  const bool receives = mode_ == message_mode::receive;
+  if (receives) note_received({.comm = *comm, .peer = peer_, .wire = wire_});
+  file_record(*record_, receives);
+}
+
+bool message_request::waits_briefly() const noexcept {
+  return mode_ == message_mode::receive && is_brief(bytes());
+}
+
+void message_request::note_wait(const report::wait_span& waited) noexcept {
+  if (!wire_.times) return;
+  const recorded_message ended{.comm = *comm, .peer = peer_, .wire = wire_};
+  if (mode_ == message_mode::receive) note_receive_wait(ended, waited);
+  else mpi::note_send_wait(ended, record_->started_ns, waited);
 }
 
 int message_request::cancel() {

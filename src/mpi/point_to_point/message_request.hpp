@@ -14,6 +14,7 @@
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/objects/pool.hpp"
+#include "mpi/point_to_point/recorded_messages.hpp"
 #include "mpi/point_to_point/request.hpp"
 #include "mpi/point_to_point/scattered_data.hpp"
 
@@ -52,6 +53,9 @@ class message_request final : public request {
   int finish(MPI_Status& status) override;
   int cancel() override;
 
+  [[nodiscard]] bool waits_briefly() const noexcept override;
+  void note_wait(const report::wait_span& waited) noexcept override;
+
   /// Receives a message that a matched probe took.
   [[nodiscard]] int begin_unexpected(const message_call& call,
                                      messages::unexpected_message* unexpected);
@@ -66,6 +70,9 @@ class message_request final : public request {
 
   void run() noexcept;
   void run_scattered() noexcept;
+  [[gnu::cold]] void begin_recording() noexcept;
+  [[gnu::cold]] void file() noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept { return plain_ ? bytes_ : scattered_->bytes(); }
 
   messages::request wire_;
   std::atomic<const communicator*> used_{nullptr};  // a copy of `comm` for other threads
@@ -80,6 +87,7 @@ class message_request final : public request {
   bool plain_ = true;             // the data is [data_, bytes_); otherwise one of the following
   datatypes::layout_ptr layout_;  // of a buffered send
   std::optional<scattered_data> scattered_;
+  std::unique_ptr<operation_record> record_;  // since the first recorded use
 };
 
 /// The forms of a send: blocking, non-blocking, persistent (not started); the last two also of a

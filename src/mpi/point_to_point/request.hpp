@@ -5,6 +5,7 @@
 #include "messages/exchange.hpp"
 #include "mpi/objects/object.hpp"
 #include "progress/completion/completion.hpp"
+#include "report/recorder.hpp"
 
 namespace headway::mpi {
 
@@ -40,6 +41,11 @@ class request : public object {
   virtual int leave() { return MPI_SUCCESS; }
   /// Frees the request, which is complete or inactive.
   virtual void release() noexcept = 0;
+
+  /// A recorded call is about to wait: is the wait `brief` (recorded_messages.hpp)?
+  [[nodiscard]] virtual bool waits_briefly() const noexcept { return false; }
+  /// A recorded call has waited for this.
+  virtual void note_wait(const report::wait_span&) noexcept {}
 
   progress::completion* pending = nullptr;  ///< what to wait for; null: nothing
   communicator* comm = nullptr;             ///< its error handler is called

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/status.hpp"
@@ -114,7 +115,14 @@ std::optional<int> wait_for_one(std::span<const MPI_Request> requests) {
     const request* r = at(requests[i]);
     watched[i] = is_waited_for(r) ? r->pending : nullptr;
   }
-  return static_cast<int>(engine().wait_any(watched.first(requests.size())));
+  const auto began_ns = recording() ? base::now_ns() : 0;
+  const auto found = engine().wait_any(watched.first(requests.size()));
+  if (began_ns != 0) [[unlikely]] {
+    const report::wait_span span{.began_ns = began_ns, .ended_ns = base::now_ns()};
+    report::own_record().note_wait(span);
+    at(requests[found])->note_wait(span);
+  }
+  return static_cast<int>(found);
 }
 
 std::span<MPI_Request> all(MPI_Request* requests, int count) noexcept {

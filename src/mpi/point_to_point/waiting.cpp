@@ -11,6 +11,7 @@
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/status.hpp"
+#include "mpi/point_to_point/recorded_messages.hpp"
 #include "mpi/point_to_point/send_buffer.hpp"
 
 namespace headway::mpi {
@@ -47,7 +48,10 @@ void reap_some(abandoned_requests& those) noexcept HEADWAY_REQUIRES(those.lock) 
 }  // namespace
 
 void wait_for(request& r) noexcept {
-  if (!r.is_complete()) engine().wait(*r.pending);
+  if (r.is_complete()) return;
+  if (recording()) [[unlikely]]
+    return r.note_wait(timed_wait(*r.pending, r.waits_briefly()));
+  engine().wait(*r.pending);
 }
 
 bool test_for(request& r) noexcept {

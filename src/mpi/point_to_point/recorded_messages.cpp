@@ -1,0 +1,144 @@
+#include "mpi/point_to_point/recorded_messages.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "mpi/environment/library.hpp"
+
+namespace headway::mpi {
+namespace {
+
+constexpr std::uint64_t timed_at_first = 32;  // operations of each call site
+constexpr std::uint64_t timed_period = 61;    // of small ones after that
+
+/// From `begin` to `end`; 0 if `end` is not later.
+std::uint64_t span_ns(std::uint64_t begin, std::uint64_t end) noexcept {
+  return end > begin ? end - begin : 0;
+}
+
+bool note_completion(messages::request& self) noexcept {
+  static_cast<operation_record*>(self.owner)->completed_ns = base::now_ns();
+  return true;
+}
+
+/// The receive was posted after the announcement of its message.
+void note_if_late(const recorded_message& received) noexcept {
+  const auto& times = *received.wire.times;
+  if (times.announced_ns == 0) return;
+  report::own_record().note_late_receive(
+      {.from = job_rank(received.comm, received.wire.arrived.source),
+       .number = times.number,
+       .announced_ns = times.announced_ns,
+       .posted_ns = times.matched_ns});
+}
+
+}  // namespace
+
+std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
+  const auto& members = comm.is_inter() ? *comm.remote().members : comm.members();
+  return static_cast<std::uint32_t>(members[rank]);  // the job's processes come first
+}
+
+report::wait_span timed_wait(progress::completion& what, bool brief) noexcept {
+  constexpr int brief_rounds = 16;
+  auto& thread = report::own_record();
+  thread.file_received();
+  const auto began_ns = base::now_ns();
+  for (int i = 0; brief && i < brief_rounds; ++i) {
+    static_cast<void>(engine().poll());
+    if (what.test()) return {};
+  }
+  engine().wait(what);
+  const report::wait_span span{.began_ns = began_ns, .ended_ns = base::now_ns()};
+  thread.note_wait(span);
+  return span;
+}
+
+void finish_recorded_send(const recorded_message& sent, messages::request& wire) noexcept {
+  if (!wire.test()) {
+    const auto waited = timed_wait(wire, false);
+    note_send_wait(sent, waited.began_ns, waited);
+  }
+  auto& thread = report::own_record();
+  if (thread.inside) thread.note_sent(job_rank(sent.comm, sent.peer), wire.arrived.bytes);
+}
+
+void finish_recorded_receive(messages::request& wire, const communicator& comm,
+                             bool brief) noexcept {
+  const recorded_message received{.comm = comm, .peer = 0, .wire = wire};
+  if (!wire.test()) note_receive_wait(received, timed_wait(wire, brief));
+  note_received(received);
+}
+
+void note_receive_wait(const recorded_message& received, const report::wait_span& waited) noexcept {
+  if (waited.ended_ns == 0 || !received.arrived()) return;
+  const auto& times = *received.wire.times;
+  // A message without rts is complete when its first packet comes.
+  const auto came_ns = times.matched_ns == 0 ? waited.ended_ns : times.matched_ns;
+  const auto late_ns = span_ns(waited.began_ns, std::min(came_ns, waited.ended_ns));
+  if (late_ns == 0) return;
+  report::own_record().note_late_sender(job_rank(received.comm, received.wire.arrived.source),
+                                        late_ns);
+}
+
+void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
+                    const report::wait_span& waited) noexcept {
+  const auto number = sent.wire.times->number;
+  if (number == 0 || waited.ended_ns == 0 || sent_ns == 0) return;
+  report::own_record().note_send_wait({.to = job_rank(sent.comm, sent.peer),
+                                       .number = number,
+                                       .sent_ns = sent_ns,
+                                       .wait_began_ns = waited.began_ns,
+                                       .wait_ended_ns = waited.ended_ns});
+}
+
+void note_received(const recorded_message& received) noexcept {
+  auto& thread = report::own_record();
+  if (!thread.inside || !received.arrived()) return;
+  note_if_late(received);
+  thread.note_received(job_rank(received.comm, received.wire.arrived.source),
+                       received.wire.arrived.bytes);
+}
+
+void begin_record(operation_record& record, messages::request& wire, std::size_t bytes) noexcept {
+  auto& thread = report::own_record();
+  record = {};
+  wire.times = &record.times;
+  wire.finish = nullptr;
+  if (!thread.inside) return;
+  record.by = thread.current();
+  auto& started = record.by->started;
+  ++started.operations;
+  if (is_brief(bytes) && started.operations > timed_at_first &&
+      started.operations % timed_period != 0)
+    return;
+  record.started_ns = base::now_ns();
+  wire.owner = &record;
+  wire.finish = &note_completion;
+}
+
+void file_record(operation_record& record, bool receives) noexcept {
+  auto& thread = report::own_record();
+  const auto* by = std::exchange(record.by, nullptr);
+  if (!by || record.started_ns == 0 || record.completed_ns == 0) return;
+  const auto completed = record.completed_ns;
+  // What the present call has waited before it came to this operation counts too.
+  const auto waiting_since = thread.waiting_since_ns();
+  const auto wait_began = waiting_since == 0 ? base::now_ns() : waiting_since;
+  const auto waited = span_ns(std::max(wait_began, record.started_ns), completed);
+  const auto matched = record.times.matched_ns == 0 ? completed : record.times.matched_ns;
+  const auto for_partner =
+      receives ? std::min(waited, span_ns(std::max(wait_began, record.started_ns), matched)) : 0;
+  const auto both_ready = receives ? span_ns(std::max(matched, record.started_ns), wait_began) : 0;
+  report::overlap_sums one{.operations = 0,
+                           .timed = 1,
+                           .bytes = 0,
+                           .under_way_ns = span_ns(record.started_ns, completed),
+                           .waited_ns = waited,
+                           .for_partner_ns = for_partner,
+                           .possible_ns = std::min(waited - for_partner, both_ready),
+                           .spare_ns = span_ns(completed, wait_began)};
+  thread.record_of(*by).started += one;
+}
+
+}  // namespace headway::mpi

@@ -1,0 +1,226 @@
+#include "report/recorder.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <list>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+
+namespace headway::report {
+namespace {
+
+constexpr std::uint64_t timed_at_first = 32;     // calls of each site
+constexpr std::uint32_t timed_period = 61;       // prime: no multiple of a program's own period
+constexpr std::uint64_t worth_timing_ns = 2000;  // longer calls are all timed
+
+/// All that is recorded in this process. Records are not freed: their threads may come back.
+struct recording {
+  base::mutex lock;
+  std::list<thread_record> threads HEADWAY_GUARDED_BY(lock);
+  std::list<collective_log> collectives HEADWAY_GUARDED_BY(lock);
+  std::uint64_t began_ns = 0;
+  std::uint64_t clock_ns = 0;  // what it takes to read the clock
+};
+
+recording& all() {
+  static auto* const made = new recording;
+  return *made;
+}
+
+constinit call_record no_call;
+
+std::uint64_t key_of(const function& what, const void* from) noexcept {
+  return reinterpret_cast<std::uintptr_t>(from) ^ std::uint64_t{what.index} << 52;
+}
+
+/// The call instruction lies before the address that it returns to.
+call_site site_of(const void* return_address) {
+  const auto* call = static_cast<const char*>(return_address) - 1;
+  Dl_info found{};
+  link_map* object = nullptr;
+  const auto at = reinterpret_cast<std::uintptr_t>(call);
+  if (dladdr1(call, &found, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0)
+    return {.object = {}, .offset = at, .symbol = {}};
+  return {.object = found.dli_fname ? found.dli_fname : "",
+          .offset = at - (object ? object->l_addr : 0),
+          .symbol = found.dli_sname ? found.dli_sname : ""};
+}
+
+}  // namespace
+
+thread_record::thread_record() noexcept { last_.fill(&no_call); }
+
+thread_record& make_own_record() {
+  auto& whole = all();
+  const base::lock_guard held(whole.lock);
+  return *(detail::own_record = &whole.threads.emplace_back());
+}
+
+call_record& thread_record::find(const function& what, const void* from) noexcept {
+  auto& known = by_key_[key_of(what, from)];
+  if (!known) {
+    known = &records_.emplace_back();
+    known->from = from;
+    known->what = &what;
+  }
+  last_[what.index] = known;
+  return *known;
+}
+
+void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
+  auto& sums = call.sums;
+  std::uint64_t took_ns = waited_ns_;
+  if (began_ns != 0) {
+    const auto passed_ns = base::now_ns() - began_ns;
+    took_ns = passed_ns - std::min(passed_ns, all().clock_ns);
+  }
+  sums.longest_ns = std::max(sums.longest_ns, took_ns);
+  if (waited_ns_ != 0) {
+    ++sums.waited;
+    sums.waited_ns += took_ns;
+  } else {
+    ++sums.timed;
+    sums.timed_ns += took_ns;
+  }
+  if (began_ns != 0)
+    call.until_timed =
+        sums.timed + sums.waited < timed_at_first || (waited_ns_ == 0 && took_ns >= worth_timing_ns)
+            ? 1
+            : timed_period;
+}
+
+peer_row& thread_record::peer(std::uint32_t rank) noexcept {
+  if (rank >= peers_.size()) peers_.resize(rank + 1);
+  return peers_[rank];
+}
+
+void thread_record::note_sent(std::uint32_t to, std::uint64_t bytes) noexcept {
+  ++current_->sums.messages;
+  current_->sums.bytes += bytes;
+  sent_.add(bytes);
+  auto& row = peer(to);
+  ++row.sent;
+  row.bytes_sent += bytes;
+  if (unfiled_by_) file_received();
+}
+
+void thread_record::file_received() noexcept {
+  auto* const by = std::exchange(unfiled_by_, nullptr);
+  if (!by) return;
+  ++by->sums.messages;
+  by->sums.bytes += unfiled_bytes_;
+  received_.add(unfiled_bytes_);
+  auto& row = peer(unfiled_from_);
+  ++row.received;
+  row.bytes_received += unfiled_bytes_;
+}
+
+void thread_record::note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept {
+  auto& row = peer(from);
+  ++row.late_sender;
+  row.late_sender_ns += waited_ns;
+}
+
+void thread_record::note_send_wait(const send_wait& what) {
+  if (what.wait_ended_ns - what.wait_began_ns < notable_ns) return;
+  if (send_waits_.size() == waits_max) ++waits_dropped_;
+  else send_waits_.push_back(what);
+}
+
+void thread_record::note_late_receive(const late_receive& what) {
+  if (what.posted_ns - what.announced_ns < notable_ns) return;
+  if (late_receives_.size() == waits_max) ++waits_dropped_;
+  else late_receives_.push_back(what);
+}
+
+collective_log& log_of(std::uint32_t context, std::vector<std::uint32_t> members) {
+  auto& whole = all();
+  const base::lock_guard held(whole.lock);
+  for (auto& known : whole.collectives)
+    if (known.same_as(context, members)) return known;
+  return whole.collectives.emplace_back(context, std::move(members));
+}
+
+void begin_recording() noexcept {
+  auto& whole = all();
+  constexpr int tries = 100;
+  std::uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < tries; ++i) {
+    const auto first = base::now_ns();
+    shortest = std::min(shortest, base::now_ns() - first);
+  }
+  whole.clock_ns = shortest;
+  whole.began_ns = base::now_ns();
+}
+
+/// Adds a thread's calls to those of the others from the same places.
+void add_thread(const thread_record& from, part& to) {
+  if (from.records_.empty()) return;
+  ++to.threads_calling;
+  for (const auto& one : from.records_) {
+    auto sums = one.sums;
+    if (from.inside && &one == from.current_) --sums.calls;  // this one has not ended
+    if (sums.calls == 0) continue;
+    auto site = site_of(one.from);
+    auto known = std::ranges::find_if(to.calls, [&](const auto& row) {
+      return row.function == one.what->name && row.from == site;
+    });
+    if (known == to.calls.end()) {
+      to.calls.push_back({.function = one.what->name, .from = std::move(site)});
+      known = to.calls.end() - 1;
+    }
+    known->sums += sums;
+    known->started += one.started;
+  }
+  for (std::size_t rank = 0; rank < from.peers_.size(); ++rank) {
+    const auto& one = from.peers_[rank];
+    if (one.sent + one.received + one.late_sender == 0) continue;
+    auto known = std::ranges::find(to.peers, rank, &peer_row::rank);
+    if (known == to.peers.end())
+      known = to.peers.insert(known, {.rank = static_cast<std::uint32_t>(rank)});
+    known->sent += one.sent;
+    known->bytes_sent += one.bytes_sent;
+    known->received += one.received;
+    known->bytes_received += one.bytes_received;
+    known->late_sender += one.late_sender;
+    known->late_sender_ns += one.late_sender_ns;
+  }
+  for (std::size_t i = 0; i < size_counts::classes; ++i) {
+    to.sizes_sent.messages[i] += from.sent_.messages[i];
+    to.sizes_sent.bytes[i] += from.sent_.bytes[i];
+    to.sizes_received.messages[i] += from.received_.messages[i];
+    to.sizes_received.bytes[i] += from.received_.bytes[i];
+  }
+  to.send_waits.insert(to.send_waits.end(), from.send_waits_.begin(), from.send_waits_.end());
+  to.late_receives.insert(to.late_receives.end(), from.late_receives_.begin(),
+                          from.late_receives_.end());
+  to.waits_dropped += from.waits_dropped_;
+}
+
+part recorded_part() {
+  auto& whole = all();
+  part made{.began_ns = whole.began_ns, .ended_ns = base::now_ns()};
+  const base::lock_guard held(whole.lock);
+  for (auto& each : whole.threads) {
+    each.file_received();
+    add_thread(each, made);
+  }
+  made.collectives.assign(whole.collectives.begin(), whole.collectives.end());
+  return made;
+}
+
+part recorded_part_of_this_thread() {
+  part made{.began_ns = all().began_ns, .ended_ns = base::now_ns()};
+  if (!detail::own_record) return made;
+  detail::own_record->file_received();
+  add_thread(*detail::own_record, made);
+  return made;
+}
+
+}  // namespace headway::report

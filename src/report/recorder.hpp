@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "report/part.hpp"
+
+namespace headway::report {
+
+/// A function of MPI, as its entry point names it.
+struct function {
+  static constexpr std::size_t count_max = 1024;
+
+  const char* name;
+  std::uint32_t index;  ///< below `count_max`, another one for each
+  /// It usually takes less than a microsecond, and waits only where a wait is noted: many of its
+  /// calls are not timed.
+  bool light;
+};
+
+/// The calls of one function from one place, by one thread.
+struct call_record {
+  const void* from = nullptr;
+  const function* what = nullptr;
+  std::uint32_t until_timed = 1;  ///< calls until the next one that is timed
+  call_sums sums;
+  overlap_sums started;
+};
+
+/// When something that a thread waited for began and ended; zeros: it was over at once.
+struct wait_span {
+  std::uint64_t began_ns = 0, ended_ns = 0;
+  [[nodiscard]] std::uint64_t length_ns() const noexcept { return ended_ns - began_ns; }
+};
+
+/// What one thread records of its calls of MPI.
+///
+/// A received message is filed later, when this thread waits for the next one or sends: the time
+/// from its arrival to the next send, on which its sender may wait, stays short.
+/// Shape:    lists of waits have at most `waits_max` entries; later ones are counted.
+/// Threads:  the thread itself; `recorded_part` reads it when the thread makes no calls any more.
+/// Progress: never waits; allocates for new call sites and peers.
+class thread_record {
+ public:
+  static constexpr std::size_t waits_max = 8192;
+  static constexpr std::uint64_t notable_ns = 10'000;  ///< shorter waits of sends are not listed
+
+  thread_record() noexcept;
+
+  /// The record of this call, which is now counted.
+  [[nodiscard]] call_record& begin(const function& what, const void* from) noexcept {
+    call_record* found = last_[what.index];
+    if (found->from != from) [[unlikely]]
+      found = &find(what, from);
+    ++found->sums.calls;
+    current_ = found;
+    waited_ns_ = 0;
+    return *found;
+  }
+  /// The call has ended; `began_ns` is 0 if it was not timed.
+  void end(call_record& call, std::uint64_t began_ns) noexcept;
+  [[nodiscard]] bool has_waited() const noexcept { return waited_ns_ != 0; }
+
+  /// Within the present call.
+  void note_wait(const wait_span& span) noexcept {
+    if (waited_ns_ == 0) waiting_since_ns_ = span.began_ns;
+    waited_ns_ += span.length_ns();
+  }
+  /// When the present call began to wait; 0: it has not waited.
+  [[nodiscard]] std::uint64_t waiting_since_ns() const noexcept {
+    return waited_ns_ == 0 ? 0 : waiting_since_ns_;
+  }
+  void note_sent(std::uint32_t to, std::uint64_t bytes) noexcept;
+  void note_received(std::uint32_t from, std::uint64_t bytes) noexcept {
+    if (unfiled_by_) [[unlikely]]
+      file_received();
+    unfiled_by_ = current_;
+    unfiled_from_ = from;
+    unfiled_bytes_ = bytes;
+  }
+  void file_received() noexcept;
+  void note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept;
+  void note_send_wait(const send_wait& what);
+  void note_late_receive(const late_receive& what);
+  [[nodiscard]] call_record* current() const noexcept { return current_; }
+  /// This thread's record of a call site that may be another thread's.
+  [[nodiscard]] call_record& record_of(const call_record& site) noexcept {
+    return find(*site.what, site.from);
+  }
+
+  bool inside = false;  ///< a call: what it calls itself is not recorded
+
+ private:
+  friend void add_thread(const thread_record& from, part& to);
+
+  [[nodiscard]] call_record& find(const function& what, const void* from) noexcept;
+  [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
+
+  call_record* current_ = nullptr;
+  std::uint64_t waited_ns_ = 0;  // in the present call
+  std::uint64_t waiting_since_ns_ = 0;
+  call_record* unfiled_by_ = nullptr;  // the call that has received the message that is not filed
+  std::uint32_t unfiled_from_ = 0;
+  std::uint64_t unfiled_bytes_ = 0;
+  std::array<call_record*, function::count_max> last_;  // of each function
+  std::deque<call_record> records_;                     // never move
+  std::unordered_map<std::uint64_t, call_record*> by_key_;
+  std::vector<peer_row> peers_;  // by rank
+  size_counts sent_, received_;
+  std::vector<send_wait> send_waits_;
+  std::vector<late_receive> late_receives_;
+  std::uint64_t waits_dropped_ = 0;
+};
+
+namespace detail {
+inline thread_local constinit thread_record* own_record = nullptr;
+}  // namespace detail
+
+/// Makes the record of the calling thread.
+[[gnu::cold]] thread_record& make_own_record();
+/// The record of the calling thread, which is made on first use and kept for ever.
+[[nodiscard]] inline thread_record& own_record() {
+  if (!detail::own_record) [[unlikely]]
+    return make_own_record();
+  return *detail::own_record;
+}
+
+/// The log of a communicator, the same object for the same context and members.
+/// Threads:  any; it lives for ever.
+[[nodiscard]] collective_log& log_of(std::uint32_t context, std::vector<std::uint32_t> members);
+
+/// Begins the recording: before the first call that is recorded.
+void begin_recording() noexcept;
+/// What all threads have recorded so far, of calls, messages and waits; with the time of recording.
+/// While no thread is in a call that is recorded.
+[[nodiscard]] part recorded_part();
+/// The same of the calling thread alone, while others may be in calls.
+[[nodiscard]] part recorded_part_of_this_thread();
+
+}  // namespace headway::report

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""HEADWAY_REPORT and `headway report`: a job whose waits are known, and the page about it."""
+
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, WAITS = map(pathlib.Path, (sys.argv.pop(1), sys.argv.pop(1)))
+SLEEP = 0.3  # seconds, as in waits.c
+# The other rank may begin to wait a little after the barrier that both leave together.
+LEAST = 0.8 * SLEEP
+# A wait is no longer than the call that the program measures, but for the reading of clocks.
+CLOCK = 0.001
+
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
+    return kept | variables
+
+
+def launch(words, **variables):
+    return subprocess.run([BUILD / "bin/mpiexec", *words], env=environment(**variables),
+                          capture_output=True, text=True, timeout=120)  # fmt: skip
+
+
+def headway(*words):
+    return subprocess.run([BUILD / "bin/headway", "report", *map(str, words)], env=environment(),
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+
+
+def data_of(page):
+    found = re.search(r'id="data">(.*?)</script>', page, re.S)
+    return json.loads(found.group(1))
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "report.html"
+
+    def run_job(self, *words, path=None, **variables):
+        """(data of the page, {word: seconds} that the program measured)"""
+        path = path or self.path
+        done = launch(["-n", "2", WAITS, *words], HEADWAY_REPORT=str(path), **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        said = dict(line.split() for line in done.stdout.splitlines())
+        return data_of(path.read_text("utf-8")), {word: float(s) for word, s in said.items()}
+
+    def waits(self, data, waiting, awaited):
+        found = [w for w in data["waits"] if (w["waiting"], w["awaited"]) == (waiting, awaited)]
+        self.assertEqual(len(found), 1, data["waits"])
+        return found[0]
+
+    def check_between(self, value, least, most):
+        self.assertGreaterEqual(value, least)
+        self.assertLessEqual(value, most)
+
+
+class Waits(Report):
+    def test_a_late_sender_is_waited_for_as_long_as_it_slept(self):
+        for how in ("late_sender", "late_large_sender", "several"):
+            with self.subTest(how):
+                data, said = self.run_job(how)
+                wait = self.waits(data, 1, 0)
+                self.check_between(wait["late_sender_s"], LEAST, said["waited"] + CLOCK)
+                self.assertEqual(wait["late_receivers"], 0)
+                self.assertIn("Rank 1 waited", data["advice"][0])
+                self.assertIn("sent them late", data["advice"][0])
+
+    def test_a_late_sender_over_tcp_is_one_too(self):
+        data, said = self.run_job("late_large_sender", HEADWAY_RAILS="tcp:lo")
+        self.check_between(self.waits(data, 1, 0)["late_sender_s"], LEAST, said["waited"] + CLOCK)
+
+    def test_a_late_receiver_is_waited_for_as_long_as_it_slept(self):
+        data, said = self.run_job("late_receiver")
+        wait = self.waits(data, 0, 1)
+        self.check_between(wait["late_receiver_s"], LEAST, said["waited"] + CLOCK)
+        self.assertEqual(wait["late_receivers"], 1)
+        self.assertEqual([w for w in data["waits"] if w["late_sender_s"] > LEAST], [])
+        self.assertIn("posted the receives", data["advice"][0])
+
+    def test_collective_operations_wait_for_who_comes_last_or_for_the_root(self):
+        data, said = self.run_job("collectives")
+        both = said["barrier"] + said["reduce"]
+        at_others = 0.1  # in the barriers before and after either may come a little later
+        self.check_between(self.waits(data, 0, 1)["collective_s"], 2 * LEAST, both + at_others)
+        self.check_between(self.waits(data, 1, 0)["collective_s"], LEAST,
+                           said["bcast"] + at_others)  # fmt: skip
+        self.assertEqual(data["collectives"]["compared"], data["collectives"]["calls"])
+        self.assertIn("In collective operations", data["advice"][0])
+        self.assertIn("for rank 1", data["advice"][0])
+
+    def test_time_by_function_and_call_site_counts_every_call(self):
+        data, _ = self.run_job("exchange")
+        functions = {f["function"]: f for f in data["functions"]}
+        for name in ("MPI_Send", "MPI_Recv"):
+            self.assertEqual(functions[name]["calls"], 2000)
+            self.assertEqual(functions[name]["messages"], 2000)
+            self.assertEqual(functions[name]["bytes"], 16000)
+        self.assertEqual(functions["MPI_Comm_rank"]["calls"], 2)
+        sites = [c for c in data["calls"] if c["function"] == "MPI_Send"]
+        self.assertEqual(sorted(c["calls"] for c in sites), [1000, 1000])
+        for site in sites:
+            self.assertIn("exchange_some", site["place"])
+        self.assertEqual(data["sizes"], [{"below": 16, "messages": 2000, "bytes": 16000}])
+        self.assertEqual(sorted((t["from"], t["to"], t["messages"]) for t in data["traffic"]),
+                         [(0, 1, 1000), (1, 0, 1000)])  # fmt: skip
+
+    def test_the_time_of_all_calls_is_no_longer_than_the_job(self):
+        for how in ("exchange", "late_sender", "collectives"):
+            data, _ = self.run_job(how)
+            self.assertGreater(data["mpi_seconds"]["sum"], 0)
+            self.assertLessEqual(data["mpi_seconds"]["max"], data["seconds"] * 1.05)
+
+    def test_an_operation_that_was_complete_before_its_wait_is_hidden(self):
+        data, _ = self.run_job("early")
+        found = [c for c in data["calls"] if c["function"] == "MPI_Irecv"]
+        self.assertEqual(len(found), 1)
+        one = found[0]["overlap"]
+        self.assertEqual((one["operations"], one["timed"]), (1, 1))
+        under_way, waited = one["under_way_ns"] * 1e-9, one["waited_ns"] * 1e-9
+        spare = one["spare_ns"] * 1e-9
+        # Complete or not, what was under way and what was left over is the sleep.
+        self.check_between(under_way - waited + spare, LEAST, data["seconds"])
+        self.assertLess(waited, 0.5 * SLEEP)
+        self.assertLessEqual(one["possible_ns"], one["waited_ns"])
+
+    def test_operations_that_wait_for_a_late_partner_wait_for_nothing_else(self):
+        data, said = self.run_job("several")
+        one = [c for c in data["calls"] if c["function"] == "MPI_Irecv"]
+        waited = sum(c["overlap"]["waited_ns"] for c in one) * 1e-9
+        partner = sum(c["overlap"]["for_partner_ns"] for c in one) * 1e-9
+        self.assertEqual(sum(c["overlap"]["operations"] for c in one), 2)
+        self.check_between(waited, 2 * LEAST, 2 * said["waited"] + CLOCK)
+        self.check_between(partner, 2 * LEAST, waited)
+
+
+class Page(Report):
+    def test_names_each_rank_with_host_threads_and_places(self):
+        data, _ = self.run_job("exchange")
+        self.assertEqual([r["rank"] for r in data["ranks"]], [0, 1])
+        for rank in data["ranks"]:
+            self.assertTrue(rank["host"] and rank["processors"])
+            self.assertTrue(rank["program"].endswith(WAITS.name))
+            self.assertIn("hw-event", [t["name"] for t in rank["threads"]])
+        self.assertEqual(len(data["advice"]), 3)
+
+    def test_is_whole_html_that_asks_for_nothing_else(self):
+        self.run_job("late_sender")
+        text = self.path.read_text("utf-8")
+        open_ones = []
+
+        class Check(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attrs):
+                for name, value in attrs:
+                    if name in ("src", "href"):
+                        raise AssertionError(f"the page loads {value}")
+                if tag not in ("meta", ):
+                    open_ones.append(tag)
+
+            def handle_endtag(self, tag):
+                assert open_ones.pop() == tag
+
+        Check().feed(text)
+        self.assertEqual(open_ones, [])
+        self.assertNotIn("http", text.split("<script>")[1])
+        self.assertLess(len(text), 200_000)
+
+    @unittest.skipUnless(shutil.which("node"), "needs node")
+    def test_runs_its_script_without_error(self):
+        for how in ("late_sender", "collectives", "early", "none"):
+            self.run_job(how)
+            stub = """
+const fs = require("fs"), text = fs.readFileSync(process.argv[1], "utf8");
+let made = "";
+const data = text.match(/id="data">([^]*?)<\\/script>/)[1];
+global.document = {getElementById: id => id == "data" ? {textContent: data}
+  : {insertAdjacentHTML: (where, html) => { made += html; }}};
+eval(text.match(/<script>([^]*?)<\\/script>/)[1]);
+console.log(made);
+"""
+            done = subprocess.run(["node", "-e", stub, str(self.path)], capture_output=True,
+                                  text=True, timeout=60)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for word in ("Advice", "Time by function", "Which rank waits for which", "Ranks",
+                         "hw-event"):  # fmt: skip
+                self.assertIn(word, done.stdout)
+            self.assertNotIn("undefined", done.stdout)
+            self.assertNotIn("NaN", done.stdout)
+
+    def test_that_is_not_asked_for_is_not_written(self):
+        done = launch(["-n", "2", "-wdir", self.folder, WAITS, "exchange"])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_is_written_by_the_option_of_mpiexec_too(self):
+        done = launch(["--report", self.path, "-n", "2", WAITS, "exchange"])
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(data_of(self.path.read_text("utf-8"))["size"], 2)
+
+    def test_that_cannot_be_written_is_said_in_one_line(self):
+        done = launch(["-n", "2", WAITS], HEADWAY_REPORT="/nowhere/report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("no report: open /nowhere/report.html: No such file", done.stderr)
+
+    def test_of_a_job_that_aborts_has_what_the_rank_recorded_and_why(self):
+        done = launch(["-n", "2", WAITS, "abort"], HEADWAY_REPORT=str(self.path))
+        self.assertEqual(done.returncode, 3)
+        data = data_of(self.path.read_text("utf-8"))
+        self.assertIn("MPI_Abort", data["ended_early"])
+        self.assertEqual(data["missing"], [0])
+        self.assertIn("MPI_Barrier", [f["function"] for f in data["functions"]])
+
+
+class Summary(Report):
+    def test_of_a_job_has_functions_and_counters_with_the_ranks_of_their_extremes(self):
+        done = launch(["-n", "2", WAITS, "late_sender"], HEADWAY_STATS="3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = done.stderr.splitlines()
+        self.assertEqual([line for line in said if line.startswith("headway: ")], said[:1])
+        self.assertRegex(said[0], r"^headway: 2 ranks, .* % of their time$")
+        rows = {line.split()[0]: line.split() for line in said[1:] if line.split()}
+        # MPI_Recv of rank 1 alone: "MPI_Recv 1 0.00 us 0 150.00 ms 300.00 ms 1"
+        self.assertEqual(rows["MPI_Recv"][1:5], ["1", "0.00", "us", "0"])
+        self.assertEqual(rows["MPI_Recv"][-1], "1")
+        self.assertEqual(rows["MPI_Recv"][-2], "ms")
+        self.check_between(float(rows["MPI_Recv"][-3]), 1000 * LEAST, 5000)
+        self.assertIn("rail.shm.bytes_out", rows)
+        self.assertFalse(self.path.exists())
+
+    def test_goes_with_a_page(self):
+        done = launch(["-n", "2", WAITS, "exchange"], HEADWAY_STATS="3",
+                      HEADWAY_REPORT=str(self.path))  # fmt: skip
+        self.assertIn("MPI_Send", done.stderr)
+        self.assertEqual(data_of(self.path.read_text("utf-8"))["size"], 2)
+
+
+class Command(Report):
+    def test_text_says_the_same_as_the_page(self):
+        data, _ = self.run_job("late_sender")
+        done = headway("--text", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for text in data["advice"]:
+            self.assertIn(text, done.stdout)
+        for word in ("MPI_Recv", "rank 1", "late sender", "send_late", "Ranks:"):
+            self.assertIn(word, done.stdout)
+
+    def test_compares_two_runs(self):
+        self.run_job("late_sender")
+        other = self.folder / "other.html"
+        self.run_job("exchange", path=other)
+        done = headway(self.path, other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {line[: line.find("  ")]: line.split() for line in done.stdout.splitlines()}
+        self.assertIn("MPI_Recv", rows)
+        self.assertEqual(rows["late senders"][-1], "%")
+        self.assertTrue(rows["late senders"][-2].startswith("-"), done.stdout)
+
+    def test_data_can_be_had_alone(self):
+        data, _ = self.run_job("none")
+        self.assertEqual(json.loads(headway("--json", self.path).stdout), data)
+
+    def test_says_what_is_no_report(self):
+        self.path.write_text("<html></html>", encoding="utf-8")
+        done = headway(self.path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not a report", done.stderr)
+        self.assertIn("No such file", headway(self.folder / "none").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

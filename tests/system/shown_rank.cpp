@@ -4,8 +4,8 @@
 //
 // JOB and PROGRAM are shown as they are, whatever bytes they have; SIZE 0: a process without a job.
 // In each second of its own clock it receives so many megabytes and sends a tenth of them, half of
-// which the library moves; it waits a quarter of the time. That clock makes a step of a millisecond
-// every few milliseconds, so that sums do not change while a test looks.
+// which the library moves; it waits a quarter of the time. That clock goes 200 times slower
+// than time, so that sums do not change while a test looks.
 
 #include <unistd.h>
 
@@ -23,6 +23,7 @@ namespace {
 using headway::watch::page_image;
 
 constexpr std::uint64_t age_ns = 3'723'000'000'000;  // 1:02:03
+constexpr std::uint64_t step_ns = 100'000;
 constexpr std::uint64_t bytes_before = 5'000'000'000'000;
 
 struct rank_facts {
@@ -30,25 +31,25 @@ struct rank_facts {
   std::uint64_t rank, size, megabytes;
 };
 
-page_image image_at(const rank_facts& of, std::uint64_t ms) {
+page_image image_at(const rank_facts& of, std::uint64_t steps) {
   page_image image;
   image.pid = static_cast<std::uint64_t>(getpid());
   image.rank = of.rank;
   image.size = of.size;
   image.began_ns = 1;
-  image.written_ns = age_ns + ms * 1'000'000;
+  image.written_ns = age_ns + steps * step_ns;
   of.program.copy(image.program.data(), image.program.size() - 1);
   if (of.size != 0) image.add("job", of.job).add("id", headway::base::hash_of(of.job));
-  const auto in = of.megabytes * 1000 * ms, out = in / 10;
+  const auto in = of.megabytes * 100 * steps, out = in / 10;
   auto& rail = image.add("rail", "shm");
-  rail.add("packets_out", 10 * ms);
+  rail.add("packets_out", steps);
   rail.add("bytes_out", out);
-  rail.add("packets_in", 20 * ms);
+  rail.add("packets_in", 2 * steps);
   rail.add("bytes_in", bytes_before + in);
   rail.add("bytes_overlap", (in + out) / 2);
-  image.add("overlap", "messages").add("waited_ns", ms * 250'000);
-  image.add("point", "explicit").add("busy_ns", ms * 900'000);
-  image.add("point", "event").add("busy_ns", ms * 100'000);
+  image.add("overlap", "messages").add("waited_ns", steps * step_ns / 4);
+  image.add("point", "explicit").add("busy_ns", steps * step_ns * 9 / 10);
+  image.add("point", "event").add("busy_ns", steps * step_ns / 10);
   return image;
 }
 
@@ -64,9 +65,9 @@ int main(int argc, char** argv) {
                       .megabytes = number(5)};
   auto page = headway::watch::page::make();
   if (!page) return 1;
-  for (std::uint64_t ms = 0;; ++ms) {
-    page->write(image_at(of, ms));
-    if (ms == 0) {
+  for (std::uint64_t step = 0;; ++step) {
+    page->write(image_at(of, step));
+    if (step == 0) {
       std::puts("shown");
       std::fflush(stdout);
     }

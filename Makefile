@@ -4,6 +4,7 @@
 #   make test              install what is missing, build, run every test
 #   make install PREFIX=…  build and install (default PREFIX: /usr/local; DESTDIR is honoured)
 #   make packages          build Debian packages, and try them in a fresh Debian (minutes, as root)
+#   make site              the documents as a site in build/site/html (needs PyPI, once)
 #   make format            rewrite the sources as .clang-format says
 #   make clean             remove build/
 #
@@ -18,7 +19,7 @@ CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILE
 # $(call built,PRESET): release if that was built, else PRESET.
 built = $(if $(wildcard build/release/bin/mpiexec),release,$(1))
 
-.PHONY: all build deps demo test install packages format clean
+.PHONY: all build deps demo test install packages site format clean
 all: build
 
 # What is installed for which purpose: scripts/install-deps.
@@ -48,6 +49,18 @@ install: build
 packages:
 	@scripts/install-deps package
 	@scripts/make-packages $(if $(call built,),build/release)
+
+# mkdocs and its theme come from PyPI into a folder of their own; the site needs no network.
+site: build/site/tools/bin/mkdocs
+	@python3 tools/doc_pages.py --site build/site/pages
+	@NO_MKDOCS_2_WARNING=1 $< build --quiet --strict
+	@if grep -rlE --include='*.html' '<(script|link|img)[^>]*(src|href)="?https?:' build/site/html; \
+	  then echo "these pages need the network"; exit 1; fi
+	@echo "the site is in build/site/html: open index.html"
+
+build/site/tools/bin/mkdocs:
+	@python3 -m venv build/site/tools
+	@build/site/tools/bin/pip install --quiet 'mkdocs-material>=9.5,<10' 'mkdocs>=1.6,<2'
 
 format:
 	@git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format-19 -i

@@ -99,9 +99,22 @@ install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h ${HEADWAY_BUILT_INCLUDE}/mpif.h
 set(fortran ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES})
 install(FILES ${fortran}/mpi.f90 ${fortran}/mpi_f08.f90 DESTINATION ${HEADWAY_FORTRAN_SOURCES})
 install(PROGRAMS ${fortran}/fortran_modules DESTINATION ${HEADWAY_FORTRAN_SOURCES})
-install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+# The documents, without links to files that are not installed.
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md
+     ${PROJECT_SOURCE_DIR}/docs/*.svg)
+set(documents_apart LICENSE README.md CHANGELOG.md CONTRIBUTING.md)
+list(TRANSFORM documents_apart PREPEND ${PROJECT_SOURCE_DIR}/)
+set(documents ${CMAKE_BINARY_DIR}/share/doc/headway)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/doc_pages.stamp
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py --installed ${documents}
+  COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/doc_pages.stamp
+  DEPENDS ${pages} ${documents_apart} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py
+          ${PROJECT_SOURCE_DIR}/tools/doc_links.py
+  COMMENT "Writing the documents to be installed" VERBATIM)
+add_custom_target(doc_pages ALL DEPENDS ${CMAKE_BINARY_DIR}/doc_pages.stamp)
+add_dependencies(installed doc_pages)
+install(DIRECTORY ${documents}/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_file(packaging/modulefile.in
                ${CMAKE_BINARY_DIR}/installed/modulefiles/headway/${PROJECT_VERSION} @ONLY)

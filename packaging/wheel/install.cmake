@@ -30,7 +30,7 @@ file(REMOVE ${versions})
 file(GLOB ours ${prefix}/lib/*.so.[0-9] ${prefix}/bin/headway)
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${prefix}/bin/headway LIBRARIES ${ours}
      RESOLVED_DEPENDENCIES_VAR needed UNRESOLVED_DEPENDENCIES_VAR missing
-     PRE_INCLUDE_REGEXES "lib(fmt|sodium)\\." PRE_EXCLUDE_REGEXES ".*")
+     PRE_INCLUDE_REGEXES "lib(fmt|sodium|ncursesw|tinfo)\\." PRE_EXCLUDE_REGEXES ".*")
 find_library(hwloc NAMES libhwloc.so.15 NO_CACHE)
 if(hwloc)
   list(APPEND needed ${hwloc})

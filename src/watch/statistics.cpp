@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "progress/core/meter.hpp"
 #include "progress/core/queue.hpp"
 
@@ -84,6 +85,9 @@ void gather(const observed& what, std::uint64_t began_ns, page_image& image) {
   image.written_ns = what.progress.clock().now_ns();
   const std::string_view program = program_invocation_short_name;
   program.copy(image.program.data(), image.program.size() - 1);
+  // The name may be longer than that of a row: the number tells the jobs apart. It has 53 bits,
+  // which every reader of JSON keeps.
+  if (!what.job.empty()) image.add("job", what.job).add("id", base::hash_of(what.job) >> 11);
   const auto threads = meter::all();
   if (what.add_rows) what.add_rows(what.above, threads, image);
   gather_points(threads, image);

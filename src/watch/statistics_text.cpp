@@ -13,8 +13,9 @@ namespace {
 
 std::string_view text_of(const auto& array) { return {array.data()}; }
 
-/// 1234567 as "1.23 M": three significant digits.
-std::string short_number(double value, std::string_view unit = "") {
+}  // namespace
+
+std::string short_number(double value, std::string_view unit) {
   constexpr std::array<std::string_view, 5> factors{"", "k", "M", "G", "T"};
   std::size_t power = 0;
   while (value >= 999.5 && power + 1 < factors.size()) {
@@ -26,6 +27,8 @@ std::string short_number(double value, std::string_view unit = "") {
   return fmt::format("{:.{}f}{}{}", value, decimals, tail.empty() ? "" : " ", tail);
 }
 
+namespace {
+
 std::string short_time(std::uint64_t ns) {
   const auto value = static_cast<double>(ns);
   if (value >= 999.5e6) return fmt::format("{:.2f} s", value / 1e9);
@@ -33,6 +36,8 @@ std::string short_time(std::uint64_t ns) {
   if (value >= 999.5) return fmt::format("{:.2f} us", value / 1e3);
   return fmt::format("{} ns", ns);
 }
+
+}  // namespace
 
 std::string cell_text(const page_cell& cell) {
   const auto name = text_of(cell.name);
@@ -42,7 +47,7 @@ std::string cell_text(const page_cell& cell) {
   return short_number(static_cast<double>(cell.value), bytes ? "B" : "");
 }
 
-/// "longest_wait_ns" as "longest wait": the unit stands at the value.
+/// The unit stands at the value.
 std::string heading(std::string_view name) {
   for (const std::string_view unit : {"_ns", "_milli"})
     if (name.ends_with(unit)) name.remove_suffix(unit.size());
@@ -50,6 +55,8 @@ std::string heading(std::string_view name) {
   std::ranges::replace(words, '_', ' ');
   return words;
 }
+
+namespace {
 
 void add_table(std::string& text, const page_image& image, std::string_view kind) {
   const auto rows = image.of(kind);

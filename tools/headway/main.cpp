@@ -53,13 +53,17 @@ void add_sample(CLI::App& app, int& status) {
 
 void add_top(CLI::App& app, int& status) {
   const auto wanted = std::make_shared<top_options>();
-  auto* command = app.add_subcommand(
-      "top", "What running processes count, live; they must run with HEADWAY_STATS=1 or 2");
+  auto* command = app.add_subcommand("top",
+                                     "What running processes do, live on the whole screen; they "
+                                     "must run with HEADWAY_STATS=1 or 2");
+  command->footer(
+      "Keys: arrows, PgUp, PgDn, Home, End, r (reverse), Enter (all counters), ? and q. Where the "
+      "output is no terminal, each look prints a line of JSON for each process.");
   command->add_option("PID", wanted->processes, "processes; none: all of yours that show something")
       ->check(CLI::PositiveNumber);
   command->add_option("--period", wanted->period_s, "seconds between two looks [1]")
       ->check(CLI::Range(0.1, 3600.0));
-  command->add_flag("--once", wanted->once, "look once and end");
+  command->add_flag("--once", wanted->once, "look once, print tables");
   command->add_flag("--json", wanted->json, "look once: an array with an object a process");
   command->callback([wanted, &status] { status = top(*wanted); });
 }

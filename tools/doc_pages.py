@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Writes the documents for readers who do not have the repository.
+
+    tools/doc_pages.py --installed OUT    what `make install` installs: README.md, docs/, …
+    tools/doc_pages.py --site OUT         what mkdocs makes the site of: `make site`
+
+Installed pages have no links to files that are not installed. The site has a page for each public
+header, and the sources that its pages name.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import doc_links  # noqa: E402
+
+ROOT = doc_links.ROOT
+TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+HEADERS = ROOT / "include" / "headway"
+
+
+def sources():
+    """The pages, and the pictures that they show."""
+    pictures = sorted(ROOT.glob("docs/**/*.svg"))
+    return [ROOT / name for name in TOP] + sorted(ROOT.glob("docs/**/*.md")), pictures
+
+
+def with_targets(text, page, target_of):
+    """The text with each link to a file going to `target_of(file, anchor)`; None: without a link,
+    only its text."""
+    made, end = [], 0
+    for match in sorted(doc_links.links(text), key=lambda match: match.start()):
+        path, _, anchor = match[2].partition("#")
+        if doc_links.is_elsewhere(match[2]) or not path:
+            continue
+        target = target_of((page.parent / path).resolve(), anchor)
+        if target is not None:
+            made += [text[end:match.start(2)], target]
+            end = match.end(2)
+        elif match.start() >= end:
+            made += [text[end:match.start()], text[match.start(1):match.end(1)]]
+            end = match.end()
+    return "".join(made) + text[end:]
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def copy(file, to):
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, to)
+
+
+def write_installed(out):
+    pages, pictures = sources()
+    shutil.rmtree(out, ignore_errors=True)
+    known = {*pages, *pictures}
+    for page in pages:
+        def target_of(file, anchor, page=page):
+            if file not in known:
+                return None
+            return os.path.relpath(file, page.parent) + (f"#{anchor}" if anchor else "")
+
+        text = with_targets(page.read_text(encoding="utf-8"), page, target_of)
+        write(out / page.relative_to(ROOT), text)
+    for picture in pictures:
+        copy(picture, out / picture.relative_to(ROOT))
+    copy(ROOT / "LICENSE", out / "LICENSE")
+
+
+# What a header declares: functions, structs, enumerations, types, macros.
+NAMES = (
+    re.compile(r"\b(headway_\w+)\s*\("),
+    re.compile(r"^(?:typedef )?(?:struct|enum|class) (\w+)[^;()]*\{", re.M),
+    re.compile(r"^typedef .*?(headway_\w+);", re.M),
+    re.compile(r"^#define (HEADWAY_\w+)\b(?! *$)", re.M),
+    re.compile(r"^(?:template|inline|class|struct).*?\b(\w+)\(", re.M),
+)
+COMMENT = re.compile(r"^(?:/\*(.*?)\*/[ \t]*$|((?://[^\n]*\n)+))", re.M | re.S)
+SECTION = re.compile(r"^-{3,} *(.+?) *-{3,}\s*")
+PLUMBING = re.compile(
+    r"^#ifdef __cplusplus\n.*?^#endif\n|^#ifndef HEADWAY_PUBLIC\n(?:.*?\n)*?#endif\n#endif\n"
+    r"|^#(?:ifndef|define) HEADWAY_\w+_H\n|^#endif(?: */[/*].*)?\s*\Z|^#pragma once\n", re.M | re.S)
+
+
+def comment_text(match):
+    lines = (match[1] if match[1] is not None else match[2]).split("\n")
+    return "\n".join(re.sub(r"^ ?(?:\*|//) ?", "", line).rstrip() for line in lines).strip()
+
+
+def names_in(code):
+    found = [(match.start(), match[1]) for name in NAMES for match in name.finditer(code)]
+    return list(dict.fromkeys(name for _, name in sorted(found) if not name.endswith("_H")))
+
+
+def reference(header):
+    """The page of a header: its comments as text, each above what it is about."""
+    text = PLUMBING.sub("", header.read_text(encoding="utf-8"))
+    parts, end = [f"# headway/{header.name}\n"], 0
+    comments = list(COMMENT.finditer(text))
+    for i, match in enumerate(comments):
+        said = comment_text(match)
+        end = comments[i + 1].start() if i + 1 < len(comments) else len(text)
+        code = text[match.end():end].strip()
+        section = SECTION.match(said)
+        if section:
+            parts.append(f"## {section[1][0].upper()}{section[1][1:]}\n")
+            said = said[section.end():]
+        names = names_in(code)
+        if names and i > 0:
+            parts.append("### " + ", ".join(f"`{name}`" for name in names[:6])
+                         + (", …" if len(names) > 6 else "") + "\n")
+        if said:
+            parts.append(said + "\n")
+        if code:
+            parts.append(f"```c\n{code}\n```\n")
+    return "\n".join(parts)
+
+
+def site_path(file):
+    """Where a file of the repository lies in the site."""
+    path = file.relative_to(ROOT)
+    if path == pathlib.Path("README.md"):
+        return pathlib.Path("index.md")
+    if str(path) in TOP:
+        return pathlib.Path(path.name.lower())
+    if path.parts[0] == "docs":
+        short = pathlib.Path(*path.parts[1:])
+        return short.with_name("index.md") if short.name == "README.md" else short
+    if file.parent == HEADERS:
+        return pathlib.Path("reference", path.stem + ".md")
+    return pathlib.Path("files") / path
+
+
+def write_site(out):
+    pages, pictures = sources()
+    shutil.rmtree(out, ignore_errors=True)
+    headers = sorted(HEADERS.iterdir())
+    known, named = {*pages, *pictures, *headers}, set()
+    for page in pages:
+        here = site_path(page).parent
+
+        def target_of(file, anchor, here=here):
+            if file.is_dir():
+                return None  # a folder of sources
+            if file not in known:
+                named.add(file)
+            return os.path.relpath(site_path(file), here) + (f"#{anchor}" if anchor else "")
+
+        write(out / site_path(page),
+              with_targets(page.read_text(encoding="utf-8"), page, target_of))
+    for file in [*pictures, *sorted(named)]:
+        copy(file, out / site_path(file))
+    for header in headers:
+        write(out / site_path(header), reference(header))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--installed", metavar="OUT", type=pathlib.Path)
+    kind.add_argument("--site", metavar="OUT", type=pathlib.Path)
+    wanted = parser.parse_args()
+    if wanted.installed:
+        write_installed(wanted.installed)
+    else:
+        write_site(wanted.site)
+
+
+if __name__ == "__main__":
+    main()

@@ -70,6 +70,23 @@ class Info(unittest.TestCase):
             self.assertGreater(len(one["why"]), 10, one)
             self.assertTrue(one["accepts"], one)
 
+    def test_every_collective_says_how_its_algorithm_is_chosen(self):
+        rules = facts(HEADWAY_COLLECTIVES="bcast:chain")["collectives"]
+        by_name = {}
+        for one in rules:
+            by_name.setdefault(one["collective"], []).append(one)
+            self.assertTrue(one["why"], one)
+        self.assertEqual(len(by_name), 15)
+        for rows in by_name.values():
+            fallback = [one for one in rows if one["chosen"]][-1]
+            self.assertNotIn("node", fallback["when"], "the last row fits every call")
+        self.assertEqual([one["algorithm"] for one in rules if one["forced"]], ["chain"])
+        text = info("--collectives", HEADWAY_COLLECTIVES="bcast:chain")[0]
+        self.assertEqual(len(text.splitlines()), 2 + len(by_name) + len(rules))
+        self.assertIn("chain          only if HEADWAY_COLLECTIVES names it: never measured to be "
+                      "the best (named by HEADWAY_COLLECTIVES", text)
+        self.assertIn("shared_parts   one node, the operator commutes", text)
+
     def test_every_module_with_tunables_is_linked(self):
         names = {one["name"] for one in facts()["tunables"]}
         for name in ("HEADWAY_PROGRESS", "HEADWAY_WAIT", "HEADWAY_RAILS", "HEADWAY_EAGER_MEMORY",

@@ -108,6 +108,7 @@ base::result<facts> gather(bool open_rails) {
   add_tunables(all);
   for (const auto& one : mpi::function_list())
     all.functions.push_back({one.name, one.chapter, one.implemented});
+  all.rules = collective_rules();
   return all;
 }
 

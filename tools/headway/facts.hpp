@@ -28,6 +28,15 @@ struct function_fact {
   bool works = false;  ///< false: returns MPI_ERR_UNSUPPORTED_OPERATION
 };
 
+/// A row of the table by which the algorithm of a collective operation is chosen.
+struct rule_fact {
+  std::string collective, algorithm;
+  std::string when;     ///< bytes, ranks, load, and what it needs; empty: always
+  std::string why;      ///< where that was measured, or why it is a guess
+  bool forced = false;  ///< HEADWAY_COLLECTIVES names it for this collective
+  bool chosen = true;   ///< false: only if HEADWAY_COLLECTIVES names it
+};
+
 /// What `headway info` prints.
 struct facts {
   std::string version;
@@ -41,11 +50,15 @@ struct facts {
   std::string rails_fault;  ///< why the rails could not be opened; empty: they could
   std::vector<tunable_fact> tunables;
   std::vector<function_fact> functions;
+  std::vector<rule_fact> rules;
 };
 
 /// Reads the machine, the tunables and the list of functions; with `open_rails` also opens the
 /// rails as a program of this job would, and closes them again.
 [[nodiscard]] base::result<facts> gather(bool open_rails);
+
+/// All rules of all collectives, in the order in which they are looked at.
+[[nodiscard]] std::vector<rule_fact> collective_rules();
 
 /// Leaves out the tunables and functions in which one of the words does not occur, whatever its
 /// case: in the name, the meaning or the group.
@@ -58,6 +71,7 @@ void keep_changed(facts& all);
 [[nodiscard]] std::string overview_text(const facts& all);
 [[nodiscard]] std::string tunables_text(const facts& all, std::size_t columns);
 [[nodiscard]] std::string functions_text(const facts& all);
+[[nodiscard]] std::string rules_text(const std::vector<rule_fact>& all);
 /// All facts as one JSON object.
 [[nodiscard]] std::string json_text(const facts& all);
 

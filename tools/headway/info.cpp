@@ -33,6 +33,10 @@ std::string chosen_text(const facts& found, const info_options& wanted) {
 }  // namespace
 
 int info(const info_options& wanted) {
+  if (wanted.collectives && !wanted.json) {
+    fmt::print("{}", rules_text(collective_rules()));
+    return 0;
+  }
   const bool part = wanted.mpi || wanted.tunables || wanted.changed || !wanted.words.empty();
   auto found = gather(wanted.json || !part);
   if (!found) {

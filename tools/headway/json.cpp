@@ -44,6 +44,12 @@ std::string one_function(const function_fact& f) {
                      quoted(f.chapter), f.works);
 }
 
+std::string one_rule(const rule_fact& r) {
+  return fmt::format(
+      R"({{"collective": {}, "algorithm": {}, "when": {}, "why": {}, "forced": {}, "chosen": {}}})",
+      quoted(r.collective), quoted(r.algorithm), quoted(r.when), quoted(r.why), r.forced, r.chosen);
+}
+
 }  // namespace
 
 std::string json_text(const facts& all) {
@@ -63,6 +69,7 @@ std::string json_text(const facts& all) {
   member("rails_fault", quoted(all.rails_fault));
   member("tunables", array(all.tunables, one_tunable));
   member("mpi_functions", array(all.functions, one_function));
+  member("collectives", array(all.rules, one_rule));
   return out + "\n}\n";
 }
 

@@ -25,6 +25,8 @@ void add_info(CLI::App& app, int& status) {
   auto* command = app.add_subcommand("info", "Version, machine, rails, tunables, MPI functions");
   command->add_flag("--mpi", wanted->mpi, "only the MPI functions: which work, which do not");
   command->add_flag("--tunables", wanted->tunables, "only the tunables");
+  command->add_flag("--collectives", wanted->collectives,
+                    "only how the algorithm of a collective operation is chosen");
   command->add_flag("--changed", wanted->changed, "only the tunables that differ from the default");
   command->add_flag("--json", wanted->json, "everything, as one JSON object");
   command->add_option(

@@ -427,8 +427,14 @@ bool attachment::process_runs() const noexcept {
   return process_.valid() && ::poll(&ended, 1, 0) == 0;
 }
 
+/// A `poll` that fails shows nothing: it does where a process may have no descriptor.
+bool attachment::process_has_ended() const noexcept {
+  pollfd ended{process_.get(), POLLIN, 0};
+  return process_.valid() && ::poll(&ended, 1, 0) > 0;
+}
+
 bool attachment::owner_alive() const noexcept {
-  if (process_.valid() && !process_runs()) return false;
+  if (process_has_ended()) return false;
   owned_fd again;
   const int fd = file(again);
   // A sweeper or a launcher may have removed the name.

@@ -149,6 +149,7 @@ class attachment {
   [[nodiscard]] base::result<> map(const address& where);
   [[nodiscard]] base::result<> claim_slot(processes::process_id me, const std::string& path);
   void keep_or_close() noexcept;
+  [[nodiscard]] bool process_has_ended() const noexcept;
   /// -1: it has no name any more, or no descriptor is left. `again` closes what was opened.
   [[nodiscard]] int file(owned_fd& again) const noexcept;
   [[nodiscard]] bool reserve(const std::byte* begin, std::size_t bytes) noexcept;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "rails/shm/host.hpp"
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
@@ -199,6 +200,20 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   (*mad)->head().active[0].fetch_or(1u);
   std::array<event, 4> events;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.reap(events), 0u);
+}
+
+TEST(shm_attach, a_peer_is_not_lost_because_this_process_may_open_no_descriptor) {
+  const folder where;
+  shm_driver here(config_in(where, 0)), there(config_in(where, 1));
+  const auto to_here = here.open(), to_there = there.open();
+  ASSERT_TRUE(to_here && to_there && here.connect(peer_id{1}, *to_there));
+  {
+    const headway::testing::no_descriptors now;
+    here.tick(base::now_ns());
+  }
+  std::array<event, 8> events;
+  EXPECT_EQ(here.reap(events), 0u);
+  EXPECT_EQ(here.send(peer_id{1}, {}), post::done);
 }
 
 TEST(shm_attach, without_a_descriptor_says_so_and_can_be_replaced_by_admitting_the_peer) {

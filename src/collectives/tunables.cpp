@@ -5,7 +5,7 @@ namespace headway::collectives {
 namespace {
 
 base::text_tunable forced_algorithms{
-    "HEADWAY_COLLECTIVES", "", "for example allreduce:ring,bcast:chain",
+    "HEADWAY_COLLECTIVES", "", "COLLECTIVE:ALGORITHM,… as allreduce:ring,bcast:chain",
     "algorithm per collective in place of the table's choice, the same on all ranks; one that does "
     "not fit the call is passed over"};
 

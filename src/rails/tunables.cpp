@@ -5,7 +5,8 @@ namespace headway::rails {
 namespace {
 
 base::text_tunable rails_wanted{
-    "HEADWAY_RAILS", "", "for example shm,tcp:eth*,!docker0",
+    "HEADWAY_RAILS", "",
+    "DRIVER or DRIVER:INTERFACE, by commas, with * and ?; all but those after a !",
     "drivers and interfaces to use, best first; empty: shared memory inside a node, TCP on the "
     "interfaces that reach others between nodes"};
 

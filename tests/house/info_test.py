@@ -85,7 +85,7 @@ class Info(unittest.TestCase):
         self.assertEqual(len(text.splitlines()), 2 + len(by_name) + len(rules))
         self.assertIn("chain          only if HEADWAY_COLLECTIVES names it: never measured to be "
                       "the best (named by HEADWAY_COLLECTIVES", text)
-        self.assertIn("shared_parts   one node, the operator commutes", text)
+        self.assertIn("shared_parts   up to 64 ranks, one node, the operator commutes: ", text)
 
     def test_every_module_with_tunables_is_linked(self):
         names = {one["name"] for one in facts()["tunables"]}

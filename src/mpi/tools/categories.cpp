@@ -65,8 +65,8 @@ constexpr category categories[] = {
     {"topology", "headway", "the machine as the library sees it", {"HEADWAY_TOPOLOGY"}},
     {"watch",
      "headway",
-     "statistics and timelines (docs/watching.md)",
-     {"overlap.", "HEADWAY_STATS", "HEADWAY_TRACE"}},
+     "reports, statistics and timelines (docs/watching.md)",
+     {"job.", "overlap.", "HEADWAY_REPORT", "HEADWAY_STATS", "HEADWAY_TRACE"}},
     {"windows", "headway", "one-sided communication (docs/one-sided.md)", {"HEADWAY_WINDOWS"}},
 };
 

@@ -97,8 +97,10 @@ const late_receive* receive_of(const send_wait& w, const part& sender, const par
   for (const auto& late : receiver.late_receives) {
     if (late.from != sender.rank || late.number != w.number) continue;
     if (sender.node == receiver.node) {
-      if (late.announced_ns >= w.sent_ns && late.posted_ns <= w.wait_ended_ns) return &late;
-    } else {
+      const bool of_this_message =
+          late.announced_ns == 0 ? late.posted_ns >= w.sent_ns : late.announced_ns >= w.sent_ns;
+      if (of_this_message && late.posted_ns <= w.wait_ended_ns) return &late;
+    } else if (late.announced_ns != 0) {
       if (found) return nullptr;
       found = &late;
     }

@@ -74,7 +74,9 @@ struct send_wait {
 struct late_receive {
   std::uint32_t from = 0;    ///< rank in the job
   std::uint32_t number = 0;  ///< of the message, as announced
-  std::uint64_t announced_ns = 0, posted_ns = 0;
+  /// 0: not known, because no thread of the receiver looked before the receive was posted.
+  std::uint64_t announced_ns = 0;
+  std::uint64_t posted_ns = 0;
 };
 
 /// Sizes of messages: number and bytes by the power of two.

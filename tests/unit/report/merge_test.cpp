@@ -89,6 +89,17 @@ TEST(merge, counts_a_late_receiver_from_the_wait_until_the_receive) {
   EXPECT_NEAR(pair->late_receiver_s, 0.060, 1e-9);
 }
 
+TEST(merge, counts_a_late_receiver_that_saw_the_announcement_only_when_it_came) {
+  auto parts = late_receiver(180);
+  parts[1].late_receives[0].announced_ns = 0;
+  const auto job = merge(parts, 2);
+  const auto* pair = pair_of(job, 0, 1);
+  ASSERT_TRUE(pair);
+  EXPECT_NEAR(pair->late_receiver_s, 0.060, 1e-9);
+  parts[1].node = 1;  // clocks differ, and nothing says when the announcement came
+  EXPECT_FALSE(pair_of(merge(parts, 2), 0, 1));
+}
+
 TEST(merge, counts_no_late_receiver_that_came_before_the_wait_or_belongs_to_another_message) {
   EXPECT_FALSE(pair_of(merge(late_receiver(110), 2), 0, 1));
   EXPECT_FALSE(pair_of(merge(late_receiver(210), 2), 0, 1));  // of a later message

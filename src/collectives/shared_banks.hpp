@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/copy_for_reader.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
@@ -57,6 +58,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] std::int64_t bank_bytes() const noexcept { return bank_bytes_; }
   /// Bytes that are shown or combined between two notifications of other ranks.
   [[nodiscard]] std::int64_t piece_bytes() const noexcept { return piece_bytes_; }
+  /// How this rank copies into its bank.
+  [[nodiscard]] base::copy_for_reader& copy_to_bank() noexcept { return copy_to_bank_; }
   [[nodiscard]] progress::ltask& task() noexcept { return task_; }
   /// Advances what waits. `done`: nothing waits any more. By the ltask only.
   [[nodiscard]] progress::ltask_result poll() noexcept;
@@ -140,6 +143,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   // bank again because another one has read that its readers have finished.
   std::unique_ptr<std::atomic<std::uint64_t>[]> finished_;
   std::atomic<std::uint64_t> own_finished_{0};
+  base::copy_for_reader copy_to_bank_;
   poll_task task_;
 
   base::spinlock lock_;

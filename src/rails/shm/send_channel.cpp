@@ -6,7 +6,6 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
-#include "base/copy_between_cores.hpp"
 #include "base/copy_small.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
@@ -27,11 +26,6 @@ void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
   auto left = header.size();
   for (; left >= word; left -= word, to += word, from += word) std::memcpy(to, from, word);
   base::copy_small(to, from, left);
-}
-
-void copy_payload(std::byte* to, std::span<const std::byte> payload) noexcept {
-  if (payload.size() <= base::small_bytes_max) base::copy_small(to, payload.data(), payload.size());
-  else base::copy_between_cores(to, payload.data(), payload.size());
 }
 
 /// The bell of a peer without a segment.
@@ -78,6 +72,8 @@ post send_channel::send(const packet& what) noexcept {
 
 /// The peer copies each part out while the next one is copied in.
 post send_channel::send_in_parts(const packet& what) noexcept {
+  const auto part_bytes =
+      what.payload.size() < 2 * part_bytes_max ? part_bytes_min : part_bytes_max;
   const auto last = what.payload.size() % part_bytes;
   const std::uint64_t most = lines_of(what.header.size() + part_bytes);
   const std::uint64_t all =
@@ -138,7 +134,9 @@ void send_channel::publish(record_kind kind, std::span<const std::byte> first,
   const std::size_t bytes = first.size() + second.size();
   std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
   copy_header(at, first);
-  copy_payload(at + first.size(), second);
+  at += first.size();
+  if (second.size() <= base::small_bytes_max) base::copy_small(at, second.data(), second.size());
+  else copy_to_ring_.copy(at, second.data(), second.size());
   ring_.publish(lines_of(bytes), record_word(kind, bytes, following),
                 record_word(record_kind::skip, 0));
   notify();
@@ -305,8 +303,8 @@ void send_channel::fill_buffer(std::uint32_t number, std::uint32_t piece) noexce
   if (offset >= p.payload.size()) return;  // the peer returned a piece that it never had
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, p.payload.size() - offset);
   const std::size_t index = buffer_ticket_ % shape.piece_count;
-  base::copy_between_cores(way_->slot().pieces + index * shape.piece_bytes,
-                           p.payload.data() + offset, bytes);
+  copy_to_pieces_.copy(way_->slot().pieces + index * shape.piece_bytes, p.payload.data() + offset,
+                       bytes);
   announce({.number = number, .offset = offset, .bytes = bytes});
 }
 

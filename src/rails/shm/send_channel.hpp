@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "base/copy_for_reader.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "rails/memory.hpp"
@@ -114,8 +115,10 @@ class send_channel {
     std::uint64_t begun_ns = 0;  // 0: not timed
     bool places = false;
   };
-  // Of a packet in parts, so long that publishing a part costs little beside copying it.
-  static constexpr std::size_t part_bytes = 16 * 1024, parts_bytes_min = 2 * part_bytes;
+  // Of a packet in parts, so long that publishing a part costs little beside copying it, and no
+  // longer than half of the payload.
+  static constexpr std::size_t part_bytes_min = 8 * 1024, part_bytes_max = 16 * 1024;
+  static constexpr std::size_t parts_bytes_min = 2 * part_bytes_min;
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
   static constexpr std::uint32_t placed_pieces = 4;  // at once, for the same reason
@@ -164,6 +167,7 @@ class send_channel {
   std::atomic<state> state_;
   bool fence_always_;
   bool push_;
+  base::copy_for_reader copy_to_ring_;
   std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when `send` found no room
   std::unique_ptr<attachment> way_;
   const pid_t readable_pid_;
@@ -177,6 +181,7 @@ class send_channel {
   base::spinlock pushing_;  // only ever try-locked
   std::uint32_t next_push_ HEADWAY_GUARDED_BY(pushing_) = 0;
   std::uint64_t buffer_ticket_ HEADWAY_GUARDED_BY(pushing_) = 0;
+  base::copy_for_reader copy_to_pieces_ HEADWAY_GUARDED_BY(pushing_);
   std::array<posting, transfers_max> postings_;
   way_choice choice_;
   atomic_calls calls_;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/copy_between_cores.hpp"
+
+namespace headway::base {
+
+namespace detail {
+void copy_by_streaming_stores(std::byte* to, const std::byte* from, std::size_t size) noexcept;
+}  // namespace detail
+
+/// Copies bytes to memory that a thread on another core reads next, and has read before.
+///
+/// A store needs its cache line, which may still lie in the reader's caches. Between cores that
+/// share a cache that takes a few nanoseconds. Between others it takes some tens, one line after
+/// the other, and streaming (non-temporal) stores are several times faster: they take the line from
+/// all caches without reading it, and the reader then reads memory. Which cores the two threads run
+/// on changes while a program runs, so one copy in many goes through the caches and is timed.
+/// docs/decisions/0028-streaming-stores.md has the figures.
+///
+/// Shape:    three bytes; one for each reader, or for each group of readers.
+/// Threads:  any. What is learnt is read and written relaxed, and carries nothing: threads that
+///           copy at the same time may time one copy more or less. A release store behind `copy`
+///           publishes the bytes.
+/// Progress: never waits.
+class copy_for_reader {
+ public:
+  /// Memcpy; the two blocks do not overlap.
+  void copy(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+    if (size < streamed_bytes_min) return copy_between_cores(to, from, size);
+    const auto left = until_timed_.load(std::memory_order_relaxed);
+    if (left <= 1) [[unlikely]]
+      return copy_timed(to, from, size);
+    until_timed_.store(left - 1, std::memory_order_relaxed);
+    if (streams()) detail::copy_by_streaming_stores(to, from, size);
+    else copy_between_cores(to, from, size);
+  }
+
+  /// Whether copies go past the caches now.
+  [[nodiscard]] bool streams() const noexcept { return streams_.load(std::memory_order_relaxed); }
+  /// What is concluded from a copy through the caches that took so long.
+  void learn(std::size_t size, std::uint64_t ns) noexcept;
+
+  static constexpr std::size_t streamed_bytes_min = 1024;
+
+ private:
+  // A line that comes from a cache both cores share takes 1 to 5 ns, one from elsewhere 20 to 35.
+  static constexpr std::uint64_t slow_ns_per_line = 8;
+  static constexpr std::uint64_t clock_ns = 40;  ///< of the two readings
+  static constexpr std::uint8_t timed_period = 32;
+  // One may be slow by accident: an interrupt, a page that is touched for the first time.
+  static constexpr int slow_in_a_row_min = 2;
+
+  void copy_timed(std::byte* to, const std::byte* from, std::size_t size) noexcept;
+
+  std::atomic<std::uint8_t> until_timed_{timed_period};
+  std::atomic<std::uint8_t> slow_in_a_row_{0};
+  std::atomic<bool> streams_{false};
+};
+
+}  // namespace headway::base

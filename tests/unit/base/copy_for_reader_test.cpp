@@ -1,0 +1,77 @@
+#include "base/copy_for_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace headway::base {
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::uint64_t quick_ns = 100, slow_ns = 2000;  // of a page
+
+TEST(copy_for_reader, streams_after_two_slow_copies_in_a_row) {
+  copy_for_reader c;
+  EXPECT_FALSE(c.streams());
+  c.learn(page, slow_ns);
+  EXPECT_FALSE(c.streams());
+  c.learn(page, slow_ns);
+  EXPECT_TRUE(c.streams());
+  c.learn(page, slow_ns);
+  EXPECT_TRUE(c.streams());
+}
+
+TEST(copy_for_reader, does_not_stream_after_single_slow_copies) {
+  copy_for_reader c;
+  for (int i = 0; i < 10; ++i) {
+    c.learn(page, slow_ns);
+    c.learn(page, quick_ns);
+    EXPECT_FALSE(c.streams());
+  }
+}
+
+TEST(copy_for_reader, goes_back_to_the_caches_after_one_quick_copy) {
+  copy_for_reader c;
+  c.learn(page, slow_ns);
+  c.learn(page, slow_ns);
+  c.learn(page, quick_ns);
+  EXPECT_FALSE(c.streams());
+}
+
+TEST(copy_for_reader, judges_by_the_time_of_a_line) {
+  copy_for_reader c;
+  for (int i = 0; i < 2; ++i) c.learn(16 * page, slow_ns);  // 2 ns a line
+  EXPECT_FALSE(c.streams());
+  for (int i = 0; i < 2; ++i) c.learn(1024, slow_ns);  // 125 ns a line
+  EXPECT_TRUE(c.streams());
+}
+
+/// Copies of every kind of beginning and end, in a state that streams and in one that does not.
+TEST(copy_for_reader, copies_every_byte_and_no_other_at_any_size_and_place) {
+  std::mt19937 random(1);
+  constexpr std::size_t around = 128, most = 70'000;
+  const std::byte untouched{0xee};
+  std::vector<std::byte> from(most + 2 * around), to(from.size());
+  for (auto& b : from) b = static_cast<std::byte>(random());
+  int streamed = 0;
+  for (int i = 0; i < 2000; ++i) {
+    copy_for_reader c;
+    for (int slow = 0; slow < i % 3; ++slow) c.learn(page, slow_ns);
+    streamed += c.streams();
+    const auto size = i % 5 == 0 ? random() % most : random() % 3000;
+    const auto of = random() % around, at = random() % around;
+    std::ranges::fill(to, untouched);
+    c.copy(to.data() + at, from.data() + of, size);
+    const auto begin = to.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = begin + static_cast<std::ptrdiff_t>(size);
+    ASSERT_TRUE(std::equal(begin, end, from.begin() + static_cast<std::ptrdiff_t>(of))) << size;
+    ASSERT_EQ(std::count(to.begin(), begin, untouched), begin - to.begin());
+    ASSERT_EQ(std::count(end, to.end(), untouched), to.end() - end) << size;
+  }
+  EXPECT_GT(streamed, 100);
+}
+
+}  // namespace
+}  // namespace headway::base

@@ -39,7 +39,7 @@ int check_places(bool is_null, const char* argument, std::span<const int> neighb
 int neighbor_allgather::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type),
                                   b.row(receive, count, type));
   return MPI_SUCCESS;
@@ -58,7 +58,7 @@ int neighbor_allgatherv::append(steps_builder& b) const {
 int neighbor_alltoall::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   collectives::neighbor_alltoall(b.steps, n, b.row(send, send_count, send_type),
                                  b.row(receive, count, type));
   return MPI_SUCCESS;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/mpi5.md: which MPI functions work, by chapter, and which tests call each.
+"""Writes docs/mpi5.md: the requirements of MPI-5.0 with the tests that show each; which MPI
+functions work, by chapter, and which tests call each.
 
-What works is read from the declarations in src/mpi, as api/generate.py does; what is tested from
-the sources of tests/mpi. A test holds the page to what this program writes.
+Requirements and their tests are read from api/requirements.txt: a test that is not there is an
+error. What works is read from the declarations in src/mpi, as api/generate.py does; which functions
+are tested from the sources of tests/mpi. A test holds the page to what this program writes.
 Usage: scoreboard.py [--check]. Without --check it writes the page. Standard library only.
 """
 import argparse
@@ -22,6 +24,8 @@ import table  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/mpi5.md"
 TESTS = ROOT / "tests/mpi"
+REQUIREMENTS = ROOT / "api/requirements.txt"
+MPI4PY_MODULES = TESTS / "mpi4py/modules.txt"
 SHOWN_MAX = 3  # tests named for a function; the number of the others follows
 # The chapters of api/functions, in the order of the standard.
 CHAPTERS = {
@@ -39,17 +43,68 @@ CHAPTERS = {
     "abi": "Application binary interface", "language_interop": "Language bindings",
     "removed": "Names that MPI-3.0 removed",
 }
-HEAD = """# MPI-5.0, function by function
+HEAD = """# MPI-5.0, by requirement and by function
 
-Which functions of the standard work in Headway, and the programs under [tests/mpi](../tests/mpi) \
-that call each one and check what it does. A function with two forms (`MPI_Send`, `MPI_Send_c`) \
-has one row: both forms are generated from one implementation. Beside these programs, [mpi4py's \
-own tests](../tests/mpi/mpi4py/modules.txt) are run. What Headway does where the standard leaves \
-a choice is in [mpi.md](mpi.md).
+What the standard requires and the tests that show it, then which of its functions work. Tests are \
+programs under [tests](../tests) and [mpi4py's own](../tests/mpi/mpi4py/modules.txt). What Headway \
+does where the standard leaves a choice is in [mpi.md](mpi.md).
 
-This page is written by `python3 api/scoreboard.py` out of the declarations in `src/mpi` and the \
-sources of the tests; a test holds that it is up to date.
+This page is written by `python3 api/scoreboard.py` out of \
+[api/requirements.txt](../api/requirements.txt), the declarations in `src/mpi` and the sources of \
+the tests. A test holds that it is up to date, and that each test it names is there.
+
+## By requirement
+
+The requirements are worded here, and not as finely divided as the standard: a row can stand for \
+several of its sentences.
+
 """
+FUNCTIONS_HEAD = """## By function
+
+The programs under [tests/mpi](../tests/mpi) that call each function and check what it does. A \
+function with two forms (`MPI_Send`, `MPI_Send_c`) has one row: both forms are generated from one \
+implementation.
+
+"""
+
+
+def test_link(test):
+    """A test of api/requirements.txt as a link. Errors: ends the program if it is not there."""
+    kind, _, module = test.partition(":")
+    if kind == "mpi4py":
+        if not re.search(rf"^{module}\b", MPI4PY_MODULES.read_text(), re.M):
+            sys.exit(f"scoreboard.py: {MPI4PY_MODULES} has no module {module}")
+        return f"[mpi4py {module}](../tests/mpi/mpi4py/modules.txt)"
+    path = ROOT / "tests" / kind
+    if not path.is_file():
+        sys.exit(f"scoreboard.py: {REQUIREMENTS} names {kind}, which is not under tests")
+    if module and not re.search(rf"^[a-z][\w* ]*\b{module}\(", path.read_text(), re.M):
+        sys.exit(f"scoreboard.py: {kind} has no function {module}")
+    name = kind.removeprefix("mpi/").rsplit(".", 1)[0]
+    return f"[{name}{module and ': ' + module}](../tests/{kind})"
+
+
+def requirements():
+    """The part of the page that api/requirements.txt gives."""
+    summary, parts, rows, sums = [], [], [], [0, 0]
+    lines = [line for line in REQUIREMENTS.read_text().splitlines() if line and line[0] != "#"
+             or line.startswith("## ")]
+    for line in [*lines, "## "]:
+        if not line.startswith("## "):
+            text, _, tests = (part.strip() for part in line.partition("|"))
+            rows.append((text, [test_link(t.strip()) for t in tests.split(",") if t.strip()]))
+            continue
+        if rows:
+            shown = sum(bool(tests) for _, tests in rows)
+            sums = [sums[0] + len(rows), sums[1] + shown]
+            summary.append(f"| {title} | {len(rows)} | {shown} |")
+            table_rows = [f"| {text} | {', '.join(tests) or 'not shown'} |" for text, tests in rows]
+            parts.append("\n".join([f"### {title}: what is required\n",
+                                    "| requirement | shown by |", "|---|---|", *table_rows]))
+        title, rows = line[3:], []
+    total = f"| all | {sums[0]} | {sums[1]} |"
+    return "\n".join(["| chapter | requirements | shown |", "|---|---|---|", *summary, total, "",
+                      "\n\n".join(parts), "", ""])
 
 
 def source_of(path, includes):
@@ -111,10 +166,11 @@ def page():
         summary.append(f"| [{title}](#{anchor}) | {numbers[0]} | {numbers[1]} | {numbers[2]} |")
         lines = [f"| `MPI_{f.name}` | {'yes' if works else 'not yet'} | "
                  f"{tests_text(its) if works else ''} |" for f, works, its in rows]
-        parts.append("\n".join([f"## {title}\n", "| function | works | tests |", "|---|---|---|",
+        parts.append("\n".join([f"### {title}\n", "| function | works | tests |", "|---|---|---|",
                                 *lines]))
     total = "| all | " + " | ".join(map(str, sums)) + " |"
-    return "\n".join([HEAD, "| chapter | functions | work | tested here |", "|---|---|---|---|",
+    return "\n".join([HEAD + requirements() + FUNCTIONS_HEAD +
+                      "| chapter | functions | work | tested here |", "|---|---|---|---|",
                       *summary, total, "", "\n\n".join(parts), ""])
 
 

@@ -167,6 +167,28 @@ FIGURES = {
             against_best_peer((16, 8), 1.0, case=2),
         ),
     ),
+    "neighbors": Figure(
+        "MPI_Neighbor_alltoall on a 2-D torus",
+        tuple(Case("neighbors", ("--sizes", "8,64K", "--seconds", "0.3"), ranks=n)
+              for n in (4, 16)),
+        tuple(against_best_peer((ranks, bytes_each), 0.7, case=case)
+              for case, ranks in ((0, 4), (1, 16)) for bytes_each in (8, 64 << 10)),
+    ),
+    "partitioned": Figure(
+        "16 partitions made ready over time: end after the last one",
+        (Case("partitioned", (PIN, "--sizes", "64K,1M", "--seconds", "0.5")),),
+        tuple(against_number((bytes_each,), 1.1) for bytes_each in (64 << 10, MiB)),
+    ),
+    "intercommunicator": Figure(
+        "8 bytes one way through an inter-communicator, in turns with an intra-communicator",
+        (Case("in_turns", (PIN, "--way", "inter", "--seconds", "0.5")),),
+        (against_number(("inter", 8), 1.02),),
+    ),
+    "mpi-t": Figure(
+        "8 bytes one way with MPI_T initialised and nobody listening, in turns with without",
+        (Case("in_turns", (PIN, "--way", "mpi_t", "--seconds", "0.5")),),
+        (against_number(("mpi_t", 8), 1.02),),
+    ),
     "recv-cpu": Figure(
         "processor time of a rank blocked 10 s in MPI_Recv",
         (Case("recv_cpu", (PIN, "--seconds", "10")),),

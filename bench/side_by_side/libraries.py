@@ -264,7 +264,8 @@ MPICH_SETTINGS = (
 )
 OPENMPI_SETTINGS = (
     DEFAULT,
-    Setting("yield", {"OMPI_MCA_mpi_yield_when_idle": "1"}, (*THREADED, "allreduce", "recv_cpu")),
+    Setting("yield", {"OMPI_MCA_mpi_yield_when_idle": "1"},
+            (*THREADED, "allreduce", "neighbors", "recv_cpu")),
     Setting("thread", {"OMPI_MCA_btl_tcp_progress_thread": "1"},
             (*BACKGROUND, "pingpong"), networked=True),
 )  # fmt: skip

@@ -14,6 +14,7 @@ namespace headway::collectives {
 /// for types and operators that cannot be freed while the communicator lives.
 struct call_key {
   collective what;
+  bool neighbors = false;  ///< the neighbourhood collective of that name
   int root = 0;
   const void* send = nullptr;
   const void* receive = nullptr;

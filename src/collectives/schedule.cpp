@@ -113,13 +113,14 @@ void schedule::clear() noexcept {
   via_ = nullptr;
   std::ranges::fill(exchanges_, nullptr);
   persistent_ = false;
+  refused_ = false;
   reset();
 }
 
 void schedule::rewind() noexcept {
   HEADWAY_DEBUG_ASSERT(via_ != nullptr && open_ == none);
   next_ = 0;
-  how_ = outcome::ok;
+  how_ = refused_ ? outcome::failed : outcome::ok;
   failed_rank_ = -1;
 }
 

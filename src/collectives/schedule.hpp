@@ -94,6 +94,11 @@ class schedule final : public progress::completion {
   /// Calls `let_go(what)` when the schedule is cleared.
   void when_cleared(void (*let_go)(void*), void* what) { held_.push_back({let_go, what}); }
 
+  /// This rank cannot take part: whenever it runs, it sends failure messages in place of data, so
+  /// that the others end with an error instead of waiting for it.
+  void refuse() noexcept { refused_ = true; }
+  [[nodiscard]] bool is_refused() const noexcept { return refused_; }
+
   /// It is started again without a new number, in any order among others.
   void set_persistent() noexcept { persistent_ = true; }
   [[nodiscard]] bool is_persistent() const noexcept { return persistent_; }
@@ -175,6 +180,7 @@ class schedule final : public progress::completion {
   transport* via_ = nullptr;
   int tag_ = 0;
   bool persistent_ = false;
+  bool refused_ = false;
   messages::outcome how_ = messages::outcome::ok;
   int failed_rank_ = -1;
   messages::request::finisher finish_ = nullptr;

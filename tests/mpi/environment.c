@@ -19,6 +19,31 @@ static void any_time(void) {
   MPI_Info_free(&info);
 }
 
+/* What a Fortran library tells once: its LOGICAL, and facts in an info object. */
+static void facts_about_fortran(void) {
+  int yes = 1, no = 0, is_set = -1, flag = 0, length = 8;
+  int found_yes = -1, found_no = -1;
+  char value[8] = "";
+  MPI_Info given, found = MPI_INFO_NULL;
+  REFUSED(MPI_Abi_get_fortran_booleans(3, &found_yes, &found_no, &is_set), MPI_ERR_ARG, "3 bytes");
+  CHECK(MPI_Abi_get_fortran_booleans(sizeof yes, &found_yes, &found_no, &is_set) == MPI_SUCCESS);
+  CHECK(!is_set && found_yes == -1);
+  CHECK(MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no) == MPI_SUCCESS);
+  REFUSED(MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no), MPI_ERR_ABI, "before");
+  CHECK(MPI_Abi_get_fortran_booleans(sizeof yes, &found_yes, &found_no, &is_set) == MPI_SUCCESS);
+  CHECK(is_set && found_yes == yes && found_no == no);
+  CHECK(MPI_Abi_get_fortran_info(&found) == MPI_SUCCESS && found == MPI_INFO_NULL);
+  MPI_Info_create(&given);
+  MPI_Info_set(given, "mpi_integer_size", "4");
+  CHECK(MPI_Abi_set_fortran_info(given) == MPI_SUCCESS);
+  REFUSED(MPI_Abi_set_fortran_info(given), MPI_ERR_ABI, "before");
+  MPI_Info_free(&given);
+  CHECK(MPI_Abi_get_fortran_info(&found) == MPI_SUCCESS && found != MPI_INFO_NULL);
+  MPI_Info_get_string(found, "mpi_integer_size", &length, value, &flag);
+  CHECK(flag && strcmp(value, "4") == 0);
+  MPI_Info_free(&found);
+}
+
 static void running(void) {
   int flag = 0, level = -1, length = 0, *number = NULL;
   char name[MPI_MAX_PROCESSOR_NAME];
@@ -58,6 +83,7 @@ int main(int argc, char** argv) {
   CHECK(provided == MPI_THREAD_MULTIPLE);
   return_errors();
   any_time();
+  facts_about_fortran();
   running();
   REFUSED(MPI_Init(&argc, &argv), MPI_ERR_OTHER, "initialised already");
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_end, &first, NULL);

@@ -125,10 +125,27 @@ static void while_making(void) {
   MPI_Group_free(&world);
 }
 
+static int file_calls, file_code;
+static void on_file(MPI_File* file, int* code, ...) {
+  CHECK(*file == MPI_FILE_NULL);
+  ++file_calls;
+  file_code = *code;
+}
+
+/* Files have a default handler, that of MPI_FILE_NULL. */
 static void on_files(void) {
-  MPI_Errhandler got;
+  MPI_Errhandler got, mine;
   MPI_File_get_errhandler(MPI_FILE_NULL, &got);
   CHECK(got == MPI_ERRORS_RETURN);
+  CHECK(MPI_File_create_errhandler(on_file, &mine) == MPI_SUCCESS);
+  CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, mine) == MPI_SUCCESS);
+  CHECK(MPI_File_get_errhandler(MPI_FILE_NULL, &got) == MPI_SUCCESS && got == mine);
+  MPI_Errhandler_free(&got);
+  CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO) == MPI_SUCCESS);
+  CHECK(file_calls == 1 && file_code == MPI_ERR_IO);
+  CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS);
+  CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO) == MPI_SUCCESS && file_calls == 1);
+  MPI_Errhandler_free(&mine);
 }
 
 int main(int argc, char** argv) {

@@ -7,6 +7,8 @@ int main(int argc, char** argv) {
   MPI_Info info;
   MPI_Errhandler handler;
   MPI_Request request;
+  MPI_Session session;
+  MPI_Win win;
   int value, received, number;
   MPI_Init(&argc, &argv);
   CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_toint(MPI_COMM_NULL) == 0x100);
@@ -16,6 +18,14 @@ int main(int argc, char** argv) {
   CHECK(MPI_Win_toint(MPI_WIN_NULL) == 0x110 && MPI_File_fromint(0x118) == MPI_FILE_NULL);
   CHECK(MPI_Session_toint(MPI_SESSION_NULL) == 0x120);
   CHECK(MPI_Message_fromint(0x129) == MPI_MESSAGE_NO_PROC);
+  CHECK(MPI_Message_toint(MPI_MESSAGE_NO_PROC) == 0x129 && MPI_File_toint(MPI_FILE_NULL) == 0x118);
+  CHECK(MPI_Win_fromint(0x110) == MPI_WIN_NULL && MPI_Session_fromint(0x120) == MPI_SESSION_NULL);
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  CHECK(MPI_Session_fromint(MPI_Session_toint(session)) == session);
+  MPI_Session_finalize(&session);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_SELF, &win);
+  CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win);
+  MPI_Win_free(&win);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   number = MPI_Comm_toint(comm);
   CHECK(number > 4095 && MPI_Comm_toint(comm) == number && MPI_Comm_fromint(number) == comm);

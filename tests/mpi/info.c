@@ -40,6 +40,23 @@ static void setting(void) {
   CHECK(info == MPI_INFO_NULL);
 }
 
+/* The deprecated functions, which give no terminating zero a place of its own in their lengths. */
+static void reading_as_before_4_0(void) {
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int flag = 0, length = -1;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "key", "value");
+  CHECK(MPI_Info_get_valuelen(info, "key", &length, &flag) == MPI_SUCCESS && flag && length == 5);
+  CHECK(MPI_Info_get(info, "key", 5, value, &flag) == MPI_SUCCESS);
+  CHECK(flag && strcmp(value, "value") == 0);
+  CHECK(MPI_Info_get(info, "key", 3, value, &flag) == MPI_SUCCESS);
+  CHECK(flag && strcmp(value, "val") == 0);
+  CHECK(MPI_Info_get(info, "other", 5, value, &flag) == MPI_SUCCESS && !flag);
+  CHECK(MPI_Info_get_valuelen(info, "other", &length, &flag) == MPI_SUCCESS && !flag);
+  MPI_Info_free(&info);
+}
+
 static void environment(void) {
   char value[MPI_MAX_INFO_VAL];
   int flag = 0, length = sizeof value;
@@ -78,6 +95,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   return_errors();
   setting();
+  reading_as_before_4_0();
   environment();
   return finish();
 }

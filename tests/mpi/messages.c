@@ -119,7 +119,7 @@ static void probes(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void nobody(void) {
+static void no_process(void) {
   int value = 5, flag = 0, count = -1;
   MPI_Status status;
   MPI_Message message;
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
   order();
   tags();
   probes();
-  nobody();
+  no_process();
   replaced();
   large_counts();
   return finish();

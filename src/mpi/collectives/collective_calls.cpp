@@ -73,6 +73,10 @@ std::optional<int> allreduce::run_in_slots(communicator& comm) const {
   if (const int code = operands_of(send, receive, count, type, op, r)) return code;
   if (!collectives::allreduce_uses_slots(team, r)) return {};
   auto& slots = *team.memory.slots;
+  if (are_same(send, receive, r.bytes())) {
+    static_cast<void>(slots.share({}));  // less than the other ranks expect, which ends theirs
+    return fail_same(comm);
+  }
   return code_of(slots.allreduce(r), slots.failed_rank(), comm);
 }
 
@@ -139,9 +143,7 @@ int gather::append(steps_builder& b) const {
   const bool is_root = b.team.rank == root;
   if (!is_root && in_place(send)) return refuse_in_place("sendbuf");
   if (is_root && in_place(receive)) return refuse_in_place("recvbuf");
-  if (is_root) {
-    if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
-  }
+  if (is_root) b.refuse_same(send, receive, count * type.layout().size());
   const bool own_in_place = in_place(send);
   const auto mine = own_in_place ? collectives::block{} : b.one(send, send_count, send_type);
   const auto all = is_root ? b.row(receive, count, type) : collectives::blocks{};
@@ -166,9 +168,7 @@ int scatter::append(steps_builder& b) const {
   const bool is_root = b.team.rank == root;
   if (!is_root && in_place(receive)) return refuse_in_place("recvbuf");
   if (is_root && in_place(send)) return refuse_in_place("sendbuf");
-  if (is_root) {
-    if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
-  }
+  if (is_root) b.refuse_same(send, receive, count * type.layout().size());
   const bool own_in_place = in_place(receive);
   const auto mine =
       own_in_place ? collectives::block{} : b.one(receive, receive_count, receive_type);
@@ -193,7 +193,7 @@ int scatterv::append(steps_builder& b) const {
 
 int allgather::append(steps_builder& b) const {
   if (in_place(receive)) return refuse_in_place("recvbuf");
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   const bool own_in_place = in_place(send);
   const auto mine = own_in_place ? collectives::block{} : b.one(send, send_count, send_type);
   collectives::allgather(b.steps, b.team, own_in_place ? nullptr : &mine,
@@ -214,7 +214,7 @@ int allgatherv::append(steps_builder& b) const {
 
 int alltoall::append(steps_builder& b) const {
   if (in_place(receive)) return refuse_in_place("recvbuf");
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   const bool own_in_place = in_place(send);
   const auto from = own_in_place ? collectives::blocks{} : b.row(send, send_count, send_type);
   collectives::alltoall(b.steps, b.team, own_in_place ? nullptr : &from,

@@ -7,6 +7,16 @@
 #include "mpi/objects/status.hpp"
 
 namespace headway::mpi {
+namespace {
+
+/// The MPI error code of a schedule that has ended.
+int code_of(const collectives::schedule& s, const communicator& comm) {
+  if (s.is_refused()) [[unlikely]]
+    return fail_same(comm);
+  return code_of(s.how(), s.failed_rank(), comm);
+}
+
+}  // namespace
 
 collective_request::collective_request(communicator& on,
                                        collectives::recent_schedules::lease steps) noexcept
@@ -25,7 +35,7 @@ int collective_request::finish(MPI_Status& status) {
   set_status_empty(status);
   if (steps_->how() != messages::outcome::ok) [[unlikely]]
     steps_.discard();
-  return code_of(steps_->how(), steps_->failed_rank(), *comm);
+  return code_of(*steps_, *comm);
 }
 
 void collective_request::release() noexcept { pool<collective_request>::all().drop(this); }
@@ -71,10 +81,9 @@ int collective_call::refuse_inter() {
 int run_collective(communicator& comm, const collective_call& call, const optional_key& key) {
   auto steps = steps_for(comm, key);
   if (const int code = build(comm, call, steps, false)) return code;
-  const auto how = steps->run();
-  if (how != messages::outcome::ok) [[unlikely]]
+  if (steps->run() != messages::outcome::ok) [[unlikely]]
     steps.discard();
-  return code_of(how, steps->failed_rank(), comm);
+  return code_of(*steps, comm);
 }
 
 int start_collective(communicator& comm, const collective_call& call, const optional_key& key,

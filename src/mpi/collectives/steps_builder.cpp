@@ -9,9 +9,13 @@ int refuse_in_place(const char* argument) {
   return fail(MPI_ERR_BUFFER, "{} is MPI_IN_PLACE, which has no meaning there", argument);
 }
 
-int refuse_same(const void* send, const void* receive, MPI_Count bytes) {
-  if (send != receive || bytes == 0 || send == MPI_BOTTOM) return MPI_SUCCESS;
-  return fail(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same memory; MPI_IN_PLACE says so");
+bool are_same(const void* send, const void* receive, MPI_Count bytes) noexcept {
+  return send == receive && bytes != 0 && send != MPI_BOTTOM;
+}
+
+int fail_same(const communicator& comm) {
+  return fail_on(&comm, MPI_ERR_BUFFER,
+                 "sendbuf and recvbuf are the same memory; MPI_IN_PLACE says so");
 }
 
 int operands_of(const void* send, void* receive, MPI_Count count, const datatype& type,
@@ -22,7 +26,6 @@ int operands_of(const void* send, void* receive, MPI_Count count, const datatype
           .count = count,
           .type = &type.layout(),
           .in_place = in_place(send)};
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
   return reducer_for(op, type, made.op);
 }
 
@@ -63,6 +66,7 @@ void steps_builder::fill(varying& v, const void* data, integers counts, integers
 int steps_builder::operands(const void* send, void* receive, MPI_Count count, datatype& type,
                             operation& op, collectives::reduction& made) {
   if (const int code = operands_of(send, receive, count, type, op, made)) return code;
+  refuse_same(send, receive, made.bytes());
   made.type = layout(type);
   if (keep_ && !op.predefined && !type.is_predefined()) {
     type.add_user();

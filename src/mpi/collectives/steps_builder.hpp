@@ -15,9 +15,11 @@ namespace headway::mpi {
 [[nodiscard]] inline bool in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
 /// Reports that an argument may not be MPI_IN_PLACE.
 [[nodiscard]] int refuse_in_place(const char* argument);
-/// An error if both buffers start at the same address: the most common kind of aliasing, and cheap
-/// to detect.
-[[nodiscard]] int refuse_same(const void* send, const void* receive, MPI_Count bytes);
+/// Whether both buffers start at the same address: the most common kind of aliasing, and cheap to
+/// detect. Other ranks do not see it, and must be told: steps_builder::refuse_same.
+[[nodiscard]] bool are_same(const void* send, const void* receive, MPI_Count bytes) noexcept;
+/// The error of a call with such buffers, once its part of the operation has ended.
+[[nodiscard]] int fail_same(const communicator& comm);
 
 /// The operands of a reduction, checked. An MPI error code.
 [[nodiscard]] int operands_of(const void* send, void* receive, MPI_Count count,
@@ -47,6 +49,10 @@ class steps_builder {
             int count);
   void fill(varying& v, const void* data, integers counts, integers places,
             const MPI_Datatype* types, int count);
+  /// Lets the schedule take part with failure messages if both buffers are the same.
+  void refuse_same(const void* send, const void* receive, MPI_Count bytes) noexcept {
+    if (are_same(send, receive, bytes)) steps.refuse();
+  }
   [[nodiscard]] int operands(const void* send, void* receive, MPI_Count count, datatype& type,
                              operation& op, collectives::reduction& made);
 

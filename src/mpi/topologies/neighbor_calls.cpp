@@ -34,12 +34,34 @@ int check_places(bool is_null, const char* argument, std::span<const int> neighb
   return fail(MPI_ERR_ARG, "{} is null", argument);
 }
 
+/// The call's key in the schedule cache, if it is small and both ends use one predefined type.
+template <class Call>
+std::optional<collectives::call_key> key_of_equal_blocks(collectives::collective what,
+                                                         const Call& c) noexcept {
+  if (!c.type.is_predefined() || &c.send_type != &c.type || c.send_count != c.count) return {};
+  if (c.count * c.type.layout().size() > collectives::recent_schedules::bytes_max) return {};
+  return collectives::call_key{.what = what,
+                               .neighbors = true,
+                               .send = c.send,
+                               .receive = c.receive,
+                               .count = c.count,
+                               .type = &c.type};
+}
+
 }  // namespace
+
+std::optional<collectives::call_key> neighbor_allgather::key() const noexcept {
+  return key_of_equal_blocks(collectives::collective::allgather, *this);
+}
+
+std::optional<collectives::call_key> neighbor_alltoall::key() const noexcept {
+  return key_of_equal_blocks(collectives::collective::alltoall, *this);
+}
 
 int neighbor_allgather::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type),
                                   b.row(receive, count, type));
   return MPI_SUCCESS;
@@ -58,7 +80,7 @@ int neighbor_allgatherv::append(steps_builder& b) const {
 int neighbor_alltoall::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  if (const int code = refuse_same(send, receive, count * type.layout().size())) return code;
+  b.refuse_same(send, receive, count * type.layout().size());
   collectives::neighbor_alltoall(b.steps, n, b.row(send, send_count, send_type),
                                  b.row(receive, count, type));
   return MPI_SUCCESS;

@@ -2,6 +2,9 @@
 
 #include <mpi.h>
 
+#include <optional>
+
+#include "collectives/recent_schedules.hpp"
 #include "mpi/abi/integers.hpp"
 #include "mpi/collectives/collective_request.hpp"
 #include "mpi/datatypes/datatype.hpp"
@@ -18,6 +21,7 @@ struct neighbor_allgather {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<collectives::call_key> key() const noexcept;
 };
 
 struct neighbor_allgatherv {
@@ -39,6 +43,7 @@ struct neighbor_alltoall {
   MPI_Count count;
   datatype& type;
   int append(steps_builder& b) const;
+  [[nodiscard]] std::optional<collectives::call_key> key() const noexcept;
 };
 
 struct neighbor_alltoallv {

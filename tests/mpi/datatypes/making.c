@@ -148,6 +148,10 @@ static void fortran(void) {
   CHECK_OK(MPI_Type_create_f90_real(15, 300, &again));
   CHECK(t == again, "one handle for one kind");
   CHECK_CLASS(MPI_Type_free(&t), MPI_ERR_TYPE);
+  CHECK_OK(MPI_Type_create_f90_complex(15, 300, &t));
+  has(t, 16, 0, 16, "complex of 15 digits");
+  is_made_by(t, MPI_COMBINER_F90_COMPLEX, 2, 0, 0);
+  CHECK_CLASS(MPI_Type_create_f90_complex(60, 300, &t), MPI_ERR_ARG);
   CHECK_OK(MPI_Type_create_f90_integer(9, &t));
   has(t, 4, 0, 4, "integer of 9 digits");
   CHECK_CLASS(MPI_Type_create_f90_integer(60, &t), MPI_ERR_ARG);

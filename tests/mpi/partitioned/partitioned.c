@@ -70,10 +70,10 @@ static void test_alone(int count) {
   int* in = calloc((size_t)(parts * count), sizeof(int));
   for (int i = 0; i < parts * count; ++i) out[i] = i + check_rank;
   MPI_Request requests[2];
-  MPI_Psend_init(out, parts, count, MPI_INT, next(), 1, MPI_COMM_WORLD, MPI_INFO_NULL,
-                 &requests[0]);
-  MPI_Precv_init(in, parts, count, MPI_INT, before(), 1, MPI_COMM_WORLD, MPI_INFO_NULL,
-                 &requests[1]);
+  MPI_Psend_init_c(out, parts, count, MPI_INT, next(), 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[0]);
+  MPI_Precv_init_c(in, parts, count, MPI_INT, before(), 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[1]);
   CHECK_OK(MPI_Startall(2, requests));
   for (int ready = parts; ready-- > 0;) {
     CHECK_OK(MPI_Pready(ready, requests[0]));

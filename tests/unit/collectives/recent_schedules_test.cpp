@@ -29,13 +29,15 @@ TEST(recent_schedules, keep_the_schedule_of_an_equal_call) {
 
 TEST(recent_schedules, tell_calls_apart_by_each_part_of_the_key) {
   const int x = 0;
-  for (const call_key other : {call_key{.what = collective::scan, .count = 8},
-                               call_key{.what = collective::allreduce, .root = 1, .count = 8},
-                               call_key{.what = collective::allreduce, .send = &x, .count = 8},
-                               call_key{.what = collective::allreduce, .receive = &x, .count = 8},
-                               call_key{.what = collective::allreduce, .count = 12},
-                               call_key{.what = collective::allreduce, .count = 8, .type = &x},
-                               call_key{.what = collective::allreduce, .count = 8, .op = &x}}) {
+  for (const call_key other :
+       {call_key{.what = collective::scan, .count = 8},
+        call_key{.what = collective::allreduce, .root = 1, .count = 8},
+        call_key{.what = collective::allreduce, .neighbors = true, .count = 8},
+        call_key{.what = collective::allreduce, .send = &x, .count = 8},
+        call_key{.what = collective::allreduce, .receive = &x, .count = 8},
+        call_key{.what = collective::allreduce, .count = 12},
+        call_key{.what = collective::allreduce, .count = 8, .type = &x},
+        call_key{.what = collective::allreduce, .count = 8, .op = &x}}) {
     recent_schedules all;
     all.take(a_call)->send(1, nullptr, 0);
     const auto steps = all.take(other);

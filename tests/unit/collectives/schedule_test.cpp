@@ -75,6 +75,26 @@ TEST(schedule, may_be_started_again_when_it_is_complete) {
   }
 }
 
+TEST(schedule, that_is_refused_ends_the_operation_on_all_ranks_with_an_error) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (int refused = 0; refused < ranks; ++refused) {
+      model_world world(ranks, static_cast<std::uint64_t>(refused) + 1);
+      std::vector<std::int64_t> mine(9, 1), all(9);
+      operation op;
+      op.start(world, [&](schedule& s, team& t) {
+        const auto i = static_cast<std::size_t>(t.rank);
+        allreduce(s, t, sum_of(mine[i], all[i]));
+        if (t.rank == refused) s.refuse();
+      });
+      world.settle();
+      for (int i = 0; i < ranks; ++i) {
+        ASSERT_TRUE(op.of(i).test());
+        ASSERT_NE(op.of(i).how(), messages::outcome::ok);
+      }
+    }
+  }
+}
+
 TEST(schedule, costs_two_messages_per_rank_where_ranks_outnumber_processors) {
   model_world world(8, 1);
   std::vector<std::int64_t> mine(8, 1), all(8);

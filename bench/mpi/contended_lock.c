@@ -1,5 +1,5 @@
-/// All ranks take the exclusive lock of rank 0's window, put 8 bytes and release it, again and again
-/// for the same time: the time for one lock, and how evenly the ranks get it.
+/// All ranks take the exclusive lock of rank 0's window, put 8 bytes and release it, for the same
+/// time: the time for one lock, and how evenly the ranks get it.
 #include <stdlib.h>
 
 #include "bench.h"

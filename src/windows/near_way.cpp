@@ -87,6 +87,15 @@ void copy(const local_data& from, const local_data& to) noexcept {
   return {at.mapped + where.offset, where.count, where.type};
 }
 
+/// Whether the data, if there is any, is one element of a predefined type.
+template <class Data>
+[[nodiscard]] bool is_element(const Data* data, number kind) noexcept {
+  return data == nullptr || (data->count == 1 && data->type->kind() == kind);
+}
+[[nodiscard]] std::byte* block_of(const local_data* data) noexcept {
+  return data != nullptr ? data->block() : nullptr;
+}
+
 /// Calls `apply(elements, first, count)` for parts of a run. No other process changes elements of
 /// the window meanwhile. False: the process has ended, or one that was changing elements there.
 template <class Apply>
@@ -153,6 +162,13 @@ status change_elements(const near_target& at, const local_data* operand, const l
   const auto changes = update::of(how);
   if (!changes) return status::ok;  // the caller has checked it
   const bool writes = how.what != collectives::operation::no_op;
+  if (at.mapped != nullptr && is_element(&where, how.kind) && is_element(before, how.kind) &&
+      (!writes || is_element(operand, how.kind))) {  // most atomics
+    if (!at.line->changing.lock(at.me)) return status::lost;
+    const base::lock_guard held(at.line->changing, std::adopt_lock);
+    changes->apply(at.mapped + where.block(), 1, block_of(operand), block_of(before));
+    return status::ok;
+  }
   std::optional<array_form> values, was;
   if (writes) values.emplace(*operand, how.kind).read();
   if (before != nullptr) was.emplace(*before, how.kind);

@@ -18,8 +18,11 @@ using datatypes::number;
 
 /// Between two buffers neither of which is one block, so many bytes at a time are packed.
 constexpr std::int64_t packed_bytes_max = 32 * 1024;
-/// Elements are changed in parts of this size, so that others get their turn in between.
-constexpr std::int64_t changed_bytes_max = 16 * 1024;
+/// Elements are changed in parts of this size, so that others get their turn in between. Larger
+/// where each part costs two system calls, about 4 us.
+constexpr std::int64_t changed_bytes_max = 16 * 1024, copied_bytes_max = 64 * 1024;
+/// A part of this size is copied to the stack.
+constexpr std::size_t stack_bytes_max = 1024;
 
 [[nodiscard]] rails::remote_place place_of(const near_target& at, std::int64_t offset,
                                            std::size_t bytes) noexcept {
@@ -102,7 +105,15 @@ template <class Apply>
 [[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
                               bool write_back, Apply apply) {
   const auto& one = datatypes::layout::of(kind);
-  const auto part_max = std::max<std::int64_t>(changed_bytes_max / one.extent(), 1);
+  const auto bytes_max = at.mapped != nullptr ? changed_bytes_max : copied_bytes_max;
+  const auto part_max = std::max<std::int64_t>(bytes_max / one.extent(), 1);
+  alignas(16) std::byte few[stack_bytes_max];
+  std::unique_ptr<std::byte[]> many;
+  // Operators may write the gap behind the last pair, too, which is not copied back.
+  const auto most = static_cast<std::size_t>(std::min(part_max, run.count) * one.extent());
+  if (at.mapped == nullptr && most > stack_bytes_max)
+    many = std::make_unique_for_overwrite<std::byte[]>(most);
+  std::byte* const some = many ? many.get() : few;
   for (std::int64_t done = 0; done < run.count; done += part_max) {
     const auto count = std::min(part_max, run.count - done);
     const auto offset = run.offset + done * one.extent();
@@ -112,7 +123,6 @@ template <class Apply>
       apply(at.mapped + offset, done, count);
       continue;
     }
-    alignas(16) std::byte some[changed_bytes_max];
     const auto bytes = static_cast<std::size_t>((count - 1) * one.extent() + one.true_extent());
     if (!read(at, offset, {some, bytes})) return false;
     apply(some, done, count);

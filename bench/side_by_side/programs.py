@@ -50,6 +50,10 @@ METRICS = {
     "matching": Metric(("case", "depth"), "median_ns", "ns a message, median"),
     "one_sided": Metric(("operation", "bytes", "computing"), "median_us",
                         "µs with its flush, median", also="p99_us"),
+    "contended_lock": Metric(("ranks",), "us_per_lock", "µs for one lock, of all ranks together",
+                             also="slowest_share"),
+    "target_load": Metric(("operation",), "slowed", "× the target's computation alone",
+                          also="per_s"),
     "strided": Metric(("kind", "bytes"), "median_us", "µs one way by datatype, median",
                       also="by_hand_us"),
     # If ranks share a core, a call is short on some ranks and long on others, so rank 0's median is

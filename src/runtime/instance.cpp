@@ -19,8 +19,10 @@
 #include "runtime/counted_rail.hpp"
 #include "runtime/job_router.hpp"
 #include "runtime/rail_statistics.hpp"
+#include "runtime/window_statistics.hpp"
 #include "watch/observer.hpp"
 #include "watch/statistics.hpp"
+#include "windows/statistics.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/places.hpp"
 #include "wireup/process_record.hpp"
@@ -45,6 +47,7 @@ struct instance::parts {
   std::vector<opened_rail> rails;              // their drivers are moved to `peers`
   std::optional<wireup::own_rails> own_rails;  // how others reach us, and we them
   std::optional<job_router> router;
+  windows::statistics windows;
 
   explicit parts(const settings& how) : profiles(how.sampling) {}
   ~parts() { take_down(); }
@@ -56,6 +59,8 @@ struct instance::parts {
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
   [[nodiscard]] endpoints::service_options endpoint_options() const;
   [[nodiscard]] watch::observed observed() const;
+  static void add_rows(void* of, const std::vector<progress::meter::report>& threads,
+                       watch::page_image& image);
   void log_start() const;
 };
 
@@ -120,8 +125,16 @@ watch::observed instance::parts::observed() const {
           .rank = who.rank,
           .size = who.size,
           .job = who.job_id,
-          .add_rows = add_rail_rows,
-          .above = peers.get()};
+          .add_rows = add_rows,
+          .above = const_cast<parts*>(this)};
+}
+
+/// For the statistics; `of` is a parts.
+void instance::parts::add_rows(void* of, const std::vector<progress::meter::report>& threads,
+                               watch::page_image& image) {
+  const auto& own = *static_cast<const parts*>(of);
+  add_rail_rows(*own.peers, threads, image);
+  add_window_rows(own.windows, image);
 }
 
 /// Also for a partly built instance.
@@ -304,6 +317,8 @@ void instance::gather(watch::page_image& image) const {
 rails::shm_slots* instance::shm_slots() noexcept {
   return parts_->first_with(&rails::driver::slots);
 }
+
+windows::statistics& instance::window_counts() noexcept { return parts_->windows; }
 
 rails::memory* instance::node_memory() noexcept {
   for (std::size_t i = 0; i < parts_->peers->rail_count(); ++i)

@@ -22,6 +22,9 @@ class peers;
 namespace headway::rails {
 class shm_slots;
 }  // namespace headway::rails
+namespace headway::windows {
+struct statistics;
+}  // namespace headway::windows
 namespace headway::watch {
 struct page_image;
 }  // namespace headway::watch
@@ -79,6 +82,8 @@ class instance {
   void gather(watch::page_image& image) const;
   /// The shared lines of the processes of this node; null: no rail has them.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
+  /// What the windows of this process count.
+  [[nodiscard]] windows::statistics& window_counts() noexcept;
   /// The memory contract of the rail between this node's processes; null: no rail has it.
   [[nodiscard]] rails::memory* node_memory() noexcept;
 

@@ -24,12 +24,11 @@ void add_bundle_rows(const packets::peers& peers, watch::page_image& image) {
 
 }  // namespace
 
-void add_rail_rows(void* peers, const std::vector<progress::meter::report>& threads,
+void add_rail_rows(packets::peers& peers, const std::vector<progress::meter::report>& threads,
                    watch::page_image& image) {
-  auto& all_peers = *static_cast<packets::peers*>(peers);
   rail_count all;
-  for (std::size_t i = 0; i < all_peers.rail_count(); ++i) {
-    const auto* counted = dynamic_cast<const counted_rail*>(&all_peers.rail_at(i));
+  for (std::size_t i = 0; i < peers.rail_count(); ++i) {
+    const auto* counted = dynamic_cast<const counted_rail*>(&peers.rail_at(i));
     if (!counted) continue;
     const auto c = counted->count();
     auto& row = image.add("rail", counted->query().name);
@@ -42,7 +41,7 @@ void add_rail_rows(void* peers, const std::vector<progress::meter::report>& thre
     all.bytes_out += c.bytes_out;
     all.bytes_overlap += c.bytes_overlap;
   }
-  add_bundle_rows(all_peers, image);
+  add_bundle_rows(peers, image);
   std::uint64_t waited_ns = 0;
   for (const auto& t : threads) waited_ns += t.waited_ns;
   auto& row = image.add("overlap", "messages");

@@ -13,8 +13,8 @@ class peers;
 
 namespace headway::runtime {
 
-/// What the rails of `peers` (a packets::peers) carried, and how much of it while no call waited.
-void add_rail_rows(void* peers, const std::vector<progress::meter::report>& threads,
+/// What the rails of `peers` carried, and how much of it while no call waited.
+void add_rail_rows(packets::peers& peers, const std::vector<progress::meter::report>& threads,
                    watch::page_image& image);
 
 /// See `instance::rail_to`.

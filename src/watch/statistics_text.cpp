@@ -102,7 +102,7 @@ std::string statistics_text(const page_image& image) {
   auto text = fmt::format("headway: {}{} (process {}), after {}\n", rank, text_of(image.program),
                           image.pid, short_time(image.written_ns - image.began_ns));
   text += overlap_text(image);
-  for (const auto* kind : {"rail", "bundle", "point", "queue", "thread"})
+  for (const auto* kind : {"rail", "bundle", "windows", "point", "queue", "thread"})
     add_table(text, image, kind);
   if (image.rows_left_out != 0) text += fmt::format("and {} more\n", image.rows_left_out);
   return text;

@@ -59,7 +59,7 @@ enum class lock_holder : std::uint64_t { none };
 /// Of the calling process. System calls.
 [[nodiscard]] lock_holder own_holder() noexcept;
 
-/// Held while elements of a target are changed, for short sections: 16 KB at most.
+/// Held while elements of a target are changed, for short sections: 64 KB at most.
 /// Shape:    one word, which names the process that holds it.
 /// Threads:  any, of any process that maps it; not recursive.
 /// Progress: spins, then sleeps for short times. A process that is stopped inside a section stops

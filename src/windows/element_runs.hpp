@@ -23,6 +23,11 @@ template <class Visit>
 void for_each_run(const remote_data& where, datatypes::number kind, Visit&& visit) {
   const auto& one = datatypes::layout::of(kind);
   const auto size = one.size(), extent = one.extent();
+  if (size == extent && where.is_one_block()) {
+    if (const auto count = where.bytes() / size; count != 0)
+      visit(element_run{where.block(), count});
+    return;
+  }
   element_run open;
   const auto add = [&](std::int64_t offset, std::int64_t count) {
     offset += where.offset;

@@ -18,8 +18,11 @@ using datatypes::number;
 
 /// Between two buffers neither of which is one block, so many bytes at a time are packed.
 constexpr std::int64_t packed_bytes_max = 32 * 1024;
-/// Elements are changed in parts of this size, so that others get their turn in between.
-constexpr std::int64_t changed_bytes_max = 16 * 1024;
+/// Elements are changed in parts of this size, so that others get their turn in between. Larger
+/// where each part costs two system calls, about 4 us.
+constexpr std::int64_t changed_bytes_max = 16 * 1024, copied_bytes_max = 64 * 1024;
+/// A part of this size is copied to the stack.
+constexpr std::size_t stack_bytes_max = 1024;
 
 [[nodiscard]] rails::remote_place place_of(const near_target& at, std::int64_t offset,
                                            std::size_t bytes) noexcept {
@@ -87,13 +90,30 @@ void copy(const local_data& from, const local_data& to) noexcept {
   return {at.mapped + where.offset, where.count, where.type};
 }
 
+/// Whether the data, if there is any, is one element of a predefined type.
+template <class Data>
+[[nodiscard]] bool is_element(const Data* data, number kind) noexcept {
+  return data == nullptr || (data->count == 1 && data->type->kind() == kind);
+}
+[[nodiscard]] std::byte* block_of(const local_data* data) noexcept {
+  return data != nullptr ? data->block() : nullptr;
+}
+
 /// Calls `apply(elements, first, count)` for parts of a run. No other process changes elements of
 /// the window meanwhile. False: the process has ended, or one that was changing elements there.
 template <class Apply>
 [[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
                               bool write_back, Apply apply) {
   const auto& one = datatypes::layout::of(kind);
-  const auto part_max = std::max<std::int64_t>(changed_bytes_max / one.extent(), 1);
+  const auto bytes_max = at.mapped != nullptr ? changed_bytes_max : copied_bytes_max;
+  const auto part_max = std::max<std::int64_t>(bytes_max / one.extent(), 1);
+  alignas(16) std::byte few[stack_bytes_max];
+  std::unique_ptr<std::byte[]> many;
+  // Operators may write the gap behind the last pair, too, which is not copied back.
+  const auto most = static_cast<std::size_t>(std::min(part_max, run.count) * one.extent());
+  if (at.mapped == nullptr && most > stack_bytes_max)
+    many = std::make_unique_for_overwrite<std::byte[]>(most);
+  std::byte* const some = many ? many.get() : few;
   for (std::int64_t done = 0; done < run.count; done += part_max) {
     const auto count = std::min(part_max, run.count - done);
     const auto offset = run.offset + done * one.extent();
@@ -103,7 +123,6 @@ template <class Apply>
       apply(at.mapped + offset, done, count);
       continue;
     }
-    alignas(16) std::byte some[changed_bytes_max];
     const auto bytes = static_cast<std::size_t>((count - 1) * one.extent() + one.true_extent());
     if (!read(at, offset, {some, bytes})) return false;
     apply(some, done, count);
@@ -153,6 +172,13 @@ status change_elements(const near_target& at, const local_data* operand, const l
   const auto changes = update::of(how);
   if (!changes) return status::ok;  // the caller has checked it
   const bool writes = how.what != collectives::operation::no_op;
+  if (at.mapped != nullptr && is_element(&where, how.kind) && is_element(before, how.kind) &&
+      (!writes || is_element(operand, how.kind))) {  // most atomics
+    if (!at.line->changing.lock(at.me)) return status::lost;
+    const base::lock_guard held(at.line->changing, std::adopt_lock);
+    changes->apply(at.mapped + where.block(), 1, block_of(operand), block_of(before));
+    return status::ok;
+  }
   std::optional<array_form> values, was;
   if (writes) values.emplace(*operand, how.kind).read();
   if (before != nullptr) was.emplace(*before, how.kind);

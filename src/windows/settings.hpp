@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace headway::windows {
 
@@ -10,6 +12,10 @@ enum class way : std::uint8_t {
   nearby,  ///< the kernel copies between the two processes (rails::memory, `direct`)
   mapped,  ///< the memory is mapped here, or is this process's own
 };
+
+inline constexpr std::size_t ways = 3;
+/// As HEADWAY_WINDOWS names it.
+[[nodiscard]] std::string_view name_of(way which) noexcept;
 
 /// What the user chose.
 struct settings {

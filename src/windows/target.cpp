@@ -55,12 +55,13 @@ struct target::large_put {
 };
 
 target::target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
-               const own_line& own)
+               const own_line& own, statistics::row& served)
     : exchange_(exchange),
       context_(context),
       memory_(memory),
       line_(own.line),
       me_(own.me),
+      served_(served),
       message_(std::make_unique<std::byte[]>(request_bytes_max)),
       origins_(static_cast<std::size_t>(context.members->size())) {
   incoming_.owner = this;
@@ -120,6 +121,7 @@ void target::serve(int source, std::span<const std::byte> message) noexcept {
 
 void target::serve(int source, const request_view& request, std::int64_t elements) noexcept {
   if (!inside(request)) return refuse(source, request);
+  count(request, elements);
   switch (request.head.what) {
     case action::put:
       return put(request);
@@ -141,6 +143,33 @@ void target::serve(int source, const request_view& request, std::int64_t element
     case action::released:
       return grant_locks();
   }
+}
+
+void target::count(const request_view& request, std::int64_t elements) noexcept {
+  statistics::count statistics::row::* kind = nullptr;
+  switch (request.head.what) {
+    case action::put:
+    case action::put_message:
+      kind = &statistics::row::puts;
+      break;
+    case action::get:
+      kind = &statistics::row::gets;
+      break;
+    case action::accumulate:
+      kind = &statistics::row::accumulates;
+      break;
+    case action::fetch:
+    case action::compare_and_swap:
+      kind = &statistics::row::fetches;
+      break;
+    case action::flush:
+    case action::lock:
+    case action::unlock:
+    case action::released:
+      return;
+  }
+  const auto size = datatypes::layout::of(request.head.kind).size();
+  count_operation(served_, kind, elements * size, counting::shared);  // other windows count too
 }
 
 bool target::inside(const request_view& request) noexcept {

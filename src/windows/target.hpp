@@ -14,6 +14,7 @@
 #include "messages/exchange.hpp"
 #include "windows/control_line.hpp"
 #include "windows/exposed_memory.hpp"
+#include "windows/statistics.hpp"
 #include "windows/wire.hpp"
 
 namespace headway::windows {
@@ -34,9 +35,9 @@ class target {
     control_line& line;
     lock_holder me;
   };
-  /// All four outlive it.
+  /// All five outlive it.
   target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
-         const own_line& own);
+         const own_line& own, statistics::row& served);
   target(const target&) = delete;
   target& operator=(const target&) = delete;
   ~target();
@@ -64,6 +65,7 @@ class target {
   void serve(int source, std::span<const std::byte> message) noexcept;
   void serve(int source, const request_view& request, std::int64_t elements) noexcept;
 
+  void count(const request_view& request, std::int64_t elements) noexcept;
   [[nodiscard]] bool inside(const request_view& request) noexcept;
   void put(const request_view& request) noexcept;
   void put_large(int source, const request_view& request) noexcept;
@@ -92,6 +94,7 @@ class target {
   exposed_memory& memory_;
   control_line& line_;
   const lock_holder me_;
+  statistics::row& served_;
 
   messages::request incoming_;
   std::unique_ptr<std::byte[]> message_;

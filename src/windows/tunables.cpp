@@ -4,6 +4,8 @@
 namespace headway::windows {
 namespace {
 
+constexpr std::string_view names[ways] = {"wire", "nearby", "mapped"};
+
 base::choice_tunable best_way{"HEADWAY_WINDOWS",
                               {"wire", "nearby", "mapped"},
                               "mapped",
@@ -12,6 +14,8 @@ base::choice_tunable best_way{"HEADWAY_WINDOWS",
                               "between processes, memory that both map. The same in all processes"};
 
 }  // namespace
+
+std::string_view name_of(way which) noexcept { return names[static_cast<std::size_t>(which)]; }
 
 settings settings::from_environment() { return {.best = static_cast<way>(best_way.index())}; }
 

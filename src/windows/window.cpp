@@ -10,6 +10,8 @@ window::window(parts made)
     : block_(std::move(made.block)),
       own_block_(std::move(made.own_block)),
       members_(std::move(made.members)),
+      counts_(made.counts),
+      counts_are_(made.counts_are),
       copies_(made.copies),
       dynamic_(made.dynamic),
       me_(own_holder()),
@@ -18,7 +20,7 @@ window::window(parts made)
                              members_[static_cast<std::size_t>(made.context.self)].base),
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
-      served_(made.exchange, made.context, memory_, {*made.own_line, me_}) {}
+      served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {}
 
 std::optional<remote_data> window::locate(const place& at) const noexcept {
   const member& m = members_[static_cast<std::size_t>(at.rank)];
@@ -48,6 +50,7 @@ status window::put(const local_data& from, const place& to, pending_ptr& left) {
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
+  count(m, &statistics::row::puts, to);
   if (m.by != way::wire) return windows::put(near(m), from, *where);
   left = wire_.put(from, *where);
   return status::ok;
@@ -58,6 +61,7 @@ status window::get(const local_data& to, const place& from, pending_ptr& left) {
   if (from.count * from.type->size() == 0) return status::ok;
   const auto where = locate(from);
   if (!where) return status::out_of_range;
+  count(m, &statistics::row::gets, from);
   if (m.by != way::wire) return windows::get(near(m), to, *where);
   left = wire_.get(to, *where);
   return status::ok;
@@ -69,6 +73,7 @@ status window::update(const local_data& operand, const local_data* before, const
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
+  count(m, before ? &statistics::row::fetches : &statistics::row::accumulates, to);
   if (m.by != way::wire) return change_elements(near(m), &operand, before, *where, how);
   if (before != nullptr) {
     left = wire_.fetch(operand, *before, *where, how);
@@ -83,6 +88,7 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
   const member& m = at(to.rank);
   const auto where = locate(to);
   if (!where) return status::out_of_range;
+  count(m, &statistics::row::fetches, to);
   if (m.by != way::wire) {
     return windows::compare_and_swap(near(m), value, expected, before, *where);
   }

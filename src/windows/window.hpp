@@ -16,6 +16,7 @@
 #include "windows/node_block.hpp"
 #include "windows/operation.hpp"
 #include "windows/settings.hpp"
+#include "windows/statistics.hpp"
 #include "windows/target.hpp"
 #include "windows/wire_way.hpp"
 
@@ -52,6 +53,8 @@ class window {
   struct parts {
     messages::exchange& exchange;
     messages::context& context;  ///< a collective one, of the window's own
+    statistics& counts;          ///< of the instance
+    counting counts_are = counting::shared;
     rails::memory* copies = nullptr;
     node_block block = {};      ///< of the node: what members' pointers refer to
     node_block own_block = {};  ///< of this process, where the node has none
@@ -98,6 +101,9 @@ class window {
  private:
   /// Nothing: outside of the window.
   [[nodiscard]] std::optional<remote_data> locate(const place& at) const noexcept;
+  void count(const member& m, statistics::count statistics::row::* kind, const place& at) noexcept {
+    count_operation(counts_.of(m.by), kind, at.count * at.type->size(), counts_are_);
+  }
   [[nodiscard]] near_target near(const member& m) const noexcept;
   [[nodiscard]] status near_status() const noexcept;
   template <class Each>
@@ -105,6 +111,8 @@ class window {
 
   const node_block block_, own_block_;
   const std::vector<member> members_;
+  statistics& counts_;
+  const counting counts_are_;
   rails::memory* const copies_;
   const bool dynamic_;
   const lock_holder me_;

@@ -17,7 +17,8 @@ using headway::watch::page_image;
 
 namespace {
 
-constexpr std::array kinds{"queue", "point", "thread", "rail", "bundle", "overlap", "job"};
+constexpr std::array kinds{"queue",  "point",   "thread",  "rail",
+                           "bundle", "windows", "overlap", "job"};
 
 /// Most inputs are short: the first rows get kinds that are shown.
 void name_kinds(page_image& image) {

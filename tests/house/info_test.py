@@ -151,6 +151,17 @@ class Info(unittest.TestCase):
         self.assertTrue(found["rails"] or found["rails_fault"])
         self.assertEqual(found["rails_fault"], "")
 
+    def test_windows_say_which_way_they_use(self):
+        def ways(best):
+            return [one["way"] for one in facts(HEADWAY_WINDOWS=best)["windows"]]
+
+        allocated, created, dynamic = ways("mapped")
+        self.assertEqual((allocated, dynamic), ("mapped", "wire"))
+        self.assertIn(created, ("nearby", "wire"))  # as the kernel allows
+        self.assertEqual(ways("nearby"), [created, created, "wire"])
+        self.assertEqual(ways("wire"), ["wire"] * 3)
+        self.assertRegex(info(HEADWAY_WINDOWS="wire")[0], r"MPI_Win_create  +wire\n")
+
     def test_every_function_of_the_standard_is_listed(self):
         functions = facts()["mpi_functions"]
         self.assertGreaterEqual(len(functions), 662)

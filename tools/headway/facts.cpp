@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +16,7 @@
 #include "progress/os/scheduling.hpp"
 #include "runtime/instance.hpp"
 #include "topology/machine.hpp"
+#include "windows/settings.hpp"
 
 namespace headway::tool {
 namespace {
@@ -39,12 +43,39 @@ void add_machine(facts& all, const topology::machine& machine) {
   }
 }
 
+/// Whether the kernel lets another process of this user read this one's memory.
+bool kernel_copies_between_processes() {
+  int here = 1;
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    int there = 0;
+    const iovec to{&there, sizeof there}, from{&here, sizeof here};
+    const auto bytes = process_vm_readv(parent, &to, 1, &from, 1, 0);
+    _exit(bytes == static_cast<ssize_t>(sizeof there) ? 0 : 1);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/// As src/mpi/one_sided/creation.cpp chooses. `copies`: the kernel copies between processes.
+std::vector<window_fact> window_ways(windows::way best, bool copies) {
+  using windows::way;
+  const auto created = copies && best >= way::nearby ? way::nearby : way::wire;
+  const auto allocated = best == way::mapped ? way::mapped : created;
+  return {{"MPI_Win_allocate, MPI_Win_allocate_shared", std::string(name_of(allocated))},
+          {"MPI_Win_create", std::string(name_of(created))},
+          {"MPI_Win_create_dynamic", std::string(name_of(way::wire))}};
+}
+
 /// Opens the rails as a program of one rank would. A fault is stored, and does not end the command.
 base::result<> add_rails(facts& all, const runtime::settings& chosen) {
   auto started = runtime::instance::start(chosen);
   if (!started) return std::unexpected(std::move(started.error()));
   for (auto& rail : (*started)->rails())
     all.rails.push_back({std::move(rail.name), std::move(rail.address), rail.peers});
+  const bool copies = (*started)->node_memory() != nullptr && kernel_copies_between_processes();
+  all.windows = window_ways(chosen.windows.best, copies);
   return (*started)->stop();
 }
 

@@ -23,6 +23,11 @@ struct rail_fact {
   int peers = 0;  ///< processes of the job that it reaches
 };
 
+/// How a window of this kind reaches another process of the node.
+struct window_fact {
+  std::string made_by, way;
+};
+
 struct function_fact {
   std::string name, chapter;
   bool works = false;  ///< false: returns MPI_ERR_UNSUPPORTED_OPERATION
@@ -47,7 +52,8 @@ struct facts {
   bool weight = false;  ///< the kernel gives a waiting thread more weight than a computing one
   bool imagined_machine = false;  ///< HEADWAY_TOPOLOGY, not the real one
   std::vector<rail_fact> rails;
-  std::string rails_fault;  ///< why the rails could not be opened; empty: they could
+  std::string rails_fault;           ///< why the rails could not be opened; empty: they could
+  std::vector<window_fact> windows;  ///< empty: the rails could not be opened
   std::vector<tunable_fact> tunables;
   std::vector<function_fact> functions;
   std::vector<rule_fact> rules;

@@ -31,6 +31,10 @@ std::string one_rail(const rail_fact& r) {
                      quoted(r.address), r.peers);
 }
 
+std::string one_window(const window_fact& w) {
+  return fmt::format(R"({{"made_by": {}, "way": {}}})", quoted(w.made_by), quoted(w.way));
+}
+
 std::string one_tunable(const tunable_fact& t) {
   return fmt::format(
       R"({{"name": {}, "why": {}, "unit": {}, "accepts": {}, "default": {}, "value": {}, )"
@@ -67,6 +71,7 @@ std::string json_text(const facts& all) {
   member("places", array(all.places, one_place));
   member("rails", array(all.rails, one_rail));
   member("rails_fault", quoted(all.rails_fault));
+  member("windows", array(all.windows, one_window));
   member("tunables", array(all.tunables, one_tunable));
   member("mpi_functions", array(all.functions, one_function));
   member("collectives", array(all.rules, one_rule));

@@ -48,6 +48,15 @@ std::string rails_text(const facts& all) {
   return text;
 }
 
+std::string windows_text(const facts& all) {
+  if (all.windows.empty()) return {};
+  const auto width = widest(all.windows, [](const auto& one) { return one.made_by; });
+  std::string text = "windows, to processes of this node (to others by wire):\n";
+  for (const auto& one : all.windows)
+    text += fmt::format("  {:{}}  {}\n", one.made_by, width, one.way);
+  return text;
+}
+
 /// Characters, of which some have several bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
@@ -82,7 +91,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
 std::string overview_text(const facts& all) {
   return fmt::format("headway {} ({}), MPI {}, standard ABI {}\n", all.version, all.compiler,
                      all.mpi_version, all.abi_version) +
-         machine_text(all) + privileges_text(all) + rails_text(all);
+         machine_text(all) + privileges_text(all) + rails_text(all) + windows_text(all);
 }
 
 std::string tunables_text(const facts& all, std::size_t columns) {

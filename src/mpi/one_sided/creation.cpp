@@ -178,6 +178,12 @@ class block_plan {
   return members;
 }
 
+/// MPI_Init has promised that one thread at a time makes calls; a session promises nothing.
+[[nodiscard]] windows::counting counting_now() noexcept {
+  const bool alone = the_library.sessions == 0 && the_library.thread_level < MPI_THREAD_MULTIPLE;
+  return alone ? windows::counting::alone : windows::counting::shared;
+}
+
 /// Makes the window whose processes are those of `own`.
 [[nodiscard]] int build(communicator& own, const window_call& call, window*& made) {
   std::vector<part> parts;
@@ -195,6 +201,8 @@ class block_plan {
 
   windows::window::parts ready{.exchange = exchange(),
                                .context = own.collective(),
+                               .counts = the_library.runtime->window_counts(),
+                               .counts_are = counting_now(),
                                .copies = the_library.runtime->node_memory(),
                                .own_bytes = call.size,
                                .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC};
@@ -255,21 +263,6 @@ int free_window(window& freed) {
   pool<window>::all().drop(&freed);
   free_communicator(own);
   return MPI_SUCCESS;
-}
-
-std::vector<std::pair<std::string, std::string>> hints_in_force(const window& of) {
-  std::vector<std::pair<std::string, std::string>> all{{"no_locks", "false"},
-                                                       {"accumulate_ordering", "rar,raw,war,waw"},
-                                                       {"accumulate_ops", "same_op_no_op"},
-                                                       {"mpi_accumulate_granularity", "0"},
-                                                       {"same_size", "false"},
-                                                       {"same_disp_unit", "false"}};
-  for (auto& [key, value] : all) {
-    const auto given =
-        std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
-    if (given != of.hints.end()) value = given->second;
-  }
-  return all;
 }
 
 }  // namespace headway::mpi

@@ -24,7 +24,4 @@ struct window_call {
 /// Collective; waits until all processes have ended their epochs. An MPI error code.
 [[nodiscard]] int free_window(window& freed);
 
-/// The hints that windows have, with the values that this one was given, or the library's.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> hints_in_force(const window& of);
-
 }  // namespace headway::mpi

@@ -10,6 +10,7 @@
 #include "mpi/objects/pool.hpp"
 #include "mpi/one_sided/creation.hpp"
 #include "mpi/one_sided/epochs.hpp"
+#include "mpi/one_sided/window_hints.hpp"
 #include "windows/window.hpp"
 
 namespace headway::mpi::calls {

@@ -67,7 +67,10 @@ constexpr category categories[] = {
      "headway",
      "reports, statistics and timelines (docs/watching.md)",
      {"job.", "overlap.", "HEADWAY_REPORT", "HEADWAY_STATS", "HEADWAY_TRACE"}},
-    {"windows", "headway", "one-sided communication (docs/one-sided.md)", {"HEADWAY_WINDOWS"}},
+    {"windows",
+     "headway",
+     "one-sided communication (docs/one-sided.md)",
+     {"windows.", "HEADWAY_WINDOWS"}},
 };
 
 /// The category with the longest prefix that fits; the root where none does.

@@ -75,6 +75,30 @@ static void name_and_hints(struct test_window* w) {
   MPI_Group_free(&world);
 }
 
+/* How this rank reaches the others, as MPI_Win_get_info says. */
+static void ways(struct test_window* w) {
+  const char* const best = getenv("HEADWAY_WINDOWS");
+  const int is_mapped = w->flavor == ALLOCATED || w->flavor == SHARED;
+  const char* all = NULL;
+  if (w->flavor == DYNAMIC || strcmp(best, "wire") == 0) all = "wire";
+  if (is_mapped && strcmp(best, "mapped") == 0) all = "mapped";
+  char wanted[64] = "", found[MPI_MAX_INFO_VAL + 1] = "";
+  int flag = 0, size = sizeof found;
+  MPI_Info info;
+  CHECK_OK(MPI_Win_get_info(w->win, &info));
+  MPI_Info_get_string(info, "headway_ways", &size, found, &flag);
+  MPI_Info_free(&info);
+  if (check_size == 1) snprintf(wanted, sizeof wanted, "%s:0", all ? all : "");
+  if (check_size > 1) snprintf(wanted, sizeof wanted, "%s:0-%d", all ? all : "", check_size - 1);
+  CHECK(flag, "no headway_ways");
+  if (all) CHECK(strcmp(found, wanted) == 0, "'%s' instead of '%s'", found, wanted);
+  if (!all && strcmp(best, "mapped") == 0) { /* its own memory; the kernel may copy no other's */
+    snprintf(wanted, sizeof wanted, "mapped:%d", check_rank);
+    CHECK(strncmp(found, wanted, strlen(wanted)) == 0, "'%s'", found);
+    CHECK(check_size == 1 || strstr(found, " nearby:") || strstr(found, " wire:"), "'%s'", found);
+  }
+}
+
 static int handled;
 static void on_error(MPI_Win* win, int* code, ...) {
   int class_;
@@ -187,6 +211,7 @@ int main(int argc, char** argv) {
     attributes(&w);
     name_and_hints(&w);
     error_handlers(&w);
+    ways(&w);
     deleted = 0;
     close_window(&w);
     CHECK(deleted == 1, "%d", deleted);

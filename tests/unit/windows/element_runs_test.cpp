@@ -28,6 +28,7 @@ runs runs_of(const layout& type, std::int64_t count, number kind) {
 TEST(element_runs, join_what_lies_in_a_row) {
   EXPECT_EQ(runs_of(layout::of(number::int32), 7, number::int32), (runs{{1000, 7}}));
   EXPECT_EQ(runs_of(layout::of(number::int32), 7, number::byte), (runs{{1000, 28}}));
+  EXPECT_EQ(runs_of(layout::of(number::int32), 0, number::int32), runs{});
   const auto strided = datatypes::build_vector(3, 2, 4, layout::of(number::int32)).value();
   EXPECT_EQ(runs_of(*strided, 1, number::int32), (runs{{1000, 2}, {1016, 2}, {1032, 2}}));
   EXPECT_EQ(runs_of(*strided, 2, number::int32),

@@ -1,0 +1,70 @@
+"""E21: one-sided operations on a target that waits, and on one that computes."""
+
+from .model import OWN, Experiment, Panel, Run, at_most
+
+MiB = 1 << 20
+SIZES = {"8 bytes": 8, "1 MB": MiB}
+PLACES = {"shared memory": "shm", "TCP": "tcp"}
+TARGETS = {"the target waits": 0, "the target computes": 1}
+
+
+def runs(scene):
+    words = ("--pin", "--created", "--sizes", ",".join(map(str, SIZES.values())),
+             "--seconds", str(scene.seconds / 5))  # fmt: skip
+    for place, net in PLACES.items():
+        yield Run("one_sided", words, tags={"net": place}, net=net, peers=True)
+
+
+def beside(place, operation, size, bound, column="median_us"):
+    """Ours on a target that computes, over ours on one that waits, in the same round."""
+
+    def check(result):
+        where = {"net": place, "operation": operation, "bytes": size}
+        busy = result.values(OWN, column, computing=1, **where)
+        idle = result.values(OWN, column, computing=0, **where)
+        claim = f"{place}, {operation} of {size} bytes: computing ≤ {bound} × waiting"
+        return at_most(claim, [a / b for a, b in zip(busy, idle) if b], bound)
+
+    return check
+
+
+def bounded(operation, column, bound):
+    def check(result):
+        found = result.values(OWN, column, net="TCP", operation=operation, bytes=8, computing=1)
+        return at_most(f"TCP, {operation} of 8 bytes, computing: {column} ≤ {bound} µs", found,
+                       bound)  # fmt: skip
+
+    return check
+
+
+def panels():
+    for place in PLACES:
+        for target, computing in TARGETS.items():
+            for size, bytes_ in SIZES.items():
+                yield Panel(f"{size} and flush, {place}, {target}", "operation",
+                            {"median": "median_us"}, "µs", kind="bar", log_y=True,
+                            where={"net": place, "computing": computing,
+                                   "bytes": bytes_})  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    name="E21",
+    title="one-sided communication beside a computing target",
+    source="MPI-5.0, chapter 12",
+    saw="passive targets need not call MPI; in the other libraries each operation waits until they "
+    "do",
+    minutes=2,
+    runs=runs,
+    panels=tuple(panels()),
+    claims=(
+        beside("shared memory", "fetch_op", 8, 1.1),
+        beside("shared memory", "put", 8, 1.1),
+        beside("shared memory", "put", MiB, 1.1),
+        bounded("fetch_op", "median_us", 30),
+        bounded("get", "median_us", 30),
+        bounded("fetch_op", "p99_us", 120),
+        bounded("get", "p99_us", 120),
+        beside("TCP", "put", MiB, 1.15),
+        beside("TCP", "get", MiB, 1.15),
+    ),
+)  # fmt: skip

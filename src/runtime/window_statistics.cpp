@@ -1,0 +1,33 @@
+#include "runtime/window_statistics.hpp"
+
+#include <string_view>
+
+namespace headway::runtime {
+namespace {
+
+std::uint64_t value_of(const windows::statistics::count& c) noexcept {
+  return c.load(std::memory_order_relaxed);  // a count, carries nothing
+}
+
+void add_row(std::string_view name, const windows::statistics::row& from, watch::page_image& to) {
+  const auto puts = value_of(from.puts), gets = value_of(from.gets);
+  const auto accumulates = value_of(from.accumulates), fetches = value_of(from.fetches);
+  if (puts + gets + accumulates + fetches == 0) return;
+  auto& row = to.add("windows", name);
+  row.add("puts", puts);
+  row.add("gets", gets);
+  row.add("accumulates", accumulates);
+  row.add("fetches", fetches);
+  row.add("bytes", value_of(from.bytes));
+}
+
+}  // namespace
+
+void add_window_rows(const windows::statistics& counts, watch::page_image& image) {
+  using windows::way;
+  for (const way each : {way::mapped, way::nearby, way::wire})
+    add_row(windows::name_of(each), counts.of(each), image);
+  add_row("served", counts.served, image);
+}
+
+}  // namespace headway::runtime

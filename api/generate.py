@@ -75,6 +75,7 @@ def exports(functions):
     names.append("headway_endpoint_table")  # for libheadway.so in the same process
     names += [f"headway_attach_to_{what}"  # for libmpifort_abi.so
               for what in ("request", "partitions", "window")]
+    names.append("headway_numbered")
     return version_script(names)
 
 

@@ -34,30 +34,59 @@ DESCRIBED = [re.compile(pattern + r"(_init)?/\w+$", re.I) for pattern in (
     r"I?scatterv?(?=(_init)?/recvbuf)")]
 
 
+# Of these a buffer is one element.
+ONE_ELEMENT = ("Fetch_and_op", "Compare_and_swap")
+# A buffer is a place, or was given to another call before: it need not be contiguous.
+ONLY_ADDRESSES = re.compile(r"(Get_address|File_\w+_end)$")
+
+
 def describes_sections(binding, i):
     """Whether argument `i`, a buffer, may be a section: it is followed by a count and a datatype,
     and these describe all of it."""
-    kinds = [a.kind for a in binding.arguments[i:i + 3]]
-    if kinds != ["choice", "integer", "handle"] or binding.arguments[i + 1].array:
+    arguments = binding.arguments
+    if arguments[i].kind != "choice":
+        return False
+    if is_partitioned(binding) or binding.name in ONE_ELEMENT:
+        return True
+    if [a.kind for a in arguments[i + 1:i + 3]] != ["integer", "handle"] or arguments[i + 1].array:
         return False
     if binding.function.chapter in ("point_to_point", "rma", "io"):
         return True
-    return any(each.match(f"{binding.name}/{binding.arguments[i].name}") for each in DESCRIBED)
+    return any(each.match(f"{binding.name}/{arguments[i].name}") for each in DESCRIBED)
+
+
+def is_partitioned(binding):
+    return binding.function.chapter == "partitioned" and binding.has_choice()
+
+
+def described_arguments(binding):
+    """({argument: its buffer} of counts, the same of datatypes), for buffers that may be sections
+    and whose count and datatype are then others; arguments are numbers."""
+    if binding.name in ONE_ELEMENT:
+        return {}, {}
+    buffers = [i for i in range(len(binding.arguments)) if describes_sections(binding, i)]
+    further = 1 if is_partitioned(binding) else 0  # the number of partitions is between
+    return ({i + 1 + further: binding.arguments[i].name for i in buffers},
+            {i + 2 + further: binding.arguments[i].name for i in buffers})
 
 
 def started_request(binding):
-    """The argument for the request of an operation that the call starts or prepares; or None. A
-    partition of a message leaves later, so that its buffer cannot be copied when it starts."""
-    if binding.function.chapter == "partitioned":
-        return None
+    """The argument for the request of an operation that the call starts or prepares; or None."""
     return next((a for a in binding.arguments if a.kind == "handle" and not a.array and
                  a.c.base() == "MPI_Request" and a.intent == "OUT"), None)
 
 
+def ends_with_synchronisation(binding):
+    """Whether the call begins an operation on a window that has no request."""
+    names = [a.name for a in binding.arguments]
+    return "target_rank" in names and "win" in names and started_request(binding) is None
+
+
 def copies_sections(binding):
     """Whether the call can have a contiguous copy of a section that no datatype describes: it has
-    ended when it returns, or there is a request that ends."""
-    return started_request(binding) is not None or not binding.is_lasting()
+    ended when it returns, or there is a request or a synchronisation that ends it."""
+    return (started_request(binding) is not None or ends_with_synchronisation(binding)
+            or not binding.is_lasting())
 
 
 def returns_address(binding):
@@ -71,6 +100,7 @@ class _Entry:
     def __init__(self, binding, large, described, special):
         self.binding, self.large, self.described, self.special = binding, large, described, special
         self.before, self.lengths = [], []
+        self.counts, self.types = described_arguments(binding) if described else ({}, {})
 
     def suffix(self):
         made = "_c" if self.large and not self.binding.only_large() else ""
@@ -136,10 +166,7 @@ class _Entry:
             return f"choice({a.name})"
         written = str(a.intent != "IN").lower()
         if describes_sections(self.binding, i):
-            count, kind = (b.name for b in self.binding.arguments[i + 1:i + 3])
-            if self.copies():
-                kind += f", copies, {written}"
-            self.before.append(f"const section {a.name}_({a.name}, *{count}, *{kind});")
+            self.before.append(self.section(a, written))
             return f"{a.name}_.address()"
         if not self.copies():
             return f"choice({a.name}->address)"
@@ -147,12 +174,26 @@ class _Entry:
             return f"copies.of_at_root({a.name}, {written}, *root, *comm)"
         return f"copies.of({a.name}, {written})"
 
+    def section(self, a, written):
+        """The object for a buffer that may be a section."""
+        names = [b.name for b in self.binding.arguments]
+        if is_partitioned(self.binding):
+            return (f"partitioned_section {a.name}_({a.name}, *partitions, *count, *datatype, "
+                    f"{written});")
+        count, kind = "1", "datatype"
+        if self.binding.name not in ONE_ELEMENT:
+            at = names.index(a.name)
+            count, kind = f"*{names[at + 1]}", names[at + 2]
+        more = f", copies, {written}" if self.copies() else ""
+        return f"const section {a.name}_({a.name}, {count}, *{kind}{more});"
+
     def copies(self):
         """Whether the entry has an object for contiguous copies of sections."""
         b = self.binding
+        if not self.described or not b.has_choice() or is_partitioned(b) or not copies_sections(b):
+            return False
         described = any(describes_sections(b, i) for i in range(len(b.arguments)))
-        return self.described and b.has_choice() and copies_sections(b) and (
-            described or started_request(b) is not None)
+        return described or started_request(b) is not None
 
     def integer(self, i, a):
         if a.name in WEIGHTS:
@@ -161,19 +202,14 @@ class _Entry:
             return f"triplets({a.name})"
         if a.array or a.c.is_pointer():
             return a.name
-        previous = self.binding.arguments[i - 1] if i else None
-        if self.described and previous and previous.kind == "choice" and (
-                describes_sections(self.binding, i - 1)):
-            if a.c_type(self.large) == "int":
-                return f"static_cast<int>({previous.name}_.count())"
-            return f"{previous.name}_.count()"
+        if i in self.counts:
+            count = f"{self.counts[i]}_.count()"
+            return f"static_cast<int>({count})" if a.c_type(self.large) == "int" else count
         return f"*{a.name}"
 
     def argument(self, i, a):
         if a.kind == "handle":
-            if self.described and i >= 2 and describes_sections(self.binding, i - 2):
-                return f"{self.binding.arguments[i - 2].name}_.type()"
-            return self.handle(a)
+            return f"{self.types[i]}_.type()" if i in self.types else self.handle(a)
         if a.kind == "status":
             if a.intent in ("IN", "INOUT"):
                 return f"status_at({a.name})"
@@ -195,7 +231,7 @@ class _Entry:
 
     def condition(self):
         """True in C++ if all buffers can be passed on as they are described."""
-        if not self.described:
+        if not self.described or ONLY_ADDRESSES.match(self.binding.name):
             return ""
         tests = []
         for i, a in enumerate(self.binding.arguments):
@@ -215,6 +251,19 @@ class _Entry:
         inner = ", ".join(self.argument(i, a) for i, a in enumerate(b.arguments))
         suffix = "_c" if self.large and not b.only_large() else ""
         return f"PMPI_{b.name}{suffix}({inner})"
+
+    def keeping(self):
+        """The lines after the call for the copies that live as long as the operation."""
+        request = started_request(self.binding)
+        if self.described and is_partitioned(self.binding):
+            return [f"  buf_.keep(code, {request.name}_.address());"]
+        if not self.copies():
+            return []
+        if request:
+            return [f"  copies.keep(code, {request.name}_.address());"]
+        if ends_with_synchronisation(self.binding):
+            return ["  copies.keep(code, *win, *target_rank);"]
+        return []
 
     def text_of(self):
         b = self.binding
@@ -238,9 +287,7 @@ class _Entry:
             if condition:
                 call = f"{condition} ? {call} : refuse_section()"
             lines.append(f"  const int code = {call};")
-            request = started_request(b)
-            if request and self.copies():
-                lines.append(f"  copies.keep(code, {request.name}_.address());")
+            lines += self.keeping()
             lines.append("  if (ierror != nullptr) *ierror = code;")
         lines.append("}")
         return name, "\n".join(lines)

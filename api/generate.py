@@ -73,7 +73,9 @@ def version_script(names):
 def exports(functions):
     names = [f"{prefix}{name}" for name in all_names(functions) for prefix in ("", "P")]
     names.append("headway_endpoint_table")  # for libheadway.so in the same process
-    names.append("headway_attach_to_request")  # for libmpifort_abi.so
+    names += [f"headway_attach_to_{what}"  # for libmpifort_abi.so
+              for what in ("request", "partitions", "window")]
+    names.append("headway_numbered")
     return version_script(names)
 
 

@@ -20,7 +20,9 @@ def cases(scene):
     for size in ("S",) if scene.quick else CLASSES:
         for ranks in scene.few(RANKS, 1):
             for benchmark in BENCHMARKS:
-                if benchmark not in SQUARE_ONLY or ranks == 4:
+                name = case_name(benchmark, size, ranks)
+                chosen = not scene.cases or any(text in name for text in scene.cases)
+                if chosen and (benchmark not in SQUARE_ONLY or ranks == 4):
                     yield benchmark, size, ranks
 
 
@@ -31,11 +33,6 @@ def runs(scene):
         program = f"{PREFIX}{benchmark}.{size}"
         yield Run(program, peers=True, **common)
         yield Run(program, series=OFF, environment={"HEADWAY_PROGRESS": "off"}, **common)
-
-
-def measured(result):
-    """The cases of which there is a figure, in their order."""
-    return list(dict.fromkeys(row["case"] for _, row in result.rows.get(OWN, [])))
 
 
 def against_off(result, case):

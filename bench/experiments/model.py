@@ -23,6 +23,7 @@ class Scene:
     net: str = "shm"
     rate: str | None = None
     npb: str | None = None  # folder with the sources of the NAS parallel benchmarks
+    cases: tuple = ()  # of E4, parts of names; empty: all
 
     def few(self, values, kept=2):
         """All values, or with --quick the first and the last ones."""

@@ -6,6 +6,10 @@ import pathlib
 import subprocess
 import sys
 
+# For libheadway.so and libmpifort_abi.so beside it.
+OWN = {"headway_endpoint_table", "headway_attach_to_request", "headway_attach_to_partitions",
+       "headway_attach_to_window", "headway_numbered"}
+
 
 def exported(library):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
@@ -16,8 +20,7 @@ def exported(library):
 def main():
     library, names, mpi4py = sys.argv[1:]
     functions = set(pathlib.Path(names).read_text().split())
-    wanted = functions | {f"P{name}" for name in functions} | {"headway_endpoint_table",
-                                                               "headway_attach_to_request"}
+    wanted = functions | {f"P{name}" for name in functions} | OWN
     found = exported(library)
     needed = {line for line in pathlib.Path(mpi4py).read_text().split("\n")
               if line and line[0] != "#"}

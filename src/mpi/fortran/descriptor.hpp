@@ -19,7 +19,8 @@ struct descriptor {
   int version;
   std::int8_t rank;
   std::int8_t not_read[3];
-  dimension dimensions[15];  ///< the first `rank` of them exist
+  static constexpr int dimensions_max = 15;
+  dimension dimensions[dimensions_max];  ///< the first `rank` of them exist
 };
 static_assert(offsetof(descriptor, dimensions) == 24);
 

@@ -6,6 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpi/objects/numbered.hpp"
+
+// Another library with MPI's C interface does not have it.
+#pragma weak headway_numbered
+
 /// Handles are INTEGERs in Fortran. The C interface numbers them (MPI-5.0 section 20.3).
 namespace headway::mpi::fortran {
 
@@ -71,11 +76,22 @@ struct numbering<MPI_Win> {
 /// The constants of the ABI are below this, and a constant's number is its value (MPI-5.0 section
 /// 20.3), so that no call is needed for it.
 constexpr std::uintptr_t constants_end = 4096;
+/// Between the numbers of two objects of `headway_numbered`.
+constexpr std::uintptr_t numbered_distance = 64;
 
 template <class Handle>
 Handle handle(int number) {
   const auto bits = static_cast<std::uintptr_t>(static_cast<unsigned>(number));
-  return bits < constants_end ? reinterpret_cast<Handle>(bits) : numbering<Handle>::handle(number);
+  if (bits < constants_end) return reinterpret_cast<Handle>(bits);
+  const std::uintptr_t place = (bits - constants_end) / numbered_distance;
+  if (headway_numbered != nullptr && place < numbered_count) [[likely]] {
+    // Relaxed: the number orders it.
+    const auto at =
+        reinterpret_cast<std::uintptr_t>(headway_numbered[place].load(std::memory_order_relaxed));
+    if (at != 0) [[likely]]
+      return reinterpret_cast<Handle>(at + bits % numbered_distance);
+  }
+  return numbering<Handle>::handle(number);
 }
 
 template <class Handle>

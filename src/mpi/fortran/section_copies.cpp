@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/handles.hpp"
+#include "mpi/one_sided/attached_operations.hpp"
 #include "mpi/point_to_point/request_attachment.hpp"
 
-// Another library with MPI's C interface does not have it.
+// Another library with MPI's C interface does not have them.
 #pragma weak headway_attach_to_request
+#pragma weak headway_attach_to_window
 
 namespace headway::mpi::fortran {
 namespace {
@@ -19,61 +21,21 @@ namespace {
 class section_copy {
  public:
   section_copy(const descriptor& array, bool written)
-      : first_(static_cast<std::byte*>(array.address)),
-        element_bytes_(array.element_bytes),
-        dimensions_(array.dimensions, array.dimensions + array.rank),
-        written_(written) {
-    std::size_t bytes = element_bytes_;
-    for (const auto& each : dimensions_) bytes *= static_cast<std::size_t>(each.extent);
-    copy_.resize(bytes);
-  }
+      : section_(array), written_(written), copy_(section_.bytes()) {}
 
   [[nodiscard]] void* address() noexcept { return copy_.data(); }
   [[nodiscard]] bool is_written() const noexcept { return written_; }
 
-  /// Copies the section's elements.
   void read_section() {
-    visit([&](std::byte* element, std::size_t at) {
-      std::memcpy(&copy_[at], element, element_bytes_);
-    });
+    section_.read(0, copy_);
     if (written_) before_ = copy_;
   }
-
-  /// Copies back what has changed since `read_section`.
   void write_back() noexcept {
-    if (!written_) return;
-    visit([&](std::byte* element, std::size_t at) {
-      if (std::memcmp(&copy_[at], &before_[at], element_bytes_) == 0) return;
-      for (std::size_t i = 0; i < element_bytes_; ++i) {
-        if (copy_[at + i] != before_[at + i]) element[i] = copy_[at + i];
-      }
-    });
+    if (written_) section_.write_changes(0, copy_, before_);
   }
 
  private:
-  /// Calls `each` with every element's address and offset in the copy.
-  template <class Each>
-  void visit(Each&& each) {
-    std::size_t at = 0;
-    visit(dimensions_.size(), first_, at, each);
-  }
-
-  template <class Each>
-  void visit(std::size_t dimensions, std::byte* from, std::size_t& at, Each& each) {
-    if (dimensions == 0) {
-      each(from, at);
-      at += element_bytes_;
-      return;
-    }
-    const auto& last = dimensions_[dimensions - 1];
-    for (std::ptrdiff_t i = 0; i < last.extent; ++i) {
-      visit(dimensions - 1, from + i * last.stride_bytes, at, each);
-    }
-  }
-
-  std::byte* first_;
-  std::size_t element_bytes_;
-  std::vector<descriptor::dimension> dimensions_;
+  array_section section_;
   bool written_;
   std::vector<std::byte> copy_, before_;
 };
@@ -131,6 +93,11 @@ void* section_copies::copy_at_root(const descriptor& array, bool written, int ro
 void section_copies::attach(int code, MPI_Request* request) {
   if (code != MPI_SUCCESS) return;  // the destructor frees the copies
   headway_attach_to_request(request, std::exchange(made_, nullptr));
+}
+
+void section_copies::attach(int code, int win, int rank) {
+  if (code != MPI_SUCCESS) return;  // the destructor frees the copies
+  headway_attach_to_window(handle<MPI_Win>(win), rank, std::exchange(made_, nullptr));
 }
 
 void section_copies::finish_call() {

@@ -45,12 +45,19 @@ class section_copies {
     if (made_ != nullptr) [[unlikely]]
       attach(code, request);
   }
+  /// The call has returned `code` and has no request: the copies live until the synchronisation of
+  /// the window in which its operation to `rank` ends at the origin.
+  void keep(int code, int win, int rank) {
+    if (made_ != nullptr) [[unlikely]]
+      attach(code, win, rank);
+  }
 
  private:
   class attachment;
 
   [[gnu::cold]] void* copy_at_root(const descriptor& array, bool written, int root, int comm);
   [[gnu::cold]] void attach(int code, MPI_Request* request);
+  [[gnu::cold]] void attach(int code, int win, int rank);
   [[gnu::cold]] void finish_call();
 
   attachment* made_ = nullptr;

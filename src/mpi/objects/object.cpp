@@ -6,6 +6,9 @@
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
+#include "mpi/objects/numbered.hpp"
+
+constinit std::atomic<headway::mpi::object*> headway_numbered[headway::mpi::numbered_count] = {};
 
 namespace headway::mpi {
 namespace {
@@ -20,24 +23,34 @@ namespace {
 //   (C) a chunk is stored after it was filled with null
 class number_table {
  public:
-  static constexpr std::size_t chunk_places = 4096;
+  static constexpr std::size_t chunk_places = numbered_count;
   static constexpr std::size_t chunks_max = 8192;  // numbers are positive ints
 
-  /// Takes a place for the memory of `what`, and stores it in `place`, if it has none yet.
-  void add(object& what, std::atomic<std::uint32_t>& place) {
+  /// Takes a place for the memory of `what`, and stores it in `place`, if it has none yet. Returns
+  /// what is stored there.
+  [[gnu::noinline, gnu::cold]] std::uint32_t add(object& what, std::atomic<std::uint32_t>& place) {
     const base::lock_guard held(lock_);
-    if (place.load(std::memory_order_relaxed) != 0) return;  // stored under this lock
+    const auto known = place.load(std::memory_order_relaxed);  // stored under this lock
+    if (known != 0) return known;
     const std::size_t at = used_++;
     HEADWAY_ASSERT(at < chunk_places * chunks_max);
-    auto& chunk = chunks_[at / chunk_places];
-    if (at % chunk_places == 0) chunk.store(new entries{}, std::memory_order_release);  // (C)
-    (*chunk.load(std::memory_order_relaxed))[at % chunk_places].store(  // stored under this lock
-        &what, std::memory_order_relaxed);                              // ordered by (P)
-    place.store(static_cast<std::uint32_t>(at + 1), std::memory_order_release);  // (P)
+    if (at < numbered_count) {
+      headway_numbered[at].store(&what, std::memory_order_relaxed);  // ordered by (P)
+    } else {
+      auto& chunk = chunks_[at / chunk_places];
+      if (at % chunk_places == 0) chunk.store(new entries{}, std::memory_order_release);  // (C)
+      (*chunk.load(std::memory_order_relaxed))[at % chunk_places].store(  // stored under this lock
+          &what, std::memory_order_relaxed);                              // ordered by (P)
+    }
+    const auto made = static_cast<std::uint32_t>(at + 1);
+    place.store(made, std::memory_order_release);  // (P)
+    return made;
   }
 
   /// The object whose memory has this place, or null.
   [[nodiscard]] object* at(std::size_t place) const noexcept {
+    if (place < numbered_count) [[likely]]
+      return headway_numbered[place].load(std::memory_order_relaxed);  // ordered by (P)
     if (place >= chunk_places * chunks_max) return nullptr;
     const auto* chunk = chunks_[place / chunk_places].load(std::memory_order_acquire);  // (C)
     if (chunk == nullptr) return nullptr;
@@ -49,6 +62,7 @@ class number_table {
 
   base::mutex lock_;
   std::size_t used_ HEADWAY_GUARDED_BY(lock_) = 0;
+  // The first chunk is `headway_numbered`, and most programs have no other.
   std::array<std::atomic<entries*>, chunks_max> chunks_{};
 };
 
@@ -103,11 +117,8 @@ void undefine(object& what) noexcept {
 int number_of(object& what) {
   if (what.is_predefined()) return static_cast<int>(what.bits());
   auto place = what.place_.load(std::memory_order_acquire);  // (P)
-  if (place == 0) [[unlikely]] {
-    numbers.add(what, what.place_);
-    place =
-        what.place_.load(std::memory_order_relaxed);  // stored by this thread, or under the lock
-  }
+  if (place == 0) [[unlikely]]
+    place = numbers.add(what, what.place_);
   return static_cast<int>(predefined_end + (place - 1) * object_alignment +
                           what.bits() % object_alignment);
 }

@@ -71,11 +71,13 @@ int win_fence(int assert, window& win) {
     return code;
   if (!win.epochs().fence((assert& MPI_MODE_NOSUCCEED) == 0))
     return fail(MPI_ERR_RMA_SYNC, "there are locks or other epochs");
-  const auto flushed = (assert& MPI_MODE_NOPRECEDE) ? status::ok : win.memory().flush_all();
-  windows::window::synchronise_memory();
-  const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
-  windows::window::synchronise_memory();
-  return mpi::code_of(met ? flushed : status::lost, win);
+  return win.attached().synchronise(attached_operations::all_ranks, [&] {
+    const auto flushed = (assert& MPI_MODE_NOPRECEDE) ? status::ok : win.memory().flush_all();
+    windows::window::synchronise_memory();
+    const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
+    windows::window::synchronise_memory();
+    return mpi::code_of(met ? flushed : status::lost, win);
+  });
 }
 
 int win_start(group& targets, int assert, window& win) {
@@ -87,9 +89,11 @@ int win_start(group& targets, int assert, window& win) {
 }
 
 int win_complete(window& win) {
-  auto how = status::ok;
-  const auto answer = win.epochs().complete(how);
-  return code_of(answer, win, "no epoch was begun by MPI_Win_start", how);
+  return win.attached().synchronise(attached_operations::all_ranks, [&] {
+    auto how = status::ok;
+    const auto answer = win.epochs().complete(how);
+    return code_of(answer, win, "no epoch was begun by MPI_Win_start", how);
+  });
 }
 
 int win_post(group& origins, int assert, window& win) {
@@ -134,37 +138,46 @@ int win_lock_all(int assert, window& win) {
 int win_unlock(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (const int code = check_rank(win, rank)) return code;
-  auto how = status::ok;
-  const auto answer = win.epochs().unlock(rank, how);
-  return code_of(answer, win, "the rank is not locked by MPI_Win_lock", how);
+  return win.attached().synchronise(rank, [&] {
+    auto how = status::ok;
+    const auto answer = win.epochs().unlock(rank, how);
+    return code_of(answer, win, "the rank is not locked by MPI_Win_lock", how);
+  });
 }
 
 int win_unlock_all(window& win) {
-  auto how = status::ok;
-  const auto answer = win.epochs().unlock_all(how);
-  return code_of(answer, win, "MPI_Win_lock_all was not called", how);
+  return win.attached().synchronise(attached_operations::all_ranks, [&] {
+    auto how = status::ok;
+    const auto answer = win.epochs().unlock_all(how);
+    return code_of(answer, win, "MPI_Win_lock_all was not called", how);
+  });
 }
 
 int win_flush(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (const int code = check_passive(win, rank)) return code;
-  return mpi::code_of(win.memory().flush(rank), win);
+  return win.attached().synchronise(rank,
+                                    [&] { return mpi::code_of(win.memory().flush(rank), win); });
 }
 
 int win_flush_all(window& win) {
   if (const int code = check_passive_all(win)) return code;
-  return mpi::code_of(win.memory().flush_all(), win);
+  return win.attached().synchronise(attached_operations::all_ranks,
+                                    [&] { return mpi::code_of(win.memory().flush_all(), win); });
 }
 
 int win_flush_local(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (const int code = check_passive(win, rank)) return code;
-  return mpi::code_of(win.memory().flush_local(rank), win);
+  return win.attached().synchronise(
+      rank, [&] { return mpi::code_of(win.memory().flush_local(rank), win); });
 }
 
 int win_flush_local_all(window& win) {
   if (const int code = check_passive_all(win)) return code;
-  return mpi::code_of(win.memory().flush_local_all(), win);
+  return win.attached().synchronise(attached_operations::all_ranks, [&] {
+    return mpi::code_of(win.memory().flush_local_all(), win);
+  });
 }
 
 int win_sync(window&) {

@@ -12,6 +12,7 @@
 #include "mpi/objects/attributes.hpp"
 #include "mpi/objects/errhandler.hpp"
 #include "mpi/objects/object.hpp"
+#include "mpi/one_sided/attached_operations.hpp"
 
 namespace headway::windows {
 class window;
@@ -49,6 +50,7 @@ class window final : public object {
   [[nodiscard]] facts& known() noexcept { return facts_; }
   [[nodiscard]] windows::window& memory() noexcept { return *memory_; }
   [[nodiscard]] mpi::epochs& epochs() noexcept { return *epochs_; }
+  [[nodiscard]] attached_operations& attached() noexcept { return attached_; }
 
   std::string name;
   errhandler_ref handler;
@@ -60,6 +62,7 @@ class window final : public object {
   facts facts_;
   const std::unique_ptr<windows::window> memory_;
   const std::unique_ptr<mpi::epochs> epochs_;
+  attached_operations attached_;
 };
 
 /// The MPI error code of an operation or a synchronisation of a window.

@@ -41,11 +41,13 @@ int partitioned_request::cancel() {
 }
 
 void partitioned_request::pack(int partition) noexcept {
-  layout_->pack(elements(partition), count_, bytes_at(partition * bytes_each_));
+  if (attached_) attached_->before_send(partition);
+  if (packed_) layout_->pack(elements(partition), count_, bytes_at(partition * bytes_each_));
 }
 
 void partitioned_request::unpack(int partition) noexcept {
-  layout_->unpack(bytes_at(partition * bytes_each_), elements(partition), count_);
+  if (packed_) layout_->unpack(bytes_at(partition * bytes_each_), elements(partition), count_);
+  if (attached_) attached_->after_arrival(partition);
 }
 
 void partitioned_request::begin_round(std::int64_t messages) noexcept {
@@ -99,7 +101,7 @@ int partitioned_send::ready(int partition) {
     return fail_on(comm, MPI_ERR_ARG,
                    fmt::format("partition {} was marked as ready before", partition));
   }
-  if (is_packed()) pack(partition);
+  pack(partition);
   one.wire.reset();
   exchange().send(comm->collective(), one.wire,
                   {bytes_at(partition * bytes_each_), static_cast<std::size_t>(bytes_each_)},
@@ -177,6 +179,7 @@ int partitioned_receive::start() {
     pending = nullptr;
     return MPI_SUCCESS;
   }
+  if (attached_) attached_->before_start();
   done_.reset();
   pending = &done_;
   for (int j = 0; j < partitions_; ++j)  // relaxed: the program orders MPI_Parrived after this
@@ -234,7 +237,7 @@ void partitioned_receive::arrived(const messages::request& r) noexcept {
     auto& own = own_[static_cast<std::size_t>(j)];
     // Release and acquire: the last message of a partition sees the bytes of the others.
     if (own.missing.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    if (is_packed()) unpack(static_cast<int>(j));
+    unpack(static_cast<int>(j));
     own.is_here.store(true, std::memory_order_release);  // (H)
   }
 }
@@ -270,3 +273,9 @@ void partitioned_receive::release() noexcept {
 }
 
 }  // namespace headway::mpi
+
+void headway_attach_to_partitions(MPI_Request request, headway::mpi::partition_attachment* what) {
+  using namespace headway::mpi;
+  static_cast<partitioned_request*>(find<headway::mpi::request>(request))
+      ->attach(std::unique_ptr<partition_attachment>(what));
+}

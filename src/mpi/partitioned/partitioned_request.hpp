@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "datatypes/layout.hpp"
 #include "messages/request.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/datatypes/datatype.hpp"
+#include "mpi/partitioned/partition_attachment.hpp"
 #include "mpi/point_to_point/request.hpp"
 #include "progress/completion/completion.hpp"
 
@@ -49,6 +51,8 @@ class partitioned_request : public request {
   [[nodiscard]] int partitions() const noexcept { return partitions_; }
   int cancel() override;
   [[nodiscard]] bool may_be_abandoned() const noexcept override { return false; }
+  /// Called once, before the first start.
+  void attach(std::unique_ptr<partition_attachment> what) noexcept { attached_ = std::move(what); }
 
  protected:
   explicit partitioned_request(const partitioned_call& call);
@@ -65,7 +69,7 @@ class partitioned_request : public request {
   [[nodiscard]] std::byte* bytes_at(std::int64_t offset) const noexcept {
     return bytes_begin_ + offset;
   }
-  [[nodiscard]] bool is_packed() const noexcept { return packed_ != nullptr; }
+  /// Called before the bytes of a partition are sent, and after they have arrived.
   void pack(int partition) noexcept;
   void unpack(int partition) noexcept;
 
@@ -81,6 +85,7 @@ class partitioned_request : public request {
   const int peer_;
   const int tag_;
   const std::int64_t bytes_each_;
+  std::unique_ptr<partition_attachment> attached_;  // null: nothing
   progress::completion done_;
 
  private:

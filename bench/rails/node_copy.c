@@ -1,11 +1,12 @@
 /// How fast one process gets bytes from another one on its node: through a ring in shared memory,
-/// into which one copies while the other copies out of it, by the ring's size; and by
-/// process_vm_readv, without a ring. Needs no MPI and no launcher. The buffer of the other process
-/// is written anew before each copy, which is timed from the moment when its first piece can be
-/// read. Decision 21 is based on this.
+/// into which one copies while the other copies out of it, by the ring's size; the same, written by
+/// streaming stores, which go past the caches; and by process_vm_readv, without a ring. Needs no
+/// MPI and no launcher. The buffer of the other process is written anew before each copy, which is
+/// timed from the moment when its first piece can be read. Decisions 21 and 28 are based on this.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "mpi/measure.h"
 #include "mpi/options.h"
@@ -28,13 +32,25 @@ struct control {
   _Alignas(128) atomic_ulong read;     ///< (R) release behind the reading; acquire before writing
   _Alignas(128) atomic_int how;        ///< before `asked`
 };
-enum { through_ring, by_kernel };
+enum { through_ring, through_ring_streamed, by_kernel };
+
+/// Whole lines, to the beginning of one. Where the processor has no streaming stores, by memcpy.
+static void copy_streamed(char* to, const char* from, size_t bytes) {
+#ifdef __SSE2__
+  for (size_t i = 0; i < bytes; i += sizeof(__m128i))
+    _mm_stream_si128((__m128i*)(to + i), _mm_loadu_si128((const __m128i*)(from + i)));
+  _mm_sfence();  // the release store behind it does not order them
+#else
+  memcpy(to, from, bytes);
+#endif
+}
 
 /// The other process: writes its buffer anew for each copy, and then into the ring, a piece at a
 /// time.
 static void serve(struct control* c, char* ring, char* own, size_t ring_bytes, size_t bytes) {
   pin_to_core(0);
   unsigned long at = 0;
+  const bool streamed = atomic_load(&c->how) == through_ring_streamed;
   for (unsigned long turn = 1;; ++turn) {
     while (atomic_load_explicit(&c->asked, memory_order_acquire) != turn) {
     }
@@ -46,7 +62,8 @@ static void serve(struct control* c, char* ring, char* own, size_t ring_bytes, s
     for (size_t done = 0; done < bytes; done += piece) {
       while (at + piece > atomic_load_explicit(&c->read, memory_order_acquire) + ring_bytes) {
       }
-      memcpy(ring + at % ring_bytes, own + done, piece);
+      if (streamed) copy_streamed(ring + at % ring_bytes, own + done, piece);
+      else memcpy(ring + at % ring_bytes, own + done, piece);
       atomic_store_explicit(&c->written, at += piece, memory_order_release);
     }
   }
@@ -160,8 +177,10 @@ int main(int argc, char** argv) {
   struct table t;
   table_open(&t, "way", columns, 5, false);
   for (int i = 0; i < sizes.count; ++i) {
-    for (int r = 0; r < rings.count; ++r)
+    for (int r = 0; r < rings.count; ++r) {
       row(&t, "ring", through_ring, rings.value[r], sizes.value[i], iterations);
+      row(&t, "streamed", through_ring_streamed, rings.value[r], sizes.value[i], iterations);
+    }
     row(&t, "kernel", by_kernel, 0, sizes.value[i], iterations);
   }
   return table_close(&t, json, "node_copy", "none", 2) ? 0 : 1;

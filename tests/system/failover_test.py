@@ -115,7 +115,8 @@ class Failover(unittest.TestCase):
             over.wait(1.0)
             cables.put_back("hw0")
 
-        job = self.traffic(trouble, messages=40000, HEADWAY_STATS="1")
+        # The traffic must still last when the cable is back, also where each message is slow.
+        job = self.traffic(trouble, messages=40000 * min(SHARE, 3), HEADWAY_STATS="1")
         self.assertIn("is lost", job.err)
         self.assertIn("is back", job.err)
         rows = bundle_rows(job.err)

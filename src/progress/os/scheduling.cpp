@@ -61,12 +61,14 @@ class signals_blocked {
 std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
   const signals_blocked while_it_is_made;
   try {
-    return std::thread([plan, body = std::move(body)] {
-      pthread_setname_np(pthread_self(), plan.name.c_str());
+    std::thread made([plan, body = std::move(body)] {
       bind_thread(0, plan.processors);
       const membership ours;
       body();
     });
+    // Here, so that it has its name as soon as others can see it.
+    pthread_setname_np(made.native_handle(), plan.name.c_str());
+    return made;
   } catch (const std::system_error& why) {
     throw std::system_error(why.code(), "thread " + plan.name + " cannot be made (ulimit -u)");
   }

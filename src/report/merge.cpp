@@ -23,11 +23,29 @@ pair_total& pair_of(pair_table& all, std::uint32_t waiting, std::uint32_t awaite
 
 bool is_sampled(const call_sums& s) { return s.timed + s.waited < s.calls; }
 
+/// The part of its estimates that counts for a rank: all of it, unless its threads would then have
+/// been in MPI for longer than it ran.
+double share_of_estimates(const part& p) {
+  std::uint64_t known = 0, estimated = 0;
+  for (const auto& row : p.calls) {
+    known += row.sums.known_ns();
+    estimated += row.sums.total_ns() - row.sums.known_ns();
+  }
+  const auto most = (p.ended_ns - p.began_ns) * std::max<std::uint64_t>(p.threads_calling, 1);
+  const auto room = most > known ? most - known : 0;
+  return estimated <= room ? 1 : static_cast<double>(room) / static_cast<double>(estimated);
+}
+
+double seconds_of(const call_sums& s, double share) {
+  return seconds(s.known_ns()) + share * seconds(s.total_ns() - s.known_ns());
+}
+
 void add_calls(const std::vector<part>& parts, summary& job) {
   std::vector<call_site> sites;
   std::vector<call_total> totals;
   std::map<std::pair<std::string, std::pair<std::string, std::uint64_t>>, std::size_t> known;
   for (const auto& p : parts) {
+    const auto share = share_of_estimates(p);
     for (const auto& row : p.calls) {
       const auto [at, fresh] =
           known.try_emplace({row.function, {row.from.object, row.from.offset}}, totals.size());
@@ -38,7 +56,7 @@ void add_calls(const std::vector<part>& parts, summary& job) {
       auto& total = totals[at->second];
       if (row.sums.longest_ns >= total.sums.longest_ns) total.longest_rank = p.rank;
       total.sums += row.sums;
-      total.total_s += seconds(row.sums.total_ns());
+      total.total_s += seconds_of(row.sums, share);
       ++total.ranks;
       total.started += row.started;
       job.overlap += row.started;
@@ -57,14 +75,16 @@ void add_functions(const std::vector<part>& parts, summary& job) {
   for (const auto& p : parts) {
     std::map<std::string, double> own;
     double whole = 0;
+    const auto share = share_of_estimates(p);
     for (const auto& row : p.calls) {
       auto& total = found[row.function];
       total.calls += row.sums.calls;
       total.messages += row.sums.messages;
       total.bytes += row.sums.bytes;
       total.sampled = total.sampled || is_sampled(row.sums);
-      own[row.function] += seconds(row.sums.total_ns());
-      whole += seconds(row.sums.total_ns());
+      const auto took = seconds_of(row.sums, share);
+      own[row.function] += took;
+      whole += took;
     }
     for (const auto& [name, value] : own) times[name].push_back({p.rank, value});
     all_times.push_back({p.rank, whole});

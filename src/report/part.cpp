@@ -22,7 +22,8 @@ void fields(A& a, overlap_sums& o) {
 }
 template <class A>
 void fields(A& a, call_sums& s) {
-  a(s.calls, s.timed, s.timed_ns, s.waited, s.waited_ns, s.longest_ns, s.messages, s.bytes);
+  a(s.calls, s.timed, s.timed_ns, s.timed_longest_ns, s.waited, s.waited_ns, s.longest_ns,
+    s.messages, s.bytes);
 }
 template <class A>
 void fields(A& a, call_site& s) {
@@ -152,7 +153,7 @@ class reader {
   bool well_ = true;
 };
 
-constexpr std::uint64_t part_version = 1;
+constexpr std::uint64_t part_version = 2;
 
 }  // namespace
 
@@ -174,6 +175,7 @@ call_sums& call_sums::operator+=(const call_sums& more) noexcept {
   timed_ns += more.timed_ns;
   waited += more.waited;
   waited_ns += more.waited_ns;
+  timed_longest_ns = std::max(timed_longest_ns, more.timed_longest_ns);
   longest_ns = std::max(longest_ns, more.longest_ns);
   messages += more.messages;
   bytes += more.bytes;
@@ -182,8 +184,11 @@ call_sums& call_sums::operator+=(const call_sums& more) noexcept {
 
 std::uint64_t call_sums::total_ns() const noexcept {
   if (timed == 0) return waited_ns;
-  const auto mean_ns = static_cast<double>(timed_ns) / static_cast<double>(timed);
-  return waited_ns + static_cast<std::uint64_t>(mean_ns * static_cast<double>(calls - waited));
+  const auto others = std::max<std::uint64_t>(timed - 1, 1);
+  const auto others_ns = timed > 1 ? timed_ns - timed_longest_ns : timed_ns;
+  const auto mean_ns = static_cast<double>(others_ns) / static_cast<double>(others);
+  const auto not_timed = static_cast<double>(calls - waited - timed);
+  return waited_ns + timed_ns + static_cast<std::uint64_t>(mean_ns * not_timed);
 }
 
 void size_counts::add(std::uint64_t bytes_of_one) noexcept {

@@ -31,13 +31,15 @@ struct overlap_sums {
 /// calls that waited are all timed.
 struct call_sums {
   std::uint64_t calls = 0;
-  std::uint64_t timed = 0, timed_ns = 0;
+  std::uint64_t timed = 0, timed_ns = 0, timed_longest_ns = 0;
   std::uint64_t waited = 0, waited_ns = 0;
   std::uint64_t longest_ns = 0;
   std::uint64_t messages = 0, bytes = 0;  ///< sent or received by these calls
 
   call_sums& operator+=(const call_sums& more) noexcept;
-  /// The time of all calls: those that were not timed count as the mean of the others.
+  [[nodiscard]] std::uint64_t known_ns() const noexcept { return timed_ns + waited_ns; }
+  /// The time of all calls: those that were not timed count as the mean of those that were, without
+  /// the longest of these, which may have been interrupted.
   [[nodiscard]] std::uint64_t total_ns() const noexcept;
 };
 

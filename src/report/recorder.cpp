@@ -87,6 +87,7 @@ void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
   } else {
     ++sums.timed;
     sums.timed_ns += took_ns;
+    sums.timed_longest_ns = std::max(sums.timed_longest_ns, took_ns);
   }
   if (began_ns != 0)
     call.until_timed =

@@ -259,7 +259,7 @@ class Command(Report):
     def test_compares_two_runs(self):
         self.run_job("late_sender")
         other = self.folder / "other.html"
-        self.run_job("exchange", path=other)
+        self.run_job("none", path=other)
         done = headway(self.path, other)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = {line[: line.find("  ")]: line.split() for line in done.stdout.splitlines()}

@@ -53,6 +53,18 @@ TEST(merge, adds_up_functions_over_ranks_and_names_the_extremes) {
   EXPECT_TRUE(job.missing.empty());
 }
 
+TEST(merge, estimates_no_longer_time_than_the_rank_ran) {
+  auto a = part_of(0);  // for 1 s
+  a.calls = {row_of("MPI_Send", 100, 1 * ms), row_of("MPI_Recv", 100, 1 * ms)};
+  a.calls[0].sums.calls = 10'000;  // those that were not timed would take 9.9 s
+  const auto job = merge({a, part_of(1)}, 2);
+  EXPECT_NEAR(job.mpi_seconds.greatest, 1, 1e-9);
+  ASSERT_EQ(job.functions.size(), 2u);
+  EXPECT_NEAR(job.functions[0].seconds.sum, 0.9, 1e-9);
+  EXPECT_NEAR(job.functions[1].seconds.sum, 0.1, 1e-9);  // all of them were timed
+  EXPECT_NEAR(job.calls[0].total_s, 0.9, 1e-9);
+}
+
 TEST(merge, names_ranks_that_reported_nothing) {
   EXPECT_EQ(merge({part_of(1, 4)}, 4).missing, (std::vector<std::uint32_t>{0, 2, 3}));
 }

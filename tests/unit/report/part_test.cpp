@@ -66,10 +66,20 @@ TEST(part, with_a_length_that_is_not_there_is_refused) {
 }
 
 TEST(call_sums, calls_that_were_not_timed_count_as_the_mean_of_those_that_did_not_wait) {
-  const call_sums s{.calls = 110, .timed = 10, .timed_ns = 1000, .waited = 10, .waited_ns = 7000};
+  const call_sums s{.calls = 110,
+                    .timed = 10,
+                    .timed_ns = 1000,
+                    .timed_longest_ns = 100,
+                    .waited = 10,
+                    .waited_ns = 7000};
   EXPECT_EQ(s.total_ns(), 7000u + 100u * 100u);
   const call_sums waited_only{.calls = 2, .waited = 2, .waited_ns = 500};
   EXPECT_EQ(waited_only.total_ns(), 500u);
+}
+
+TEST(call_sums, the_longest_timed_call_counts_once) {
+  const call_sums s{.calls = 100, .timed = 10, .timed_ns = 50'900, .timed_longest_ns = 50'000};
+  EXPECT_EQ(s.total_ns(), 50'900u + 90u * 100u);
 }
 
 TEST(size_counts, class_n_holds_what_is_below_two_to_the_n) {

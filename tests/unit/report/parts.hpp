@@ -22,10 +22,13 @@ inline part part_of(std::uint32_t rank, std::uint32_t size = 2, std::uint32_t no
 
 /// Calls that were all timed.
 inline call_row row_of(const std::string& function, std::uint64_t calls, std::uint64_t each_ns) {
-  return {
-      .function = function,
-      .from = {.object = "", .offset = 1, .symbol = ""},
-      .sums = {.calls = calls, .timed = calls, .timed_ns = calls * each_ns, .longest_ns = each_ns}};
+  return {.function = function,
+          .from = {.object = "", .offset = 1, .symbol = ""},
+          .sums = {.calls = calls,
+                   .timed = calls,
+                   .timed_ns = calls * each_ns,
+                   .timed_longest_ns = each_ns,
+                   .longest_ns = each_ns}};
 }
 
 }  // namespace headway::report

@@ -30,11 +30,11 @@ class Cables:
     def __init__(self, prefix):
         self.space = prefix[prefix.index("exec") + 1]
 
-    def await_traffic(self, device, over):
+    def await_traffic(self, device, over, wanted=(1 << 20) // SHARE):
         """Until the job has sent something there: a busy machine starts it late. Far from all that
         it will send, so that it is still under way when the trouble comes."""
         sent = 0
-        while sent < (1 << 20) // SHARE and not over.wait(0.05):
+        while sent < wanted and not over.wait(0.05):
             shown = subprocess.run(["ip", "-n", self.space, "-s", "-j", "link", "show", device],
                                    capture_output=True, text=True, check=False)  # fmt: skip
             sent = json.loads(shown.stdout or "[{}]")[0].get("stats64", {}).get("tx", {}).get(
@@ -110,19 +110,21 @@ class Failover(unittest.TestCase):
 
     def test_a_pulled_cable_is_noticed_and_taken_back(self):
         def trouble(cables, over):
-            cables.await_traffic("hw0", over)
+            # More than connections and the start need, while the ranks still make their plan.
+            cables.await_traffic("hw0", over, wanted=1 << 20)
             cables.pull("hw0")
             over.wait(1.0)
             cables.put_back("hw0")
 
         # The traffic must still last when the cable is back, also where each message is slow.
-        job = self.traffic(trouble, messages=40000 * min(SHARE, 3), HEADWAY_STATS="1")
+        job = self.traffic(trouble, messages=40000 * min(SHARE, 6), HEADWAY_STATS="1")
         self.assertIn("is lost", job.err)
         self.assertIn("is back", job.err)
         rows = bundle_rows(job.err)
         self.assertEqual([row["bundle"] for row in rows], ["tcp:hw0", "tcp:hw1"] * 2, job.err)
         for row in rows:
-            self.assertGreaterEqual(float(row["per frame"]), 1, row)
+            if row["frames"] != "0":  # a cable may carry nothing but parts of large messages
+                self.assertGreaterEqual(float(row["per frame"]), 1, row)
         pulled = [row for row in rows if row["bundle"] == "tcp:hw0"]
         self.assertTrue(all(int(row["losses"]) >= 1 and int(row["returns"]) >= 1
                             for row in pulled), job.err)  # fmt: skip

@@ -44,13 +44,13 @@ class copy_for_reader {
   /// What is concluded from a copy through the caches that took so long.
   void learn(std::size_t size, std::uint64_t ns) noexcept;
 
-  static constexpr std::size_t streamed_bytes_min = 1024;
+  static constexpr std::size_t streamed_bytes_min = 2048;
 
  private:
-  // Streaming and reading take 4 ns a line together, at the same time. Through the caches a line
-  // takes 1 to 3 ns if it comes from one that both cores share, 4 to 7 if it is still in the
-  // reader's own, 20 to 35 if the cores share none.
-  static constexpr std::uint64_t slow_ns_per_line = 5;
+  // Through the caches a line takes 1 to 3 ns if it comes from one that both cores share, 4 to 7 if
+  // it is still in the reader's own, 20 to 35 if the cores share none. A stream takes 4, but its
+  // reader then reads memory.
+  static constexpr std::uint64_t slow_ns_per_line = 8;
   static constexpr std::uint64_t clock_ns = 40;  ///< of the two readings
   static constexpr std::uint8_t timed_period = 32;
   // One may be slow by accident: an interrupt, a page that is touched for the first time.

@@ -44,7 +44,7 @@ TEST(copy_for_reader, judges_by_the_time_of_a_line) {
   copy_for_reader c;
   for (int i = 0; i < 2; ++i) c.learn(16 * page, slow_ns);  // 2 ns a line
   EXPECT_FALSE(c.streams());
-  for (int i = 0; i < 2; ++i) c.learn(1024, slow_ns);  // 125 ns a line
+  for (int i = 0; i < 2; ++i) c.learn(2048, slow_ns);  // 62 ns a line
   EXPECT_TRUE(c.streams());
 }
 

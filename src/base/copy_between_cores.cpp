@@ -1,5 +1,6 @@
 #include "base/copy_between_cores.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -39,6 +40,15 @@ __attribute__((target("avx2"))) void copy_by_avx2(std::byte* to, const std::byte
   copy_step(to + size - step_bytes, from + size - step_bytes);
 }
 
+/// `to` is the beginning of a line, `size` whole lines.
+__attribute__((target("avx2"))) void stream_lines(std::byte* to, const std::byte* from,
+                                                  std::size_t size) noexcept {
+  for (std::size_t done = 0; done < size; done += vector_bytes)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + done), load(from + done));
+  // Streaming stores are not ordered with the release store that publishes the bytes.
+  _mm_sfence();
+}
+
 const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 
 }  // namespace
@@ -49,6 +59,23 @@ void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t size) noe
   if (has_avx2) return copy_by_avx2(to, from, size);
 #endif
   std::memcpy(to, from, size);
+}
+
+void copy_by_streaming_stores(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+#if defined(__x86_64__)
+  if (has_avx2) {
+    // Only whole lines: a line that is written in part has to be read first.
+    constexpr std::size_t line_bytes = 64;
+    const auto before =
+        (line_bytes - reinterpret_cast<std::uintptr_t>(to) % line_bytes) % line_bytes;
+    const auto first = std::min(before, size);
+    const auto lines = (size - first) / line_bytes * line_bytes;
+    std::memcpy(to, from, first);
+    std::memcpy(to + first + lines, from + first + lines, size - first - lines);
+    return stream_lines(to + first, from + first, lines);
+  }
+#endif
+  copy_between_cores(to, from, size);
 }
 
 }  // namespace headway::base::detail

@@ -7,6 +7,8 @@ namespace headway::base {
 
 namespace detail {
 void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t size) noexcept;
+/// Past the caches; a release store behind it publishes the bytes. See copy_for_reader.hpp.
+void copy_by_streaming_stores(std::byte* to, const std::byte* from, std::size_t size) noexcept;
 }  // namespace detail
 
 /// memcpy for bytes that another core has just written, or is about to read. From about 2 KiB on,

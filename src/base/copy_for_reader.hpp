@@ -8,10 +8,6 @@
 
 namespace headway::base {
 
-namespace detail {
-void copy_by_streaming_stores(std::byte* to, const std::byte* from, std::size_t size) noexcept;
-}  // namespace detail
-
 /// Copies bytes to memory that a thread on another core reads next, and has read before.
 ///
 /// A store needs its cache line, which may still lie in the reader's caches. Between cores that
@@ -50,6 +46,7 @@ class copy_for_reader {
   // Through the caches a line takes 1 to 3 ns if it comes from one that both cores share, 4 to 7 if
   // it is still in the reader's own, 20 to 35 if the cores share none. A stream takes 4, but its
   // reader then reads memory.
+  static constexpr std::size_t line_bytes = 64;
   static constexpr std::uint64_t slow_ns_per_line = 8;
   static constexpr std::uint64_t clock_ns = 40;  ///< of the two readings
   static constexpr std::uint8_t timed_period = 32;

@@ -24,8 +24,8 @@ struct page_cell {
 struct page_row {
   static constexpr std::size_t cells_max = 10;
   static constexpr std::size_t name_max = 28;
-  std::array<char, 12>
-      kind{};  ///< "queue", "point", "thread", "rail", "bundle", "windows", "overlap"
+  /// "queue", "point", "thread", "rail", "bundle", "windows", "overlap"
+  std::array<char, 12> kind{};
   std::array<char, name_max> name{};
   std::uint64_t cell_count = 0;
   std::array<page_cell, cells_max> cells{};

@@ -62,11 +62,12 @@ std::thread start_thread(const thread_plan& plan, std::function<void()> body) {
   const signals_blocked while_it_is_made;
   try {
     std::thread made([plan, body = std::move(body)] {
+      pthread_setname_np(pthread_self(), plan.name.c_str());
       bind_thread(0, plan.processors);
       const membership ours;
       body();
     });
-    // Here, so that it has its name as soon as others can see it.
+    // Here as well: whichever of the two runs first, neither sees a thread without its name.
     pthread_setname_np(made.native_handle(), plan.name.c_str());
     return made;
   } catch (const std::system_error& why) {

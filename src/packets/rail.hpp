@@ -35,6 +35,9 @@ class rail final : public progress::ltask, public progress::event_source {
   [[nodiscard]] bool arm() noexcept override;
   void disarm() noexcept override { static_cast<void>(driver_->arm(false)); }
 
+  [[nodiscard]] bool silent_unless_armed() const noexcept override {
+    return driver_->query().silent;
+  }
   [[nodiscard]] std::uint64_t shortest_poll_period_ns() const noexcept override {
     return driver_->query().poll_period_ns;
   }

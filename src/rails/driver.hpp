@@ -30,6 +30,7 @@ struct limits {
   /// more frequent background polling has no benefit; 0: any period
   std::uint32_t poll_period_ns = 0;
   bool wakes = false;   ///< `descriptor` and `arm` can end a sleep
+  bool silent = false;  ///< `descriptor` is readable only while armed, which is cheap
   bool queues = false;  ///< what was `done` may wait in the driver: see `unsent`
 };
 

@@ -5,8 +5,7 @@
 namespace headway::progress {
 
 /// Can wake a sleeping thread: a rail's sockets, a shared-memory doorbell.
-/// Threads:  `arm` and `disarm` by the one thread that holds the kernel sleeper, possibly while
-///           another thread polls.
+/// Threads:  `arm` and `disarm` by one thread at a time, possibly while another thread polls.
 /// Progress: no function waits.
 class event_source {
  public:
@@ -15,6 +14,9 @@ class event_source {
   /// A thread is about to sleep: from now on `descriptor` must become readable when work arrives.
   /// False: work has arrived already, do not sleep.
   [[nodiscard]] virtual bool arm() noexcept = 0;
+  /// Whether `descriptor` becomes readable only while the source is armed, and arming it is cheap.
+  /// Constant.
+  [[nodiscard]] virtual bool silent_unless_armed() const noexcept { return false; }
   /// No thread sleeps any more: wake-ups may be omitted.
   virtual void disarm() noexcept = 0;
   /// The shortest useful period of background polling, given the cost of a poll; 0: any.

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
+#include "progress/core/meter.hpp"
 #include "progress/os/scheduling.hpp"
 
 namespace headway::progress {
@@ -151,14 +152,20 @@ void event_thread::let_woken_threads_run() const noexcept {
 /// bench/timer), at the expense of the computing thread.
 bool event_thread::rest() noexcept {
   const auto began = core_.clock.now_ns();
-  // A wake-up only for a boost that was kept or is due does not end the sleep.
-  while (core_.quiet.sleep_until_boost_is_due(stop_) !=
-         core_.boosted.give_back_due(core_.clock.now_ns())) {
+  bool was_short = false;
+  if (const auto how = park(); how == quiet_sleep::unparked::calm) {
+    // A wake-up only for a boost that was kept or is due does not end the sleep.
+    while (core_.quiet.sleep_until_boost_is_due(stop_) !=
+           core_.boosted.give_back_due(core_.clock.now_ns())) {
+    }
+    was_short = core_.clock.now_ns() - began < long_rest_ns;
+  } else {
+    was_short = how != quiet_sleep::unparked::armed;
   }
   rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
   const bool serves = core_.event_threads_serve();
-  if (!serves && core_.clock.now_ns() - began < long_rest_ns) {
+  if (!serves && was_short) {
     was_woken_ = true;
     return false;
   }
@@ -167,6 +174,18 @@ bool event_thread::rest() noexcept {
   if (!serves && is_oversubscribed()) return false;
   engine_counters::count(core_.counted.event_looks);
   return true;
+}
+
+/// Not on an oversubscribed machine: there a thread that rings may lose its processor to this one
+/// for long, and a look is cheaper.
+quiet_sleep::unparked event_thread::park() noexcept {
+  auto& sleeper = *core_.sleeper;
+  if (is_oversubscribed() || !sleeper.may_park() ||
+      !sleeper.try_take(kernel_sleeper::holder::background))
+    return quiet_sleep::unparked::calm;
+  const auto how = core_.quiet.park(stop_, core_.clock.now_ns() + ticks::period_ns);
+  sleeper.release();
+  return how;
 }
 
 /// The end of this sleep is known, so the cost of a wake-up is measured here.

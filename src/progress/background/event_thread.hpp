@@ -16,6 +16,8 @@ namespace headway::progress {
 ///
 /// quiet     nothing is pending, or a waiting thread is the kernel sleeper: sleeps until woken.
 ///           What begins after a long sleep is watched at once, what begins sooner at a later look
+/// parked    nothing is pending, but was a moment ago: sleeps on event sources that are not armed.
+///           A thread that starts something arms them, without a wake-up (parking.hpp)
 /// attended  another thread polled since the last look: sleeps, looks less and less often
 /// watching  something is pending and no thread polls: sleeps on the event sources, and polls when
 ///           one wakes it
@@ -74,6 +76,7 @@ class event_thread {
   void charge_budget(std::uint64_t began_ns) noexcept;
   void pause(std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool rest() noexcept;
+  [[nodiscard]] quiet_sleep::unparked park() noexcept;
   [[nodiscard]] bool is_oversubscribed() const noexcept { return core_.load.oversubscribed(); }
   void doze() noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;

@@ -69,12 +69,15 @@ void kernel_sleeper::remove(event_source& source) {
 
 void kernel_sleeper::count_sources() noexcept {
   int blind = 0;
+  bool silent = true;
   auto shortest = sources_.empty() ? 0 : UINT64_MAX;
   for (const auto& e : sources_) {
     blind += e.descriptor < 0;
+    silent = silent && e.source->silent_unless_armed();
     shortest = std::min<std::uint64_t>(shortest, e.source->shortest_poll_period_ns());
   }
   blind_sources_.store(blind, std::memory_order_relaxed);
+  silent_.store(silent, std::memory_order_relaxed);
   shortest_period_ns_.store(shortest, std::memory_order_relaxed);
 }
 

@@ -62,6 +62,22 @@ class kernel_sleeper {
     disarm();
     return sleeps;
   }
+  /// Whether a thread can sleep here while no source is armed: none would wake it.
+  [[nodiscard]] bool may_park() const noexcept {
+    return silent_.load(std::memory_order_relaxed) && !is_blind();
+  }
+  /// As `sleep`, but without arming the sources: another thread may do that meanwhile
+  /// (parking.hpp). `deadline()` returns 0 if there is work.
+  template <class Deadline>
+  void park(Deadline deadline) noexcept {
+    asleep_.begin_sleep();
+    if (const std::uint64_t until_ns = deadline(); until_ns != 0) sleep_armed(until_ns);
+    asleep_.end_sleep();
+  }
+  /// For the thread that sleeps in `park`, by one thread at a time. False: there is work already,
+  /// or some that no source signals.
+  [[nodiscard]] bool arm_parked() noexcept { return arm() && !is_blind(); }
+  void disarm_parked() noexcept { disarm(); }
   /// Ends the holder's sleep, the current or the next one. A system call.
   void kick() noexcept;
   /// The same if a thread sleeps; otherwise only a load. After the work was made visible (seq_cst).
@@ -113,6 +129,7 @@ class kernel_sleeper {
   };
   std::vector<entry> sources_ HEADWAY_GUARDED_BY(lock_);
   base::atomic<int> blind_sources_{0};                 // written under the lock
+  base::atomic<bool> silent_{true};                    // written under the lock
   base::atomic<std::uint64_t> shortest_period_ns_{0};  // written under the lock
   base::atomic<int> blind_polls_{0};
 };

@@ -7,8 +7,8 @@
 #include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "progress/background/kernel_sleeper.hpp"
+#include "progress/background/parking.hpp"
 #include "progress/core/engine_counters.hpp"
-#include "progress/core/meter.hpp"
 #include "progress/core/pending.hpp"
 #include "progress/core/queue_tree.hpp"
 #include "progress/os/boost_cache.hpp"
@@ -16,8 +16,9 @@
 
 namespace headway::progress {
 
-/// Where background threads sleep without a time limit while they have nothing to do.
-/// Threads:  every function any thread.
+/// Where background threads sleep while they have nothing to do: without a time limit behind a
+/// gate, or the event thread parked on the event sources (parking.hpp).
+/// Threads:  `park` the holder of the kernel sleeper; the others any thread.
 /// Progress: `tell` is a load while no thread sleeps here, and never waits.
 class quiet_sleep {
  public:
@@ -36,15 +37,12 @@ class quiet_sleep {
            sleeper_.held_by() == kernel_sleeper::holder::application;
   }
 
-  /// Call when work has come (`pending.started`, a submission), or a waiting thread no longer
-  /// sleeps on the event sources: wakes the threads that sleep here if there is now something for
-  /// them.
+  /// Call when work has come (`pending.started`, a submission, which `kick_sleeper` follows), or a
+  /// waiting thread no longer sleeps on the event sources: wakes the threads that sleep here if
+  /// there is now something for them, and arms the event sources for one that is parked.
   void tell() noexcept {
     if (gate_.closed()) [[unlikely]]
-      wake_if_needed();
-  }
-  void wake_if_needed() noexcept {
-    if (!nothing_to_do()) wake_all();
+      tell_sleepers();
   }
   void wake_all() noexcept {
     if (gate_.open()) base::futex_wake(gate_.futex_word(), INT_MAX);
@@ -52,32 +50,46 @@ class quiet_sleep {
 
   /// Sleeps until `tell` or the deadline, unless there is something to do or `stop` is set.
   void sleep(const base::atomic<std::uint32_t>& stop,
-             std::uint64_t deadline_ns = base::no_deadline) noexcept {
-    sleep_behind_gate(gate_.close(), stop, deadline_ns);
-  }
+             std::uint64_t deadline_ns = base::no_deadline) noexcept;
   /// The same for the thread that gives boosts back (boost_cache.hpp): returns also when the next
   /// one is due.
-  std::uint64_t sleep_until_boost_is_due(const base::atomic<std::uint32_t>& stop) noexcept {
-    const auto closed = gate_.close();
-    const auto due = boosted_.give_back_due(clock_.now_ns());
-    sleep_behind_gate(closed, stop, due);
-    return due;
-  }
+  std::uint64_t sleep_until_boost_is_due(const base::atomic<std::uint32_t>& stop) noexcept;
   /// There is a new boost to give back.
   void tell_of_boost() noexcept {
     wake_all();
     sleeper_.kick_sleeper();
   }
 
+  /// Why a thread is no longer parked.
+  enum class unparked : std::uint8_t {
+    armed,  ///< something is pending, and the event sources were armed for it
+    busy,   ///< things have started in close succession: to arm for each costs more than to look
+    other,  ///< a kick, a stop, work that is no event, or an outdated ring
+    calm,   ///< nothing has started until the deadline
+  };
+  /// Sleeps on the event sources until the deadline, as long as there is nothing to do; then until
+  /// one wakes it.
+  [[nodiscard]] unparked park(const base::atomic<std::uint32_t>& stop,
+                              std::uint64_t deadline_ns) noexcept;
+  /// The calling thread polls from now on, or not any more: meanwhile no source wakes a parked
+  /// thread. Each may be repeated. A thread that polls without this costs a wake-up.
+  void attend(thread_record& me) noexcept {
+    if (parking_.any() && !me.attends) [[unlikely]]
+      begin_attending(me);
+  }
+  void stop_attending(thread_record& me) noexcept {
+    if (me.attends) [[unlikely]]
+      end_attending(me);
+  }
+
  private:
   void sleep_behind_gate(std::uint32_t closed, const base::atomic<std::uint32_t>& stop,
-                         std::uint64_t deadline_ns) noexcept {
-    if (nothing_to_do() && !stop.load(std::memory_order_seq_cst)) {
-      engine_counters::count(counted_.quiet_sleeps);
-      const stretch timed(this_thread().measured, "quiet", &meter::sleeps, &meter::slept_ns);
-      base::futex_wait(gate_.futex_word(), closed, deadline_ns);
-    }
-  }
+                         std::uint64_t deadline_ns) noexcept;
+  [[gnu::noinline]] void tell_sleepers() noexcept;
+  void arm_for_parked() noexcept;
+  [[nodiscard]] bool too_often() noexcept;
+  [[gnu::noinline]] void begin_attending(thread_record& me) noexcept;
+  [[gnu::noinline]] void end_attending(thread_record& me) noexcept;
 
   basic_pending<>& work_;
   queue_tree& queues_;
@@ -86,6 +98,11 @@ class quiet_sleep {
   engine_counters& counted_;
   const base::clock clock_;
   basic_gate<> gate_;
+  base::atomic<std::uint32_t> behind_gate_{0};  ///< threads that sleep there, or are about to
+  basic_parking<> parking_;
+  // Written by the thread that arms or parks, ordered by `parking_`:
+  std::uint64_t armed_ns_ = 0;       ///< when that was last
+  std::uint32_t in_succession_ = 0;  ///< armed so many times, each soon after the one before
 };
 
 }  // namespace headway::progress

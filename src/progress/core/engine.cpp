@@ -7,6 +7,7 @@
 #include "base/thread_role.hpp"
 #include "progress/background/polling_points.hpp"
 #include "progress/core/engine_core.hpp"
+#include "progress/core/meter.hpp"
 #include "progress/waiting/waiting.hpp"
 
 namespace headway::progress {
@@ -25,13 +26,19 @@ struct engine::parts {
 
 namespace {
 
-/// Marks the calling thread as waiting, and times the wait where it is metered.
+/// Marks the calling thread as waiting, and times the wait where it is metered. Of `attend`, which
+/// the wait calls where it polls, the end.
 class wait_account {
  public:
-  explicit wait_account(thread_record& me) noexcept
-      : timed_(me.measured, "wait", &meter::waits, &meter::waited_ns) {}
+  wait_account(engine_core& core, thread_record& me) noexcept
+      : core_(core), me_(me), timed_(me.measured, "wait", &meter::waits, &meter::waited_ns) {}
+  ~wait_account() { core_.quiet.stop_attending(me_); }
+  wait_account(const wait_account&) = delete;
+  wait_account& operator=(const wait_account&) = delete;
 
  private:
+  engine_core& core_;
+  thread_record& me_;
   base::waiting_thread_scope waits_;
   stretch timed_;
 };
@@ -160,7 +167,7 @@ void engine::wait(completion& what) noexcept {
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "wait");
   if (what.test()) return;
-  const wait_account open(me);
+  const wait_account open(parts_->core, me);
   const auto how =
       waiting::look(parts_->core, me, what.shared() ? nullptr : &what, [&] { return what.test(); });
   if (how != waiting::outcome::complete) wait_on(parts_->core, what, how);
@@ -191,7 +198,7 @@ bool engine::wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept {
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "wait");
   if (set.done()) return true;
-  const wait_account open(me);
+  const wait_account open(core, me);
   const auto how = waiting::look(core, me, set.only(), [&] { return set.done(); });
   return how == waiting::outcome::complete || waiting(core, set, deadline_ns).run(how);
 }
@@ -241,6 +248,8 @@ engine_statistics engine::statistics() const noexcept {
           .attended_looks = of(c.attended_looks),
           .event_sleeps = of(c.event_sleeps),
           .quiet_sleeps = of(c.quiet_sleeps),
+          .parked_sleeps = of(c.parked_sleeps),
+          .armings = of(c.armings),
           .lifts = of(c.lifts),
           .spare_spells = of(c.spare_spells),
           .spare_withdrawals = of(c.spare_withdrawals),

@@ -36,6 +36,8 @@ struct engine_statistics {
   std::uint64_t attended_looks = 0;  ///< of other pollers that found the queues attended
   std::uint64_t event_sleeps = 0;    ///< of the event thread, on the event sources
   std::uint64_t quiet_sleeps = 0;    ///< of background threads, until something is pending
+  std::uint64_t parked_sleeps = 0;   ///< of the event thread, on event sources that are not armed
+  std::uint64_t armings = 0;         ///< of these sources, by a thread that started something
   std::uint64_t lifts = 0;           ///< of threads that lost the processor in a round
   std::uint64_t spare_spells = 0;    ///< of `auto` polling on a spare processor …
   std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more

@@ -1,6 +1,7 @@
 #include "progress/core/engine_core.hpp"
 
 #include "progress/background/spare_poller_choice.hpp"
+#include "progress/core/meter.hpp"
 #include "progress/os/scheduling.hpp"
 
 namespace headway::progress {

@@ -55,6 +55,7 @@ struct thread_record {
   const ltask* running = nullptr;         ///< the ltask whose body runs on this thread
   const completion* spins_for = nullptr;  ///< the completion for which it spins; see completion.cpp
   meter* measured = nullptr;              ///< null if not metered: progress/core/meter.hpp
+  bool attends = false;                   ///< see quiet_sleep::attend
   bool in_round = false;                  ///< wake-ups are deferred to the end of the round
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;

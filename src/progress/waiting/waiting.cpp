@@ -8,6 +8,7 @@
 #include "base/backoff.hpp"
 #include "base/futex.hpp"
 #include "progress/core/events.hpp"
+#include "progress/core/meter.hpp"
 #include "progress/waiting/spin_length.hpp"
 
 namespace headway::progress {
@@ -75,6 +76,7 @@ bool waiting::run(outcome first) noexcept {
 
 /// Called by the wait leader, which then no longer leads.
 waiting::outcome waiting::poll_as_leader() noexcept {
+  core_.quiet.attend(me_);
   auto how = spin(budget_ns(core_.load.more_ranks_than_processors()));
   if (how != outcome::spun_enough) learn(0);
   const bool sleeps = how == outcome::spun_enough && become_kernel_sleeper(how);
@@ -155,6 +157,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   bool learnt = false;
   int in_vain = 0;
   std::uint64_t slept_ns = 0;
+  core_.quiet.stop_attending(me_);
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
@@ -195,6 +198,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
 waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   std::uint64_t slept_ns = 0;
+  core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.tell();
   const bool served = why == outcome::spun_enough && core_.event_threads_serve();

@@ -43,6 +43,7 @@ class waiting {
   [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
                                     Done done) noexcept {
     if (core.wait_leader.holder() != 0) return outcome::retry;  // the wait leader polls
+    core.quiet.attend(me);
     me.spins_for = only;
     static_cast<void>(
         core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));

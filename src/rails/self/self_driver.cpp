@@ -20,7 +20,8 @@ limits self_driver::query() const noexcept {
           .inline_bytes_max = eager_bytes_max,
           .poll_cost_ns = 10,
           .latency_ns = 50,
-          .wakes = true};
+          .wakes = true,
+          .silent = true};
 }
 
 base::result<std::vector<std::byte>> self_driver::open() {

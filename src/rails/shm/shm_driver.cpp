@@ -91,7 +91,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .inline_bytes_max = options.shape.eager_bytes(),
              .poll_cost_ns = 5,
              .latency_ns = 150,
-             .wakes = true};
+             .wakes = true,
+             .silent = true};
   now_.emplace(std::move(*made), config_, links_, memory_.exposed(),
                header_bytes_max + limits_.eager_bytes_max);
   memory_.serve(&now_->in);

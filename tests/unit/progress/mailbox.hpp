@@ -40,6 +40,7 @@ class mailbox final : public event_source {
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+  [[nodiscard]] bool silent_unless_armed() const noexcept override { return true; }
   [[nodiscard]] bool arm() noexcept override {
     armed_.store(true, std::memory_order_seq_cst);
     return waiting_letters.load(std::memory_order_seq_cst) == 0;

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace headway::progress {
+
+/// The sleep of the event thread on the event sources before there is anything to wait for.
+///
+/// It sleeps in the kernel while the sources are not armed, so that nothing wakes it. A thread that
+/// starts something arms them in its place, which costs some stores: were the event thread woken to
+/// do it, the starter would pay for a wake-up, and lose its processor to it where every processor
+/// computes. A thread that polls disarms the sources while it does, so that peers need not ring.
+///
+/// Shape:    two words.
+/// Threads:  `begin`, `try_end` the thread that parks; the others any.
+/// Progress: never waits; `arm` and `attend` call their argument, which may make system calls.
+template <template <class> class Atomic = base::atomic>
+class basic_parking {
+  // Hazard: something starts, and neither its starter arms the sources nor any other thread polls.
+  // Accesses marked (*) are seq_cst. A starter has counted its start (*, (A) of core/pending.hpp)
+  // before it calls `arm`, and then does one of these:
+  //   It finds nobody parked (*): the thread that parks has ended that, and looks before it sleeps
+  //   again; or it is about to park and checks for work (*, (B)) after `begin` (*).
+  //   It finds a thread that attends (*): that thread calls `arm` after `leave` (*), and finds the
+  //   start, because its check comes later in the one order of these accesses.
+  //   It finds the sources armed: somebody armed them while the event thread was parked, and who
+  //   disarms them attends, see above; or the event thread ends its sleep and looks.
+  //   It finds a change under way: towards armed, see above; or by a thread that attends, and whose
+  //   `leave` is still to come, because the load (*) came before the store (*) that ends the change.
+  // Checked by: tests/model/parking_model.cpp.
+ public:
+  /// Before the check for work that precedes the sleep. The sources are not armed.
+  void begin() noexcept { state_.store(unarmed, std::memory_order_seq_cst); }
+  enum class ended : std::uint8_t { not_yet, unarmed, armed };
+  /// After the sleep. `not_yet`: another thread arms or disarms the sources; try again.
+  [[nodiscard]] ended try_end() noexcept {
+    auto seen = state_.load(std::memory_order_seq_cst);
+    if (seen == changing ||
+        !state_.compare_exchange_strong(seen, nobody, std::memory_order_seq_cst))
+      return ended::not_yet;
+    return seen == armed ? ended::armed : ended::unarmed;
+  }
+  /// A hint on the path of every wait.
+  [[nodiscard]] bool any() const noexcept {
+    return state_.load(std::memory_order_relaxed) != nobody;
+  }
+
+  /// Something has started, or a thread has stopped polling. Calls `arm` unless a thread polls or
+  /// the sources are armed.
+  template <class Arm>
+  void arm(Arm&& arm) noexcept {
+    if (attending_.load(std::memory_order_seq_cst) == 0) change(unarmed, armed, arm);
+  }
+  /// The calling thread polls from now on: calls `disarm` if the sources are armed.
+  template <class Disarm>
+  void attend(Disarm&& disarm) noexcept {
+    attending_.fetch_add(1, std::memory_order_seq_cst);
+    change(armed, unarmed, disarm);
+  }
+  /// It has stopped polling; it calls `arm` afterwards if anything is pending (a seq_cst load).
+  void leave() noexcept { attending_.fetch_sub(1, std::memory_order_seq_cst); }
+
+ private:
+  using word = std::uint32_t;
+  static constexpr word nobody = 0, unarmed = 1, changing = 2, armed = 3;
+
+  template <class Call>
+  void change(word from, word to, Call&& call) noexcept {
+    if (state_.load(std::memory_order_seq_cst) != from) return;
+    if (!state_.compare_exchange_strong(from, changing, std::memory_order_seq_cst)) return;
+    call();
+    state_.store(to, std::memory_order_seq_cst);
+  }
+
+  Atomic<word> state_{nobody};
+  Atomic<word> attending_{0};
+};
+
+}  // namespace headway::progress

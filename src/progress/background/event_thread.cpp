@@ -26,6 +26,9 @@ constexpr std::uint64_t taken_pause_ns = 20 * us;
 // Work that starts so long after the end of the last is a new phase of communication, not the next
 // message of a sequence.
 constexpr std::uint64_t long_rest_ns = 200 * us;
+// A look takes 10 to 40 us of a computing thread, arming and disarming the sources half a
+// microsecond: so many nanoseconds between two starts make it worth to park.
+constexpr std::uint64_t worth_parking_ns = 10 * us;
 // On an oversubscribed machine, a thread that wakes the event thread loses its processor to it, and
 // may wait long for it. If the event thread is woken when everything is over already, the wake-up
 // is a loss. So it goes quiet only after several looks that found nothing.
@@ -178,10 +181,13 @@ bool event_thread::rest() noexcept {
 
 /// Not on an oversubscribed machine: there a thread that rings may lose its processor to this one
 /// for long, and a look is cheaper.
+bool event_thread::may_park() const noexcept {
+  return !is_oversubscribed() && core_.sleeper->may_park();
+}
+
 quiet_sleep::unparked event_thread::park() noexcept {
   auto& sleeper = *core_.sleeper;
-  if (is_oversubscribed() || !sleeper.may_park() ||
-      !sleeper.try_take(kernel_sleeper::holder::background))
+  if (!may_park() || !sleeper.try_take(kernel_sleeper::holder::background))
     return quiet_sleep::unparked::calm;
   const auto how = core_.quiet.park(stop_, core_.clock.now_ns() + ticks::period_ns);
   sleeper.release();
@@ -238,17 +244,21 @@ event_thread::finding event_thread::look() noexcept {
   const auto rounds = core_.queues.root().explicit_rounds();
   const auto starts = core_.work.starts();
   auto found = finding::attended;
-  // While messages start in quick succession, looking costs less than a wake-up for each.
+  // While messages start in quick succession, looking costs less than a wake-up for each, or than
+  // to arm event sources for each.
   const bool nothing = core_.quiet.nothing_to_do();
+  const auto now = core_.clock.now_ns();
+  const bool few = std::uint64_t{starts - starts_seen_} * worth_parking_ns <= now - looked_ns_;
+  looked_ns_ = now;
   idle_looks_ = nothing && starts == starts_seen_ ? idle_looks_ + 1 : 0;
   if (nothing && was_woken_) ++woken_in_vain_;
   was_woken_ = false;
   const bool stays_up = is_oversubscribed() || woken_in_vain_ >= vain_wake_ups;
-  idle_ = idle_looks_ >= (stays_up ? idle_looks_before_rest : 1);
+  idle_ = idle_looks_ >= (stays_up ? idle_looks_before_rest : 1) || (nothing && few && may_park());
   if (nothing) {
     found = finding::nothing;
   } else {
-    core_.every_100_ms.run_if_due(core_.clock.now_ns());
+    core_.every_100_ms.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
     if (asked || serves_waits() || (rounds == rounds_seen_ && !spare_polls()))

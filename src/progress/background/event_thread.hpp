@@ -76,6 +76,7 @@ class event_thread {
   void charge_budget(std::uint64_t began_ns) noexcept;
   void pause(std::uint64_t for_ns) noexcept;
   [[nodiscard]] bool rest() noexcept;
+  [[nodiscard]] bool may_park() const noexcept;
   [[nodiscard]] quiet_sleep::unparked park() noexcept;
   [[nodiscard]] bool is_oversubscribed() const noexcept { return core_.load.oversubscribed(); }
   void doze() noexcept;
@@ -96,6 +97,7 @@ class event_thread {
   bool real_time_ = false;
   bool left_real_time_ = false;
   std::uint32_t starts_seen_ = 0;
+  std::uint64_t looked_ns_ = 0;
   int idle_looks_ = 0;           ///< looks in a row that found nothing, and nothing new
   bool was_woken_ = false;       ///< from a short sleep, and has not looked since
   int woken_in_vain_ = 0;        ///< wake-ups in a row after which everything was over at the look

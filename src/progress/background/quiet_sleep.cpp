@@ -8,7 +8,7 @@
 namespace headway::progress {
 namespace {
 
-constexpr std::uint64_t soon_ns = 200'000;
+constexpr std::uint64_t soon_ns = 20'000;
 // To arm and to disarm the sources takes some hundred nanoseconds, a wake-up some microseconds.
 constexpr std::uint32_t successions_max = 32;
 

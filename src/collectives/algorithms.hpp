@@ -108,4 +108,18 @@ void allgather_shared(schedule& s, const team& t, const block* mine, const block
 void alltoall_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
 void alltoallv_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
 
+// Between neighbours: all messages at once, or an exchange, which needs team::memory.edges too.
+
+void neighbor_allgather_linear(schedule& s, const neighborhood& n, const block& mine,
+                               const blocks& all);
+void neighbor_allgather_shared(schedule& s, const team& t, const neighborhood& n, const block& mine,
+                               const blocks& all);
+void neighbor_alltoall_linear(schedule& s, const neighborhood& n, const blocks& from,
+                              const blocks& to);
+/// Equal blocks only.
+void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n, const blocks& from,
+                              const blocks& to);
+void neighbor_alltoallv_shared(schedule& s, const team& t, const neighborhood& n,
+                               const blocks& from, const blocks& to);
+
 }  // namespace headway::collectives

@@ -118,6 +118,20 @@ constexpr rule table[] = {
     {collective::reduce_scatter, pairwise, any_bytes, any_ranks, always, any_order, "least bytes"},
     {collective::reduce_scatter, ordered, any_bytes, any_ranks, always, no_needs,
      "keeps the order"},
+
+    {collective::neighbor_allgather, shared, any_bytes, 64, always, known_edges,
+     "as neighbor_alltoall"},
+    {collective::neighbor_allgather, linear, any_bytes, any_ranks, always, no_needs, "all at once"},
+    {collective::neighbor_allgatherv, shared, any_bytes, 64, always, known_edges,
+     "as neighbor_alltoall"},
+    {collective::neighbor_allgatherv, linear, any_bytes, any_ranks, always, no_needs,
+     "all at once"},
+    {collective::neighbor_alltoall, shared, any_bytes, 64, always, known_edges,
+     "2-D torus of 4 and 16 ranks on 2 cores: 8 B 0.5 and 0.4 of messages"},
+    {collective::neighbor_alltoall, linear, any_bytes, any_ranks, always, no_needs, "all at once"},
+    {collective::neighbor_alltoallv, shared, any_bytes, 64, always, known_edges,
+     "as neighbor_alltoall"},
+    {collective::neighbor_alltoallv, linear, any_bytes, any_ranks, always, no_needs, "all at once"},
 };
 static_assert(std::ranges::is_sorted(table, {}, &rule::what));
 
@@ -134,10 +148,25 @@ constexpr std::array<const char*, algorithm_count> algorithm_names = {
     "automatic", "dissemination", "doubling",     "binomial", "flat",   "chain",
     "pipeline",  "scatter_ring",  "ring",         "bruck",    "linear", "pairwise",
     "ordered",   "shared",        "shared_parts", "slots"};
-constexpr std::array<const char*, collective_count> collective_names = {
-    "barrier",  "bcast",     "reduce",   "allreduce", "gather",
-    "gatherv",  "scatter",   "scatterv", "allgather", "allgatherv",
-    "alltoall", "alltoallv", "scan",     "exscan",    "reduce_scatter"};
+constexpr std::array<const char*, collective_count> collective_names = {"barrier",
+                                                                        "bcast",
+                                                                        "reduce",
+                                                                        "allreduce",
+                                                                        "gather",
+                                                                        "gatherv",
+                                                                        "scatter",
+                                                                        "scatterv",
+                                                                        "allgather",
+                                                                        "allgatherv",
+                                                                        "alltoall",
+                                                                        "alltoallv",
+                                                                        "scan",
+                                                                        "exscan",
+                                                                        "reduce_scatter",
+                                                                        "neighbor_allgather",
+                                                                        "neighbor_allgatherv",
+                                                                        "neighbor_alltoall",
+                                                                        "neighbor_alltoallv"};
 
 /// Where `name` is among the names; their number if it is not there.
 template <class Names>

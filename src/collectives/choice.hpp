@@ -10,10 +10,11 @@ namespace headway::collectives {
 /// What a call provides, which some algorithms need: a set of bits.
 enum feature : unsigned {
   no_needs = 0,
-  any_order = 1,    ///< the operator commutes
-  two_buffers = 2,  ///< not MPI_IN_PLACE
-  node_banks = 4,   ///< team::memory.banks, and operands that are the same bytes on all ranks
-  shared_slots = 8  ///< the call is blocking, and its value fits into team::memory.slots
+  any_order = 1,     ///< the operator commutes
+  two_buffers = 2,   ///< not MPI_IN_PLACE
+  node_banks = 4,    ///< team::memory.banks, and operands that are the same bytes on all ranks
+  shared_slots = 8,  ///< the call is blocking, and its value fits into team::memory.slots
+  known_edges = 16   ///< team::memory.edges
 };
 
 /// What the choice of an algorithm depends on: equal on all ranks.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "collectives/exchange_transport.hpp"
 #include "collectives/node_memory.hpp"
 #include "collectives/recent_schedules.hpp"
@@ -17,13 +19,16 @@ class exchange_team {
     bool oversubscribed = false;  ///< more ranks than processors on some node
     bool on_one_node = false;     ///< all ranks
     settings chosen_by_user = {};
+    /// The communicator's, if it has a topology on all its ranks.
+    std::optional<neighborhood> neighbors = {};
   };
 
   exchange_team(messages::exchange& exchange, messages::context& context, const surroundings& known)
       : transport_(exchange, context),
         ranks_(transport_, context.self, context.members->size(), known.oversubscribed,
                known.chosen_by_user),
-        memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr) {}
+        memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr,
+                known.neighbors) {}
 
   [[nodiscard]] team& ranks() noexcept { return ranks_; }
   [[nodiscard]] recent_schedules& recent() noexcept { return recent_; }

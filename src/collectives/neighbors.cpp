@@ -1,5 +1,8 @@
 #include "collectives/neighbors.hpp"
 
+#include "collectives/algorithms.hpp"
+#include "collectives/choice.hpp"
+
 namespace headway::collectives {
 namespace {
 
@@ -7,18 +10,59 @@ namespace {
 // the order in which the source sends.
 
 void receive_all(schedule& s, const neighborhood& n, const blocks& to, wire_buffers& w) {
-  const int count = static_cast<int>(n.sources.size());
-  for (int k = 0; k < count; ++k) {
-    const int i = n.opposite_pairs ? k ^ 1 : k;
-    const int source = n.sources[static_cast<std::size_t>(i)];
-    const block b = to.of(i);
+  for (std::size_t k = 0; k < n.sources.size(); ++k) {
+    const auto i = n.matched(k);
+    const int source = n.sources[i];
+    const block b = to.of(static_cast<int>(i));
     if (source >= 0 && b.bytes() > 0) s.receive(source, w.in(b), b.bytes());
   }
 }
 
+/// A schedule that is run again without a new number has no exchanges.
+bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
+  const bool possible = t.memory.edges && !s.is_persistent();
+  return choose({.what = what,
+                 .ranks = t.size,
+                 .oversubscribed = t.oversubscribed,
+                 .has = possible ? known_edges : no_needs},
+                t.chosen_by_user) == algorithm::shared;
+}
+
 }  // namespace
 
-void neighbor_allgather(schedule& s, const neighborhood& n, const block& mine, const blocks& all) {
+// The choice may not depend on sizes, which differ between ranks that are not neighbours, nor on
+// what the arrays of counts hold, because a rank without neighbours has none.
+
+void neighbor_allgather(schedule& s, const team& t, const neighborhood& n, const block& mine,
+                        const blocks& all) {
+  const bool exchanged = uses_exchange(s, t, collective::neighbor_allgather);
+  if (exchanged) return neighbor_allgather_shared(s, t, n, mine, all);
+  neighbor_allgather_linear(s, n, mine, all);
+}
+
+void neighbor_allgatherv(schedule& s, const team& t, const neighborhood& n, const block& mine,
+                         const blocks& all) {
+  const bool exchanged = uses_exchange(s, t, collective::neighbor_allgatherv);
+  if (exchanged) return neighbor_allgather_shared(s, t, n, mine, all);
+  neighbor_allgather_linear(s, n, mine, all);
+}
+
+void neighbor_alltoall(schedule& s, const team& t, const neighborhood& n, const blocks& from,
+                       const blocks& to) {
+  const bool exchanged = uses_exchange(s, t, collective::neighbor_alltoall);
+  if (exchanged) return neighbor_alltoall_shared(s, t, n, from, to);
+  neighbor_alltoall_linear(s, n, from, to);
+}
+
+void neighbor_alltoallv(schedule& s, const team& t, const neighborhood& n, const blocks& from,
+                        const blocks& to) {
+  const bool exchanged = uses_exchange(s, t, collective::neighbor_alltoallv);
+  if (exchanged) return neighbor_alltoallv_shared(s, t, n, from, to);
+  neighbor_alltoall_linear(s, n, from, to);
+}
+
+void neighbor_allgather_linear(schedule& s, const neighborhood& n, const block& mine,
+                               const blocks& all) {
   wire_buffers in(s), out(s);
   receive_all(s, n, all, in);
   const std::byte* leaving = nullptr;
@@ -31,7 +75,8 @@ void neighbor_allgather(schedule& s, const neighborhood& n, const block& mine, c
   in.settle();
 }
 
-void neighbor_alltoall(schedule& s, const neighborhood& n, const blocks& from, const blocks& to) {
+void neighbor_alltoall_linear(schedule& s, const neighborhood& n, const blocks& from,
+                              const blocks& to) {
   wire_buffers in(s), out(s);
   receive_all(s, n, to, in);
   for (std::size_t i = 0; i < n.destinations.size(); ++i) {

@@ -34,12 +34,13 @@ bool node_memory::rail_copies::read(int rank, std::uint64_t from,
 }
 
 node_memory::node_memory(team& ranks, rail_memory memory, progress::engine& engine,
-                         messages::context* members)
+                         messages::context* members, std::optional<neighborhood> neighbors)
     : team_(ranks),
       rail_slots_(memory.slots),
       engine_(engine),
       members_(members),
-      processes_(processes_of(members)) {
+      processes_(processes_of(members)),
+      neighbors_(neighbors) {
   if (memory.copies) copies_.emplace(*memory.copies, processes_);
   const bool possible =
       !processes_.empty() && 1 < ranks.size && ranks.size <= shm_collective::ranks_max;
@@ -71,6 +72,7 @@ void node_memory::open_banks(std::uint32_t slot) {
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
   banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_, slot);
+  if (neighbors_) match_edges(slot);
   team_.memory.banks = banks_.get();
   if ((all & has_copies) == 0) return;
   team_.memory.copies = &*copies_;
@@ -81,6 +83,29 @@ void node_memory::open_banks(std::uint32_t slot) {
   const bool faster = measure_lending();
   rail_slots_->note_lending(faster);
   team_.memory.lends = agree(team_, faster) != 0;
+}
+
+/// The lists lie in the banks, which nothing else uses yet: the first agreement says that all are
+/// there, the second that all have been read. The messages of an agreement order these accesses.
+void node_memory::match_edges(std::uint32_t slot) {
+  const auto& own = neighbors_->destinations;
+  const auto list_of = [&](int rank) {
+    return reinterpret_cast<int*>(
+        rail_slots_->bank_of(processes_[static_cast<std::size_t>(rank)], slot) +
+        rails::shm_slots::bank_page_bytes);
+  };
+  const bool fits = (own.size() + 1) * sizeof(int) <= rails::shm_slots::bank_bytes;
+  if (fits) {
+    int* const list = list_of(team_.rank);
+    list[0] = static_cast<int>(own.size());
+    std::ranges::copy(own, list + 1);
+  }
+  if (agree(team_, fits) == 0) return;
+  edges_ = collectives::match_edges(*neighbors_, team_.rank, team_.size, [&](int rank) {
+    const int* const list = list_of(rank);
+    return std::span(list + 1, static_cast<std::size_t>(list[0]));
+  });
+  if (agree(team_, edges_.has_value()) != 0) team_.memory.edges = &*edges_;
 }
 
 /// Rank 0 broadcasts, both ways in turns. True on rank 0, whose own time says nothing: it returns

@@ -29,8 +29,9 @@ class node_memory {
   };
 
   /// `members` are the ranks' processes; null if they are not all on one node, on all ranks alike.
-  node_memory(team& ranks, rail_memory memory, progress::engine& engine,
-              messages::context* members);
+  /// What `neighbors` refers to must outlive this object.
+  node_memory(team& ranks, rail_memory memory, progress::engine& engine, messages::context* members,
+              std::optional<neighborhood> neighbors);
 
   /// To be called once for each blocking operation, on all ranks alike. Some calls are
   /// collective, and wait. True: team::memory may have changed; schedules made before must not be
@@ -63,6 +64,8 @@ class node_memory {
   /// copying through a bank.
   void open_banks(std::uint32_t slot);
   [[nodiscard]] bool measure_lending();
+  /// Collective: each rank reads in its sources' lists of destinations where its blocks come from.
+  void match_edges(std::uint32_t slot);
 
   team& team_;
   rails::shm_slots* const rail_slots_;
@@ -72,6 +75,8 @@ class node_memory {
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;
   std::unique_ptr<shared_banks> banks_;
+  const std::optional<neighborhood> neighbors_;
+  std::optional<edge_ends> edges_;
   int calls_ = 0;  // `last_try`: no more tries
 };
 

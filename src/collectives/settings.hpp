@@ -8,7 +8,8 @@
 namespace headway::collectives {
 
 /// The operations between which the choice of an algorithm differs. MPI_Alltoallw counts as
-/// alltoallv, MPI_Reduce_scatter_block as reduce_scatter.
+/// alltoallv, MPI_Neighbor_alltoallw as neighbor_alltoallv, MPI_Reduce_scatter_block as
+/// reduce_scatter.
 enum class collective : std::uint8_t {
   barrier,
   bcast,
@@ -25,9 +26,13 @@ enum class collective : std::uint8_t {
   scan,
   exscan,
   reduce_scatter,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
 };
 inline constexpr std::size_t collective_count =
-    static_cast<std::size_t>(collective::reduce_scatter) + 1;
+    static_cast<std::size_t>(collective::neighbor_alltoallv) + 1;
 
 enum class algorithm : std::uint8_t {
   automatic,  ///< as the table says; in a rule: never

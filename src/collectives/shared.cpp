@@ -88,6 +88,11 @@ const void* kept_input(schedule& s, const reduction& r) {
   return kept;
 }
 
+void show_to_root(shared_exchange& x, const void* from, std::int64_t bytes, int root) {
+  x.set_readers(shared_banks::only(root));
+  x.show(from, bytes);
+}
+
 /// The packed bytes of equal blocks, one behind the other.
 const std::byte* packed(schedule& s, wire_buffers& w, const team& t, const blocks& all,
                         bool copied) {
@@ -142,7 +147,7 @@ void bcast_shared(schedule& s, const team& t, const block& data, int root) {
 
 void reduce_shared(schedule& s, const team& t, const reduction& r, int root) {
   auto& x = new_exchange(s, t);
-  if (t.rank != root) x.show(r.input(), r.bytes(), root);
+  if (t.rank != root) show_to_root(x, r.input(), r.bytes(), root);
   else combine_up_to(x, r, t.size - 1, r.input());
   s.add_exchange(x);
 }
@@ -155,7 +160,7 @@ void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int roo
   std::byte* own = t.rank == root ? result + parts.begin(root) : s.scratch(mine);
   combine_own_part(s, t, r, parts, own);
   auto& x = new_exchange(s, t, 1);
-  if (t.rank != root) x.show(own, mine, root);
+  if (t.rank != root) show_to_root(x, own, mine, root);
   else read_parts(x, t, parts, result);
   s.add_exchange(x);
 }
@@ -208,7 +213,7 @@ void gather_shared(schedule& s, const team& t, const block* mine, const blocks& 
   if (t.rank != root) {
     const std::byte* from = w.out(*mine);
     auto& x = new_exchange(s, t);
-    x.show(from, mine->bytes(), root);
+    show_to_root(x, from, mine->bytes(), root);
     return s.add_exchange(x);
   }
   if (mine) w.move(*mine, all.of(root));
@@ -243,13 +248,13 @@ void scatterv_shared(schedule& s, const team& t, const blocks& all, const block*
   if (t.rank != root) {
     auto& x = new_exchange(s, t);
     x.reads(1);
-    x.copy_own(root, mine->bytes(), w.in(*mine));
+    x.copy_own(root, t.rank, mine->bytes(), w.in(*mine));
     s.add_exchange(x);
     return w.settle();
   }
   if (mine) w.move(all.of(root), *mine);
   auto& x = new_exchange(s, t);
-  x.show_to_each();
+  x.show_to_each(t.size);
   each_other(t, [&](int rank) { x.show_to(rank, w.out(all.of(rank)), all.of(rank).bytes()); });
   s.add_exchange(x);
 }
@@ -286,7 +291,7 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
   wire_buffers w(s);
   if (from) w.move(from->of(t.rank), to.of(t.rank));
   auto& x = new_exchange(s, t);
-  x.show_to_each();
+  x.show_to_each(t.size);
   x.reads(t.size - 1);
   each_other(t, [&](int rank) {
     const block b = from ? from->of(rank) : to.of(rank);
@@ -297,7 +302,7 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
       packed_bytes = kept;
     }
     x.show_to(rank, packed_bytes, b.bytes());
-    x.copy_own(rank, to.of(rank).bytes(), w.in(to.of(rank)));
+    x.copy_own(rank, t.rank, to.of(rank).bytes(), w.in(to.of(rank)));
   });
   s.add_exchange(x);
   w.settle();

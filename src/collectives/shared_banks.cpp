@@ -44,29 +44,20 @@ bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
 }
 
 bool shared_banks::is_read(const shown& earlier) noexcept {
-  if (earlier.readers != all_others) return has_finished(earlier.readers, earlier.exchange);
-  for (int rank = 0; rank < team_.size; ++rank)
-    if (rank != team_.rank && !has_finished(rank, earlier.exchange)) return false;
+  for (auto left = earlier.readers; left != 0; left &= left - 1)
+    if (!has_finished(std::countr_zero(left), earlier.exchange)) return false;
   return true;
 }
 
 std::int64_t shared_banks::taken(const shown& what) noexcept {
   auto least = std::numeric_limits<std::int64_t>::max();
-  const auto look = [&](int rank) {
-    if (rank == team_.rank || has_finished(rank, what.exchange)) return;
+  each_of(what.readers, [&](int rank) {
+    if (has_finished(rank, what.exchange)) return;
     const auto bytes = page_of(rank).reading.taken_of(
         line_number(what.exchange), static_cast<std::size_t>(team_.rank), what.exchange);
     least = std::min(least, static_cast<std::int64_t>(bytes));
-  };
-  if (what.readers != all_others) look(what.readers);
-  else
-    for (int rank = 0; rank < team_.size; ++rank) look(rank);
+  });
   return least;
-}
-
-void shared_banks::wake_all() noexcept {
-  for (int rank = 0; rank < team_.size; ++rank)
-    if (rank != team_.rank) wake(rank);
 }
 
 void shared_banks::bind(shared_exchange& x) noexcept {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,15 +36,21 @@ struct pending_tag;  // of those that wait for others
 class shared_banks final : private rails::shm_slots::watcher {
  public:
   static constexpr int ranks_max = 64;
-  static constexpr int all_others = -1;  ///< in place of a rank
+  using rank_set = std::uint64_t;  ///< a bit for each rank
+  [[nodiscard]] static constexpr rank_set only(int rank) noexcept { return rank_set{1} << rank; }
   static constexpr std::uint64_t no_stream = ~std::uint64_t{0};
 
   struct value {
+    struct place {
+      std::uint64_t address;  ///< where it is in its rank's memory; 0: in the bank
+      std::uint64_t begin;    ///< in the bank
+    };
     std::uint64_t total;     ///< bytes of the stream; `no_stream`: its rank has failed
-    std::uint64_t address;   ///< where it is in its rank's memory; 0: in `small` or in the bank
-    std::uint64_t begin;     ///< in the bank
     std::uint64_t finished;  ///< by its rank, when it was published
-    alignas(16) std::byte small[16];  ///< a stream that is not longer
+    union {
+      place longer;
+      alignas(16) std::byte small[32];  ///< a stream that is not longer
+    };
   };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
 
@@ -81,10 +88,18 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// What this rank shows in an exchange, and which ranks read it.
   struct shown {
     std::uint64_t exchange = 0;
-    int readers = all_others;
+    rank_set readers = 0;
     std::int64_t begin = 0, end = 0;  ///< in the bank
   };
 
+  /// All ranks of the team but this one.
+  [[nodiscard]] rank_set others() const noexcept {
+    return (~rank_set{0} >> (ranks_max - team_.size)) & ~only(team_.rank);
+  }
+  template <class Act>
+  static void each_of(rank_set ranks, Act&& act) {
+    for (; ranks != 0; ranks &= ranks - 1) act(std::countr_zero(ranks));
+  }
   [[nodiscard]] static std::size_t line_number(std::uint64_t exchange) noexcept {
     return (exchange / 2 + exchange) % bank_lines;
   }
@@ -106,7 +121,9 @@ class shared_banks final : private rails::shm_slots::watcher {
     finished_[static_cast<std::size_t>(rank)].store(exchange, std::memory_order_release);
   }
   void wake(int rank) noexcept { memory_.wake(processes_[static_cast<std::size_t>(rank)]); }
-  void wake_all() noexcept;
+  void wake_all(rank_set ranks) noexcept {
+    each_of(ranks, [this](int rank) { wake(rank); });
+  }
 
   /// In the order of exchanges.
   void bind(shared_exchange& x) noexcept;

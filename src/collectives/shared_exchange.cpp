@@ -23,79 +23,10 @@ void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) noexce
 
 }  // namespace
 
-// --- building
-
-shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
-    : schedule_(s), team_(t), banks_(*t.memory.banks), phase_(phase) {
-  HEADWAY_ASSERT(phase == 0 || phase == 1);
-  published_ = s.scratch_of<std::int64_t>(t.size);
-}
-
-void shared_exchange::show(const void* from, std::int64_t bytes, int readers) {
-  readers_ = readers;
-  show_parts(1);
-  show_part(from, bytes);
-}
-
-void shared_exchange::show_parts(int parts) {
-  shows_ = true;
-  pieces_ = schedule_.scratch_of<piece>(parts);
-}
-
-void shared_exchange::show_part(const void* from, std::int64_t bytes) {
-  if (bytes > 0) pieces_[pieces_count_++] = {static_cast<const std::byte*>(from), bytes};
-  total_ += bytes;
-}
-
-void shared_exchange::show_to_each() {
-  show_parts(team_.size);
-  table_ = schedule_.scratch_of<entry>(team_.size);
-  show_part(table_, static_cast<std::int64_t>(sizeof(entry)) * team_.size);
-}
-
-void shared_exchange::show_to(int rank, const void* from, std::int64_t bytes) {
-  table_[rank] = {total_, bytes};
-  show_part(from, bytes);
-}
-
-void shared_exchange::reads(int count) { wanted_ = schedule_.scratch_of<wanted>(count); }
-
-void shared_exchange::copy(const part& what, void* to) {
-  HEADWAY_DEBUG_ASSERT(what.rank != team_.rank && 0 <= what.offset &&
-                       what.offset + what.bytes <= what.total);
-  wanted_[wanted_count_++] = {{what}, static_cast<std::byte*>(to), 0, false, 0};
-}
-
-void shared_exchange::copy_own(int rank, std::int64_t bytes, void* to) {
-  wanted_[wanted_count_++] = {
-      {rank, of_own_stream, 0, bytes}, static_cast<std::byte*>(to), 0, true, 0};
-}
-
-void shared_exchange::apply(const part& what, void* to, std::int64_t element_bytes,
-                            const reducer& op) {
-  HEADWAY_ASSERT(element_bytes > 0 && banks_.piece_bytes() % element_bytes == 0);
-  copy(what, to);
-  wanted_[wanted_count_ - 1].element_bytes = element_bytes;
-  op_ = op;
-  if (!arriving_) arriving_ = schedule_.scratch(banks_.piece_bytes());
-}
-
-void shared_exchange::combine(const operands& what) {
-  HEADWAY_ASSERT(what.element_bytes > 0 && banks_.piece_bytes() % what.element_bytes == 0);
-  combines_ = true;
-  combined_ = what;
-  arriving_ = schedule_.scratch(banks_.piece_bytes());
-  if (what.to == what.own) {
-    HEADWAY_ASSERT(!shows_ || what.bytes <= banks_.bank_bytes());
-    sum_ = schedule_.scratch(banks_.piece_bytes());
-  }
-}
-
 bool shared_exchange::lends() const noexcept {
-  return team_.memory.lends && total_ >= lent_bytes_min && pieces_count_ == 1 && !table_ && !sum_;
+  return team_.memory.lends && total_ >= lent_bytes_min && lendable_ && adjacent_ && !table_ &&
+         !sum_;
 }
-
-// --- running
 
 void shared_exchange::bind(std::uint64_t operation) noexcept {
   number_ = 2 * operation + static_cast<std::uint64_t>(phase_);
@@ -107,7 +38,9 @@ void shared_exchange::bind(std::uint64_t operation) noexcept {
   piece_ = 0;
   for (int i = 0; i < wanted_count_; ++i) {
     wanted_[i].done = 0;
-    if (wanted_[i].own) wanted_[i].total = of_own_stream;
+    if (wanted_[i].entry == no_entry) continue;
+    wanted_[i].total = of_own_stream;
+    wanted_[i].address = 0;
   }
   long_streams_ = total_ > banks_.bank_bytes();
   how_ = outcome::ok;
@@ -171,8 +104,8 @@ bool shared_exchange::go_on() noexcept {
     wake_writers();
   }
   if (at_ == stage::waiting_for_readers) {
-    const bool waits = shows_ && lends() && !failed_before_;
-    if (waits && !banks_.is_read({.exchange = number_, .readers = readers_})) return false;
+    if (waits_for_readers() && !banks_.is_read({.exchange = number_, .readers = readers_}))
+      return false;
     at_ = stage::ended;
   }
   return true;
@@ -186,13 +119,10 @@ bool shared_exchange::could_go_on() const noexcept {
   for (int i = 0; i < wanted_count_; ++i) {
     const wanted& w = wanted_[i];
     if (w.done == over) continue;
-    if (is_there(w.rank)) {
-      if (w.total == of_own_stream || w.done == w.bytes) return true;
-      if (find(w.rank, w.offset + w.done, w.bytes - w.done).bytes > 0) return true;
-    }
+    if (could_take(w)) return true;
     if (w.element_bytes != 0) break;
   }
-  return combines_ && combined_bytes_ != over && combinable() > 0;
+  return combines_ && combined_bytes_ != over && (combinable() > 0 || combines_unequal());
 }
 
 // --- showing
@@ -231,14 +161,13 @@ void shared_exchange::begin_stream(std::int64_t begin) noexcept {
   moved_ = true;
   auto& l = banks_.line_of(team_.rank, number_);
   l.value.total = failed_before_ ? shared_banks::no_stream : static_cast<std::uint64_t>(total_);
-  l.value.address = 0;
-  l.value.begin = static_cast<std::uint64_t>(begin);
+  if (!is_small()) l.value.longer = {.address = 0, .begin = static_cast<std::uint64_t>(begin)};
   l.value.finished = banks_.finished();
   if (failed_before_) {
     shown_ = total_;
     l.publish(number_, 0);
   } else if (lends()) {
-    l.value.address = reinterpret_cast<std::uint64_t>(pieces_[0].from);
+    l.value.longer.address = reinterpret_cast<std::uint64_t>(pieces_[0].from);
     shown_ = total_;
     l.publish(number_, l.value.total);
   } else {
@@ -260,13 +189,14 @@ std::int64_t shared_exchange::room() const noexcept {
 /// goes round in it begins at its beginning.
 void shared_exchange::copy_piece(std::int64_t bytes) noexcept {
   auto& l = banks_.line_of(team_.rank, number_);
-  std::byte* to = is_small() ? l.value.small : banks_.bank(team_.rank) + l.value.begin;
+  std::byte* to = is_small() ? l.value.small : banks_.bank(team_.rank) + l.value.longer.begin;
   to += shown_ % banks_.bank_bytes();
   shown_ += bytes;
   while (bytes > 0) {
     const piece& p = pieces_[piece_];
     const auto copied = std::min(bytes, p.bytes - piece_shown_);
-    banks_.copy_to_bank().copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
+    if (!p.skipped)
+      banks_.copy_to_bank().copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
     to += copied;
     bytes -= copied;
     piece_shown_ += copied;
@@ -280,6 +210,19 @@ void shared_exchange::copy_piece(std::int64_t bytes) noexcept {
 
 bool shared_exchange::is_there(int rank) const noexcept {
   return banks_.line_of(rank, number_).holds(number_);
+}
+
+/// Whether the rank's stream, which is there, has the size that is due.
+bool shared_exchange::is_due(int rank, std::int64_t bytes) const noexcept {
+  return banks_.line_of(rank, number_).value.total == static_cast<std::uint64_t>(bytes);
+}
+
+/// Whether `take` would find something to do.
+bool shared_exchange::could_take(const wanted& w) const noexcept {
+  if (!is_there(w.rank)) return false;
+  if (banks_.line_of(w.rank, number_).value.total == shared_banks::no_stream) return true;
+  if (w.total == of_own_stream) return find_entry(w).bytes >= entry_bytes;
+  return w.done == w.bytes || !is_due(w.rank, w.total) || find(w).bytes > 0;
 }
 
 /// Where the rank's stream is there.
@@ -298,13 +241,26 @@ bool shared_exchange::size_fits(int rank, std::int64_t due) noexcept {
 shared_exchange::found shared_exchange::find(int rank, std::int64_t offset,
                                              std::int64_t bytes) const noexcept {
   const auto& l = banks_.line_of(rank, number_);
-  if (l.value.address != 0)
-    return {nullptr, l.value.address + static_cast<std::uint64_t>(offset), bytes};
-  const auto ready = static_cast<std::int64_t>(l.bytes_ready());
   if (l.value.total <= sizeof l.value.small) return {l.value.small + offset, 0, bytes};
+  if (l.value.total == shared_banks::no_stream) return {};
+  const auto& place = l.value.longer;
+  if (place.address != 0)
+    return {nullptr, place.address + static_cast<std::uint64_t>(offset), bytes};
+  const auto ready = static_cast<std::int64_t>(l.bytes_ready());
   const auto at = offset % banks_.bank_bytes();
   const auto there = std::min({ready - offset, bytes, banks_.bank_bytes() - at});
-  return {banks_.bank(rank) + l.value.begin + at, 0, std::max<std::int64_t>(there, 0)};
+  return {banks_.bank(rank) + place.begin + at, 0, std::max<std::int64_t>(there, 0)};
+}
+
+shared_exchange::found shared_exchange::find_entry(const wanted& w) const noexcept {
+  return find(w.rank, entry_bytes * w.entry, entry_bytes);
+}
+
+/// The rest of what is wanted.
+shared_exchange::found shared_exchange::find(const wanted& w) const noexcept {
+  const auto bytes = w.bytes - w.done;
+  if (w.address != 0) return {nullptr, w.address + static_cast<std::uint64_t>(w.done), bytes};
+  return find(w.rank, w.offset + w.done, bytes);
 }
 
 bool shared_exchange::read(int rank, const found& f, std::byte* to, std::int64_t bytes) noexcept {
@@ -333,15 +289,16 @@ bool shared_exchange::take(wanted& w) noexcept {
 
 /// Reads the table. False: it is not there, or has another size for this rank.
 bool shared_exchange::find_own_part(wanted& w) noexcept {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(entry));
-  const auto f = find(w.rank, size * team_.rank, size);
-  if (f.bytes < size) return false;
+  const auto f = find_entry(w);
+  if (f.bytes < entry_bytes) return false;
   entry own{};
-  if (read(w.rank, f, reinterpret_cast<std::byte*>(&own), size)) {
-    w.offset = own.offset;
+  if (read(w.rank, f, reinterpret_cast<std::byte*>(&own), entry_bytes)) {
+    w.offset = own.is_lent ? 0 : static_cast<std::int64_t>(own.place);
+    w.address = own.is_lent ? own.place : 0;
     w.total = static_cast<std::int64_t>(banks_.line_of(w.rank, number_).value.total);
-    if (own.bytes == w.bytes) return true;
-    fail(own.bytes > w.bytes ? outcome::truncated : outcome::failed, w.rank);
+    const auto bytes = static_cast<std::int64_t>(own.bytes);
+    if (bytes == w.bytes) return true;
+    fail(bytes > w.bytes ? outcome::truncated : outcome::failed, w.rank);
   }
   w.done = over;
   return false;
@@ -350,7 +307,7 @@ bool shared_exchange::find_own_part(wanted& w) noexcept {
 /// True: all of it was taken.
 bool shared_exchange::take_bytes(wanted& w) noexcept {
   while (w.done < w.bytes) {
-    const auto f = find(w.rank, w.offset + w.done, w.bytes - w.done);
+    const auto f = find(w);
     auto bytes = std::min({f.bytes, budget_, f.here ? banks_.piece_bytes() : advanced_at_once});
     if (w.element_bytes != 0)
       bytes = std::min(bytes, banks_.piece_bytes()) / w.element_bytes * w.element_bytes;
@@ -379,6 +336,17 @@ std::int64_t shared_exchange::combinable() const noexcept {
     bytes = std::min(bytes, find(rank, combined_bytes_, bytes).bytes);
   }
   return bytes;
+}
+
+/// All streams are there, and one has another size than is due.
+bool shared_exchange::combines_unequal() const noexcept {
+  bool equal = true;
+  for (int rank = combined_.first; rank <= combined_.last; ++rank) {
+    if (rank == team_.rank) continue;
+    if (!is_there(rank)) return false;
+    equal = equal && is_due(rank, combined_.bytes);
+  }
+  return !equal;
 }
 
 bool shared_exchange::take_combined() noexcept {
@@ -425,10 +393,13 @@ std::int64_t shared_exchange::taken_of(int rank) const noexcept {
   if (failed_before_) return all_of_it;
   if (combines_ && combined_.first <= rank && rank <= combined_.last)
     return combined_bytes_ == over ? all_of_it : combined_bytes_;
-  for (int i = 0; i < wanted_count_; ++i)
-    if (const wanted& w = wanted_[i]; w.rank == rank && w.done != over)
-      return w.total == of_own_stream ? 0 : w.offset + w.done;
-  return all_of_it;
+  auto least = all_of_it;
+  for (int i = 0; i < wanted_count_; ++i) {
+    const wanted& w = wanted_[i];
+    if (w.rank != rank || w.done == over || w.address != 0) continue;
+    least = std::min(least, w.total == of_own_stream ? entry_bytes * w.entry : w.offset + w.done);
+  }
+  return least;
 }
 
 bool shared_exchange::has_to_publish() const noexcept {
@@ -469,17 +440,9 @@ void shared_exchange::give_up(int lost) noexcept {
   at_ = stage::ended;
 }
 
-void shared_exchange::wake_readers() noexcept {
-  if (readers_ == shared_banks::all_others) banks_.wake_all();
-  else banks_.wake(readers_);
-}
+void shared_exchange::wake_readers() noexcept { banks_.wake_all(readers_); }
 
 /// Those that this rank reads from may wait for that.
-void shared_exchange::wake_writers() noexcept {
-  for (int i = 0; i < wanted_count_; ++i) banks_.wake(wanted_[i].rank);
-  if (!combines_) return;
-  for (int rank = combined_.first; rank <= combined_.last; ++rank)
-    if (rank != team_.rank) banks_.wake(rank);
-}
+void shared_exchange::wake_writers() noexcept { banks_.wake_all(sources_); }
 
 }  // namespace headway::collectives

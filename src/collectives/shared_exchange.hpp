@@ -33,14 +33,25 @@ class shared_exchange final : public base::list_hook<open_tag>,
   shared_exchange(schedule& s, const team& t, int phase);
 
   // Building. What is passed must live until the schedule is complete.
-  /// The whole stream, for `readers`: one rank or shared_banks::all_others.
-  void show(const void* from, std::int64_t bytes, int readers = shared_banks::all_others);
-  /// A stream for all other ranks, of at most so many parts, which `show_part` adds in their order.
+  using rank_set = shared_banks::rank_set;
+  /// The ranks that read this rank's stream: before it is shown. Without it, all others.
+  void set_readers(rank_set readers) noexcept { readers_ = readers; }
+  [[nodiscard]] bool has_readers() const noexcept { return readers_ != 0; }
+  /// The whole stream.
+  void show(const void* from, std::int64_t bytes);
+  /// A stream of at most so many parts, which `show_part` adds in their order.
   void show_parts(int parts);
   void show_part(const void* from, std::int64_t bytes);
-  /// The stream begins with a table of the parts for each rank, which `show_to` adds.
-  void show_to_each();
-  void show_to(int rank, const void* from, std::int64_t bytes);
+  /// Adds bytes that no rank reads: they have their place in the stream, and are not copied.
+  void skip_part(const void* from, std::int64_t bytes);
+  /// Each reader takes so few bytes at a time that lending the stream does not pay.
+  void keep_in_bank() noexcept { lendable_ = false; }
+  [[nodiscard]] static constexpr bool is_worth_lending(std::int64_t bytes) noexcept {
+    return bytes >= lent_bytes_min;
+  }
+  /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
+  void show_to_each(int parts);
+  void show_to(int entry_number, const void* from, std::int64_t bytes);
 
   /// What is read of another rank's stream, which has `total` bytes.
   struct part {
@@ -50,8 +61,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   /// At most so many calls of `copy`, `copy_own` and `apply` follow.
   void reads(int count);
   void copy(const part& what, void* to);
-  /// Copies what the rank has for this one, where it has something for each.
-  void copy_own(int rank, std::int64_t bytes, void* to);
+  /// Copies that part of the rank's stream, where it begins with a table of parts.
+  void copy_own(int rank, int entry_number, std::int64_t bytes, void* to);
   /// Combines elements with those in `to`, in the order of these calls.
   void apply(const part& what, void* to, std::int64_t element_bytes, const reducer& op);
   /// Combines the same part of the streams of ranks `first`, `first` + 1 … `last`, in this order.
@@ -90,20 +101,29 @@ class shared_exchange final : public base::list_hook<open_tag>,
   struct piece {
     const std::byte* from;
     std::int64_t bytes;
+    bool skipped;
   };
   /// A part of another rank's stream, and what is done with it.
   struct wanted : part {
     std::byte* to;
-    std::int64_t element_bytes;  ///< 0: it is copied
-    bool own;                    ///< what is for this rank: the rest of `part` is in the table
-    std::int64_t done;           ///< `over`: nothing more is to be done
+    std::int64_t element_bytes = 0;  ///< 0: it is copied
+    int entry = no_entry;  ///< of the table, which has the rest of `part`; `no_entry`: no table
+    std::uint64_t address = 0;  ///< where it is in the rank's memory; 0: in the stream
+    std::int64_t done = 0;      ///< `over`: nothing more is to be done
   };
+  static constexpr int no_entry = -1;
   static constexpr std::int64_t over = -1;
   static constexpr std::int64_t of_own_stream = -1;  ///< in place of `total`
-  /// An entry of the table at the beginning of a stream with something for each rank.
+  /// An entry of the table at the beginning of a stream with a part for each reader. Its size
+  /// divides a bank's, so that no entry lies on both sides of a bank's end.
   struct entry {
-    std::int64_t offset, bytes;
+    std::uint64_t
+        place;  ///< the offset in the stream; of a lent part, which is not in it, the address
+    std::uint64_t bytes : 63;
+    std::uint64_t is_lent : 1;
   };
+  static constexpr std::int64_t entry_bytes = 16;
+  static_assert(sizeof(entry) == entry_bytes);
   /// Bytes of a stream that can be read now.
   struct found {
     const std::byte* here = nullptr;  ///< null: in the rank's memory
@@ -118,6 +138,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool go_on() noexcept;
   [[nodiscard]] bool could_go_on() const noexcept;
   [[nodiscard]] bool show_more() noexcept;
+  void add_piece(const piece& p);
+  void want(const wanted& w);
   void begin_stream(std::int64_t begin) noexcept;
   [[nodiscard]] bool waits_to_begin() const noexcept {
     return at_ == stage::working && shows_ && !begun_;
@@ -129,9 +151,16 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy_piece(std::int64_t bytes) noexcept;
   [[nodiscard]] bool lends() const noexcept;
+  [[nodiscard]] bool waits_for_readers() const noexcept {
+    return shows_ && !failed_before_ && (lends() || lends_parts_);
+  }
   [[nodiscard]] bool is_there(int rank) const noexcept;
+  [[nodiscard]] bool is_due(int rank, std::int64_t bytes) const noexcept;
   [[nodiscard]] bool size_fits(int rank, std::int64_t due) noexcept;
   [[nodiscard]] found find(int rank, std::int64_t offset, std::int64_t bytes) const noexcept;
+  [[nodiscard]] found find(const wanted& w) const noexcept;
+  [[nodiscard]] found find_entry(const wanted& w) const noexcept;
+  [[nodiscard]] bool could_take(const wanted& w) const noexcept;
   [[nodiscard]] bool take(wanted& w) noexcept;
   [[nodiscard]] bool find_own_part(wanted& w) noexcept;
   /// Of the stream of `rank` only what is behind so many bytes is still needed.
@@ -139,6 +168,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool read(int rank, const found& f, std::byte* to, std::int64_t bytes) noexcept;
   [[nodiscard]] bool take_bytes(wanted& w) noexcept;
   [[nodiscard]] std::int64_t combinable() const noexcept;
+  [[nodiscard]] bool combines_unequal() const noexcept;
   [[nodiscard]] bool take_combined() noexcept;
   void combine_chunk(std::int64_t bytes) noexcept;
   /// It has taken more than it has published.
@@ -157,13 +187,17 @@ class shared_exchange final : public base::list_hook<open_tag>,
 
   // Set while building.
   bool shows_ = false;
-  int readers_ = shared_banks::all_others;
+  rank_set readers_;
   std::int64_t total_ = 0;
   piece* pieces_ = nullptr;
   int pieces_count_ = 0;
+  bool adjacent_ = true;  // each piece begins where the one before ends
+  bool lendable_ = true;  // the stream
   entry* table_ = nullptr;
+  bool lends_parts_ = false;
   wanted* wanted_ = nullptr;
   int wanted_count_ = 0;
+  rank_set sources_ = 0;  // whose streams it reads
   bool combines_ = false;
   operands combined_ = {};
   reducer op_ = {};

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "collectives/neighborhood.hpp"
+
 namespace headway::collectives {
 
 class shared_banks;
@@ -25,10 +27,11 @@ class peer_copies {
 /// What the ranks of a team can do in each other's memory: an optional capability of a team. All
 /// parts are null until all ranks have agreed that every rank has them (node_memory.hpp).
 struct shared_memory {
-  peer_copies* copies = nullptr;    ///< long streams: each rank reads buffers of others
-  bool lends = false;               ///< that is faster than copying through `banks`
-  shm_collective* slots = nullptr;  ///< small values: each rank shows its own, and reads all
-  shared_banks* banks = nullptr;    ///< streams of any length: see shared_exchange.hpp
+  peer_copies* copies = nullptr;     ///< long streams: each rank reads buffers of others
+  bool lends = false;                ///< that is faster than copying through `banks`
+  shm_collective* slots = nullptr;   ///< small values: each rank shows its own, and reads all
+  shared_banks* banks = nullptr;     ///< streams of any length: see shared_exchange.hpp
+  const edge_ends* edges = nullptr;  ///< with `banks`: of the communicator's neighbourhood
 };
 
 }  // namespace headway::collectives

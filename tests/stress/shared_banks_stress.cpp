@@ -2,7 +2,8 @@
 //         advances them: the one that has called the operation, or any poller; several under way.
 // Method: three ranks in one process, each with an engine of its own, and small banks in plain
 //         memory, so that streams go round in them; ranks pause at random, so that others stop
-//         looking and wait. Also run under ThreadSanitizer (preset tsan).
+//         looking and wait. On a ring, each rank has one reader and waits for one rank. Also run
+//         under ThreadSanitizer (preset tsan).
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,7 @@ const auto& word_type = datatypes::layout::of(datatypes::number::int64);
 
 /// An operation of one rank, with its buffers.
 struct call {
+  std::array<int, 1> previous, next;  // the neighbours on a one-way ring
   schedule_ptr steps = new_schedule();
   std::vector<std::int64_t> send, receive, expected;
 };
@@ -49,7 +51,7 @@ std::unique_ptr<call> make(int number, team& t) {
   const int root = number % t.size;
   for (std::int64_t i = 0; i < n; ++i) c->send.push_back(value(number, t.rank, i));
   const auto sum = *predefined(operation::sum, datatypes::number::int64);
-  switch (random() % 3) {
+  switch (random() % 4) {
     case 0:
       if (t.rank != root) c->send.assign(count, 0);
       bcast_shared(*c->steps, t, {c->send.data(), n, &word_type}, root);
@@ -67,6 +69,19 @@ std::unique_ptr<call> make(int number, team& t) {
       for (std::int64_t i = 0; i < n; ++i)
         c->expected.push_back(value(number, 0, i) + value(number, 1, i) + value(number, 2, i));
       break;
+    case 2: {
+      static edge_ends edges = {{.block = 0, .blocks = 1}};
+      t.memory.edges = &edges;
+      c->previous = {(t.rank + t.size - 1) % t.size};
+      c->next = {(t.rank + 1) % t.size};
+      c->receive.resize(count);
+      const neighborhood ring{.sources = c->previous, .destinations = c->next};
+      neighbor_alltoall_shared(*c->steps, t, ring,
+                               {.data = c->send.data(), .type = &word_type, .count = n},
+                               {.data = c->receive.data(), .type = &word_type, .count = n});
+      for (std::int64_t i = 0; i < n; ++i) c->expected.push_back(value(number, c->previous[0], i));
+      break;
+    }
     default: {
       c->receive.resize(count * ranks);
       const block mine{c->send.data(), n, &word_type};

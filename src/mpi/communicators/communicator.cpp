@@ -94,7 +94,10 @@ void communicator::open(std::uint32_t id) {
                     .memory = {.slots = runtime.shm_slots(), .copies = runtime.node_memory()},
                     .oversubscribed = runtime.outnumber_processors(*everybody_),
                     .on_one_node = !spans_nodes(*everybody_),
-                    .chosen_by_user = the_library.collectives});
+                    .chosen_by_user = the_library.collectives,
+                    .neighbors = topology && topology->is_consistent()
+                                     ? std::optional(topology->neighborhood())
+                                     : std::nullopt});
   open_ = true;
   follow_hints();
 }

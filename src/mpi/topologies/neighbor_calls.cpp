@@ -62,7 +62,7 @@ int neighbor_allgather::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
   b.refuse_same(send, receive, count * type.layout().size());
-  collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type),
+  collectives::neighbor_allgather(b.steps, b.team, n, b.one(send, send_count, send_type),
                                   b.row(receive, count, type));
   return MPI_SUCCESS;
 }
@@ -73,7 +73,7 @@ int neighbor_allgatherv::append(steps_builder& b) const {
   if (const int code = check_places(places.is_null(), "displs", n.sources)) return code;
   steps_builder::varying to;
   b.fill(to, receive, counts, places, type, count_of(n.sources));
-  collectives::neighbor_allgather(b.steps, n, b.one(send, send_count, send_type), to.all);
+  collectives::neighbor_allgatherv(b.steps, b.team, n, b.one(send, send_count, send_type), to.all);
   return MPI_SUCCESS;
 }
 
@@ -81,7 +81,7 @@ int neighbor_alltoall::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
   b.refuse_same(send, receive, count * type.layout().size());
-  collectives::neighbor_alltoall(b.steps, n, b.row(send, send_count, send_type),
+  collectives::neighbor_alltoall(b.steps, b.team, n, b.row(send, send_count, send_type),
                                  b.row(receive, count, type));
   return MPI_SUCCESS;
 }
@@ -94,7 +94,7 @@ int neighbor_alltoallv::append(steps_builder& b) const {
   steps_builder::varying from, to;
   b.fill(from, send, send_counts, send_places, send_type, count_of(n.destinations));
   b.fill(to, receive, counts, places, type, count_of(n.sources));
-  collectives::neighbor_alltoall(b.steps, n, from.all, to.all);
+  collectives::neighbor_alltoallv(b.steps, b.team, n, from.all, to.all);
   return MPI_SUCCESS;
 }
 
@@ -104,7 +104,7 @@ int neighbor_alltoallw::append(steps_builder& b) const {
   steps_builder::varying from, to;
   b.fill(from, send, send_counts, integers(send_places), send_types, count_of(n.destinations));
   b.fill(to, receive, counts, integers(places), types, count_of(n.sources));
-  collectives::neighbor_alltoall(b.steps, n, from.all, to.all);
+  collectives::neighbor_alltoallv(b.steps, b.team, n, from.all, to.all);
   return MPI_SUCCESS;
 }
 

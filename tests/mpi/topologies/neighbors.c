@@ -2,6 +2,8 @@
  * also along duplicate edges, edges of a rank to itself and around rings of one and two ranks.
  * Method: random grids and graphs; which rank sends which block is computed from all ranks' lists,
  * and every element received is compared with it. Blocks have gaps and several layouts. */
+#include <unistd.h>
+
 #include "patterns.h"
 
 #define EDGES_MAX 64
@@ -301,14 +303,17 @@ static void test_graph(const struct layout* all) {
   MPI_Comm_free(&comm);
 }
 
-/* Several operations under way at once on one communicator do not mix. */
+/* Several operations under way at once on one communicator do not mix. The blocking calls before
+ * them let the ranks of a node agree on shared memory. */
 static void test_concurrent(void) {
-  enum { operations = 20 };
+  enum { operations = 20, calls_before = 6 };
   MPI_Comm comm;
   MPI_Request requests[operations];
   int sent[operations][2], received[operations][2], ring = 1, left, right;
   CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &check_size, &ring, 0, &comm));
   MPI_Cart_shift(comm, 0, 1, &left, &right);
+  for (int i = 0; i < calls_before; ++i)
+    CHECK_OK(MPI_Neighbor_alltoall(sent[0], 1, MPI_INT, received[0], 1, MPI_INT, comm));
   for (int i = 0; i < operations; ++i) {
     for (int side = 0; side < 2; ++side) sent[i][side] = check_rank * 100 + i * 2 + side;
     CHECK_OK(
@@ -319,6 +324,37 @@ static void test_concurrent(void) {
     CHECK(received[i][0] == left * 100 + i * 2 + 1 && received[i][1] == right * 100 + i * 2,
           "operation %d gives %d and %d", i, received[i][0], received[i][1]);
   }
+  MPI_Comm_free(&comm);
+}
+
+/* Each rank sends to the next one only, so that the first ranks run ahead of the others, every
+ * second one of which is late now and then. Lengths change from call to call. */
+static void test_ahead(void) {
+  enum { calls = 300, longest = 40000 };
+  const int has_next = check_rank + 1 < check_size, next = check_rank + 1;
+  const int has_previous = check_rank > 0, previous = check_rank - 1;
+  MPI_Comm comm;
+  CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, has_previous, &previous, MPI_UNWEIGHTED,
+                                          has_next, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                          &comm));
+  long* sent = malloc(longest * sizeof(long));
+  long* received = malloc(longest * sizeof(long));
+  for (int call = 0; call < calls; ++call) {
+    const int count = call % 7 == 0 ? longest : call % 3 == 0 ? 700 : call % 5;
+    for (int i = 0; i < count; ++i) sent[i] = check_rank * 1000000L + call * 1000L + i;
+    memset(received, 0, (size_t)count * sizeof(long));
+    if (check_rank % 2 == 1 && call % 50 == 0) usleep(2000);
+    if (call % 2 == 0)
+      CHECK_OK(MPI_Neighbor_alltoall(sent, count, MPI_LONG, received, count, MPI_LONG, comm));
+    else CHECK_OK(MPI_Neighbor_allgather(sent, count, MPI_LONG, received, count, MPI_LONG, comm));
+    for (int i = 0; i < count && has_previous; ++i) {
+      if (received[i] == previous * 1000000L + call * 1000L + i) continue;
+      CHECK(0, "call %d, element %d is %ld", call, i, received[i]);
+      break;
+    }
+  }
+  free(sent);
+  free(received);
   MPI_Comm_free(&comm);
 }
 
@@ -334,6 +370,7 @@ int main(int argc, char** argv) {
     test_graph(all);
   }
   test_concurrent();
+  test_ahead();
   free_layouts(all);
   return check_end("neighbors");
 }

@@ -8,7 +8,7 @@
 namespace headway::collectives {
 namespace {
 
-constexpr unsigned everything = any_order | two_buffers | node_banks | shared_slots;
+constexpr unsigned everything = any_order | two_buffers | node_banks | shared_slots | known_edges;
 
 /// Calls `check` for questions of many sizes about a collective, without and with every feature.
 template <class Check>

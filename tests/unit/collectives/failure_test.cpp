@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "collectives/collectives.hpp"
 #include "collectives/operators.hpp"
@@ -21,6 +22,8 @@ constexpr std::int64_t long_words = 2100;
 
 struct buffers {
   std::vector<std::int64_t> send, receive;
+  std::array<int, 2> sides;  // of a ring
+  edge_ends edges;
 };
 
 struct scenario {
@@ -40,6 +43,14 @@ reduction sum_of(buffers& b, const team& t, std::int64_t count) {
 block mine_of(buffers& b) { return {b.send.data(), words_each, &layout::of(number::int64)}; }
 blocks all_of(std::vector<std::int64_t>& v) {
   return {.data = v.data(), .type = &layout::of(number::int64), .count = words_each};
+}
+
+/// The neighbours on a ring, whose exchanges are in shared memory.
+neighborhood ring_of(team& t, buffers& b) {
+  b.sides = {(t.rank + t.size - 1) % t.size, (t.rank + 1) % t.size};
+  b.edges = {{.block = 1, .blocks = 2}, {.block = 0, .blocks = 2}};
+  t.memory.edges = &b.edges;
+  return {.sources = b.sides, .destinations = b.sides, .opposite_pairs = true};
 }
 
 const scenario scenarios[] = {
@@ -77,6 +88,23 @@ const scenario scenarios[] = {
      }},
     {"alltoall, shared, in place",
      [](schedule& s, team& t, buffers& b) { alltoallv_shared(s, t, nullptr, all_of(b.receive)); }},
+    {"neighbor alltoall, shared",
+     [](schedule& s, team& t, buffers& b) {
+       neighbor_alltoall_shared(s, t, ring_of(t, b), all_of(b.send), all_of(b.receive));
+     }},
+    {"neighbor alltoall, shared long",
+     [](schedule& s, team& t, buffers& b) {
+       const std::int64_t counts[] = {long_words, 1}, due[] = {1, long_words}, places[] = {0, 1};
+       blocks from = all_of(b.send), to = all_of(b.receive);
+       from.counts = counts;
+       to.counts = due;
+       from.places = to.places = places;
+       neighbor_alltoallv_shared(s, t, ring_of(t, b), from, to);
+     }},
+    {"neighbor allgather, shared",
+     [](schedule& s, team& t, buffers& b) {
+       neighbor_allgather_shared(s, t, ring_of(t, b), mine_of(b), all_of(b.receive));
+     }},
     {"allreduce, flat",
      [](schedule& s, team& t, buffers& b) { allreduce_tree(s, t, sum_of(b, t, 3), tree::flat); }},
     {"gather",

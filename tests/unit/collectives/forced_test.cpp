@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "collectives/choice.hpp"
 #include "collectives/collectives.hpp"
+#include "collectives/neighbors.hpp"
 #include "collectives/operators.hpp"
 #include "harness.hpp"
 
@@ -91,6 +93,33 @@ template <auto call>
 void reduce_scatter_by(schedule& s, team& t, operands& o) {
   call(s, t, o.sum(o.count * ranks), o.counts.data());
 }
+/// Every rank is every rank's neighbour.
+constexpr std::array<int, ranks> everyone = {0, 1, 2, 3, 4};
+constexpr neighborhood all_neighbors{.sources = everyone, .destinations = everyone};
+void know_edges(team& t) {
+  static edge_ends ends[ranks];
+  auto& own = ends[t.rank];
+  own.assign(ranks, {.block = t.rank, .blocks = ranks});
+  t.memory.edges = &own;
+}
+template <auto call, bool varying>
+void neighbor_allgather_by(schedule& s, team& t, operands& o) {
+  know_edges(t);
+  call(s, t, all_neighbors, o.one(o.send), o.row(o.receive, varying));
+}
+template <auto call, bool varying>
+void neighbor_alltoall_by(schedule& s, team& t, operands& o) {
+  know_edges(t);
+  call(s, t, all_neighbors, o.row(o.send, varying), o.row(o.receive, varying));
+}
+void gather_along_edges(schedule& s, const team&, const neighborhood& n, const block& mine,
+                        const blocks& all) {
+  neighbor_allgather_linear(s, n, mine, all);
+}
+void all_along_edges(schedule& s, const team&, const neighborhood& n, const blocks& from,
+                     const blocks& to) {
+  neighbor_alltoall_linear(s, n, from, to);
+}
 template <tree shape>
 void bcast_shape(schedule& s, team& t, operands& o) {
   bcast_tree(s, t, o.one(o.send), root, shape);
@@ -128,6 +157,10 @@ const call calls[] = {
     {collective::scan, [](schedule& s, team& t, operands& o) { scan(s, t, o.sum(o.count)); }},
     {collective::exscan, [](schedule& s, team& t, operands& o) { exscan(s, t, o.sum(o.count)); }},
     {collective::reduce_scatter, reduce_scatter_by<reduce_scatter>},
+    {collective::neighbor_allgather, neighbor_allgather_by<neighbor_allgather, false>},
+    {collective::neighbor_allgatherv, neighbor_allgather_by<neighbor_allgatherv, true>},
+    {collective::neighbor_alltoall, neighbor_alltoall_by<neighbor_alltoall, false>},
+    {collective::neighbor_alltoallv, neighbor_alltoall_by<neighbor_alltoallv, true>},
 };
 
 struct own_steps {
@@ -196,6 +229,16 @@ const own_steps algorithms[] = {
     {collective::reduce_scatter, shared, reduce_scatter_by<reduce_scatter_shared>},
     {collective::reduce_scatter, pairwise, reduce_scatter_by<reduce_scatter_pairwise>},
     {collective::reduce_scatter, ordered, reduce_scatter_by<reduce_scatter_ordered>},
+    {collective::neighbor_allgather, shared,
+     neighbor_allgather_by<neighbor_allgather_shared, false>},
+    {collective::neighbor_allgather, linear, neighbor_allgather_by<gather_along_edges, false>},
+    {collective::neighbor_allgatherv, shared,
+     neighbor_allgather_by<neighbor_allgather_shared, true>},
+    {collective::neighbor_allgatherv, linear, neighbor_allgather_by<gather_along_edges, true>},
+    {collective::neighbor_alltoall, shared, neighbor_alltoall_by<neighbor_alltoall_shared, false>},
+    {collective::neighbor_alltoall, linear, neighbor_alltoall_by<all_along_edges, false>},
+    {collective::neighbor_alltoallv, shared, neighbor_alltoall_by<neighbor_alltoallv_shared, true>},
+    {collective::neighbor_alltoallv, linear, neighbor_alltoall_by<all_along_edges, true>},
 };
 
 bool same(const schedule::step& a, const schedule::step& b) {

@@ -1,0 +1,122 @@
+#include "collectives/algorithms.hpp"
+#include "collectives/shared_exchange.hpp"
+
+// A rank shows one stream, whose readers are the ranks that it sends to, and reads the streams of
+// its sources. No other rank waits: shared_banks uses a line and bytes of the bank again when the
+// readers of what they hold have finished, and asks no other rank. All ranks of the communicator
+// count the operation, also one without neighbours.
+
+namespace headway::collectives {
+namespace {
+
+shared_exchange& new_exchange(schedule& s, const team& t) {
+  return *new (s.scratch(sizeof(shared_exchange))) shared_exchange(s, t, 0);
+}
+
+/// Another process, which is there.
+bool is_other(const team& t, int neighbor) noexcept { return neighbor >= 0 && neighbor != t.rank; }
+
+/// The exchange of an operation: its readers, and room for what is read.
+shared_exchange& begin(schedule& s, const team& t, const neighborhood& n) {
+  auto& x = new_exchange(s, t);
+  shared_banks::rank_set readers = 0;
+  for (const int each : n.destinations)
+    if (is_other(t, each)) readers |= shared_banks::only(each);
+  x.set_readers(readers);
+  x.reads(static_cast<int>(n.sources.size()));
+  return x;
+}
+
+/// Calls `own(i, end)` for each block i that comes from this rank itself, and `other(i, source,
+/// end)` for each from another one.
+template <class Own, class Other>
+void each_source(const team& t, const neighborhood& n, const Own& own, const Other& other) {
+  const edge_ends& ends = *t.memory.edges;
+  for (std::size_t i = 0; i < n.sources.size(); ++i) {
+    const int source = n.sources[i];
+    if (source == t.rank) own(static_cast<int>(i), ends[i]);
+    else if (source >= 0) other(static_cast<int>(i), source, ends[i]);
+  }
+}
+
+/// Where the equal blocks of `all` lie one behind the other as plain bytes: in the user's buffer,
+/// or packed.
+const std::byte* in_one_piece(schedule& s, wire_buffers& w, const team& t, const neighborhood& n,
+                              const blocks& all) {
+  const block first = all.of(0);
+  if (all.plain()) return w.out(first);
+  std::byte* made = s.scratch(static_cast<std::int64_t>(n.destinations.size()) * first.bytes());
+  for (std::size_t i = 0; i < n.destinations.size(); ++i) {
+    const block b = all.of(static_cast<int>(i));
+    if (is_other(t, n.destinations[i]))
+      s.pack(*b.type, b.data, b.count, made + static_cast<std::int64_t>(i) * b.bytes());
+  }
+  return made;
+}
+
+}  // namespace
+
+void neighbor_allgather_shared(schedule& s, const team& t, const neighborhood& n, const block& mine,
+                               const blocks& all) {
+  wire_buffers w(s);
+  auto& x = begin(s, t, n);
+  if (x.has_readers()) x.show(w.out(mine), mine.bytes());
+  each_source(
+      t, n, [&](int i, const edge_end&) { w.move(mine, all.of(i)); },
+      [&](int i, int source, const edge_end&) {
+        const block b = all.of(i);
+        x.copy({source, b.bytes(), 0, b.bytes()}, w.in(b));
+      });
+  s.add_exchange(x);
+  w.settle();
+}
+
+void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n, const blocks& from,
+                              const blocks& to) {
+  wire_buffers w(s);
+  auto& x = begin(s, t, n);
+  if (x.has_readers()) {
+    const auto bytes = from.of(0).bytes();
+    const std::byte* next = in_one_piece(s, w, t, n, from);
+    x.show_parts(static_cast<int>(n.destinations.size()));
+    if (!shared_exchange::is_worth_lending(bytes)) x.keep_in_bank();
+    for (const int destination : n.destinations) {
+      if (is_other(t, destination)) x.show_part(next, bytes);
+      else x.skip_part(next, bytes);
+      next += bytes;
+    }
+  }
+  each_source(
+      t, n, [&](int i, const edge_end& end) { w.move(from.of(end.block), to.of(i)); },
+      [&](int i, int source, const edge_end& end) {
+        const block b = to.of(i);
+        x.copy({source, end.blocks * b.bytes(), end.block * b.bytes(), b.bytes()}, w.in(b));
+      });
+  s.add_exchange(x);
+  w.settle();
+}
+
+void neighbor_alltoallv_shared(schedule& s, const team& t, const neighborhood& n,
+                               const blocks& from, const blocks& to) {
+  wire_buffers w(s);
+  auto& x = begin(s, t, n);
+  if (x.has_readers()) {
+    const int count = static_cast<int>(n.destinations.size());
+    x.show_to_each(count);
+    for (int i = 0; i < count; ++i) {
+      const block b = from.of(i);
+      if (is_other(t, n.destinations[static_cast<std::size_t>(i)]))
+        x.show_to(i, w.out(b), b.bytes());
+    }
+  }
+  each_source(
+      t, n, [&](int i, const edge_end& end) { w.move(from.of(end.block), to.of(i)); },
+      [&](int i, int source, const edge_end& end) {
+        const block b = to.of(i);
+        x.copy_own(source, end.block, b.bytes(), w.in(b));
+      });
+  s.add_exchange(x);
+  w.settle();
+}
+
+}  // namespace headway::collectives

@@ -14,6 +14,7 @@ window::window(parts made)
       counts_are_(made.counts_are),
       copies_(made.copies),
       dynamic_(made.dynamic),
+      oversubscribed_(made.oversubscribed),
       me_(own_holder()),
       memory_(dynamic_ ? nullptr
                        : reinterpret_cast<std::byte*>(
@@ -140,7 +141,11 @@ status window::settle() {
 
 status window::lock(int rank, lock_type how) {
   control_line* const line = at(rank).line;
-  if (line != nullptr && line->lock.try_lock(how)) return status::ok;
+  if (line != nullptr) {
+    if (line->lock.try_lock(how)) return status::ok;
+    const auto lost = [this] { return served_.has_lost(); };
+    if (!oversubscribed_ && line->lock.wait_turn(how, lost)) return status::ok;
+  }
   return wire_.lock(rank, how);
 }
 

@@ -62,6 +62,8 @@ class window {
     std::vector<member> members = {};
     std::int64_t own_bytes = 0;
     bool dynamic = false;  ///< displacements are addresses of attached memory
+    /// More ranks than processors: the holder of a lock needs the processor of one that waits.
+    bool oversubscribed = false;
   };
   explicit window(parts made);
   window(const window&) = delete;
@@ -114,7 +116,7 @@ class window {
   statistics& counts_;
   const counting counts_are_;
   rails::memory* const copies_;
-  const bool dynamic_;
+  const bool dynamic_, oversubscribed_;
   const lock_holder me_;
   exposed_memory memory_;
   wire_way wire_;

@@ -199,13 +199,15 @@ class block_plan {
   if (shared && plan.ranks().size() != parts.size())
     return fail(MPI_ERR_RMA_SHARED, "the processes of the communicator do not share memory");
 
-  windows::window::parts ready{.exchange = exchange(),
-                               .context = own.collective(),
-                               .counts = the_library.runtime->window_counts(),
-                               .counts_are = counting_now(),
-                               .copies = the_library.runtime->node_memory(),
-                               .own_bytes = call.size,
-                               .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC};
+  windows::window::parts ready{
+      .exchange = exchange(),
+      .context = own.collective(),
+      .counts = the_library.runtime->window_counts(),
+      .counts_are = counting_now(),
+      .copies = the_library.runtime->node_memory(),
+      .own_bytes = call.size,
+      .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC,
+      .oversubscribed = the_library.runtime->outnumber_processors(own.members())};
   if (!share_block(own, plan, ready.block)) return lost();
   part_memory my_memory;
   const auto position = *plan.position(own.rank());

@@ -15,8 +15,8 @@ namespace headway::windows {
 /// Shape:    one word. A free lock for which no process waits is taken by one atomic exchange.
 ///           Processes of the node then wait in turns, by tickets. Those whose turn does not come
 ///           soon, and processes of other nodes, queue at the target (target.hpp), which grants the
-///           lock in their order. Once a process queues there, no ticket is given out until the queue is
-///           empty; tickets given before come first.
+///           lock in their order. Once a process queues there, no ticket is given out until the
+///           queue is empty; tickets given before come first.
 /// Threads:  any, of any process that maps it; functions marked [target] are called while the
 ///           target serves requests, one at a time.
 /// Progress: never waits but in `wait_turn`, for about 50 us. While others wait in turns, the
@@ -38,7 +38,8 @@ class window_lock {
     });
   }
   /// Waits in turn with other processes of the node. False: its turn has not come soon, or
-  /// processes queue at the target; or `give_up()`, after which the lock is of no use to any process.
+  /// processes queue at the target; or `give_up()`, after which the lock is of no use to any
+  /// process.
   template <class GiveUp>
   [[nodiscard]] bool wait_turn(lock_type how, GiveUp give_up) noexcept {
     std::uint16_t mine = 0;

@@ -16,12 +16,38 @@ window::window(parts made)
       dynamic_(made.dynamic),
       oversubscribed_(made.oversubscribed),
       me_(own_holder()),
+      engine_(made.exchange.engine()),
       memory_(dynamic_ ? nullptr
                        : reinterpret_cast<std::byte*>(
                              members_[static_cast<std::size_t>(made.context.self)].base),
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
-      served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {}
+      served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
+  if (made.own_slots == nullptr) return;
+  slot_service_.emplace(*made.own_slots, memory_, *made.own_line, me_);
+  slot_ways_.resize(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const member& m = members_[i];
+    if (m.by != way::nearby || m.slots == nullptr) continue;
+    slot_ways_[i] = std::make_unique<slot_way>(slot_way::target{.slots = *m.slots,
+                                                                .own = *slot_service_,
+                                                                .wire = wire_,
+                                                                .rank = static_cast<int>(i),
+                                                                .copies = *copies_,
+                                                                .process = m.process,
+                                                                .base = m.base});
+  }
+}
+
+void window::start() noexcept {
+  served_.start();
+  if (slot_service_) slot_service_->start(engine_);
+}
+
+void window::stop() noexcept {
+  if (slot_service_) slot_service_->stop();
+  served_.stop();
+}
 
 std::optional<remote_data> window::locate(const place& at) const noexcept {
   const member& m = members_[static_cast<std::size_t>(at.rank)];
@@ -43,7 +69,8 @@ near_target window::near(const member& m) const noexcept {
           .process = m.process,
           .base = m.base,
           .line = m.line,
-          .me = me_};
+          .me = me_,
+          .slots = m.by == way::nearby ? slots_to(m) : nullptr};
 }
 
 status window::put(const local_data& from, const place& to, pending_ptr& left) {

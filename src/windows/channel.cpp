@@ -32,7 +32,7 @@ std::byte* channel::append(request_head head, std::span<const element_run> runs)
   if (!runs.empty())
     std::memcpy(collected_.data() + at + sizeof head, runs.data(), runs.size_bytes());
   dirty_ |= head.what <= action::put_message || head.what == action::accumulate;
-  unanswered_ |= head.what == action::released;
+  unanswered_ |= head.what == action::released || head.what == action::look;
   return collected_.data() + at + sizeof head + runs.size_bytes();
 }
 

@@ -138,6 +138,8 @@ status put(const near_target& at, const local_data& from, const remote_data& to)
     copy(from, mapped_data(at, to));
     return status::ok;
   }
+  if (at.slots != nullptr)
+    if (const auto how = at.slots->put(from, to)) return *how;
   packed_form data(from);
   data.read();
   bool well = true;
@@ -155,6 +157,8 @@ status get(const near_target& at, const local_data& to, const remote_data& from)
     copy(mapped_data(at, from), to);
     return status::ok;
   }
+  if (at.slots != nullptr)
+    if (const auto how = at.slots->get(to, from)) return *how;
   packed_form data(to);
   bool well = true;
   std::byte* next = data.data();
@@ -179,6 +183,8 @@ status change_elements(const near_target& at, const local_data* operand, const l
     changes->apply(at.mapped + where.block(), 1, block_of(operand), block_of(before));
     return status::ok;
   }
+  if (at.slots != nullptr)
+    if (const auto done = at.slots->change_elements(operand, before, where, how)) return *done;
   std::optional<array_form> values, was;
   if (writes) values.emplace(*operand, how.kind).read();
   if (before != nullptr) was.emplace(*before, how.kind);
@@ -201,6 +207,8 @@ status change_elements(const near_target& at, const local_data* operand, const l
 
 status compare_and_swap(const near_target& at, const std::byte* value, const std::byte* expected,
                         std::byte* before, const remote_data& where) {
+  if (at.slots != nullptr)
+    if (const auto how = at.slots->compare_and_swap(value, expected, before, where)) return *how;
   const auto bytes = static_cast<std::size_t>(where.type->size());
   return status_of(change_run(at, {where.block(), 1}, where.type->kind(), true,
                               [&](std::byte* element, std::int64_t, std::int64_t) {

@@ -7,6 +7,7 @@
 #include "rails/memory.hpp"
 #include "windows/control_line.hpp"
 #include "windows/operation.hpp"
+#include "windows/slot_way.hpp"
 
 namespace headway::windows {
 
@@ -18,6 +19,7 @@ struct near_target {
   std::uint64_t base = 0;        ///< the window's base there
   control_line* line = nullptr;  ///< never null
   lock_holder me{};              ///< this process, where it holds `line->changing`
+  slot_way* slots = nullptr;     ///< null: none, the target does not serve any
 };
 
 // One-sided operations by loads and stores, or by the kernel's copies. They have ended, at the

@@ -142,6 +142,8 @@ void target::serve(int source, const request_view& request, std::int64_t element
       return unlock(source, request);
     case action::released:
       return grant_locks();
+    case action::look:  // this thread is awake, which is all
+      return;
   }
 }
 
@@ -166,6 +168,7 @@ void target::count(const request_view& request, std::int64_t elements) noexcept 
     case action::lock:
     case action::unlock:
     case action::released:
+    case action::look:
       return;
   }
   const auto size = datatypes::layout::of(request.head.kind).size();

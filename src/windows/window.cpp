@@ -14,13 +14,40 @@ window::window(parts made)
       counts_are_(made.counts_are),
       copies_(made.copies),
       dynamic_(made.dynamic),
+      oversubscribed_(made.oversubscribed),
       me_(own_holder()),
+      engine_(made.exchange.engine()),
       memory_(dynamic_ ? nullptr
                        : reinterpret_cast<std::byte*>(
                              members_[static_cast<std::size_t>(made.context.self)].base),
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
-      served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {}
+      served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
+  if (made.own_slots == nullptr) return;
+  slot_service_.emplace(*made.own_slots, memory_, *made.own_line, me_);
+  slot_ways_.resize(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const member& m = members_[i];
+    if (m.by != way::nearby || m.slots == nullptr) continue;
+    slot_ways_[i] = std::make_unique<slot_way>(slot_way::target{.slots = *m.slots,
+                                                                .own = *slot_service_,
+                                                                .wire = wire_,
+                                                                .rank = static_cast<int>(i),
+                                                                .copies = *copies_,
+                                                                .process = m.process,
+                                                                .base = m.base});
+  }
+}
+
+void window::start() noexcept {
+  served_.start();
+  if (slot_service_) slot_service_->start(engine_);
+}
+
+void window::stop() noexcept {
+  if (slot_service_) slot_service_->stop();
+  served_.stop();
+}
 
 std::optional<remote_data> window::locate(const place& at) const noexcept {
   const member& m = members_[static_cast<std::size_t>(at.rank)];
@@ -42,7 +69,8 @@ near_target window::near(const member& m) const noexcept {
           .process = m.process,
           .base = m.base,
           .line = m.line,
-          .me = me_};
+          .me = me_,
+          .slots = m.by == way::nearby ? slots_to(m) : nullptr};
 }
 
 status window::put(const local_data& from, const place& to, pending_ptr& left) {
@@ -140,7 +168,11 @@ status window::settle() {
 
 status window::lock(int rank, lock_type how) {
   control_line* const line = at(rank).line;
-  if (line != nullptr && line->lock.try_lock(how)) return status::ok;
+  if (line != nullptr) {
+    if (line->lock.try_lock(how)) return status::ok;
+    const auto lost = [this] { return served_.has_lost(); };
+    if (!oversubscribed_ && line->lock.wait_turn(how, lost)) return status::ok;
+  }
   return wire_.lock(rank, how);
 }
 

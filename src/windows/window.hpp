@@ -15,7 +15,10 @@
 #include "windows/near_way.hpp"
 #include "windows/node_block.hpp"
 #include "windows/operation.hpp"
+#include "windows/request_slot.hpp"
 #include "windows/settings.hpp"
+#include "windows/slot_service.hpp"
+#include "windows/slot_way.hpp"
 #include "windows/statistics.hpp"
 #include "windows/target.hpp"
 #include "windows/wire_way.hpp"
@@ -26,9 +29,10 @@ namespace headway::windows {
 struct member {
   std::int64_t bytes = 0;
   std::int64_t displacement_unit = 1;
-  std::uint64_t base = 0;        ///< in its process
-  std::byte* mapped = nullptr;   ///< the same memory in this process; null: not mapped here
-  control_line* line = nullptr;  ///< null: it is reached through the target
+  std::uint64_t base = 0;          ///< in its process
+  std::byte* mapped = nullptr;     ///< the same memory in this process; null: not mapped here
+  control_line* line = nullptr;    ///< null: it is reached through the target
+  request_slots* slots = nullptr;  ///< of a `nearby` one, null: it has none
   processes::peer_id process{};
   way by = way::wire;  ///< `nearby` and `mapped` only with a `line`
 };
@@ -59,18 +63,21 @@ class window {
     node_block block = {};      ///< of the node: what members' pointers refer to
     node_block own_block = {};  ///< of this process, where the node has none
     control_line* own_line = nullptr;
+    request_slots* own_slots = nullptr;  ///< null: no process of the node reaches this one `nearby`
     std::vector<member> members = {};
     std::int64_t own_bytes = 0;
     bool dynamic = false;  ///< displacements are addresses of attached memory
+    /// More ranks than processors: the holder of a lock needs the processor of one that waits.
+    bool oversubscribed = false;
   };
   explicit window(parts made);
   window(const window&) = delete;
   window& operator=(const window&) = delete;
 
   /// Once every rank's window exists, or while others' are made.
-  void start() noexcept { served_.start(); }
+  void start() noexcept;
   /// After `settle` in all ranks and a barrier.
-  void stop() noexcept { served_.stop(); }
+  void stop() noexcept;
 
   [[nodiscard]] const member& at(int rank) const noexcept {
     return members_[static_cast<std::size_t>(rank)];
@@ -105,6 +112,10 @@ class window {
     count_operation(counts_.of(m.by), kind, at.count * at.type->size(), counts_are_);
   }
   [[nodiscard]] near_target near(const member& m) const noexcept;
+  [[nodiscard]] slot_way* slots_to(const member& m) const noexcept {
+    return slot_ways_.empty() ? nullptr
+                              : slot_ways_[static_cast<std::size_t>(&m - members_.data())].get();
+  }
   [[nodiscard]] status near_status() const noexcept;
   template <class Each>
   [[nodiscard]] status over_wire(Each each);
@@ -114,11 +125,14 @@ class window {
   statistics& counts_;
   const counting counts_are_;
   rails::memory* const copies_;
-  const bool dynamic_;
+  const bool dynamic_, oversubscribed_;
   const lock_holder me_;
+  progress::engine& engine_;
   exposed_memory memory_;
   wire_way wire_;
   target served_;
+  std::optional<slot_service> slot_service_;
+  std::vector<std::unique_ptr<slot_way>> slot_ways_;  // by rank; empty: none
 };
 
 }  // namespace headway::windows

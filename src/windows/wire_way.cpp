@@ -297,10 +297,10 @@ status wire_way::unlock(int target, lock_type how) {
   return std::max(worst, way.await());
 }
 
-void wire_way::report_release(int target) {
+void wire_way::tell(int target, action what) {
   channel& way = channel_to(target);
   const base::lock_guard held(way.lock);
-  static_cast<void>(way.append({.what = action::released}, {}));
+  static_cast<void>(way.append({.what = what}, {}));
   way.send();
 }
 

@@ -49,7 +49,9 @@ class wire_way {
   /// Flushes, and releases it.
   [[nodiscard]] status unlock(int target, lock_type how);
   /// A lock was released by another way, for which others are queued.
-  void report_release(int target);
+  void report_release(int target) { tell(target, action::released); }
+  /// Wakes a thread of the target that sleeps until its messages come.
+  void wake(int target) { tell(target, action::look); }
 
   /// The targets that were used.
   [[nodiscard]] std::vector<int> used() const;
@@ -57,6 +59,8 @@ class wire_way {
  private:
   [[nodiscard]] channel& channel_to(int target);
   [[nodiscard]] channel* find(int target) const;
+  /// Sends what has no answer.
+  void tell(int target, action what);
   template <class Write>
   void send_elements(channel& to, const remote_data& place, request_head head, std::int64_t extent,
                      Write write);

@@ -24,6 +24,7 @@ namespace {
 
 using windows::control_line;
 using windows::node_block;
+using windows::request_slots;
 using windows::way;
 
 /// What each process says of its part of the window.
@@ -58,7 +59,7 @@ template <class T>
 
 /// Where the control lines and the memory of this node's ranks are in its block.
 /// Shape:    the same in all of them: the lines in the order of the ranks, then, from a page on,
-///           the memory.
+///           the memory, or the slots of windows whose memory the program has made.
 class block_plan {
  public:
   block_plan(const std::vector<part>& all, int self, int flavor) {
@@ -67,6 +68,10 @@ class block_plan {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].node == node) ranks_.push_back(static_cast<int>(i));
     bytes_ = rounded(ranks_.size() * sizeof(control_line), page);
+    if (flavor == MPI_WIN_FLAVOR_CREATE && ranks_.size() > 1) {
+      slots_ = bytes_;
+      bytes_ += ranks_.size() * sizeof(request_slots);
+    }
     const bool has_memory = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
     const bool gaps =
         flavor == MPI_WIN_FLAVOR_ALLOCATE || std::ranges::all_of(ranks_, [&](int rank) {
@@ -93,6 +98,10 @@ class block_plan {
   [[nodiscard]] static control_line* line_in(const node_block& block, std::size_t position) {
     return reinterpret_cast<control_line*>(block.at()) + position;
   }
+  /// Null: this kind of window has none.
+  [[nodiscard]] request_slots* slots_in(const node_block& block, std::size_t position) const {
+    return slots_ ? reinterpret_cast<request_slots*>(block.at() + *slots_) + position : nullptr;
+  }
   [[nodiscard]] std::byte* memory_in(const node_block& block, std::size_t position) const {
     return offsets_[position] ? block.at() + *offsets_[position] : nullptr;
   }
@@ -106,6 +115,7 @@ class block_plan {
   int first_job_rank_ = 0;
   std::vector<int> ranks_;
   std::vector<std::optional<std::size_t>> offsets_;
+  std::optional<std::size_t> slots_;
   std::size_t bytes_ = 0;
 };
 
@@ -173,6 +183,7 @@ class block_plan {
     } else if (made.copies && made.context.peer_of(rank).id() == m.process &&
                made.copies->limits_to(m.process).direct) {
       m.by = way::nearby;
+      m.slots = plan.slots_in(made.block, *position);
     }
   }
   return members;
@@ -199,13 +210,15 @@ class block_plan {
   if (shared && plan.ranks().size() != parts.size())
     return fail(MPI_ERR_RMA_SHARED, "the processes of the communicator do not share memory");
 
-  windows::window::parts ready{.exchange = exchange(),
-                               .context = own.collective(),
-                               .counts = the_library.runtime->window_counts(),
-                               .counts_are = counting_now(),
-                               .copies = the_library.runtime->node_memory(),
-                               .own_bytes = call.size,
-                               .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC};
+  windows::window::parts ready{
+      .exchange = exchange(),
+      .context = own.collective(),
+      .counts = the_library.runtime->window_counts(),
+      .counts_are = counting_now(),
+      .copies = the_library.runtime->node_memory(),
+      .own_bytes = call.size,
+      .dynamic = call.flavor == MPI_WIN_FLAVOR_DYNAMIC,
+      .oversubscribed = the_library.runtime->outnumber_processors(own.members())};
   if (!share_block(own, plan, ready.block)) return lost();
   part_memory my_memory;
   const auto position = *plan.position(own.rank());
@@ -228,6 +241,9 @@ class block_plan {
   if (std::ranges::any_of(memory, [](const part_memory& m) { return m.well == 0; }))
     return fail(MPI_ERR_NO_MEM, "there is not enough memory for the window");
   ready.members = make_members(own, parts, memory, plan, ready);
+  if (std::ranges::any_of(ready.members,
+                          [](const windows::member& m) { return m.slots != nullptr; }))
+    ready.own_slots = plan.slots_in(ready.block, position);
   made = pool<window>::all().make(
       own,
       window::facts{.base = reinterpret_cast<void*>(my_memory.base),

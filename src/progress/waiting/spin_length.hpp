@@ -37,4 +37,16 @@ struct spin_situation {
                     : std::clamp(2 * now.recent_ns, now.longest_ns, 2 * now.longest_ns);
 }
 
+/// How long a thread stays awake that slept for `slept_ns` and was woken for something other than
+/// what it waits for: others operate on windows of its process, or a message comes in parts.
+/// `usual_ns` is the spin of its policy. If that came sooner than a sleep is worth, more of it is
+/// about to come; else the thread looks a little longer.
+[[nodiscard]] inline std::uint64_t spin_after_sleep_ns(const spin_situation& now,
+                                                       std::uint64_t slept_ns,
+                                                       std::uint64_t usual_ns) noexcept {
+  constexpr std::uint64_t brief_ns = 5'000;
+  if (now.oversubscribed_by_others) return usual_ns;
+  return slept_ns < now.longest_ns ? now.longest_ns : std::min(usual_ns, brief_ns);
+}
+
 }  // namespace headway::progress

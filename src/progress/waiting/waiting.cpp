@@ -156,12 +156,13 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   auto how = outcome::retry;
   bool learnt = false;
   int in_vain = 0;
-  std::uint64_t slept_ns = 0;
+  std::uint64_t slept_ns = 0, slept_since_ns = 0;
   core_.quiet.stop_attending(me_);
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
     if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
-      const auto tick_ns = look_at_clock() + ticks::period_ns;
+      slept_since_ns = look_at_clock();
+      const auto tick_ns = slept_since_ns + ticks::period_ns;
       engine_counters::count(core_.counted.kernel_sleeps);
       boost();
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
@@ -175,7 +176,10 @@ waiting::outcome waiting::sleep_on_events() noexcept {
     if (!core_.wait_leader.try_lock(me_.next_ticket()))
       break;  // another thread polls awake: sleep on the futex
     how = spin(0);
-    if (moved_) in_vain = 0;
+    if (moved_) {
+      in_vain = 0;
+      if (how == outcome::spun_enough) how = spin(budget_after_sleep_ns(slept_since_ns));
+    }
     core_.wait_leader.unlock();
     me_.pay_wake_ups();
     if (how == outcome::complete) break;
@@ -267,6 +271,17 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
                            .yields = yields,
                            .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
                           me_.brief_waits);
+}
+
+/// After a sleep on the events that has not ended the wait.
+std::uint64_t waiting::budget_after_sleep_ns(std::uint64_t slept_since_ns) noexcept {
+  const bool yields = core_.load.more_ranks_than_processors();
+  const auto usual = budget_ns(yields);
+  if (core_.chosen.waits != waiting_policy::adaptive) return usual;
+  const spin_situation now{.longest_ns = yields ? core_.chosen.yield_ns : core_.chosen.spin_ns,
+                           .yields = yields,
+                           .oversubscribed_by_others = core_.load.oversubscribed_by_others()};
+  return spin_after_sleep_ns(now, look_at_clock() - slept_since_ns, usual);
 }
 
 std::uint64_t waiting::look_at_clock() noexcept {

@@ -73,6 +73,7 @@ class waiting {
   [[nodiscard]] outcome sleep_on_events() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
+  [[nodiscard]] std::uint64_t budget_after_sleep_ns(std::uint64_t slept_since_ns) noexcept;
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
   void end_idle_stretch(std::uint64_t woken_in_ns = 0) noexcept;

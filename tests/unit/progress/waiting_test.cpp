@@ -294,6 +294,15 @@ TEST(spin_length, of_a_wait_that_recently_was_short_is_at_least_that_of_a_sleep)
   EXPECT_EQ(brief, 0u);
 }
 
+TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
+  const spin_situation free{.longest_ns = 50'000};
+  EXPECT_EQ(spin_after_sleep_ns(free, 20'000, 5'000), 50'000u);
+  EXPECT_EQ(spin_after_sleep_ns(free, 50'000, 100'000), 5'000u) << "nothing follows soon";
+  EXPECT_EQ(spin_after_sleep_ns(free, 50'000, 1'000), 1'000u);
+  const spin_situation wanted{.longest_ns = 50'000, .oversubscribed_by_others = true};
+  EXPECT_EQ(spin_after_sleep_ns(wanted, 20'000, 2'000), 2'000u) << "others want the processor";
+}
+
 TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_ends_sleep) {
   std::uint32_t brief = 0;
   int tries = 0;

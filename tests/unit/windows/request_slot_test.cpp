@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/lock_guard.hpp"
+#include "windows/slot_service.hpp"
+
+namespace headway::windows {
+namespace {
+
+using collectives::operation;
+using datatypes::number;
+
+/// A target with its memory, whose slots the test fills as an origin does.
+struct target_of_slots {
+  std::vector<std::int64_t> memory = std::vector<std::int64_t>(16, 0);
+  exposed_memory exposed{reinterpret_cast<std::byte*>(memory.data()),
+                         static_cast<std::int64_t>(memory.size() * sizeof(std::int64_t))};
+  control_line line;
+  std::unique_ptr<request_slots> slots = std::make_unique<request_slots>();
+  lock_holder me = own_holder();
+  slot_service service{*slots, exposed, line, me};
+
+  /// A request for one element, not yet asked. Null: no slot is free.
+  request_slot* fill(action what, std::int64_t offset, std::vector<std::int64_t> values,
+                     operation op = operation::sum) {
+    for (auto& slot : *slots) {
+      if (!slot.turn.claim()) continue;
+      slot.what = what;
+      slot.op = op;
+      slot.kind = number::int64;
+      slot.offset = offset;
+      slot.count = 1;
+      if (!values.empty())
+        std::memcpy(slot.data.data(), values.data(), values.size() * sizeof values[0]);
+      return &slot;
+    }
+    return nullptr;
+  }
+};
+
+[[nodiscard]] std::int64_t value_in(const request_slot& slot, std::size_t at) {
+  std::int64_t found = 0;
+  std::memcpy(&found, slot.data.data() + at, sizeof found);
+  return found;
+}
+
+/// Asks, lets the target serve once, and leaves the slot. Returns the value at `at`.
+std::int64_t carry_out(target_of_slots& target, request_slot* slot, std::size_t at = 0) {
+  slot->turn.ask();
+  EXPECT_TRUE(target.service.serve());
+  EXPECT_TRUE(slot->turn.is_done());
+  EXPECT_TRUE(slot->carried_out);
+  EXPECT_EQ(slot->how, status::ok);
+  const auto found = value_in(*slot, at);
+  slot->turn.leave();
+  return found;
+}
+
+TEST(request_slot, carries_out_each_operation) {
+  target_of_slots target;
+  carry_out(target, target.fill(action::put, 8, {5}));
+  EXPECT_EQ(target.memory[1], 5);
+  EXPECT_EQ(carry_out(target, target.fill(action::get, 8, {})), 5);
+  carry_out(target, target.fill(action::accumulate, 8, {2}));
+  EXPECT_EQ(target.memory[1], 7);
+  EXPECT_EQ(carry_out(target, target.fill(action::fetch, 8, {3}), 16), 7);
+  EXPECT_EQ(target.memory[1], 10);
+  EXPECT_EQ(carry_out(target, target.fill(action::fetch, 8, {}, operation::no_op), 16), 10);
+  EXPECT_EQ(target.memory[1], 10);
+  EXPECT_EQ(carry_out(target, target.fill(action::compare_and_swap, 8, {9, 1}), 16), 10);
+  EXPECT_EQ(target.memory[1], 10) << "another value was expected";
+  EXPECT_EQ(carry_out(target, target.fill(action::compare_and_swap, 8, {10, 1}), 16), 10);
+  EXPECT_EQ(target.memory[1], 1);
+}
+
+TEST(request_slot, refuses_what_is_outside_of_the_window) {
+  target_of_slots target;
+  request_slot* const slot = target.fill(action::put, 16 * 8, {5});
+  slot->turn.ask();
+  EXPECT_TRUE(target.service.serve());
+  EXPECT_TRUE(slot->turn.is_done());
+  EXPECT_EQ(slot->how, status::out_of_range);
+}
+
+TEST(request_slot, does_nothing_while_others_change_elements) {
+  target_of_slots target;
+  request_slot* const slot = target.fill(action::accumulate, 0, {5});
+  ASSERT_TRUE(target.line.changing.try_lock(holder_of({.pid_namespace = 1, .pid = 1})));
+  const base::lock_guard held(target.line.changing, std::adopt_lock);
+  slot->turn.ask();
+  EXPECT_TRUE(target.service.serve());
+  EXPECT_TRUE(slot->turn.is_done());
+  EXPECT_FALSE(slot->carried_out);
+  EXPECT_EQ(target.memory[0], 0);
+}
+
+TEST(request_slot, leaves_alone_what_was_withdrawn) {
+  target_of_slots target;
+  request_slot* const slot = target.fill(action::put, 0, {5});
+  slot->turn.ask();
+  EXPECT_TRUE(slot->turn.withdraw());
+  EXPECT_FALSE(target.service.serve());
+  EXPECT_EQ(target.memory[0], 0);
+  slot->turn.ask();
+  EXPECT_TRUE(target.service.serve());
+  EXPECT_FALSE(slot->turn.withdraw()) << "it was carried out";
+}
+
+TEST(request_slot, has_no_more_than_its_number) {
+  target_of_slots target;
+  for (std::size_t i = 0; i < target.slots->size(); ++i)
+    EXPECT_NE(target.fill(action::get, 0, {}), nullptr);
+  EXPECT_EQ(target.fill(action::get, 0, {}), nullptr);
+}
+
+// Origins add and withdraw what is not answered soon; two threads of the target serve.
+TEST(request_slot, counts_exactly_what_was_answered) {
+  constexpr int origins = 3, requests = 2'000;
+  target_of_slots target;
+  std::atomic<int> left{origins};
+  std::atomic<long> answered{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < origins; ++i)
+    all.emplace_back([&] {
+      for (int n = 0; n < requests; ++n) {
+        request_slot* const slot = target.fill(action::fetch, 0, {1});
+        if (slot == nullptr) continue;
+        slot->turn.ask();
+        for (int looks = n % 64; looks > 0 && !slot->turn.is_done(); --looks) base::relax();
+        if (!slot->turn.withdraw()) {
+          while (!slot->turn.is_done()) std::this_thread::yield();
+          if (slot->carried_out) answered.fetch_add(1, std::memory_order_relaxed);
+        }
+        slot->turn.leave();
+      }
+      left.fetch_sub(1, std::memory_order_relaxed);
+    });
+  for (int i = 0; i < 2; ++i)
+    all.emplace_back([&] {
+      while (left.load(std::memory_order_relaxed) != 0)
+        if (!target.service.serve()) std::this_thread::yield();
+    });
+  for (auto& each : all) each.join();
+  EXPECT_EQ(target.memory[0], answered.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+}  // namespace headway::windows

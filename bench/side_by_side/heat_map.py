@@ -17,13 +17,13 @@ class Panel:
 
     def __init__(self, part, table):
         self.part = part
-        self.rows = list(table)
-        self.columns = sorted({column for row in table.values() for column in row})
         self.ratio = {}
         for row, of in table.items():
             for column, cell in of.items():
                 if (ratio := cell.ratio()) is not None:
                     self.ratio[row, column] = ratio
+        self.rows = [row for row in table if any(of == row for of, _ in self.ratio)]
+        self.columns = sorted({column for _, column in self.ratio})
 
     def column_text(self, column):
         return size_text(column) if self.part.column == "bytes" else f"{column:g}"

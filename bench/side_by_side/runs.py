@@ -64,8 +64,9 @@ class Book:
         return max(by_round.values(), default=0)
 
     def failures(self):
-        """{(case, contender): why}, of the last run of each that failed."""
-        return {(r["case"], r["contender"]): r["failed"] for r in self.records if r.get("failed")}
+        """{(part, rows, contender): why}, of the last run of each that failed."""
+        return {(r["part"], r["label"], r["contender"]): r["failed"]
+                for r in self.records if r.get("failed")}  # fmt: skip
 
     def span(self):
         """The first and the last day of measuring; nothing without a run."""
@@ -80,6 +81,7 @@ class Cell:
         self.higher_is_better = programs.METRICS[benchmark].higher_is_better
         self.values = {}
         self.own = None
+        self.peers = set()  # that have this cell, in any group
 
     def add(self, record, value):
         self.values.setdefault(record["contender"], {})[record["round"]] = value
@@ -90,7 +92,11 @@ class Cell:
         return statistics.median(self.values[label].values())
 
     def best_peer(self):
-        peers = [label for label, of in self.values.items() if label != self.own and of]
+        """None unless every peer that has this cell at all has it in this group: among others, the
+        best one might be missing."""
+        if not self.peers or self.peers - set(self.values):
+            return None
+        peers = [label for label in self.values if label != self.own]
         choose = max if self.higher_is_better else min
         return choose(peers, key=self.median, default=None)
 
@@ -116,13 +122,16 @@ def cells(book, part, group):
     """{row: {column: Cell}} of one part in one group of runs; a row is a tuple of words."""
     table = {}
     for record in book.records:
-        if record["part"] != part.name or group_of(record) != group:
+        if record["part"] != part.name:
             continue
         names = programs.METRICS[record["benchmark"]].key
         for *key, value in record.get("rows", ()):
             row, column = place(record, dict(zip(names, key)), part.column)
             cell = table.setdefault(row, {}).setdefault(column, Cell(record["benchmark"]))
-            cell.add(record, value)
+            if not record["own"]:
+                cell.peers.add(record["contender"])
+            if group_of(record) == group:
+                cell.add(record, value)
     return dict(sorted(table.items(), key=lambda one: order(one[0], table)))
 
 

@@ -60,6 +60,12 @@ class Ratios(unittest.TestCase):
         self.assertEqual(cell.best_peer(), "mpich")
         self.assertEqual(cell.ratio(), 2.0)
 
+    def test_there_is_no_ratio_where_a_peer_has_run_in_the_other_group_alone(self):
+        two = (run("headway", [[8, 2.0]]), run("mpich", [[8, 100.0]]))
+        self.assertEqual(only_cell(*two).ratio(), 0.02)
+        self.assertIsNone(only_cell(*two, run("impi", [[8, 1.0]], probes=(150, 150))).ratio())
+        self.assertEqual(only_cell(*two, run("impi", [])).ratio(), 0.02)  # it cannot run this
+
     def test_a_higher_rate_is_ahead(self):
         threads = next(part for part in matrix.PARTS if part.name == "threads")
         cell = only_cell(run("headway", [[2, 8.0]], benchmark="message_rate", part="threads"),
@@ -141,7 +147,7 @@ class Accumulating(unittest.TestCase):
         self.assertEqual(two["failed"], "exit code 1: why")
         self.assertEqual(
             runs.Book.read(self.path).failures(),
-            {(two["case"], two["contender"]): "exit code 1: why"},
+            {(two["part"], two["label"], two["contender"]): "exit code 1: why"},
         )
 
     def test_a_run_that_the_limit_of_this_invocation_ended_leaves_its_time_and_no_failure(self):

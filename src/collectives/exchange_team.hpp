@@ -17,12 +17,13 @@ class exchange_team {
     bool oversubscribed = false;  ///< more ranks than processors on some node
     bool on_one_node = false;     ///< all ranks
     settings chosen_by_user = {};
+    const tuned_shape* measured = nullptr;  ///< see team::measured
   };
 
   exchange_team(messages::exchange& exchange, messages::context& context, const surroundings& known)
       : transport_(exchange, context),
         ranks_(transport_, context.self, context.members->size(), known.oversubscribed,
-               known.chosen_by_user),
+               known.chosen_by_user, known.measured),
         memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr) {}
 
   [[nodiscard]] team& ranks() noexcept { return ranks_; }

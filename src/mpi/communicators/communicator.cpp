@@ -94,7 +94,8 @@ void communicator::open(std::uint32_t id) {
                     .memory = {.slots = runtime.shm_slots(), .copies = runtime.node_memory()},
                     .oversubscribed = runtime.outnumber_processors(*everybody_),
                     .on_one_node = !spans_nodes(*everybody_),
-                    .chosen_by_user = the_library.collectives});
+                    .chosen_by_user = the_library.collectives,
+                    .measured = runtime.tuned_for(*everybody_)});
   open_ = true;
   follow_hints();
 }

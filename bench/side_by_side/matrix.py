@@ -1,7 +1,7 @@
 """The matrix: every kind of communication by size and by number of ranks, in pieces of minutes.
 
-A machine is rarely free for the hour that all of it takes. So each run is appended to a file as soon
-as it ends, the case with the fewest rounds is next, and what is drawn comes from the file
+A machine is rarely free for the hour that all of it takes. So each run is appended to a file as
+soon as it ends, the case with the fewest rounds is next, and what is drawn comes from the file
 (runs.py, heat_map.py).
 """
 

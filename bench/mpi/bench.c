@@ -33,7 +33,7 @@ static bool ranks_share_a_clock(void) {
   return same != 0;
 }
 
-static void refuse(const struct bench* b, const char* message) {
+void bench_refuse(const struct bench* b, const char* message) {
   if (b->rank == 0) fprintf(stderr, "%s: %s\n", b->name, message);
   MPI_Finalize();
   exit(3);
@@ -57,8 +57,10 @@ void bench_start(struct bench* b, const struct option* own, int argc, char** arg
   MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &b->size);
   if (b->pin) pin_to_core(b->rank);
-  if (granted < b->thread_level) refuse(b, "the library does not grant the thread level needed");
-  if (b->ranks != 0 && b->size != b->ranks) refuse(b, "runs on exactly two ranks: mpiexec -n 2");
+  if (granted < b->thread_level)
+    bench_refuse(b, "the library does not grant the thread level needed");
+  if (b->ranks != 0 && b->size != b->ranks)
+    bench_refuse(b, "runs on exactly two ranks: mpiexec -n 2");
   b->one_clock = ranks_share_a_clock();
 }
 

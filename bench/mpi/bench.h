@@ -30,6 +30,8 @@ struct bench {
 /// Errors: a wrong option, a wrong number of ranks or a lower thread level end the program with
 ///         a message.
 void bench_start(struct bench* b, const struct option* own, int argc, char** argv);
+/// Ends the program on all ranks with exit code 3; rank 0 prints why.
+void bench_refuse(const struct bench* b, const char* message);
 /// Opens the table; only rank 0 prints.
 void bench_table(struct bench* b, const char* label, const struct column* columns, int count);
 /// Writes the JSON file and ends MPI. Returns the exit code of the program.

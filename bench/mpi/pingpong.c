@@ -1,4 +1,5 @@
-/// One-way time and bandwidth by message size between ranks 0 and 1.
+/// One-way time and bandwidth by message size between two ranks, or between several pairs at once:
+/// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
 /// messages each way at the same time. The time is per message.
 #include <stdio.h>
@@ -9,7 +10,8 @@
 enum { tag_data = 1, tag_answer = 2 };
 
 struct exchange {
-  int rank, window;
+  int first;  ///< of its pair: it sends first
+  int peer, window;
   size_t bytes;
   int both_ways;
   char* memory;           ///< 2 * window * bytes
@@ -25,31 +27,30 @@ static void receive_one(char* into, size_t bytes, int peer) {
 }
 
 static void there_and_back(const struct exchange* x) {
-  if (x->rank == 0) {
-    send_one(x->memory, x->bytes, 1);
-    receive_one(x->memory, x->bytes, 1);
+  if (x->first) {
+    send_one(x->memory, x->bytes, x->peer);
+    receive_one(x->memory, x->bytes, x->peer);
   } else {
-    receive_one(x->memory, x->bytes, 0);
-    send_one(x->memory, x->bytes, 0);
+    receive_one(x->memory, x->bytes, x->peer);
+    send_one(x->memory, x->bytes, x->peer);
   }
 }
 
 static void window_and_answer(const struct exchange* x) {
-  const int peer = 1 - x->rank;
+  const int peer = x->peer;
   for (int i = 0; i < x->window; ++i) {
     char* at = x->memory + (size_t)i * x->bytes;
-    if (x->rank == 0)
+    if (x->first)
       MPI_Isend(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
     else MPI_Irecv(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
   }
   MPI_Waitall(x->window, x->requests, MPI_STATUSES_IGNORE);
-  if (x->rank == 0)
-    MPI_Recv(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (x->first) MPI_Recv(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   else MPI_Send(NULL, 0, MPI_BYTE, peer, tag_answer, MPI_COMM_WORLD);
 }
 
 static void windows_both_ways(const struct exchange* x) {
-  const int peer = 1 - x->rank;
+  const int peer = x->peer;
   for (int i = 0; i < x->window; ++i)
     MPI_Irecv(x->memory + (size_t)i * x->bytes, (int)x->bytes, MPI_BYTE, peer, tag_data,
               MPI_COMM_WORLD, &x->requests[i]);
@@ -83,8 +84,12 @@ static void measure(struct bench* b, const struct exchange* x) {
   const double messages = ways * x->window * (double)batch;
   struct samples samples = {0};
   for (long i = 0; i < rounds; ++i) samples_add(&samples, timed(x, batch) / messages / 1000);
-  const struct summary s = summarise(&samples);
+  struct summary s = summarise(&samples);
   samples_free(&samples);
+  if (b->size > 2) {
+    s.median = largest(s.median);
+    s.mean = largest(s.mean);
+  }
   table_row(
       &b->table, NULL,
       (double[]){(double)x->bytes, s.median, s.mean, s.best, s.p99,
@@ -94,9 +99,10 @@ static void measure(struct bench* b, const struct exchange* x) {
 int main(int argc, char** argv) {
   struct bench b = {
       .name = "pingpong",
-      .about = "pingpong: one-way time and bandwidth by message size between two ranks.",
+      .about =
+          "pingpong: one-way time and bandwidth by message size, between rank i and rank "
+          "i + half of them.",
       .thread_level = MPI_THREAD_SINGLE,
-      .ranks = 2,
       .seconds = 0.2};
   struct list sizes = {.count = 0};
   list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
@@ -107,12 +113,16 @@ int main(int argc, char** argv) {
                                {"--both-ways", option_flag, &both_ways, "windows each way at once"},
                                {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
+  if (b.size % 2 != 0) bench_refuse(&b, "runs on an even number of ranks: mpiexec -n 2");
+  const int half = b.size / 2;
   const struct column columns[] = {{"bytes", 0},  {"median_us", 3}, {"mean_us", 3},  {"best_us", 3},
                                    {"p99_us", 3}, {"mb_per_s", 1},  {"exchanges", 0}};
   bench_table(&b, NULL, columns, 7);
   for (int i = 0; i < sizes.count; ++i) {
-    struct exchange x = {
-        .rank = b.rank, .window = window < 1 ? 1 : (int)window, .both_ways = both_ways};
+    struct exchange x = {.first = b.rank < half,
+                         .peer = (b.rank + half) % b.size,
+                         .window = window < 1 ? 1 : (int)window,
+                         .both_ways = both_ways};
     x.bytes = sizes.value[i];
     x.memory = buffer(2 * x.bytes * (size_t)x.window);
     x.requests = calloc(2 * (size_t)x.window, sizeof *x.requests);

@@ -179,15 +179,29 @@ bool fits(const rule& r, const question& q) noexcept {
          (r.where == rule::load::any || (r.where == rule::load::yes) == q.oversubscribed);
 }
 
+/// Whether an algorithm serves the call, whatever its bounds are.
+bool serves(algorithm use, std::span<const rule> rows, const question& q) noexcept {
+  return std::ranges::any_of(rows, [&](const rule& r) { return r.use == use && r.serves(q); });
+}
+
+/// `automatic`: the size was not measured, or the call can use nothing that was.
+algorithm quickest(const tuned_shape& measured, std::span<const rule> rows,
+                   const question& q) noexcept {
+  for (const tuned_row& row : measured.rows_of(q.what)) {
+    if (q.bytes > row.bytes_max) continue;
+    for (const auto use : row.order)
+      if (use == automatic || serves(use, rows, q)) return use;
+  }
+  return automatic;
+}
+
 void read_entry(std::string_view entry, settings& into) {
   const auto colon = entry.find(':');
-  const auto what = position(collective_names, entry.substr(0, colon));
-  const auto how = position(algorithm_names, colon == entry.npos ? "" : entry.substr(colon + 1));
-  const auto names = [&](const rule& r) { return r.use == static_cast<algorithm>(how); };
-  const bool known = what < collective_count && how < algorithm_count &&
-                     (how == 0 || std::ranges::any_of(rules(static_cast<collective>(what)), names));
-  if (known) {
-    into.forced[what] = static_cast<algorithm>(how);
+  const auto what = collective_named(entry.substr(0, colon));
+  const auto name = colon == entry.npos ? std::string_view{} : entry.substr(colon + 1);
+  const auto use = name == name_of(automatic) ? automatic : algorithm_named(name);
+  if (what && use && (*use == automatic || has_algorithm(*what, *use))) {
+    into.forced[static_cast<std::size_t>(*what)] = *use;
     return;
   }
   base::log(base::severity::error,
@@ -196,11 +210,12 @@ void read_entry(std::string_view entry, settings& into) {
 
 }  // namespace
 
-algorithm choose(const question& q, const settings& user) noexcept {
+algorithm choose(const question& q, const settings& user, const tuned_shape* measured) noexcept {
   const auto rows = rules(q.what);
-  if (const auto forced = user.forced[static_cast<std::size_t>(q.what)]; forced != automatic)
-    for (const rule& r : rows)
-      if (r.use == forced && r.serves(q)) return forced;
+  const auto forced = user.forced[static_cast<std::size_t>(q.what)];
+  if (forced != automatic && serves(forced, rows, q)) return forced;
+  if (measured)
+    if (const auto use = quickest(*measured, rows, q); use != automatic) return use;
   for (const rule& r : rows)
     if (fits(r, q)) return r.use;
   HEADWAY_ASSERT(false && "the last row fits every question");
@@ -223,5 +238,19 @@ std::span<const rule> rules(collective c) noexcept {
 }
 const char* name_of(algorithm a) noexcept { return algorithm_names[static_cast<std::size_t>(a)]; }
 const char* name_of(collective c) noexcept { return collective_names[static_cast<std::size_t>(c)]; }
+
+std::optional<collective> collective_named(std::string_view name) noexcept {
+  const auto i = position(collective_names, name);
+  return i < collective_count ? std::optional(static_cast<collective>(i)) : std::nullopt;
+}
+
+std::optional<algorithm> algorithm_named(std::string_view name) noexcept {
+  const auto i = position(algorithm_names, name);
+  return i > 0 && i < algorithm_count ? std::optional(static_cast<algorithm>(i)) : std::nullopt;
+}
+
+bool has_algorithm(collective c, algorithm a) noexcept {
+  return std::ranges::any_of(rules(c), [&](const rule& r) { return r.use == a; });
+}
 
 }  // namespace headway::collectives

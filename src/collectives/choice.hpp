@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "collectives/settings.hpp"
+#include "collectives/tuned_table.hpp"
 
 namespace headway::collectives {
 
@@ -43,11 +46,19 @@ struct rule {
 };
 
 /// The only place where an algorithm is chosen: the one that the user's settings name, if it suits
-/// this call, else the first row that fits. The last row of a collective always fits.
-[[nodiscard]] algorithm choose(const question& q, const settings& user = {}) noexcept;
+/// this call; else the quickest that suits it of those that `headway tune` has measured for these
+/// ranks (null: nothing); else the first row that fits. The last row of a collective always fits.
+[[nodiscard]] algorithm choose(const question& q, const settings& user = {},
+                               const tuned_shape* measured = nullptr) noexcept;
 /// The table's rows for a collective, in order: every algorithm that there is for it.
 [[nodiscard]] std::span<const rule> rules(collective c) noexcept;
 [[nodiscard]] const char* name_of(algorithm a) noexcept;
 [[nodiscard]] const char* name_of(collective c) noexcept;
+/// Nothing: none has that name.
+[[nodiscard]] std::optional<collective> collective_named(std::string_view name) noexcept;
+/// The same; `automatic` is not one of them.
+[[nodiscard]] std::optional<algorithm> algorithm_named(std::string_view name) noexcept;
+/// Whether some row of a collective uses the algorithm.
+[[nodiscard]] bool has_algorithm(collective c, algorithm a) noexcept;
 
 }  // namespace headway::collectives

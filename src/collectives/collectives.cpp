@@ -18,7 +18,7 @@ algorithm chosen(const team& t, collective what, std::int64_t bytes,
                  .ranks = t.size,
                  .oversubscribed = t.oversubscribed,
                  .has = features},
-                t.chosen_by_user);
+                t.chosen_by_user, t.measured);
 }
 
 /// A schedule that is run again without a new number has no exchanges.

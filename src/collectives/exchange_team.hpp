@@ -21,12 +21,13 @@ class exchange_team {
     settings chosen_by_user = {};
     /// The communicator's, if it has a topology on all its ranks.
     std::optional<neighborhood> neighbors = {};
+    const tuned_shape* measured = nullptr;  ///< see team::measured
   };
 
   exchange_team(messages::exchange& exchange, messages::context& context, const surroundings& known)
       : transport_(exchange, context),
         ranks_(transport_, context.self, context.members->size(), known.oversubscribed,
-               known.chosen_by_user),
+               known.chosen_by_user, known.measured),
         memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr,
                 known.neighbors) {}
 

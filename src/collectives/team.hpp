@@ -11,17 +11,20 @@
 
 namespace headway::collectives {
 
+struct tuned_shape;
+
 /// The ranks of a communicator, as its collective operations use them.
 /// Threads:  any; calls on one communicator are made in the same order on all its ranks, as the
 ///           standard requires of the program.
 struct team {
   team(transport& over, int my_rank, int ranks, bool more_ranks_than_processors = false,
-       const settings& values = {}) noexcept
+       const settings& values = {}, const tuned_shape* table = nullptr) noexcept
       : via(over),
         rank(my_rank),
         size(ranks),
         oversubscribed(more_ranks_than_processors),
-        chosen_by_user(values) {
+        chosen_by_user(values),
+        measured(table) {
     HEADWAY_ASSERT(0 <= my_rank && my_rank < ranks);
   }
 
@@ -30,7 +33,10 @@ struct team {
   const int size;
   /// More ranks than processors on some node: a waiting rank should be woken once, not often.
   const bool oversubscribed;
-  const settings chosen_by_user;
+  /// Changes only between two operations, on all ranks alike, and so does `measured`.
+  settings chosen_by_user;
+  /// What `headway tune` has measured for these ranks, the same on all of them; null: nothing.
+  const tuned_shape* measured;
   /// Changes only between two operations, on all ranks alike.
   shared_memory memory = {};
 

@@ -13,12 +13,14 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/once_a_job.hpp"
 #include "packets/peers.hpp"
 #include "progress/background/polling_points.hpp"
 #include "runtime/builtin.hpp"
 #include "runtime/counted_rail.hpp"
 #include "runtime/job_router.hpp"
 #include "runtime/rail_statistics.hpp"
+#include "runtime/tuned.hpp"
 #include "runtime/window_statistics.hpp"
 #include "watch/observer.hpp"
 #include "watch/statistics.hpp"
@@ -48,12 +50,16 @@ struct instance::parts {
   std::optional<wireup::own_rails> own_rails;  // how others reach us, and we them
   std::optional<job_router> router;
   windows::statistics windows;
+  std::optional<collectives::tuned_table> tuned;         // that this process has read
+  const collectives::tuned_shape* tuned_here = nullptr;  // of it, if all of the node agree
 
   explicit parts(const settings& how) : profiles(how.sampling) {}
   ~parts() { take_down(); }
 
   base::result<> exchange_records(bool shares_memory);
   [[nodiscard]] packets::rail_use use_of(const opened_rail& rail) const;
+  void choose_tuned();
+  [[nodiscard]] int processes_here() const noexcept;
   void take_down() noexcept;
   template <class Power>
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
@@ -73,6 +79,7 @@ base::result<> instance::parts::exchange_records(bool shares_memory) {
                                           machine->package());
   if (!shares_memory)
     place.memory = base::hash_of(fmt::format("{}/{}", place.memory, job->who().rank));
+  place.tuned = tuned_number(tuned, *machine);
   const wireup::process_record own{
       .place = place, .host = wireup::own_host(), .addresses = own_rails->addresses()};
   if (auto done = job->publish(own.pack()); !done) return done;
@@ -82,10 +89,29 @@ base::result<> instance::parts::exchange_records(bool shares_memory) {
   return {};
 }
 
+/// How many processes of the job run on this process's node, itself included.
+int instance::parts::processes_here() const noexcept {
+  const auto nodes = places.nodes();
+  return static_cast<int>(
+      std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]));
+}
+
+/// Ranks that chose different algorithms would wait for each other for ever, so a table is used
+/// only where all ranks of the node have read the same. Collective operations between nodes use the
+/// built-in table.
+void instance::parts::choose_tuned() {
+  if (places.tuned_here() == wireup::places::tables::same && tuned)
+    tuned_here = tuned->shape_of(processes_here(), machine->node_processors());
+  constexpr const char* line =
+      "the table of headway tune is not used: the ranks of a node have found different ones";
+  if (places.tuned_here() == wireup::places::tables::different && base::first_of_job(line))
+    base::log(base::severity::warning, "{}", line);
+}
+
 /// A process that this one has not used may send first, over the nearest rail between the two.
 packets::rail_use instance::parts::use_of(const opened_rail& rail) const {
   const auto nodes = places.nodes();
-  const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]);
+  const auto here = processes_here();
   const bool shares_node =
       std::ranges::any_of(rails, [](const auto& r) { return r.reach == wireup::rail_reach::node; });
   bool first = false;
@@ -193,10 +219,11 @@ void instance::parts::log_start() const {
     names.push_back(peers->rail_at(i).query().name);
   const int package = machine->package();
   base::log(base::severity::info,
-            "rails: {}; background progression: {}; may run on {} of {} processors{}",
+            "rails: {}; background progression: {}; may run on {} of {} processors{}{}",
             fmt::join(names, ", "), progression_text(*progress), machine->usable_processors(),
             machine->node_processors(),
-            package < 0 ? "" : fmt::format(", all of package {}", package));
+            package < 0 ? "" : fmt::format(", all of package {}", package),
+            tuned_here ? "; collectives as headway tune has measured" : "");
 }
 
 instance::instance(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
@@ -223,6 +250,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
       how.topology, how.topology.description.empty() ? hardware_of_node(*made->job) : std::nullopt);
   if (!machine) return std::unexpected(machine.error());
   made->machine = std::move(*machine);
+  made->tuned = find_tuned(how, *made->machine);
 
   auto rails = open_rails({.job = *made->job, .known = made->known_processes, .me = me}, how,
                           made->profiles);
@@ -230,6 +258,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->rails = std::move(rails->all);
   if (auto done = made->exchange_records(!rails->node_left_out); !done)
     return std::unexpected(done.error());
+  made->choose_tuned();
 
   watch::switch_on_meters(how.watch);
   auto engine =
@@ -284,6 +313,16 @@ bool instance::outnumber_processors(const processes::membership& of) const {
   std::vector<std::uint32_t> ranks;
   for (const auto process : of.peers()) ranks.push_back(parts_->known_processes.at(process).rank);
   return parts_->places.outnumber_processors(ranks);
+}
+
+const collectives::tuned_shape* instance::tuned_for(
+    const processes::membership& of) const noexcept {
+  const auto* shape = parts_->tuned_here;
+  if (shape == nullptr || of.size() != shape->ranks) return nullptr;
+  const int here = parts_->places.nodes()[static_cast<std::size_t>(rank())];
+  const bool all_here = std::ranges::all_of(
+      of.peers(), [&](processes::peer_id process) { return node_of(process) == here; });
+  return all_here ? shape : nullptr;
 }
 
 std::vector<rail_entry> instance::rails() const {

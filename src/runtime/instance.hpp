@@ -16,6 +16,9 @@
 #include "runtime/settings.hpp"
 #include "topology/machine.hpp"
 
+namespace headway::collectives {
+struct tuned_shape;
+}  // namespace headway::collectives
 namespace headway::packets {
 class peers;
 }  // namespace headway::packets
@@ -64,6 +67,10 @@ class instance {
   [[nodiscard]] int package_of(processes::peer_id process) const noexcept;
   /// Whether these processes outnumber the processors of some computer. The same answer everywhere.
   [[nodiscard]] bool outnumber_processors(const processes::membership& of) const;
+  /// What `headway tune` has measured for exactly these processes, if they are all those of this
+  /// process's node; null: nothing. The same answer in all of them.
+  [[nodiscard]] const collectives::tuned_shape* tuned_for(
+      const processes::membership& of) const noexcept;
   /// For `headway info`: makes peers of all processes of the job, to count them.
   [[nodiscard]] std::vector<rail_entry> rails() const;
 

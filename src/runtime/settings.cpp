@@ -15,6 +15,7 @@ settings settings::from_environment() {
           .packets = packets::settings::from_environment(),
           .endpoints = endpoints::settings::from_environment(),
           .collectives = collectives::settings::from_environment(),
+          .cache = sampling::cache_folder(),
           .windows = windows::settings::from_environment()};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "base/log.hpp"
 #include "collectives/settings.hpp"
 #include "endpoints/settings.hpp"
@@ -30,6 +32,7 @@ struct settings {
   packets::settings packets = {};  ///< `processes` comes from the job
   endpoints::settings endpoints = {};
   collectives::settings collectives = {};
+  std::filesystem::path cache = {};  ///< with the table of `headway tune`; empty: there is none
   windows::settings windows = {};
 
   /// The only place that reads the environment for an instance.

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
-#include "base/hash.hpp"
+#include "base/text_lines.hpp"
 #include "sampling/connections.hpp"
 
 namespace headway::sampling {
 namespace {
+
+using base::line_reader;
+using base::number_in;
+using base::take_word;
 
 constexpr std::string_view first_line = "headway profile 2";
 constexpr std::size_t text_bytes_max = 64 * 1024;
@@ -30,55 +32,15 @@ std::string one_line(std::string text) {
   return text.empty() ? "unknown" : text;
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text) noexcept {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// Parses the text line by line, and each line word by word.
-class reader {
- public:
-  explicit reader(std::string_view text) : left_(text) {}
-
-  /// The rest of the next line if it begins with this word.
-  std::optional<std::string_view> line(std::string_view name) {
-    ++number_;
-    const auto end = left_.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    auto text = left_.substr(0, end);
-    left_.remove_prefix(end + 1);
-    if (!text.starts_with(name)) return std::nullopt;
-    text.remove_prefix(name.size());
-    if (text.empty()) return text;
-    if (text[0] != ' ') return std::nullopt;
-    return text.substr(1);
-  }
-  [[nodiscard]] std::size_t number() const { return number_; }
-
- private:
-  std::string_view left_;
-  std::size_t number_ = 0;
-};
-
-std::string_view word(std::string_view& text) {
-  const auto end = std::min(text.find(' '), text.size());
-  const auto found = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return found;
-}
-
 using samples = std::array<double, curve::sample_count>;
 
 /// "1024 piece 21034 eager 9231 cost 1200"
 bool read_sample(std::string_view text, std::size_t which, std::array<samples, 3>& into) {
-  if (number_in<std::uint64_t>(word(text)) != curve::bytes_of(which)) return false;
+  if (number_in<std::uint64_t>(take_word(text)) != curve::bytes_of(which)) return false;
   constexpr std::array<std::string_view, 3> names{"piece", "eager", "cost"};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (word(text) != names[i]) return false;
-    const auto ns = number_in<double>(word(text));
+    if (take_word(text) != names[i]) return false;
+    const auto ns = number_in<double>(take_word(text));
     if (!ns || !std::isfinite(*ns) || *ns <= 0 || *ns > curve::ns_max) return false;
     into[i][which] = *ns;
   }
@@ -101,7 +63,7 @@ std::string text_of(const record& r) {
     text +=
         fmt::format("sample {} piece {} eager {} cost {}\n", curve::bytes_of(i),
                     written(r.found.piece, i), written(r.found.eager, i), written(r.found.cost, i));
-  return text + fmt::format("sum {:016x}\n", base::hash_of(text));
+  return base::with_sum(std::move(text));
 }
 
 base::result<record> record_of(std::string_view text) {
@@ -109,12 +71,10 @@ base::result<record> record_of(std::string_view text) {
     return base::failed(base::fault_kind::bad_input, std::move(what));
   };
   if (text.size() > text_bytes_max) return wrong("far too long");
-  const auto last = text.rfind("sum ");
-  if (last == std::string_view::npos) return wrong("no sum at the end");
-  if (text.substr(last) != fmt::format("sum {:016x}\n", base::hash_of(text.substr(0, last))))
-    return wrong("the sum over it is wrong");
+  const auto whole = base::without_sum(text);
+  if (!whole) return std::unexpected(whole.error());
   record r;
-  reader lines(text.substr(0, last));
+  line_reader lines(*whole);
   if (lines.line(first_line) != "") return wrong("not a profile of this version");
   const auto words = {std::pair("here", &r.key.here), std::pair("there", &r.key.there),
                       std::pair("rail", &r.key.rail), std::pair("hardware", &r.hardware)};

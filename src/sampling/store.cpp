@@ -1,8 +1,6 @@
 #include "sampling/store.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -10,46 +8,16 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
+#include "base/whole_file.hpp"
 #include "sampling/connections.hpp"
 
 namespace headway::sampling {
 namespace {
 
+using base::in_file_name;
+
 constexpr std::uint64_t day_s = 24 * 60 * 60;
 constexpr std::size_t file_bytes_max = 64 * 1024;
-
-/// Names of hosts and rails as parts of a file's name: characters other than letters, digits, '.'
-/// and '-' are written as numbers, so that two names never share a file and none leaves the folder.
-std::string in_file_name(std::string_view text) {
-  std::string made;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || (c == '.' && !made.empty());
-    made += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
-  }
-  return made;
-}
-
-/// Nothing: there is no such file.
-std::optional<std::string> read_whole(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(file_bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-base::result<> write_whole(int fd, std::string_view text, const std::string& name) {
-  while (!text.empty()) {
-    const auto wrote = ::write(fd, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return base::failed_errno("write " + name, errno);
-    text.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  if (fsync(fd) != 0) return base::failed_errno("fsync " + name, errno);
-  return {};
-}
 
 }  // namespace
 
@@ -62,7 +30,7 @@ std::filesystem::path store::file_of(const profile_key& key) const {
 std::optional<record> store::read(const std::filesystem::path& file, std::string_view hardware,
                                   std::uint64_t now_s) const {
   if (how_.folder.empty()) return std::nullopt;
-  const auto text = read_whole(file);
+  const auto text = base::read_whole_file(file, file_bytes_max);
   if (!text) return std::nullopt;
   const auto ignored = [&](std::string_view why) {
     base::log(base::severity::warning, "profile {} is not used: {}", file.string(), why);
@@ -109,21 +77,9 @@ base::result<> store::save(const record& r) const {
     return base::failed(base::fault_kind::unsupported,
                         "no folder for profiles: HEADWAY_CACHE, XDG_CACHE_HOME and HOME are not "
                         "set");
+  const auto path = file_of(r.key);
+  if (auto done = base::replace_file(path, text_of(r)); !done) return done;
   std::error_code error;
-  std::filesystem::create_directories(how_.folder, error);
-  if (error) return base::failed_errno("create " + how_.folder.string(), error.value());
-  const auto path = file_of(r.key).string();
-  auto beside = path + ".XXXXXX";
-  const int fd = mkostemp(beside.data(), O_CLOEXEC);
-  if (fd < 0) return base::failed_errno("create " + beside, errno);
-  auto done = write_whole(fd, text_of(r), beside);
-  close(fd);
-  if (done && rename(beside.c_str(), path.c_str()) != 0)
-    done = base::failed_errno("rename " + beside, errno);
-  if (!done) {
-    unlink(beside.c_str());
-    return done;
-  }
   const auto mark = mark_of(path);
   if (r.found.connections == 1) {
     std::filesystem::remove(mark, error);

@@ -15,9 +15,10 @@ base::number_tunable profile_days_max{
     "age from which a rail's profile is measured again: cables and switches may have been "
     "changed since"};
 
-base::text_tunable cache_wanted{"HEADWAY_CACHE", "", "a folder",
-                                "folder of what can be made again, such as profiles of rails; "
-                                "empty: $XDG_CACHE_HOME/headway or ~/.cache/headway"};
+base::text_tunable cache_wanted{
+    "HEADWAY_CACHE", "", "a folder",
+    "folder of what can be made again: profiles of rails, tables of headway tune; "
+    "empty: $XDG_CACHE_HOME/headway or ~/.cache/headway"};
 
 /// An absolute path in a variable of the desktop, which is not one of our settings.
 std::filesystem::path path_in(const char* name) {
@@ -26,14 +27,14 @@ std::filesystem::path path_in(const char* name) {
   return path.is_absolute() ? path : std::filesystem::path();
 }
 
+}  // namespace
+
 std::filesystem::path cache_folder() {
   if (!cache_wanted.get().empty()) return cache_wanted.get();
   if (const auto cache = path_in("XDG_CACHE_HOME"); !cache.empty()) return cache / "headway";
   if (const auto home = path_in("HOME"); !home.empty()) return home / ".cache/headway";
   return {};
 }
-
-}  // namespace
 
 settings settings::from_environment() {
   const auto folder = cache_folder();

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 #include "topology/processors.hpp"
 #include "topology/tree.hpp"
 
@@ -22,7 +23,8 @@ struct machine::parts {
   std::vector<place> places;
   std::vector<place_id> leaf_of_processor;  // by the kernel's number; the root if there is none
   bool imagined = false;
-  int package = -1;  // see the function of that name
+  int package = -1;            // see the function of that name
+  std::uint64_t identity = 0;  // the same
   int node_processors = 1;
   int quota_processors = INT32_MAX;  // read once: quotas change rarely, and their files are slow
 };
@@ -70,6 +72,11 @@ static int only_package(const hardware& all) {
   return static_cast<int>(first->number);
 }
 
+static std::uint64_t identity_of(const hardware& all) {
+  const auto bytes = all.pack();
+  return base::hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
                                                      const std::optional<hardware>& found) {
   if (!chosen.description.empty()) return imagine(chosen.description);
@@ -80,6 +87,7 @@ base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
   auto made = std::make_unique<parts>();
   const auto own = whole->only(bound);
   made->places = places_of(own);
+  made->identity = identity_of(*whole);
   made->package = only_package(own);
   made->leaf_of_processor = leaves(made->places);
   made->node_processors = static_cast<int>(whole->objects.front().processors.size());
@@ -97,6 +105,7 @@ base::result<std::unique_ptr<machine>> machine::imagine(const std::string& descr
   made->places = places_of(*whole);
   made->leaf_of_processor = leaves(made->places);
   made->node_processors = static_cast<int>(whole->objects.front().processors.size());
+  made->identity = identity_of(*whole);
   made->imagined = true;
   std::vector<int> own;  // what the processors to which this process is bound stand for
   const auto& imagined = whole->objects.front().processors;
@@ -114,6 +123,7 @@ machine::~machine() = default;
 const std::vector<place>& machine::places() const noexcept { return parts_->places; }
 bool machine::imagined() const noexcept { return parts_->imagined; }
 int machine::package() const noexcept { return parts_->package; }
+std::uint64_t machine::identity() const noexcept { return parts_->identity; }
 
 std::vector<place_id> machine::places_at(level which) const {
   const auto& all = parts_->places;

@@ -60,6 +60,9 @@ class machine {
   /// The kernel's number of the package that holds every processor to which this process is bound;
   /// -1: there is no such package.
   [[nodiscard]] int package() const noexcept;
+  /// A number of what it consists of: equal for all processes on it, whatever they are bound to;
+  /// another one if packages, caches, cores or processors change.
+  [[nodiscard]] std::uint64_t identity() const noexcept;
   /// Whether it was made from a description: no thread can be bound to its processors.
   [[nodiscard]] bool imagined() const noexcept;
   /// Processors that this process may use now: those of its affinity mask, at most the cgroup's

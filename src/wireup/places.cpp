@@ -11,7 +11,7 @@ namespace headway::wireup {
 base::result<places> places::read(launch::job& job) {
   const auto size = static_cast<std::size_t>(job.who().size);
   const auto own = static_cast<std::size_t>(job.who().rank);
-  std::vector<std::uint64_t> kernels(size), memories(size);
+  std::vector<std::uint64_t> kernels(size), memories(size), tuned(size);
   places made;
   made.processors_.resize(size);
   made.packages_.resize(size);
@@ -26,10 +26,24 @@ base::result<places> places::read(launch::job& job) {
     memories[rank] = place->memory;
     made.processors_[rank] = static_cast<int>(place->processors);
     made.packages_[rank] = place->package;
+    tuned[rank] = place->tuned;
   }
   made.nodes_ = number_by_equality(memories);
   made.computers_ = number_by_equality(kernels);
+  made.tuned_here_ = compare_tables(tuned, made.nodes_, own);
   return made;
+}
+
+places::tables compare_tables(std::span<const std::uint64_t> tuned, std::span<const int> nodes,
+                              std::size_t own) {
+  bool some = false, same = true;
+  for (std::size_t i = 0; i < tuned.size(); ++i) {
+    if (nodes[i] != nodes[own]) continue;
+    some |= tuned[i] != 0;
+    same &= tuned[i] == tuned[own];
+  }
+  if (!some) return places::tables::none;
+  return same ? places::tables::same : places::tables::different;
 }
 
 int places::beside(int rank) const noexcept {

@@ -21,6 +21,9 @@ class places {
   [[nodiscard]] std::span<const int> nodes() const noexcept { return nodes_; }
   /// Of each rank: the package that the process is bound to, by the kernel's number; -1: none.
   [[nodiscard]] std::span<const int> packages() const noexcept { return packages_; }
+  /// Whether the processes of this process's node have read one table of algorithms, all the same.
+  enum class tables : std::uint8_t { none, same, different };
+  [[nodiscard]] tables tuned_here() const noexcept { return tuned_here_; }
   /// How many processes use the processors that `rank` uses, `rank` included.
   [[nodiscard]] int beside(int rank) const noexcept;
   /// Whether these processes outnumber the processors of some computer. The same answer in every
@@ -32,7 +35,12 @@ class places {
   std::vector<int> computers_;   // by rank: equal numbers share processors
   std::vector<int> processors_;  // by rank: those of its computer
   std::vector<int> packages_;    // by rank
+  tables tuned_here_ = tables::none;
 };
+
+/// Of the processes that share the node of process `own`; each array is by rank, 0 is no table.
+[[nodiscard]] places::tables compare_tables(std::span<const std::uint64_t> tuned,
+                                            std::span<const int> nodes, std::size_t own);
 
 /// Replaces equal values by equal numbers, in order of appearance: {7, 5, 7} → {0, 1, 0}.
 [[nodiscard]] std::vector<int> number_by_equality(std::span<const std::uint64_t> values);

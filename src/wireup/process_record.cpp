@@ -19,6 +19,7 @@ process_place read_place(byte_reader& from) {
   found.memory = from.number(8);
   found.processors = static_cast<std::uint32_t>(from.number(4));
   found.package = static_cast<std::int32_t>(from.number(4));
+  found.tuned = from.number(8);
   return found;
 }
 
@@ -65,6 +66,7 @@ std::vector<std::byte> process_record::pack() const {
   put_number(packed, place.memory, 8);
   put_number(packed, place.processors, 4);
   put_number(packed, static_cast<std::uint32_t>(place.package), 4);
+  put_number(packed, place.tuned, 8);
   put_text(packed, host);
   put_number(packed, addresses.size(), 1);
   for (const auto& [driver, of_driver] : addresses) {

@@ -19,6 +19,7 @@ HEADWAY = pathlib.Path(sys.argv.pop(1), "bin", "headway")
 def info(*words, **variables):
     """(standard output, standard error) of `headway info`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
+    kept["XDG_CACHE_HOME"] = "/nonexistent"  # not the table that this user has measured
     done = subprocess.run([HEADWAY, "info", *words], env=kept | variables, text=True,
                           capture_output=True, timeout=60)
     if done.returncode:
@@ -82,10 +83,12 @@ class Info(unittest.TestCase):
             self.assertNotIn("node", fallback["when"], "the last row fits every call")
         self.assertEqual([one["algorithm"] for one in rules if one["forced"]], ["chain"])
         text = info("--collectives", HEADWAY_COLLECTIVES="bcast:chain")[0]
-        self.assertEqual(len(text.splitlines()), 2 + len(by_name) + len(rules))
+        self.assertEqual(len(text.splitlines()), 3 + len(by_name) + len(rules))
         self.assertIn("chain          only if HEADWAY_COLLECTIVES names it: never measured to be "
-                      "the best (named by HEADWAY_COLLECTIVES", text)
-        self.assertIn("shared_parts   up to 64 ranks, one node, the operator commutes: ", text)
+                      "the best (set by HEADWAY_COLLECTIVES", text)
+        self.assertIn("shared_parts   up to 64 ranks, one node, the operator commutes: built in, ",
+                      text)
+        self.assertEqual({one["source"] for one in rules}, {"built in", "HEADWAY_COLLECTIVES"})
 
     def test_every_module_with_tunables_is_linked(self):
         names = {one["name"] for one in facts()["tunables"]}

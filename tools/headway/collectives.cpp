@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 #include <string_view>
 
@@ -35,20 +36,58 @@ std::string when_text(const rule& r) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+std::string date_text(std::uint64_t seconds) {
+  const auto at = static_cast<std::time_t>(seconds);
+  std::tm day{};
+  if (localtime_r(&at, &day) == nullptr) return "an unknown date";
+  char text[16];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &day)};
+}
+
+/// "shared, else doubling": from the quickest on.
+std::string order_text(const collectives::tuned_row& row) {
+  std::string text;
+  for (const auto use : row.order)
+    if (use != collectives::algorithm::automatic)
+      text += fmt::format("{}{}", text.empty() ? "" : ", else ", name_of(use));
+  return text;
+}
+
+/// The rows of one shape of job, with the sizes from which on each counts.
+void add_measured(std::vector<rule_fact>& all, collectives::collective what,
+                  const collectives::tuned_shape& shape) {
+  const auto source = fmt::format("headway tune on {}", date_text(shape.measured_at));
+  for (const auto& row : shape.rows_of(what)) {
+    const auto size =
+        what == collectives::collective::barrier ? "" : ", up to " + size_text(row.bytes_max);
+    all.push_back({.collective = name_of(what),
+                   .algorithm = name_of(row.order.front()),
+                   .when = fmt::format("{} ranks on {} processors of one node{}", shape.ranks,
+                                       shape.processors, size),
+                   .why = fmt::format("measured by {}: {}", source, order_text(row)),
+                   .source = source});
+  }
+}
+
 }  // namespace
 
-std::vector<rule_fact> collective_rules() {
+std::vector<rule_fact> collective_rules(const std::optional<collectives::tuned_table>& tuned) {
   const auto user = collectives::settings::from_environment();
   std::vector<rule_fact> all;
   for (std::size_t i = 0; i < collectives::collective_count; ++i) {
     const auto what = static_cast<collectives::collective>(i);
-    for (const rule& r : collectives::rules(what))
+    if (tuned)
+      for (const auto& shape : tuned->shapes) add_measured(all, what, shape);
+    for (const rule& r : collectives::rules(what)) {
+      const bool forced = user.forced[i] == r.use;
       all.push_back({.collective = name_of(what),
                      .algorithm = name_of(r.use),
                      .when = when_text(r),
                      .why = r.measured,
-                     .forced = user.forced[i] == r.use,
-                     .chosen = r.bytes_max != rule::only_forced});
+                     .forced = forced,
+                     .chosen = r.bytes_max != rule::only_forced,
+                     .source = forced ? "HEADWAY_COLLECTIVES" : "built in"});
+    }
   }
   return all;
 }
@@ -56,7 +95,8 @@ std::vector<rule_fact> collective_rules() {
 std::string rules_text(const std::vector<rule_fact>& all) {
   std::string text =
       "collectives: the first row that fits is taken; bytes are those of the whole vector, or of\n"
-      "one block where each rank has one; HEADWAY_COLLECTIVES=collective:algorithm takes another\n";
+      "one block where each rank has one. First what HEADWAY_COLLECTIVES=collective:algorithm\n"
+      "names, then what headway tune has measured here, then the built-in table\n";
   std::string_view of;
   for (const auto& one : all) {
     if (one.collective != of) text += fmt::format("  {}\n", one.collective);
@@ -64,8 +104,9 @@ std::string rules_text(const std::vector<rule_fact>& all) {
     const auto when = !one.chosen        ? "only if HEADWAY_COLLECTIVES names it"
                       : one.when.empty() ? "always"
                                          : one.when.c_str();
-    text += fmt::format("    {:13}  {}: {}{}\n", one.algorithm, when, one.why,
-                        one.forced ? " (named by HEADWAY_COLLECTIVES: first where it fits)" : "");
+    const auto why = one.source == "built in" ? fmt::format("built in, {}", one.why) : one.why;
+    text += fmt::format("    {:13}  {}: {}{}\n", one.algorithm, when, why,
+                        one.forced ? " (set by HEADWAY_COLLECTIVES: first where it fits)" : "");
   }
   return text;
 }

@@ -15,6 +15,7 @@
 #include "mpi/tools/categories.hpp"
 #include "progress/os/scheduling.hpp"
 #include "runtime/instance.hpp"
+#include "runtime/tuned.hpp"
 #include "topology/machine.hpp"
 #include "windows/settings.hpp"
 
@@ -139,7 +140,7 @@ base::result<facts> gather(bool open_rails) {
   add_tunables(all);
   for (const auto& one : mpi::function_list())
     all.functions.push_back({one.name, one.chapter, one.implemented});
-  all.rules = collective_rules();
+  all.rules = collective_rules(runtime::find_tuned(chosen, **machine));
   return all;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "collectives/tuned_table.hpp"
 
 namespace headway::tool {
 
@@ -40,6 +42,7 @@ struct rule_fact {
   std::string why;      ///< where that was measured, or why it is a guess
   bool forced = false;  ///< HEADWAY_COLLECTIVES names it for this collective
   bool chosen = true;   ///< false: only if HEADWAY_COLLECTIVES names it
+  std::string source;   ///< "built in", "HEADWAY_COLLECTIVES" or "headway tune on 2026-01-31"
 };
 
 /// What `headway info` prints.
@@ -63,8 +66,10 @@ struct facts {
 /// rails as a program of this job would, and closes them again.
 [[nodiscard]] base::result<facts> gather(bool open_rails);
 
-/// All rules of all collectives, in the order in which they are looked at.
-[[nodiscard]] std::vector<rule_fact> collective_rules();
+/// All rules of all collectives, in the order in which they are looked at; those that
+/// `headway tune` has measured on this machine stand before the built-in ones.
+[[nodiscard]] std::vector<rule_fact> collective_rules(
+    const std::optional<collectives::tuned_table>& tuned);
 
 /// Leaves out the tunables and functions in which one of the words does not occur, whatever its
 /// case: in the name, the meaning or the group.

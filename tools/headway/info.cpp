@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "runtime/tuned.hpp"
 #include "tools/headway/facts.hpp"
 
 namespace headway::tool {
@@ -30,13 +31,21 @@ std::string chosen_text(const facts& found, const info_options& wanted) {
   return text;
 }
 
+int collectives_info() {
+  const auto chosen = runtime::settings::from_environment();
+  const auto machine = topology::machine::read(chosen.topology);
+  if (!machine) {
+    fmt::print(stderr, "headway: info: {}\n", machine.error().text);
+    return 1;
+  }
+  fmt::print("{}", rules_text(collective_rules(runtime::find_tuned(chosen, **machine))));
+  return 0;
+}
+
 }  // namespace
 
 int info(const info_options& wanted) {
-  if (wanted.collectives && !wanted.json) {
-    fmt::print("{}", rules_text(collective_rules()));
-    return 0;
-  }
+  if (wanted.collectives && !wanted.json) return collectives_info();
   const bool part = wanted.mpi || wanted.tunables || wanted.changed || !wanted.words.empty();
   auto found = gather(wanted.json || !part);
   if (!found) {

@@ -50,8 +50,10 @@ std::string one_function(const function_fact& f) {
 
 std::string one_rule(const rule_fact& r) {
   return fmt::format(
-      R"({{"collective": {}, "algorithm": {}, "when": {}, "why": {}, "forced": {}, "chosen": {}}})",
-      quoted(r.collective), quoted(r.algorithm), quoted(r.when), quoted(r.why), r.forced, r.chosen);
+      R"({{"collective": {}, "algorithm": {}, "when": {}, "why": {}, "forced": {}, "chosen": {}, )"
+      R"("source": {}}})",
+      quoted(r.collective), quoted(r.algorithm), quoted(r.when), quoted(r.why), r.forced, r.chosen,
+      quoted(r.source));
 }
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/spelling.hpp"
+#include "collectives/tuned_table.hpp"
 #include "tools/headway/bench.hpp"
 #include "tools/headway/info.hpp"
 #include "tools/headway/report.hpp"
 #include "tools/headway/sample.hpp"
 #include "tools/headway/top.hpp"
+#include "tools/headway/tune.hpp"
 
 // The command line of `headway`: one function for each subcommand, whose work is in the file of its
 // name. The exit status goes to `status`. (CLI11 is included here alone: it takes seconds.)
@@ -51,6 +53,24 @@ void add_sample(CLI::App& app, int& status) {
   command->add_flag("--quick", wanted->quick, "some seconds instead of half a minute, up to 4 MB");
   command->add_flag("--forget", wanted->forget, "keeps nothing");
   command->callback([wanted, &status] { status = sample(*wanted); });
+}
+
+void add_tune(CLI::App& app, int& status) {
+  const auto wanted = std::make_shared<tune_options>();
+  auto* command = app.add_subcommand(
+      "tune",
+      "Measures which algorithm of each collective operation is quickest, and keeps the table");
+  command->footer(
+      "The table is for jobs with that many ranks on this machine, which read it at their start: "
+      "headway info --collectives shows it. HEADWAY_COLLECTIVES is stronger. Nothing is kept while "
+      "the machine is busy, or if the times are implausible. To start the ranks as the job will, "
+      "put it behind a launcher: mpiexec -n 4 headway tune. To do without the table, remove its "
+      "file.");
+  command->add_option("-n", wanted->ranks, "ranks to start [one a processor]")
+      ->check(CLI::Range(2, collectives::tuned_shape::ranks_max));
+  command->add_flag("--quick", wanted->quick, "fewer rounds");
+  command->add_flag("--forget", wanted->forget, "keeps nothing");
+  command->callback([wanted, &status] { status = tune(*wanted); });
 }
 
 void add_top(CLI::App& app, int& status) {
@@ -108,6 +128,7 @@ int main(int argc, char** argv) {
   int status = 0;
   headway::tool::add_info(app, status);
   headway::tool::add_sample(app, status);
+  headway::tool::add_tune(app, status);
   headway::tool::add_top(app, status);
   headway::tool::add_bench(app, status);
   headway::tool::add_report(app, status);

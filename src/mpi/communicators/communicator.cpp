@@ -97,7 +97,8 @@ void communicator::open(std::uint32_t id) {
                     .chosen_by_user = the_library.collectives,
                     .neighbors = topology && topology->is_consistent()
                                      ? std::optional(topology->neighborhood())
-                                     : std::nullopt});
+                                     : std::nullopt,
+                    .measured = runtime.tuned_for(*everybody_)});
   open_ = true;
   follow_hints();
 }

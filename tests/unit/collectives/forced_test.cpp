@@ -1,10 +1,12 @@
-// Goal:   the algorithm that the user names for a collective is the one whose steps are built.
+// Goal:   the algorithm that the user names for a collective, or that `headway tune` has found
+//         the quickest, is the one whose steps are built.
 // Method: for each algorithm that builds a schedule, the steps of a forced call are compared with
 //         those of the algorithm's own function, on each of five ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "collectives/choice.hpp"
 #include "collectives/collectives.hpp"
@@ -255,11 +257,14 @@ TEST(forced, is_tested_for_every_algorithm_of_the_table_that_has_a_schedule) {
           << name_of(r.what) << ":" << name_of(r.use);
 }
 
-TEST(forced, is_what_runs) {
+TEST(forced, is_what_runs_and_so_is_what_was_measured) {
   for (const auto& [what, use, own] : algorithms) {
     const auto& any = std::ranges::find(calls, what, &call::what)->any;
     settings user;
     user.forced[static_cast<std::size_t>(what)] = use;
+    tuned_row row{.what = what, .bytes_max = std::numeric_limits<std::int64_t>::max()};
+    row.order[0] = use;
+    const tuned_shape measured{.ranks = ranks, .processors = ranks, .rows = {row}};
     for (const std::int64_t count : {1, 700, 50000})
       for (const bool oversubscribed : {false, true}) {
         SCOPED_TRACE(testing::Message() << name_of(what) << ":" << name_of(use) << ", " << count);
@@ -272,6 +277,11 @@ TEST(forced, is_what_runs) {
           own(*expected, forced, o);
           any(*built, forced, o);
           EXPECT_TRUE(std::ranges::equal(built->steps(), expected->steps(), same));
+          team tuned(t.via, rank, ranks, oversubscribed, {}, &measured);
+          tuned.memory = t.memory;
+          const auto quickest = new_schedule();
+          any(*quickest, tuned, o);
+          EXPECT_TRUE(std::ranges::equal(quickest->steps(), expected->steps(), same));
         });
       }
   }

@@ -1,0 +1,173 @@
+"""The matrix: every kind of communication by size and by number of ranks, in pieces of minutes.
+
+A machine is rarely free for the hour that all of it takes. So each run is appended to a file as
+soon as it ends, the case with the fewest rounds is next, and what is drawn comes from the file
+(runs.py, heat_map.py).
+"""
+
+import datetime
+import math
+import time
+from dataclasses import dataclass
+
+from . import network, programs, rounds, runs
+
+MESSAGE_SIZES = "1..4M"  # by powers of two
+COLLECTIVE_SIZES = (8, 64, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 4 << 20)
+BLOCKS_BYTES_MAX = 8 << 20  # of all ranks' blocks together
+VECTORS = "barrier,bcast,reduce,allreduce,scan"
+BLOCKS = "redscat,gather,scatter,allgather,alltoall"
+FORMS = ("blocking", "nonblocking", "persistent")
+RANKS = (2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cases whose cells stand in one block of the heat map. `column`: the key that goes across;
+    `cases`: (label of its rows, case)."""
+
+    name: str
+    title: str
+    column: str
+    cases: tuple
+
+
+def case(benchmark, *words, ranks=2):
+    return rounds.Case(benchmark, tuple(words), ranks, timeout_s=30)
+
+
+def streams():
+    sizes = ("--sizes", MESSAGE_SIZES, "--seconds", "0.03")
+    window = (*sizes, "--window", "64")
+    small = ("--sizes", "1..64K", "--seconds", "0.03")
+    return (
+        ("ping-pong", case("pingpong", *sizes)),
+        ("64 in flight, one way", case("pingpong", *window)),
+        ("64 in flight, both ways", case("pingpong", *window, "--both-ways")),
+        *((f"{ranks // 2} pairs, ping-pong", case("pingpong", *small, ranks=ranks))
+          for ranks in RANKS[1:3]),
+        *((f"{ranks // 2} pairs, 16 in flight",
+           case("pingpong", *small, "--window", "16", ranks=ranks)) for ranks in RANKS[1:3]),
+    )  # fmt: skip
+
+
+def collectives(form):
+    def of(ranks, names, sizes):
+        words = ("--form", form, "--seconds", "0.02", "--operations", names)
+        text = ",".join(map(str, sizes))
+        return f"{ranks} ranks", case("collectives", *words, "--sizes", text, ranks=ranks)
+
+    def blocks(ranks):
+        return [size for size in COLLECTIVE_SIZES if size * ranks <= BLOCKS_BYTES_MAX]
+
+    return tuple(
+        one
+        for ranks in RANKS
+        for one in (of(ranks, VECTORS, COLLECTIVE_SIZES), of(ranks, BLOCKS, blocks(ranks)))
+    )
+
+
+PARTS = (
+    Part("streams", "Messages between two ranks or pairs of ranks, by size", "bytes", streams()),
+    *(Part(form, f"Collective operations, {form}, by size of the vector or of one block", "bytes",
+           collectives(form)) for form in FORMS),
+    Part("types", "Data that is not contiguous on either side, by bytes sent", "bytes",
+         (("", case("strided", "--sizes", "32K,256K,2M", "--seconds", "0.1")),)),
+    Part("threads", "Threads of each rank that share a communicator, by their number", "threads",
+         (("ping-pongs a second", case("n_to_n", "--threads", "1,2,4", "--seconds", "0.3")),
+          ("messages a second", case("message_rate", "--threads", "1,2,4", "--seconds", "0.3")))),
+    Part("matching", "Messages among many that wait, by how many", "depth",
+         (("", case("matching", "--depths", "10,1000,30000", "--seconds", "0.05")),)),
+)  # fmt: skip
+
+
+def parts_named(names):
+    """The parts of these names, all if none is named. Errors: ValueError with the first unknown."""
+    known = {part.name: part for part in PARTS}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no part '{name}' of the matrix, only: {', '.join(known)}")
+    return [part for part in PARTS if not names or part.name in names]
+
+
+def pinned(of):
+    """The case as it is run: ranks that have a core each are bound to it."""
+    words = ("--pin", *of.arguments) if of.ranks <= 2 else of.arguments
+    return rounds.Case(of.benchmark, words, of.ranks, timeout_s=of.timeout_s)
+
+
+class Measurement:
+    """Runs rounds of the cases until the time is over; every run goes to the file at once."""
+
+    def __init__(self, parts, contenders, folder, path):
+        # Ours only at its defaults: what else it can be set to is no claim.
+        self.contenders = [c for c in contenders if not c.own or not c.setting.name]
+        self.cases = [(part, label, one) for part in parts for label, one in part.cases]
+        self.folder, self.path = folder, path
+        self.book = runs.Book.read(path)
+
+    def build(self):
+        """Compiles every program, so that no measurement waits for a compiler."""
+        for benchmark in dict.fromkeys(one.benchmark for _, _, one in self.cases):
+            for contender in self.contenders:
+                environment = contender.environment(network.SHARED_MEMORY)
+                target = contender.library.programs(self.folder)
+                programs.compile_benchmark(benchmark, contender.library.mpicc, environment, target)
+        self.probe = programs.compile_benchmark(
+            "cache_line", rounds.compiler_of_system(), None, self.folder / "programs"
+        )
+
+    def next_case(self, left_s):
+        """The case with the fewest rounds of those whose round has not taken longer than is left;
+        nothing if there is none."""
+        fitting = [one for one in self.cases if self.book.longest_round_s(one[2].title) <= left_s]
+        return min(fitting, key=lambda one: self.book.rounds_of(one[2].title), default=None)
+
+    def run(self, seconds):
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and (chosen := self.next_case(left)):
+            self.one_round(*chosen, end)
+        rounds.show_status("")
+
+    def one_round_each(self):
+        for part, label, of in self.cases:
+            self.one_round(part, label, of, math.inf)
+        rounds.show_status("")
+
+    def one_round(self, part, label, of, end):
+        number = self.book.rounds_of(of.title) + 1
+        turn = number % len(self.contenders)
+        for contender in self.contenders[turn:] + self.contenders[:turn]:
+            if contender.setting.serves(of.benchmark, network.SHARED_MEMORY):
+                rounds.show_status(f"{part.name}: {of.title}: {contender.label} …")
+                found = self.one_run(of, contender, end)
+                self.append(part, label, of, number, contender, found)
+
+    def one_run(self, of, contender, end):
+        """What a run adds to its record: rows or why it failed, and the probes beside it."""
+        program = contender.library.programs(self.folder) / of.benchmark
+        start = time.monotonic()
+        longest_s = min(of.timeout_s, max(1, end - start + 5))
+        before_ns = programs.probe_ns(self.probe)
+        try:
+            rows = programs.run_benchmark(of.benchmark, program, list(pinned(of).arguments),
+                                          contender, network.SHARED_MEMORY, of.ranks,
+                                          longest_s)  # fmt: skip
+            found = {"rows": [[*key, value] for key, (value, _) in rows.items()]}
+        except programs.RunError as fault:
+            # An end that this measurement's own limit brought is no fault of the library. Its time
+            # is kept, so that such a round is begun only where there is more.
+            cut = longest_s < of.timeout_s and str(fault).startswith("no end after")
+            found = {"rows": []} if cut else {"failed": str(fault)}
+        after_ns = programs.probe_ns(self.probe)
+        return {**found, "cache_line_ns": [before_ns, after_ns],
+                "seconds": round(time.monotonic() - start, 2)}  # fmt: skip
+
+    def append(self, part, label, of, number, contender, found):
+        record = {
+            "part": part.name, "label": label, "case": of.title, "benchmark": of.benchmark,
+            "round": number, "contender": contender.label, "own": contender.own,
+            "when": datetime.datetime.now().isoformat(timespec="seconds"), **found,
+        }  # fmt: skip
+        self.book.add(record)
+        runs.append(self.path, record)

@@ -1,11 +1,10 @@
 // Goal:   what starts while the event thread is parked has its sources armed, or a thread polls for
 //         it: the message that follows is taken.
-// Method: Relacy, random interleavings and weak memory. The sources are one word that a sender reads
-//         after it has shown its message; a forgotten ring is a deadlock, because the event thread
-//         then sleeps for ever.
-// Mutations that fail here: each (*) of parking.hpp relaxed, except the load in `change` that comes
-//         before a compare-exchange of the same word; `arm` that does not look for threads that
-//         attend; no `arm` after `leave`; `end` while another thread arms.
+// Method: Relacy, random interleavings and weak memory. The sources are one word that a sender
+//         reads after it has shown its message; a forgotten ring is a deadlock, because the event
+//         thread then sleeps for ever.
+// Mutations that fail here: relaxed (*) of `begin`, `leave`, and of the loads in `arm` and
+//         `change`; no `arm` after `leave`; no check for work after `begin`.
 
 #include "futex.hpp"
 // After it, because they name the memory orders.
@@ -14,8 +13,8 @@
 
 namespace {
 
-/// Thread 0 parks; each starter posts a receive; attenders attend for a while, whatever has started;
-/// the last thread sends a message for each receive.
+/// Thread 0 parks; each starter posts a receive; attenders attend for a while, whatever has
+/// started; the last thread sends a message for each receive.
 template <unsigned starters, unsigned attenders>
 struct parking_model
     : rl::test_suite<parking_model<starters, attenders>, starters + attenders + 2> {

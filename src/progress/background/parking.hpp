@@ -21,14 +21,16 @@ class basic_parking {
   // Hazard: something starts, and neither its starter arms the sources nor any other thread polls.
   // Accesses marked (*) are seq_cst. A starter has counted its start (*, (A) of core/pending.hpp)
   // before it calls `arm`, and then does one of these:
-  //   It finds nobody parked (*): the thread that parks has ended that, and looks before it sleeps
+  //   It finds no thread parked (*): the one that parks has ended that, and looks before it sleeps
   //   again; or it is about to park and checks for work (*, (B)) after `begin` (*).
   //   It finds a thread that attends (*): that thread calls `arm` after `leave` (*), and finds the
   //   start, because its check comes later in the one order of these accesses.
-  //   It finds the sources armed: somebody armed them while the event thread was parked, and who
-  //   disarms them attends, see above; or the event thread ends its sleep and looks.
-  //   It finds a change under way: towards armed, see above; or by a thread that attends, and whose
-  //   `leave` is still to come, because the load (*) came before the store (*) that ends the change.
+  //   It finds the sources armed: another thread has armed them while the event thread was parked,
+  //   and a thread that disarms them attends, see above; or the event thread ends its sleep and
+  //   looks.
+  //   It finds a change under way: towards armed, see above; or by a thread that attends, whose
+  //   `leave` is still to come, because the load (*) came before the store (*) that ends the
+  //   change.
   // Checked by: tests/model/parking_model.cpp.
  public:
   /// Before the check for work that precedes the sleep. The sources are not armed.
@@ -38,13 +40,13 @@ class basic_parking {
   [[nodiscard]] ended try_end() noexcept {
     auto seen = state_.load(std::memory_order_seq_cst);
     if (seen == changing ||
-        !state_.compare_exchange_strong(seen, nobody, std::memory_order_seq_cst))
+        !state_.compare_exchange_strong(seen, no_thread, std::memory_order_seq_cst))
       return ended::not_yet;
     return seen == armed ? ended::armed : ended::unarmed;
   }
   /// A hint on the path of every wait.
   [[nodiscard]] bool any() const noexcept {
-    return state_.load(std::memory_order_relaxed) != nobody;
+    return state_.load(std::memory_order_relaxed) != no_thread;
   }
 
   /// Something has started, or a thread has stopped polling. Calls `arm` unless a thread polls or
@@ -64,7 +66,7 @@ class basic_parking {
 
  private:
   using word = std::uint32_t;
-  static constexpr word nobody = 0, unarmed = 1, changing = 2, armed = 3;
+  static constexpr word no_thread = 0, unarmed = 1, changing = 2, armed = 3;
 
   template <class Call>
   void change(word from, word to, Call&& call) noexcept {
@@ -74,7 +76,7 @@ class basic_parking {
     state_.store(to, std::memory_order_seq_cst);
   }
 
-  Atomic<word> state_{nobody};
+  Atomic<word> state_{no_thread};
   Atomic<word> attending_{0};
 };
 

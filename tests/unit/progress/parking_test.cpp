@@ -29,7 +29,7 @@ bool starts_while_parked(engine& e) {
   });
 }
 
-TEST(parking, what_starts_wakes_nobody) {
+TEST(parking, what_starts_wakes_no_thread) {
   running e(polling::event);
   mailbox box(*e);
   EXPECT_TRUE(eventually([&] {  // once without a look that something before it has caused

@@ -145,6 +145,10 @@ void collective_meter::append(collectives::schedule& s, const collectives::team&
     case collective::scatterv:
     case collective::allgatherv:
     case collective::alltoallv:
+    case collective::neighbor_allgather:
+    case collective::neighbor_allgatherv:
+    case collective::neighbor_alltoall:
+    case collective::neighbor_alltoallv:
       break;
   }
   HEADWAY_ASSERT(false && "its size is unknown to the choice, so it is not measured");

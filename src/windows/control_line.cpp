@@ -48,7 +48,8 @@ bool window_lock::give_back(std::uint16_t mine) noexcept {
 [[gnu::noinline]] bool change_lock::lock_after_others(lock_holder me) noexcept {
   constexpr unsigned rounds_between_looks = 256;  // most of which sleep: about 20 ms
   base::backoff until_free;
-  for (unsigned rounds = 1; !try_lock(me); ++rounds) {
+  for (unsigned rounds = 1;; ++rounds) {
+    if (try_lock(me)) return true;
     until_free.wait();
     if (rounds % rounds_between_looks != 0) continue;
     const auto holder = holder_.load(std::memory_order_relaxed);  // a name, which carries no data
@@ -56,7 +57,6 @@ bool window_lock::give_back(std::uint16_t mine) noexcept {
     // Only a process that runs can have released it.
     if (holder_.load(std::memory_order_relaxed) == holder) return false;
   }
-  return true;
 }
 
 }  // namespace headway::windows

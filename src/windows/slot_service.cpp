@@ -57,8 +57,10 @@ void slot_service::carry_out(request_slot& slot) noexcept {
   std::byte* const data = slot.data.data();
   if (slot.what == action::put) return base::copy_small(there, data, bytes);
   if (slot.what == action::get) return base::copy_small(data, there, bytes);
-  slot.carried_out = line_.changing.try_lock(me_);
-  if (!slot.carried_out) return;
+  if (!line_.changing.try_lock(me_)) {
+    slot.carried_out = false;
+    return;
+  }
   const base::lock_guard held(line_.changing, std::adopt_lock);
   if (slot.what == action::compare_and_swap) {
     return compare_and_swap(there, bytes, data, data + bytes, data + padded(2 * bytes));

@@ -153,7 +153,7 @@ class HEADWAY_CAPABILITY("change lock") change_lock {
   }
 
  private:
-  [[nodiscard]] bool lock_after_others(lock_holder me) noexcept;
+  [[nodiscard]] bool lock_after_others(lock_holder me) noexcept HEADWAY_TRY_ACQUIRE(true);
 
   std::atomic<lock_holder> holder_{lock_holder::none};
 };

@@ -25,7 +25,7 @@ bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
                  .ranks = t.size,
                  .oversubscribed = t.oversubscribed,
                  .has = possible ? known_edges : no_needs},
-                t.chosen_by_user) == algorithm::shared;
+                t.chosen_by_user, t.measured) == algorithm::shared;
 }
 
 }  // namespace

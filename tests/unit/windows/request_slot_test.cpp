@@ -90,7 +90,9 @@ TEST(request_slot, refuses_what_is_outside_of_the_window) {
 TEST(request_slot, does_nothing_while_others_change_elements) {
   target_of_slots target;
   request_slot* const slot = target.fill(action::accumulate, 0, {5});
-  ASSERT_TRUE(target.line.changing.try_lock(holder_of({.pid_namespace = 1, .pid = 1})));
+  if (!target.line.changing.try_lock(holder_of({.pid_namespace = 1, .pid = 1}))) {
+    FAIL() << "it is not locked yet";
+  }
   const base::lock_guard held(target.line.changing, std::adopt_lock);
   slot->turn.ask();
   EXPECT_TRUE(target.service.serve());

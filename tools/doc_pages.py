@@ -21,6 +21,7 @@ import doc_links  # noqa: E402
 
 ROOT = doc_links.ROOT
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+APART = ("matrix",)  # half a megabyte of measurements: in the repository and on the site
 HEADERS = ROOT / "include" / "headway"
 
 
@@ -58,8 +59,21 @@ def copy(file, to):
     shutil.copyfile(file, to)
 
 
+def compact(picture):
+    """The picture without what no reader sees: who drew it, indentation, fonts that stand in for
+    another, and digits of its lines beyond a hundredth of a point."""
+    text = picture.read_text(encoding="utf-8")
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r"'DejaVu Sans', 'Bitstream[^;\"]*sans-serif", "'DejaVu Sans', sans-serif", text)
+    text = re.sub(r"\s*\n\s*", "\n", text)
+    shorter = lambda line: re.sub(r"(\d\.\d{2})\d+", r"\1", line[0])  # noqa: E731
+    return re.sub(r' d="[^"]*"', shorter, text)
+
+
 def write_installed(out):
     pages, pictures = sources()
+    pages = [page for page in pages if page.stem not in APART]
+    pictures = [picture for picture in pictures if picture.stem.split("-")[0] not in APART]
     shutil.rmtree(out, ignore_errors=True)
     known = {*pages, *pictures}
     for page in pages:
@@ -71,7 +85,7 @@ def write_installed(out):
         text = with_targets(page.read_text(encoding="utf-8"), page, target_of)
         write(out / page.relative_to(ROOT), text)
     for picture in pictures:
-        copy(picture, out / picture.relative_to(ROOT))
+        write(out / picture.relative_to(ROOT), compact(picture))
     copy(ROOT / "LICENSE", out / "LICENSE")
 
 

@@ -77,7 +77,7 @@ class Info(unittest.TestCase):
         for one in rules:
             by_name.setdefault(one["collective"], []).append(one)
             self.assertTrue(one["why"], one)
-        self.assertEqual(len(by_name), 15)
+        self.assertEqual(len(by_name), 19)
         for rows in by_name.values():
             fallback = [one for one in rows if one["chosen"]][-1]
             self.assertNotIn("node", fallback["when"], "the last row fits every call")

@@ -131,7 +131,8 @@ base::result<tuned_table> tuned_table_of(std::string_view text) {
     if (!ordered || t.shapes.size() == tuned_table::shapes_max)
       return wrong(fmt::format("line {}: no shape of a job", lines.number()));
     while (lines.next_is("row")) {
-      auto row = read_row(*lines.line("row"));
+      const auto words = lines.line("row");  // none if the line does not end
+      const auto row = words ? read_row(*words) : std::nullopt;
       if (!row || !comes_after(*row, *shape) || shape->rows.size() == rows_max)
         return wrong(fmt::format("line {}: no row", lines.number()));
       shape->rows.push_back(*row);

@@ -99,6 +99,15 @@ TEST(tuned_table, every_truncation_and_every_changed_byte_is_noticed) {
   EXPECT_FALSE(tuned_table_of(text + text));
 }
 
+TEST(tuned_table, refuses_a_last_line_without_an_end_although_its_sum_is_right) {
+  const auto text = text_of(example());
+  const auto lines = text.substr(0, text.rfind("sum "));
+  for (std::size_t cut = 1; cut < lines.size(); ++cut) {
+    if (lines[cut - 1] == '\n') continue;
+    EXPECT_FALSE(tuned_table_of(base::with_sum(lines.substr(0, cut)))) << cut;
+  }
+}
+
 /// Why a table with this line in place of another one is refused; empty: it is not.
 std::string refusal(std::string_view line, std::string_view in_place_of) {
   auto text = text_of(example());

@@ -5,6 +5,23 @@
 #include "base/hash.hpp"
 
 namespace headway::base {
+namespace {
+
+constexpr std::size_t line_bytes_max = 255;
+
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' '; }
+
+}  // namespace
+
+bool is_one_line(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= line_bytes_max && std::ranges::none_of(text, is_control);
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, is_control, ' ');
+  text.resize(std::min(text.size(), line_bytes_max));
+  return text.empty() ? "unknown" : text;
+}
 
 std::string with_sum(std::string text) {
   const auto sum = hash_of(text);

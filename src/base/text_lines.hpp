@@ -28,6 +28,12 @@ template <class Number>
   return found;
 }
 
+/// Whether a text can be the rest of such a line: 1 to 255 bytes, none of them a control character.
+[[nodiscard]] bool is_one_line(std::string_view text) noexcept;
+/// The text as such a rest: control characters become blanks, what is too long is cut off, and
+/// "unknown" stands for nothing.
+[[nodiscard]] std::string one_line(std::string text);
+
 /// The text with a checksum over it as its last line.
 [[nodiscard]] std::string with_sum(std::string text);
 /// The lines before the checksum.

@@ -13,24 +13,13 @@
 namespace headway::collectives {
 namespace {
 
+using base::is_one_line;
 using base::number_in;
+using base::one_line;
 using base::take_word;
 
 constexpr std::string_view first_line = "headway collectives 1";
-constexpr std::size_t line_bytes_max = 255;
 constexpr std::size_t rows_max = collective_count * 32;  // of a shape
-
-bool is_one_line(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= line_bytes_max &&
-         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
-}
-
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  text.resize(std::min(text.size(), line_bytes_max));
-  return text.empty() ? "unknown" : text;
-}
 
 /// "4 ranks 2 processors at 1764000000"
 std::optional<tuned_shape> read_shape(std::string_view text) {

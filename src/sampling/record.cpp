@@ -12,25 +12,14 @@
 namespace headway::sampling {
 namespace {
 
+using base::is_one_line;
 using base::line_reader;
 using base::number_in;
+using base::one_line;
 using base::take_word;
 
 constexpr std::string_view first_line = "headway profile 2";
 constexpr std::size_t text_bytes_max = 64 * 1024;
-constexpr std::size_t word_bytes_max = 255;
-
-bool is_one_line(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= word_bytes_max &&
-         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
-}
-
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  text.resize(std::min(text.size(), word_bytes_max));
-  return text.empty() ? "unknown" : text;
-}
 
 using samples = std::array<double, curve::sample_count>;
 

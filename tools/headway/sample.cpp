@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <utility>
@@ -20,6 +16,7 @@
 #include "sampling/store.hpp"
 #include "tools/headway/rail_meter.hpp"
 #include "tools/headway/sample_report.hpp"
+#include "tools/headway/start_ranks.hpp"
 #include "tools/headway/stream_meter.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/profiles.hpp"
@@ -30,23 +27,15 @@ namespace {
 /// The most connections on each interface, unless HEADWAY_CONNECTIONS is larger.
 constexpr int connections_tried = 4;
 
-/// Starts this command as two ranks on this machine. Returns only when it could not.
-int start_two(const sample_options& wanted) {
-  std::error_code fault;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", fault);
-  const auto mpiexec = (self.parent_path() / "mpiexec").string();
-  std::vector<std::string> all{mpiexec, "-n", "2", self.string(), "sample"};
+/// The options of this command for the two ranks.
+std::vector<std::string> options_of(const sample_options& wanted) {
+  std::vector<std::string> all;
   for (const auto& rail : wanted.rails) all.insert(all.end(), {"--rail", rail});
   if (!wanted.plot.empty()) all.insert(all.end(), {"--plot", wanted.plot});
   if (wanted.json) all.emplace_back("--json");
   if (wanted.quick) all.emplace_back("--quick");
   if (wanted.forget) all.emplace_back("--forget");
-  std::vector<char*> arguments;
-  for (auto& word : all) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execv(mpiexec.c_str(), arguments.data());
-  fmt::print(stderr, "headway: sample: cannot start {}: {}\n", mpiexec, std::strerror(errno));
-  return 1;
+  return all;
 }
 
 /// The two ranks, and the rails between them.
@@ -256,7 +245,7 @@ int sample(const sample_options& wanted) {
   auto job = launch::job::join(chosen.launch);
   if (!job) return failed(job.error());
   const auto size = (*job)->who().size;
-  if (size == 1) return start_two(wanted);
+  if (size == 1) return start_ranks(2, "sample", options_of(wanted));
   base::log_name(fmt::format("rank {}", (*job)->who().rank));
   if (size != 2)
     return failed({.text = fmt::format("measures between two ranks, this job has {}", size)});

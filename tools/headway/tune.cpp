@@ -1,20 +1,17 @@
 #include "tools/headway/tune.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "base/log.hpp"
 #include "runtime/tuned.hpp"
 #include "tools/headway/collective_meter.hpp"
+#include "tools/headway/start_ranks.hpp"
 #include "tools/headway/tuning.hpp"
 #include "wireup/profiles.hpp"
 
@@ -33,22 +30,6 @@ constexpr collective tuned_collectives[] = {
     collective::barrier, collective::bcast,   collective::reduce,        collective::allreduce,
     collective::gather,  collective::scatter, collective::allgather,     collective::alltoall,
     collective::scan,    collective::exscan,  collective::reduce_scatter};
-
-/// Starts this command as `ranks` ranks on this machine. Returns only when it could not.
-int start_ranks(const tune_options& wanted, int ranks) {
-  std::error_code fault;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", fault);
-  const auto mpiexec = (self.parent_path() / "mpiexec").string();
-  std::vector<std::string> all{mpiexec, "-n", fmt::format("{}", ranks), self.string(), "tune"};
-  if (wanted.quick) all.emplace_back("--quick");
-  if (wanted.forget) all.emplace_back("--forget");
-  std::vector<char*> arguments;
-  for (auto& word : all) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execv(mpiexec.c_str(), arguments.data());
-  fmt::print(stderr, "headway: tune: cannot start {}: {}\n", mpiexec, std::strerror(errno));
-  return 1;
-}
 
 /// One size of one operation, for the report.
 struct tuned_size {
@@ -231,7 +212,10 @@ int tune(const tune_options& wanted) {
   const int ranks = wanted.ranks > 0 ? wanted.ranks : processors;
   if (ranks < 2)
     return failed({.text = "one rank has nothing to choose: name a number, as in -n 4"});
-  return start_ranks(wanted, ranks);
+  std::vector<std::string> options;
+  if (wanted.quick) options.emplace_back("--quick");
+  if (wanted.forget) options.emplace_back("--forget");
+  return start_ranks(ranks, "tune", options);
 }
 
 }  // namespace headway::tool

@@ -110,11 +110,11 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
 
 // Between neighbours: all messages at once, or an exchange, which needs team::memory.edges too.
 
-void neighbor_allgather_linear(schedule& s, const neighborhood& n, const block& mine,
+void neighbor_allgather_linear(schedule& s, const team& t, const neighborhood& n, const block& mine,
                                const blocks& all);
 void neighbor_allgather_shared(schedule& s, const team& t, const neighborhood& n, const block& mine,
                                const blocks& all);
-void neighbor_alltoall_linear(schedule& s, const neighborhood& n, const blocks& from,
+void neighbor_alltoall_linear(schedule& s, const team& t, const neighborhood& n, const blocks& from,
                               const blocks& to);
 /// Equal blocks only.
 void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n, const blocks& from,

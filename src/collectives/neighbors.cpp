@@ -36,32 +36,28 @@ bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
 void neighbor_allgather(schedule& s, const team& t, const neighborhood& n, const block& mine,
                         const blocks& all) {
   const bool exchanged = uses_exchange(s, t, collective::neighbor_allgather);
-  if (exchanged) return neighbor_allgather_shared(s, t, n, mine, all);
-  neighbor_allgather_linear(s, n, mine, all);
+  (exchanged ? neighbor_allgather_shared : neighbor_allgather_linear)(s, t, n, mine, all);
 }
 
 void neighbor_allgatherv(schedule& s, const team& t, const neighborhood& n, const block& mine,
                          const blocks& all) {
   const bool exchanged = uses_exchange(s, t, collective::neighbor_allgatherv);
-  if (exchanged) return neighbor_allgather_shared(s, t, n, mine, all);
-  neighbor_allgather_linear(s, n, mine, all);
+  (exchanged ? neighbor_allgather_shared : neighbor_allgather_linear)(s, t, n, mine, all);
 }
 
 void neighbor_alltoall(schedule& s, const team& t, const neighborhood& n, const blocks& from,
                        const blocks& to) {
   const bool exchanged = uses_exchange(s, t, collective::neighbor_alltoall);
-  if (exchanged) return neighbor_alltoall_shared(s, t, n, from, to);
-  neighbor_alltoall_linear(s, n, from, to);
+  (exchanged ? neighbor_alltoall_shared : neighbor_alltoall_linear)(s, t, n, from, to);
 }
 
 void neighbor_alltoallv(schedule& s, const team& t, const neighborhood& n, const blocks& from,
                         const blocks& to) {
   const bool exchanged = uses_exchange(s, t, collective::neighbor_alltoallv);
-  if (exchanged) return neighbor_alltoallv_shared(s, t, n, from, to);
-  neighbor_alltoall_linear(s, n, from, to);
+  (exchanged ? neighbor_alltoallv_shared : neighbor_alltoall_linear)(s, t, n, from, to);
 }
 
-void neighbor_allgather_linear(schedule& s, const neighborhood& n, const block& mine,
+void neighbor_allgather_linear(schedule& s, const team&, const neighborhood& n, const block& mine,
                                const blocks& all) {
   wire_buffers in(s), out(s);
   receive_all(s, n, all, in);
@@ -75,7 +71,7 @@ void neighbor_allgather_linear(schedule& s, const neighborhood& n, const block& 
   in.settle();
 }
 
-void neighbor_alltoall_linear(schedule& s, const neighborhood& n, const blocks& from,
+void neighbor_alltoall_linear(schedule& s, const team&, const neighborhood& n, const blocks& from,
                               const blocks& to) {
   wire_buffers in(s), out(s);
   receive_all(s, n, to, in);

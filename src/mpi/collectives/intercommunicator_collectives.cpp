@@ -241,9 +241,9 @@ int scatterv::append_inter(steps_builder& b) const {
 int allgather::append_inter(steps_builder& b) const {
   if (const int code = refuse_any_in_place(send, receive)) return code;
   const auto others = remote_neighbors(b);
-  collectives::neighbor_allgather_linear(b.steps, {.sources = others, .destinations = others},
-                                         b.one(send, send_count, send_type),
-                                         b.row(receive, count, type));
+  collectives::neighbor_allgather_linear(
+      b.steps, b.team, {.sources = others, .destinations = others},
+      b.one(send, send_count, send_type), b.row(receive, count, type));
   return MPI_SUCCESS;
 }
 
@@ -253,7 +253,8 @@ int allgatherv::append_inter(steps_builder& b) const {
   const auto others = remote_neighbors(b);
   steps_builder::varying to;
   b.fill(to, receive, counts, places, type, b.comm.peer_count());
-  collectives::neighbor_allgather_linear(b.steps, {.sources = others, .destinations = others},
+  collectives::neighbor_allgather_linear(b.steps, b.team,
+                                         {.sources = others, .destinations = others},
                                          b.one(send, send_count, send_type), to.all);
   return MPI_SUCCESS;
 }
@@ -261,9 +262,9 @@ int allgatherv::append_inter(steps_builder& b) const {
 int alltoall::append_inter(steps_builder& b) const {
   if (const int code = refuse_any_in_place(send, receive)) return code;
   const auto others = remote_neighbors(b);
-  collectives::neighbor_alltoall_linear(b.steps, {.sources = others, .destinations = others},
-                                        b.row(send, send_count, send_type),
-                                        b.row(receive, count, type));
+  collectives::neighbor_alltoall_linear(
+      b.steps, b.team, {.sources = others, .destinations = others},
+      b.row(send, send_count, send_type), b.row(receive, count, type));
   return MPI_SUCCESS;
 }
 
@@ -275,8 +276,8 @@ int alltoallv::append_inter(steps_builder& b) const {
   steps_builder::varying from, to;
   b.fill(from, send, send_counts, send_places, send_type, b.comm.peer_count());
   b.fill(to, receive, counts, places, type, b.comm.peer_count());
-  collectives::neighbor_alltoall_linear(b.steps, {.sources = others, .destinations = others},
-                                        from.all, to.all);
+  collectives::neighbor_alltoall_linear(
+      b.steps, b.team, {.sources = others, .destinations = others}, from.all, to.all);
   return MPI_SUCCESS;
 }
 
@@ -288,8 +289,8 @@ int alltoallw::append_inter(steps_builder& b) const {
   steps_builder::varying from, to;
   b.fill(from, send, send_counts, send_places, send_types, b.comm.peer_count());
   b.fill(to, receive, counts, places, types, b.comm.peer_count());
-  collectives::neighbor_alltoall_linear(b.steps, {.sources = others, .destinations = others},
-                                        from.all, to.all);
+  collectives::neighbor_alltoall_linear(
+      b.steps, b.team, {.sources = others, .destinations = others}, from.all, to.all);
   return MPI_SUCCESS;
 }
 

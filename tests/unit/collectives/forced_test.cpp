@@ -114,14 +114,6 @@ void neighbor_alltoall_by(schedule& s, team& t, operands& o) {
   know_edges(t);
   call(s, t, all_neighbors, o.row(o.send, varying), o.row(o.receive, varying));
 }
-void gather_along_edges(schedule& s, const team&, const neighborhood& n, const block& mine,
-                        const blocks& all) {
-  neighbor_allgather_linear(s, n, mine, all);
-}
-void all_along_edges(schedule& s, const team&, const neighborhood& n, const blocks& from,
-                     const blocks& to) {
-  neighbor_alltoall_linear(s, n, from, to);
-}
 template <tree shape>
 void bcast_shape(schedule& s, team& t, operands& o) {
   bcast_tree(s, t, o.one(o.send), root, shape);
@@ -233,14 +225,16 @@ const own_steps algorithms[] = {
     {collective::reduce_scatter, ordered, reduce_scatter_by<reduce_scatter_ordered>},
     {collective::neighbor_allgather, shared,
      neighbor_allgather_by<neighbor_allgather_shared, false>},
-    {collective::neighbor_allgather, linear, neighbor_allgather_by<gather_along_edges, false>},
+    {collective::neighbor_allgather, linear,
+     neighbor_allgather_by<neighbor_allgather_linear, false>},
     {collective::neighbor_allgatherv, shared,
      neighbor_allgather_by<neighbor_allgather_shared, true>},
-    {collective::neighbor_allgatherv, linear, neighbor_allgather_by<gather_along_edges, true>},
+    {collective::neighbor_allgatherv, linear,
+     neighbor_allgather_by<neighbor_allgather_linear, true>},
     {collective::neighbor_alltoall, shared, neighbor_alltoall_by<neighbor_alltoall_shared, false>},
-    {collective::neighbor_alltoall, linear, neighbor_alltoall_by<all_along_edges, false>},
+    {collective::neighbor_alltoall, linear, neighbor_alltoall_by<neighbor_alltoall_linear, false>},
     {collective::neighbor_alltoallv, shared, neighbor_alltoall_by<neighbor_alltoallv_shared, true>},
-    {collective::neighbor_alltoallv, linear, neighbor_alltoall_by<all_along_edges, true>},
+    {collective::neighbor_alltoallv, linear, neighbor_alltoall_by<neighbor_alltoall_linear, true>},
 };
 
 bool same(const schedule::step& a, const schedule::step& b) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "collectives/buffers.hpp"
 #include "collectives/reducer.hpp"
@@ -121,5 +122,14 @@ void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n,
                               const blocks& to);
 void neighbor_alltoallv_shared(schedule& s, const team& t, const neighborhood& n,
                                const blocks& from, const blocks& to);
+
+/// Plain blocks of a blocking call: the stream of this rank, and where those of its sources go.
+struct lines_exchanged {
+  std::span<const std::byte> own;
+  blocks to;
+  bool is_divided;  ///< a stream has a block for each destination, else one for all
+};
+/// Without a schedule: see neighbors.hpp.
+[[nodiscard]] bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& what);
 
 }  // namespace headway::collectives

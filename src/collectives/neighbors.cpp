@@ -18,14 +18,21 @@ void receive_all(schedule& s, const neighborhood& n, const blocks& to, wire_buff
   }
 }
 
-/// A schedule that is run again without a new number has no exchanges.
-bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
-  const bool possible = t.memory.edges && !s.is_persistent();
+std::span<const std::byte> bytes_of(const block& plain) noexcept {
+  return {static_cast<const std::byte*>(plain.data), static_cast<std::size_t>(plain.bytes())};
+}
+
+bool is_shared(const team& t, collective what, bool has_exchanges) noexcept {
   return choose({.what = what,
                  .ranks = t.size,
                  .oversubscribed = t.oversubscribed,
-                 .has = possible ? known_edges : no_needs},
+                 .has = has_exchanges && t.memory.edges ? known_edges : no_needs},
                 t.chosen_by_user, t.measured) == algorithm::shared;
+}
+
+/// A schedule that is run again without a new number has no exchanges.
+bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
+  return is_shared(t, what, !s.is_persistent());
 }
 
 }  // namespace
@@ -55,6 +62,20 @@ void neighbor_alltoallv(schedule& s, const team& t, const neighborhood& n, const
                         const blocks& to) {
   const bool exchanged = uses_exchange(s, t, collective::neighbor_alltoallv);
   (exchanged ? neighbor_alltoallv_shared : neighbor_alltoall_linear)(s, t, n, from, to);
+}
+
+bool neighbor_allgather_in_lines(team& t, const neighborhood& n, const block& mine,
+                                 const blocks& all) {
+  return is_shared(t, collective::neighbor_allgather, true) &&
+         neighbors_in_lines(t, n, {.own = bytes_of(mine), .to = all, .is_divided = false});
+}
+
+bool neighbor_alltoall_in_lines(team& t, const neighborhood& n, const blocks& from,
+                                const blocks& to) {
+  block own = from.of(0);
+  own.count *= static_cast<std::int64_t>(n.destinations.size());
+  return is_shared(t, collective::neighbor_alltoall, true) &&
+         neighbors_in_lines(t, n, {.own = bytes_of(own), .to = to, .is_divided = true});
 }
 
 void neighbor_allgather_linear(schedule& s, const team&, const neighborhood& n, const block& mine,

@@ -23,4 +23,12 @@ void neighbor_alltoall(schedule& s, const team& t, const neighborhood& n, const 
 void neighbor_alltoallv(schedule& s, const team& t, const neighborhood& n, const blocks& from,
                         const blocks& to);
 
+// Blocking calls without a schedule, for blocks that are plain bytes and so few that the streams of
+// all sources lie in their lines (shared_banks). True: it has ended. False: a schedule is needed,
+// which goes on with what was begun: a rank is late, has blocks of another length, or is lost.
+[[nodiscard]] bool neighbor_allgather_in_lines(team& t, const neighborhood& n, const block& mine,
+                                               const blocks& all);
+[[nodiscard]] bool neighbor_alltoall_in_lines(team& t, const neighborhood& n, const blocks& from,
+                                              const blocks& to);
+
 }  // namespace headway::collectives

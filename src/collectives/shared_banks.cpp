@@ -1,6 +1,7 @@
 #include "collectives/shared_banks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -62,9 +63,12 @@ std::int64_t shared_banks::taken(const shown& what) noexcept {
 
 void shared_banks::bind(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
-  HEADWAY_DEBUG_ASSERT(x.number_ > last_bound_);
+  HEADWAY_DEBUG_ASSERT(x.number_ > last_bound_ || x.number_ == last_in_line_);
   last_bound_ = x.number_;
   open_.push_back(x);
+  if (x.number_ != last_in_line_) return;
+  x.begun_ = true;
+  x.shown_ = x.total_;
 }
 
 /// Each stream in one piece, but for those that fill the bank.
@@ -75,16 +79,19 @@ std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
 bool shared_banks::may_begin(const shared_exchange& x) noexcept {
   for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
     if (earlier->shows_ && !earlier->begun_) return false;
+  return is_free(x.number_, x.bank_bytes_needed());
+}
+
+bool shared_banks::is_free(std::uint64_t exchange, std::int64_t bytes) noexcept {
   while (shown_count_ > 0 && is_read(shown_[first_shown_])) {
     first_shown_ = (first_shown_ + 1) % shown_max;
     --shown_count_;
   }
   if (shown_count_ == shown_max) return false;
-  const auto bytes = x.bank_bytes_needed();
   const auto begin = next_begin(bytes);
   for (std::size_t i = 0; i < shown_count_; ++i) {
     const shown& other = shown_[(first_shown_ + i) % shown_max];
-    const bool same_line = line_number(other.exchange) == line_number(x.number_);
+    const bool same_line = line_number(other.exchange) == line_number(exchange);
     const bool same_bytes = begin < other.end && other.begin < begin + bytes;
     if ((same_line || same_bytes) && !is_read(other)) return false;
   }
@@ -98,9 +105,47 @@ std::optional<std::int64_t> shared_banks::try_begin(shared_exchange& x) noexcept
   const auto bytes = x.bank_bytes_needed();
   const auto begin = next_begin(bytes);
   next_byte_ = begin + bytes;
-  shown_[(first_shown_ + shown_count_++) % shown_max] = {x.number_, x.readers_, begin,
-                                                         begin + bytes};
+  note_shown({x.number_, x.readers_, begin, begin + bytes});
   return begin;
+}
+
+void shared_banks::note_shown(const shown& what) noexcept {
+  shown_[(first_shown_ + shown_count_++) % shown_max] = what;
+}
+
+bool shared_banks::try_show_in_line(std::uint64_t operation, std::span<const std::byte> stream,
+                                    rank_set readers) noexcept {
+  const auto number = number_of(operation);
+  {
+    const base::lock_guard guard(lock_);
+    if (!open_.empty() || !is_free(number, 0)) return false;
+    note_shown({.exchange = number, .readers = readers});
+    last_bound_ = last_in_line_ = number;
+  }
+  line& own = line_of(team_.rank, number);
+  own.value.total = stream.size();
+  own.value.finished = finished();
+  std::memcpy(own.value.small, stream.data(), stream.size());
+  own.publish(number, stream.size());
+  wake_all(readers);
+  return true;
+}
+
+const std::byte* shared_banks::find_in_line(int rank, std::uint64_t operation,
+                                            std::int64_t bytes) noexcept {
+  const auto number = number_of(operation);
+  const line& its = line_of(rank, number);
+  if (!its.holds(number) || its.value.total != static_cast<std::uint64_t>(bytes)) return nullptr;
+  note_finished(rank, its.value.finished);
+  return its.value.small;
+}
+
+/// The lock is not needed: no other exchange is open, and none begins during a blocking call.
+void shared_banks::finish_in_line(std::uint64_t operation, rank_set sources) noexcept {
+  const auto number = number_of(operation);
+  own_finished_.store(number, std::memory_order_relaxed);  // written by this process alone
+  page_of(team_.rank).reading.finish(number);
+  wake_all(sources);
 }
 
 void shared_banks::finish(shared_exchange& x) noexcept {

@@ -71,6 +71,20 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// Advances what waits. `done`: nothing waits any more. By the ltask only.
   [[nodiscard]] progress::ltask_result poll() noexcept;
 
+  // An operation of one exchange whose streams lie in their lines needs no schedule as long as no
+  // rank is late: each shows its stream, looks at those of others, and has finished. Where that
+  // does not come to an end, a `shared_exchange` of the same number takes it over.
+  static constexpr std::int64_t line_bytes_max = sizeof(value::small);
+  /// False, and nothing is shown: an earlier exchange is not finished here, or the line is still
+  /// read.
+  [[nodiscard]] bool try_show_in_line(std::uint64_t operation, std::span<const std::byte> stream,
+                                      rank_set readers) noexcept;
+  /// What the rank shows in its line; null: nothing yet, or a stream of another length.
+  [[nodiscard]] const std::byte* find_in_line(int rank, std::uint64_t operation,
+                                              std::int64_t bytes) noexcept;
+  /// This rank has read the streams of all its sources.
+  void finish_in_line(std::uint64_t operation, rank_set sources) noexcept;
+
  private:
   friend class shared_exchange;
 
@@ -131,6 +145,14 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// reads any more what they hold. Where they begin; nothing: not yet.
   [[nodiscard]] std::optional<std::int64_t> try_begin(shared_exchange& x) noexcept;
   [[nodiscard]] bool may_begin(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  /// Whether no rank reads any more what the exchange's line and its next bytes of the bank hold.
+  [[nodiscard]] bool is_free(std::uint64_t exchange, std::int64_t bytes) noexcept
+      HEADWAY_REQUIRES(lock_);
+  void note_shown(const shown& what) noexcept HEADWAY_REQUIRES(lock_);
+  /// Of an operation's first exchange.
+  [[nodiscard]] static constexpr std::uint64_t number_of(std::uint64_t operation) noexcept {
+    return 2 * operation;
+  }
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
   /// `x` reads nothing any more, and has shown what it shows.
   void finish(shared_exchange& x) noexcept;
@@ -173,7 +195,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   std::size_t shown_count_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::int64_t next_byte_ HEADWAY_GUARDED_BY(lock_) = 0;  // of the bank
   std::uint64_t last_bound_ HEADWAY_GUARDED_BY(lock_) = 0;
-  bool polled_ HEADWAY_GUARDED_BY(lock_) = false;  // the ltask is submitted
+  std::uint64_t last_in_line_ HEADWAY_GUARDED_BY(lock_) = 0;  // by `try_show_in_line`
+  bool polled_ HEADWAY_GUARDED_BY(lock_) = false;             // the ltask is submitted
 };
 
 }  // namespace headway::collectives

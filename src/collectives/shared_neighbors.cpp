@@ -1,4 +1,7 @@
+#include <cstring>
+
 #include "collectives/algorithms.hpp"
+#include "collectives/looking.hpp"
 #include "collectives/shared_exchange.hpp"
 
 // A rank shows one stream, whose readers are the ranks that it sends to, and reads the streams of
@@ -16,13 +19,18 @@ shared_exchange& new_exchange(schedule& s, const team& t) {
 /// Another process, which is there.
 bool is_other(const team& t, int neighbor) noexcept { return neighbor >= 0 && neighbor != t.rank; }
 
+/// The other processes among these.
+shared_banks::rank_set others_of(const team& t, std::span<const int> neighbors) noexcept {
+  shared_banks::rank_set found = 0;
+  for (const int each : neighbors)
+    if (is_other(t, each)) found |= shared_banks::only(each);
+  return found;
+}
+
 /// The exchange of an operation: its readers, and room for what is read.
 shared_exchange& begin(schedule& s, const team& t, const neighborhood& n) {
   auto& x = new_exchange(s, t);
-  shared_banks::rank_set readers = 0;
-  for (const int each : n.destinations)
-    if (is_other(t, each)) readers |= shared_banks::only(each);
-  x.set_readers(readers);
+  x.set_readers(others_of(t, n.destinations));
   x.reads(static_cast<int>(n.sources.size()));
   return x;
 }
@@ -54,7 +62,68 @@ const std::byte* in_one_piece(schedule& s, wire_buffers& w, const team& t, const
   return made;
 }
 
+/// A blocking operation in the lines of its ranks.
+class in_lines {
+ public:
+  in_lines(const team& t, const neighborhood& n, const lines_exchanged& what) noexcept
+      : team_(t), neighbors_(n), what_(what), bytes_(what.to.of(0).bytes()) {}
+
+  [[nodiscard]] bool fit() const noexcept {
+    if (std::ssize(what_.own) > shared_banks::line_bytes_max) return false;
+    for (std::size_t i = 0; i < neighbors_.sources.size(); ++i)
+      if (neighbors_.sources[i] >= 0 && stream_bytes(i) > shared_banks::line_bytes_max)
+        return false;
+    return true;
+  }
+  /// Copies those blocks that are there, in their order. True: all.
+  [[nodiscard]] bool take(std::uint64_t operation) noexcept {
+    for (; taken_ < neighbors_.sources.size(); ++taken_) {
+      const int source = neighbors_.sources[taken_];
+      if (source < 0) continue;
+      const std::byte* stream = what_.own.data();
+      if (source != team_.rank)
+        stream = team_.memory.banks->find_in_line(source, operation, stream_bytes(taken_));
+      if (!stream) return false;
+      std::memcpy(to() + static_cast<std::int64_t>(taken_) * bytes_, stream + offset(taken_),
+                  static_cast<std::size_t>(bytes_));
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] const edge_end& end_of(std::size_t source) const noexcept {
+    return (*team_.memory.edges)[source];
+  }
+  [[nodiscard]] std::int64_t stream_bytes(std::size_t source) const noexcept {
+    return what_.is_divided ? end_of(source).blocks * bytes_ : bytes_;
+  }
+  [[nodiscard]] std::int64_t offset(std::size_t source) const noexcept {
+    return what_.is_divided ? end_of(source).block * bytes_ : 0;
+  }
+  [[nodiscard]] std::byte* to() const noexcept { return static_cast<std::byte*>(what_.to.data); }
+
+  const team& team_;
+  const neighborhood& neighbors_;
+  const lines_exchanged& what_;
+  const std::int64_t bytes_;  // of each block that arrives
+  std::size_t taken_ = 0;
+};
+
 }  // namespace
+
+bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& what) {
+  in_lines all(t, n, what);
+  if (!all.fit()) return false;
+  auto& banks = *t.memory.banks;
+  const auto operation = t.next_operation();
+  if (banks.try_show_in_line(operation, what.own, others_of(t, n.destinations)) &&
+      look_for_a_while(t, [&] { return all.take(operation); })) {
+    banks.finish_in_line(operation, others_of(t, n.sources));
+    return true;
+  }
+  t.return_operation();
+  return false;
+}
 
 void neighbor_allgather_shared(schedule& s, const team& t, const neighborhood& n, const block& mine,
                                const blocks& all) {

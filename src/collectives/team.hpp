@@ -46,6 +46,8 @@ struct team {
     // Relaxed: the number is the only thing that is shared.
     return drawn_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
+  /// The last number is drawn again by the next operation: the same one, begun in another way.
+  void return_operation() noexcept { drawn_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint64_t> drawn_{0};

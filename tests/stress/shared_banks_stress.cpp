@@ -2,8 +2,9 @@
 //         advances them: the one that has called the operation, or any poller; several under way.
 // Method: three ranks in one process, each with an engine of its own, and small banks in plain
 //         memory, so that streams go round in them; ranks pause at random, so that others stop
-//         looking and wait. On a ring, each rank has one reader and waits for one rank. Also run
-//         under ThreadSanitizer (preset tsan).
+//         looking and wait. On a ring, each rank has one reader and waits for one rank. Between
+//         them blocking operations without a schedule. Also run under ThreadSanitizer (preset
+//         tsan).
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "collectives/algorithms.hpp"
+#include "collectives/neighbors.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/schedule_cache.hpp"
 #include "collectives/shared_banks.hpp"
@@ -96,6 +98,33 @@ std::unique_ptr<call> make(int number, team& t) {
   return c;
 }
 
+/// A blocking operation between the neighbours of a ring in both directions, of blocks that fit
+/// into lines or are a little too long. Which way a rank goes depends on whether exchanges are
+/// under way here, and on when the others come.
+void exchange_with_both(int number, team& t) {
+  static const edge_ends edges = {{.block = 1, .blocks = 2}, {.block = 0, .blocks = 2}};
+  t.memory.edges = &edges;
+  const std::array<int, 2> both = {(t.rank + t.size - 1) % t.size, (t.rank + 1) % t.size};
+  const neighborhood ring{.sources = both, .destinations = both};
+  const auto n = std::int64_t{number % 4};
+  std::array<std::int64_t, 6> send = {}, receive = {}, expected = {};
+  for (std::int64_t i = 0; i < 2 * n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const int source = both[at / static_cast<std::size_t>(n)];
+    send[at] = value(number, t.rank, i);
+    expected[at] = value(number, source, i < n ? i + n : i - n);  // from the opposite direction
+  }
+  const blocks from{.data = send.data(), .type = &word_type, .count = n};
+  const blocks to{.data = receive.data(), .type = &word_type, .count = n};
+  if (!neighbor_alltoall_in_lines(t, ring, from, to)) {
+    const auto steps = new_schedule();
+    neighbor_alltoall(*steps, t, ring, from, to);
+    steps->bind(t);
+    ASSERT_EQ(steps->run(), messages::outcome::ok);
+  }
+  ASSERT_EQ(receive, expected) << "operation " << number;
+}
+
 /// All ranks begin the same operations in the same order; some are waited for later.
 void run_all(team& t, progress::engine& engine) {
   std::minstd_rand pauses(static_cast<unsigned>(t.rank) + 1);
@@ -106,6 +135,7 @@ void run_all(team& t, progress::engine& engine) {
       begun.push_back(make(4 * round + i, t));
       begun.back()->steps->start();
     }
+    for (int i = 0; i < 3; ++i) exchange_with_both(round + i, t);
     const auto blocking = make(4 * round + 3, t);
     ASSERT_EQ(blocking->steps->run(), messages::outcome::ok);
     ASSERT_EQ(blocking->receive, blocking->expected) << "round " << round;
@@ -114,6 +144,7 @@ void run_all(team& t, progress::engine& engine) {
       ASSERT_EQ(c->steps->how(), messages::outcome::ok);
       ASSERT_EQ(c->receive, c->expected) << "round " << round;
     }
+    for (int i = 0; i < 3; ++i) exchange_with_both(round + i, t);
   }
 }
 

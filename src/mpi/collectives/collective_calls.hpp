@@ -25,6 +25,7 @@
 /// Those that, when blocking, may need no schedule have
 ///   std::optional<int> run_in_slots(communicator& comm) const;   an MPI error code; nothing: a
 ///       schedule is needed
+///   bool run_in_lines(communicator& comm) const;   true: it has ended; false: the same
 /// Those of whose blocking form a report says which ranks waited for which have
 ///   static constexpr report::dependence waits;
 /// The entry points have checked handles, counts and roots; buffers may be MPI_IN_PLACE wherever

@@ -73,6 +73,8 @@ template <class Arguments>
   comm.count_blocking_collective();
   if constexpr (requires { a.run_in_slots(comm); })
     if (const auto code = a.run_in_slots(comm)) return *code;
+  if constexpr (requires { a.run_in_lines(comm); })
+    if (a.run_in_lines(comm)) return MPI_SUCCESS;
   return run_collective(comm, collective_call(a), key_of(a));
 }
 template <class Arguments>

@@ -48,7 +48,33 @@ std::optional<collectives::call_key> key_of_equal_blocks(collectives::collective
                                .type = &c.type};
 }
 
+collectives::blocks row_of(const void* data, MPI_Count count, const datatype& type) noexcept {
+  return {.data = const_cast<void*>(data), .type = &type.layout(), .count = count};
+}
+
+/// Whether the call may be made in lines: what is wrong with it, if anything, another way finds.
+template <class Call>
+bool may_use_lines(communicator& comm, const Call& c) noexcept {
+  return comm.team().memory.edges && c.send != c.receive && !in_place(c.send) &&
+         !in_place(c.receive) && c.send_type.layout().is_contiguous() &&
+         c.type.layout().is_contiguous();
+}
+
 }  // namespace
+
+bool neighbor_allgather::run_in_lines(communicator& comm) const {
+  if (!may_use_lines(comm, *this)) return false;
+  const auto all = row_of(receive, count, type);
+  return collectives::neighbor_allgather_in_lines(comm.team(), comm.topology->neighborhood(),
+                                                  row_of(send, send_count, send_type).of(0), all);
+}
+
+bool neighbor_alltoall::run_in_lines(communicator& comm) const {
+  if (!may_use_lines(comm, *this)) return false;
+  return collectives::neighbor_alltoall_in_lines(comm.team(), comm.topology->neighborhood(),
+                                                 row_of(send, send_count, send_type),
+                                                 row_of(receive, count, type));
+}
 
 std::optional<collectives::call_key> neighbor_allgather::key() const noexcept {
   return key_of_equal_blocks(collectives::collective::allgather, *this);

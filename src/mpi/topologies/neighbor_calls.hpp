@@ -22,6 +22,8 @@ struct neighbor_allgather {
   datatype& type;
   int append(steps_builder& b) const;
   [[nodiscard]] std::optional<collectives::call_key> key() const noexcept;
+  /// See neighbors.hpp. True: it has ended.
+  [[nodiscard]] bool run_in_lines(communicator& comm) const;
 };
 
 struct neighbor_allgatherv {
@@ -44,6 +46,8 @@ struct neighbor_alltoall {
   datatype& type;
   int append(steps_builder& b) const;
   [[nodiscard]] std::optional<collectives::call_key> key() const noexcept;
+  /// See neighbors.hpp. True: it has ended.
+  [[nodiscard]] bool run_in_lines(communicator& comm) const;
 };
 
 struct neighbor_alltoallv {

@@ -71,9 +71,15 @@ void shared_banks::bind(shared_exchange& x) noexcept {
   x.shown_ = x.total_;
 }
 
-/// Each stream in one piece, but for those that fill the bank.
+/// Each stream in one piece, but for those that fill the bank. Where many ranks show long streams,
+/// all banks together take more than the caches that the ranks share. So these streams go to two
+/// places in turns, which no stream waits longer for, because there are two lines.
 std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
-  return next_byte_ + bytes <= bank_bytes_ ? next_byte_ : 0;
+  constexpr std::int64_t of_all_ranks = 8 * 1024 * 1024;
+  const auto two_places = 2 * bytes;
+  const bool long_ones = two_places * team_.size >= of_all_ranks;
+  const auto end = long_ones ? std::min(two_places, bank_bytes_) : bank_bytes_;
+  return next_byte_ + bytes <= end ? next_byte_ : 0;
 }
 
 bool shared_banks::may_begin(const shared_exchange& x) noexcept {

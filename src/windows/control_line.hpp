@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -56,6 +58,21 @@ class window_lock {
     }
   }
 
+  /// Waits where more ranks than processors want to run: the holder may need this processor. Takes
+  /// the lock when it is free, without a turn, because the process whose turn it is might not have
+  /// a processor. False: as `wait_turn`, or it took longer than `longest_ns`.
+  template <class GiveUp>
+  [[nodiscard]] bool wait_yielding(lock_type how, std::uint64_t longest_ns,
+                                   GiveUp give_up) noexcept {
+    const auto until_ns = base::now_ns() + longest_ns;
+    do {
+      if (has_queue() || give_up()) return false;
+      sched_yield();
+      if (try_lock(how)) return true;
+    } while (base::now_ns() < until_ns);
+    return false;
+  }
+
   /// True: others are queued, and the target must look at them.
   [[nodiscard]] bool unlock(lock_type how) noexcept {
     const auto mine = how == lock_type::exclusive ? exclusive : one_shared;
@@ -84,6 +101,10 @@ class window_lock {
   static constexpr std::uint64_t patience_ns = 50'000;  // about what a sleep costs
   static constexpr int looks_between_clock_reads = 64;
 
+  /// A hint: what follows from it is decided by an exchange.
+  [[nodiscard]] bool has_queue() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & queued) != 0;
+  }
   /// False: processes queue at the target.
   [[nodiscard]] bool draw(std::uint16_t& mine) noexcept;
   [[nodiscard]] bool take_turn(std::uint16_t mine, lock_type how) noexcept;

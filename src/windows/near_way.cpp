@@ -40,6 +40,11 @@ constexpr std::size_t stack_bytes_max = 1024;
          rails::post::done;
 }
 
+/// Whether the target, if it polls, copies a part of such a block.
+[[nodiscard]] bool is_shared(const near_target& at, std::size_t bytes) noexcept {
+  return at.slots != nullptr && bytes >= slot_way::shared_copy_min;
+}
+
 [[nodiscard]] status status_of(bool well) noexcept { return well ? status::ok : status::lost; }
 
 /// The packed form of a buffer: the buffer itself if it is one block, else a copy.
@@ -143,10 +148,12 @@ status put(const near_target& at, const local_data& from, const remote_data& to)
   packed_form data(from);
   data.read();
   bool well = true;
-  const std::byte* next = data.data();
+  std::byte* next = data.data();
   for_each_run(to, number::byte, [&](const element_run& run) {
     const auto bytes = static_cast<std::size_t>(run.count);
-    well = well && write(at, run.offset, {next, bytes});
+    well =
+        well && (is_shared(at, bytes) ? at.slots->copy(slot_action::pull, next, run.offset, bytes)
+                                      : write(at, run.offset, {next, bytes}));
     next += bytes;
   });
   return status_of(well);
@@ -164,7 +171,9 @@ status get(const near_target& at, const local_data& to, const remote_data& from)
   std::byte* next = data.data();
   for_each_run(from, number::byte, [&](const element_run& run) {
     const auto bytes = static_cast<std::size_t>(run.count);
-    well = well && read(at, run.offset, {next, bytes});
+    well =
+        well && (is_shared(at, bytes) ? at.slots->copy(slot_action::push, next, run.offset, bytes)
+                                      : read(at, run.offset, {next, bytes}));
     next += bytes;
   });
   if (well) data.write();
@@ -193,12 +202,22 @@ status change_elements(const near_target& at, const local_data* operand, const l
   const auto element = [&](const std::optional<array_form>& of, std::int64_t index) {
     return of ? of->data() + index * changes->extent() : nullptr;
   };
+  const auto change_here = [&](const element_run& run, std::int64_t from) {
+    return change_run(at, run, how.kind, writes,
+                      [&](std::byte* elements, std::int64_t first, std::int64_t count) {
+                        changes->apply(elements, count, element(values, from + first),
+                                       element(was, from + first));
+                      });
+  };
+  if (at.slots != nullptr && values && !was) {
+    const auto rest = [&](std::int64_t first, std::int64_t count) {
+      return change_here({where.block() + first * changes->extent(), count}, first);
+    };
+    if (const auto done = at.slots->accumulate_large(values->data(), where, how, rest))
+      return *done;
+  }
   for_each_run(where, how.kind, [&](const element_run& run) {
-    well = well && change_run(at, run, how.kind, writes,
-                              [&](std::byte* elements, std::int64_t first, std::int64_t count) {
-                                changes->apply(elements, count, element(values, position + first),
-                                               element(was, position + first));
-                              });
+    well = well && change_here(run, position);
     position += run.count;
   });
   if (well && was) was->write();

@@ -33,14 +33,15 @@ base::result<node_block> node_block::map(int fd, std::size_t bytes, int flags) {
   return node_block(static_cast<std::byte*>(at), bytes);
 }
 
-base::result<node_block> node_block::create(const std::string& path, std::size_t bytes) {
+base::result<node_block> node_block::create(const std::string& path, std::size_t bytes,
+                                            std::size_t reserved) {
   const open_file file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (file.fd < 0) return base::failed_errno("open " + path, errno);
-  const int error = ::posix_fallocate(file.fd, 0, static_cast<off_t>(bytes));
-  auto made = error == 0
-                  ? map(file.fd, bytes, MAP_SHARED)
-                  : base::failed(base::fault_kind::no_memory,
-                                 fmt::format("{} has no {} bytes for a window", path, bytes));
+  const bool has_room = ::posix_fallocate(file.fd, 0, static_cast<off_t>(reserved)) == 0 &&
+                        ::ftruncate(file.fd, static_cast<off_t>(bytes)) == 0;
+  auto made = has_room ? map(file.fd, bytes, MAP_SHARED)
+                       : base::failed(base::fault_kind::no_memory,
+                                      fmt::format("{} has no {} bytes for a window", path, bytes));
   if (!made) unlink(path);
   return made;
 }
@@ -53,6 +54,15 @@ base::result<node_block> node_block::open(const std::string& path, std::size_t b
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("{} is not the memory of a window", path));
   return map(file.fd, bytes, MAP_SHARED);
+}
+
+bool node_block::reserve(std::byte* begin, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  return ::madvise(begin, bytes, MADV_POPULATE_WRITE) == 0;
+#else
+  static_cast<void>(begin);
+  return bytes == 0;
+#endif
 }
 
 void node_block::unlink(const std::string& path) noexcept { ::unlink(path.c_str()); }

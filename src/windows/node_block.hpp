@@ -12,7 +12,7 @@ namespace headway::windows {
 /// Shape:    a file in a file system that is memory, named only until all have opened it.
 /// Threads:  one at a time.
 /// Errors:   `no_memory`: the file system has not that much. Memory is reserved when the block is
-///           made, so that no access to it can fail later.
+///           made, or by `reserve` before its first use, so that no access to it can fail later.
 class node_block {
  public:
   node_block() = default;
@@ -25,12 +25,18 @@ class node_block {
   }
   ~node_block();
 
-  /// Makes the file, which must not exist. `unlink` takes its name away.
-  [[nodiscard]] static base::result<node_block> create(const std::string& path, std::size_t bytes);
+  /// Makes the file, which must not exist. `unlink` takes its name away. Of its bytes the first
+  /// `reserved` are.
+  [[nodiscard]] static base::result<node_block> create(const std::string& path, std::size_t bytes,
+                                                       std::size_t reserved);
   [[nodiscard]] static base::result<node_block> open(const std::string& path, std::size_t bytes);
   static void unlink(const std::string& path) noexcept;
   /// Of this process alone.
   [[nodiscard]] static base::result<node_block> own(std::size_t bytes);
+
+  /// Reserves pages that `create` has not. False: there is no memory for them, or the kernel cannot
+  /// say.
+  [[nodiscard]] static bool reserve(std::byte* begin, std::size_t bytes) noexcept;
 
   [[nodiscard]] std::byte* at() const noexcept { return at_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }

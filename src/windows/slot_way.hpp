@@ -1,39 +1,29 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
-#include "processes/process.hpp"
-#include "rails/memory.hpp"
 #include "windows/operation.hpp"
 #include "windows/request_slot.hpp"
-#include "windows/slot_service.hpp"
-#include "windows/wire_way.hpp"
+#include "windows/slot_client.hpp"
 
 namespace headway::windows {
 
-/// Small operations on a target of this node whose memory is not mapped here, carried out by the
-/// target if a thread of it polls: two cache lines travel, where a copy by the kernel takes a
-/// system call.
+/// Operations on a target of this node whose memory is not mapped here, with the target's help if a
+/// thread of it polls. Small ones travel in a slot: two cache lines, where a copy by the kernel
+/// takes a system call. Of large copies both processes have the kernel make a part. Of a large
+/// accumulate this process copies the operand to memory of the node, and the target changes its
+/// elements meanwhile.
 /// Shape:    of an origin, for one target.
 /// Threads:  any.
-/// Progress: an operation waits for the target for about as long as a copy by the kernel takes,
-///           then withdraws. Meanwhile this process serves its own slots, because the target may
-///           wait for those. A target that has begun is waited for until it has finished or ended.
+/// Progress: as slot_client.
 /// Errors:   `lost`: the target ended while it carried out the operation.
 class slot_way {
  public:
-  struct target {
-    request_slots& slots;
-    slot_service& own;  ///< of this process
-    wire_way& wire;     ///< wakes the target
-    int rank;
-    rails::memory& copies;
-    processes::peer_id process;
-    std::uint64_t base;  ///< of the window, in its process
-  };
-  explicit slot_way(const target& of) noexcept : of_(of) {}
+  explicit slot_way(const slot_client::target& of) noexcept : client_(of) {}
 
   // Nothing: the operation does not fit, or the target did not take it. Nothing has been done then.
   [[nodiscard]] std::optional<status> put(const local_data& from, const remote_data& to) noexcept;
@@ -46,23 +36,43 @@ class slot_way {
                                                        const std::byte* expected, std::byte* before,
                                                        const remote_data& where) noexcept;
 
- private:
-  enum class outcome : std::uint8_t {
-    answered,
-    not_answered,
-    lost,  ///< the slot stays as it is
-  };
-  /// A free slot. Null: there is none, or the target has not taken the last requests.
-  [[nodiscard]] request_slot* claim() noexcept;
-  /// Has the target carry out what is in the slot. `take` copies the answer.
-  template <class Take>
-  [[nodiscard]] std::optional<status> ask(request_slot& slot, Take take) noexcept;
-  [[nodiscard]] outcome await(request_slot& slot) noexcept;
-  [[nodiscard]] outcome await_end(request_slot& slot) noexcept;
+  /// Copies `bytes` from `here` into the window (slot_action::pull), or the other way (push).
+  /// False: the target has ended.
+  [[nodiscard]] bool copy(slot_action what, std::byte* here, std::int64_t offset,
+                          std::size_t bytes) noexcept;
+  /// From so many bytes on it is worth to share a copy.
+  static constexpr std::size_t shared_copy_min = 64 * 1024;
 
-  const target of_;
-  // Operations since the target took one. Relaxed: a hint.
-  std::atomic<std::uint32_t> not_taken_{0};
+  /// Changes `count` elements of the target, the first of them the `first` of the operation,
+  /// without its help. False: a process has ended.
+  using alone = std::function<bool(std::int64_t first, std::int64_t count)>;
+  /// An accumulate that does not fit into a slot. `operand` is in array form.
+  [[nodiscard]] std::optional<status> accumulate_large(const std::byte* operand,
+                                                       const remote_data& where, const change& how,
+                                                       const alone& rest);
+
+ private:
+  struct request {
+    slot_action what;
+    std::int64_t offset = 0;
+    std::uint32_t count = 0;
+    datatypes::number kind = datatypes::number::byte;
+    collectives::operation op = collectives::operation::replace;
+  };
+  static void write(request_slot& slot, const request& wanted) noexcept;
+  /// Has the target carry out what is wanted. `fill` writes the data, `take` copies the answer.
+  template <class Fill, class Take>
+  [[nodiscard]] std::optional<status> carry_out(const request& wanted, Fill fill,
+                                                Take take) noexcept;
+  [[nodiscard]] bool has_staging() noexcept;
+
+  class shared_copy;
+  class staged_accumulate;
+
+  enum class reserved : std::uint8_t { unknown, yes, no };
+  slot_client client_;
+  // Relaxed: threads that find out at the same time find the same.
+  std::atomic<reserved> staging_{reserved::unknown};
 };
 
 }  // namespace headway::windows

@@ -142,7 +142,8 @@ void target::serve(int source, const request_view& request, std::int64_t element
       return unlock(source, request);
     case action::released:
       return grant_locks();
-    case action::look:  // this thread is awake, which is all
+    case action::look:  // this thread is awake, and stays so
+      if (slots_ != nullptr) slots_->expect();
       return;
   }
 }

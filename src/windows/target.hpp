@@ -14,6 +14,7 @@
 #include "messages/exchange.hpp"
 #include "windows/control_line.hpp"
 #include "windows/exposed_memory.hpp"
+#include "windows/slot_service.hpp"
 #include "windows/statistics.hpp"
 #include "windows/wire.hpp"
 
@@ -42,6 +43,8 @@ class target {
   target& operator=(const target&) = delete;
   ~target();
 
+  /// Before `start`: what is told that an origin wakes this process for its slots.
+  void expects_for(slot_service& slots) noexcept { slots_ = &slots; }
   void start() noexcept;
   /// When no request comes any more.
   void stop() noexcept;
@@ -96,6 +99,7 @@ class target {
   const lock_holder me_;
   statistics::row& served_;
 
+  slot_service* slots_ = nullptr;  // null: there are none
   messages::request incoming_;
   std::unique_ptr<std::byte[]> message_;
   // Requests that arrived and were not served: 2 at most, because one receive is posted at a time.

@@ -23,19 +23,34 @@ window::window(parts made)
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
       served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
-  if (made.own_slots == nullptr) return;
-  slot_service_.emplace(*made.own_slots, memory_, *made.own_line, me_);
+  if (made.own_slots != nullptr) make_slot_ways(made);
+}
+
+void window::make_slot_ways(const parts& made) {
+  const int self = made.context.self;
+  std::vector<processes::peer_id> processes;
+  for (const member& m : members_) processes.push_back(m.process);
+  slot_service_.emplace(slot_service::parts{.slots = *made.own_slots,
+                                            .staged = made.own_staged,
+                                            .memory = memory_,
+                                            .line = *made.own_line,
+                                            .me = me_,
+                                            .copies = copies_,
+                                            .processes = std::move(processes)});
+  served_.expects_for(*slot_service_);
   slot_ways_.resize(members_.size());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const member& m = members_[i];
     if (m.by != way::nearby || m.slots == nullptr) continue;
-    slot_ways_[i] = std::make_unique<slot_way>(slot_way::target{.slots = *m.slots,
-                                                                .own = *slot_service_,
-                                                                .wire = wire_,
-                                                                .rank = static_cast<int>(i),
-                                                                .copies = *copies_,
-                                                                .process = m.process,
-                                                                .base = m.base});
+    slot_ways_[i] = std::make_unique<slot_way>(slot_client::target{.slots = *m.slots,
+                                                                   .staged = m.staged,
+                                                                   .own = *slot_service_,
+                                                                   .self = self,
+                                                                   .wire = wire_,
+                                                                   .rank = static_cast<int>(i),
+                                                                   .copies = *copies_,
+                                                                   .process = m.process,
+                                                                   .base = m.base});
   }
 }
 
@@ -171,7 +186,10 @@ status window::lock(int rank, lock_type how) {
   if (line != nullptr) {
     if (line->lock.try_lock(how)) return status::ok;
     const auto lost = [this] { return served_.has_lost(); };
-    if (!oversubscribed_ && line->lock.wait_turn(how, lost)) return status::ok;
+    const bool taken = oversubscribed_
+                           ? line->lock.wait_yielding(how, engine_.chosen().yield_ns, lost)
+                           : line->lock.wait_turn(how, lost);
+    if (taken) return status::ok;
   }
   return wire_.lock(rank, how);
 }

@@ -33,6 +33,7 @@ struct member {
   std::byte* mapped = nullptr;     ///< the same memory in this process; null: not mapped here
   control_line* line = nullptr;    ///< null: it is reached through the target
   request_slots* slots = nullptr;  ///< of a `nearby` one, null: it has none
+  staging staged = {};             ///< of the same
   processes::peer_id process{};
   way by = way::wire;  ///< `nearby` and `mapped` only with a `line`
 };
@@ -64,6 +65,7 @@ class window {
     node_block own_block = {};  ///< of this process, where the node has none
     control_line* own_line = nullptr;
     request_slots* own_slots = nullptr;  ///< null: no process of the node reaches this one `nearby`
+    staging own_staged = {};
     std::vector<member> members = {};
     std::int64_t own_bytes = 0;
     bool dynamic = false;  ///< displacements are addresses of attached memory
@@ -111,6 +113,7 @@ class window {
   void count(const member& m, statistics::count statistics::row::* kind, const place& at) noexcept {
     count_operation(counts_.of(m.by), kind, at.count * at.type->size(), counts_are_);
   }
+  void make_slot_ways(const parts& made);
   [[nodiscard]] near_target near(const member& m) const noexcept;
   [[nodiscard]] slot_way* slots_to(const member& m) const noexcept {
     return slot_ways_.empty() ? nullptr

@@ -25,7 +25,7 @@ enum class action : std::uint8_t {
   lock,              ///< answered when the lock is granted
   unlock,            ///< answered as a flush
   released,          ///< a lock was released that others wait for; no answer
-  look,              ///< requests are in slots (request_slot.hpp); no answer
+  look,              ///< wakes a thread, so that it polls; no answer
 };
 
 /// The head of a request. Runs follow it, then the payload, padded to 16 bytes. Plain data, for

@@ -59,7 +59,8 @@ template <class T>
 
 /// Where the control lines and the memory of this node's ranks are in its block.
 /// Shape:    the same in all of them: the lines in the order of the ranks, then, from a page on,
-///           the memory, or the slots of windows whose memory the program has made.
+///           the memory; or the slots of windows whose memory the program has made, and behind
+///           those what is staged.
 class block_plan {
  public:
   block_plan(const std::vector<part>& all, int self, int flavor) {
@@ -83,12 +84,17 @@ class block_plan {
       offsets_.push_back(has_memory ? std::optional(bytes_) : std::nullopt);
       if (has_memory) bytes_ += size;
     }
-    bytes_ = rounded(bytes_, page);
+    bytes_ = reserved_ = rounded(bytes_, page);
+    if (!slots_) return;
+    staging_ = bytes_;
+    bytes_ += ranks_.size() * windows::staging::bytes;
   }
 
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   [[nodiscard]] int first_job_rank() const noexcept { return first_job_rank_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Of these bytes, those that have memory from the beginning.
+  [[nodiscard]] std::size_t reserved() const noexcept { return reserved_; }
   /// The position of a rank among the node's; nothing: it is on another one.
   [[nodiscard]] std::optional<std::size_t> position(int rank) const noexcept {
     const auto at = std::ranges::lower_bound(ranks_, rank);
@@ -101,6 +107,10 @@ class block_plan {
   /// Null: this kind of window has none.
   [[nodiscard]] request_slots* slots_in(const node_block& block, std::size_t position) const {
     return slots_ ? reinterpret_cast<request_slots*>(block.at() + *slots_) + position : nullptr;
+  }
+  [[nodiscard]] windows::staging staging_in(const node_block& block, std::size_t position) const {
+    if (!slots_) return {};
+    return {block.at() + staging_ + position * windows::staging::bytes};
   }
   [[nodiscard]] std::byte* memory_in(const node_block& block, std::size_t position) const {
     return offsets_[position] ? block.at() + *offsets_[position] : nullptr;
@@ -116,7 +126,7 @@ class block_plan {
   std::vector<int> ranks_;
   std::vector<std::optional<std::size_t>> offsets_;
   std::optional<std::size_t> slots_;
-  std::size_t bytes_ = 0;
+  std::size_t staging_ = 0, bytes_ = 0, reserved_ = 0;
 };
 
 /// The name of the block while it has one: of the job, the window and the first of its ranks here.
@@ -136,7 +146,7 @@ class block_plan {
   if (is_alone) {
     made = node_block::own(plan.bytes());
   } else if (is_first) {
-    made = node_block::create(path, plan.bytes());
+    made = node_block::create(path, plan.bytes(), plan.reserved());
   }
   std::vector<part_memory> all;
   const auto here = [&] {
@@ -184,6 +194,7 @@ class block_plan {
                made.copies->limits_to(m.process).direct) {
       m.by = way::nearby;
       m.slots = plan.slots_in(made.block, *position);
+      m.staged = plan.staging_in(made.block, *position);
     }
   }
   return members;
@@ -242,8 +253,10 @@ class block_plan {
     return fail(MPI_ERR_NO_MEM, "there is not enough memory for the window");
   ready.members = make_members(own, parts, memory, plan, ready);
   if (std::ranges::any_of(ready.members,
-                          [](const windows::member& m) { return m.slots != nullptr; }))
+                          [](const windows::member& m) { return m.slots != nullptr; })) {
     ready.own_slots = plan.slots_in(ready.block, position);
+    ready.own_staged = plan.staging_in(ready.block, position);
+  }
   made = pool<window>::all().make(
       own,
       window::facts{.base = reinterpret_cast<void*>(my_memory.base),

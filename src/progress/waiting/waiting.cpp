@@ -9,6 +9,7 @@
 #include "base/futex.hpp"
 #include "progress/core/events.hpp"
 #include "progress/core/meter.hpp"
+#include "progress/waiting/sleep_signs.hpp"
 #include "progress/waiting/spin_length.hpp"
 
 namespace headway::progress {
@@ -139,11 +140,13 @@ bool waiting::become_kernel_sleeper(outcome& how) noexcept {
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
   // The event thread sleeps there. If it stayed, a message would wake it, and it would wake this
-  // thread: two wake-ups. So it is asked to leave while this thread waits anyway.
+  // thread: two wake-ups. So it is asked to leave while this thread waits anyway. It may be bound
+  // to the same processor, which a thread that spins with greater weight would not leave to it.
   sleeper.set_wanted(true);
   sleeper.kick_sleeper();
   bool taken = false;
   for (int i = 0; i < leave_tries && how == outcome::spun_enough && !taken; ++i) {
+    sched_yield();
     how = spin(leave_ns);
     taken = how == outcome::spun_enough && sleeper.try_take(kernel_sleeper::holder::application);
   }
@@ -167,6 +170,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
       boost();
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
+      const shown_sleep shown;
       const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns),
                                               [this] { return core_.queues.has_submissions(); });
       in_vain = slept ? 0 : in_vain + 1;
@@ -222,6 +226,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
       boost();
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
+      const shown_sleep shown;
       base::futex_wait(me_.self.word.futex_word(),
                        static_cast<std::uint32_t>(sleep_state::on_futex), until);
       if (me_.self.word.end_sleep() == sleep_state::signalled)

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/lock_guard.hpp"
+#include "base/thread_role.hpp"
+#include "memory_of_this_process.hpp"
 #include "windows/slot_service.hpp"
 
 namespace headway::windows {
@@ -23,12 +25,21 @@ struct target_of_slots {
   control_line line;
   std::unique_ptr<request_slots> slots = std::make_unique<request_slots>();
   lock_holder me = own_holder();
-  slot_service service{*slots, exposed, line, me};
+  std::vector<std::byte> staged_bytes = std::vector<std::byte>(staging::bytes);
+  staging staged{staged_bytes.data()};
+  memory_of_this_process copies;
+  slot_service service{{.slots = *slots,
+                        .staged = staged,
+                        .memory = exposed,
+                        .line = line,
+                        .me = me,
+                        .copies = &copies,
+                        .processes = {rails::peer_id{0}}}};
 
   /// A request for one element, not yet asked. Null: no slot is free.
-  request_slot* fill(action what, std::int64_t offset, std::vector<std::int64_t> values,
+  request_slot* fill(slot_action what, std::int64_t offset, std::vector<std::int64_t> values,
                      operation op = operation::sum) {
-    for (auto& slot : *slots) {
+    for (auto& slot : slots->all) {
       if (!slot.turn.claim()) continue;
       slot.what = what;
       slot.op = op;
@@ -63,24 +74,24 @@ std::int64_t carry_out(target_of_slots& target, request_slot* slot, std::size_t 
 
 TEST(request_slot, carries_out_each_operation) {
   target_of_slots target;
-  carry_out(target, target.fill(action::put, 8, {5}));
+  carry_out(target, target.fill(slot_action::put, 8, {5}));
   EXPECT_EQ(target.memory[1], 5);
-  EXPECT_EQ(carry_out(target, target.fill(action::get, 8, {})), 5);
-  carry_out(target, target.fill(action::accumulate, 8, {2}));
+  EXPECT_EQ(carry_out(target, target.fill(slot_action::get, 8, {})), 5);
+  carry_out(target, target.fill(slot_action::accumulate, 8, {2}));
   EXPECT_EQ(target.memory[1], 7);
-  EXPECT_EQ(carry_out(target, target.fill(action::fetch, 8, {3}), 16), 7);
+  EXPECT_EQ(carry_out(target, target.fill(slot_action::fetch, 8, {3}), 16), 7);
   EXPECT_EQ(target.memory[1], 10);
-  EXPECT_EQ(carry_out(target, target.fill(action::fetch, 8, {}, operation::no_op), 16), 10);
+  EXPECT_EQ(carry_out(target, target.fill(slot_action::fetch, 8, {}, operation::no_op), 16), 10);
   EXPECT_EQ(target.memory[1], 10);
-  EXPECT_EQ(carry_out(target, target.fill(action::compare_and_swap, 8, {9, 1}), 16), 10);
+  EXPECT_EQ(carry_out(target, target.fill(slot_action::compare_and_swap, 8, {9, 1}), 16), 10);
   EXPECT_EQ(target.memory[1], 10) << "another value was expected";
-  EXPECT_EQ(carry_out(target, target.fill(action::compare_and_swap, 8, {10, 1}), 16), 10);
+  EXPECT_EQ(carry_out(target, target.fill(slot_action::compare_and_swap, 8, {10, 1}), 16), 10);
   EXPECT_EQ(target.memory[1], 1);
 }
 
 TEST(request_slot, refuses_what_is_outside_of_the_window) {
   target_of_slots target;
-  request_slot* const slot = target.fill(action::put, 16 * 8, {5});
+  request_slot* const slot = target.fill(slot_action::put, 16 * 8, {5});
   slot->turn.ask();
   EXPECT_TRUE(target.service.serve());
   EXPECT_TRUE(slot->turn.is_done());
@@ -89,7 +100,7 @@ TEST(request_slot, refuses_what_is_outside_of_the_window) {
 
 TEST(request_slot, does_nothing_while_others_change_elements) {
   target_of_slots target;
-  request_slot* const slot = target.fill(action::accumulate, 0, {5});
+  request_slot* const slot = target.fill(slot_action::accumulate, 0, {5});
   if (!target.line.changing.try_lock(holder_of({.pid_namespace = 1, .pid = 1}))) {
     FAIL() << "it is not locked yet";
   }
@@ -103,7 +114,7 @@ TEST(request_slot, does_nothing_while_others_change_elements) {
 
 TEST(request_slot, leaves_alone_what_was_withdrawn) {
   target_of_slots target;
-  request_slot* const slot = target.fill(action::put, 0, {5});
+  request_slot* const slot = target.fill(slot_action::put, 0, {5});
   slot->turn.ask();
   EXPECT_TRUE(slot->turn.withdraw());
   EXPECT_FALSE(target.service.serve());
@@ -115,9 +126,61 @@ TEST(request_slot, leaves_alone_what_was_withdrawn) {
 
 TEST(request_slot, has_no_more_than_its_number) {
   target_of_slots target;
-  for (std::size_t i = 0; i < target.slots->size(); ++i)
-    EXPECT_NE(target.fill(action::get, 0, {}), nullptr);
-  EXPECT_EQ(target.fill(action::get, 0, {}), nullptr);
+  for (std::size_t i = 0; i < target.slots->all.size(); ++i)
+    EXPECT_NE(target.fill(slot_action::get, 0, {}), nullptr);
+  EXPECT_EQ(target.fill(slot_action::get, 0, {}), nullptr);
+}
+
+TEST(request_slot, changes_elements_by_a_staged_operand) {
+  target_of_slots target;
+  std::vector<std::int64_t> many(100, 3);
+  exposed_memory large{reinterpret_cast<std::byte*>(many.data()),
+                       static_cast<std::int64_t>(many.size() * sizeof many[0])};
+  slot_service service{{.slots = *target.slots,
+                        .staged = target.staged,
+                        .memory = large,
+                        .line = target.line,
+                        .me = target.me}};
+  request_slot* const slot = target.fill(slot_action::accumulate, 0, {});
+  slot->count = 100;
+  for (std::int64_t i = 0; i < 100; ++i)
+    std::memcpy(target.staged.part_of(*target.slots, *slot) + i * 8, &i, sizeof i);
+  slot->turn.ask();
+  EXPECT_TRUE(service.serve());
+  EXPECT_TRUE(slot->turn.is_done());
+  EXPECT_TRUE(slot->carried_out);
+  for (std::size_t i = 0; i < many.size(); ++i) EXPECT_EQ(many[i], 3 + static_cast<int>(i));
+}
+
+TEST(request_slot, copies_from_and_to_the_origin_if_its_thread_waits) {
+  target_of_slots target;
+  std::int64_t here = 7;
+  const auto copy = [&](slot_action what, std::int32_t rank) {
+    request_slot* const slot = target.fill(what, 8, {});
+    const origin_memory at{.address = reinterpret_cast<std::uint64_t>(&here), .rank = rank};
+    std::memcpy(slot->data.data(), &at, sizeof at);
+    slot->turn.ask();
+    EXPECT_TRUE(target.service.serve());
+    const bool done = slot->turn.is_done() && slot->carried_out;
+    slot->turn.leave();
+    return done;
+  };
+  EXPECT_FALSE(copy(slot_action::pull, 0)) << "this thread does not wait";
+  EXPECT_EQ(target.memory[1], 0);
+  const base::waiting_thread_scope waits;
+  EXPECT_FALSE(copy(slot_action::pull, 1)) << "there is no such rank";
+  EXPECT_TRUE(copy(slot_action::pull, 0));
+  EXPECT_EQ(target.memory[1], 7);
+  target.memory[1] = 9;
+  EXPECT_TRUE(copy(slot_action::push, 0));
+  EXPECT_EQ(here, 9);
+}
+
+TEST(request_slot, shows_that_its_target_polls) {
+  target_of_slots target;
+  const auto before = target.slots->sign.rounds.load(std::memory_order_relaxed);
+  EXPECT_FALSE(target.service.serve());
+  EXPECT_NE(target.slots->sign.rounds.load(std::memory_order_relaxed), before);
 }
 
 // Origins add and withdraw what is not answered soon; two threads of the target serve.
@@ -130,7 +193,7 @@ TEST(request_slot, counts_exactly_what_was_answered) {
   for (int i = 0; i < origins; ++i)
     all.emplace_back([&] {
       for (int n = 0; n < requests; ++n) {
-        request_slot* const slot = target.fill(action::fetch, 0, {1});
+        request_slot* const slot = target.fill(slot_action::fetch, 0, {1});
         if (slot == nullptr) continue;
         slot->turn.ask();
         for (int looks = n % 64; looks > 0 && !slot->turn.is_done(); --looks) base::relax();

@@ -53,6 +53,19 @@ TEST(window_lock, is_waited_for_in_turns) {
   EXPECT_FALSE(lock.wait_turn(lock_type::exclusive, never));
 }
 
+TEST(window_lock, is_taken_without_a_turn_by_a_waiter_that_yields) {
+  constexpr std::uint64_t long_ns = 60'000'000'000, short_ns = 1'000'000;
+  window_lock lock;
+  ASSERT_TRUE(lock.try_lock(lock_type::exclusive));
+  EXPECT_FALSE(lock.wait_yielding(lock_type::exclusive, short_ns, never)) << "it is not released";
+  EXPECT_FALSE(lock.wait_yielding(lock_type::exclusive, long_ns, [] { return true; }));
+  std::thread holder([&] { EXPECT_FALSE(lock.unlock(lock_type::exclusive)); });
+  EXPECT_TRUE(lock.wait_yielding(lock_type::exclusive, long_ns, never));
+  holder.join();
+  lock.begin_queue();
+  EXPECT_FALSE(lock.wait_yielding(lock_type::exclusive, long_ns, never)) << "others queue";
+}
+
 TEST(window_lock, gives_no_turn_while_others_queue) {
   window_lock lock;
   lock.begin_queue();

@@ -118,6 +118,7 @@ struct reduce_scatter_block {
   operation& op;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct gather {
@@ -131,6 +132,7 @@ struct gather {
   int root;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct gatherv {
@@ -158,6 +160,7 @@ struct scatter {
   int root;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct scatterv {
@@ -184,6 +187,7 @@ struct allgather {
   datatype& type;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct allgatherv {
@@ -209,6 +213,7 @@ struct alltoall {
   datatype& type;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct alltoallv {

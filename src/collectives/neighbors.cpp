@@ -18,9 +18,8 @@ void receive_all(schedule& s, const neighborhood& n, const blocks& to, wire_buff
   }
 }
 
-/// A schedule that is run again without a new number has no exchanges.
 bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
-  const bool possible = t.memory.edges && !s.is_persistent();
+  const bool possible = t.memory.edges && s.banks_of(t);
   return choose({.what = what,
                  .ranks = t.size,
                  .oversubscribed = t.oversubscribed,

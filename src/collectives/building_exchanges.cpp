@@ -7,11 +7,7 @@
 namespace headway::collectives {
 
 shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
-    : schedule_(s),
-      team_(t),
-      banks_(*t.memory.banks),
-      phase_(phase),
-      readers_(t.memory.banks->others()) {
+    : schedule_(s), team_(t), banks_(*s.banks_of(t)), phase_(phase), readers_(banks_.others()) {
   HEADWAY_ASSERT(phase == 0 || phase == 1);
   published_ = s.scratch_of<std::int64_t>(t.size);
 }
@@ -88,7 +84,7 @@ void shared_exchange::apply(const part& what, void* to, std::int64_t element_byt
   copy(what, to);
   wanted_[wanted_count_ - 1].element_bytes = element_bytes;
   op_ = op;
-  if (!arriving_) arriving_ = schedule_.scratch(banks_.piece_bytes());
+  if (!arriving_) arriving_ = schedule_.scratch(banks_.chunk_bytes());
 }
 
 void shared_exchange::combine(const operands& what) {
@@ -97,10 +93,10 @@ void shared_exchange::combine(const operands& what) {
   combined_ = what;
   for (int rank = what.first; rank <= what.last; ++rank)
     if (rank != team_.rank) sources_ |= shared_banks::only(rank);
-  arriving_ = schedule_.scratch(banks_.piece_bytes());
+  arriving_ = schedule_.scratch(banks_.chunk_bytes());
   if (what.to == what.own) {
     HEADWAY_ASSERT(!shows_ || what.bytes <= banks_.bank_bytes());
-    sum_ = schedule_.scratch(banks_.piece_bytes());
+    sum_ = schedule_.scratch(banks_.chunk_bytes());
   }
 }
 

@@ -21,9 +21,8 @@ algorithm chosen(const team& t, collective what, std::int64_t bytes,
                 t.chosen_by_user, t.measured);
 }
 
-/// A schedule that is run again without a new number has no exchanges.
 unsigned banks_for(const schedule& s, const team& t) noexcept {
-  return t.memory.banks && !s.is_persistent() ? node_banks : no_needs;
+  return s.banks_of(t) ? node_banks : no_needs;
 }
 
 /// The types for a user's operator may have other gaps on other ranks.

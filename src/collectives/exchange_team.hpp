@@ -39,6 +39,15 @@ class exchange_team {
       recent_.forget();
   }
 
+  /// See node_memory::count_persistent.
+  void count_persistent() {
+    if (memory_.count_persistent()) recent_.forget();
+  }
+  /// See node_memory::make_persistent.
+  void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes) {
+    memory_.make_persistent(s, stream_bytes);
+  }
+
  private:
   exchange_transport transport_;
   team ranks_;

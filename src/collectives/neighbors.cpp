@@ -30,9 +30,8 @@ bool is_shared(const team& t, collective what, bool has_exchanges) noexcept {
                 t.chosen_by_user, t.measured) == algorithm::shared;
 }
 
-/// A schedule that is run again without a new number has no exchanges.
 bool uses_exchange(const schedule& s, const team& t, collective what) noexcept {
-  return is_shared(t, what, !s.is_persistent());
+  return is_shared(t, what, s.banks_of(t) != nullptr);
 }
 
 }  // namespace

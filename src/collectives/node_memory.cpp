@@ -7,6 +7,7 @@
 #include "collectives/agreement.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule_cache.hpp"
+#include "collectives/slot_agreement.hpp"
 #include "messages/context.hpp"
 
 namespace headway::collectives {
@@ -71,7 +72,8 @@ void node_memory::open_banks(std::uint32_t slot) {
     mine |= has_measured | (*known ? lends : 0);
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
-  banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_, slot);
+  banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_,
+                                          shared_banks::location{.slot = slot});
   if (neighbors_) match_edges(slot);
   team_.memory.banks = banks_.get();
   if ((all & has_copies) == 0) return;
@@ -83,6 +85,19 @@ void node_memory::open_banks(std::uint32_t slot) {
   const bool faster = measure_lending();
   rail_slots_->note_lending(faster);
   team_.memory.lends = agree(team_, faster) != 0;
+}
+
+std::unique_ptr<persistent_banks> node_memory::open_persistent() {
+  const auto slot = agree_on_slot(team_, rail_slots_, processes_);
+  if (!slot || agree(team_, rail_slots_->reserve_bank(*slot)) == 0) return nullptr;
+  return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot);
+}
+
+void node_memory::make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes) {
+  if (!banks_) return s.set_persistent();
+  if (!std::exchange(persistent_tried_, true)) persistent_ = open_persistent();
+  if (!persistent_) return s.set_persistent();
+  persistent_->give(s, stream_bytes);
 }
 
 /// The lists lie in the banks, which nothing else uses yet: the first agreement says that all are

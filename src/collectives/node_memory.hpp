@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "collectives/persistent_banks.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/shm_collective.hpp"
 #include "collectives/team.hpp"
@@ -41,6 +43,13 @@ class node_memory {
       return false;
     return try_now();
   }
+  /// The same for a persistent operation, which will be started often: it tries at once.
+  [[nodiscard]] bool count_persistent() {
+    calls_ = std::max(calls_, first_try - 1);
+    return count_call();
+  }
+  /// Makes an empty schedule persistent: see persistent_banks::give. Collective, waits.
+  void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes);
 
  private:
   static constexpr int first_try = 4, last_try = 256;
@@ -60,6 +69,8 @@ class node_memory {
   };
 
   bool try_now();
+  /// Collective. Null: there is no room.
+  [[nodiscard]] std::unique_ptr<persistent_banks> open_persistent();
   /// Collective, and so is `measure_lending`: whether copying out of another process is faster than
   /// copying through a bank.
   void open_banks(std::uint32_t slot);
@@ -75,6 +86,8 @@ class node_memory {
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;
   std::unique_ptr<shared_banks> banks_;
+  std::unique_ptr<persistent_banks> persistent_;
+  bool persistent_tried_ = false;
   const std::optional<neighborhood> neighbors_;
   std::optional<edge_ends> edges_;
   int calls_ = 0;  // `last_try`: no more tries

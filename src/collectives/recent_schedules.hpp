@@ -20,6 +20,8 @@ struct call_key {
   const void* receive = nullptr;
   std::int64_t count = 0;
   const void* type = nullptr;
+  std::int64_t send_count = 0;  ///< with its type, where both buffers have one
+  const void* send_type = nullptr;
   const void* op = nullptr;
 
   bool operator==(const call_key&) const = default;
@@ -83,11 +85,12 @@ class recent_schedules {
   void forget() noexcept { ++epoch_; }
 
  private:
-  static constexpr std::size_t slot_count = 4;
+  static constexpr std::size_t slot_count = 8;
   [[nodiscard]] slot& slot_of(const call_key& key) noexcept {
     auto mixed = reinterpret_cast<std::uintptr_t>(key.send) / 8 * 31 +
                  reinterpret_cast<std::uintptr_t>(key.receive) / 8 * 7 +
-                 static_cast<std::uintptr_t>(key.count) + static_cast<std::uintptr_t>(key.what);
+                 static_cast<std::uintptr_t>(key.count) + static_cast<std::uintptr_t>(key.what) +
+                 static_cast<std::uintptr_t>(key.root);
     return slots_[mixed % slot_count];
   }
 

@@ -98,8 +98,19 @@ void schedule::bind(team& ranks) noexcept {
   via_ = &ranks.via;
   const auto operation = ranks.next_operation();
   tag_ = messages::operation_tags.of(static_cast<unsigned>(operation));
+  if (!persistent_) bind_exchanges(operation);
+}
+
+void schedule::bind_exchanges(std::uint64_t operation) noexcept {
   for (auto* each : exchanges_)
     if (each) each->bind(operation);
+}
+
+std::optional<std::int64_t> schedule::stream_bytes_max() const noexcept {
+  std::optional<std::int64_t> most;
+  for (const auto* each : exchanges_)
+    if (each) most = std::max(most.value_or(0), each->stream_bytes());
+  return most;
 }
 
 void schedule::clear() noexcept {
@@ -113,6 +124,7 @@ void schedule::clear() noexcept {
   via_ = nullptr;
   std::ranges::fill(exchanges_, nullptr);
   persistent_ = false;
+  own_banks_ = nullptr;
   refused_ = false;
   reset();
 }
@@ -222,8 +234,23 @@ bool schedule::on_counted(messages::request& r) noexcept {
 
 void schedule::start() noexcept {
   rewind();
+  if (own_banks_) bind_exchanges(++own_operations_);
+  // The steps before the first message: no other thread knows of them yet.
+  shared_exchange* waits = nullptr;
+  while (!waits && next_ < steps_.size() && steps_[next_].what != kind::open) {
+    const step& s = steps_[next_++];
+    if (s.what != kind::exchange) {
+      local(s);
+      continue;
+    }
+    auto& x = *static_cast<shared_exchange*>(s.to);
+    if (x.advance_at_start(how_ != outcome::ok)) check(x);
+    else waits = &x;
+  }
+  if (!waits && next_ == steps_.size()) return begin_done();
   reset();
   via_->pending_started();
+  if (waits) return waits->end_later();
   advance();
 }
 

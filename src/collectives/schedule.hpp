@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -99,13 +100,23 @@ class schedule final : public progress::completion {
   void refuse() noexcept { refused_ = true; }
   [[nodiscard]] bool is_refused() const noexcept { return refused_; }
 
-  /// It is started again without a new number, in any order among others.
-  void set_persistent() noexcept { persistent_ = true; }
-  [[nodiscard]] bool is_persistent() const noexcept { return persistent_; }
+  /// It is started again without a new number, in any order among others, so that exchanges need
+  /// banks of its own; null: it has none. These count their operations from `before` + 1 on.
+  void set_persistent(shared_banks* own = nullptr, std::uint64_t before = 0) noexcept {
+    persistent_ = true;
+    own_banks_ = own;
+    own_operations_ = before;
+  }
+  /// For the exchanges of a team's operation; null: it has none.
+  [[nodiscard]] shared_banks* banks_of(const team& t) const noexcept {
+    return persistent_ && t.memory.banks ? own_banks_ : t.memory.banks;
+  }
+  /// Of the longest stream that this rank shows; nothing: it has no exchange.
+  [[nodiscard]] std::optional<std::int64_t> stream_bytes_max() const noexcept;
 
   // Running. A schedule may be run or started again when it is complete.
   /// Draws the operation's number, on all ranks in the same order. Before the first `run` or
-  /// `start`; one with exchanges before each.
+  /// `start`; one with exchanges, but for a persistent one, before each.
   void bind(team& ranks) noexcept;
   /// Runs all steps and waits for their end.
   messages::outcome run() noexcept;
@@ -138,6 +149,7 @@ class schedule final : public progress::completion {
   [[nodiscard]] int bound_rank(int rank) const noexcept {
     return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
   }
+  void bind_exchanges(std::uint64_t operation) noexcept;
   void open_round();
   void rewind() noexcept;
   void begin_round(const step& open, messages::request::finisher finish) noexcept;
@@ -180,6 +192,8 @@ class schedule final : public progress::completion {
   transport* via_ = nullptr;
   int tag_ = 0;
   bool persistent_ = false;
+  shared_banks* own_banks_ = nullptr;
+  std::uint64_t own_operations_ = 0;  // as `own_banks_` counts them
   bool refused_ = false;
   messages::outcome how_ = messages::outcome::ok;
   int failed_rank_ = -1;

@@ -81,6 +81,9 @@ void combine_up_to(shared_exchange& x, const reduction& r, int last, const void*
              .op = r.op});
 }
 
+/// In place, or with buffers that are the same without saying so, which the call refuses.
+bool takes_place_of_input(const reduction& r) noexcept { return r.input() == r.receive; }
+
 /// A copy of the input, for an operation whose result takes the input's place too early.
 const void* kept_input(schedule& s, const reduction& r) {
   std::byte* kept = s.scratch(r.bytes());
@@ -166,7 +169,7 @@ void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int roo
 }
 
 void allreduce_shared(schedule& s, const team& t, const reduction& r) {
-  const bool keeps = r.in_place && r.bytes() > t.memory.banks->bank_bytes();
+  const bool keeps = takes_place_of_input(r) && r.bytes() > s.banks_of(t)->bank_bytes();
   const void* input = keeps ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
   x.show(input, r.bytes());
@@ -200,7 +203,7 @@ void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
 }
 
 void scan_shared(schedule& s, const team& t, const reduction& r, bool exclusive) {
-  const void* input = r.in_place ? kept_input(s, r) : r.input();
+  const void* input = takes_place_of_input(r) ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
   x.show(input, r.bytes());
   const int last = exclusive ? t.rank - 1 : t.rank;

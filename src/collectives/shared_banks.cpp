@@ -18,19 +18,22 @@ shared_banks::poll_task::poll_task(shared_banks& of) noexcept
       owner(of) {}
 
 shared_banks::shared_banks(team& ranks, rails::shm_slots& memory,
-                           std::span<const rails::peer_id> processes, std::uint32_t slot,
-                           std::int64_t bytes)
+                           std::span<const rails::peer_id> processes, const location& where)
     : team_(ranks),
       memory_(memory),
       processes_(processes.begin(), processes.end()),
-      bank_bytes_(bytes),
-      piece_bytes_(std::min<std::int64_t>(bytes / 4, 8 * 1024)),
+      page_at_(where.page_at),
+      bank_at_(where.bank_at),
+      ring_(where.ring),
+      bank_bytes_(where.bytes),
+      piece_bytes_(std::min(where.bytes / 4, piece_bytes_max)),
       finished_(std::make_unique<std::atomic<std::uint64_t>[]>(processes.size())),
       task_(*this) {
   HEADWAY_ASSERT(ranks.size <= ranks_max);
-  HEADWAY_ASSERT(bytes >= 256 && bytes <= std::int64_t{rails::shm_slots::bank_bytes});
+  HEADWAY_ASSERT(where.bytes >= 256 && where.bank_at + static_cast<std::size_t>(where.bytes) <=
+                                           rails::shm_slots::banked_bytes);
   HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
-  for (const auto process : processes_) areas_.push_back(memory.bank_of(process, slot));
+  for (const auto process : processes_) areas_.push_back(memory.bank_of(process, where.slot));
   memory_.watch(*this);
 }
 
@@ -39,9 +42,17 @@ shared_banks::~shared_banks() { memory_.unwatch(*this); }
 bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
   if (finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >= exchange)
     return true;
-  const auto now = page_of(rank).reading.finished();
+  const auto now = page_of(rank).read.finished();
   note_finished(rank, now);
   return now >= exchange;
+}
+
+bool shared_banks::is_known_as_read(const shown& earlier) const noexcept {
+  for (auto left = earlier.readers; left != 0; left &= left - 1)
+    if (finished_[static_cast<std::size_t>(std::countr_zero(left))].load(
+            std::memory_order_acquire) < earlier.exchange)
+      return false;
+  return true;
 }
 
 bool shared_banks::is_read(const shown& earlier) noexcept {
@@ -54,7 +65,7 @@ std::int64_t shared_banks::taken(const shown& what) noexcept {
   auto least = std::numeric_limits<std::int64_t>::max();
   each_of(what.readers, [&](int rank) {
     if (has_finished(rank, what.exchange)) return;
-    const auto bytes = page_of(rank).reading.taken_of(
+    const auto bytes = page_of(rank).read.taken_of(
         line_number(what.exchange), static_cast<std::size_t>(team_.rank), what.exchange);
     least = std::min(least, static_cast<std::int64_t>(bytes));
   });
@@ -66,9 +77,13 @@ void shared_banks::bind(shared_exchange& x) noexcept {
   HEADWAY_DEBUG_ASSERT(x.number_ > last_bound_ || x.number_ == last_in_line_);
   last_bound_ = x.number_;
   open_.push_back(x);
-  if (x.number_ != last_in_line_) return;
-  x.begun_ = true;
-  x.shown_ = x.total_;
+  if (x.number_ == last_in_line_) {  // its stream is shown
+    x.begun_ = true;
+    x.begin_ = 0;
+    x.shown_ = x.total_;
+  } else if (x.shows_) {
+    place_if_possible(x);
+  }
 }
 
 /// Each stream in one piece, but for those that fill the bank. Where many ranks show long streams,
@@ -82,37 +97,66 @@ std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
   return next_byte_ + bytes <= end ? next_byte_ : 0;
 }
 
-bool shared_banks::may_begin(const shared_exchange& x) noexcept {
+/// What readers have finished is mostly known from their next lines, which this rank reads anyway.
+/// Where they write it down is looked up only if something depends on it: that line then moves from
+/// core to core.
+bool shared_banks::has_line(const shared_exchange& x) noexcept {
   for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
-    if (earlier->shows_ && !earlier->begun_) return false;
-  return is_free(x.number_, x.bank_bytes_needed());
+    if (earlier->shows_ && !earlier->has_place()) return false;
+  return is_line_free(x.number_);
 }
 
-bool shared_banks::is_free(std::uint64_t exchange, std::int64_t bytes) noexcept {
-  while (shown_count_ > 0 && is_read(shown_[first_shown_])) {
+bool shared_banks::is_line_free(std::uint64_t exchange) noexcept {
+  while (shown_count_ > 0 && (is_known_as_read(shown_[first_shown_]) ||
+                              (shown_count_ == shown_max && is_read(shown_[first_shown_])))) {
     first_shown_ = (first_shown_ + 1) % shown_max;
     --shown_count_;
   }
   if (shown_count_ == shown_max) return false;
-  const auto begin = next_begin(bytes);
   for (std::size_t i = 0; i < shown_count_; ++i) {
     const shown& other = shown_[(first_shown_ + i) % shown_max];
-    const bool same_line = line_number(other.exchange) == line_number(exchange);
-    const bool same_bytes = begin < other.end && other.begin < begin + bytes;
-    if ((same_line || same_bytes) && !is_read(other)) return false;
+    if (line_number(other.exchange) == line_number(exchange) && !is_read(other)) return false;
   }
   return true;
 }
 
-std::optional<std::int64_t> shared_banks::try_begin(shared_exchange& x) noexcept {
-  const base::lock_guard guard(lock_);
-  if (!may_begin(x)) return std::nullopt;
-  x.begun_ = true;
-  const auto bytes = x.bank_bytes_needed();
+bool shared_banks::has_bytes(std::int64_t bytes) noexcept {
   const auto begin = next_begin(bytes);
-  next_byte_ = begin + bytes;
+  for (std::size_t i = 0; i < shown_count_; ++i) {
+    const shown& other = shown_[(first_shown_ + i) % shown_max];
+    if (begin < other.end && other.begin < begin + bytes && !is_read(other)) return false;
+  }
+  return true;
+}
+
+bool shared_banks::may_place(const shared_exchange& x) noexcept {
+  return has_line(x) && has_bytes(x.bank_bytes_needed());
+}
+
+bool shared_banks::try_place(shared_exchange& x) noexcept {
+  const base::lock_guard guard(lock_);
+  place_if_possible(x);
+  return x.has_place();
+}
+
+void shared_banks::place_if_possible(shared_exchange& x) noexcept {
+  if (!has_line(x)) return;
+  auto bytes = x.bank_bytes_needed();
+  std::optional<std::int64_t> in_ring;
+  if (ring_ && bytes > 0)
+    in_ring = ring_->take({page_at_, x.number_, x.readers_}, x.whole_bytes_needed());
+  if (in_ring) {
+    x.begin_ = *in_ring;
+    x.in_ring_ = true;
+    bytes = 0;
+  } else if (has_bytes(bytes)) {
+    x.begin_ = next_begin(bytes);
+    next_byte_ = x.begin_ + bytes;
+  } else {
+    return;
+  }
+  const auto begin = in_ring ? 0 : x.begin_;
   note_shown({x.number_, x.readers_, begin, begin + bytes});
-  return begin;
 }
 
 void shared_banks::note_shown(const shown& what) noexcept {
@@ -124,7 +168,7 @@ bool shared_banks::try_show_in_line(std::uint64_t operation, std::span<const std
   const auto number = number_of(operation);
   {
     const base::lock_guard guard(lock_);
-    if (!open_.empty() || !is_free(number, 0)) return false;
+    if (!open_.empty() || !is_line_free(number)) return false;
     note_shown({.exchange = number, .readers = readers});
     last_bound_ = last_in_line_ = number;
   }
@@ -150,7 +194,7 @@ const std::byte* shared_banks::find_in_line(int rank, std::uint64_t operation,
 void shared_banks::finish_in_line(std::uint64_t operation, rank_set sources) noexcept {
   const auto number = number_of(operation);
   own_finished_.store(number, std::memory_order_relaxed);  // written by this process alone
-  page_of(team_.rank).reading.finish(number);
+  page_of(team_.rank).read.finish(number);
   wake_all(sources);
 }
 
@@ -161,7 +205,7 @@ void shared_banks::finish(shared_exchange& x) noexcept {
   const auto now = oldest ? oldest->number_ - 1 : last_bound_;
   if (now == own_finished_.load(std::memory_order_relaxed)) return;
   own_finished_.store(now, std::memory_order_relaxed);
-  page_of(team_.rank).reading.finish(now);
+  page_of(team_.rank).read.finish(now);
 }
 
 bool shared_banks::is_oldest(const shared_exchange& x) noexcept {
@@ -236,8 +280,8 @@ progress::ltask_result shared_banks::poll() noexcept {
 bool shared_banks::any_could_go_on() noexcept {
   const base::lock_guard guard(lock_);
   for (auto* x = pending_.front(); x; x = pending_.after(*x))
-    if (x->waits_to_begin() ? may_begin(*x)
-                            : x->could_go_on() || (x->has_to_publish() && is_oldest(*x)))
+    if (x->waits_for_place() ? may_place(*x)
+                             : x->could_go_on() || (x->has_to_publish() && is_oldest(*x)))
       return true;
   return false;
 }

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "collectives/bank.hpp"
+#include "collectives/byte_ring.hpp"
 #include "collectives/team.hpp"
 #include "progress/core/ltask.hpp"
 #include "rails/shm_slots.hpp"
@@ -39,11 +39,14 @@ class shared_banks final : private rails::shm_slots::watcher {
   using rank_set = std::uint64_t;  ///< a bit for each rank
   [[nodiscard]] static constexpr rank_set only(int rank) noexcept { return rank_set{1} << rank; }
   static constexpr std::uint64_t no_stream = ~std::uint64_t{0};
+  static constexpr std::size_t page_bytes = 2048;
+  static constexpr std::int64_t piece_bytes_max = 8 * 1024;
 
   struct value {
     struct place {
       std::uint64_t address;  ///< where it is in its rank's memory; 0: in the bank
-      std::uint64_t begin;    ///< in the bank
+      std::uint64_t begin;    ///< in the bank; with `in_ring`, in the ring
+      static constexpr std::uint64_t in_ring = std::uint64_t{1} << 63;
     };
     std::uint64_t total;     ///< bytes of the stream; `no_stream`: its rank has failed
     std::uint64_t finished;  ///< by its rank, when it was published
@@ -54,10 +57,17 @@ class shared_banks final : private rails::shm_slots::watcher {
   };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
 
-  /// `slot`: all ranks of the team have agreed on it, and reserved its bank, of which they use
-  /// `bytes`, a power of two.
+  /// Where each rank has its page and its bank: in the memory of a slot on which all ranks have
+  /// agreed, and which they have reserved.
+  struct location {
+    std::uint32_t slot;
+    std::int64_t bytes = rails::shm_slots::bank_bytes;  ///< of the bank, a power of two
+    std::size_t page_at = 0;
+    std::size_t bank_at = rails::shm_slots::bank_page_bytes;
+    byte_ring* ring = nullptr;  ///< for streams that fit into it, as long as there is room
+  };
   shared_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
-               std::uint32_t slot, std::int64_t bytes = rails::shm_slots::bank_bytes);
+               const location& where);
   ~shared_banks();
   shared_banks(const shared_banks&) = delete;
   shared_banks& operator=(const shared_banks&) = delete;
@@ -65,6 +75,15 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] std::int64_t bank_bytes() const noexcept { return bank_bytes_; }
   /// Bytes that are shown or combined between two notifications of other ranks.
   [[nodiscard]] std::int64_t piece_bytes() const noexcept { return piece_bytes_; }
+  /// At most so much is read at a time.
+  [[nodiscard]] std::int64_t chunk_bytes() const noexcept {
+    return ring_ ? piece_bytes_max : piece_bytes_;
+  }
+  using reading = basic_reading<std::atomic<std::uint64_t>, ranks_max>;
+  /// What the owner of a page says in it.
+  [[nodiscard]] static reading* reading_in(std::byte* page_begin) noexcept {
+    return &reinterpret_cast<page*>(page_begin)->read;
+  }
   /// How this rank copies into its bank.
   [[nodiscard]] base::copy_for_reader& copy_to_bank() noexcept { return copy_to_bank_; }
   [[nodiscard]] progress::ltask& task() noexcept { return task_; }
@@ -95,9 +114,10 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// What a rank's page holds.
   struct page {
     alignas(64) line lines[bank_lines];
-    alignas(64) basic_reading<std::atomic<std::uint64_t>, ranks_max> reading;
+    alignas(64) reading read;
   };
-  static_assert(sizeof(line) == 64 && sizeof(page) <= rails::shm_slots::bank_page_bytes);
+  static_assert(sizeof(line) == 64 && sizeof(page) <= page_bytes &&
+                page_bytes <= rails::shm_slots::bank_page_bytes);
 
   /// What this rank shows in an exchange, and which ranks read it.
   struct shown {
@@ -118,16 +138,21 @@ class shared_banks final : private rails::shm_slots::watcher {
     return (exchange / 2 + exchange) % bank_lines;
   }
   [[nodiscard]] page& page_of(int rank) const noexcept {
-    return *reinterpret_cast<page*>(areas_[static_cast<std::size_t>(rank)]);
+    return *reinterpret_cast<page*>(areas_[static_cast<std::size_t>(rank)] + page_at_);
   }
   [[nodiscard]] line& line_of(int rank, std::uint64_t exchange) const noexcept {
     return page_of(rank).lines[line_number(exchange)];
   }
   [[nodiscard]] std::byte* bank(int rank) const noexcept {
-    return areas_[static_cast<std::size_t>(rank)] + rails::shm_slots::bank_page_bytes;
+    return areas_[static_cast<std::size_t>(rank)] + bank_at_;
+  }
+  [[nodiscard]] std::byte* ring(int rank) const noexcept {
+    return areas_[static_cast<std::size_t>(rank)] + ring_->where().at;
   }
   /// No rank reads it any more.
   [[nodiscard]] bool is_read(const shown& earlier) noexcept;
+  /// The same as far as this rank knows already.
+  [[nodiscard]] bool is_known_as_read(const shown& earlier) const noexcept;
   [[nodiscard]] bool has_finished(int rank, std::uint64_t exchange) noexcept;
   /// How much of what this rank shows in the exchange its readers do not need any more.
   [[nodiscard]] std::int64_t taken(const shown& what) noexcept;
@@ -139,15 +164,18 @@ class shared_banks final : private rails::shm_slots::watcher {
     each_of(ranks, [this](int rank) { wake(rank); });
   }
 
-  /// In the order of exchanges.
+  /// In the order of exchanges. Gives it its place if that is possible at once.
   void bind(shared_exchange& x) noexcept;
-  /// Gives the exchange its line and `bytes` of the bank, in the order of exchanges, when no rank
-  /// reads any more what they hold. Where they begin; nothing: not yet.
-  [[nodiscard]] std::optional<std::int64_t> try_begin(shared_exchange& x) noexcept;
-  [[nodiscard]] bool may_begin(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
-  /// Whether no rank reads any more what the exchange's line and its next bytes of the bank hold.
-  [[nodiscard]] bool is_free(std::uint64_t exchange, std::int64_t bytes) noexcept
-      HEADWAY_REQUIRES(lock_);
+  /// Gives the exchange its place, which is its line and the bytes that it needs, in the order of
+  /// exchanges, when no rank reads any more what they hold. False: not yet.
+  [[nodiscard]] bool try_place(shared_exchange& x) noexcept;
+  void place_if_possible(shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  /// It may, also if there is no room in the ring.
+  [[nodiscard]] bool may_place(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] bool has_line(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
+  /// Whether no rank reads any more what the exchange's line holds, and its next bytes of the bank.
+  [[nodiscard]] bool is_line_free(std::uint64_t exchange) noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] bool has_bytes(std::int64_t bytes) noexcept HEADWAY_REQUIRES(lock_);
   void note_shown(const shown& what) noexcept HEADWAY_REQUIRES(lock_);
   /// Of an operation's first exchange.
   [[nodiscard]] static constexpr std::uint64_t number_of(std::uint64_t operation) noexcept {
@@ -175,6 +203,9 @@ class shared_banks final : private rails::shm_slots::watcher {
   team& team_;
   rails::shm_slots& memory_;
   const std::vector<rails::peer_id> processes_;
+  const std::size_t page_at_;
+  const std::size_t bank_at_;
+  byte_ring* const ring_;
   const std::int64_t bank_bytes_;
   const std::int64_t piece_bytes_;
   std::vector<std::byte*> areas_;  // of each rank

@@ -12,6 +12,7 @@
 namespace headway::collectives {
 
 using messages::outcome;
+using place = shared_banks::value::place;
 
 namespace {
 
@@ -31,7 +32,8 @@ bool shared_exchange::lends() const noexcept {
 void shared_exchange::bind(std::uint64_t operation) noexcept {
   number_ = 2 * operation + static_cast<std::uint64_t>(phase_);
   at_ = stage::working;
-  failed_before_ = begun_ = false;
+  failed_before_ = begun_ = in_ring_ = false;
+  begin_ = no_place;
   shown_ = piece_shown_ = combined_bytes_ = 0;
   publishes_taken_ = false;
   std::fill_n(published_, team_.size, 0);
@@ -51,6 +53,17 @@ void shared_exchange::bind(std::uint64_t operation) noexcept {
 bool shared_exchange::advance(bool failed) noexcept {
   failed_before_ = failed;
   return go_on();
+}
+
+bool shared_exchange::advance_at_start(bool failed) noexcept {
+  constexpr int looks_max = 4;
+  if (advance(failed)) return true;
+  const bool worth_it = !team_.oversubscribed && total_ <= banks_.piece_bytes();
+  for (int looks = worth_it ? looks_max : 0; looks > 0; --looks) {
+    base::relax();
+    if (go_on()) return true;
+  }
+  return false;
 }
 
 bool shared_exchange::advance_spinning(bool failed) noexcept {
@@ -131,9 +144,8 @@ bool shared_exchange::could_go_on() const noexcept {
 bool shared_exchange::show_more() noexcept {
   if (!shows_) return true;
   if (!begun_) {
-    const auto begin = banks_.try_begin(*this);
-    if (!begin) return false;
-    begin_stream(*begin);
+    if (!has_place() && !banks_.try_place(*this)) return false;
+    begin_stream();
   }
   if (failed_before_ || lends()) return true;
   auto& l = banks_.line_of(team_.rank, number_);
@@ -150,18 +162,20 @@ bool shared_exchange::show_more() noexcept {
   return shown_ == total_;
 }
 
-/// In whole cache lines; none of what is not copied there.
-std::int64_t shared_exchange::bank_bytes_needed() const noexcept {
+std::int64_t shared_exchange::whole_bytes_needed() const noexcept {
   constexpr std::int64_t line = 64;
   if (is_small() || failed_before_ || lends()) return 0;
-  return std::min((total_ + line - 1) / line * line, banks_.bank_bytes());
+  return (total_ + line - 1) / line * line;
 }
 
-void shared_exchange::begin_stream(std::int64_t begin) noexcept {
-  moved_ = true;
+void shared_exchange::begin_stream() noexcept {
+  moved_ = begun_ = true;
   auto& l = banks_.line_of(team_.rank, number_);
   l.value.total = failed_before_ ? shared_banks::no_stream : static_cast<std::uint64_t>(total_);
-  if (!is_small()) l.value.longer = {.address = 0, .begin = static_cast<std::uint64_t>(begin)};
+  if (!is_small())
+    l.value.longer = {
+        .address = 0,
+        .begin = static_cast<std::uint64_t>(begin_) | (in_ring_ ? place::in_ring : 0)};
   l.value.finished = banks_.finished();
   if (failed_before_) {
     shown_ = total_;
@@ -179,6 +193,7 @@ void shared_exchange::begin_stream(std::int64_t begin) noexcept {
 
 /// How many bytes can be shown now, at most a piece; not fewer than a piece, if more are left.
 std::int64_t shared_exchange::room() const noexcept {
+  if (in_ring_) return std::min(shared_banks::piece_bytes_max, total_ - shown_);
   const auto next = std::min(banks_.piece_bytes(), total_ - shown_);
   const auto behind = shown_ + next - banks_.bank_bytes();
   return behind <= 0 || banks_.taken({.exchange = number_, .readers = readers_}) >= behind ? next
@@ -189,8 +204,9 @@ std::int64_t shared_exchange::room() const noexcept {
 /// goes round in it begins at its beginning.
 void shared_exchange::copy_piece(std::int64_t bytes) noexcept {
   auto& l = banks_.line_of(team_.rank, number_);
-  std::byte* to = is_small() ? l.value.small : banks_.bank(team_.rank) + l.value.longer.begin;
-  to += shown_ % banks_.bank_bytes();
+  std::byte* to = l.value.small;
+  if (in_ring_) to = banks_.ring(team_.rank) + begin_ + shown_;
+  else if (!is_small()) to = banks_.bank(team_.rank) + begin_ + shown_ % banks_.bank_bytes();
   shown_ += bytes;
   while (bytes > 0) {
     const piece& p = pieces_[piece_];
@@ -212,6 +228,11 @@ bool shared_exchange::is_there(int rank) const noexcept {
   return banks_.line_of(rank, number_).holds(number_);
 }
 
+bool shared_exchange::is_in_ring(int rank) const noexcept {
+  const auto& value = banks_.line_of(rank, number_).value;
+  return value.total > sizeof value.small && (value.longer.begin & place::in_ring) != 0;
+}
+
 /// Whether the rank's stream, which is there, has the size that is due.
 bool shared_exchange::is_due(int rank, std::int64_t bytes) const noexcept {
   return banks_.line_of(rank, number_).value.total == static_cast<std::uint64_t>(bytes);
@@ -231,7 +252,7 @@ bool shared_exchange::size_fits(int rank, std::int64_t due) noexcept {
   banks_.note_finished(rank, value.finished);
   const bool none = value.total == shared_banks::no_stream;
   const auto bytes = static_cast<std::int64_t>(value.total);
-  if (!none && bytes > banks_.bank_bytes()) long_streams_ = true;
+  if (!none && bytes > banks_.bank_bytes() && !is_in_ring(rank)) long_streams_ = true;
   if (!none && (bytes == due || due == of_own_stream)) [[likely]]
     return true;
   fail(!none && bytes > due ? outcome::truncated : outcome::failed, rank);
@@ -243,13 +264,17 @@ shared_exchange::found shared_exchange::find(int rank, std::int64_t offset,
   const auto& l = banks_.line_of(rank, number_);
   if (l.value.total <= sizeof l.value.small) return {l.value.small + offset, 0, bytes};
   if (l.value.total == shared_banks::no_stream) return {};
-  const auto& place = l.value.longer;
-  if (place.address != 0)
-    return {nullptr, place.address + static_cast<std::uint64_t>(offset), bytes};
+  const place& where = l.value.longer;
+  if (where.address != 0)
+    return {nullptr, where.address + static_cast<std::uint64_t>(offset), bytes};
   const auto ready = static_cast<std::int64_t>(l.bytes_ready());
+  if (is_in_ring(rank)) {
+    const auto* stream = banks_.ring(rank) + (where.begin & ~place::in_ring);
+    return {stream + offset, 0, std::clamp<std::int64_t>(ready - offset, 0, bytes)};
+  }
   const auto at = offset % banks_.bank_bytes();
   const auto there = std::min({ready - offset, bytes, banks_.bank_bytes() - at});
-  return {banks_.bank(rank) + place.begin + at, 0, std::max<std::int64_t>(there, 0)};
+  return {banks_.bank(rank) + where.begin + at, 0, std::max<std::int64_t>(there, 0)};
 }
 
 shared_exchange::found shared_exchange::find_entry(const wanted& w) const noexcept {
@@ -308,9 +333,9 @@ bool shared_exchange::find_own_part(wanted& w) noexcept {
 bool shared_exchange::take_bytes(wanted& w) noexcept {
   while (w.done < w.bytes) {
     const auto f = find(w);
-    auto bytes = std::min({f.bytes, budget_, f.here ? banks_.piece_bytes() : advanced_at_once});
+    auto bytes = std::min({f.bytes, budget_, f.here ? banks_.chunk_bytes() : advanced_at_once});
     if (w.element_bytes != 0)
-      bytes = std::min(bytes, banks_.piece_bytes()) / w.element_bytes * w.element_bytes;
+      bytes = std::min(bytes, banks_.chunk_bytes()) / w.element_bytes * w.element_bytes;
     if (bytes <= 0) return false;
     budget_ -= bytes;
     moved_ = true;
@@ -357,7 +382,7 @@ bool shared_exchange::take_combined() noexcept {
   for (int rank = combined_.first; combined_bytes_ == 0 && rank <= combined_.last; ++rank)
     if (rank != team_.rank) fits = size_fits(rank, combined_.bytes) && fits;
   while (fits && how_ == outcome::ok && combined_bytes_ < combined_.bytes) {
-    const auto there = std::min(combinable(), banks_.piece_bytes());
+    const auto there = std::min(combinable(), banks_.chunk_bytes());
     const auto bytes = there / combined_.element_bytes * combined_.element_bytes;
     if (bytes == 0 || budget_ <= 0) return false;
     moved_ = true;
@@ -391,6 +416,7 @@ void shared_exchange::combine_chunk(std::int64_t bytes) noexcept {
 
 std::int64_t shared_exchange::taken_of(int rank) const noexcept {
   if (failed_before_) return all_of_it;
+  if (is_there(rank) && is_in_ring(rank)) return published_[rank];  // its owner does not ask
   if (combines_ && combined_.first <= rank && rank <= combined_.last)
     return combined_bytes_ == over ? all_of_it : combined_bytes_;
   auto least = all_of_it;
@@ -412,7 +438,7 @@ bool shared_exchange::has_to_publish() const noexcept {
 /// Publishes how far the streams of others were read, so that they may go on.
 void shared_exchange::publish_taken() noexcept {
   if (!banks_.is_oldest_of_line(*this)) return;
-  auto& reading = banks_.page_of(team_.rank).reading;
+  auto& reading = banks_.page_of(team_.rank).read;
   const auto line = shared_banks::line_number(number_);
   for (int rank = 0; rank < team_.size; ++rank) {
     const auto taken = taken_of(rank);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/intrusive_list.hpp"
@@ -37,6 +38,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   /// The ranks that read this rank's stream: before it is shown. Without it, all others.
   void set_readers(rank_set readers) noexcept { readers_ = readers; }
   [[nodiscard]] bool has_readers() const noexcept { return readers_ != 0; }
+  /// Of this rank's stream, as far as it is not lent.
+  [[nodiscard]] std::int64_t stream_bytes() const noexcept { return lends() ? 0 : total_; }
   /// The whole stream.
   void show(const void* from, std::int64_t bytes);
   /// A stream of at most so many parts, which `show_part` adds in their order.
@@ -82,6 +85,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   /// Goes on as far as possible, for some time. True: it has ended. `failed`: the operation has
   /// failed on this rank before; the others then find that in place of its stream.
   [[nodiscard]] bool advance(bool failed) noexcept;
+  /// The same where the others are probably about to begin too: a few looks cost no more than
+  /// `end_later` and a polling round.
+  [[nodiscard]] bool advance_at_start(bool failed) noexcept;
   /// The same for a thread that can wait: looks for a while before it gives up.
   [[nodiscard]] bool advance_spinning(bool failed) noexcept;
   /// Waits for its end, after `advance` was false.
@@ -140,14 +146,19 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool show_more() noexcept;
   void add_piece(const piece& p);
   void want(const wanted& w);
-  void begin_stream(std::int64_t begin) noexcept;
-  [[nodiscard]] bool waits_to_begin() const noexcept {
-    return at_ == stage::working && shows_ && !begun_;
+  void begin_stream() noexcept;
+  [[nodiscard]] bool has_place() const noexcept { return begin_ != no_place; }
+  [[nodiscard]] bool waits_for_place() const noexcept {
+    return at_ == stage::working && shows_ && !has_place();
   }
   [[nodiscard]] bool is_small() const noexcept {
     return total_ <= static_cast<std::int64_t>(sizeof(shared_banks::value::small));
   }
-  [[nodiscard]] std::int64_t bank_bytes_needed() const noexcept;
+  /// In whole cache lines; none of what is not copied there.
+  [[nodiscard]] std::int64_t whole_bytes_needed() const noexcept;
+  [[nodiscard]] std::int64_t bank_bytes_needed() const noexcept {
+    return std::min(whole_bytes_needed(), banks_.bank_bytes());
+  }
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy_piece(std::int64_t bytes) noexcept;
   [[nodiscard]] bool lends() const noexcept;
@@ -155,6 +166,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
     return shows_ && !failed_before_ && (lends() || lends_parts_);
   }
   [[nodiscard]] bool is_there(int rank) const noexcept;
+  /// The rank's stream, which is there, lies in the ring.
+  [[nodiscard]] bool is_in_ring(int rank) const noexcept;
   [[nodiscard]] bool is_due(int rank, std::int64_t bytes) const noexcept;
   [[nodiscard]] bool size_fits(int rank, std::int64_t due) noexcept;
   [[nodiscard]] found find(int rank, std::int64_t offset, std::int64_t bytes) const noexcept;
@@ -209,7 +222,10 @@ class shared_exchange final : public base::list_hook<open_tag>,
   std::uint64_t number_ = 0;
   stage at_ = stage::working;
   bool failed_before_ = false;
-  bool begun_ = false;  // it has its line and its place in the bank
+  static constexpr std::int64_t no_place = -1;
+  std::int64_t begin_ = no_place;  // its place in the bank or the ring; it has its line with that
+  bool in_ring_ = false;
+  bool begun_ = false;  // its line has its number
   std::int64_t shown_ = 0;
   int piece_ = 0;  // the one to show next, and how much of it was shown
   std::int64_t piece_shown_ = 0;

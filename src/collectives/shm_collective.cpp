@@ -1,15 +1,13 @@
 #include "collectives/shm_collective.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/fence.hpp"
-#include "collectives/agreement.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/looking.hpp"
+#include "collectives/slot_agreement.hpp"
 
 namespace headway::collectives {
 shm_collective::poll_task::poll_task(shm_collective& of) noexcept
@@ -34,16 +32,9 @@ shm_collective::~shm_collective() { memory_.unwatch(*this); }
 std::unique_ptr<shm_collective> shm_collective::open(team& ranks, rails::shm_slots* memory,
                                                      progress::engine& engine,
                                                      std::span<const rails::peer_id> processes) {
-  const bool reserved = memory && memory->try_reserve();
-  const bool all_seen = reserved && std::ranges::all_of(processes, [&](rails::peer_id process) {
-                          return memory->lines_of(process, 0) != nullptr;
-                        });
-  const std::uint64_t free = agree(ranks, all_seen ? memory->unused() : 0);
-  const auto slot = static_cast<std::uint32_t>(std::countr_zero(free));
-  if (free != 0) memory->use(slot);
-  if (reserved) memory->end_reservation();
-  if (free == 0) return nullptr;
-  return std::make_unique<shm_collective>(ranks, *memory, engine, processes, slot);
+  const auto slot = agree_on_slot(ranks, memory, processes);
+  if (!slot) return nullptr;
+  return std::make_unique<shm_collective>(ranks, *memory, engine, processes, *slot);
 }
 
 shm_collective::line& shm_collective::line_of(std::size_t rank) const noexcept {

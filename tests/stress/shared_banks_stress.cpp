@@ -1,5 +1,7 @@
 // Goal:   exchanges through shared memory give every rank what the others show, whichever thread
 //         advances them: the one that has called the operation, or any poller; several under way.
+//         Persistent ones, in banks of their own, also if each rank starts them in its own order,
+//         and frees them in another one.
 // Method: three ranks in one process, each with an engine of its own, and small banks in plain
 //         memory, so that streams go round in them; ranks pause at random, so that others stop
 //         looking and wait. On a ring, each rank has one reader and waits for one rank. Between
@@ -8,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -19,6 +22,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/neighbors.hpp"
 #include "collectives/operators.hpp"
+#include "collectives/persistent_banks.hpp"
 #include "collectives/schedule_cache.hpp"
 #include "collectives/shared_banks.hpp"
 #include "tests/stress/plain_slots.hpp"
@@ -33,8 +37,13 @@ constexpr std::int64_t bank_bytes = 4096;
 constexpr std::int64_t words_max = 3000;
 const auto& word_type = datatypes::layout::of(datatypes::number::int64);
 
+enum class kind : std::uint8_t { bcast, allreduce, ring, allgather };
+
 /// An operation of one rank, with its buffers.
 struct call {
+  int number;
+  kind what;
+  int root;
   std::array<int, 1> previous, next;  // the neighbours on a one-way ring
   schedule_ptr steps = new_schedule();
   std::vector<std::int64_t> send, receive, expected;
@@ -44,57 +53,73 @@ std::int64_t value(int number, int rank, std::int64_t i) {
   return std::int64_t{number} * 1000003 + rank * 10007 + i;
 }
 
-/// The `number`-th operation; all ranks make the same.
-std::unique_ptr<call> make(int number, team& t) {
+/// Gives this rank's buffers new values before a start.
+void fill(call& c, const team& t, int round) {
+  const auto from = [&](int rank, std::int64_t i) { return value(c.number + 7 * round, rank, i); };
+  const auto n = static_cast<std::int64_t>(c.send.size());
+  for (std::int64_t i = 0; i < n; ++i) c.send[static_cast<std::size_t>(i)] = from(t.rank, i);
+  std::ranges::fill(c.receive, -1);
+  if (c.what == kind::bcast && t.rank == c.root) c.receive = c.send;
+  c.expected.clear();
+  for (int rank = 0; rank < (c.what == kind::allgather ? t.size : 1); ++rank)
+    for (std::int64_t i = 0; i < n; ++i) switch (c.what) {
+        case kind::bcast:
+          c.expected.push_back(from(c.root, i));
+          break;
+        case kind::allreduce:
+          c.expected.push_back(from(0, i) + from(1, i) + from(2, i));
+          break;
+        case kind::ring:
+          c.expected.push_back(from(c.previous[0], i));
+          break;
+        case kind::allgather:
+          c.expected.push_back(from(rank, i));
+      }
+}
+
+/// The `number`-th operation; all ranks make the same. `own`: it is persistent.
+std::unique_ptr<call> make(int number, team& t, persistent_banks* own = nullptr) {
   auto c = std::make_unique<call>();
   std::minstd_rand random(static_cast<unsigned>(number) + 1);
   const auto n = static_cast<std::int64_t>(random() % 4 == 0 ? random() % words_max : random() % 9);
-  const auto count = static_cast<std::size_t>(n);
-  const int root = number % t.size;
-  for (std::int64_t i = 0; i < n; ++i) c->send.push_back(value(number, t.rank, i));
-  const auto sum = *predefined(operation::sum, datatypes::number::int64);
-  switch (random() % 4) {
-    case 0:
-      if (t.rank != root) c->send.assign(count, 0);
-      bcast_shared(*c->steps, t, {c->send.data(), n, &word_type}, root);
-      c->receive.swap(c->send);
-      for (std::int64_t i = 0; i < n; ++i) c->expected.push_back(value(number, root, i));
+  c->number = number;
+  c->what = static_cast<kind>(random() % 4);
+  c->root = number % t.size;
+  c->send.resize(static_cast<std::size_t>(n));
+  c->receive.resize(static_cast<std::size_t>(c->what == kind::allgather ? t.size * n : n));
+  if (own) own->give(*c->steps, n * std::int64_t{sizeof(std::int64_t)});
+  switch (c->what) {
+    case kind::bcast:
+      bcast_shared(*c->steps, t, {c->receive.data(), n, &word_type}, c->root);
       break;
-    case 1:
-      c->receive.resize(count);
-      (random() % 2 == 0 ? allreduce_shared : allreduce_shared_parts)(*c->steps, t,
-                                                                      {.send = c->send.data(),
-                                                                       .receive = c->receive.data(),
-                                                                       .count = n,
-                                                                       .type = &word_type,
-                                                                       .op = sum});
-      for (std::int64_t i = 0; i < n; ++i)
-        c->expected.push_back(value(number, 0, i) + value(number, 1, i) + value(number, 2, i));
+    case kind::allreduce:
+      (random() % 2 == 0 ? allreduce_shared : allreduce_shared_parts)(
+          *c->steps, t,
+          {.send = c->send.data(),
+           .receive = c->receive.data(),
+           .count = n,
+           .type = &word_type,
+           .op = *predefined(operation::sum, datatypes::number::int64)});
       break;
-    case 2: {
+    case kind::ring: {
       static edge_ends edges = {{.block = 0, .blocks = 1}};
       t.memory.edges = &edges;
       c->previous = {(t.rank + t.size - 1) % t.size};
       c->next = {(t.rank + 1) % t.size};
-      c->receive.resize(count);
       const neighborhood ring{.sources = c->previous, .destinations = c->next};
       neighbor_alltoall_shared(*c->steps, t, ring,
                                {.data = c->send.data(), .type = &word_type, .count = n},
                                {.data = c->receive.data(), .type = &word_type, .count = n});
-      for (std::int64_t i = 0; i < n; ++i) c->expected.push_back(value(number, c->previous[0], i));
       break;
     }
-    default: {
-      c->receive.resize(count * ranks);
+    case kind::allgather: {
       const block mine{c->send.data(), n, &word_type};
       allgather_shared(*c->steps, t, &mine,
                        {.data = c->receive.data(), .type = &word_type, .count = n});
-      for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        for (std::int64_t i = 0; i < n; ++i)
-          c->expected.push_back(value(number, static_cast<int>(rank), i));
     }
   }
   c->steps->bind(t);
+  fill(*c, t, 0);
   return c;
 }
 
@@ -156,9 +181,52 @@ TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
       },
       [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
         plain_slots slots({}, memory);
-        shared_banks banks(all, slots, processes, 0, bank_bytes);
+        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
         all.memory.banks = &banks;
         run_all(all, engine);
+      });
+}
+
+/// Each rank starts the same persistent operations in an order of its own, and waits in another.
+void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
+  std::minstd_rand order(static_cast<unsigned>(t.rank) + 1);
+  for (int made = 0; made < 10; ++made) {
+    std::vector<std::unique_ptr<call>> all;
+    for (int i = 0; i < 8; ++i) {
+      all.push_back(make(8 * made + i, t, &own));
+      ASSERT_TRUE(all.back()->steps->banks_of(t));
+    }
+    for (int round = 0; round < 12; ++round) {
+      std::ranges::shuffle(all, order);
+      for (auto& c : all) {
+        fill(*c, t, round);
+        c->steps->start();
+      }
+      if (order() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(order() % 1000));
+      std::ranges::shuffle(all, order);
+      for (auto& c : all) {
+        engine.wait(*c->steps);
+        ASSERT_EQ(c->steps->how(), messages::outcome::ok);
+        ASSERT_EQ(c->receive, c->expected) << "operation " << c->number << ", round " << round;
+      }
+    }
+    // Made by all ranks in the same order, but freed in another one on each.
+  }
+}
+
+TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_each_rank) {
+  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
+  for_each_thread_rank(
+      [] {
+        for (auto* all : {&memory, &own_memory})
+          for (auto& each : *all) each.fill(std::byte{0});
+      },
+      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+        plain_slots slots({}, memory), own_slots({}, own_memory);
+        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
+        all.memory.banks = &banks;
+        persistent_banks own(all, own_slots, processes, 0);
+        run_persistent(all, own, engine);
       });
 }
 

@@ -14,17 +14,31 @@ namespace {
 
 using collectives::collective;
 
+/// So many elements are worth a place in the schedule cache, and their type cannot be freed.
+bool is_kept(MPI_Count count, const datatype& type) noexcept {
+  const auto bytes_each = std::max<MPI_Count>(type.layout().size(), 1);
+  return count <= collectives::recent_schedules::bytes_max / bytes_each && type.is_predefined();
+}
+
 /// The call's key in the schedule cache, if it is small and uses only predefined types and
 /// operators.
 std::optional<call_key> small_key(call_key key, MPI_Count count, const datatype& type,
                                   const operation* op = nullptr) noexcept {
-  const auto count_max =
-      collectives::recent_schedules::bytes_max / std::max<MPI_Count>(type.layout().size(), 1);
-  if (count > count_max || !type.is_predefined() || (op && !op->is_predefined())) return {};
+  if (!is_kept(count, type) || (op && !op->is_predefined())) return {};
   key.count = count;
   key.type = &type;
   key.op = op;
   return key;
+}
+
+/// The same for a call whose buffers have counts and types of their own. Those which are not
+/// significant on this rank make no difference.
+std::optional<call_key> small_key(call_key key, MPI_Count send_count, const datatype& send_type,
+                                  MPI_Count count, const datatype& type) noexcept {
+  if (!is_kept(send_count, send_type)) return {};
+  key.send_count = send_count;
+  key.send_type = &send_type;
+  return small_key(key, count, type);
 }
 
 }  // namespace
@@ -54,6 +68,33 @@ std::optional<call_key> scan::key() const noexcept {
 std::optional<call_key> exscan::key() const noexcept {
   return small_key({.what = collective::exscan, .send = send, .receive = receive}, count, type,
                    &op);
+}
+
+std::optional<call_key> reduce_scatter_block::key() const noexcept {
+  return small_key({.what = collective::reduce_scatter, .send = send, .receive = receive}, count,
+                   type, &op);
+}
+
+std::optional<call_key> gather::key() const noexcept {
+  return small_key({.what = collective::gather, .root = root, .send = send, .receive = receive},
+                   send_count, send_type, count, type);
+}
+
+std::optional<call_key> scatter::key() const noexcept {
+  return small_key({.what = collective::scatter, .root = root, .send = send, .receive = receive},
+                   count, type, receive_count, receive_type);
+}
+
+std::optional<call_key> allgather::key() const noexcept {
+  return small_key({.what = collective::allgather, .send = send, .receive = receive}, send_count,
+                   send_type, count, type);
+}
+
+/// In place it needs memory for the blocks of all ranks, which is not kept.
+std::optional<call_key> alltoall::key() const noexcept {
+  if (in_place(send)) return {};
+  return small_key({.what = collective::alltoall, .send = send, .receive = receive}, send_count,
+                   send_type, count, type);
 }
 
 std::optional<int> barrier::run_in_slots(communicator& comm) const {

@@ -119,6 +119,7 @@ struct reduce_scatter_block {
   operation& op;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct gather {
@@ -132,6 +133,7 @@ struct gather {
   int root;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct gatherv {
@@ -159,6 +161,7 @@ struct scatter {
   int root;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct scatterv {
@@ -185,6 +188,7 @@ struct allgather {
   datatype& type;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct allgatherv {
@@ -210,6 +214,7 @@ struct alltoall {
   datatype& type;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
+  [[nodiscard]] std::optional<call_key> key() const noexcept;
 };
 
 struct alltoallv {

@@ -42,12 +42,18 @@ void collective_request::release() noexcept { pool<collective_request>::all().dr
 
 namespace {
 
+/// An MPI error code.
+int append(communicator& comm, const collective_call& call, collectives::schedule& steps,
+           bool keep_types) {
+  steps_builder into(comm, steps, keep_types);
+  return call.append(call.arguments, into);
+}
+
 /// Takes the schedule of an equal call from the cache, or builds one. An MPI error code.
 int build(communicator& comm, const collective_call& call,
           collectives::recent_schedules::lease& steps, bool keep_types) {
   if (!steps.is_built()) {
-    steps_builder into(comm, *steps, keep_types);
-    if (const int code = call.append(call.arguments, into)) {
+    if (const int code = append(comm, call, *steps, keep_types)) {
       steps.discard();
       return code;
     }
@@ -68,6 +74,17 @@ int make_request(communicator& comm, const collective_call& call,
   made = pool<collective_request>::all().make(comm, std::move(steps));
   made->active = false;
   return MPI_SUCCESS;
+}
+
+/// Makes an empty schedule persistent. The steps of a single call say how long streams in shared
+/// memory will be. A call that fails says nothing, but takes part, because the other ranks wait.
+void make_persistent(communicator& comm, const collective_call& call,
+                     collectives::schedule& steps) {
+  std::optional<std::int64_t> stream_bytes;
+  if (comm.team().memory.banks && append(comm, call, steps, false) == MPI_SUCCESS)
+    stream_bytes = steps.stream_bytes_max();
+  steps.clear();
+  comm.make_persistent(steps, stream_bytes);
 }
 
 }  // namespace
@@ -93,8 +110,9 @@ int start_collective(communicator& comm, const collective_call& call, const opti
 }
 
 int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
+  comm.count_persistent_collective();
   collectives::recent_schedules::lease steps;
-  steps->set_persistent();
+  make_persistent(comm, call, *steps);
   if (const int code = make_request(comm, call, std::move(steps), made)) return code;
   made->persistent = true;
   return MPI_SUCCESS;

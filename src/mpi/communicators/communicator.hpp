@@ -126,6 +126,12 @@ class communicator final : public object {
   /// Called once for each blocking collective operation, by all members: some calls are collective
   /// themselves, and determine how the members can use each other's memory.
   void count_blocking_collective() { team_->count_call(); }
+  /// The same for each persistent one that is made.
+  void count_persistent_collective() { team_->count_persistent(); }
+  /// Makes an empty schedule persistent. Called by all members, in the same order; waits for them.
+  void make_persistent(collectives::schedule& s, std::optional<std::int64_t> stream_bytes) {
+    team_->make_persistent(s, stream_bytes);
+  }
 
   /// Counts the operations that may end after the handle is freed; see `communicator_ref`.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // no data

@@ -19,23 +19,34 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   /// When all ranks are there.
   void open(std::int64_t bytes) {
-    std::vector<rails::peer_id> processes;
-    for (int i = 0; i < ranks.size; ++i)
-      processes.push_back(rails::peer_id{static_cast<unsigned>(i)});
-    banks = std::make_unique<shared_banks>(ranks, *this, processes, 0, bytes);
+    banks = std::make_unique<shared_banks>(ranks, *this, processes_of(ranks.size),
+                                           shared_banks::location{.slot = 0, .bytes = bytes});
     ranks.memory.banks = banks.get();
   }
 
+  /// Shorter than what is under way at once.
+  void open_ring() {
+    constexpr std::size_t at = rails::shm_slots::banked_bytes / 2;
+    ring = std::make_unique<byte_ring>(*this, processes_of(ranks.size), 1,
+                                       byte_ring::extent{.at = at, .bytes = 4096});
+  }
+  static std::vector<rails::peer_id> processes_of(int size) {
+    std::vector<rails::peer_id> made;
+    for (int i = 0; i < size; ++i) made.push_back(rails::peer_id{static_cast<unsigned>(i)});
+    return made;
+  }
+
   std::byte* lines_of(rails::peer_id, std::uint32_t) noexcept override { return nullptr; }
-  std::byte* bank_of(rails::peer_id peer, std::uint32_t) noexcept override {
-    return world.nodes_[static_cast<std::size_t>(peer)]->memory.get();
+  std::byte* bank_of(rails::peer_id peer, std::uint32_t slot) noexcept override {
+    node& its = *world.nodes_[static_cast<std::size_t>(peer)];
+    return (slot == 0 ? its.memory : its.own_memory).get();
   }
   bool reserve_bank(std::uint32_t) noexcept override { return true; }
   void wake(rails::peer_id) noexcept override {}  // all are polled
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}
-  void submit(shared_banks&) noexcept override {
-    world.events_.push_back([this] { world.poll(*this); });
+  void submit(shared_banks& waiting) noexcept override {
+    world.events_.push_back([this, &waiting] { world.poll(*this, waiting); });
   }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
@@ -74,9 +85,14 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   struct release {
     void operator()(std::byte* p) const noexcept { std::free(p); }
   };
-  std::unique_ptr<std::byte, release> memory{
-      static_cast<std::byte*>(std::aligned_alloc(64, rails::shm_slots::banked_bytes))};
+  using area = std::unique_ptr<std::byte, release>;
+  [[nodiscard]] static area new_area() {
+    return area(static_cast<std::byte*>(std::aligned_alloc(64, rails::shm_slots::banked_bytes)));
+  }
+  area memory = new_area();
+  area own_memory = new_area();  ///< of persistent operations
   std::unique_ptr<shared_banks> banks;
+  std::unique_ptr<byte_ring> ring;  ///< null: none
 };
 
 model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
@@ -85,10 +101,25 @@ model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
   const auto bytes = seed % 2 == 0 ? small : std::int64_t{rails::shm_slots::bank_bytes};
   for (auto& n : nodes_) {
     std::memset(n->memory.get(), 0, rails::shm_slots::bank_page_bytes);
+    std::memset(n->own_memory.get(), 0, own_banks_max * shared_banks::page_bytes);
     n->open(bytes);
+    if (seed % 3 != 0) n->open_ring();
   }
 }
 model_world::~model_world() = default;
+
+std::unique_ptr<shared_banks> model_world::own_banks(int rank, int number) {
+  constexpr std::size_t bytes = 256;
+  const auto place = static_cast<std::size_t>(number);
+  auto& of = *nodes_[static_cast<std::size_t>(rank)];
+  return std::make_unique<shared_banks>(
+      of.ranks, of, node::processes_of(size()),
+      shared_banks::location{.slot = 1,
+                             .bytes = bytes,
+                             .page_at = place * shared_banks::page_bytes,
+                             .bank_at = own_banks_max * shared_banks::page_bytes + place * bytes,
+                             .ring = of.ring.get()});
+}
 
 int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
 team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
@@ -166,22 +197,22 @@ void model_world::kill(int rank) {
   }
 }
 
-void model_world::poll(node& of) {
+void model_world::poll(node& of, shared_banks& banks) {
   if (of.dead) return;
-  switch (of.banks->poll()) {
+  switch (banks.poll()) {
     case progress::ltask_result::done:
       return;
     case progress::ltask_result::advanced:
-      return events_.push_back([this, &of] { poll(of); });
+      return events_.push_back([this, &of, &banks] { poll(of, banks); });
     case progress::ltask_result::idle:
-      return idle_.push_back(&of);
+      return idle_.push_back({&of, &banks});
   }
 }
 
 /// Polls what was idle, because others may have gone on. False: nothing has.
 bool model_world::poll_idle() {
   const auto idle = std::exchange(idle_, {});
-  for (node* each : idle) poll(*each);
+  for (const auto& [of, banks] : idle) poll(*of, *banks);
   return idle_.size() < idle.size();
 }
 

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "collectives/schedule.hpp"
+#include "collectives/shared_banks.hpp"
 #include "collectives/team.hpp"
 
 namespace headway::collectives::test {
@@ -38,6 +40,10 @@ class model_world {
   /// Schedules started and not ended, on all ranks that have not died.
   [[nodiscard]] int pending() const;
   [[nodiscard]] std::int64_t messages_sent() const noexcept { return sent_; }
+  /// Banks of a rank for its `number`-th persistent operation.
+  /// The ranks also have a ring for these, for two seeds of three.
+  [[nodiscard]] std::unique_ptr<shared_banks> own_banks(int rank, int number);
+  static constexpr int own_banks_max = 30;
   /// Calls `act` for each rank, in order.
   void everyone(const std::function<void(int rank, team& t)>& act);
 
@@ -61,7 +67,7 @@ class model_world {
   void receive(int destination, messages::request& r, std::span<std::byte> buffer, int source,
                int tag);
   void deliver(const key& where);
-  void poll(node& of);
+  void poll(node& of, shared_banks& banks);
   [[nodiscard]] bool poll_idle();
   void finish(messages::request& r, messages::outcome how, int source, std::size_t bytes);
   [[nodiscard]] bool dead(int rank) const;
@@ -70,7 +76,7 @@ class model_world {
   std::vector<std::unique_ptr<node>> nodes_;
   std::map<key, line> lines_;
   std::vector<std::function<void()>> events_;
-  std::vector<node*> idle_;  // whose banks wait for something
+  std::vector<std::pair<node*, shared_banks*>> idle_;  // banks that wait for something
   std::int64_t sent_ = 0;
   int shielded_ = -1;
 };

@@ -37,6 +37,8 @@ TEST(recent_schedules, tell_calls_apart_by_each_part_of_the_key) {
         call_key{.what = collective::allreduce, .receive = &x, .count = 8},
         call_key{.what = collective::allreduce, .count = 12},
         call_key{.what = collective::allreduce, .count = 8, .type = &x},
+        call_key{.what = collective::allreduce, .count = 8, .send_count = 1},
+        call_key{.what = collective::allreduce, .count = 8, .send_type = &x},
         call_key{.what = collective::allreduce, .count = 8, .op = &x}}) {
     recent_schedules all;
     all.take(a_call)->send(1, nullptr, 0);

@@ -1,0 +1,46 @@
+#include "collectives/byte_ring.hpp"
+
+#include <bit>
+
+#include "base/lock_guard.hpp"
+#include "collectives/shared_banks.hpp"
+
+namespace headway::collectives {
+
+byte_ring::byte_ring(rails::shm_slots& memory, std::span<const rails::peer_id> processes,
+                     std::uint32_t slot, const extent& where)
+    : where_(where) {
+  for (const auto process : processes) areas_.push_back(memory.bank_of(process, slot));
+}
+
+/// A page may have passed to another operation since, whose numbers are greater: then every rank
+/// has ended the one that this stream was of.
+bool byte_ring::is_read(const stream& s) const noexcept {
+  for (auto left = s.readers; left != 0; left &= left - 1) {
+    auto* const area = areas_[static_cast<std::size_t>(std::countr_zero(left))];
+    if (shared_banks::reading_in(area + s.page_at)->finished() < s.exchange) return false;
+  }
+  return true;
+}
+
+bool byte_ring::is_in_the_way(std::int64_t begin, std::int64_t bytes) const noexcept {
+  const taken& oldest = taken_[first_];
+  const bool skipped = begin < next_ && oldest.begin >= next_;
+  return skipped || (oldest.begin < begin + bytes && begin < oldest.end);
+}
+
+std::optional<std::int64_t> byte_ring::take(const stream& what, std::int64_t bytes) noexcept {
+  if (bytes > where_.bytes / 2) return std::nullopt;
+  const base::lock_guard guard(lock_);
+  const auto begin = next_ + bytes <= where_.bytes ? next_ : 0;
+  while (count_ > 0 && (count_ == streams_max || is_in_the_way(begin, bytes))) {
+    if (!is_read(taken_[first_])) return std::nullopt;
+    first_ = (first_ + 1) % streams_max;
+    --count_;
+  }
+  next_ = begin + bytes;
+  taken_[(first_ + count_++) % streams_max] = {what, begin, next_};
+  return begin;
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/byte_ring.hpp"
+#include "collectives/schedule.hpp"
+#include "collectives/shared_banks.hpp"
+#include "collectives/team.hpp"
+#include "rails/shm_slots.hpp"
+
+namespace headway::collectives {
+
+/// Gives the persistent operations of a team banks, each its own: they may be started in another
+/// order on each rank (MPI-5.0 section 6.13), while exchanges in the same banks have one order.
+///
+/// Shape:    in the bank of a slot that has nothing else: pages and small banks of
+///           `operations_max` operations, and a ring for what all of them show.
+/// Threads:  `give` one at a time, on all ranks in the same order; a schedule may end on any
+///           thread, before this object.
+/// Progress: `give` waits for the other ranks.
+/// Errors:   without room, or where a rank wants none, no rank's schedule gets banks.
+class persistent_banks {
+ public:
+  static constexpr int operations_max = 64;
+  static constexpr std::int64_t own_bytes = 4096;
+  static constexpr std::size_t ring_at =
+      rails::shm_slots::bank_page_bytes + operations_max * (shared_banks::page_bytes + own_bytes);
+  static constexpr auto ring_bytes =
+      static_cast<std::int64_t>(rails::shm_slots::banked_bytes - ring_at);
+  /// A stream that is longer would pass through a small bank, which takes longer than messages.
+  static constexpr std::int64_t stream_bytes_max = ring_bytes / 2;
+
+  /// `slot`: all ranks of the team have agreed on it, and reserved its bank.
+  persistent_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
+                   std::uint32_t slot);
+  persistent_banks(const persistent_banks&) = delete;
+  persistent_banks& operator=(const persistent_banks&) = delete;
+
+  /// Makes an empty schedule persistent, with banks until it is cleared if all ranks get some.
+  /// `stream_bytes`: of the longest stream that this rank is going to show; nothing: it wants none.
+  void give(schedule& s, std::optional<std::int64_t> stream_bytes);
+
+ private:
+  struct given;
+
+  team& team_;
+  rails::shm_slots& memory_;
+  const std::vector<rails::peer_id> processes_;
+  const std::uint32_t slot_;
+  byte_ring ring_;
+  std::uint64_t operations_ = 0;  // made so far; all ranks count alike
+  // A bit for each page and small bank.
+  // Hazard: this rank says that they are free while another thread of it still accesses them.
+  // Edge:   (F) release, behind the last access -> (C) acquire, before the agreement, whose
+  //         messages order that on the other ranks.
+  std::atomic<std::uint64_t> used_{0};
+};
+
+}  // namespace headway::collectives

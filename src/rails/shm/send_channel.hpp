@@ -128,8 +128,8 @@ class send_channel {
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
   [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
                                             std::span<const std::byte> second) noexcept;
-  void publish(record_kind kind, std::span<const std::byte> first,
-               std::span<const std::byte> second, std::size_t following) noexcept;
+  void publish(record_head head, std::span<const std::byte> first,
+               std::span<const std::byte> second) noexcept;
   [[nodiscard]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::hot]] bool usable() noexcept;
   [[nodiscard]] bool begin() noexcept;

@@ -164,11 +164,13 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
     return post::down;
   }
   using way = way_choice::way;
-  // A transfer without a choice is not timed, nor is one behind others.
-  const bool chooses = from.size() >= placed_bytes_min;
-  const bool timed = chooses && number == done_.load(std::memory_order_relaxed);
-  const bool places = chooses && writable_pid_.load(std::memory_order_relaxed) != 0 &&
-                      (!push_ || choice_.choose(from.size()) == way::placing);
+  // Behind others it goes through buffers: both ends are busy, and copy at the same time. There is
+  // no choice then, and no timing.
+  const bool large = from.size() >= placed_bytes_min;
+  const bool chooses = large && number == done_.load(std::memory_order_relaxed);
+  const bool placeable = large && writable_pid_.load(std::memory_order_relaxed) != 0;
+  const bool places =
+      placeable && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));
   const transfer_notice notice{.number = number,
                                .places = places,
                                .attends = base::thread_waits(),
@@ -184,8 +186,10 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   shared.alone.store(0, std::memory_order_relaxed);
   // published with the notice
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);
-  postings_[number % transfers_max] = {
-      .payload = from, .cookie = cookie, .begun_ns = timed ? base::now_ns() : 0, .places = places};
+  postings_[number % transfers_max] = {.payload = from,
+                                       .cookie = cookie,
+                                       .begun_ns = chooses ? base::now_ns() : 0,
+                                       .places = places};
   if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
       said != post::done)
     return said;
@@ -336,10 +340,11 @@ std::size_t send_channel::place_some() noexcept {
     const bool alone = shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
     if (target == 0 || (leaves_copying() && !alone)) return 0;
     std::uint32_t first = 0;
-    const std::uint32_t count =
-        claim_pieces(shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
-                     alone ? static_cast<std::uint32_t>(alone_bytes / piece_bytes) : placed_pieces,
-                     first, alone);
+    const std::uint32_t count = claim_pieces(
+        shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
+        std::max(static_cast<std::uint32_t>((alone ? alone_bytes : placed_bytes) / piece_bytes),
+                 1u),
+        first, alone);
     if (count == 0) continue;
     const std::size_t offset = first * piece_bytes;
     const auto bytes =

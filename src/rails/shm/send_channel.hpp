@@ -121,7 +121,7 @@ class send_channel {
   static constexpr std::size_t parts_bytes_min = 2 * part_bytes_min;
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
-  static constexpr std::uint32_t placed_pieces = 4;  // at once, for the same reason
+  static constexpr std::size_t placed_bytes = 128 * 1024;  // at once, for the same reason
   /// Published immediately if the peer only waits for the end, because each publication wakes it.
   static constexpr std::size_t alone_bytes = 1024 * 1024;
 

@@ -14,7 +14,7 @@ namespace headway::base {
 /// share a cache that takes a few nanoseconds. Between others it takes some tens, one line after
 /// the other, and streaming (non-temporal) stores are several times faster: they take the line from
 /// all caches without reading it, and the reader then reads memory. Which cores the two threads run
-/// on changes while a program runs, so one copy in many goes through the caches and is timed.
+/// on changes while a program runs, so one copy in many goes through the caches and is timed, the first one soon.
 /// docs/decisions/0028-streaming-stores.md has the figures.
 ///
 /// Shape:    three bytes; one for each reader, or for each group of readers.
@@ -49,13 +49,13 @@ class copy_for_reader {
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::uint64_t slow_ns_per_line = 8;
   static constexpr std::uint64_t clock_ns = 40;  ///< of the two readings
-  static constexpr std::uint8_t timed_period = 32;
+  static constexpr std::uint8_t timed_period = 32, first_timed = 4;
   // One may be slow by accident: an interrupt, a page that is touched for the first time.
   static constexpr int slow_in_a_row_min = 2;
 
   void copy_timed(std::byte* to, const std::byte* from, std::size_t size) noexcept;
 
-  std::atomic<std::uint8_t> until_timed_{timed_period};
+  std::atomic<std::uint8_t> until_timed_{first_timed};
   std::atomic<std::uint8_t> slow_in_a_row_{0};
   std::atomic<bool> streams_{false};
 };

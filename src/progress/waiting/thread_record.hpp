@@ -8,6 +8,7 @@
 #include "base/mask.hpp"
 #include "progress/completion/wake_word.hpp"
 #include "progress/os/sched_boost.hpp"
+#include "progress/waiting/yield_patience.hpp"
 
 namespace headway::progress {
 
@@ -62,6 +63,7 @@ struct thread_record {
   /// Moving estimates for the length of the next spin: of waits for one, and for any of several.
   std::array<std::uint64_t, 2> recent_wait_ns{};
   std::uint32_t brief_waits = 0;       ///< waits that spun briefly, because recent ones took long
+  yield_patience patience;             ///< with waits among more ranks than processors
   std::uint64_t delay_due_ns = 0;      ///< when to look next …
   std::uint64_t ran_ns = 0;            ///< … how long it had run at the last look …
   std::uint64_t delayed_ns = 0;        ///< … had wanted a processor in vain …

@@ -100,24 +100,32 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const bool ranks = core_.load.more_ranks_than_processors();
   const bool yields =
       ranks || (core_.load.oversubscribed() && core_.chosen.waits != waiting_policy::adaptive);
-  const std::uint32_t first_yield = ranks ? 1 : rounds_before_yield;
-  const auto clock_period = yields ? clock_period_yielding : clock_period_spinning;
+  const std::uint32_t patience = ranks ? me_.patience.rounds() : rounds_before_yield;
   // Short slices alone do not help a running thread, and the request would cost it its turn.
   const bool heavy = wants_weight();
   if (heavy && recent_ns() >= worth_boosting_ns) boost();
   std::uint64_t idle_since_ns = 0;
+  std::uint32_t until_yield = patience;                                // rounds
+  bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
-    if (set_.done()) return outcome::complete;
+    if (set_.done()) {
+      if (patient) me_.patience.learn(true);
+      return outcome::complete;
+    }
     if (me_.owed_count) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::spun_enough;
     moved_ = moved_ || o.advanced;
     if (o.advanced) {  // more of it may follow: stay awake
       idle_since_ns = 0;
+      if (patient) until_yield = patience;
       end_idle_stretch();
     }
+    if (until_yield > 0) --until_yield;
+    const bool impatient = yields && until_yield == 0;
+    const auto clock_period = impatient ? clock_period_yielding : clock_period_spinning;
     // A round that moves part of a large message takes as long as many that find nothing.
     if (round % clock_period == 0 || (heavy && o.advanced)) {
       const auto now = look_at_clock();
@@ -127,8 +135,12 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
     }
     const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
-    if (in_the_way || (yields && round >= first_yield)) sched_yield();
-    else if (round >= rounds_before_relax) base::relax();
+    if (in_the_way || impatient) {
+      if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
+      sched_yield();
+    } else if (round >= rounds_before_relax) {
+      base::relax();
+    }
   }
 }
 

@@ -48,7 +48,7 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
     if (word == 0) break;
     const auto head = read_record_word(word);
     if (head.bytes + head.following > c_.record_bytes_max ||
-        lines_of(head.bytes) > reader_.lines_to_end()) {
+        lines_of(head.gap + head.bytes) > reader_.lines_to_end()) {
       break_off("a record has no valid size");
       break;
     }
@@ -59,8 +59,8 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
 
 bool receive_channel::take_record(const record_head& head, event& e) noexcept {
   const std::span<const std::byte> record(
-      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t), head.bytes);
-  const std::uint64_t lines = lines_of(head.bytes);
+      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t) + head.gap, head.bytes);
+  const std::uint64_t lines = lines_of(head.gap + head.bytes);
   const bool is_more = head.kind == record_kind::more;
   const bool is_packet = is_more || head.kind == record_kind::packet;
   if (is_packet ? following_ != (is_more ? head.bytes + head.following : 0) : head.following != 0) {

@@ -75,9 +75,10 @@ post send_channel::send_in_parts(const packet& what) noexcept {
   const auto part_bytes =
       what.payload.size() < 2 * part_bytes_max ? part_bytes_min : part_bytes_max;
   const auto last = what.payload.size() % part_bytes;
-  const std::uint64_t most = lines_of(what.header.size() + part_bytes);
+  const std::uint64_t most = lines_of(gap_max + what.header.size() + part_bytes);
   const std::uint64_t all =
-      most + (what.payload.size() / part_bytes - 1) * lines_of(part_bytes) + lines_of(last);
+      most + (what.payload.size() / part_bytes - 1) * lines_of(gap_max + part_bytes) +
+      lines_of(gap_max + last);
   // Any of the parts may have to skip the ring's end.
   if (!reserve(all + most)) [[unlikely]]
     return post::retry;
@@ -87,9 +88,10 @@ post send_channel::send_in_parts(const packet& what) noexcept {
   for (auto left = what.payload; !left.empty();) {
     const auto part = left.first(std::min(part_bytes, left.size()));
     left = left.subspan(part.size());
-    [[maybe_unused]] const bool fits = reserve(lines_of(header.size() + part.size()));
+    const auto gap = gap_before(part, header.size());
+    [[maybe_unused]] const bool fits = reserve(lines_of(gap + header.size() + part.size()));
     HEADWAY_DEBUG_ASSERT(fits);
-    publish(kind, header, part, left.size());
+    publish({.kind = kind, .following = left.size(), .gap = gap}, header, part);
     kind = record_kind::more;
     header = {};
   }
@@ -122,23 +124,24 @@ bool send_channel::reserve(std::uint64_t lines) noexcept {
 
 post send_channel::write_record(record_kind kind, std::span<const std::byte> first,
                                 std::span<const std::byte> second) noexcept {
-  if (!reserve(lines_of(first.size() + second.size()))) [[unlikely]]
+  const auto gap = gap_before(second, first.size());
+  if (!reserve(lines_of(gap + first.size() + second.size()))) [[unlikely]]
     return post::retry;
-  publish(kind, first, second, 0);
+  publish({.kind = kind, .gap = gap}, first, second);
   return post::done;
 }
 
-/// Room for it is reserved.
-void send_channel::publish(record_kind kind, std::span<const std::byte> first,
-                           std::span<const std::byte> second, std::size_t following) noexcept {
-  const std::size_t bytes = first.size() + second.size();
-  std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t);
+/// Room for it is reserved. `head`: without the number of bytes.
+void send_channel::publish(record_head head, std::span<const std::byte> first,
+                           std::span<const std::byte> second) noexcept {
+  head.bytes = first.size() + second.size();
+  std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t) + head.gap;
   copy_header(at, first);
   at += first.size();
   if (second.size() <= base::small_bytes_max) base::copy_small(at, second.data(), second.size());
   else copy_to_ring_.copy(at, second.data(), second.size());
-  ring_.publish(lines_of(bytes), record_word(kind, bytes, following),
-                record_word(record_kind::skip, 0));
+  ring_.publish(lines_of(head.gap + head.bytes), record_word(head),
+                record_word({.kind = record_kind::skip}));
   notify();
 }
 
@@ -161,11 +164,13 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
     return post::down;
   }
   using way = way_choice::way;
-  // A transfer without a choice is not timed, nor is one behind others.
-  const bool chooses = from.size() >= placed_bytes_min;
-  const bool timed = chooses && number == done_.load(std::memory_order_relaxed);
-  const bool places = chooses && writable_pid_.load(std::memory_order_relaxed) != 0 &&
-                      (!push_ || choice_.choose(from.size()) == way::placing);
+  // Behind others it goes through buffers: both ends are busy, and copy at the same time. There is
+  // no choice then, and no timing.
+  const bool large = from.size() >= placed_bytes_min;
+  const bool chooses = large && number == done_.load(std::memory_order_relaxed);
+  const bool placeable = large && writable_pid_.load(std::memory_order_relaxed) != 0;
+  const bool places =
+      placeable && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));
   const transfer_notice notice{.number = number,
                                .places = places,
                                .attends = base::thread_waits(),
@@ -181,8 +186,10 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   shared.alone.store(0, std::memory_order_relaxed);
   // published with the notice
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);
-  postings_[number % transfers_max] = {
-      .payload = from, .cookie = cookie, .begun_ns = timed ? base::now_ns() : 0, .places = places};
+  postings_[number % transfers_max] = {.payload = from,
+                                       .cookie = cookie,
+                                       .begun_ns = chooses ? base::now_ns() : 0,
+                                       .places = places};
   if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
       said != post::done)
     return said;
@@ -333,10 +340,11 @@ std::size_t send_channel::place_some() noexcept {
     const bool alone = shared.alone.load(std::memory_order_relaxed) != 0;  // after (G)
     if (target == 0 || (leaves_copying() && !alone)) return 0;
     std::uint32_t first = 0;
-    const std::uint32_t count =
-        claim_pieces(shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
-                     alone ? static_cast<std::uint32_t>(alone_bytes / piece_bytes) : placed_pieces,
-                     first, alone);
+    const std::uint32_t count = claim_pieces(
+        shared.claim, next_push_, (p.payload.size() + piece_bytes - 1) / piece_bytes,
+        std::max(static_cast<std::uint32_t>((alone ? alone_bytes : placed_bytes) / piece_bytes),
+                 1u),
+        first, alone);
     if (count == 0) continue;
     const std::size_t offset = first * piece_bytes;
     const auto bytes =

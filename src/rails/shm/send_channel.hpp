@@ -121,15 +121,15 @@ class send_channel {
   static constexpr std::size_t parts_bytes_min = 2 * part_bytes_min;
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
-  static constexpr std::uint32_t placed_pieces = 4;  // at once, for the same reason
+  static constexpr std::size_t placed_bytes = 128 * 1024;  // at once, for the same reason
   /// Published immediately if the peer only waits for the end, because each publication wakes it.
   static constexpr std::size_t alone_bytes = 1024 * 1024;
 
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
   [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
                                             std::span<const std::byte> second) noexcept;
-  void publish(record_kind kind, std::span<const std::byte> first,
-               std::span<const std::byte> second, std::size_t following) noexcept;
+  void publish(record_head head, std::span<const std::byte> first,
+               std::span<const std::byte> second) noexcept;
   [[nodiscard]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::hot]] bool usable() noexcept;
   [[nodiscard]] bool begin() noexcept;

@@ -9,7 +9,7 @@
 
 namespace headway::rails::shm {
 
-/// Chooses the way of a large payload: through buffers, where both ends copy every byte at the same
+/// Chooses the way of a large payload that no other is in front of: through buffers, where both ends copy every byte at the same
 /// time, or directly to its target, where the kernel copies half of them for each end. Which is
 /// faster depends on the machine and the size: transfers are timed, and now and then one goes the
 /// slower way, to see whether it still is.
@@ -25,14 +25,14 @@ class way_choice {
     size_class& c = classes_[class_of(bytes)];
     const std::uint32_t number = c.chosen++;
     // The first ones meet cold memory and page faults: each way gets several.
-    if (number < trials) return number % 2 == 0 ? way::placing : way::buffers;
+    if (number < trials) return number % 2 == 0 ? way::buffers : way::placing;
     const auto by_placing = c.placing.load(std::memory_order_relaxed);
     const auto by_buffers = c.buffers.load(std::memory_order_relaxed);
     const auto [least, most] = std::minmax(by_placing, by_buffers);
     const auto worth = (most - least) * 50 / std::max<std::uint64_t>(least, 1);
     const bool the_slower = number - c.retried >= std::max<std::uint64_t>(retry_period, worth);
     if (the_slower) c.retried = number;
-    return (by_placing <= by_buffers) != the_slower ? way::placing : way::buffers;
+    return (by_placing < by_buffers) != the_slower ? way::placing : way::buffers;
   }
 
   /// The time of a payload that nothing was in front of.

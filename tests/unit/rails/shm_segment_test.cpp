@@ -192,7 +192,7 @@ TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   ASSERT_TRUE(mad && victim.connect(peer_id{1}, *to_friend));
   // Every line of the ring is a put into what is not exposed: dropped, and no event.
   const put_prefix nowhere{.id = 99, .offset = 0};
-  const std::uint64_t word = record_word(record_kind::put, sizeof nowhere);
+  const std::uint64_t word = record_word({.kind = record_kind::put, .bytes = sizeof nowhere});
   for (std::size_t at = 0; at < (*mad)->shape().ring_bytes; at += 64) {
     std::memcpy((*mad)->slot().ring + at, &word, sizeof word);
     std::memcpy((*mad)->slot().ring + at + sizeof word, &nowhere, sizeof nowhere);

@@ -12,7 +12,7 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 
-THREADED = ("one_to_n", "n_to_n", "n_load", "message_rate")
+THREADED = ("one_to_n", "n_to_n", "n_load", "message_rate", "thread_collectives")
 BACKGROUND = ("overlap", "nbc_work")
 
 

@@ -76,6 +76,9 @@ PARTS = (
     Part("threads", "Threads of each rank that share a communicator, by their number", "threads",
          (("ping-pongs a second", case("n_to_n", "--threads", "1,2,4", "--seconds", "0.3")),
           ("messages a second", case("message_rate", "--threads", "1,2,4", "--seconds", "0.3")))),
+    Part("thread-collectives", "Collective operations of several threads of each rank at once, "
+         "each on its communicator, by their number", "threads",
+         (("", case("thread_collectives", "--threads", "1,2,4", "--seconds", "0.1")),)),
     Part("matching", "Messages among many that wait, by how many", "depth",
          (("", case("matching", "--depths", "10,1000,30000", "--seconds", "0.05")),)),
 )  # fmt: skip

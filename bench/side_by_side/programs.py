@@ -61,6 +61,8 @@ METRICS = {
     "allreduce": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),
     "collectives": Metric(("operation", "ranks", "bytes"), "median_us",
                           "µs, slowest rank's median"),
+    "thread_collectives": Metric(("operation", "ranks", "threads", "bytes"), "mean_us",
+                                 "µs, mean over the threads", also="slowest_us"),
     "neighbors": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),
     "partitioned": Metric(("bytes",), "ratio", "end after the last partition / max(it, wire)",
                           also="tail_us"),

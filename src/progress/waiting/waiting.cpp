@@ -152,13 +152,11 @@ bool waiting::become_kernel_sleeper(outcome& how) noexcept {
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
   // The event thread sleeps there. If it stayed, a message would wake it, and it would wake this
-  // thread: two wake-ups. So it is asked to leave while this thread waits anyway. It may be bound
-  // to the same processor, which a thread that spins with greater weight would not leave to it.
+  // thread: two wake-ups. So it is asked to leave while this thread waits anyway.
   sleeper.set_wanted(true);
   sleeper.kick_sleeper();
   bool taken = false;
   for (int i = 0; i < leave_tries && how == outcome::spun_enough && !taken; ++i) {
-    sched_yield();
     how = spin(leave_ns);
     taken = how == outcome::spun_enough && sleeper.try_take(kernel_sleeper::holder::application);
   }

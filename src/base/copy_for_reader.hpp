@@ -14,7 +14,8 @@ namespace headway::base {
 /// share a cache that takes a few nanoseconds. Between others it takes some tens, one line after
 /// the other, and streaming (non-temporal) stores are several times faster: they take the line from
 /// all caches without reading it, and the reader then reads memory. Which cores the two threads run
-/// on changes while a program runs, so one copy in many goes through the caches and is timed, the first one soon.
+/// on changes while a program runs, so one copy in many goes through the caches and is timed; the
+/// first one soon.
 /// docs/decisions/0028-streaming-stores.md has the figures.
 ///
 /// Shape:    three bytes; one for each reader, or for each group of readers.

@@ -191,9 +191,9 @@ struct get_call {
   std::uint64_t bytes;
 };
 
-/// The gap after a record's word that puts a payload behind `header_bytes` as far from the beginning
-/// of a line as it is in the sender's memory: where the receiver's memory is, too, no vector of the
-/// two copies lies in two lines. Misplaced, 4 KiB take up to 1.6 times as long between near cores.
+/// The gap after a record's word that puts a payload behind `header_bytes` as far from the
+/// beginning of a line as it is in the sender's memory: where the receiver's memory is, too, no
+/// vector of the two copies lies in two lines (docs/decisions/0026-large-rings.md).
 [[nodiscard]] inline std::size_t gap_before(std::span<const std::byte> payload,
                                             std::size_t header_bytes) noexcept {
   constexpr std::size_t placed_bytes_min = 1024;  // shorter ones would rather save a line

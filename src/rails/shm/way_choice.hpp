@@ -10,9 +10,9 @@
 namespace headway::rails::shm {
 
 /// Chooses the way of a large payload that no other is in front of: through buffers, where both
-/// ends copy every byte at the same time, or directly to its target, where the kernel copies half of
-/// them for each end. Which is faster depends on the machine and the size: transfers are timed, and
-/// now and then one goes the slower way, to see whether it still is.
+/// ends copy every byte at the same time, or directly to its target, where the kernel copies half
+/// of them for each end. Which is faster depends on the machine and the size: transfers are timed,
+/// and now and then one goes the slower way, to see whether it still is.
 ///
 /// Threads:  `choose` one at a time, `learn` one at a time, both at the same time.
 class way_choice {

@@ -30,7 +30,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 9;
+constexpr std::uint32_t layout_version = 10;
 
 using token = std::array<std::byte, 16>;
 
@@ -166,9 +166,16 @@ struct put_prefix {
   std::uint64_t offset;
 };
 
+/// Whether a receiver lends the target of a transfer to the sender.
+enum class lending : std::uint16_t {
+  none,     ///< the sender could not write there
+  if_left,  ///< where the receiver computes and leaves the copying to the sender
+  always,
+};
+
 struct transfer_notice {
   std::uint32_t number;
-  std::uint16_t places;   // 1: the sender can write at a target
+  lending lends;
   std::uint16_t attends;  // 1: the sending thread waits for completion
   std::uint64_t id;       // of the exposure
   std::uint64_t offset;   // there

@@ -160,20 +160,23 @@ void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
   if (announced_ == 0)  // the sender has reserved them
     map_now(c_.slot.pieces, std::size_t{c_.shape.piece_bytes} * c_.shape.piece_count);
   t = {.notice = notice, .missing = notice.bytes};
-  if (notice.places != 0) lend(t);
+  lend(t);
   ++announced_;
   look_at_oldest();
   count_active(1);
   may_pull_.store(c_.readable_pid != 0, std::memory_order_relaxed);
 }
 
-/// Publishes the target for the sender. If this process computes, a transfer that a waiting thread
-/// sent is left to the sender.
+/// Publishes the target for the sender, if it asks for that or should copy alone: if this process
+/// computes, a transfer that a waiting thread sent is left to the sender.
 void receive_channel::lend(transfer& t) noexcept {
   slot_control& control = *c_.slot.control;
-  if (c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0) return;
-  transfer_line& shared = control.transfers[t.notice.number % transfers_max];
   const bool leaves = t.notice.attends != 0 && base::runs_in_background();
+  const bool lends =
+      t.notice.lends == lending::always || (t.notice.lends == lending::if_left && leaves);
+  if (!lends || c_.readable_pid == 0 || control.revoked.load(std::memory_order_relaxed) != 0)
+    return;
+  transfer_line& shared = control.transfers[t.notice.number % transfers_max];
   const auto said =
       c_.exposed->lend(part_of(t, 0, t.notice.bytes), holder(), [&](std::span<std::byte> part) {
         const auto address = reinterpret_cast<std::uint64_t>(part.data());

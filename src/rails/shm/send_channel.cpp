@@ -168,11 +168,13 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   // no choice then, and no timing.
   const bool large = from.size() >= placed_bytes_min;
   const bool chooses = large && number == done_.load(std::memory_order_relaxed);
-  const bool placeable = large && writable_pid_.load(std::memory_order_relaxed) != 0;
+  const bool can_place = large && writable_pid_.load(std::memory_order_relaxed) != 0;
   const bool places =
-      placeable && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));
+      can_place && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));
   const transfer_notice notice{.number = number,
-                               .places = places,
+                               .lends = places      ? lending::always
+                                        : can_place ? lending::if_left
+                                                    : lending::none,
                                .attends = base::thread_waits(),
                                .id = to.exposed.id,
                                .offset = to.offset,
@@ -189,7 +191,8 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   postings_[number % transfers_max] = {.payload = from,
                                        .cookie = cookie,
                                        .begun_ns = chooses ? base::now_ns() : 0,
-                                       .places = places};
+                                       .chosen = places ? way::placing : way::buffers,
+                                       .can_place = can_place};
   if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
       said != post::done)
     return said;
@@ -283,7 +286,7 @@ bool send_channel::copies_alone(std::uint32_t number) const noexcept {
 }
 
 bool send_channel::may_place(std::uint32_t number) const noexcept {
-  return postings_[number % transfers_max].places &&
+  return postings_[number % transfers_max].can_place &&
          writable_pid_.load(std::memory_order_relaxed) != 0;
 }
 
@@ -413,9 +416,7 @@ std::size_t send_channel::report(std::span<event> out) noexcept {
     if (!whole && !down) break;
     if (const posting& p = postings_[number % transfers_max];
         whole && p.begun_ns != 0 && !copies_alone(number))
-      choice_.learn(p.payload.size(),
-                    p.places ? way_choice::way::placing : way_choice::way::buffers,
-                    base::now_ns() - p.begun_ns);
+      choice_.learn(p.payload.size(), p.chosen, base::now_ns() - p.begun_ns);
     out[count] = {.kind = whole ? event_kind::sent : event_kind::failed,
                   .peer = peer_,
                   .cookie = postings_[number % transfers_max].cookie};

@@ -113,7 +113,8 @@ class send_channel {
     std::uint32_t returned_first = 0;  // pieces that could not be read or placed
     std::uint32_t returned_count = 0;
     std::uint64_t begun_ns = 0;  // 0: not timed
-    bool places = false;
+    way_choice::way chosen = way_choice::way::buffers;
+    bool can_place = false;  // where the peer lends a target
   };
   // Of a packet in parts, so long that publishing a part costs little beside copying it, and no
   // longer than half of the payload.

@@ -1,16 +1,15 @@
 # The standard headers, compiled once for all sources instead of once for each (HEADWAY_PRECOMPILE):
-# it halves a build. The preset dev does without, and release does for libraries and tools, so that
-# each source of theirs proves there that it includes what it uses.
-set(HEADWAY_PRECOMPILE OFF CACHE STRING "Compile the standard headers once: OFF, TESTS or ON")
-set_property(CACHE HEADWAY_PRECOMPILE PROPERTY STRINGS OFF TESTS ON)
+# it halves a build. The presets dev and release do without, so that each source proves there that
+# it includes what it uses.
+option(HEADWAY_PRECOMPILE "Compile the standard headers once" OFF)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(HEADWAY_PRECOMPILE OFF)  # a compiler cache would miss in each new folder
 endif()
 
 # headway_precompile(TARGET KIND): the target uses the headers of headway_precompiled_KIND, which is
-# compiled as libraries are (-fPIC), as tests are (-fPIE), or as unit tests are.
+# compiled as libraries are (-fPIC) or as tests are (-fPIE).
 function(headway_precompile target kind)
-  if(TARGET headway_precompiled_${kind})
+  if(HEADWAY_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM headway_precompiled_${kind})
   endif()
 endfunction()
@@ -26,17 +25,12 @@ endfunction()
 
 if(HEADWAY_PRECOMPILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() {}\n")
-  if(NOT HEADWAY_PRECOMPILE STREQUAL "TESTS")
-    add_library(headway_precompiled_library OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
-    # GCC uses it only for sources that are compiled with the same options.
-    headway_precompiled(headway_precompiled_library "headway_flags;headway_lto")
-  endif()
+  add_library(headway_precompiled_library OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  # GCC uses it only for sources that are compiled with the same options.
+  headway_precompiled(headway_precompiled_library "headway_flags;headway_lto")
   if(HEADWAY_TESTS AND NOT HEADWAY_FUZZ)
     find_package(GTest REQUIRED)
-    foreach(kind IN ITEMS test unit_test)
-      add_executable(headway_precompiled_${kind} ${CMAKE_BINARY_DIR}/precompiled.cpp)
-      headway_precompiled(headway_precompiled_${kind} "GTest::gtest;headway_flags" <gtest/gtest.h>)
-    endforeach()
-    headway_optimise_unit_test(headway_precompiled_unit_test)
+    add_executable(headway_precompiled_test ${CMAKE_BINARY_DIR}/precompiled.cpp)
+    headway_precompiled(headway_precompiled_test "GTest::gtest;headway_flags" <gtest/gtest.h>)
   endif()
 endif()

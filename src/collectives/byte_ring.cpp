@@ -1,7 +1,5 @@
 #include "collectives/byte_ring.hpp"
 
-#include <bit>
-
 #include "base/lock_guard.hpp"
 #include "collectives/shared_banks.hpp"
 
@@ -16,11 +14,10 @@ byte_ring::byte_ring(rails::shm_slots& memory, std::span<const rails::peer_id> p
 /// A page may have passed to another operation since, whose numbers are greater: then every rank
 /// has ended the one that this stream was of.
 bool byte_ring::is_read(const stream& s) const noexcept {
-  for (auto left = s.readers; left != 0; left &= left - 1) {
-    auto* const area = areas_[static_cast<std::size_t>(std::countr_zero(left))];
-    if (shared_banks::reading_in(area + s.page_at)->finished() < s.exchange) return false;
-  }
-  return true;
+  return shared_banks::all_of(s.readers, [&](int rank) {
+    auto* const area = areas_[static_cast<std::size_t>(rank)];
+    return shared_banks::reading_in(area + s.page_at)->finished() >= s.exchange;
+  });
 }
 
 bool byte_ring::is_in_the_way(std::int64_t begin, std::int64_t bytes) const noexcept {

@@ -48,17 +48,14 @@ bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
 }
 
 bool shared_banks::is_known_as_read(const shown& earlier) const noexcept {
-  for (auto left = earlier.readers; left != 0; left &= left - 1)
-    if (finished_[static_cast<std::size_t>(std::countr_zero(left))].load(
-            std::memory_order_acquire) < earlier.exchange)
-      return false;
-  return true;
+  return all_of(earlier.readers, [&](int rank) {
+    return finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >=
+           earlier.exchange;
+  });
 }
 
 bool shared_banks::is_read(const shown& earlier) noexcept {
-  for (auto left = earlier.readers; left != 0; left &= left - 1)
-    if (!has_finished(std::countr_zero(left), earlier.exchange)) return false;
-  return true;
+  return all_of(earlier.readers, [&](int rank) { return has_finished(rank, earlier.exchange); });
 }
 
 std::int64_t shared_banks::taken(const shown& what) noexcept {
@@ -193,9 +190,13 @@ const std::byte* shared_banks::find_in_line(int rank, std::uint64_t operation,
 /// The lock is not needed: no other exchange is open, and none begins during a blocking call.
 void shared_banks::finish_in_line(std::uint64_t operation, rank_set sources) noexcept {
   const auto number = number_of(operation);
-  own_finished_.store(number, std::memory_order_relaxed);  // written by this process alone
-  page_of(team_.rank).read.finish(number);
+  tell_finished(number);
   wake_all(sources);
+}
+
+void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
+  own_finished_.store(exchange, std::memory_order_relaxed);  // written by this process alone
+  page_of(team_.rank).read.finish(exchange);
 }
 
 void shared_banks::finish(shared_exchange& x) noexcept {
@@ -204,8 +205,7 @@ void shared_banks::finish(shared_exchange& x) noexcept {
   const auto* oldest = open_.front();
   const auto now = oldest ? oldest->number_ - 1 : last_bound_;
   if (now == own_finished_.load(std::memory_order_relaxed)) return;
-  own_finished_.store(now, std::memory_order_relaxed);
-  page_of(team_.rank).read.finish(now);
+  tell_finished(now);
 }
 
 bool shared_banks::is_oldest(const shared_exchange& x) noexcept {

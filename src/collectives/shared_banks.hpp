@@ -38,6 +38,13 @@ class shared_banks final : private rails::shm_slots::watcher {
   static constexpr int ranks_max = 64;
   using rank_set = std::uint64_t;  ///< a bit for each rank
   [[nodiscard]] static constexpr rank_set only(int rank) noexcept { return rank_set{1} << rank; }
+  /// Whether it holds for every rank of the set; asks no further when it does not.
+  template <class Holds>
+  [[nodiscard]] static bool all_of(rank_set ranks, Holds&& holds) {
+    for (; ranks != 0; ranks &= ranks - 1)
+      if (!holds(std::countr_zero(ranks))) return false;
+    return true;
+  }
   static constexpr std::uint64_t no_stream = ~std::uint64_t{0};
   static constexpr std::size_t page_bytes = 2048;
   static constexpr std::int64_t piece_bytes_max = 8 * 1024;
@@ -184,6 +191,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
   /// `x` reads nothing any more, and has shown what it shows.
   void finish(shared_exchange& x) noexcept;
+  /// This rank has finished all exchanges up to this one.
+  void tell_finished(std::uint64_t exchange) noexcept;
   /// The last exchange of this rank before which, and with which, all are finished.
   [[nodiscard]] std::uint64_t finished() const noexcept {
     return own_finished_.load(std::memory_order_relaxed);  // written by this process alone

@@ -42,7 +42,7 @@ posted scheduler::post(send_item& item) noexcept {
   if (lost()) return posted::down;
   auto answer = posted::pending;
   if (!mask_.try_hold()) {
-    mask_.submit(item);
+    line_up(item);
     flush();
   } else {
     const bool straight = direct_.is_open() && waiting_.empty() && !mask_.any_submitted();
@@ -88,7 +88,7 @@ posted scheduler::post_later(send_item& item) noexcept {
   if (!direct_.is_open()) return post(item);
   if (lost()) return posted::down;
   if (!mask_.try_hold()) {
-    mask_.submit(item);
+    line_up(item);
     flush();
   } else {
     adopt_submitted();

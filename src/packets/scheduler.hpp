@@ -60,7 +60,10 @@ class scheduler : public stalled_list::member {
   [[nodiscard]] posted post_later(send_item& item) noexcept;
   [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
                                         std::span<const std::byte> payload) noexcept;
-  void line_up(send_item& item) noexcept { mask_.submit(item); }
+  void line_up(send_item& item) noexcept {
+    item.waits.store(true, std::memory_order_relaxed);  // the holder may send it at once
+    mask_.submit(item);
+  }
   void send_lined_up() noexcept;
 
   [[nodiscard]] const strategy& how() const noexcept {

@@ -57,6 +57,9 @@ struct send_item {
 
   rails::ticket target = {};              ///< of another process, for a payload without a head
   std::atomic<send_item*> next{nullptr};  // used by the scheduler
+  /// It waits to be given to a rail, so nothing that arrives can be an answer to it. Written by the
+  /// scheduler; relaxed, because an honest answer has followed the packet to its peer and back.
+  std::atomic<bool> waits{false};
 };
 
 /// Writes `head`, a struct of the wire format, of at most `head_bytes_max` bytes.

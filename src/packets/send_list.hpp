@@ -11,6 +11,7 @@
 namespace headway::packets {
 
 /// The packets that wait for a peer's rails, oldest first, linked by `send_item::next`.
+/// Shape:    `send_item::waits` is true of those in the list.
 /// Threads:  the holder of the scheduler's mask; `next` is stored relaxed for that reason.
 class send_list {
  public:
@@ -25,6 +26,7 @@ class send_list {
 
   void append(send_item& item) noexcept {
     item.next.store(nullptr, std::memory_order_relaxed);
+    item.waits.store(true, std::memory_order_relaxed);
     if (last_) {
       last_->next.store(&item, std::memory_order_relaxed);
     } else {
@@ -39,6 +41,7 @@ class send_list {
     first_ = next_of(*item);
     if (!first_) last_ = nullptr;
     --count_;
+    item->waits.store(false, std::memory_order_relaxed);
     return item;
   }
   /// Removes these, wherever they are. Usually they are the first ones.
@@ -58,6 +61,7 @@ class send_list {
       } else {
         --left;
         --count_;
+        item->waits.store(false, std::memory_order_relaxed);
         if (before) {
           before->next.store(following, std::memory_order_relaxed);
         } else {
@@ -72,6 +76,7 @@ class send_list {
   void put_back(std::span<send_item* const> chosen) noexcept {
     for (std::size_t i = chosen.size(); i-- > 0;) {
       chosen[i]->next.store(first_, std::memory_order_relaxed);
+      chosen[i]->waits.store(true, std::memory_order_relaxed);
       first_ = chosen[i];
       if (!last_) last_ = chosen[i];
       ++count_;

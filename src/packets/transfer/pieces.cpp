@@ -45,7 +45,7 @@ bool rendezvous::arrived_piece(peer_state& from, std::span<const std::byte> pack
   static_cast<void>(landings_.take_if(head.receive_id, [&](landing& one) {
     if (one.divided) return false;
     auto& t = static_cast<transfer&>(one);
-    if (t.with == &from && t.shown_.id == 0) into = &t;
+    if (knows_of(from, t) && t.shown_.id == 0) into = &t;
     left = t.left;
     return false;
   }));
@@ -63,7 +63,7 @@ bool rendezvous::arrived_piece(peer_state& from, std::span<const std::byte> pack
 // ---- the sender ---------------------------------------------------------------------------------
 
 void rendezvous::asked_for_pieces(peer_state& from, const control& c) noexcept {
-  transfer* t = sends_.take_if(c.send_id, [&](transfer& one) { return one.with == &from; });
+  transfer* t = take_send(c.send_id, from);
   if (!t) return;
   t->target = c.target;
   t->target.bytes = std::min(c.target.bytes, bytes_of(*t));

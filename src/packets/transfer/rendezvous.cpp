@@ -60,14 +60,24 @@ void rendezvous::rts_sent(send_item& item, bool well) noexcept {
   if (all.sends_.take_if(t.number_, [](transfer& one) { return !one.held_; })) give_up(t, false);
 }
 
+/// While its rts waits, the item is the scheduler's, and the peer cannot know of it.
+bool rendezvous::knows_of(const peer_state& whom, const transfer& t) noexcept {
+  return t.with == &whom && !t.waits.load(std::memory_order_relaxed);
+}
+
 /// Null: no message of that number was announced to this peer, or the peer has it already.
 transfer* rendezvous::find_send(std::uint32_t number, const peer_state& to) noexcept {
   transfer* found = nullptr;
   static_cast<void>(sends_.take_if(number, [&](transfer& t) {
-    if (t.with == &to) found = &t;
+    if (knows_of(to, t)) found = &t;
     return false;
   }));
   return found;
+}
+
+/// The same, and its number finds nothing any more.
+transfer* rendezvous::take_send(std::uint32_t number, const peer_state& to) noexcept {
+  return sends_.take_if(number, [&](const transfer& t) { return knows_of(to, t); });
 }
 
 void rendezvous::asked(peer_state& from, const control& c) noexcept {
@@ -75,12 +85,12 @@ void rendezvous::asked(peer_state& from, const control& c) noexcept {
     if (transfer* t = find_send(c.send_id, from)) several->outgoing().asked(*t, c);
     return;
   }
-  transfer* t = sends_.take_if(c.send_id, [&](transfer& one) { return one.with == &from; });
+  transfer* t = take_send(c.send_id, from);
   if (t) put(*t, c.target, std::min<std::uint64_t>(c.target.bytes, t->memory.size()));
 }
 
 void rendezvous::received(peer_state& from, const control& c) noexcept {
-  transfer* t = sends_.take_if(c.send_id, [&](transfer& one) { return one.with == &from; });
+  transfer* t = take_send(c.send_id, from);
   if (t) give_up(*t, true);
 }
 
@@ -242,9 +252,14 @@ progress::ltask_result rendezvous::run_again(progress::ltask& self) noexcept {
 void rendezvous::landed(std::uint64_t token, std::uint64_t bytes) noexcept {
   landing* piece = nullptr;
   landing* const whole = landings_.take_if(static_cast<std::uint32_t>(token), [&](landing& one) {
-    if (one.divided) piece = &one;
-    else one.left -= std::min(bytes, one.left);
-    return !one.divided && one.left == 0;
+    if (one.divided) {
+      piece = &one;
+      return false;
+    }
+    // Its cts waits: the peer cannot know of it.
+    if (static_cast<transfer&>(one).waits.load(std::memory_order_relaxed)) return false;
+    one.left -= std::min(bytes, one.left);
+    return one.left == 0;
   });
   if (whole) return finish(*whole);
   if (piece) piece->divided->landed(*piece, token >> 32, bytes);

@@ -32,7 +32,8 @@ class peer_state;
 /// Threads:  any; those marked [reaper] by the thread that reaps the peer's rail.
 /// Progress: never waits. Without memory to expose more it tries again in each polling round.
 /// Errors:   a transfer whose peer is lost ends, not `well`. A request for a message that was
-///           not announced to that peer is ignored.
+///           not announced to that peer is ignored, and so is what answers a packet of ours that
+///           has not left.
 /// Source:   the rendezvous of multirail08; a cts that bears a key is what networks with remote
 ///           memory operations need (fi_rma(3)).
 class rendezvous {
@@ -140,7 +141,9 @@ class rendezvous {
   void received(peer_state& from, const control& c) noexcept;
   static void give_up(transfer& announced, bool well) noexcept;
   void finish(landing& whole) noexcept;
+  [[nodiscard]] static bool knows_of(const peer_state& whom, const transfer& t) noexcept;
   [[nodiscard]] transfer* find_send(std::uint32_t number, const peer_state& to) noexcept;
+  [[nodiscard]] transfer* take_send(std::uint32_t number, const peer_state& to) noexcept;
 
   static progress::ltask_result run_again(progress::ltask& self) noexcept;
   [[nodiscard]] static rendezvous& of(const transfer& t) noexcept;

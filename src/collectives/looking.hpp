@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include "base/fence.hpp"
-#include "collectives/team.hpp"
 
 namespace headway::collectives {
 
@@ -13,12 +12,12 @@ namespace headway::collectives {
 /// difference.
 /// Errors:   false: it is not there; the caller should wait.
 template <class Look>
-[[nodiscard]] bool look_for_a_while(const team& t, Look&& look) noexcept {
+[[nodiscard]] bool look_for_a_while(bool oversubscribed, Look&& look) noexcept {
   constexpr int looks_spinning = 40;
   constexpr int looks_yielding = 10;
-  for (int looks = t.oversubscribed ? looks_yielding : looks_spinning; looks > 0; --looks) {
+  for (int looks = oversubscribed ? looks_yielding : looks_spinning; looks > 0; --looks) {
     if (look()) return true;
-    if (t.oversubscribed) sched_yield();
+    if (oversubscribed) sched_yield();
     else base::relax();
   }
   return false;

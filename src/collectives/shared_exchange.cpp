@@ -71,7 +71,7 @@ bool shared_exchange::advance_spinning(bool failed) noexcept {
   bool ended = false;
   do {
     moved_ = false;
-    ended = look_for_a_while(team_, [this] { return go_on() || moved_; });
+    ended = look_for_a_while(team_.oversubscribed, [this] { return go_on() || moved_; });
   } while (ended && at_ != stage::ended);
   return ended;
 }

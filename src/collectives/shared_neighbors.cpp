@@ -117,7 +117,7 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   auto& banks = *t.memory.banks;
   const auto operation = t.next_operation();
   if (banks.try_show_in_line(operation, what.own, others_of(t, n.destinations)) &&
-      look_for_a_while(t, [&] { return all.take(operation); })) {
+      look_for_a_while(t.oversubscribed, [&] { return all.take(operation); })) {
     banks.finish_in_line(operation, others_of(t, n.sources));
     return true;
   }

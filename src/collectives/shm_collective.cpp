@@ -3,31 +3,23 @@
 #include <cstring>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
-#include "base/fence.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/looking.hpp"
 #include "collectives/slot_agreement.hpp"
 
 namespace headway::collectives {
-shm_collective::poll_task::poll_task(shm_collective& of) noexcept
-    : ltask("shared-memory collective", &shm_collective::poll), owner(of) {}
 
 shm_collective::shm_collective(team& ranks, rails::shm_slots& memory, progress::engine& engine,
                                std::span<const rails::peer_id> processes, std::uint32_t slot)
-    : team_(ranks),
+    : node_wait("shared-memory collective", memory, engine),
+      team_(ranks),
       memory_(memory),
-      engine_(engine),
       slot_(slot),
-      processes_(processes.begin(), processes.end()),
-      task_(*this) {
+      processes_(processes.begin(), processes.end()) {
   HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
   for (const auto process : processes_)
     lines_.push_back(reinterpret_cast<line*>(memory.lines_of(process, slot)));
-  memory_.watch(*this);
 }
-
-shm_collective::~shm_collective() { memory_.unwatch(*this); }
 
 std::unique_ptr<shm_collective> shm_collective::open(team& ranks, rails::shm_slots* memory,
                                                      progress::engine& engine,
@@ -45,7 +37,7 @@ const std::byte* shm_collective::value_of(int rank) const noexcept {
   return line_of(static_cast<std::size_t>(rank)).value.bytes;
 }
 
-bool shm_collective::all_here() const noexcept {
+bool shm_collective::is_there() const noexcept {
   for (std::size_t i = 0; i < lines_.size(); ++i)
     if (!line_of(i).holds(number_)) return false;
   return true;
@@ -74,7 +66,8 @@ messages::outcome shm_collective::share(std::span<const std::byte> mine) noexcep
   own.publish(number_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (i != me) memory_.wake(processes_[i]);
-  if (look_for_a_while(team_, [this] { return all_here(); })) return compare(mine.size());
+  if (look_for_a_while(team_.oversubscribed, [this] { return is_there(); }))
+    return compare(mine.size());
   wait();
   return broken_ ? messages::outcome::peer_lost : compare(mine.size());
 }
@@ -90,36 +83,13 @@ messages::outcome shm_collective::compare(std::size_t size) noexcept {
   return messages::outcome::ok;
 }
 
-/// Edge (W): a thread that goes to sleep on the rail either sees `waits_` and reads the lines, or
-/// it fell asleep before the fence here; in that case the poll behind the fence sees the values
-/// whose writers did not wake it.
-void shm_collective::wait() noexcept {
-  done_.reset();
-  waits_.store(true, std::memory_order_relaxed);  // (W)
-  base::store_load_fence();
-  engine_.submit(task_);
-  engine_.wait(done_);
-}
-
-bool shm_collective::ready() const noexcept {
-  return waits_.load(std::memory_order_relaxed) && all_here();  // (W), behind the sleeper's fence
-}
-
-progress::ltask_result shm_collective::poll(progress::ltask& task) noexcept {
-  auto& self = static_cast<poll_task&>(task).owner;
-  if (!self.all_here() && !self.look_for_losses()) return progress::ltask_result::idle;
-  self.waits_.store(false, std::memory_order_relaxed);
-  self.done_.complete();
-  return progress::ltask_result::done;
-}
-
 /// A lost rank publishes no value any more, nor does a rank that has noticed the loss. If a rank
 /// published its value before it died, it is missing only in the next exchange.
-bool shm_collective::look_for_losses() noexcept {
+bool shm_collective::is_over() noexcept {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (!team_.via.lost(static_cast<int>(i))) continue;
     failed_rank_ = static_cast<int>(i);
-    broken_ = !all_here();  // the last value may have come before the loss was noticed
+    broken_ = !is_there();  // the last value may have come before the loss was noticed
     return true;
   }
   return false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/exchange_slot.hpp"
+#include "collectives/node_wait.hpp"
 #include "collectives/team.hpp"
 #include "messages/request.hpp"
 #include "processes/membership.hpp"
@@ -28,7 +29,7 @@ struct reduction;
 /// Errors:   values of unequal size end it with `truncated` or `failed` on the ranks that see them.
 ///           If a rank is lost, `share` ends with `peer_lost` on all ranks that still wait for a
 ///           value, and every later call does.
-class shm_collective final : private rails::shm_slots::watcher {
+class shm_collective final : private node_wait {
  public:
   static constexpr std::size_t value_bytes_max = 48;
   static constexpr int ranks_max = 64;
@@ -36,9 +37,6 @@ class shm_collective final : private rails::shm_slots::watcher {
   /// `slot` was agreed on by all ranks of the team (see `open`).
   shm_collective(team& ranks, rails::shm_slots& memory, progress::engine& engine,
                  std::span<const rails::peer_id> processes, std::uint32_t slot);
-  ~shm_collective();
-  shm_collective(const shm_collective&) = delete;
-  shm_collective& operator=(const shm_collective&) = delete;
 
   /// Agrees with the other ranks on a slot. Collective; null, on all ranks alike, if no slot is
   /// free, or one rank cannot access another's memory. `memory` null: this process has no slots.
@@ -65,30 +63,20 @@ class shm_collective final : private rails::shm_slots::watcher {
                 exchange_lines == rails::shm_slots::lines);
 
   [[nodiscard]] line& line_of(std::size_t rank) const noexcept;
-  [[nodiscard]] bool all_here() const noexcept;
-  [[nodiscard]] bool ready() const noexcept override;
-  [[nodiscard]] bool look_for_losses() noexcept;
+  /// The values of all ranks.
+  [[nodiscard]] bool is_there() const noexcept override;
+  /// A rank is lost.
+  [[nodiscard]] bool is_over() noexcept override;
   [[nodiscard]] messages::outcome compare(std::size_t size) noexcept;
-  void wait() noexcept;
-  static progress::ltask_result poll(progress::ltask& task) noexcept;
-
-  struct poll_task : progress::ltask {
-    explicit poll_task(shm_collective& of) noexcept;
-    shm_collective& owner;
-  };
 
   team& team_;
   rails::shm_slots& memory_;
-  progress::engine& engine_;
   const std::uint32_t slot_;
   const std::vector<rails::peer_id> processes_;
   std::vector<line*> lines_;  // of each rank, the first of two
   std::uint64_t number_ = 0;  // of the current exchange; all ranks count alike
   int failed_rank_ = -1;
   bool broken_ = false;  // a rank is lost: no value is published any more
-  std::atomic<bool> waits_{false};
-  poll_task task_;
-  progress::completion done_;
 };
 
 }  // namespace headway::collectives

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/process_name.hpp"
 #include "base/thread_annotations.hpp"
+#include "windows/epoch_counter.hpp"
 #include "windows/operation.hpp"
 
 namespace headway::windows {
@@ -185,7 +186,9 @@ struct control_line {
   alignas(64) window_lock lock;
   /// The target's engine takes it too.
   alignas(64) change_lock changing;
+  /// How many fences this rank has come to, for all ranks of its node.
+  alignas(64) epoch_counter fences;
 };
-static_assert(sizeof(control_line) == 128);
+static_assert(sizeof(control_line) == 192);
 
 }  // namespace headway::windows

@@ -24,6 +24,26 @@ window::window(parts made)
       wire_(made.exchange, made.context),
       served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
   if (made.own_slots != nullptr) make_slot_ways(made);
+  if (made.wakes != nullptr) make_signals(made);
+}
+
+void window::make_signals(const parts& made) {
+  std::vector<epoch_signals::peer> peers;
+  for (const member& m : members_) {
+    if (m.to == nullptr) {
+      peers.emplace_back();
+    } else {
+      peers.push_back(
+          {.process = m.process, .fences = &m.line->fences, .from = m.from, .to = m.to});
+    }
+  }
+  signals_.emplace(epoch_signals::parts{.memory = *made.wakes,
+                                        .engine = engine_,
+                                        .own_fences = made.own_line->fences,
+                                        .peers = std::move(peers),
+                                        .oversubscribed = oversubscribed_,
+                                        .losses = served_,
+                                        .own_slots = slot_service_ ? &*slot_service_ : nullptr});
 }
 
 void window::make_slot_ways(const parts& made) {

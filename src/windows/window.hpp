@@ -10,7 +10,9 @@
 #include "messages/exchange.hpp"
 #include "processes/process.hpp"
 #include "rails/memory.hpp"
+#include "rails/shm_slots.hpp"
 #include "windows/control_line.hpp"
+#include "windows/epoch_signals.hpp"
 #include "windows/exposed_memory.hpp"
 #include "windows/near_way.hpp"
 #include "windows/node_block.hpp"
@@ -34,6 +36,8 @@ struct member {
   control_line* line = nullptr;    ///< null: it is reached through the target
   request_slots* slots = nullptr;  ///< of a `nearby` one, null: it has none
   staging staged = {};             ///< of the same
+  /// Epochs of this process and that one, told in memory; null: by messages.
+  epoch_pair *to = nullptr, *from = nullptr;
   processes::peer_id process{};
   way by = way::wire;  ///< `nearby` and `mapped` only with a `line`
 };
@@ -61,8 +65,9 @@ class window {
     statistics& counts;          ///< of the instance
     counting counts_are = counting::shared;
     rails::memory* copies = nullptr;
-    node_block block = {};      ///< of the node: what members' pointers refer to
-    node_block own_block = {};  ///< of this process, where the node has none
+    rails::shm_slots* wakes = nullptr;  ///< not null where a member has an `epoch_pair`
+    node_block block = {};              ///< of the node: what members' pointers refer to
+    node_block own_block = {};          ///< of this process, where the node has none
     control_line* own_line = nullptr;
     request_slots* own_slots = nullptr;  ///< null: no process of the node reaches this one `nearby`
     staging own_staged = {};
@@ -86,6 +91,8 @@ class window {
   }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] exposed_memory& memory() noexcept { return memory_; }
+  /// Null: all epochs are told by messages.
+  [[nodiscard]] epoch_signals* signals() noexcept { return signals_ ? &*signals_ : nullptr; }
 
   // `left` is what has not ended at the origin; null: nothing.
   [[nodiscard]] status put(const local_data& from, const place& to, pending_ptr& left);
@@ -114,6 +121,7 @@ class window {
     count_operation(counts_.of(m.by), kind, at.count * at.type->size(), counts_are_);
   }
   void make_slot_ways(const parts& made);
+  void make_signals(const parts& made);
   [[nodiscard]] near_target near(const member& m) const noexcept;
   [[nodiscard]] slot_way* slots_to(const member& m) const noexcept {
     return slot_ways_.empty() ? nullptr
@@ -136,6 +144,7 @@ class window {
   target served_;
   std::optional<slot_service> slot_service_;
   std::vector<std::unique_ptr<slot_way>> slot_ways_;  // by rank; empty: none
+  std::optional<epoch_signals> signals_;
 };
 
 }  // namespace headway::windows

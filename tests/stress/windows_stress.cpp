@@ -4,6 +4,7 @@
 //         Two: the orderings that the standard promises, over packets on two rails that delay and
 //         refuse them: what was flushed before the target learns of it by another channel is there;
 //         accumulates of one origin to one element have their effects in the order of the calls.
+//         Three: epochs that are told in memory separate accesses from those of the next epoch.
 // Method: three ranks in one process, each with an engine of its own, plain memory in place of the
 //         node's block, and memcpy in place of the kernel's copies; each does random operations on
 //         the others, and pauses, so that targets do not poll now and then. Also run under
@@ -22,6 +23,7 @@
 
 #include "base/thread_role.hpp"
 #include "tests/simulation/job.hpp"
+#include "tests/stress/plain_slots.hpp"
 #include "tests/unit/windows/memory_of_this_process.hpp"
 #include "windows/node_block.hpp"
 #include "windows/window.hpp"
@@ -47,6 +49,7 @@ struct exposed_words {
 struct shared_memory {
   std::array<control_line, ranks> lines;
   std::array<request_slots, ranks> slots;
+  std::array<std::array<epoch_pair, ranks>, ranks> pairs;  // by reader, by writer
   std::array<std::unique_ptr<exposed_words>, ranks> words;
   node_block staged = node_block::own(ranks * staging::bytes).value();
   std::atomic<std::uint32_t> ready{0}, done{0};
@@ -72,6 +75,7 @@ struct rank_of_window {
   window::parts parts_of() {
     window::parts made{.exchange = messages, .context = *context, .counts = counts};
     made.copies = &copies;
+    made.wakes = &wakes;
     made.own_line = &shared.lines[me];
     made.own_slots = &shared.slots[me];
     made.own_staged = shared.staging_of(me);
@@ -84,7 +88,12 @@ struct rank_of_window {
       m.staged = shared.staging_of(i);
       m.process = rails::peer_id{i};
       m.by = i == me ? way::mapped : others_by;
-      if (i == me) m.mapped = reinterpret_cast<std::byte*>(m.base);
+      if (i == me) {
+        m.mapped = reinterpret_cast<std::byte*>(m.base);
+      } else {
+        m.to = &shared.pairs[i][me];
+        m.from = &shared.pairs[me][i];
+      }
       made.members.push_back(m);
     }
     return made;
@@ -110,6 +119,22 @@ struct rank_of_window {
     EXPECT_EQ(win.settle(), status::ok);
     meet(shared.done);
     win.stop();
+  }
+  void pause() {
+    if (random() % 20 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+  }
+  /// Writes this rank's word of another rank.
+  void write_word(std::uint32_t rank, std::int64_t value) {
+    pending_ptr left;
+    const auto to = place_at(static_cast<int>(rank),
+                             offsetof(exposed_words, written) + me * sizeof value, 1, word);
+    EXPECT_EQ(win.put(words_at(&value, 1), to, left), status::ok);
+  }
+  void expect_words_of_others(std::int64_t value) const {
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+      if (i == me) continue;
+      ASSERT_EQ(shared.words[me]->written[i], value) << "of rank " << i;
+    }
   }
   void run_random_operations() {
     run([this] {
@@ -179,6 +204,7 @@ struct rank_of_window {
   messages::context* const context;
   std::minstd_rand random;
   memory_of_this_process copies;
+  collectives::plain_slots wakes{{}, {}};  // no rank sleeps without a limit
   statistics counts;
   const datatypes::layout& word = datatypes::layout::of(number::int64);
   std::array<std::int64_t, ranks> adds{}, accumulates{}, locks{};
@@ -308,6 +334,52 @@ TEST(windows_stress, accumulates_to_an_element_keep_their_order) {
     });
   });
   EXPECT_EQ(windows.shared.words[1]->counter, values);
+}
+
+TEST(windows_stress, fences_told_in_memory_separate_epochs) {
+  windows_of_threads windows(way::nearby, options(1));
+  windows.run([](rank_of_window& rank) {
+    rank.run([&] {
+      epoch_signals& signals = *rank.win.signals();
+      ASSERT_TRUE(signals.reach_all());
+      for (std::int64_t round = 1; round <= 500; ++round) {
+        rank.pause();
+        for (std::uint32_t i = 0; i < ranks; ++i)
+          if (i != rank.me) rank.write_word(i, round);
+        ASSERT_EQ(signals.meet(), status::ok);
+        rank.expect_words_of_others(round);
+        ASSERT_EQ(signals.meet(), status::ok);
+      }
+    });
+  });
+}
+
+TEST(windows_stress, posts_and_completions_told_in_memory_begin_and_end_accesses) {
+  windows_of_threads windows(way::nearby, options(1));
+  windows.run([](rank_of_window& rank) {
+    rank.run([&] {
+      epoch_signals& signals = *rank.win.signals();
+      const auto each_other = [&](auto act) {
+        for (std::uint32_t i = 0; i < ranks; ++i)
+          if (i != rank.me) act(static_cast<int>(i));
+      };
+      for (std::int64_t round = 1; round <= 500; ++round) {
+        rank.pause();
+        each_other([&](int other) { signals.expect_complete(other); });
+        each_other([&](int other) { signals.tell_post(other); });
+        each_other([&](int other) { signals.expect_post(other); });
+        ASSERT_EQ(signals.await_posts(), status::ok);
+        rank.pause();
+        each_other([&](int other) {
+          rank.write_word(static_cast<std::uint32_t>(other), round);
+          signals.tell_complete(other);
+        });
+        while (rank.me == 0 && !signals.has_completes()) rank.messages.engine().poll();
+        ASSERT_EQ(signals.await_completes(), status::ok);
+        rank.expect_words_of_others(round);
+      }
+    });
+  });
 }
 
 }  // namespace

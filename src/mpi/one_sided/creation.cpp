@@ -23,6 +23,7 @@ namespace headway::mpi {
 namespace {
 
 using windows::control_line;
+using windows::epoch_pair;
 using windows::node_block;
 using windows::request_slots;
 using windows::way;
@@ -40,7 +41,7 @@ struct part {
 struct part_memory {
   std::uint64_t base = 0;
   std::int32_t well = 1;
-  std::int32_t zero = 0;
+  std::int32_t wakes_all = 0;  // it sees all processes of its node, and can wake them
 };
 
 template <class T>
@@ -58,9 +59,10 @@ template <class T>
 }
 
 /// Where the control lines and the memory of this node's ranks are in its block.
-/// Shape:    the same in all of them: the lines in the order of the ranks, then, from a page on,
-///           the memory; or the slots of windows whose memory the program has made, and behind
-///           those what is staged.
+/// Shape:    the same in all of them: the lines in the order of the ranks; for each rank what it is
+///           told of epochs by each of the others, if they are few; then, from a page on, the
+///           memory; or the slots of windows whose memory the program has made, and behind those
+///           what is staged.
 class block_plan {
  public:
   block_plan(const std::vector<part>& all, int self, int flavor) {
@@ -68,7 +70,12 @@ class block_plan {
     first_job_rank_ = std::ranges::find(all, node, &part::node)->job_rank;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].node == node) ranks_.push_back(static_cast<int>(i));
-    bytes_ = rounded(ranks_.size() * sizeof(control_line), page);
+    bytes_ = ranks_.size() * sizeof(control_line);
+    if (ranks_.size() > 1 && ranks_.size() <= windows::epoch_signals::ranks_max) {
+      pairs_ = bytes_;
+      bytes_ += ranks_.size() * pairs_bytes();
+    }
+    bytes_ = rounded(bytes_, page);
     if (flavor == MPI_WIN_FLAVOR_CREATE && ranks_.size() > 1) {
       slots_ = bytes_;
       bytes_ += ranks_.size() * sizeof(request_slots);
@@ -104,6 +111,12 @@ class block_plan {
   [[nodiscard]] static control_line* line_in(const node_block& block, std::size_t position) {
     return reinterpret_cast<control_line*>(block.at()) + position;
   }
+  [[nodiscard]] bool has_pairs() const noexcept { return pairs_.has_value(); }
+  /// What the process at a position tells another one. Only if there are pairs.
+  [[nodiscard]] epoch_pair* pair_in(const node_block& block, std::size_t from,
+                                    std::size_t to) const {
+    return reinterpret_cast<epoch_pair*>(block.at() + *pairs_ + to * pairs_bytes()) + from;
+  }
   /// Null: this kind of window has none.
   [[nodiscard]] request_slots* slots_in(const node_block& block, std::size_t position) const {
     return slots_ ? reinterpret_cast<request_slots*>(block.at() + *slots_) + position : nullptr;
@@ -122,10 +135,15 @@ class block_plan {
     return (bytes + to - 1) / to * to;
   }
 
+  /// Of the pairs of one reader, in lines of its own.
+  [[nodiscard]] std::size_t pairs_bytes() const noexcept {
+    return rounded(ranks_.size() * sizeof(epoch_pair), line);
+  }
+
   int first_job_rank_ = 0;
   std::vector<int> ranks_;
   std::vector<std::optional<std::size_t>> offsets_;
-  std::optional<std::size_t> slots_;
+  std::optional<std::size_t> pairs_, slots_;
   std::size_t staging_ = 0, bytes_ = 0, reserved_ = 0;
 };
 
@@ -162,6 +180,16 @@ class block_plan {
   return true;
 }
 
+/// Whether this process wakes all others of its node without a message.
+[[nodiscard]] bool wakes_all(communicator& own, const block_plan& plan, const node_block& block) {
+  if (block.at() == nullptr || !plan.has_pairs() ||
+      runtime::own_settings().windows.best == way::wire)
+    return false;
+  std::vector<processes::peer_id> others;
+  for (const int rank : plan.ranks()) others.push_back(own.members()[rank]);
+  return windows::epoch_signals::can_wake(the_library.runtime->shm_slots(), others);
+}
+
 /// How this process reaches the others, once it is known what memory they have.
 [[nodiscard]] std::vector<windows::member> make_members(communicator& own,
                                                         const std::vector<part>& parts,
@@ -186,6 +214,11 @@ class block_plan {
       continue;
     }
     m.line = made.block.at() ? block_plan::line_in(made.block, *position) : made.own_line;
+    if (made.wakes != nullptr && !is_self) {
+      const auto self = *plan.position(own.rank());
+      m.to = plan.pair_in(made.block, self, *position);
+      m.from = plan.pair_in(made.block, *position, self);
+    }
     if (!m.mapped) m.mapped = plan.memory_in(made.block, *position);
     if (made.dynamic) continue;  // only the target knows what is attached
     if (m.mapped && best == way::mapped) {
@@ -247,10 +280,15 @@ class block_plan {
   if (call.flavor == MPI_WIN_FLAVOR_CREATE)
     my_memory.base = reinterpret_cast<std::uint64_t>(call.base);
   if (call.flavor == MPI_WIN_FLAVOR_DYNAMIC) my_memory.base = 0;
+  my_memory.wakes_all = wakes_all(own, plan, ready.block);
   std::vector<part_memory> memory;
   if (!gather(own, my_memory, memory)) return lost();
   if (std::ranges::any_of(memory, [](const part_memory& m) { return m.well == 0; }))
     return fail(MPI_ERR_NO_MEM, "there is not enough memory for the window");
+  const bool all_wake = std::ranges::all_of(plan.ranks(), [&](int rank) {
+    return memory[static_cast<std::size_t>(rank)].wakes_all != 0;
+  });
+  if (all_wake) ready.wakes = the_library.runtime->shm_slots();
   ready.members = make_members(own, parts, memory, plan, ready);
   if (std::ranges::any_of(ready.members,
                           [](const windows::member& m) { return m.slots != nullptr; })) {

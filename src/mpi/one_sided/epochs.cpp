@@ -21,7 +21,10 @@ using windows::status;
 }  // namespace
 
 epochs::epochs(windows::window& of, messages::context& context)
-    : window_(of), context_(context), access_(static_cast<std::size_t>(of.size())) {}
+    : window_(of),
+      context_(context),
+      signals_(of.signals()),
+      access_(static_cast<std::size_t>(of.size())) {}
 
 epoch_answer epochs::admit_without_lock(int rank) {
   if (all_ == all_locks::unchecked) return epoch_answer::ok;
@@ -105,20 +108,14 @@ bool epochs::fence(bool begins) noexcept {
   return true;
 }
 
-void epochs::receive_from(const std::vector<int>& ranks, int tag, requests& into) {
-  for (const int rank : ranks) {
-    into.push_back(std::make_unique<messages::request>());
-    exchange().receive(context_, *into.back(), {}, rank, tag);
-  }
+void epochs::receive_from(int rank, int tag, requests& into) {
+  into.push_back(std::make_unique<messages::request>());
+  exchange().receive(context_, *into.back(), {}, rank, tag);
 }
 
-bool epochs::send_to(const std::vector<int>& ranks, int tag) {
-  requests sent;
-  for (const int rank : ranks) {
-    sent.push_back(std::make_unique<messages::request>());
-    exchange().send(context_, *sent.back(), {}, rank, tag);
-  }
-  return await(sent);
+void epochs::send_to(int rank, int tag, requests& sent) {
+  sent.push_back(std::make_unique<messages::request>());
+  exchange().send(context_, *sent.back(), {}, rank, tag);
 }
 
 bool epochs::await(requests& all) {
@@ -139,9 +136,7 @@ epoch_answer epochs::start(std::vector<int> targets, bool checked) {
   started_any_ = true;
   end_fences();
   started_ = std::move(targets);
-  requests posts;
-  if (checked) receive_from(started_, messages::window_post_tag, posts);
-  if (!await(posts)) {
+  if (checked && !await_posts()) {
     started_any_ = false;
     return epoch_answer::lost;
   }
@@ -149,33 +144,54 @@ epoch_answer epochs::start(std::vector<int> targets, bool checked) {
   return epoch_answer::ok;
 }
 
+bool epochs::await_posts() {
+  requests posts;
+  for (const int rank : started_) {
+    if (is_told_in_memory(rank)) signals_->expect_post(rank);
+    else receive_from(rank, messages::window_post_tag, posts);
+  }
+  const bool told = signals_ == nullptr || signals_->await_posts() != status::lost;
+  return await(posts) && told;
+}
+
 epoch_answer epochs::complete(status& how) {
   if (!started_any_) return epoch_answer::refused;
   how = status::ok;
-  for (const int rank : started_) {
+  requests sent;
+  for (const int rank : std::exchange(started_, {})) {
     how = std::max(how, window_.flush(rank));
     set(rank, access::none);
+    if (is_told_in_memory(rank)) signals_->tell_complete(rank);
+    else send_to(rank, messages::window_complete_tag, sent);
   }
   started_any_ = false;
-  const bool sent = send_to(std::exchange(started_, {}), messages::window_complete_tag);
-  return sent ? answer_of(how) : epoch_answer::lost;
+  return await(sent) ? answer_of(how) : epoch_answer::lost;
 }
 
 epoch_answer epochs::post(std::vector<int> origins, bool checked) {
   if (posted_any_) return epoch_answer::refused;
   posted_any_ = true;
   windows::window::synchronise_memory();
-  receive_from(origins, messages::window_complete_tag, completions_);
-  if (!checked || send_to(origins, messages::window_post_tag)) return epoch_answer::ok;
-  posted_any_ = false;
-  static_cast<void>(await(completions_));  // the loss ends them, too
+  requests sent;
+  for (const int rank : origins) {
+    if (is_told_in_memory(rank)) {
+      signals_->expect_complete(rank);
+      if (checked) signals_->tell_post(rank);
+    } else {
+      receive_from(rank, messages::window_complete_tag, completions_);
+      if (checked) send_to(rank, messages::window_post_tag, sent);
+    }
+  }
+  if (await(sent)) return epoch_answer::ok;
+  static_cast<void>(wait());  // the loss ends it, too
   return epoch_answer::lost;
 }
 
 epoch_answer epochs::wait() {
   if (!posted_any_) return epoch_answer::refused;
   posted_any_ = false;
-  const bool well = await(completions_);
+  const bool told = signals_ == nullptr || signals_->await_completes() != status::lost;
+  const bool well = await(completions_) && told;
   windows::window::synchronise_memory();
   return well ? epoch_answer::ok : epoch_answer::lost;
 }
@@ -183,7 +199,8 @@ epoch_answer epochs::wait() {
 epoch_answer epochs::test(bool& is_over) {
   if (!posted_any_) return epoch_answer::refused;
   const auto under_way = [this] {
-    return std::ranges::any_of(completions_, [](const auto& each) { return !each->test(); });
+    return (signals_ != nullptr && !signals_->has_completes()) ||
+           std::ranges::any_of(completions_, [](const auto& each) { return !each->test(); });
   };
   poll_while(under_way);
   is_over = !under_way();

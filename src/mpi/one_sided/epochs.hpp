@@ -23,8 +23,9 @@ enum class epoch_answer : std::uint8_t {
 /// The epochs of this process on a window: which targets it may access, and which origins it has
 /// let in.
 ///
-/// MPI_Win_post and MPI_Win_complete are empty messages, which MPI_Win_start and MPI_Win_wait
-/// receive. MPI_Win_lock_all takes the shared lock of a target when the target is first used.
+/// MPI_Win_post and MPI_Win_complete are told in memory (windows::epoch_signals) or by empty
+/// messages; MPI_Win_start and MPI_Win_wait wait for them. MPI_Win_lock_all takes the shared lock
+/// of a target when the target is first used.
 /// Shape:    a byte for each rank.
 /// Threads:  `admit`, `lock`, `unlock` any of the program's, for different targets at once; the
 ///           rest one at a time.
@@ -86,13 +87,19 @@ class epochs {
   [[nodiscard]] access get(int rank) const noexcept {
     return access_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire);  // (G)
   }
-  void receive_from(const std::vector<int>& ranks, int tag, requests& into);
-  [[nodiscard]] bool send_to(const std::vector<int>& ranks, int tag);
+  [[nodiscard]] bool is_told_in_memory(int rank) const noexcept {
+    return signals_ != nullptr && signals_->reach(rank);
+  }
+  /// Of the ranks in `started_`. False: a process was lost.
+  [[nodiscard]] bool await_posts();
+  void receive_from(int rank, int tag, requests& into);
+  void send_to(int rank, int tag, requests& sent);
   /// Waits for all of them. False: a process was lost.
   [[nodiscard]] static bool await(requests& all);
 
   windows::window& window_;
   messages::context& context_;
+  windows::epoch_signals* const signals_;  // null: there are none
   // (G) release when the lock was taken, acquire by operations of other threads: what an earlier
   // holder wrote is seen.
   std::vector<std::atomic<access>> access_;

@@ -63,6 +63,16 @@ using windows::status;
   return any ? MPI_SUCCESS : fail(MPI_ERR_RMA_SYNC, "no rank of the window is locked");
 }
 
+/// Returns when all processes of the window are here.
+[[nodiscard]] status meet(window& win) {
+  if (auto* const signals = win.memory().signals(); signals != nullptr && signals->reach_all())
+    return signals->meet();
+  windows::window::synchronise_memory();
+  const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
+  windows::window::synchronise_memory();
+  return met ? status::ok : status::lost;
+}
+
 }  // namespace
 
 int win_fence(int assert, window& win) {
@@ -73,10 +83,7 @@ int win_fence(int assert, window& win) {
     return fail(MPI_ERR_RMA_SYNC, "there are locks or other epochs");
   return win.attached().synchronise(attached_operations::all_ranks, [&] {
     const auto flushed = (assert& MPI_MODE_NOPRECEDE) ? status::ok : win.memory().flush_all();
-    windows::window::synchronise_memory();
-    const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
-    windows::window::synchronise_memory();
-    return mpi::code_of(met ? flushed : status::lost, win);
+    return mpi::code_of(std::max(flushed, meet(win)), win);
   });
 }
 

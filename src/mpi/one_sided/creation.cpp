@@ -72,7 +72,7 @@ class block_plan {
       if (all[i].node == node) ranks_.push_back(static_cast<int>(i));
     bytes_ = ranks_.size() * sizeof(control_line);
     if (ranks_.size() > 1 && ranks_.size() <= windows::epoch_signals::ranks_max) {
-      pairs_ = bytes_;
+      pairs_ = bytes_ = rounded(bytes_, fetched_together);
       bytes_ += ranks_.size() * pairs_bytes();
     }
     bytes_ = rounded(bytes_, page);
@@ -131,13 +131,15 @@ class block_plan {
 
  private:
   static constexpr std::size_t page = 4096, line = 64;
+  /// Processors fetch the other line of two beside a line that is read.
+  static constexpr std::size_t fetched_together = 2 * line;
   [[nodiscard]] static std::size_t rounded(std::size_t bytes, std::size_t to) noexcept {
     return (bytes + to - 1) / to * to;
   }
 
   /// Of the pairs of one reader, in lines of its own.
   [[nodiscard]] std::size_t pairs_bytes() const noexcept {
-    return rounded(ranks_.size() * sizeof(epoch_pair), line);
+    return rounded(ranks_.size() * sizeof(epoch_pair), fetched_together);
   }
 
   int first_job_rank_ = 0;

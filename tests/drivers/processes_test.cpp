@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "base/clock.hpp"
@@ -163,11 +164,27 @@ TEST_P(contract_processes, direct_memory_is_copied_both_ways_until_its_process_d
   std::vector<std::byte> back(shared.size());
   EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::done);
   EXPECT_EQ(back, after);
+  for (const std::size_t bytes : {1, 8, 4096, 4097}) {  // the kernel has a shorter way for few
+    const remote_place there{.exposed = whole, .offset = 70'001};
+    const auto other = pattern(bytes, 3);
+    ASSERT_EQ(memory->put(peer_id{1}, there, other, 0), post::done);
+    std::vector<std::byte> some(bytes + 1);
+    EXPECT_EQ(memory->get(peer_id{1}, there, some, 0), post::done);
+    EXPECT_TRUE(std::ranges::equal(std::span(some).first(bytes), other)) << bytes << " bytes";
+    EXPECT_EQ(some[bytes], after[there.offset + bytes]) << "behind " << bytes << " bytes";
+    const auto was = std::span(after).subspan(there.offset, bytes);
+    ASSERT_EQ(memory->put(peer_id{1}, there, was, 0), post::done);
+  }
   const ticket nothing{.id = 0, .address = 16, .bytes = back.size()};
+  const std::span<std::byte> few = std::span(back).first(8);
   EXPECT_EQ(memory->get(peer_id{1}, {.exposed = nothing}, back, 0), post::down);
+  EXPECT_EQ(memory->get(peer_id{1}, {.exposed = nothing}, few, 0), post::down);
+  EXPECT_EQ(memory->put(peer_id{1}, {.exposed = nothing}, few, 0), post::down);
   ASSERT_NE(both.push({.header = bytes_of("end")}), post::down);
   EXPECT_EQ(both.end_of_child(), 0);
   EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::down);
+  EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, few, 0), post::down);
+  EXPECT_EQ(memory->put(peer_id{1}, {.exposed = whole}, few, 0), post::down);
 }
 
 TEST_P(contract_processes, a_killed_peer_is_lost_once_after_what_it_sent_before) {

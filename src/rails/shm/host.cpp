@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/process_name.hpp"
 #include "rails/shm/doorbell.hpp"
@@ -126,6 +127,15 @@ bool read_remote(pid_t pid, std::uint64_t from, std::span<std::byte> to) noexcep
 bool write_remote(pid_t pid, std::uint64_t to, std::span<const std::byte> from) noexcept {
   // iovec has no const form; this memory is only read
   return copy_all(process_vm_writev, pid, to, {const_cast<std::byte*>(from.data()), from.size()});
+}
+
+bool read_by_file(int file, std::uint64_t from, std::span<std::byte> to) noexcept {
+  return std::cmp_equal(::pread(file, to.data(), to.size(), static_cast<off_t>(from)), to.size());
+}
+
+bool write_by_file(int file, std::uint64_t to, std::span<const std::byte> from) noexcept {
+  const auto done = ::pwrite(file, from.data(), from.size(), static_cast<off_t>(to));
+  return std::cmp_equal(done, from.size());
 }
 
 }  // namespace headway::rails::shm

@@ -45,4 +45,11 @@ struct address {
 [[nodiscard]] bool write_remote(pid_t pid, std::uint64_t to,
                                 std::span<const std::byte> from) noexcept;
 
+/// The same by the file of the process's memory, for so few bytes: the kernel neither looks the
+/// process up nor checks the right to it once more, which takes longer than the copy.
+constexpr std::size_t file_bytes_max = 4096;
+[[nodiscard]] bool read_by_file(int file, std::uint64_t from, std::span<std::byte> to) noexcept;
+[[nodiscard]] bool write_by_file(int file, std::uint64_t to,
+                                 std::span<const std::byte> from) noexcept;
+
 }  // namespace headway::rails::shm

@@ -12,6 +12,23 @@ namespace {
   return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
 }
 
+/// Copies from the memory of a process that may be read. False: not all was copied, or the process
+/// has ended.
+bool read(send_channel& whose, std::uint64_t from, std::span<std::byte> to) noexcept {
+  if (to.size() <= file_bytes_max)
+    if (const int file = whose.memory_file(); file >= 0 && read_by_file(file, from, to))
+      return true;
+  return whose.process_runs() && read_remote(whose.readable_pid(), from, to);
+}
+
+/// The other way round.
+bool write(send_channel& whose, std::uint64_t to, std::span<const std::byte> from) noexcept {
+  if (from.size() <= file_bytes_max)
+    if (const int file = whose.memory_file(); file >= 0 && write_by_file(file, to, from))
+      return true;
+  return whose.process_runs() && write_remote(whose.readable_pid(), to, from);
+}
+
 rails::sooner_by sooner(large_way chosen) noexcept {
   switch (chosen) {
     case large_way::automatic:
@@ -55,10 +72,9 @@ post memory_access::put(peer_id peer, const remote_place& to, std::span<const st
   send_channel* way = links_->find(peer);
   if (!way) return post::down;
   if (from.empty()) return post::done;
-  const pid_t pid = exposures::notified(to.exposed.id) ? 0 : way->readable_pid();
-  if (pid == 0) return way->put(to, from, cookie);
-  const bool whole = way->process_runs() && write_remote(pid, to.exposed.address + to.offset, from);
-  return whole ? post::done : post::down;
+  const bool direct = !exposures::notified(to.exposed.id) && way->readable_pid() != 0;
+  if (!direct) return way->put(to, from, cookie);
+  return write(*way, to.exposed.address + to.offset, from) ? post::done : post::down;
 }
 
 post memory_access::get(peer_id peer, const remote_place& from, std::span<std::byte> to,
@@ -66,10 +82,8 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   HEADWAY_DEBUG_ASSERT(inside(from, to.size()));
   send_channel* way = links_->find(peer);
   if (!way) return post::down;
-  const pid_t pid = way->readable_pid();
-  if (pid == 0) return way->get(from, to, cookie);
-  const bool whole =
-      way->process_runs() && read_remote(pid, from.exposed.address + from.offset, to);
+  if (way->readable_pid() == 0) return way->get(from, to, cookie);
+  const bool whole = read(*way, from.exposed.address + from.offset, to);
   // A process sets its doorbell to closed before it reuses its memory. The fence orders the copy
   // before the load of the doorbell.
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -14,7 +14,7 @@ namespace headway::rails::shm {
 /// atomics.
 /// Threads:  as rails::memory says.
 /// Errors:   the pid of a process that has ended may belong to another one: the process is checked
-///           before each direct copy.
+///           before each direct copy by its pid.
 class memory_access final : public memory {
  public:
   memory_access(const peer_links& links, large_way large) noexcept

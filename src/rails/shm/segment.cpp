@@ -353,7 +353,7 @@ namespace {
 std::atomic<rlim_t> kept_attachments{0};
 
 rlim_t kept_attachments_max() noexcept {
-  constexpr rlim_t for_each = 3, share = 4;
+  constexpr rlim_t for_each = 4, share = 4;
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / share / for_each : 0;
 }
@@ -369,6 +369,20 @@ void attachment::keep_or_close() noexcept {
 
 attachment::~attachment() {
   if (kept_) kept_attachments.fetch_sub(1, std::memory_order_relaxed);
+  static_cast<void>(owned_fd(memory_file_.load(std::memory_order_relaxed)));
+}
+
+/// A process that still runs when the file is open is the one to which the file belongs.
+int attachment::open_memory_file() noexcept {
+  owned_fd opened;
+  if (kept_ && pid_ != 0)
+    opened = owned_fd(::open(fmt::format("/proc/{}/mem", pid_).c_str(), O_RDWR | O_CLOEXEC));
+  const bool usable = opened.valid() && process_runs();
+  int known = not_opened;
+  const int mine = usable ? opened.get() : no_file;
+  if (!memory_file_.compare_exchange_strong(known, mine, std::memory_order_relaxed)) return known;
+  if (usable) static_cast<void>(opened.release());
+  return mine;
 }
 
 int attachment::file(owned_fd& again) const noexcept {

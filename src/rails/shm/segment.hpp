@@ -28,6 +28,7 @@ class owned_fd {
   ~owned_fd();
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
@@ -113,10 +114,10 @@ class segment {
 
 /// The segment of a peer, and the slot in it that this process writes.
 ///
-/// Shape:    three descriptors, while those of all attachments are at most a quarter of this
-///           process's limit; otherwise none, and each check of the peer's life and each ring opens
-///           one for a moment. If none is left for a ring, the peer finds the message at its next
-///           look, within 100 ms.
+/// Shape:    three descriptors, and a fourth from the first call of `memory_file` on, while those
+///           of all attachments are at most a quarter of this process's limit; otherwise none, and
+///           each check of the peer's life and each ring opens one for a moment. If none is left
+///           for a ring, the peer finds the message at its next look, within 100 ms.
 class attachment {
  public:
   /// `unsupported`: the segment cannot be reached or is another one; `no_memory`: it has no slot,
@@ -143,9 +144,18 @@ class attachment {
   /// Whether its process certainly runs now, so that its pid is valid: one system call. Also false
   /// if that is unknown.
   [[nodiscard]] bool process_runs() const noexcept;
+  /// The memory of its process as a file (proc(5)), which has nothing in it once the process has
+  /// ended. -1: there is none. Any thread.
+  [[nodiscard]] int memory_file() noexcept {
+    // Relaxed here and where it is opened: the kernel orders what is done with a descriptor.
+    const int known = memory_file_.load(std::memory_order_relaxed);
+    return known != not_opened ? known : open_memory_file();
+  }
 
  private:
   attachment() = default;
+  static constexpr int no_file = -1, not_opened = -2;
+  [[nodiscard]] int open_memory_file() noexcept;
   [[nodiscard]] base::result<> map(const address& where);
   [[nodiscard]] base::result<> claim_slot(processes::process_id me, const std::string& path);
   void keep_or_close() noexcept;
@@ -159,7 +169,8 @@ class attachment {
   owned_fd bell_;
   owned_fd process_;   // a pidfd, if both processes see the same pids
   bool kept_ = false;  // whether these three are kept open
-  pid_t pid_ = 0;      // if both processes see the same pids, else 0
+  std::atomic<int> memory_file_{not_opened};
+  pid_t pid_ = 0;  // if both processes see the same pids, else 0
   std::shared_ptr<mapping> memory_;
   std::string path_;
   geometry shape_;

@@ -81,6 +81,7 @@ class send_channel {
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
   [[nodiscard]] bool process_runs() const noexcept { return way_ && way_->process_runs(); }
+  [[nodiscard]] int memory_file() noexcept { return way_ ? way_->memory_file() : -1; }
   /// This process closes. The peer may read the mark long after.
   void leave() noexcept;
   /// Checks whether the peer has closed or died.

@@ -25,9 +25,10 @@ status epoch_signals::expected::await() noexcept {
     if (of_.own_slots != nullptr) of_.own_slots->serve();
     return false;
   };
+  // With more ranks than processors the engine yields as it does in every wait.
   const auto is_soon_there = [&] {
     const base::waiting_thread_scope waits;
-    return collectives::look_for_a_while(of_.oversubscribed, look);
+    return of_.oversubscribed ? is_there() : collectives::look_for_a_while(false, look);
   };
   if (!is_soon_there()) wait();
   all_.clear();

@@ -25,7 +25,8 @@ class target;
 ///           `tell_complete`), and what lets others in (`tell_post`, `expect_complete`,
 ///           `await_completes`, `has_completes`). `meet` while none of these is called.
 /// Progress: `meet` and the functions that await look for about a microsecond, and serve this
-///           process's slots meanwhile; then they wait at the engine.
+///           process's slots meanwhile; then, with more ranks than processors at once, they wait
+///           at the engine.
 /// Errors:   `lost`: a process of the window is gone.
 class epoch_signals {
  public:

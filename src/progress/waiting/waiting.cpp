@@ -265,8 +265,9 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
 /// the woken thread often takes this processor at once, before the system call returns. As wait
 /// leader it may then complete what this thread waits for, and must find that it sleeps: otherwise
 /// it would go on polling on the processor that this thread needs. The futex compares its word, so
-/// a signal that comes before `futex_wait` is not lost. True: this thread gives its processor to the
-/// woken one, and needs no boost: two changes of its treatment would take longer than the message.
+/// a signal that comes before `futex_wait` is not lost. True: this thread gives its processor to
+/// the woken one, and needs no boost: two changes of its treatment would take longer than a
+/// message.
 bool waiting::make_way() noexcept {
   const bool owes = me_.owed_count != 0;
   me_.pay_wake_ups();

@@ -70,6 +70,7 @@ struct thread_record {
   std::uint64_t turns = 0;             ///< … and had been given one
   std::uint32_t library_depth = 0;     ///< how often it holds library_lock.hpp
   std::uint32_t rounds = 0;            ///< polling rounds, for actions in every n-th one
+  std::uint32_t slept_waits = 0;       ///< in a row, that went to sleep on the futex
   std::uint32_t awake_waits = 0;       ///< in a row, while woken threads needed a processor
   std::uint64_t boost_ended_ns = 0;    ///< when a wait with weight ended last
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
@@ -81,6 +82,13 @@ struct thread_record {
 
   [[nodiscard]] base::mask::ticket next_ticket() noexcept {
     return ticket += base::mask::ticket{1} << 32;
+  }
+  /// This thread and the one that it has to wake answer in turns: no wait of this one has ended
+  /// without a sleep lately. Between pairs that exchange several messages in succession, where each
+  /// change of threads is a loss, that is not so.
+  [[nodiscard]] bool answers_in_turns() const noexcept {
+    constexpr std::uint32_t enough = 8;
+    return owed_count == 1 && slept_waits >= enough;
   }
   void pay_wake_ups() noexcept {
     for (std::size_t i = 0; i < owed_count; ++i) wake_thread(owed[i]);

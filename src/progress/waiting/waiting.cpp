@@ -83,7 +83,9 @@ waiting::outcome waiting::poll_as_leader() noexcept {
   const bool sleeps = how == outcome::spun_enough && become_kernel_sleeper(how);
   core_.wait_leader.unlock();
   if (how == outcome::woke_others) engine_counters::count(core_.counted.hand_overs);
-  me_.pay_wake_ups();  // after the unlock, because the woken thread may lead
+  if (how == outcome::complete) me_.slept_waits = 0;
+  // After the unlock, because the woken thread may lead.
+  if (how != outcome::woke_others || !me_.answers_in_turns()) me_.pay_wake_ups();
   return sleeps ? sleep_on_events() : how;
 }
 
@@ -216,6 +218,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
 waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   std::uint64_t slept_ns = 0;
+  ++me_.slept_waits;
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.tell();
@@ -229,11 +232,12 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
         !(served && core_.watched.load(std::memory_order_relaxed)))
       break;
     if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
+      const bool makes_way = make_way();
       auto until = deadline_ns_;
       const bool naps = !core_.watched.load(std::memory_order_relaxed);
       if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
       engine_counters::count(core_.counted.sleeps);
-      boost();
+      if (!makes_way) boost();
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
       const shown_sleep shown;
@@ -249,11 +253,25 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
       break;
     }
   }
+  me_.pay_wake_ups();  // if a signal has kept this thread from sleeping
   set_.leave(me_.self);
   if (served) end_served();
   core_.work.ended();
   note_slept(slept_ns);
   return set_.done() ? outcome::complete : how;
+}
+
+/// Makes the wake-up that this thread still owes, if any. Called when this thread counts as asleep:
+/// the woken thread often takes this processor at once, before the system call returns. As wait
+/// leader it may then complete what this thread waits for, and must find that it sleeps: otherwise
+/// it would go on polling on the processor that this thread needs. The futex compares its word, so
+/// a signal that comes before `futex_wait` is not lost. True: this thread gives its processor to
+/// the woken one, and needs no boost: two changes of its treatment would take longer than a
+/// message.
+bool waiting::make_way() noexcept {
+  const bool owes = me_.owed_count != 0;
+  me_.pay_wake_ups();
+  return owes;
 }
 
 /// The event thread may be paused because other threads polled.

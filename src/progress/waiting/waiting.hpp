@@ -32,7 +32,8 @@ class waiting {
   enum class outcome : std::uint8_t {
     complete,
     timed_out,
-    woke_others,  ///< a round of this thread completed what other threads sleep for
+    woke_others,  ///< a round of this thread completed what other threads sleep for; a thread
+                  ///< with which this one answers in turns is woken by `sleep_on_futex`
     spun_enough,  ///< nothing came for as long as a spin may take
     retry,        ///< another thread polls or sleeps on the events, or none does: begin again
   };
@@ -49,8 +50,10 @@ class waiting {
         core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
     me.spins_for = nullptr;
     const bool woke_others = me.owed_count != 0;
-    if (woke_others) me.pay_wake_ups();
-    if (!done()) return woke_others ? outcome::woke_others : outcome::retry;
+    const bool finished = done();
+    if (woke_others && (finished || !me.answers_in_turns())) me.pay_wake_ups();
+    if (!finished) return woke_others ? outcome::woke_others : outcome::retry;
+    me.slept_waits = 0;
     auto& recent = me.recent_wait_ns[only ? 0 : 1];
     recent -= recent / 8;  // as in `learn`, if it ends before the first clock read
     if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
@@ -72,6 +75,7 @@ class waiting {
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
+  bool make_way() noexcept;
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   [[nodiscard]] std::uint64_t budget_after_sleep_ns(std::uint64_t slept_since_ns) noexcept;
   std::uint64_t look_at_clock() noexcept;

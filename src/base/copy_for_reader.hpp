@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/copy_between_cores.hpp"
+#include "base/copy_small.hpp"
 
 namespace headway::base {
 
@@ -14,8 +15,8 @@ namespace headway::base {
 /// share a cache that takes a few nanoseconds. Between others it takes some tens, one line after
 /// the other, and streaming (non-temporal) stores are several times faster: they take the line from
 /// all caches without reading it, and the reader then reads memory. Which cores the two threads run
-/// on changes while a program runs, so one copy in many goes through the caches and is timed; the
-/// first one soon.
+/// on changes while a program runs, so the first bytes of one copy in many go through the caches
+/// and are timed; the first ones soon.
 /// docs/decisions/0028-streaming-stores.md has the figures.
 ///
 /// Shape:    three bytes; one for each reader, or for each group of readers.
@@ -27,13 +28,13 @@ class copy_for_reader {
  public:
   /// Memcpy; the two blocks do not overlap.
   void copy(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+    if (size <= small_bytes_max) return copy_small(to, from, size);
     if (size < streamed_bytes_min) return copy_between_cores(to, from, size);
     const auto left = until_timed_.load(std::memory_order_relaxed);
     if (left <= 1) [[unlikely]]
       return copy_timed(to, from, size);
     until_timed_.store(left - 1, std::memory_order_relaxed);
-    if (streams()) detail::copy_by_streaming_stores(to, from, size);
-    else copy_between_cores(to, from, size);
+    copy_as_learnt(to, from, size);
   }
 
   /// Whether copies go past the caches now.
@@ -41,23 +42,35 @@ class copy_for_reader {
   /// What is concluded from a copy through the caches that took so long.
   void learn(std::size_t size, std::uint64_t ns) noexcept;
 
-  static constexpr std::size_t streamed_bytes_min = 2048;
+  static constexpr std::size_t streamed_bytes_min = 512;
 
  private:
   // Through the caches a line takes 1 to 3 ns if it comes from one that both cores share, 4 to 7 if
   // it is still in the reader's own, 20 to 35 if the cores share none. A stream takes 4, but its
   // reader then reads memory.
   static constexpr std::size_t line_bytes = 64;
-  static constexpr std::uint64_t slow_ns_per_line = 8;
-  static constexpr std::uint64_t clock_ns = 40;  ///< of the two readings
-  static constexpr std::uint8_t timed_period = 32, first_timed = 4;
-  // One may be slow by accident: an interrupt, a page that is touched for the first time.
-  static constexpr int slow_in_a_row_min = 2;
+  static constexpr std::size_t timed_bytes_max = 16384;  ///< more would cost more and tell nothing
+  /// Fewer bytes are stored before the first of them has left the core: they are timed until all
+  /// have. From more on, waiting for that would count the source's own way from memory.
+  static constexpr std::size_t awaited_bytes_max = 4096;
+  /// A copy that takes longer is slow: `fixed_ns` is for the clock, and for waiting.
+  struct limit {
+    std::uint64_t fixed_ns, ns_per_line;
+  };
+  static constexpr limit awaited{260, 5}, not_awaited{40, 8};
+  static constexpr std::uint8_t timed_period = 32, awaited_period = 240, first_timed = 4;
+  // One may be slow by accident: an interrupt, a page that is touched for the first time. And one
+  // may be quick, because its lines are in no cache after a stream.
+  static constexpr std::uint8_t against_max = 2;
 
   void copy_timed(std::byte* to, const std::byte* from, std::size_t size) noexcept;
+  void copy_as_learnt(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
+    if (streams()) detail::copy_by_streaming_stores(to, from, size);
+    else copy_between_cores(to, from, size);
+  }
 
   std::atomic<std::uint8_t> until_timed_{first_timed};
-  std::atomic<std::uint8_t> slow_in_a_row_{0};
+  std::atomic<std::uint8_t> against_{0};  // in a row, what is done now
   std::atomic<bool> streams_{false};
 };
 

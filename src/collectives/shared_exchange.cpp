@@ -19,7 +19,7 @@ namespace {
 constexpr auto all_of_it = std::numeric_limits<std::int64_t>::max();
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
-  base::copy_between_cores(to, from, static_cast<std::size_t>(bytes));
+  base::copy_from_writer(to, from, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace

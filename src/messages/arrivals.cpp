@@ -161,7 +161,7 @@ void exchange_parts::deliver(request& r, int source, int tag, std::span<const st
   // Scattered memory has no `memory`, so that a message that fills a block needs no other test.
   if (payload.size() != r.memory.size()) [[unlikely]]
     return deliver_otherwise(r, source, tag, payload, given_up);
-  base::copy_between_cores(r.memory.data(), payload.data(), payload.size());
+  base::copy_from_writer(r.memory.data(), payload.data(), payload.size());
   r.arrived = {.source = source,
                .tag = tag,
                .bytes = payload.size(),
@@ -174,7 +174,7 @@ void exchange_parts::deliver_otherwise(request& r, int source, int tag,
   const auto fits = payload.first(std::min(payload.size(), r.room()));
   if (!given_up) check_length(r, tag, payload.size());
   if (r.scattered) r.scattered->unpack(0, fits);
-  else base::copy_between_cores(r.memory.data(), fits.data(), fits.size());
+  else base::copy_from_writer(r.memory.data(), fits.data(), fits.size());
   const auto how = fits.size() < payload.size() ? outcome::truncated : outcome::ok;
   r.arrived = {.source = source,
                .tag = tag,

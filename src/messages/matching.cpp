@@ -35,7 +35,7 @@ unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
 unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
                                     std::span<const std::byte> payload) noexcept {
   unexpected_message* message = make_unexpected(from, match, payload.size());
-  if (message) base::copy_between_cores(message->data(), payload.data(), payload.size());
+  if (message) base::copy_from_writer(message->data(), payload.data(), payload.size());
   return message;
 }
 

@@ -16,7 +16,7 @@ void exchange_parts::copy_part(request& r, std::size_t at,
   const auto fits = part.first(std::min(part.size(), room - std::min(at, room)));
   if (fits.empty()) return;
   if (r.scattered) r.scattered->unpack(at, fits);
-  else base::copy_between_cores(r.memory.data() + at, fits.data(), fits.size());
+  else base::copy_from_writer(r.memory.data() + at, fits.data(), fits.size());
 }
 
 packets::packet_in_parts exchange_parts::begun(packets::peer& from,
@@ -46,7 +46,7 @@ packets::packet_in_parts exchange_parts::begun(packets::peer& from,
     from.give_up(no_memory_to_keep);
     return {};
   }
-  base::copy_between_cores(message->data(), part.data(), part.size());
+  base::copy_from_writer(message->data(), part.data(), part.size());
   return {.unexpected = message, .bytes = whole};
 }
 
@@ -59,7 +59,7 @@ void exchange_parts::continued(packets::peer& from, const packets::packet_in_par
     from.consumed(eager_charge(what.bytes));
     complete(*r);
   } else if (auto* message = static_cast<unexpected_message*>(what.unexpected)) {
-    base::copy_between_cores(message->data() + at, bytes.data(), bytes.size());
+    base::copy_from_writer(message->data() + at, bytes.data(), bytes.size());
     if (following != 0) return;
     context* where = find(message->context);
     if (where) return match(*where, *message);

@@ -9,7 +9,11 @@
 namespace headway::base {
 namespace {
 
-TEST(copy_between_cores, copies_every_byte_and_no_other_at_any_size_and_place) {
+using copy = void (*)(std::byte* to, const std::byte* from, std::size_t size);
+
+class copying : public ::testing::TestWithParam<copy> {};
+
+TEST_P(copying, copies_every_byte_and_no_other_at_any_size_and_place) {
   std::mt19937 random(1);
   constexpr std::size_t around = 64;
   const std::byte untouched{0xee};
@@ -21,7 +25,7 @@ TEST(copy_between_cores, copies_every_byte_and_no_other_at_any_size_and_place) {
   for (const auto size : sizes) {
     const auto of = random() % around, at = random() % around;
     std::fill(to.begin(), to.end(), untouched);
-    copy_between_cores(to.data() + at, from.data() + of, size);
+    GetParam()(to.data() + at, from.data() + of, size);
     const auto end = to.begin() + static_cast<std::ptrdiff_t>(at + size);
     ASSERT_TRUE(std::equal(to.begin() + static_cast<std::ptrdiff_t>(at), end,
                            from.begin() + static_cast<std::ptrdiff_t>(of)))
@@ -31,6 +35,9 @@ TEST(copy_between_cores, copies_every_byte_and_no_other_at_any_size_and_place) {
     ASSERT_EQ(std::count(end, to.end(), untouched), to.end() - end) << size;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(between_cores, copying,
+                         ::testing::Values(&copy_between_cores, &copy_from_writer));
 
 }  // namespace
 }  // namespace headway::base

@@ -32,10 +32,17 @@ TEST(copy_for_reader, does_not_stream_after_single_slow_copies) {
   }
 }
 
-TEST(copy_for_reader, goes_back_to_the_caches_after_one_quick_copy) {
+TEST(copy_for_reader, goes_back_to_the_caches_after_two_quick_copies_in_a_row) {
   copy_for_reader c;
   c.learn(page, slow_ns);
   c.learn(page, slow_ns);
+  for (int i = 0; i < 10; ++i) {
+    c.learn(page, quick_ns);
+    EXPECT_TRUE(c.streams());
+    c.learn(page, slow_ns);
+    EXPECT_TRUE(c.streams());
+  }
+  c.learn(page, quick_ns);
   c.learn(page, quick_ns);
   EXPECT_FALSE(c.streams());
 }

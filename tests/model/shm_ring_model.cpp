@@ -53,6 +53,7 @@ struct shm_ring_model : rl::test_suite<shm_ring_model, 2> {
     for (int record = 1; record <= record_count; ++record) {
       const std::uint64_t size = lines_of(record);
       while (!writer.reserve(size)) rl::yield(1, $);
+      writer.begin(size);
       for (std::uint64_t i = 0; i < size; ++i) {
         const std::uint64_t at = writer.position() + i;
         lines.bytes[at % line_count]($) = static_cast<std::uint64_t>(record);

@@ -199,14 +199,17 @@ struct get_call {
 };
 
 /// The gap after a record's word that puts a payload behind `header_bytes` as far from the
-/// beginning of a line as it is in the sender's memory: where the receiver's memory is, too, no
-/// vector of the two copies lies in two lines (docs/decisions/0026-large-rings.md).
+/// beginning of a line as it is in the sender's memory, or, if it is short, of half a line: where
+/// the receiver's memory is, too, no vector of the two copies lies in two lines
+/// (docs/decisions/0026-large-rings.md).
 [[nodiscard]] inline std::size_t gap_before(std::span<const std::byte> payload,
                                             std::size_t header_bytes) noexcept {
-  constexpr std::size_t placed_bytes_min = 1024;  // shorter ones would rather save a line
-  if (payload.size() < placed_bytes_min) return 0;
+  constexpr std::size_t long_bytes_min = 1024;
+  const auto before = sizeof(std::uint64_t) + header_bytes;
+  if (before + payload.size() <= line_bytes) return 0;
   const auto place = reinterpret_cast<std::uintptr_t>(payload.data());
-  return (place - sizeof(std::uint64_t) - header_bytes) % line_bytes & ~std::size_t{7};
+  const auto unit = payload.size() < long_bytes_min ? line_bytes / 2 : line_bytes;
+  return (place - before) % unit & ~std::size_t{7};
 }
 constexpr std::size_t gap_max = line_bytes - 8;
 

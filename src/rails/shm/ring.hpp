@@ -35,7 +35,8 @@ class ring_writer {
   ring_writer() = default;
   explicit ring_writer(Memory memory) noexcept : memory_(memory), limit_(memory.line_count()) {}
 
-  /// Makes room for a record of `lines`; false: full. Nothing is visible before `publish`.
+  /// Makes room for a record of `lines`; false: full. Nothing is visible before `publish`, which
+  /// `begin` must precede.
   [[nodiscard]] bool reserve(std::uint64_t lines) noexcept {
     const std::uint64_t at = written_ & (memory_.line_count() - 1);
     skipped_ = at + lines > memory_.line_count() ? memory_.line_count() - at : 0;
@@ -48,9 +49,14 @@ class ring_writer {
   /// The position of the reserved record.
   [[nodiscard]] std::uint64_t position() const noexcept { return written_ + skipped_; }
 
+  /// Before `publish`. The reader polls the record's first line, and takes that away again between
+  /// two stores into it: so this store, which may have to wait for its line, goes before those.
+  void begin(std::uint64_t lines) noexcept {
+    memory_.word(position() + lines).store(0, std::memory_order_relaxed);  // (Z)
+  }
+  /// Behind `begin` and the record's bytes.
   void publish(std::uint64_t lines, std::uint64_t word, std::uint64_t skip_word) noexcept {
-    const std::uint64_t first = written_ + skipped_;
-    memory_.word(first + lines).store(0, std::memory_order_relaxed);  // (Z)
+    const std::uint64_t first = position();
     if (skipped_ != 0) [[unlikely]] {
       // Read only after the skip record; carried by its release.
       memory_.word(first).store(word, std::memory_order_relaxed);

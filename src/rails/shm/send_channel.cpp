@@ -70,10 +70,12 @@ post send_channel::send(const packet& what) noexcept {
   return write_record(record_kind::packet, what.header, what.payload);
 }
 
-/// The peer copies each part out while the next one is copied in.
+/// The peer copies each part out while the next one is copied in. All have about the same size.
 post send_channel::send_in_parts(const packet& what) noexcept {
+  const auto count =
+      std::max<std::size_t>(2, (what.payload.size() + part_bytes_max - 1) / part_bytes_max);
   const auto part_bytes =
-      what.payload.size() < 2 * part_bytes_max ? part_bytes_min : part_bytes_max;
+      (what.payload.size() + count * line_bytes - 1) / (count * line_bytes) * line_bytes;
   const auto last = what.payload.size() % part_bytes;
   const std::uint64_t most = lines_of(gap_max + what.header.size() + part_bytes);
   const std::uint64_t all =
@@ -135,13 +137,15 @@ post send_channel::write_record(record_kind kind, std::span<const std::byte> fir
 void send_channel::publish(record_head head, std::span<const std::byte> first,
                            std::span<const std::byte> second) noexcept {
   head.bytes = first.size() + second.size();
-  std::byte* at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t) + head.gap;
+  const auto lines = lines_of(head.gap + head.bytes);
+  // A stream ends with a fence, which would wait for this store, too.
+  const bool streams = copy_to_ring_.streams();
+  if (!streams) ring_.begin(lines);
+  std::byte* const at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t) + head.gap;
+  copy_to_ring_.copy(at + first.size(), second.data(), second.size());
+  if (streams) ring_.begin(lines);
   copy_header(at, first);
-  at += first.size();
-  if (second.size() <= base::small_bytes_max) base::copy_small(at, second.data(), second.size());
-  else copy_to_ring_.copy(at, second.data(), second.size());
-  ring_.publish(lines_of(head.gap + head.bytes), record_word(head),
-                record_word({.kind = record_kind::skip}));
+  ring_.publish(lines, record_word(head), record_word({.kind = record_kind::skip}));
   notify();
 }
 

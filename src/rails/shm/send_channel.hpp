@@ -119,8 +119,8 @@ class send_channel {
   };
   // Of a packet in parts, so long that publishing a part costs little beside copying it, and no
   // longer than half of the payload.
-  static constexpr std::size_t part_bytes_min = 8 * 1024, part_bytes_max = 16 * 1024;
-  static constexpr std::size_t parts_bytes_min = 2 * part_bytes_min;
+  static constexpr std::size_t part_bytes_max = 16 * 1024;
+  static constexpr std::size_t parts_bytes_min = 12 * 1024;
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
   static constexpr std::size_t placed_bytes = 128 * 1024;  // at once, for the same reason

@@ -10,6 +10,16 @@
 #include "packets/peer_state.hpp"
 
 namespace headway::packets {
+namespace {
+
+/// Parts of the same packet follow.
+bool is_followed(const rails::event& what) noexcept {
+  using enum rails::event_kind;
+  return (what.kind == received || what.kind == continued) && what.count != 0;
+}
+
+}  // namespace
+
 rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driver> driver,
            rail_use use) noexcept
     : ltask("reap rail", &rail::run),
@@ -59,15 +69,22 @@ progress::ltask_result rail::reap() noexcept {
   return progress::ltask_result::advanced;
 }
 
+/// The next part of a packet follows closely: a round through all queues in between would take as
+/// long as copying much of it.
 bool rail::reap_alone() noexcept {
-  const std::size_t count = driver_->reap(events_);
-  if (bundled.load(std::memory_order_relaxed)) [[unlikely]] {
-    // this thread's: the next run is `reap_bundled`
-    unhandled_.store(count, std::memory_order_relaxed);
-    return count > 0;
+  bool any = false;
+  for (int i = 0; i < closely_max; ++i) {
+    const std::size_t count = driver_->reap(events_);
+    any |= count > 0;
+    if (bundled.load(std::memory_order_relaxed)) [[unlikely]] {
+      // this thread's: the next run is `reap_bundled`
+      unhandled_.store(count, std::memory_order_relaxed);
+      return any;
+    }
+    for (const auto& e : std::span(events_).first(count)) handle(e);
+    if (count == 0 || !is_followed(events_[count - 1])) break;
   }
-  for (std::size_t i = 0; i < count; ++i) handle(events_[i]);
-  return count > 0;
+  return any;
 }
 
 void rail::handle(const rails::event& what) noexcept {

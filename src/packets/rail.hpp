@@ -65,6 +65,7 @@ class rail final : public progress::ltask, public progress::event_source {
 
  private:
   static constexpr std::size_t events_max = 16;
+  static constexpr int closely_max = 16;  ///< parts of a packet that a run takes as they come
   /// A rail whose idle poll costs a system call is polled less often while it stays idle and nearer
   /// rails are in use: once in up to this many rounds (a few hundred nanoseconds).
   static constexpr std::uint32_t skip_max = 32;

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "base/fence.hpp"
+#include "base/clock.hpp"
 
 namespace headway::collectives {
 

@@ -71,6 +71,7 @@ struct thread_record {
   std::uint32_t library_depth = 0;     ///< how often it holds library_lock.hpp
   std::uint32_t rounds = 0;            ///< polling rounds, for actions in every n-th one
   std::uint32_t slept_waits = 0;       ///< in a row, that went to sleep on the futex
+  std::uint32_t idle_rounds = 0;       ///< that found nothing, before the last one of its spin
   std::uint32_t awake_waits = 0;       ///< in a row, while woken threads needed a processor
   std::uint64_t boost_ended_ns = 0;    ///< when a wait with weight ended last
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
@@ -84,11 +85,11 @@ struct thread_record {
     return ticket += base::mask::ticket{1} << 32;
   }
   /// This thread and the one that it has to wake answer in turns: no wait of this one has ended
-  /// without a sleep lately. Between pairs that exchange several messages in succession, where each
-  /// change of threads is a loss, that is not so.
+  /// without a sleep lately, and nothing came while it looked for what it found. Of many pairs that
+  /// exchange messages, where each change of threads is a loss, some message is always there.
   [[nodiscard]] bool answers_in_turns() const noexcept {
-    constexpr std::uint32_t enough = 8;
-    return owed_count == 1 && slept_waits >= enough;
+    constexpr std::uint32_t slept_min = 8, idle_min = 2;
+    return owed_count == 1 && slept_waits >= slept_min && idle_rounds >= idle_min;
   }
   void pay_wake_ups() noexcept {
     for (std::size_t i = 0; i < owed_count; ++i) wake_thread(owed[i]);

@@ -117,7 +117,10 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (patient) me_.patience.learn(true);
       return outcome::complete;
     }
-    if (me_.owed_count) return outcome::woke_others;
+    if (me_.owed_count) {
+      me_.idle_rounds = moved_ ? 0 : round - 1;
+      return outcome::woke_others;
+    }
     if (budget == 0 && !o.advanced) return outcome::spun_enough;
     moved_ = moved_ || o.advanced;
     if (o.advanced) {  // more of it may follow: stay awake

@@ -50,9 +50,8 @@ class waiting {
         core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
     me.spins_for = nullptr;
     const bool woke_others = me.owed_count != 0;
-    const bool finished = done();
-    if (woke_others && (finished || !me.answers_in_turns())) me.pay_wake_ups();
-    if (!finished) return woke_others ? outcome::woke_others : outcome::retry;
+    if (woke_others) me.pay_wake_ups();
+    if (!done()) return woke_others ? outcome::woke_others : outcome::retry;
     me.slept_waits = 0;
     auto& recent = me.recent_wait_ns[only ? 0 : 1];
     recent -= recent / 8;  // as in `learn`, if it ends before the first clock read

@@ -61,13 +61,14 @@ def copy(file, to):
 
 def compact(picture):
     """The picture without what no reader sees: who drew it, indentation, fonts that stand in for
-    another, and digits of its lines beyond a hundredth of a point."""
+    another, turns by no angle, and digits of places beyond a hundredth of a point."""
     text = picture.read_text(encoding="utf-8")
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r"'DejaVu Sans', 'Bitstream[^;\"]*sans-serif", "'DejaVu Sans', sans-serif", text)
     text = re.sub(r"\s*\n\s*", "\n", text)
+    text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
     shorter = lambda line: re.sub(r"(\d\.\d{2})\d+", r"\1", line[0])  # noqa: E731
-    return re.sub(r' d="[^"]*"', shorter, text)
+    return re.sub(r' (?:d|x|y)="[^"]*"', shorter, text)
 
 
 def write_installed(out):

@@ -11,7 +11,8 @@ void copy_for_reader::copy_timed(std::byte* to, const std::byte* from, std::size
   const auto timed = std::min(size, timed_bytes_max);
   const auto begun = now_ns();
   copy_between_cores(to, from, timed);
-  if (timed < awaited_bytes_max) store_load_fence();  // orders nothing: until the stores are seen
+  // Not for an order: the fence returns when the stores have left the core.
+  if (timed < awaited_bytes_max) store_load_fence();
   learn(timed, now_ns() - begun);
   copy_as_learnt(to + timed, from + timed, size - timed);
 }

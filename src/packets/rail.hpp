@@ -22,7 +22,8 @@ enum class rail_use : std::uint8_t {
 
 /// A driver at work: the ltask that reaps it, and the descriptor on which a sleeping thread waits.
 /// Threads:  the engine runs the ltask on one thread at a time: that thread is the reaper.
-/// Progress: a run handles at most `events_max` events, to keep the mask for a short time.
+/// Progress: a run handles at most `events_max` events, to keep the mask for a short time; while
+///           parts of a packet follow closely, as many again, `closely_max` times at most.
 class rail final : public progress::ltask, public progress::event_source {
  public:
   /// A poll of this cost is a system call, and so is sending a packet.

@@ -10,8 +10,8 @@ namespace headway::windows {
 /// Threads:  `tell` one process, a thread at a time; `told` any thread of any process.
 template <class Atomic>
 class basic_epoch_counter {
-  // Hazard: who has seen the number does not see what was written before, or what it writes is seen
-  //         before. Edge: (N) release -> (M) acquire.
+  // Hazard: a process that reads the new number could read memory as it was before `tell`, or could
+  //         write over memory that the other process still reads. Edge: (N) release -> (M) acquire.
   // Checked by tests/model/epoch_counter_model.cpp (mutations there).
  public:
   /// Returns the new number.

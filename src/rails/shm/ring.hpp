@@ -49,8 +49,9 @@ class ring_writer {
   /// The position of the reserved record.
   [[nodiscard]] std::uint64_t position() const noexcept { return written_ + skipped_; }
 
-  /// Before `publish`. The reader polls the record's first line, and takes that away again between
-  /// two stores into it: so this store, which may have to wait for its line, goes before those.
+  /// Before `publish`. The reader polls the record's first line: if this store came between two
+  /// stores into that line and had to wait for its own, the line would be in the reader's cache
+  /// again before the second one.
   void begin(std::uint64_t lines) noexcept {
     memory_.word(position() + lines).store(0, std::memory_order_relaxed);  // (Z)
   }

@@ -33,14 +33,14 @@ function(headway_module name)
   target_link_libraries(${target} PUBLIC ${uses} ${MODULE_LINKS} PRIVATE headway_flags headway_lto)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                               ${PROJECT_SOURCE_DIR}/include)
-  headway_precompile(${target} library)
 endfunction()
 
-# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds)
+# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds [ALONE])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
-# every test of a label.
+# every test of a label. ALONE: with HEADWAY_UNITY too, each source is compiled by itself, because
+# names in their unnamed namespaces clash.
 function(headway_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ALONE" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
@@ -49,7 +49,9 @@ function(headway_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags GTest::gtest_main GTest::gmock
                                         Threads::Threads)
   target_link_options(${name} PRIVATE -fno-lto)
-  headway_precompile(${name} test)
+  if(TEST_ALONE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if("unit" IN_LIST TEST_LABELS AND CMAKE_BUILD_TYPE MATCHES "Rel")
     # Unit tests run for milliseconds; this halves the time that the compiler takes for them.
     target_compile_options(${name} PRIVATE -O1 -g1)

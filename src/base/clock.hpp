@@ -7,6 +7,9 @@
 
 namespace headway::base {
 
+/// In ns, as times are counted.
+inline constexpr std::uint64_t us = 1'000, ms = 1'000'000;
+
 /// A source of time: the machine's monotonic clock, or, under simulation, a number that the test
 /// advances.
 /// Shape:    one pointer, copied freely; the number must outlive every copy. The default is the

@@ -12,13 +12,13 @@ namespace {
 
 constinit std::atomic<severity> least{severity::warning};  // relaxed: carries no data
 
-struct process_name {
+struct name_of_process {
   mutex lock;
   std::string text HEADWAY_GUARDED_BY(lock);
 };
 
-process_name& own_name() {
-  static auto* one = new process_name;  // never destroyed: destructors of statics may log
+name_of_process& own_name() {
+  static auto* one = new name_of_process;  // never destroyed: destructors of statics may log
   return *one;
 }
 

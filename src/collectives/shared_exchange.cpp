@@ -12,7 +12,7 @@
 namespace headway::collectives {
 
 using messages::outcome;
-using place = shared_banks::value::place;
+using place_of_value = shared_banks::value::place;
 
 namespace {
 
@@ -175,7 +175,7 @@ void shared_exchange::begin_stream() noexcept {
   if (!is_small())
     l.value.longer = {
         .address = 0,
-        .begin = static_cast<std::uint64_t>(begin_) | (in_ring_ ? place::in_ring : 0)};
+        .begin = static_cast<std::uint64_t>(begin_) | (in_ring_ ? place_of_value::in_ring : 0)};
   l.value.finished = banks_.finished();
   if (failed_before_) {
     shown_ = total_;
@@ -230,7 +230,7 @@ bool shared_exchange::is_there(int rank) const noexcept {
 
 bool shared_exchange::is_in_ring(int rank) const noexcept {
   const auto& value = banks_.line_of(rank, number_).value;
-  return value.total > sizeof value.small && (value.longer.begin & place::in_ring) != 0;
+  return value.total > sizeof value.small && (value.longer.begin & place_of_value::in_ring) != 0;
 }
 
 /// Whether the rank's stream, which is there, has the size that is due.
@@ -264,12 +264,12 @@ shared_exchange::found shared_exchange::find(int rank, std::int64_t offset,
   const auto& l = banks_.line_of(rank, number_);
   if (l.value.total <= sizeof l.value.small) return {l.value.small + offset, 0, bytes};
   if (l.value.total == shared_banks::no_stream) return {};
-  const place& where = l.value.longer;
+  const place_of_value& where = l.value.longer;
   if (where.address != 0)
     return {nullptr, where.address + static_cast<std::uint64_t>(offset), bytes};
   const auto ready = static_cast<std::int64_t>(l.bytes_ready());
   if (is_in_ring(rank)) {
-    const auto* stream = banks_.ring(rank) + (where.begin & ~place::in_ring);
+    const auto* stream = banks_.ring(rank) + (where.begin & ~place_of_value::in_ring);
     return {stream + offset, 0, std::clamp<std::int64_t>(ready - offset, 0, bytes)};
   }
   const auto at = offset % banks_.bank_bytes();

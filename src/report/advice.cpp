@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "report/merge.hpp"
+#include "report/time_text.hpp"
 
 // The rules of the advice: each looks at one thing, and says what it costs in seconds of all ranks
 // together. What costs most is said first.
@@ -21,12 +22,6 @@ struct remark {
   double cost_s;
   std::string text;
 };
-
-std::string time_text(double s) {
-  if (s >= 1) return fmt::format("{:.2f} s", s);
-  if (s >= 1e-3) return fmt::format("{:.1f} ms", s * 1e3);
-  return fmt::format("{:.1f} us", s * 1e6);
-}
 
 std::optional<remark> on_late_senders(const summary& job) {
   const auto worst = std::ranges::max_element(job.waits, {}, &pair_total::late_sender_s);

@@ -9,22 +9,14 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/json_string.hpp"
+
 namespace headway::report {
 namespace {
 
-constexpr std::string_view mark = "{\"data\": null}";
+using base::json_string;
 
-/// A JSON string that may stand inside an HTML script element.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') out += {'\\', letter};
-    else if (code < 0x20 || letter == '<') out += fmt::format("\\u{:04x}", code);
-    else out += letter;
-  }
-  return out + '"';
-}
+constexpr std::string_view mark = "{\"data\": null}";
 
 /// A JSON array, an entry a line.
 template <class Range, class Text>
@@ -47,7 +39,7 @@ std::string spread_json(const spread& s) {
 std::string function_json(const function_total& f) {
   return fmt::format(
       R"({{"function":{},"calls":{},"messages":{},"bytes":{},"sampled":{},"seconds":{}}})",
-      quoted(f.function), f.calls, f.messages, f.bytes, f.sampled, spread_json(f.seconds));
+      json_string(f.function), f.calls, f.messages, f.bytes, f.sampled, spread_json(f.seconds));
 }
 
 std::string overlap_json(const overlap_sums& o) {
@@ -62,9 +54,9 @@ std::string call_json(const call_total& c) {
       R"({{"function":{},"place":{},"ranks":{},"calls":{},"timed":{},"waited":{},)"
       R"("seconds":{:.9f},"longest_s":{:.9f},"longest_rank":{},"messages":{},"bytes":{},)"
       R"("overlap":{}}})",
-      quoted(c.function), quoted(c.place), c.ranks, c.sums.calls, c.sums.timed, c.sums.waited,
-      c.total_s, static_cast<double>(c.sums.longest_ns) * 1e-9, c.longest_rank, c.sums.messages,
-      c.sums.bytes, overlap_json(c.started));
+      json_string(c.function), json_string(c.place), c.ranks, c.sums.calls, c.sums.timed,
+      c.sums.waited, c.total_s, static_cast<double>(c.sums.longest_ns) * 1e-9, c.longest_rank,
+      c.sums.messages, c.sums.bytes, overlap_json(c.started));
 }
 
 std::string wait_json(const pair_total& w) {
@@ -91,20 +83,21 @@ std::string sizes_json(const size_counts& s) {
 }
 
 std::string thread_json(const thread_row& t) {
-  return fmt::format(R"({{"name":{},"processors":{}}})", quoted(t.name), quoted(t.processors));
+  return fmt::format(R"({{"name":{},"processors":{}}})", json_string(t.name),
+                     json_string(t.processors));
 }
 
 std::string rail_json(const rail_row& r) {
   return fmt::format(R"({{"name":{},"peers":{},"messages_sent":{},"bytes_sent":{}}})",
-                     quoted(r.name), r.peers, r.messages_sent, r.bytes_sent);
+                     json_string(r.name), r.peers, r.messages_sent, r.bytes_sent);
 }
 
 std::string rank_json(const part& p) {
   return fmt::format(R"({{"rank":{},"node":{},"host":{},"process":{},"program":{},"processors":{},)"
                      R"("seconds":{:.9f},"threads_calling":{},"threads":{},"rails":{}}})",
-                     p.rank, p.node, quoted(p.host), p.pid, quoted(p.program), quoted(p.processors),
-                     static_cast<double>(p.ended_ns - p.began_ns) * 1e-9, p.threads_calling,
-                     array(p.threads, thread_json), array(p.rails, rail_json));
+                     p.rank, p.node, json_string(p.host), p.pid, json_string(p.program),
+                     json_string(p.processors), static_cast<double>(p.ended_ns - p.began_ns) * 1e-9,
+                     p.threads_calling, array(p.threads, thread_json), array(p.rails, rail_json));
 }
 
 base::result<> write_all(int file, std::string_view text) {
@@ -125,10 +118,10 @@ std::string json_of(const summary& job) {
   };
   member("size", std::to_string(job.size));
   member("missing", fmt::format("[{}]", fmt::join(job.missing, ",")));
-  member("ended_early", quoted(job.ended_early));
+  member("ended_early", json_string(job.ended_early));
   member("seconds", fmt::format("{:.9f}", job.seconds));
   member("mpi_seconds", spread_json(job.mpi_seconds));
-  member("advice", array(job.advice, quoted));
+  member("advice", array(job.advice, json_string));
   member("functions", array(job.functions, function_json));
   member("calls", array(job.calls, call_json));
   member("waits", array(job.waits, wait_json));

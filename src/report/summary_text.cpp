@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "report/time_text.hpp"
+
 namespace headway::report {
 namespace {
 
@@ -13,12 +15,6 @@ std::string with_unit(double value, std::string_view unit) {
   for (; value >= 10'000 && i + 1 < std::size(prefixes); ++i) value /= 1000;
   if (i == 0 && unit.empty()) return fmt::format("{:.0f}", value);
   return fmt::format("{:.4g}{}{}{}", value, i == 0 && unit.empty() ? "" : " ", prefixes[i], unit);
-}
-
-std::string time_text(double s) {
-  if (s >= 1) return fmt::format("{:.2f} s", s);
-  if (s >= 1e-3) return fmt::format("{:.2f} ms", s * 1e3);
-  return fmt::format("{:.2f} us", s * 1e6);
 }
 
 std::string value_text(std::string_view counter, double value) {

@@ -232,12 +232,6 @@ TEST_P(contract_between, close_sends_what_was_taken) {
   ASSERT_EQ(w.last().received.size(), 1u);
 }
 
-std::vector<kind> kinds_that_reach_others() {
-  auto some = kinds();
-  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
-  return some;
-}
-
 INSTANTIATE_TEST_SUITE_P(rails, contract_between, ::testing::ValuesIn(kinds_that_reach_others()),
                          [](const auto& tested) { return tested.param.name; });
 

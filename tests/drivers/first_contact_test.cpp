@@ -226,12 +226,6 @@ TEST_P(first_contact, connect_runs_beside_threads_that_reap_and_send) {
   }
 }
 
-std::vector<kind> kinds_that_reach_others() {
-  auto some = kinds();
-  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
-  return some;
-}
-
 INSTANTIATE_TEST_SUITE_P(rails, first_contact, ::testing::ValuesIn(kinds_that_reach_others()),
                          [](const auto& tested) { return tested.param.name; });
 

@@ -159,12 +159,6 @@ TEST(identity, of_the_process_itself_may_have_any_number) {
   }
 }
 
-std::vector<kind> kinds_that_reach_others() {
-  auto some = kinds();
-  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
-  return some;
-}
-
 INSTANTIATE_TEST_SUITE_P(rails, identities, ::testing::ValuesIn(kinds_that_reach_others()),
                          [](const auto& tested) { return tested.param.name; });
 

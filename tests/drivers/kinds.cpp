@@ -125,4 +125,10 @@ const std::vector<kind>& kinds() {
   return all;
 }
 
+std::vector<kind> kinds_that_reach_others() {
+  auto some = kinds();
+  std::erase_if(some, [](const kind& k) { return !k.reaches_others; });
+  return some;
+}
+
 }  // namespace headway::rails::testing

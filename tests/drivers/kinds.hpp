@@ -41,6 +41,8 @@ struct kind {
 };
 
 const std::vector<kind>& kinds();
+/// Those between two processes.
+std::vector<kind> kinds_that_reach_others();
 
 inline void PrintTo(const kind& k, std::ostream* out) { *out << k.name; }
 

@@ -10,13 +10,12 @@ namespace headway::simulation {
 namespace {
 
 using endpoints::no_wait;
-using endpoints::outcome;
 
-constexpr std::int32_t tags = 2;
+constexpr std::int32_t letter_tags = 2;
 constexpr std::size_t hoarded_bytes_max = 1 << 20;  // what no message exceeds
 
 /// The first bytes of each message that is long enough.
-struct label {
+struct letter_head {
   std::uint32_t from, from_point, to, to_point;
   std::int32_t tag;
   std::uint32_t number;
@@ -25,7 +24,7 @@ struct label {
 void write_contents(const planned_letter& what, std::byte* data) {
   for (std::size_t i = 0; i < what.bytes; ++i)
     data[i] = static_cast<std::byte>(what.from * 17 + what.number * 5 + i * (3 + i % 5));
-  const label head{what.from, what.from_point, what.to, what.to_point, what.tag, what.number};
+  const letter_head head{what.from, what.from_point, what.to, what.to_point, what.tag, what.number};
   std::memcpy(data, &head, std::min(sizeof head, what.bytes));
 }
 
@@ -46,10 +45,11 @@ endpoint_plan::endpoint_plan(std::uint32_t processes, std::uint32_t messages, st
     l.to = (l.from + static_cast<std::uint32_t>(d.below(reach))) % processes;  // or to itself
     l.from_point = static_cast<std::uint32_t>(d.below(points_each));
     l.to_point = static_cast<std::uint32_t>(d.below(points_each));
-    l.tag = static_cast<std::int32_t>(d.below(tags));
-    std::size_t most = sizeof(label);
+    l.tag = static_cast<std::int32_t>(d.below(letter_tags));
+    std::size_t most = sizeof(letter_head);
     while (most < bytes_max && !d.one_in(10)) most *= 2;
-    l.bytes = d.between(sizeof(label), std::max(std::min(most, bytes_max), sizeof(label)));
+    l.bytes =
+        d.between(sizeof(letter_head), std::max(std::min(most, bytes_max), sizeof(letter_head)));
     l.keep = d.one_in(5);
     sends[l.from].push_back(l);
   }
@@ -65,7 +65,8 @@ endpoint_traffic::endpoint_traffic(process& on, endpoint_plan& all, std::uint64_
     : on_(on), plan_(all), service_(*on.endpoints()), dice_(seed), names_(names) {
   for (std::uint32_t point = 0; point < points_each; ++point) {
     const auto name = names ? name_of(on.self(), point) : std::string();
-    if (service_.start_open(name, claims_[point], plan_.ids[on.self()][point]) != outcome::ok)
+    if (service_.start_open(name, claims_[point], plan_.ids[on.self()][point]) !=
+        endpoints::outcome::ok)
       complain("an end-point does not open");
   }
 }
@@ -95,7 +96,7 @@ bool endpoint_traffic::knows(const planned_letter& what) {
   auto& one = lookups_[{what.to, what.to_point}];
   if (!one) {
     one = std::make_unique<lookup>();
-    if (service_.start_lookup(name_of(what.to, what.to_point), one->q) != outcome::ok)
+    if (service_.start_lookup(name_of(what.to, what.to_point), one->q) != endpoints::outcome::ok)
       complain("a look-up does not start");
     check_names();
   }
@@ -104,13 +105,13 @@ bool endpoint_traffic::knows(const planned_letter& what) {
 
 void endpoint_traffic::check_names() {
   for (auto& claim : claims_)
-    if (claim.test() && claim.how != outcome::ok)
+    if (claim.test() && claim.how != endpoints::outcome::ok)
       complain(fmt::format("process {}: a name is not registered, {}", on_.self(),
                            static_cast<int>(claim.how)));
   for (auto& [whose, one] : lookups_) {
     if (one->over || !one->q.test()) continue;
     one->over = true;
-    const bool found = one->q.how == outcome::ok;
+    const bool found = one->q.how == endpoints::outcome::ok;
     const endpoints::address due{whose.first, plan_.ids[whose.first][whose.second]};
     if (plan_.dead[whose.first] || (found && one->q.owner == due)) continue;
     complain(fmt::format("process {}: looking for the name of {}.{} ended as {}, with {}.{}",
@@ -123,7 +124,8 @@ void endpoint_traffic::check_names() {
 
 void endpoint_traffic::own(std::byte* data) {
   std::size_t bytes = 0;
-  if (service_.capacity(data, bytes) != outcome::ok) return complain("a buffer is not known");
+  if (service_.capacity(data, bytes) != endpoints::outcome::ok)
+    return complain("a buffer is not known");
   const auto after = plan_.held.upper_bound(data);
   if ((after != plan_.held.end() && after->first < data + bytes) ||
       (after != plan_.held.begin() && std::prev(after)->second > data))
@@ -144,18 +146,20 @@ void endpoint_traffic::expect_contents(const held_buffer& one, const char* when)
 void endpoint_traffic::release(const held_buffer& one) {
   expect_contents(one, "was written to while its program held it");
   disown(one.data);
-  if (service_.release(one.data) != outcome::ok) complain_of(*one.what, "is not released");
+  if (service_.release(one.data) != endpoints::outcome::ok)
+    complain_of(*one.what, "is not released");
 }
 
 void endpoint_traffic::hoard(bool takes) {
   for (std::size_t bytes = hoarded_bytes_max; takes && bytes > 0; bytes /= 2)
-    for (void* data = nullptr; service_.request(bytes, &data) == outcome::ok;) {
+    for (void* data = nullptr; service_.request(bytes, &data) == endpoints::outcome::ok;) {
       hoard_.push_back(static_cast<std::byte*>(data));
       own(hoard_.back());
     }
   for (; !takes && !hoard_.empty(); hoard_.pop_back()) {
     disown(hoard_.back());
-    if (service_.release(hoard_.back()) != outcome::ok) complain("a buffer is not released");
+    if (service_.release(hoard_.back()) != endpoints::outcome::ok)
+      complain("a buffer is not released");
   }
 }
 
@@ -166,7 +170,7 @@ bool endpoint_traffic::send_next() {
   if (!knows(what)) return false;
   if (!waiting_) {
     void* data = nullptr;
-    if (service_.request(what.bytes, &data) != outcome::ok) return false;
+    if (service_.request(what.bytes, &data) != endpoints::outcome::ok) return false;
     waiting_ = static_cast<std::byte*>(data);
     own(waiting_);
     write_contents(what, waiting_);
@@ -180,11 +184,11 @@ bool endpoint_traffic::send_next() {
                                   .keep = what.keep},
                                  no_wait);
   const held_buffer one{waiting_, what.bytes, &what};
-  if (how != outcome::ok || what.keep) own(waiting_);
-  if (how == outcome::again || how == outcome::no_memory) return false;
+  if (how != endpoints::outcome::ok || what.keep) own(waiting_);
+  if (how == endpoints::outcome::again || how == endpoints::outcome::no_memory) return false;
   ++next_;
   waiting_ = nullptr;
-  if (how == outcome::ok) {
+  if (how == endpoints::outcome::ok) {
     auto& ahead = plan_.ahead[{what.from, what.to, what.to_point}];
     if (++ahead > static_cast<int>(on_.window()) && what.from != what.to)
       complain_of(what,
@@ -194,7 +198,7 @@ bool endpoint_traffic::send_next() {
   }
   release(one);
   ++failed_;
-  if (how != outcome::gone || !plan_.dead[what.to])
+  if (how != endpoints::outcome::gone || !plan_.dead[what.to])
     complain_of(what, fmt::format("its send ended as {}", static_cast<int>(how)));
   return true;
 }
@@ -202,7 +206,8 @@ bool endpoint_traffic::send_next() {
 void endpoint_traffic::look_at_kept() {
   std::erase_if(kept_, [&](const held_buffer& one) {
     bool idle = false;
-    if (service_.probe(one.data, idle) != outcome::ok) complain_of(*one.what, "is not probed");
+    if (service_.probe(one.data, idle) != endpoints::outcome::ok)
+      complain_of(*one.what, "is not probed");
     if (idle) release(one);
     return idle;
   });
@@ -213,8 +218,8 @@ void endpoint_traffic::look_at_kept() {
 void endpoint_traffic::arrived(std::uint32_t point, const endpoints::message& got) {
   auto* data = static_cast<std::byte*>(got.data);
   own(data);
-  label head{};
-  if (got.bytes < sizeof head) return complain("a message is too short for its label");
+  letter_head head{};
+  if (got.bytes < sizeof head) return complain("a message is too short for its head");
   std::memcpy(&head, data, sizeof head);
   const planned_letter claimed{.from = head.from,
                                .to = head.to,
@@ -251,14 +256,14 @@ bool endpoint_traffic::receive(std::uint32_t point, std::int32_t tag) {
   endpoints::message got;
   const auto how =
       service_.receive(plan_.ids[on_.self()][point], {.from = {}, .tag = tag}, no_wait, got);
-  if (how == outcome::ok) arrived(point, got);
-  else if (how != outcome::again)
+  if (how == endpoints::outcome::ok) arrived(point, got);
+  else if (how != endpoints::outcome::again)
     complain(fmt::format("a receive ends as {}", static_cast<int>(how)));
-  return how == outcome::ok;
+  return how == endpoints::outcome::ok;
 }
 
 bool endpoint_traffic::receive_one() {
-  const auto first_tag = static_cast<std::int32_t>(dice_.below(tags));
+  const auto first_tag = static_cast<std::int32_t>(dice_.below(letter_tags));
   return receive(0, endpoints::any_tag) || receive(1, first_tag) || receive(1, 1 - first_tag);
 }
 

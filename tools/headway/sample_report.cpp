@@ -6,10 +6,12 @@
 #include <array>
 #include <cmath>
 
-#include "tools/headway/json_text.hpp"
+#include "base/json_string.hpp"
 
 namespace headway::tool {
 namespace {
+
+using base::json_string;
 
 std::string size_text(std::uint64_t bytes) {
   if (bytes >= 1 << 20) return fmt::format("{} MB", bytes >> 20);
@@ -171,14 +173,14 @@ std::string sample_json(std::span<const sampled_rail> rails) {
   for (const auto& r : rails) {
     const auto& key = r.kept.key;
     text += fmt::format("{}\n  {{\"rail\": {}, \"here\": {}, \"there\": {}, ",
-                        &r == rails.data() ? "" : ",", quoted(key.rail), quoted(key.here),
-                        quoted(key.there));
+                        &r == rails.data() ? "" : ",", json_string(key.rail), json_string(key.here),
+                        json_string(key.there));
     if (!r.fault.empty()) {
-      text += fmt::format("\"fault\": {}}}", quoted(r.fault));
+      text += fmt::format("\"fault\": {}}}", json_string(r.fault));
       continue;
     }
     text += fmt::format("\"hardware\": {}, \"file\": {}, \"rendezvous_bytes\": {}, ",
-                        quoted(r.kept.hardware), quoted(r.file),
+                        json_string(r.kept.hardware), json_string(r.file),
                         r.kept.found.rendezvous_bytes(r.eager_bytes_max));
     text += fmt::format(
         "\"connections\": {}, \"streams_in\": {}, \"streams_out\": {}, \"samples\": [",

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int exit_bad_command_line = 2, exit_cannot_run = 126;
 
-using words = std::vector<std::string>;
+using word_list = std::vector<std::string>;
 
 std::unexpected<base::fault> lacks(std::string_view launcher, std::string_view option) {
   return base::failed(base::fault_kind::unsupported,
@@ -45,7 +45,7 @@ std::string with_rank_as(const std::string& pattern, std::string_view mark) {
   return made;
 }
 
-void add(words& to, std::initializer_list<std::string> more) {
+void add(word_list& to, std::initializer_list<std::string> more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
@@ -58,11 +58,11 @@ int count_of(const program_block& block, const options& wish) {
   return slots;
 }
 
-base::result<words> hydra_command(const std::string& path, const options& wish) {
+base::result<word_list> hydra_command(const std::string& path, const options& wish) {
   if (wish.debugged) return lacks("Hydra", "--gdb");
   if (wish.input.text() != "0") return lacks("Hydra", "--stdin");
   if (wish.placement.ranks_per_place > 0) return lacks("Hydra", "--map-by ppr");
-  words made{path, "-hosts", list_of(wish.hosts, true)};
+  word_list made{path, "-hosts", list_of(wish.hosts, true)};
   if (wish.ranks_per_host > 0) add(made, {"-ppn", std::to_string(wish.ranks_per_host)});
   if (!wish.placement.bind_text.empty()) add(made, {"-bind-to", wish.placement.bind_text});
   if (!wish.placement.map_text.empty()) add(made, {"-map-by", wish.placement.map_text});
@@ -84,11 +84,11 @@ base::result<words> hydra_command(const std::string& path, const options& wish) 
   return made;
 }
 
-base::result<words> prterun_command(const std::string& path, const options& wish) {
+base::result<word_list> prterun_command(const std::string& path, const options& wish) {
   if (wish.debugged) return lacks("prterun", "--gdb");
   if (wish.keep_going) return lacks("prterun", "--keep-going");
   if (wish.output_pattern != wish.error_pattern) return lacks("prterun", "--outfile-pattern");
-  words made{path, "--host", list_of(wish.hosts, true)};
+  word_list made{path, "--host", list_of(wish.hosts, true)};
   if (!wish.placement.map_text.empty()) add(made, {"--map-by", wish.placement.map_text});
   else if (wish.ranks_per_host > 0)
     add(made, {"--map-by", fmt::format("ppr:{}:node", wish.ranks_per_host)});
@@ -133,18 +133,18 @@ const char* slurm_level(place_level level) {
   return "none";
 }
 
-base::result<words> srun_command(const std::string& path, const options& wish) {
+base::result<word_list> srun_command(const std::string& path, const options& wish) {
   if (wish.blocks.size() > 1) return lacks("srun", "':'");
   if (wish.debugged) return lacks("srun", "--gdb");
   if (wish.timeout_s) return lacks("srun", "--timeout");
   if (!wish.placement.map_text.empty()) return lacks("srun", "--map-by");
   const auto& block = wish.blocks.front();
-  words made{path,
-             "--mpi=pmi2",
-             "--nodelist=" + list_of(wish.hosts, false),
-             fmt::format("--nodes={}", wish.hosts.size()),
-             fmt::format("--ntasks={}", count_of(block, wish)),
-             fmt::format("--kill-on-bad-exit={}", wish.keep_going ? 0 : 1)};
+  word_list made{path,
+                 "--mpi=pmi2",
+                 "--nodelist=" + list_of(wish.hosts, false),
+                 fmt::format("--nodes={}", wish.hosts.size()),
+                 fmt::format("--ntasks={}", count_of(block, wish)),
+                 fmt::format("--kill-on-bad-exit={}", wish.keep_going ? 0 : 1)};
   const int slots = wish.hosts.front().slots;
   const bool equal =
       std::ranges::all_of(wish.hosts, [slots](const host& one) { return one.slots == slots; });
@@ -191,7 +191,7 @@ base::result<found_launcher> find_launcher(const std::string& search_path,
                       "mpiexec.hydra and prterun, which start them on others, is in PATH");
 }
 
-base::result<words> command_for(const found_launcher& by, const options& wish) {
+base::result<word_list> command_for(const found_launcher& by, const options& wish) {
   switch (by.kind) {
     case launcher::srun:
       return srun_command(by.path, wish);
@@ -207,7 +207,7 @@ int hand_over(const options& wish, const char* const* ambient) {
   const launch::environment around(ambient);
   const auto by = find_launcher(std::string(around.find("PATH").value_or("/usr/bin:/bin")),
                                 around.has("SLURM_JOB_ID"));
-  auto command = by ? command_for(*by, wish) : base::result<words>(std::unexpected(by.error()));
+  auto command = by ? command_for(*by, wish) : base::result<word_list>(std::unexpected(by.error()));
   if (!command) {
     say(command.error().text);
     return exit_bad_command_line;

@@ -21,7 +21,7 @@ namespace {
 using base::failed;
 using base::fault_kind;
 
-constexpr std::uint64_t answer_ns_max = 2'000'000'000;
+constexpr std::uint64_t connect_ns_max = 2'000'000'000;
 constexpr int waiting_guests_max = 128;  // in the kernel
 
 std::unexpected<base::fault> hung_up() {
@@ -143,7 +143,7 @@ rendezvous_socket rendezvous_address::call() const {
     int error = 0;
     socklen_t error_bytes = sizeof error;
     if (errno != EINPROGRESS ||
-        !ready(made.descriptor(), POLLOUT, base::now_ns() + answer_ns_max) ||
+        !ready(made.descriptor(), POLLOUT, base::now_ns() + connect_ns_max) ||
         getsockopt(made.descriptor(), SOL_SOCKET, SO_ERROR, &error, &error_bytes) != 0 ||
         error != 0)
       return {};

@@ -22,7 +22,7 @@
 namespace headway::mpi {
 namespace {
 
-report::settings chosen;
+report::settings in_force;
 
 /// Adds what this module knows and the recorder does not.
 void describe(report::part& own) {
@@ -31,7 +31,7 @@ void describe(report::part& own) {
   own.size = static_cast<std::uint32_t>(runtime.size());
   own.node = static_cast<std::uint32_t>(runtime.node_of(this_process()));
   report::describe_this_process(own);
-  if (chosen.summary)
+  if (in_force.summary)
     for (auto& counter : runtime::object_counters(runtime))
       own.counters.push_back({std::move(counter.name), counter.value});
   for (const auto& peer : own.peers) {
@@ -75,12 +75,12 @@ std::optional<report::part> receive_part(int from) {
 }
 
 void write(const report::summary& job) {
-  if (chosen.summary) {
+  if (in_force.summary) {
     const auto text = report::summary_text(job);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
-  if (chosen.file.empty()) return;
-  const auto done = report::write_page(job, chosen.file);
+  if (in_force.file.empty()) return;
+  const auto done = report::write_page(job, in_force.file);
   if (!done) base::log(base::severity::warning, "no report: {}", done.error().text);
 }
 
@@ -88,14 +88,15 @@ void write(const report::summary& job) {
 
 void begin_report(const report::settings& wanted) {
   if (!wanted.records()) return;
-  chosen = wanted;
+  in_force = wanted;
   std::error_code fault;  // the program may change its folder
-  if (!chosen.file.empty()) chosen.file = std::filesystem::absolute(chosen.file, fault).string();
+  if (!in_force.file.empty())
+    in_force.file = std::filesystem::absolute(in_force.file, fault).string();
   messages::exchange::keep_times();
   report::begin_recording();
 }
 
-bool records_calls() noexcept { return chosen.records(); }
+bool records_calls() noexcept { return in_force.records(); }
 
 void finish_report() noexcept {
   if (!records_calls()) return;
@@ -111,7 +112,7 @@ void finish_report() noexcept {
       if (auto other = receive_part(static_cast<int>(rank))) parts.push_back(std::move(*other));
     write(report::merge(std::move(parts), size));
   }
-  chosen = {};
+  in_force = {};
 }
 
 void report_early_end(const std::string& why) noexcept {

@@ -14,7 +14,7 @@ file& file::null() {
 
 namespace {
 // Valid before MPI_Init, as the error handlers are.
-[[maybe_unused]] const file& defined_at_load = file::null();
+[[maybe_unused]] const file& null_at_load = file::null();
 }  // namespace
 
 }  // namespace headway::mpi

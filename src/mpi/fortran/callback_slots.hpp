@@ -17,13 +17,13 @@ class callback_slots {
   static constexpr std::size_t none = slots_max;
 
   /// The procedure's slot; `none` if all are taken.
-  std::size_t get(Function* procedure) {
+  std::size_t get(Function* wanted) {
     const std::lock_guard held(lock_);
     for (std::size_t i = 0; i < used_; ++i) {
-      if (procedures_[i] == procedure) return i;
+      if (procedures_[i] == wanted) return i;
     }
     if (used_ == slots_max) return none;
-    procedures_[used_] = procedure;
+    procedures_[used_] = wanted;
     return used_++;
   }
 

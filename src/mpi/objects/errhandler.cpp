@@ -27,7 +27,7 @@ predefined_errhandlers& standard() {
   return *made;
 }
 
-[[maybe_unused]] const auto& defined_at_load = standard();
+[[maybe_unused]] const auto& standard_at_load = standard();
 
 /// With a null handle where `where` is not of the type.
 template <class T, class Function>

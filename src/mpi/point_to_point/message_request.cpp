@@ -7,6 +7,10 @@
 
 namespace headway::mpi {
 
+std::size_t bytes_of(const message_call& call) noexcept {
+  return static_cast<std::size_t>(call.type->layout().size() * call.count);
+}
+
 /// The free requests of one thread. They are exchanged with the pool a few at a time, so that they
 /// do not accumulate in a thread that only frees requests of other threads.
 struct request_cache {
@@ -54,10 +58,6 @@ messages::send_mode wire_mode(message_mode mode) noexcept {
     default:
       return messages::send_mode::standard;
   }
-}
-
-std::size_t bytes_of(const message_call& call) noexcept {
-  return static_cast<std::size_t>(call.type->layout().size() * call.count);
 }
 
 /// The memory of data that is one block.

@@ -32,6 +32,7 @@ struct message_call {
   communicator* comm = nullptr;
   message_mode mode = message_mode::standard;
 };
+[[nodiscard]] std::size_t bytes_of(const message_call& call) noexcept;
 
 /// A non-blocking or persistent send or receive.
 /// Shape:    from a free list of the calling thread; data that is not one block is packed and

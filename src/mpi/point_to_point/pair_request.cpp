@@ -6,10 +6,6 @@
 namespace headway::mpi {
 namespace {
 
-std::size_t bytes_of(const message_call& call) {
-  return static_cast<std::size_t>(call.type->layout().size() * call.count);
-}
-
 /// The memory for the data: the user's if it is one block there, else new memory.
 std::byte* place_for(const message_call& call, bool copy, std::unique_ptr<std::byte[]>& memory) {
   const auto& layout = call.type->layout();

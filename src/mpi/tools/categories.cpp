@@ -118,7 +118,6 @@ int refuse_category(int index) {
   return fail(MPI_T_ERR_INVALID_INDEX, "argument 1 is {}, but there are {} categories", index,
               std::size(categories));
 }
-int refuse_null() { return fail(MPI_T_ERR_INVALID, "an argument is a null pointer"); }
 
 /// Writes the members that `list(category)` finds, as far as the caller has room.
 template <class List>

@@ -136,8 +136,7 @@ int t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity,
 int t_cvar_get_index(const char* name, int* cvar_index) {
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
-  if (name == nullptr || cvar_index == nullptr)
-    return fail(MPI_T_ERR_INVALID, "an argument is a null pointer");
+  if (name == nullptr || cvar_index == nullptr) return tools::refuse_null();
   const auto all = tools::control_variables();
   const auto found = std::ranges::find_if(
       all, [&](const auto* one) { return std::string_view(one->name()) == name; });
@@ -152,8 +151,7 @@ int t_cvar_handle_alloc(int cvar_index, void*, MPI_T_cvar_handle* handle, int* c
   if (!tools::is_open()) return tools::refuse_closed();
   auto* one = tools::variable_at(cvar_index);
   if (one == nullptr) return tools::refuse_index(cvar_index);
-  if (handle == nullptr || count == nullptr)
-    return fail(MPI_T_ERR_INVALID, "an argument is a null pointer");
+  if (handle == nullptr || count == nullptr) return tools::refuse_null();
   *handle = tools::handles().add(std::make_shared<tools::control_handle>(one));
   *count = dynamic_cast<const base::text_tunable*>(one) != nullptr ? tools::text_count : 1;
   return MPI_SUCCESS;

@@ -26,7 +26,6 @@ registration_table& registered() HEADWAY_REQUIRES(lock) {
   return *made;
 }
 
-int refuse_null() { return fail(MPI_T_ERR_INVALID, "an argument is a null pointer"); }
 int refuse_registration() {
   return fail(MPI_T_ERR_INVALID_HANDLE, "argument 1 is no event registration");
 }

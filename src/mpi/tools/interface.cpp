@@ -42,6 +42,7 @@ void end_counting() {
 }
 
 int refuse_closed() { return fail(MPI_T_ERR_NOT_INITIALIZED, "MPI_T_init_thread was not called"); }
+int refuse_null() { return fail(MPI_T_ERR_INVALID, "an argument is a null pointer"); }
 
 void give_text(std::string_view text, char* to, int* length) noexcept {
   if (length == nullptr) return;

@@ -46,6 +46,8 @@ void end_counting();
 
 /// `return fail(…)` for a call before MPI_T_init_thread.
 [[nodiscard]] int refuse_closed();
+/// `return fail(…)` where an argument must not be null.
+[[nodiscard]] int refuse_null();
 
 /// Returns a text as every call of the interface does: `*length` is the room in `to`, and then the
 /// length that was written or, without room, would be, the final zero included. Either may be null.

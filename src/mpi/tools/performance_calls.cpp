@@ -75,7 +75,6 @@ int refuse_session() { return fail(MPI_T_ERR_INVALID_SESSION, "argument 1 is no 
 int refuse_handle() {
   return fail(MPI_T_ERR_INVALID_HANDLE, "argument 2 is no pvar handle of this session");
 }
-int refuse_null() { return fail(MPI_T_ERR_INVALID, "an argument is a null pointer"); }
 
 /// Calls `act(handle)` for a handle of the session, or for each of its handles that counts.
 /// `refusal` is the error for a single one that does not.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
 #include "progress/core/meter.hpp"
@@ -15,7 +16,7 @@
 namespace headway::progress {
 namespace {
 
-constexpr std::uint64_t us = 1'000;
+using base::us;
 constexpr std::uint64_t first_pause_ns = 50 * us;
 constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 // sleepers may depend on this thread

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "progress/os/scheduling.hpp"
 
 namespace headway::progress {
 namespace {
 
-constexpr std::uint64_t us = 1'000, ms = 1'000'000;
+using base::ms;
+using base::us;
 constexpr std::uint64_t window_ns = 1 * ms;      // without an event, until it sleeps
 constexpr std::uint64_t lost_ns = 200 * us;      // between two clock reads, 16 rounds apart
 constexpr std::uint64_t stale_call_ns = 2 * ms;  // from the call to the first round

@@ -43,7 +43,7 @@ std::optional<std::uint64_t> run_time_ns(int thread) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   char text[64] = {};
-  const auto got = read(file, text, sizeof text - 1);
+  const auto got = ::read(file, text, sizeof text - 1);
   close(file);
   if (got <= 0) return std::nullopt;
   return std::strtoull(text, nullptr, 10);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "progress/core/events.hpp"
 #include "progress/core/meter.hpp"
@@ -16,7 +17,7 @@ namespace headway::progress {
 namespace {
 
 constexpr std::uint64_t forever = UINT64_MAX;
-constexpr std::uint64_t us = 1'000;
+using base::us;
 
 constexpr std::uint64_t leave_ns = 25 * us;  // for the event thread to leave its kernel sleep, …
 constexpr int leave_tries = 8;               // … so many times

@@ -9,47 +9,47 @@
 namespace headway::base {
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t quick_ns = 100, slow_ns = 2000;  // of a page
 
 TEST(copy_for_reader, streams_after_two_slow_copies_in_a_row) {
   copy_for_reader c;
   EXPECT_FALSE(c.streams());
-  c.learn(page, slow_ns);
+  c.learn(page_bytes, slow_ns);
   EXPECT_FALSE(c.streams());
-  c.learn(page, slow_ns);
+  c.learn(page_bytes, slow_ns);
   EXPECT_TRUE(c.streams());
-  c.learn(page, slow_ns);
+  c.learn(page_bytes, slow_ns);
   EXPECT_TRUE(c.streams());
 }
 
 TEST(copy_for_reader, does_not_stream_after_single_slow_copies) {
   copy_for_reader c;
   for (int i = 0; i < 10; ++i) {
-    c.learn(page, slow_ns);
-    c.learn(page, quick_ns);
+    c.learn(page_bytes, slow_ns);
+    c.learn(page_bytes, quick_ns);
     EXPECT_FALSE(c.streams());
   }
 }
 
 TEST(copy_for_reader, goes_back_to_the_caches_after_two_quick_copies_in_a_row) {
   copy_for_reader c;
-  c.learn(page, slow_ns);
-  c.learn(page, slow_ns);
+  c.learn(page_bytes, slow_ns);
+  c.learn(page_bytes, slow_ns);
   for (int i = 0; i < 10; ++i) {
-    c.learn(page, quick_ns);
+    c.learn(page_bytes, quick_ns);
     EXPECT_TRUE(c.streams());
-    c.learn(page, slow_ns);
+    c.learn(page_bytes, slow_ns);
     EXPECT_TRUE(c.streams());
   }
-  c.learn(page, quick_ns);
-  c.learn(page, quick_ns);
+  c.learn(page_bytes, quick_ns);
+  c.learn(page_bytes, quick_ns);
   EXPECT_FALSE(c.streams());
 }
 
 TEST(copy_for_reader, judges_by_the_time_of_a_line) {
   copy_for_reader c;
-  for (int i = 0; i < 2; ++i) c.learn(16 * page, slow_ns);  // 2 ns a line
+  for (int i = 0; i < 2; ++i) c.learn(16 * page_bytes, slow_ns);  // 2 ns a line
   EXPECT_FALSE(c.streams());
   for (int i = 0; i < 2; ++i) c.learn(2048, slow_ns);  // 62 ns a line
   EXPECT_TRUE(c.streams());
@@ -65,7 +65,7 @@ TEST(copy_for_reader, copies_every_byte_and_no_other_at_any_size_and_place) {
   int streamed = 0;
   for (int i = 0; i < 2000; ++i) {
     copy_for_reader c;
-    for (int slow = 0; slow < i % 3; ++slow) c.learn(page, slow_ns);
+    for (int slow = 0; slow < i % 3; ++slow) c.learn(page_bytes, slow_ns);
     streamed += c.streams();
     const auto size = i % 5 == 0 ? random() % most : random() % 3000;
     const auto of = random() % around, at = random() % around;

@@ -40,9 +40,9 @@ tuned_table example() {
           .shapes = {example_shape(2), example_shape(4)}};
 }
 
-constexpr unsigned everything = any_order | two_buffers | node_banks | shared_slots;
+constexpr unsigned all_but_edges = any_order | two_buffers | node_banks | shared_slots;
 
-question of_bytes(std::int64_t bytes, unsigned has = everything) {
+question of_bytes(std::int64_t bytes, unsigned has = all_but_edges) {
   return {.what = collective::allreduce, .bytes = bytes, .ranks = 4, .has = has};
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-options parse(const std::string& line) {
+options wish_of(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
@@ -26,7 +26,7 @@ options parse(const std::string& line) {
 }
 
 std::string command(launcher kind, const std::string& line) {
-  const auto made = command_for({kind, "L"}, parse(line));
+  const auto made = command_for({kind, "L"}, wish_of(line));
   return made ? fmt::format("{}", fmt::join(*made, " ")) : "refused: " + made.error().text;
 }
 

@@ -19,9 +19,9 @@ TEST(advice, begins_with_what_costs_most) {
   job.waits = {{.waiting = 0, .awaited = 1, .late_sender_s = 0.2, .late_receiver_s = 0.5},
                {.waiting = 1, .awaited = 0, .collective_s = 0.3}};
   const auto said = advice_on(job);
-  EXPECT_NE(said[0].find("Rank 0 waited 500.0 ms until rank 1"), std::string::npos) << said[0];
-  EXPECT_NE(said[1].find("300.0 ms for rank 0"), std::string::npos) << said[1];
-  EXPECT_NE(said[2].find("Rank 0 waited 200.0 ms for messages of rank 1"), std::string::npos);
+  EXPECT_NE(said[0].find("Rank 0 waited 500.00 ms until rank 1"), std::string::npos) << said[0];
+  EXPECT_NE(said[1].find("300.00 ms for rank 0"), std::string::npos) << said[1];
+  EXPECT_NE(said[2].find("Rank 0 waited 200.00 ms for messages of rank 1"), std::string::npos);
 }
 
 TEST(advice, says_nothing_of_what_costs_less_than_a_hundredth) {
@@ -36,8 +36,8 @@ TEST(advice, tells_what_could_be_hidden_from_what_needs_more_computation) {
   auto job = quiet_job();
   job.overlap = {.operations = 1, .timed = 1, .waited_ns = 500 * ms, .possible_ns = 400 * ms};
   const auto said = advice_on(job);
-  EXPECT_NE(said[0].find("Up to 400.0 ms"), std::string::npos) << said[0];
-  EXPECT_NE(said[1].find("waited for 100.0 ms with no computation"), std::string::npos) << said[1];
+  EXPECT_NE(said[0].find("Up to 400.00 ms"), std::string::npos) << said[0];
+  EXPECT_NE(said[1].find("waited for 100.00 ms with no computation"), std::string::npos) << said[1];
 }
 
 TEST(advice, counts_small_messages_only_if_they_are_many_and_most) {

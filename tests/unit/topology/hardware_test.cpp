@@ -8,11 +8,11 @@
 namespace headway::topology {
 namespace {
 
-hardware imagined(const char* description) { return hardware::read(description).value(); }
+hardware hardware_of(const char* description) { return hardware::read(description).value(); }
 
 TEST(hardware, comes_out_of_its_bytes_as_it_went_in) {
   for (const char* description : {"core:1 pu:1", "package:2 l3:2 core:3 pu:2", "pu:3"}) {
-    const auto whole = imagined(description);
+    const auto whole = hardware_of(description);
     EXPECT_EQ(hardware::unpack(whole.pack()).value(), whole) << description;
   }
   const auto here = hardware::read();
@@ -21,7 +21,7 @@ TEST(hardware, comes_out_of_its_bytes_as_it_went_in) {
 }
 
 TEST(hardware, cut_short_or_changed_is_refused_or_sound) {
-  const auto bytes = imagined("package:2 core:2 pu:2").pack();
+  const auto bytes = hardware_of("package:2 core:2 pu:2").pack();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const auto found = hardware::unpack(std::span(bytes).first(size));
     if (!found) continue;
@@ -37,7 +37,7 @@ TEST(hardware, cut_short_or_changed_is_refused_or_sound) {
 }
 
 TEST(hardware, without_the_other_processors_has_only_what_is_around_those) {
-  const auto whole = imagined("package:2 core:2 pu:2");
+  const auto whole = hardware_of("package:2 core:2 pu:2");
   const auto part = whole.only(std::vector{4, 5, 6});
   ASSERT_EQ(part.objects.size(), 4u);
   EXPECT_EQ(part.objects[0].processors, (std::vector{4, 5, 6}));

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace headway::report {
+
+/// Seconds in the unit that suits them.
+[[nodiscard]] inline std::string time_text(double s) {
+  if (s >= 1) return fmt::format("{:.2f} s", s);
+  if (s >= 1e-3) return fmt::format("{:.2f} ms", s * 1e3);
+  return fmt::format("{:.2f} us", s * 1e6);
+}
+
+}  // namespace headway::report

@@ -14,6 +14,7 @@
 namespace headway::rails::shm {
 namespace {
 
+constexpr std::uint64_t prefetched_lines_max = 16;
 constexpr const char* behind_its_exposure = "a payload ends behind its exposure";
 
 }  // namespace
@@ -38,23 +39,38 @@ std::size_t receive_channel::take_all(std::span<event> out) noexcept {
 
 // --- records
 
+/// A look at a line that the peer has just set to zero fetches it from the peer's core: a record
+/// that comes alone would be handled a hundred nanoseconds later. So the line behind a record is
+/// looked at in the next call, unless that record itself came right behind another one.
 std::size_t receive_channel::take_records(std::span<event> out) noexcept {
+  const bool in_a_row = follows_;
   std::size_t count = 0;
   // A correct writer cannot have more than one lap of the ring there. A broken one may leave a ring
   // of records without an event, which would be read for ever.
   const std::uint64_t end = reader_.position() + reader_.memory().line_count();
   while (count < out.size() && reader_.position() < end && !broken_) {
     const std::uint64_t word = reader_.peek();
-    if (word == 0) break;
+    follows_ = word != 0;
+    if (!follows_) break;
     const auto head = read_record_word(word);
     if (head.bytes + head.following > c_.record_bytes_max ||
         lines_of(head.gap + head.bytes) > reader_.lines_to_end()) {
       break_off("a record has no valid size");
       break;
     }
+    if (!in_a_row) prefetch(head);
     if (take_record(head, out[count])) ++count;
+    if (!in_a_row) break;
   }
   return count;
+}
+
+/// A record's lines come from the peer's core while its packet is matched. Those of records in a
+/// row the processor fetches ahead itself.
+void receive_channel::prefetch(const record_head& head) noexcept {
+  const auto lines = std::min(lines_of(head.gap + head.bytes), prefetched_lines_max);
+  for (std::uint64_t line = 1; line < lines; ++line)
+    __builtin_prefetch(reader_.memory().line(reader_.position() + line));
 }
 
 bool receive_channel::take_record(const record_head& head, event& e) noexcept {

@@ -38,8 +38,10 @@ class receive_channel {
   void begin(const context& given) noexcept;
 
   [[nodiscard]] std::size_t take(std::span<event> out) noexcept {
-    if (reader_.peek() == 0 && active_.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (reader_.peek() == 0 && active_.load(std::memory_order_relaxed) == 0) [[likely]] {
+      follows_ = false;
       return 0;
+    }
     return take_all(out);
   }
   void release(std::uint64_t lines) noexcept;
@@ -70,6 +72,7 @@ class receive_channel {
 
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
+  void prefetch(const record_head& head) noexcept;
   [[nodiscard]] bool take_record(const record_head& head, event& e) noexcept;
   [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
   void take_atomic(std::span<const std::byte> record) noexcept;
@@ -106,6 +109,7 @@ class receive_channel {
   std::uint32_t held_records_ = 0;   // reported and not released
   std::uint64_t carried_lines_ = 0;  // used up behind a record that is held
   std::size_t following_ = 0;        // bytes of a packet that are due in `more` records
+  bool follows_ = false;             // the last look found a record
   context c_;
   bool broken_ = false;
 

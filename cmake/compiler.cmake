@@ -34,7 +34,8 @@ target_compile_options(headway_flags INTERFACE
   $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
 if(HEADWAY_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC takes an included source for a header, whose types must not use unnamed namespaces.
-  target_compile_options(headway_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  target_compile_options(headway_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Clang warns of the deprecated get_temporary_buffer that stable_sort of libstdc++ 12 uses. GCC

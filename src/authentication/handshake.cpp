@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "base/assert.hpp"
 
@@ -9,7 +10,9 @@ namespace headway::authentication {
 namespace {
 
 constexpr std::string_view responder_label = "responder", initiator_label = "initiator",
-                           decision_label = "decision";
+                           decision_label = "decision",
+                           initiator_key_label = "key of the initiator",
+                           responder_key_label = "key of the responder";
 
 const unsigned char* bytes_of(const void* p) noexcept {
   return static_cast<const unsigned char*>(p);
@@ -161,6 +164,13 @@ void handshake::decide(std::span<const std::byte> payload) noexcept {
   absorb(payload);
   put_output(payload, mac_of(decision_label));
   stage_ = stage::finished;
+}
+
+session_keys handshake::keys() const noexcept {
+  HEADWAY_ASSERT(stage_ == stage::finished);
+  static_assert(std::is_same_v<mac, key>);
+  return {.from_initiator = mac_of(initiator_key_label),
+          .from_responder = mac_of(responder_key_label)};
 }
 
 std::span<const std::byte> handshake::hello() const noexcept {

@@ -14,6 +14,12 @@ inline constexpr std::size_t key_bytes = 32, nonce_bytes = 32, mac_bytes = 32;
 /// A secret that both processes have.
 using key = std::array<std::byte, key_bytes>;
 
+/// Keys for what the two sides send after a handshake: of this connection alone, one for each
+/// direction.
+struct session_keys {
+  key from_initiator, from_responder;
+};
+
 /// The constants of one use of the handshake, the same at both ends.
 struct protocol {
   std::string_view name;  ///< 16 characters, version included; the first bytes of a connection
@@ -80,6 +86,10 @@ class handshake {
 
   /// For the initiator that is `finished`: the responder's payload.
   [[nodiscard]] std::span<const std::byte> decision() const noexcept;
+
+  /// Of a handshake that is `finished`: keyed BLAKE2b over all its bytes, both nonces included,
+  /// with the shared key and a label of its own for each direction.
+  [[nodiscard]] session_keys keys() const noexcept;
 
  private:
   static constexpr std::size_t name_bytes = 16;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace headway::authentication {
@@ -131,6 +132,36 @@ TEST(handshake, a_replayed_proof_and_a_reflected_one_are_refused) {
   bytes reflected = payload(3, 30);
   reflected.insert(reflected.end(), challenge.end() - mac_bytes, challenge.end());
   EXPECT_EQ(give(b, reflected), stage::broken) << "the responder's own MAC";
+}
+
+/// The keys of both sides after a whole handshake, which must be the same.
+session_keys agreed(handshake&& a, handshake&& b) {
+  give(b, said_by(a));
+  b.accept();
+  give(a, said_by(b));
+  give(b, said_by(a));
+  b.decide(payload(2, 20));
+  EXPECT_EQ(give(a, said_by(b)), stage::finished);
+  const auto ours = a.keys(), theirs = b.keys();
+  EXPECT_EQ(ours.from_initiator, theirs.from_initiator);
+  EXPECT_EQ(ours.from_responder, theirs.from_responder);
+  return ours;
+}
+
+TEST(handshake, the_keys_of_two_directions_and_of_two_connections_have_nothing_in_common) {
+  const auto first = agreed(initiator(), responder());
+  EXPECT_NE(first.from_initiator, first.from_responder);
+  const auto second = agreed(initiator(), responder());
+  EXPECT_NE(first.from_initiator, second.from_initiator);
+  EXPECT_NE(first.from_responder, second.from_responder);
+  EXPECT_NE(first.from_initiator, second.from_responder);
+}
+
+TEST(handshake, a_replayed_hello_leads_to_another_key) {
+  auto a = initiator();
+  auto same = a;  // says the same nonce again
+  const auto first = agreed(std::move(a), responder());
+  EXPECT_NE(agreed(std::move(same), responder()).from_initiator, first.from_initiator);
 }
 
 }  // namespace

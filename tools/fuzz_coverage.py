@@ -37,6 +37,7 @@ PARSERS = {
     "endpoint_packets_fuzz": ["src/endpoints/wire/arrivals.cpp"],
     "window_requests_fuzz": ["src/windows/wire.cpp", "src/windows/target.cpp"],
     "tcp_stream_fuzz": ["src/rails/tcp/link_reader.cpp"],
+    "tcp_records_fuzz": ["src/rails/tcp/record.cpp", "src/rails/tcp/record_reader.cpp"],
     "tcp_handshake_fuzz": ["src/rails/tcp/handshake.cpp", "src/authentication/handshake.cpp"],
     "rendezvous_handshake_fuzz": ["src/launch/rendezvous/rendezvous_handshake.cpp"],
     "shm_address_fuzz": ["src/rails/shm/host.cpp"],

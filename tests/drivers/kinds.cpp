@@ -53,10 +53,13 @@ std::vector<net_interface> loopback() {
   return *all;
 }
 
-kind tcp_kind() {
-  return {.name = "tcp", .make_for = [](const member& who) {
-            return std::make_unique<tcp::tcp_driver>(tcp::config{
-                .known = who.known, .me = who.me, .secret = {}, .interfaces = loopback()});
+kind tcp_kind(std::string name, bool encrypted) {
+  return {.name = std::move(name), .make_for = [encrypted](const member& who) {
+            return std::make_unique<tcp::tcp_driver>(tcp::config{.known = who.known,
+                                                                 .me = who.me,
+                                                                 .secret = {},
+                                                                 .interfaces = loopback(),
+                                                                 .how = {.encryption = encrypted}});
           }};
 }
 
@@ -113,15 +116,16 @@ const std::vector<kind>& kinds() {
                                      shm_kind(),
                                      unreadable_shm_kind("unreadable_shm", 1),
                                      unreadable_shm_kind("half_readable_shm", 2),
-                                     tcp_kind(),
+                                     tcp_kind("tcp", false),
+                                     tcp_kind("encrypted_tcp", true),
                                      simulated_kind(),
                                      faulty_kind(self_kind()),
                                      faulty_kind(shm_kind()),
                                      faulty_kind(unreadable_shm_kind("unreadable_shm", 1)),
-                                     faulty_kind(tcp_kind()),
+                                     faulty_kind(tcp_kind("tcp", false)),
                                      software_kind(self_kind()),
                                      software_kind(shm_kind()),
-                                     software_kind(faulty_kind(tcp_kind()))};
+                                     software_kind(faulty_kind(tcp_kind("tcp", false)))};
   return all;
 }
 

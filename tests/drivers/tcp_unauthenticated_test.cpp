@@ -136,7 +136,7 @@ TEST_F(tcp_unauthenticated, garbage_of_any_length_is_refused_and_logged_once) {
     const int fd = connect_without_secret();
     const auto junk = pattern(1 + random() % 5000, static_cast<unsigned>(i));
     (void)send(fd, junk.data(), junk.size(), MSG_NOSIGNAL);
-    EXPECT_TRUE(run_until([&] { return junk.size() < 72 || hung_up(fd); }));
+    EXPECT_TRUE(run_until([&] { return junk.size() < 80 || hung_up(fd); }));
   }
   const auto said = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;

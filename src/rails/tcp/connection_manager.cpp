@@ -243,14 +243,20 @@ void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) n
 
 void connection_manager::admit(pending_connection&& c) noexcept {
   const auto peer = number_of(c);
+  const auto keys = own_->encrypts ? std::optional(c.keys()) : std::nullopt;
   auto fd = c.take_fd();
   stop_calling(peer);
-  host_->connected(peer, std::move(fd));
+  host_->connected(peer, std::move(fd), keys);
 }
 
 void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept {
   auto& c = *places_[slot].who;
   const auto peer = number_of(c);
+  if (c.peer_encrypts() != own_->encrypts) {
+    (void)c.decide(verdict::other_encryption);  // if it cannot be sent, the caller calls again
+    dismiss(slot);
+    return refuse_encryption(peer, now_ns);
+  }
   const auto& ours = partners_[peer].slot;
   const bool committed = ours != no_slot && places_[ours].who->committed();
   auto v = verdict::welcome;
@@ -290,7 +296,21 @@ void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) no
       if (host_->returning(peer)) return call_failed(peer, ECONNRESET, now_ns);
       stop_calling(peer);
       return host_->unreachable(peer, false);
+    case verdict::other_encryption:
+      return refuse_encryption(peer, now_ns);
   }
+}
+
+/// The settings of the two sides do not change, so nothing else is tried.
+void connection_manager::refuse_encryption(std::uint32_t peer, std::uint64_t now_ns) noexcept {
+  const std::string_view here = own_->encrypts ? "on" : "off";
+  const std::string_view there = own_->encrypts ? "off" : "on";
+  rejections_.say(complaint::other_encryption,
+                  fmt::format("rank {}: HEADWAY_TCP_ENCRYPTION is {} here and {} there",
+                              rank_of(peer), here, there),
+                  now_ns);
+  stop_calling(peer);
+  host_->unreachable(peer, false);
 }
 
 void connection_manager::end_call(std::size_t slot, pending_connection::state how,

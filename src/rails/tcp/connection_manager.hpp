@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -37,10 +38,11 @@ class connection_events {
  public:
   enum class relation : std::uint8_t { apart, together, over };
   [[nodiscard]] virtual relation relation_to(std::uint32_t peer) const noexcept = 0;
-  /// Both sides are authenticated and agree on this connection.
-  virtual void connected(std::uint32_t peer, unique_fd fd) noexcept = 0;
+  /// Both sides are authenticated and agree on this connection. No keys: it is not encrypted.
+  virtual void connected(std::uint32_t peer, unique_fd fd,
+                         const std::optional<stream_keys>& keys) noexcept = 0;
   /// Every route to `peer` has been tried for long enough, or the peer has said that it is over.
-  /// `refused`: its machine answers, but no process listens.
+  /// `refused`: its machine answers, but no process listens. Of a peer that was not met: no effect.
   virtual void unreachable(std::uint32_t peer, bool refused) noexcept = 0;
   /// We had a connection to `peer` and are making another one.
   [[nodiscard]] virtual bool returning(std::uint32_t peer) const noexcept = 0;
@@ -60,7 +62,8 @@ class connection_events {
 /// answers `taken`, else it drops its own call and welcomes. The higher one always welcomes and
 /// drops its own call: the lower one, which has sent its proof here, answers `taken` there. So at
 /// most one connection is welcomed, and no frame is sent before the welcome: none can be lost or
-/// overtaken.
+/// overtaken. No connection is welcomed of which only one side encrypts: the answerer says so, and
+/// both give up.
 ///
 /// Shape:    at most `unauthenticated_max` connections that have not proved the secret, each for at
 ///           most `unauthenticated_ns`; further ones wait in the kernel.
@@ -129,6 +132,7 @@ class connection_manager {
   void admit(pending_connection&& c) noexcept;
   void judge(std::size_t slot, std::uint64_t now_ns) noexcept;
   void hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept;
+  void refuse_encryption(std::uint32_t peer, std::uint64_t now_ns) noexcept;
   void end_call(std::size_t slot, pending_connection::state how, std::uint64_t now_ns) noexcept;
   bool make_way(std::uint64_t now_ns) noexcept;
   void pause_listeners(std::uint64_t until_ns) noexcept;

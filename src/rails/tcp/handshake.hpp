@@ -10,22 +10,30 @@
 
 namespace headway::rails::tcp {
 
-/// The name of this process, and the secret that the processes of the job share.
+/// What a process shows of itself when a connection is made: its name, the secret that the
+/// processes of the job share, and whether it wants what follows the handshake to be encrypted.
 struct credentials {
   authentication::key secret{};
   processes::process_id self{};
+  bool encrypts = false;
+};
+
+/// The keys of an encrypted connection, for each direction.
+struct stream_keys {
+  authentication::key send, receive;
 };
 
 /// The answering side's decision about an authenticated dialler.
 enum class verdict : std::uint8_t {
-  welcome = 1,  ///< this connection is the one to use
-  taken = 2,    ///< another connection of the same pair is or will be
-  gone = 3,     ///< the pair's connection has been closed for good
+  welcome = 1,           ///< this connection is the one to use
+  taken = 2,             ///< another connection of the same pair is or will be
+  gone = 3,              ///< the pair's connection has been closed for good
+  other_encryption = 4,  ///< one of the two encrypts and the other does not
 };
 
 /// The authenticated handshake of a connection between two processes. The hello contains the names
-/// of both (job, rank), the decision is a verdict.
-/// Shape:    messages of 72, 64, 32 and 40 bytes.
+/// of both (job, rank) and whether the dialler encrypts, the decision is a verdict.
+/// Shape:    messages of 80, 64, 32 and 40 bytes.
 /// Threads:  the caller serializes.
 /// Errors:   `broken` for ever after the first invalid message. A hello for another process, or
 ///           from one with our own name, is invalid, too.
@@ -41,8 +49,12 @@ class handshake {
   /// The name of the other side. For the answerer: after `hello` unproved; from `judging` on
   /// proved.
   [[nodiscard]] processes::process_id peer() const noexcept { return peer_; }
+  /// For the answerer, as `peer`: whether the dialler encrypts.
+  [[nodiscard]] bool peer_encrypts() const noexcept { return peer_encrypts_; }
   /// Of a handshake that is `finished`.
   [[nodiscard]] verdict judged() const noexcept { return judged_; }
+  /// Of a handshake that is `finished` and whose sides encrypt: no other connection has the same.
+  [[nodiscard]] stream_keys keys() const noexcept;
 
   /// What to send now; report by `sent` how much was sent.
   [[nodiscard]] std::span<const std::byte> output() const noexcept { return talk_.output(); }
@@ -57,12 +69,14 @@ class handshake {
   void decide(verdict v) noexcept;
 
  private:
-  handshake(const credentials& own, authentication::handshake talk) noexcept
-      : own_(&own), talk_(talk) {}
+  handshake(const credentials& own, authentication::handshake talk, bool dials) noexcept
+      : own_(&own), talk_(talk), dials_(dials) {}
   [[nodiscard]] bool is_for_us() noexcept;
 
   const credentials* own_;  // outlives the handshake
   authentication::handshake talk_;
+  bool dials_;
+  bool peer_encrypts_ = false;
   processes::process_id peer_;
   verdict judged_ = verdict::gone;
 };

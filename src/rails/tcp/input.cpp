@@ -15,6 +15,13 @@ namespace {
 // not much of a large payload is copied twice.
 constexpr std::size_t ahead_bytes = 64 * 1024;
 
+// To decrypt a byte takes several times as long as to copy it; a call is to end as soon.
+constexpr std::size_t encrypted_budget_bytes = 256 * 1024;
+
+iovec place(std::byte* at, std::size_t bytes) noexcept {
+  return {.iov_base = at, .iov_len = bytes};
+}
+
 }  // namespace
 
 block* block_pool::take() noexcept {
@@ -183,13 +190,23 @@ input::parsing input::parse(event_sink& out) noexcept {
   return parsing::needs_bytes;
 }
 
+std::ptrdiff_t input::receive(int fd, std::span<const iovec> into) noexcept {
+  if (records_) return records_->receive(fd, into);
+  if (into.size() == 1) return recv(fd, into[0].iov_base, into[0].iov_len, MSG_DONTWAIT);
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(into.data());  // the kernel only reads it
+  message.msg_iovlen = into.size();
+  return recvmsg(fd, &message, MSG_DONTWAIT);
+}
+
 std::ptrdiff_t input::read_ahead(int fd, std::size_t bytes_max, bool& short_read) noexcept {
   const auto missing = needed_ > available() ? needed_ - available() : 0;
   const auto room = std::max<std::size_t>(missing, 4096) + 16;
   if (!make_room(room)) return errno = ENOBUFS, -1;
   if (available() == 0) begin_ = end_ = place_behind_padding();
   const auto wanted = std::min({block::bytes - end_, std::max(missing, ahead_bytes), bytes_max});
-  const auto got = recv(fd, block_->data.data() + end_, wanted, MSG_DONTWAIT);
+  const iovec into = place(block_->data.data() + end_, wanted);
+  const auto got = receive(fd, {&into, 1});
   if (got > 0) end_ += static_cast<std::size_t>(got);
   short_read = got < static_cast<std::ptrdiff_t>(wanted);
   return got;
@@ -199,7 +216,8 @@ std::ptrdiff_t input::read_ahead(int fd, std::size_t bytes_max, bool& short_read
 std::ptrdiff_t input::drop_piece(int fd, std::size_t bytes_max, bool& short_read) noexcept {
   if (!make_room(ahead_bytes)) return errno = ENOBUFS, -1;
   const auto wanted = std::min({piece_left_, ahead_bytes, bytes_max});
-  const auto got = recv(fd, block_->data.data() + end_, wanted, MSG_DONTWAIT);
+  const iovec into = place(block_->data.data() + end_, wanted);
+  const auto got = receive(fd, {&into, 1});
   if (got > 0) pass_over(static_cast<std::size_t>(got));
   short_read = got < static_cast<std::ptrdiff_t>(wanted);
   return got;
@@ -221,12 +239,9 @@ std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
   ssize_t got = -1;
   int error = 0;
   const auto said = table().use(part(bytes), [&](std::span<std::byte> target) {
-    iovec parts[2] = {{.iov_base = target.data(), .iov_len = target.size()},
-                      {.iov_base = whole ? block_->data.data() + at : nullptr, .iov_len = ahead}};
-    msghdr message{};
-    message.msg_iov = parts;
-    message.msg_iovlen = whole ? 2 : 1;
-    got = recvmsg(fd, &message, MSG_DONTWAIT);
+    const iovec parts[2] = {place(target.data(), target.size()),
+                            place(whole ? block_->data.data() + at : nullptr, ahead)};
+    got = receive(fd, std::span(parts).first(whole ? 2 : 1));
     error = errno;
   });
   if (said.what == exposures::answer::unknown) return drop_piece(fd, bytes_max, short_read);
@@ -245,6 +260,7 @@ std::ptrdiff_t input::read_piece(int fd, event_sink& out, std::size_t bytes_max,
 
 input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
   tidy();
+  if (records_) budget = std::min(budget, encrypted_budget_bytes);
   while (true) {
     const auto parsed = parse(out);
     if (parsed == parsing::broken) return state::broken;
@@ -255,9 +271,10 @@ input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
                                                          : read_ahead(fd, budget, short_read);
     if (out_of_bounds_) return state::broken;
     if (got <= 0) {
-      const bool later = got < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS);
+      const int error = got < 0 ? errno : 0;
       tidy();
-      return later ? state::waiting : state::ended;
+      if (error == EAGAIN || error == EINTR || error == ENOBUFS) return drained();
+      return error == EBADMSG ? state::unverified : state::ended;
     }
     budget -= std::min(budget, static_cast<std::size_t>(got));
     if (!short_read) continue;
@@ -265,7 +282,7 @@ input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
     if (rest == parsing::broken) return state::broken;
     if (rest == parsing::needs_events) return state::more;
     tidy();
-    return state::waiting;
+    return drained();
   }
 }
 

@@ -1,15 +1,20 @@
 #pragma once
 
+#include <sys/uio.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rails/driver.hpp"
 #include "rails/tcp/memory_tables.hpp"
+#include "rails/tcp/record_reader.hpp"
 #include "rails/tcp/wire.hpp"
 
 namespace headway::rails::tcp {
@@ -59,7 +64,7 @@ class event_sink {
 ///
 /// Small frames are read many at a time into a block and handed out in place. The payload of a
 /// piece is read by the kernel straight into its exposure, with the block behind it in the same
-/// call.
+/// call; or, of an encrypted connection, decrypted there.
 ///
 /// Threads:  the reaper.
 /// Progress: never waits; one call reads at most `budget` bytes.
@@ -68,14 +73,17 @@ class event_sink {
 class input {
  public:
   enum class state : std::uint8_t {
-    waiting,  ///< the kernel has no more for now
-    more,     ///< stopped early: events or budget ran out, call again
-    ended,    ///< the peer has closed, or the connection failed: nothing more comes
-    broken,   ///< the peer violates the format
+    waiting,     ///< the kernel has no more for now
+    more,        ///< stopped early: events or budget ran out, call again
+    ended,       ///< the peer has closed, or the connection failed: nothing more comes
+    broken,      ///< the peer violates the format
+    unverified,  ///< what has come over an encrypted connection is not what the peer has sent
   };
 
-  input(block_pool& blocks, memory_tables& memory, peer_id peer) noexcept
-      : blocks_(&blocks), memory_(&memory), peer_(peer) {}
+  /// `records` of a connection that is encrypted.
+  input(block_pool& blocks, memory_tables& memory, peer_id peer,
+        std::unique_ptr<record_reader> records = nullptr) noexcept
+      : blocks_(&blocks), memory_(&memory), peer_(peer), records_(std::move(records)) {}
   input(const input&) = delete;
   input& operator=(const input&) = delete;
   ~input() { stop(); }
@@ -83,9 +91,12 @@ class input {
   state read(int fd, event_sink& out, std::size_t budget) noexcept;
 
   [[nodiscard]] bool said_goodbye() const noexcept { return goodbye_; }
-  /// Bytes of a large payload that are known to follow: a wake-up before they come is useless.
+  /// Bytes of a large payload that are known to follow on the connection: a wake-up before they
+  /// come is useless.
   [[nodiscard]] std::size_t awaited_bytes() const noexcept {
-    return piece_left_ == 0 ? 0 : piece_left_ + trailer_bytes();
+    if (piece_left_ == 0) return 0;
+    const auto all = piece_left_ + trailer_bytes();
+    return records_ ? all - std::min(all, records_->held_bytes()) : all;
   }
   /// The peer's requests for this process's memory, in order: to be answered and removed.
   [[nodiscard]] std::deque<asked_request>& asked() noexcept { return asked_; }
@@ -124,6 +135,12 @@ class input {
   }
   void skip_padding() noexcept;
 
+  /// As `recvmsg`.
+  [[nodiscard]] std::ptrdiff_t receive(int fd, std::span<const iovec> into) noexcept;
+  /// The end of a `read` for which the kernel has no more.
+  [[nodiscard]] state drained() const noexcept {
+    return records_ && records_->holds_more() ? state::more : state::waiting;
+  }
   bool make_room(std::size_t bytes) noexcept;
   void tidy() noexcept;
   std::ptrdiff_t read_ahead(int fd, std::size_t bytes_max, bool& short_read) noexcept;
@@ -134,8 +151,9 @@ class input {
   block_pool* blocks_;
   memory_tables* memory_;
   peer_id peer_;
-  block* block_ = nullptr;  // null while it holds nothing
-  std::size_t begin_ = 0;   // [begin_, end_) of the block is not parsed yet
+  std::unique_ptr<record_reader> records_;  // null: the connection is not encrypted
+  block* block_ = nullptr;                  // null while it holds nothing
+  std::size_t begin_ = 0;                   // [begin_, end_) of the block is not parsed yet
   std::size_t end_ = 0;
   std::size_t needed_ = 0;  // size of the frame at the front; 0: not known
   bool goodbye_ = false;

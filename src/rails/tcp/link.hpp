@@ -17,6 +17,7 @@
 #include "rails/tcp/address.hpp"
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/output.hpp"
+#include "rails/tcp/record_writer.hpp"
 #include "rails/tcp/socket.hpp"
 
 namespace headway::rails::tcp {
@@ -50,11 +51,16 @@ struct link {
   bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;  // by this process, while closing
   // the watch set reports when there is room
   bool watching_output HEADWAY_GUARDED_BY(lock) = false;
-  bool queued HEADWAY_GUARDED_BY(lock) = false;        // `out` is not empty, as was counted
+  bool queued HEADWAY_GUARDED_BY(lock) = false;        // `unwritten`, as was counted
   bool sever HEADWAY_GUARDED_BY(lock) = false;         // the reaper is to cut the connection
   bool revived HEADWAY_GUARDED_BY(lock) = false;       // report `restored` when it is up
   std::vector<route> routes HEADWAY_GUARDED_BY(lock);  // constant once `known`
   output out HEADWAY_GUARDED_BY(lock);
+  std::unique_ptr<record_writer> records HEADWAY_GUARDED_BY(lock);  // null: it is not encrypted
+  /// Something was accepted that the kernel has not taken yet.
+  [[nodiscard]] bool unwritten() const noexcept HEADWAY_REQUIRES(lock) {
+    return !out.empty() || (records && !records->empty());
+  }
   unique_fd fd;  // changed by the reaper, under the lock; read by it without
 
   // For `wake_up`:

@@ -40,7 +40,8 @@ void link_reader::read(std::uint32_t peer, event_sink& out) noexcept {
       break;
     case input::state::ended:
     case input::state::broken:
-      return told_->ended(peer, state == input::state::broken);
+    case input::state::unverified:
+      return told_->ended(peer, state);
   }
   lower_low_water(l);
 }

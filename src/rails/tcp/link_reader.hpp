@@ -19,8 +19,8 @@ class link_reader {
   /// The results of a read.
   class listener {
    public:
-    /// Nothing more comes on it; `broken`: the peer violates the format.
-    virtual void ended(std::uint32_t peer, bool broken) noexcept = 0;
+    /// Nothing more comes on it, for the reason `how`.
+    virtual void ended(std::uint32_t peer, input::state how) noexcept = 0;
     /// The peer requests this process's memory.
     virtual void asked(std::uint32_t peer) noexcept = 0;
 

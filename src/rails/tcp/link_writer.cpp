@@ -47,6 +47,12 @@ ssize_t write_gathered(int fd, const packet& p, const frame_image& f,
   return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+std::size_t bytes_in(std::span<const iovec> all) noexcept {
+  std::size_t bytes = 0;
+  for (const auto& one : all) bytes += one.iov_len;
+  return bytes;
+}
+
 bool try_later(int error) noexcept {
   return error == EAGAIN || error == EINTR || error == ENOBUFS || error == ENOMEM;
 }
@@ -56,7 +62,7 @@ bool try_later(int error) noexcept {
 post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
   HEADWAY_DEBUG_ASSERT(p.header.size() <= tcp::header_bytes_max &&
                        p.payload.size() <= tcp::eager_bytes_max);
-  if (l.now != link::state::up || !l.out.empty()) return queue(l, peer, p, 0);
+  if (l.now != link::state::up || l.records || !l.out.empty()) return queue(l, peer, p, 0);
   const auto content = p.header.size() + p.payload.size();
   const auto padding = padding_of(content);
   const auto whole = frame_bytes + content + padding;
@@ -76,15 +82,16 @@ post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
 /// An empty queue accepts every packet: one that has partly left is never refused.
 post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_t sent) noexcept {
   const bool copy = p.payload.size() <= inline_bytes_max;
+  const bool first = l.records && !l.unwritten();  // otherwise `send` has tried
   if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
     fail(l);  // no memory for the rest of a frame
     return post::down;
   }
-  note_queue(l);
-  if (l.now == link::state::up) watch_output(l, peer, true);
-  return copy ? post::done : post::posted;
+  std::size_t done = 0;
+  write_if_first(l, peer, first, done);
+  return copy || done > 0 ? post::done : post::posted;
 }
 
 /// If nothing was queued before, sends at once as much as possible.
@@ -98,13 +105,13 @@ void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
     done = write_some(l, finished, blocked);
     if (l.write_failed) return;  // the reaper reports it as failed
   }
-  if (!l.out.empty()) watch_output(l, peer, true);
+  if (l.unwritten()) watch_output(l, peer, true);
 }
 
 post link_writer::put(link& l, std::uint32_t peer, const remote_place& to,
                       std::span<const std::byte> from, std::uint64_t cookie) noexcept {
   if (from.empty()) return post::done;
-  const bool first = l.out.empty();
+  const bool first = !l.unwritten();
   if (!l.out.take_piece(to.exposed.id, to.offset, from, cookie)) return post::retry;
   std::size_t done = 0;
   write_if_first(l, peer, first, done);
@@ -115,7 +122,7 @@ bool link_writer::request(link& l, std::uint32_t peer, const remote_place& at,
                           const memory_request& what) noexcept {
   std::array<std::byte, request_bytes> body;
   encode(what, body);
-  const bool first = l.out.empty();
+  const bool first = !l.unwritten();
   const frame f{.kind = frame_kind::request,
                 .header_bytes = request_bytes,
                 .id = at.exposed.id,
@@ -157,16 +164,37 @@ void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
     if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
   note_queue(l);
   // While requests are left something is queued, and the watch set reports when it has been sent.
-  if (!l.out.empty()) watch_output(l, peer, true);
+  if (l.unwritten()) watch_output(l, peer, true);
+}
+
+std::size_t link_writer::write_records(link& l, cookies& done, bool& blocked) noexcept {
+  auto& records = *l.records;
+  std::array<iovec, output::vectors_max> vectors;
+  const auto count = l.out.gather(vectors);
+  const auto all = bytes_in(std::span(vectors).first(count));
+  record::cursor from{std::span(vectors).first(count)};
+  do {
+    const auto quarter = (all - from.passed()) / 4 / record::content_bytes_max;
+    if (records.empty())
+      records.seal(from, std::clamp<std::size_t>(quarter, 1, record_writer::records_max));
+    const auto next = records.sealed();
+    const auto wrote = ::send(l.fd.get(), next.data(), next.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    blocked = wrote < static_cast<ssize_t>(next.size());
+    if (wrote < 0 && !try_later(errno)) fail(l);
+    if (wrote > 0) records.written(static_cast<std::size_t>(wrote));
+  } while (!blocked && !from.front().empty() && from.passed() < encrypted_bytes_max);
+  const auto reusable = l.out.advance(from.passed(), done);
+  note_queue(l);
+  return reusable;
 }
 
 std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexcept {
+  if (l.records) return write_records(l, done, blocked);
   std::array<iovec, output::vectors_max> vectors;
   msghdr message{};
   message.msg_iov = vectors.data();
   message.msg_iovlen = l.out.gather(vectors);
-  std::size_t wanted = 0;
-  for (std::size_t i = 0; i < message.msg_iovlen; ++i) wanted += vectors[i].iov_len;
+  const auto wanted = bytes_in(std::span(vectors).first(message.msg_iovlen));
   const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   blocked = wrote < static_cast<ssize_t>(wanted);
   if (wrote < 0 && !try_later(errno)) fail(l);

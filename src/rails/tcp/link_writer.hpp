@@ -14,12 +14,16 @@
 
 namespace headway::rails::tcp {
 
-/// Writes to one connection: gives frames to the kernel, and queues what it does not take.
+/// Writes to one connection: gives frames to the kernel, and queues what it does not take. On an
+/// encrypted connection all frames go through the queue, from there into records, and these to the
+/// kernel.
 /// Threads:  every function requires the link's lock.
-/// Progress: never waits. One call gives the kernel what one `sendmsg` takes.
+/// Progress: never waits. One call gives the kernel what one `sendmsg` takes; or, encrypted, hardly
+///           more than `encrypted_bytes_max`.
 class link_writer {
  public:
   static constexpr std::size_t inline_bytes_max = 8 * 1024;
+  static constexpr std::size_t encrypted_bytes_max = 128 * 1024;
   using cookies = std::array<std::uint64_t, output::vectors_max>;
 
   explicit link_writer(watch_set& watch) noexcept : watch_(&watch) {}
@@ -35,7 +39,8 @@ class link_writer {
   /// Queues answers to the peer's requests, as far as there is room.
   void answer(link& l, std::uint32_t peer, memory_tables& memory,
               std::deque<asked_request>& asked) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Gives the kernel what one call takes. Returns how many payloads may be reused now.
+  /// Gives the kernel what one call takes. Returns how many payloads may be reused now, also if it
+  /// fails.
   std::size_t write_some(link& l, cookies& done, bool& blocked) noexcept HEADWAY_REQUIRES(l.lock);
   /// Nothing more can be written. What has arrived may still be read; then the reaper meets the end
   /// of the connection.
@@ -46,7 +51,7 @@ class link_writer {
   void set_watching(link& l, bool on) noexcept HEADWAY_REQUIRES(l.lock);
   /// To be called when the queue of a connection has changed from empty or to it.
   void note_queue(link& l) noexcept HEADWAY_REQUIRES(l.lock) {
-    if (l.queued == !l.out.empty()) return;
+    if (l.queued == l.unwritten()) return;
     l.queued = !l.queued;
     queued_.fetch_add(l.queued ? 1 : -1, std::memory_order_relaxed);
   }
@@ -67,6 +72,10 @@ class link_writer {
   [[nodiscard]] post queue(link& l, std::uint32_t peer, const packet& p, std::size_t sent) noexcept
       HEADWAY_REQUIRES(l.lock);
   void write_if_first(link& l, std::uint32_t peer, bool first, std::size_t& done) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  /// `write_some` of an encrypted connection: a few records at a time, so that the peer decrypts
+  /// some while the next are being encrypted, and fewer towards the end.
+  [[nodiscard]] std::size_t write_records(link& l, cookies& done, bool& blocked) noexcept
       HEADWAY_REQUIRES(l.lock);
   /// Answers part of a request. False: no room.
   [[nodiscard]] bool answer_part(link& l, peer_id peer, memory_tables& memory,

@@ -40,7 +40,9 @@ class pending_connection {
   /// Nothing has arrived on this connection.
   [[nodiscard]] bool silent() const noexcept { return shake_.now() == handshake::stage::hello; }
   [[nodiscard]] processes::process_id peer() const noexcept { return shake_.peer(); }
+  [[nodiscard]] bool peer_encrypts() const noexcept { return shake_.peer_encrypts(); }
   [[nodiscard]] verdict judged() const noexcept { return shake_.judged(); }
+  [[nodiscard]] stream_keys keys() const noexcept { return shake_.keys(); }
   [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }

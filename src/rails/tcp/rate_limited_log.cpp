@@ -10,6 +10,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(complaint::count
     "hung up on {}: no complete handshake in time",
     "too many callers that have not proved themselves yet, the last is {}: new ones wait",
     "no descriptor or memory for a caller, the last was {}",
+    "no connection to {}",
+    "what comes from {} does not verify, so it was changed on the way: connection closed",
 };
 
 }  // namespace

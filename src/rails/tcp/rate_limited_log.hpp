@@ -7,16 +7,18 @@
 
 namespace headway::rails::tcp {
 
-/// Events of unauthenticated callers that are logged.
+/// Events that others cause and that are logged.
 enum class complaint : std::uint8_t {
   not_ours,          ///< bytes that are no handshake of this job
   too_slow,          ///< no complete handshake in time
   too_many_pending,  ///< so many unauthenticated callers that new ones have to wait
   no_memory,         ///< no descriptor or memory for a caller
+  other_encryption,  ///< a peer encrypts and this process does not, or the other way round
+  unverified,        ///< what comes over an encrypted connection is not what its peer has sent
   count_
 };
 
-/// Logs what such callers do, at most one line a minute for each kind, so that a port scan does not
+/// Logs what such others do, at most one line a minute for each kind, so that a port scan does not
 /// fill a log.
 /// Threads:  one at a time.
 class rate_limited_log {

@@ -1,5 +1,6 @@
 #include "rails/tcp/reaper.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -122,7 +123,7 @@ void reaper::write(std::uint32_t peer) noexcept {
   const base::lock_guard guard(l.lock, std::adopt_lock);
   if (l.now != link::state::up || l.write_failed) return;
   bool blocked = false;
-  for (std::size_t turn = 0; turn < 2 && !blocked && !l.out.empty(); ++turn) {
+  for (std::size_t turn = 0; turn < 2 && !blocked && l.unwritten(); ++turn) {
     link_writer::cookies done;
     const auto count = shared_->writer.write_some(l, done, blocked);
     for (std::size_t i = 0; i < count; ++i) sent_.emplace_back(peer, done[i]);
@@ -130,7 +131,7 @@ void reaper::write(std::uint32_t peer) noexcept {
   }
   if (l.in && !l.in->asked().empty())
     shared_->writer.answer(l, peer, shared_->memory, l.in->asked());
-  if (l.out.empty()) shared_->writer.watch_output(l, peer, false);
+  if (!l.unwritten()) shared_->writer.watch_output(l, peer, false);
 }
 
 void reaper::asked(std::uint32_t peer) noexcept {
@@ -193,9 +194,11 @@ connection_events::relation reaper::relation_to(std::uint32_t peer) const noexce
   }
 }
 
-void reaper::connected(std::uint32_t peer, unique_fd fd) noexcept {
+void reaper::connected(std::uint32_t peer, unique_fd fd,
+                       const std::optional<stream_keys>& keys) noexcept {
   auto& l = shared_->links.meet(peer);
-  l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer});
+  l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer},
+                                 keys ? std::make_unique<record_reader>(keys->receive) : nullptr);
   l.up_since_ns = base::now_ns();
   bool waiting = false;
   bool revived = false;
@@ -206,7 +209,8 @@ void reaper::connected(std::uint32_t peer, unique_fd fd) noexcept {
     if (!known) called_.push_back(peer);
     l.now = link::state::up;
     revived = std::exchange(l.revived, false);
-    waiting = !l.out.empty();
+    l.records = keys ? std::make_unique<record_writer>(keys->send) : nullptr;
+    waiting = l.unwritten();
     shared_->writer.set_watching(l, waiting);
     std::uint32_t events = 0;
     if (known) events |= EPOLLIN;
@@ -220,7 +224,9 @@ void reaper::connected(std::uint32_t peer, unique_fd fd) noexcept {
 }
 
 void reaper::unreachable(std::uint32_t peer, bool refused) noexcept {
-  shared_->links.at(peer).refused = refused;
+  auto* const l = shared_->links.find(peer_id{peer});
+  if (!l) return;
+  l->refused = refused;
   lose(peer);
 }
 
@@ -270,9 +276,13 @@ void reaper::check_health() noexcept {
   });
 }
 
-void reaper::ended(std::uint32_t peer, bool broken) noexcept {
+void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   const auto& l = shared_->links.at(peer);
-  if (broken) {
+  if (how == input::state::unverified) {
+    changes_.say(complaint::unverified, fmt::format("rank {}", l.rank), base::now_ns());
+    return lose(peer);
+  }
+  if (how == input::state::broken) {
     base::log(base::severity::error, "{}: rank {} breaks the format of frames: connection closed",
               shared_->name, l.rank);
     return lose(peer);
@@ -322,6 +332,7 @@ void reaper::report_losses(event_sink& out) noexcept {
                .bytes = {}});
     l.now = l.now == link::state::losing ? link::state::lost : link::state::left;
     l.out.clear();
+    l.records.reset();
     shared_->writer.note_queue(l);
     losing_.pop_back();
   }
@@ -335,18 +346,18 @@ bool reaper::finish_sending() noexcept {
     const base::lock_guard guard(l.lock);
     if (l.now == link::state::calling && !l.revived) all = false;
     if (l.now != link::state::up || l.write_failed) return;
-    if (l.out.empty() && !l.goodbye_said) {
+    if (!l.unwritten() && !l.goodbye_said) {
       l.goodbye_said = l.out.take_frame({.kind = frame_kind::goodbye});
       link_writer::cookies none;
       bool blocked = false;
       (void)shared_->writer.write_some(l, none, blocked);
-      if (!l.out.empty()) {
+      if (l.unwritten()) {
         shared_->writer.watch_output(l, l.peer, true);
       } else if (!l.write_failed) {
         shutdown(l.fd.get(), SHUT_WR);
       }
     }
-    if (!l.out.empty() || unacknowledged_bytes(l.fd.get()) > 0) all = false;
+    if (l.unwritten() || unacknowledged_bytes(l.fd.get()) > 0) all = false;
   });
   return all;
 }
@@ -367,6 +378,7 @@ void reaper::close(last_events& last) noexcept {
     while (const auto cookie = l.out.drop()) keep_failed(*cookie);
     while (const auto cookie = shared_->memory.calls.drop(peer)) keep_failed(*cookie);
     l.out.clear();
+    l.records.reset();
     shared_->writer.note_queue(l);
   });
 }

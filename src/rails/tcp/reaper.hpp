@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -65,13 +66,14 @@ class reaper final : private connection_events, private link_reader::listener {
 
   // Called by the connection manager.
   [[nodiscard]] relation relation_to(std::uint32_t peer) const noexcept override;
-  void connected(std::uint32_t peer, unique_fd fd) noexcept override;
+  void connected(std::uint32_t peer, unique_fd fd,
+                 const std::optional<stream_keys>& keys) noexcept override;
   void unreachable(std::uint32_t peer, bool refused) noexcept override;
   [[nodiscard]] bool returning(std::uint32_t peer) const noexcept override;
   void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept override;
 
   // Called by the reader.
-  void ended(std::uint32_t peer, bool broken) noexcept override;
+  void ended(std::uint32_t peer, input::state how) noexcept override;
   void asked(std::uint32_t peer) noexcept override;
 
   void meet_requests(std::uint64_t now_ns) noexcept;
@@ -89,6 +91,7 @@ class reaper final : private connection_events, private link_reader::listener {
   connection_manager connections_;
   block_pool blocks_;
   link_reader reader_;
+  rate_limited_log changes_;
   // Each grows by doubling, and holds a peer at most once.
   std::vector<std::uint32_t> serving_;  // peers with requests that are not answered yet
   std::vector<std::uint32_t> serving_now_;

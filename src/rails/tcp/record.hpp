@@ -23,7 +23,7 @@ namespace headway::rails::tcp {
 /// Source:   libsodium, crypto_secretstream; the hash is its crypto_shorthash (SipHash-2-4).
 namespace record {
 
-// Larger ones are not quicker, and the receiver waits for a whole one (decision 31).
+// Larger ones are not quicker, and the receiver waits for a whole one (decision 32).
 inline constexpr std::size_t content_bytes_max = 16 * 1024;
 inline constexpr std::size_t stream_header_bytes =
     crypto_secretstream_xchacha20poly1305_HEADERBYTES;

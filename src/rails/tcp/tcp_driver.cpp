@@ -41,7 +41,9 @@ limits tcp_driver::query() const noexcept {
 base::result<std::vector<std::byte>> tcp_driver::open() {
   HEADWAY_ASSERT(!open_);
   if (sodium_init() < 0) return base::failed(base::fault_kind::system, "libsodium does not start");
-  credentials_ = {.secret = config_.secret, .self = config_.known->at(config_.me)};
+  credentials_ = {.secret = config_.secret,
+                  .self = config_.known->at(config_.me),
+                  .encrypts = config_.how.encryption};
   loopback_key_ = loopback_key();
   if (auto made = shared_.watch.open(); !made) return std::unexpected(std::move(made).error());
   auto woken = shared_.wake.open(shared_.watch, watch_word(watch_kind::bell, 0));

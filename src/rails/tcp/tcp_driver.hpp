@@ -41,7 +41,8 @@ struct config {
 ///           sockets before it polls epoll; while a large payload comes in it waits some
 ///           microseconds for the rest.
 /// Errors:   a reset, or an end without goodbye, is a loss. What callers without the job's secret
-///           do has no effect (see connection_manager).
+///           do has no effect (see connection_manager). What follows the handshake may be
+///           encrypted (see record); what does not verify then is a loss, too.
 /// Source:   the floor of overlap and the value of few large calls: docs/papers.md.
 class tcp_driver final : public driver {
  public:

@@ -66,6 +66,12 @@ number_tunable unsent{"HEADWAY_TCP_UNSENT",
                       0,
                       1024 * mega,
                       "TCP_NOTSENT_LOWAT of a connection; 0: the kernel's"};
+base::choice_tunable encryption_choice{
+    "HEADWAY_TCP_ENCRYPTION",
+    {"off", "on"},
+    "off",
+    "whether what follows the handshake of a connection is encrypted, so that the network between "
+    "the machines can neither read nor change it. The same in all processes"};
 
 std::uint64_t as_ns(const number_tunable& ms) {
   return static_cast<std::uint64_t>(ms.get()) * ns_per_ms;
@@ -81,7 +87,8 @@ settings settings::from_environment() {
           .low_water_bytes = static_cast<int>(low_water.get()),
           .send_buffer_bytes = static_cast<int>(send_buffer.get()),
           .receive_buffer_bytes = static_cast<int>(receive_buffer.get()),
-          .unsent_bytes_max = static_cast<int>(unsent.get())};
+          .unsent_bytes_max = static_cast<int>(unsent.get()),
+          .encryption = encryption_choice.index() == 1};
 }
 
 }  // namespace headway::rails::tcp

@@ -45,7 +45,7 @@ void carry(handshake& from, handshake& to, std::size_t part = 1000) {
 }
 
 TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_verdict) {
-  for (const auto v : {verdict::welcome, verdict::taken, verdict::gone})
+  for (const auto v : {verdict::welcome, verdict::taken, verdict::gone, verdict::other_encryption})
     for (const std::size_t part : {1u, 7u, 1000u}) {
       auto a = handshake::dial(three, of_job(5));
       auto b = handshake::answer(five);
@@ -163,6 +163,46 @@ TEST_F(tcp_handshake, garbage_is_refused_when_the_first_message_is_whole) {
   std::ranges::fill(b.wanted(), std::byte{'G'});
   EXPECT_EQ(b.received(b.wanted().size()), stage::broken);
   EXPECT_TRUE(b.wanted().empty());
+}
+
+TEST_F(tcp_handshake, what_one_side_sends_with_the_other_receives_with) {
+  auto a = handshake::dial(three, of_job(5));
+  auto b = handshake::answer(five);
+  carry(a, b);
+  carry(b, a);
+  carry(a, b);
+  b.decide(verdict::welcome);
+  carry(b, a);
+  EXPECT_EQ(a.keys().send, b.keys().receive);
+  EXPECT_EQ(a.keys().receive, b.keys().send);
+  EXPECT_NE(a.keys().send, a.keys().receive);
+}
+
+TEST_F(tcp_handshake, whether_the_dialler_encrypts_is_known_and_cannot_be_changed_on_the_way) {
+  for (const bool on : {false, true}) {
+    three.encrypts = on;
+    for (const bool changed : {false, true}) {
+      auto a = handshake::dial(three, of_job(5));
+      auto b = handshake::answer(five);
+      std::vector<std::byte> hello(a.output().begin(), a.output().end());
+      a.sent(hello.size());
+      hello[16 + 24] ^=
+          static_cast<std::byte>(changed);  // behind the protocol's name and both names
+      std::ranges::copy(hello, b.wanted().begin());
+      b.received(hello.size());
+      EXPECT_EQ(b.peer_encrypts(), on != changed);
+      carry(b, a);
+      EXPECT_EQ(a.now(), changed ? stage::broken : stage::decision);
+    }
+  }
+}
+
+TEST_F(tcp_handshake, a_choice_of_encryption_that_does_not_exist_is_refused) {
+  auto a = handshake::dial(three, of_job(5));
+  auto b = handshake::answer(five);
+  std::ranges::copy(a.output(), b.wanted().begin());
+  b.wanted()[16 + 24] = std::byte{2};
+  EXPECT_EQ(b.received(a.output().size()), stage::broken);
 }
 
 }  // namespace

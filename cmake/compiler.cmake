@@ -20,8 +20,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# The compiler reads the headers of several sources once. In the preset `dev` it compiles each alone,
-# so that each is seen to include what it uses, and a change costs one source.
+# The compiler reads the headers of several sources once. In the preset `dev` it compiles each
+# alone, so that each is seen to include what it uses, and a change costs one source.
 if(HEADWAY_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

@@ -39,8 +39,8 @@ address directory::ask(std::string_view name, inquiry from, bool wait) {
 void directory::forget(inquiry from) {
   const auto found = asking_.find(from);
   if (found == asking_.end()) return;
-  const auto [first, last] = waited_for_.equal_range(found->second);
-  for (auto one = first; one != last; ++one) {
+  const auto [begin, end] = waited_for_.equal_range(found->second);
+  for (auto one = begin; one != end; ++one) {
     if (one->second != from) continue;
     waited_for_.erase(one);
     break;

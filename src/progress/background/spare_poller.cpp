@@ -18,7 +18,7 @@ constexpr std::uint64_t attended_pause_ns = 100 * us;
 constexpr std::uint64_t first_backoff_ns = 10 * ms, longest_backoff_ns = 1'000 * ms;
 // after so long a spell, the back-off starts anew
 constexpr std::uint64_t sound_spell_ns = 50 * ms;
-constexpr std::uint32_t clock_period = 16;  // rounds
+constexpr std::uint32_t clock_rounds = 16;  // rounds
 
 }  // namespace
 
@@ -98,12 +98,12 @@ spare_poller::ending spare_poller::spell(thread_record& me) noexcept {
     if (core_.quiet.nothing_to_do() || !spare.pays.load(std::memory_order_relaxed)) break;
     const bool attended = stay_away_while_attended();
     if (!attended) {
-      const auto o = core_.round(me, round_kind::background, round % clock_period == 0);
+      const auto o = core_.round(me, round_kind::background, round % clock_rounds == 0);
       me.pay_wake_ups();
       core_.stalls.regain_low_priority(lifts_seen_, &run_when_spare);
       moved |= o.advanced;
       base::relax();
-      if (round % clock_period != 0) continue;
+      if (round % clock_rounds != 0) continue;
     }
     beat();
     const auto now = core_.clock.now_ns();

@@ -17,9 +17,7 @@ std::array<std::byte, crypto_shorthash_BYTES> hash_of(std::uint32_t content_byte
   put_number(&said[0], number);
   put_number(&said[sizeof number], content_bytes);
   std::array<std::byte, crypto_shorthash_BYTES> made;
-  crypto_shorthash(reinterpret_cast<unsigned char*>(made.data()),
-                   reinterpret_cast<const unsigned char*>(said.data()), said.size(),
-                   use.length.data());
+  crypto_shorthash(bytes_of(made.data()), bytes_of(said.data()), said.size(), use.length.data());
   return made;
 }
 
@@ -27,7 +25,7 @@ std::array<std::byte, crypto_shorthash_BYTES> hash_of(std::uint32_t content_byte
 
 keys::keys(const authentication::key& from) noexcept {
   static_assert(sizeof from == crypto_kdf_KEYBYTES);
-  const auto* const key = reinterpret_cast<const unsigned char*>(from.data());
+  const auto* const key = bytes_of(from.data());
   crypto_kdf_derive_from_key(content.data(), content.size(), content_subkey, kdf_context, key);
   crypto_kdf_derive_from_key(length.data(), length.size(), length_subkey, kdf_context, key);
 }

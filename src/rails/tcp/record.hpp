@@ -31,6 +31,14 @@ inline constexpr std::size_t head_bytes = sizeof(std::uint32_t) + crypto_shortha
 inline constexpr std::size_t added_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
 inline constexpr std::size_t bytes_max = head_bytes + content_bytes_max + added_bytes;
 
+/// Bytes as libsodium takes them.
+[[nodiscard]] inline unsigned char* bytes_of(std::byte* p) noexcept {
+  return reinterpret_cast<unsigned char*>(p);
+}
+[[nodiscard]] inline const unsigned char* bytes_of(const std::byte* p) noexcept {
+  return reinterpret_cast<const unsigned char*>(p);
+}
+
 using head_image = std::array<std::byte, head_bytes>;
 
 /// The keys of one direction, derived from one key by libsodium's crypto_kdf.

@@ -28,7 +28,7 @@ class record_reader {
   /// As `recvmsg`: the number of bytes that are now in `into`, filled in order; 0: the connection
   /// has ended; -1 with `errno`, which is EBADMSG for what does not verify.
   [[nodiscard]] std::ptrdiff_t receive(int fd, std::span<const iovec> into) noexcept;
-  /// Another `receive` gives something without that anything more arrives.
+  /// Another `receive` returns something even if nothing more arrives on the connection.
   [[nodiscard]] bool holds_more() const noexcept {
     return broken_ || !opened_.empty() || !all_opened_;
   }

@@ -6,14 +6,9 @@
 #include "base/assert.hpp"
 
 namespace headway::rails::tcp {
-namespace {
-
-unsigned char* bytes_of(std::byte* p) noexcept { return reinterpret_cast<unsigned char*>(p); }
-
-}  // namespace
 
 void record_writer::begin_stream() noexcept {
-  crypto_secretstream_xchacha20poly1305_init_push(&state_, bytes_of(sealed_.data()),
+  crypto_secretstream_xchacha20poly1305_init_push(&state_, record::bytes_of(sealed_.data()),
                                                   keys_.content.data());
   end_ = record::stream_header_bytes;
 }
@@ -40,10 +35,9 @@ void record_writer::add(std::span<const std::byte> content) noexcept {
   const auto head = record::encode(static_cast<std::uint32_t>(content.size()), number_++, keys_);
   std::ranges::copy(head, &sealed_[end_]);
   end_ += head.size();
-  crypto_secretstream_xchacha20poly1305_push(&state_, bytes_of(&sealed_[end_]), nullptr,
-                                             reinterpret_cast<const unsigned char*>(content.data()),
-                                             content.size(), nullptr, 0,
-                                             crypto_secretstream_xchacha20poly1305_TAG_MESSAGE);
+  crypto_secretstream_xchacha20poly1305_push(
+      &state_, record::bytes_of(&sealed_[end_]), nullptr, record::bytes_of(content.data()),
+      content.size(), nullptr, 0, crypto_secretstream_xchacha20poly1305_TAG_MESSAGE);
   end_ += content.size() + record::added_bytes;
 }
 

@@ -44,6 +44,13 @@ void carry(handshake& from, handshake& to, std::size_t part = 1000) {
   }
 }
 
+/// Until the answerer is to decide.
+void prove_both(handshake& dialler, handshake& answerer) {
+  carry(dialler, answerer);
+  carry(answerer, dialler);
+  carry(dialler, answerer);
+}
+
 TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_verdict) {
   for (const auto v : {verdict::welcome, verdict::taken, verdict::gone, verdict::other_encryption})
     for (const std::size_t part : {1u, 7u, 1000u}) {
@@ -65,9 +72,7 @@ TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_ve
 TEST_F(tcp_handshake, never_wants_a_byte_behind_the_handshake) {
   auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
-  carry(a, b);
-  carry(b, a);
-  carry(a, b);
+  prove_both(a, b);
   EXPECT_TRUE(b.wanted().empty());
   b.decide(verdict::welcome);
   carry(b, a);
@@ -112,9 +117,7 @@ TEST_F(tcp_handshake, who_means_another_process_or_has_the_same_name_is_refused)
 TEST_F(tcp_handshake, a_process_of_another_job_that_knows_the_secret_is_named_by_its_job) {
   auto a = handshake::dial(named(1, "another job", 5), of_job(5));
   auto b = handshake::answer(five);
-  carry(a, b);
-  carry(b, a);
-  carry(a, b);
+  prove_both(a, b);
   ASSERT_EQ(b.now(), stage::judging);
   EXPECT_EQ(b.peer(),
             (processes::process_id{.job = processes::job_id_of("another job"), .rank = 5}));
@@ -148,9 +151,7 @@ TEST_F(tcp_handshake, a_reflected_proof_is_refused) {
 TEST_F(tcp_handshake, a_verdict_that_was_changed_on_the_way_is_refused) {
   auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
-  carry(a, b);
-  carry(b, a);
-  carry(a, b);
+  prove_both(a, b);
   b.decide(verdict::taken);
   std::vector<std::byte> decision(b.output().begin(), b.output().end());
   decision[0] = static_cast<std::byte>(verdict::welcome);
@@ -168,9 +169,7 @@ TEST_F(tcp_handshake, garbage_is_refused_when_the_first_message_is_whole) {
 TEST_F(tcp_handshake, what_one_side_sends_with_the_other_receives_with) {
   auto a = handshake::dial(three, of_job(5));
   auto b = handshake::answer(five);
-  carry(a, b);
-  carry(b, a);
-  carry(a, b);
+  prove_both(a, b);
   b.decide(verdict::welcome);
   carry(b, a);
   EXPECT_EQ(a.keys().send, b.keys().receive);

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::uint64_t timed_at_first = 32;  // operations of each call site
 constexpr std::uint64_t timed_period = 61;    // of small ones after that
-// An announcement that a wait finds so soon may have been there before.
-constexpr std::uint64_t found_at_once_ns = 100'000;
+// An announcement that a wait finds so soon may have been there before: the sender's times tell.
+// Long enough for the first look of a thread that has to wait for a processor.
+constexpr std::uint64_t found_at_once_ns = 10'000'000;
 
 /// From `begin` to `end`; 0 if `end` is not later.
 std::uint64_t span_ns(std::uint64_t begin, std::uint64_t end) noexcept {
@@ -80,7 +81,7 @@ void note_receive_wait(const recorded_message& received, const report::wait_span
   const auto late_ns = span_ns(waited.began_ns, std::min(came_ns, waited.ended_ns));
   const auto from = job_rank(received.comm, received.wire.arrived.source);
   if (times.matched_ns != 0 && times.announced_ns == 0 && late_ns < found_at_once_ns)
-    report::own_record().note_receive_found_at_once(from, times.number, times.matched_ns);
+    report::own_record().note_receive_found_at_once(from, times.number, waited.began_ns);
   if (late_ns == 0) return;
   report::own_record().note_late_sender(from, late_ns);
 }

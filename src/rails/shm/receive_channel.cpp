@@ -29,11 +29,11 @@ void receive_channel::begin(const context& given) noexcept {
 }
 
 std::size_t receive_channel::take_all(std::span<event> out) noexcept {
-  if (broken_) return 0;
+  if (broken()) return 0;
   std::size_t count = take_records(out);
-  if (active_.load(std::memory_order_relaxed) != 0 && !broken_)
+  if (active_.load(std::memory_order_relaxed) != 0 && !broken())
     count += take_pieces(out.subspan(count));
-  if (gets_.any() && !broken_) serve_gets();
+  if (gets_.any() && !broken()) serve_gets();
   return count;
 }
 
@@ -48,7 +48,7 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
   // A correct writer cannot have more than one lap of the ring there. A broken one may leave a ring
   // of records without an event, which would be read for ever.
   const std::uint64_t end = reader_.position() + reader_.memory().line_count();
-  while (count < out.size() && reader_.position() < end && !broken_) {
+  while (count < out.size() && reader_.position() < end && !broken()) {
     const std::uint64_t word = reader_.peek();
     follows_ = word != 0;
     if (!follows_) break;
@@ -248,7 +248,7 @@ bool receive_channel::piece_ready() const noexcept {
 std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
   std::size_t count = 0;
   std::size_t copied = 0;
-  while (count < out.size() && copied < send_channel::budget_bytes && piece_ready() && !broken_) {
+  while (count < out.size() && copied < send_channel::budget_bytes && piece_ready() && !broken()) {
     const std::size_t bytes = take_piece(out[count]);
     if (bytes == 0) break;
     copied += bytes;
@@ -256,7 +256,7 @@ std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
   }
   if (copied > 0) {
     silent_since_ns_ = 0;
-  } else if (count < out.size() && !broken_ && active_.load(std::memory_order_relaxed) != 0 &&
+  } else if (count < out.size() && !broken() && active_.load(std::memory_order_relaxed) != 0 &&
              pull_is_due()) {
     if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
   }
@@ -404,6 +404,7 @@ std::size_t receive_channel::pull(event& e) noexcept {
 // --- in other threads
 
 bool receive_channel::waiting() noexcept {
+  if (broken()) return false;  // what is there is not taken
   if (reader_.waiting() || gets_.waiting()) return true;
   if (active_.load(std::memory_order_relaxed) == 0) return false;
   if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
@@ -419,7 +420,7 @@ void receive_channel::take_back_targets() noexcept {
 }
 
 void receive_channel::break_off(const char* why) noexcept {
-  broken_ = true;
+  broken_.store(true, std::memory_order_relaxed);
   base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
             c_.back->rank(), why);
   c_.back->mark_lost();

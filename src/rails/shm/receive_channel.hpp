@@ -70,6 +70,7 @@ class receive_channel {
     bool left = false;          // … and is to copy everything, while this process computes
   };
 
+  [[nodiscard]] bool broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
   void prefetch(const record_head& head) noexcept;
@@ -111,7 +112,7 @@ class receive_channel {
   std::size_t following_ = 0;        // bytes of a packet that are due in `more` records
   bool follows_ = false;             // the last look found a record
   context c_;
-  bool broken_ = false;
+  std::atomic<bool> broken_{false};  // the peer is cut off. Written by `take`; for `waiting`
 
   get_answers gets_;
 

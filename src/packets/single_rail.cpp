@@ -44,7 +44,8 @@ void single_rail::carry_large_over(const way& over) noexcept {
 }
 
 /// Only for rails that also serve peers with several rails.
-void single_rail::note_departure(const way& over, std::size_t bytes) noexcept {
+[[gnu::always_inline]] inline void single_rail::note_departure(const way& over,
+                                                               std::size_t bytes) noexcept {
   if (!over.departures || !over.departures->counts()) return;
   const auto now_ns = base::now_ns();
   const auto mark = over.departures->given(now_ns, bytes);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "rails/shm/ring.hpp"
 #include "rails/shm_slots.hpp"
 
 namespace headway::rails::shm {
@@ -23,6 +24,7 @@ namespace headway::rails::shm {
 // the head's first lines.
 
 constexpr std::size_t line_bytes = 64;
+constexpr std::size_t cell_bytes = line_bytes / cells_per_line;  ///< of a ring
 constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
 constexpr std::uint32_t pieces_max = 32;     ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
@@ -30,7 +32,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 10;
+constexpr std::uint32_t layout_version = 11;
 
 using token = std::array<std::byte, 16>;
 
@@ -135,7 +137,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // The kind of a record in the ring, in its first word; the word 0 is no record yet.
 enum class record_kind : std::uint8_t {
-  skip = 1,  ///< skip the rest of the ring
+  skip = 1,  ///< no record: skip as many cells as `bytes` says
   packet,    ///< header and payload; some of it may follow
   put,       ///< a put_prefix, then the bytes
   transfer,  ///< a transfer_notice
@@ -213,9 +215,11 @@ struct get_call {
 }
 constexpr std::size_t gap_max = line_bytes - 8;
 
-/// Lines that a record takes with `bytes` after its word, gap included.
-[[nodiscard]] constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
-  return (sizeof(std::uint64_t) + bytes + line_bytes - 1) / line_bytes;
+/// Cells that a record takes with `bytes` after its word, gap included: one, or those of whole
+/// lines.
+[[nodiscard]] constexpr std::uint64_t cells_of(std::uint64_t bytes) noexcept {
+  const auto all = sizeof(std::uint64_t) + bytes;
+  return all <= cell_bytes ? 1 : (all + line_bytes - 1) / line_bytes * cells_per_line;
 }
 
 /// The parts of a slot in a mapped segment.

@@ -14,7 +14,7 @@
 namespace headway::rails::shm {
 namespace {
 
-constexpr std::uint64_t prefetched_lines_max = 16;
+constexpr std::uint64_t prefetched_cells_max = 16 * cells_per_line;
 constexpr const char* behind_its_exposure = "a payload ends behind its exposure";
 
 }  // namespace
@@ -47,20 +47,20 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
   std::size_t count = 0;
   // A correct writer cannot have more than one lap of the ring there. A broken one may leave a ring
   // of records without an event, which would be read for ever.
-  const std::uint64_t end = reader_.position() + reader_.memory().line_count();
+  const std::uint64_t end = reader_.position() + reader_.memory().cell_count();
   while (count < out.size() && reader_.position() < end && !broken()) {
     const std::uint64_t word = reader_.peek();
     follows_ = word != 0;
     if (!follows_) break;
     const auto head = read_record_word(word);
     if (head.bytes + head.following > c_.record_bytes_max ||
-        lines_of(head.gap + head.bytes) > reader_.lines_to_end()) {
+        cells_of(head.gap + head.bytes) > reader_.cells_to_end()) {
       break_off("a record has no valid size");
       break;
     }
     if (!in_a_row) prefetch(head);
     if (take_record(head, out[count])) ++count;
-    if (!in_a_row) break;
+    if (!in_a_row && head.kind != record_kind::skip) break;
   }
   return count;
 }
@@ -68,15 +68,15 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
 /// A record's lines come from the peer's core while its packet is matched. Those of records in a
 /// row the processor fetches ahead itself.
 void receive_channel::prefetch(const record_head& head) noexcept {
-  const auto lines = std::min(lines_of(head.gap + head.bytes), prefetched_lines_max);
-  for (std::uint64_t line = 1; line < lines; ++line)
-    __builtin_prefetch(reader_.memory().line(reader_.position() + line));
+  const auto cells = std::min(cells_of(head.gap + head.bytes), prefetched_cells_max);
+  for (auto cell = cells_per_line; cell < cells; cell += cells_per_line)
+    __builtin_prefetch(reader_.memory().cell(reader_.position() + cell));
 }
 
 bool receive_channel::take_record(const record_head& head, event& e) noexcept {
   const std::span<const std::byte> record(
-      reader_.memory().line(reader_.position()) + sizeof(std::uint64_t) + head.gap, head.bytes);
-  const std::uint64_t lines = lines_of(head.gap + head.bytes);
+      reader_.memory().cell(reader_.position()) + sizeof(std::uint64_t) + head.gap, head.bytes);
+  const std::uint64_t cells = cells_of(head.gap + head.bytes);
   const bool is_more = head.kind == record_kind::more;
   const bool is_packet = is_more || head.kind == record_kind::packet;
   if (is_packet ? following_ != (is_more ? head.bytes + head.following : 0) : head.following != 0) {
@@ -91,31 +91,33 @@ bool receive_channel::take_record(const record_head& head, event& e) noexcept {
            .peer = c_.back->peer(),
            .count = head.following,
            .bytes = record,
-           .driver_word = std::uint64_t{c_.index} << 32 | (lines + carried_lines_)};
-      carried_lines_ = 0;
+           .driver_word = std::uint64_t{c_.index} << 32 | (cells + carried_cells_)};
+      carried_cells_ = 0;
       ++held_records_;
-      reader_.advance(lines);
+      reader_.advance(cells);
       return true;
     case record_kind::put: {
       const bool reports = take_put(record, e);
-      consume(lines);
+      consume(cells);
       return reports;
     }
     case record_kind::transfer:
       take_notice(record);
-      consume(lines);
+      consume(cells);
       return false;
     case record_kind::atomic:
       take_atomic(record);
-      consume(lines);
+      consume(cells);
       return false;
     case record_kind::get:
       take_get(record);
-      consume(lines);
+      consume(cells);
       return false;
     case record_kind::skip:
-      if (reader_.lines_to_end() == reader_.memory().line_count()) break;
-      consume(reader_.lines_to_end());
+      if (head.bytes == 0 || head.bytes > reader_.cells_to_end() ||
+          head.bytes == reader_.memory().cell_count())
+        break_off("cells are skipped that are not there");
+      else consume(head.bytes);
       return false;
   }
   break_off("a record has no valid kind");
@@ -204,25 +206,25 @@ void receive_channel::lend(transfer& t) noexcept {
   t.left = leaves && t.lent;
 }
 
-/// A record was used up. The writer gets lines back in order: while older records are held, its
-/// lines are returned with the last of those.
-void receive_channel::consume(std::uint64_t lines) noexcept {
-  reader_.advance(lines);
+/// A record was used up. The writer gets cells back in order: while older records are held, its
+/// cells are returned with the last of those.
+void receive_channel::consume(std::uint64_t cells) noexcept {
+  reader_.advance(cells);
   if (held_records_ == 0) {
-    free_lines(lines);
+    free_cells(cells);
   } else {
-    carried_lines_ += lines;
+    carried_cells_ += cells;
   }
 }
 
-void receive_channel::release(std::uint64_t lines) noexcept {
+void receive_channel::release(std::uint64_t cells) noexcept {
   HEADWAY_DEBUG_ASSERT(held_records_ > 0);
-  if (--held_records_ == 0) lines += std::exchange(carried_lines_, 0);
-  free_lines(lines);
+  if (--held_records_ == 0) cells += std::exchange(carried_cells_, 0);
+  free_cells(cells);
 }
 
-void receive_channel::free_lines(std::uint64_t lines) noexcept {
-  if (!reader_.give_back(lines)) [[likely]]
+void receive_channel::free_cells(std::uint64_t cells) noexcept {
+  if (!reader_.give_back(cells)) [[likely]]
     return;
   // Dekker with `send_channel::reserve`: that sets wants_room, fences, loads consumed.
   base::store_load_fence();

@@ -44,7 +44,7 @@ class receive_channel {
     }
     return take_all(out);
   }
-  void release(std::uint64_t lines) noexcept;
+  void release(std::uint64_t cells) noexcept;
   /// Whether `take` would find something.
   [[nodiscard]] bool waiting() noexcept;
   [[nodiscard]] bool belongs_to(const send_channel& way) const noexcept { return c_.back == &way; }
@@ -80,8 +80,8 @@ class receive_channel {
   void take_get(std::span<const std::byte> record) noexcept;
   void take_notice(std::span<const std::byte> record) noexcept;
   void lend(transfer& t) noexcept;
-  void consume(std::uint64_t lines) noexcept;
-  void free_lines(std::uint64_t lines) noexcept;
+  void consume(std::uint64_t cells) noexcept;
+  void free_cells(std::uint64_t cells) noexcept;
 
   [[nodiscard]] piece_line& next_buffer() const noexcept;
   [[nodiscard]] bool piece_ready() const noexcept;
@@ -108,7 +108,7 @@ class receive_channel {
   // Transfers, and 1 while gets are not answered. Written by `take`; an atomic for `waiting`.
   std::atomic<std::uint32_t> active_{0};
   std::uint32_t held_records_ = 0;   // reported and not released
-  std::uint64_t carried_lines_ = 0;  // used up behind a record that is held
+  std::uint64_t carried_cells_ = 0;  // used up behind a record that is held
   std::size_t following_ = 0;        // bytes of a packet that are due in `more` records
   bool follows_ = false;             // the last look found a record
   context c_;

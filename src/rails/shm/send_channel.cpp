@@ -6,9 +6,9 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
-#include "base/copy_small.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
+#include "rails/shm/header_copy.hpp"
 #include "rails/shm/pieces.hpp"
 
 namespace headway::rails::shm {
@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) noexcept {
   return std::uint64_t{transfer} << 32 | piece;
-}
-
-/// The word was just written in parts: a load that is wider than a store has to wait for the store
-/// buffer.
-void copy_header(std::byte* to, std::span<const std::byte> header) noexcept {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  const auto* from = header.data();
-  auto left = header.size();
-  for (; left >= word; left -= word, to += word, from += word) std::memcpy(to, from, word);
-  base::copy_small(to, from, left);
 }
 
 /// The bell of a peer without a segment.
@@ -57,7 +47,7 @@ send_channel::send_channel(context made) noexcept
 // --- records
 
 /// False: the peer is down.
-bool send_channel::usable() noexcept {
+[[gnu::always_inline]] inline bool send_channel::usable() noexcept {
   if (state_.load(std::memory_order_relaxed) == state::up && !bell_.is_closed()) [[likely]]
     return true;
   return begin();
@@ -77,12 +67,12 @@ post send_channel::send_in_parts(const packet& what) noexcept {
   const auto part_bytes =
       (what.payload.size() + count * line_bytes - 1) / (count * line_bytes) * line_bytes;
   const auto last = what.payload.size() % part_bytes;
-  const std::uint64_t most = lines_of(gap_max + what.header.size() + part_bytes);
+  const std::uint64_t most = cells_of(gap_max + what.header.size() + part_bytes);
   const std::uint64_t all =
-      most + (what.payload.size() / part_bytes - 1) * lines_of(gap_max + part_bytes) +
-      lines_of(gap_max + last);
-  // Any of the parts may have to skip the ring's end.
-  if (!reserve(all + most)) [[unlikely]]
+      most + (what.payload.size() / part_bytes - 1) * cells_of(gap_max + part_bytes) +
+      cells_of(gap_max + last);
+  // The first may have to begin on the next line, and any of them skip the ring's end.
+  if (!reserve(all + cells_per_line + most)) [[unlikely]]
     return post::retry;
   HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
   auto kind = record_kind::packet;
@@ -91,9 +81,10 @@ post send_channel::send_in_parts(const packet& what) noexcept {
     const auto part = left.first(std::min(part_bytes, left.size()));
     left = left.subspan(part.size());
     const auto gap = gap_before(part, header.size());
-    [[maybe_unused]] const bool fits = reserve(lines_of(gap + header.size() + part.size()));
+    const auto cells = cells_of(gap + header.size() + part.size());
+    [[maybe_unused]] const bool fits = reserve(cells);
     HEADWAY_DEBUG_ASSERT(fits);
-    publish({.kind = kind, .following = left.size(), .gap = gap}, header, part);
+    publish({.kind = kind, .following = left.size(), .gap = gap}, cells, header, part);
     kind = record_kind::more;
     header = {};
   }
@@ -110,42 +101,49 @@ bool send_channel::begin() noexcept {
   return true;
 }
 
-bool send_channel::reserve(std::uint64_t lines) noexcept {
-  if (ring_.reserve(lines)) [[likely]] {
-    if (starved_at_.load(std::memory_order_relaxed) != not_starved) [[unlikely]]
-      starved_at_.store(not_starved, std::memory_order_relaxed);
-    return true;
-  }
+[[gnu::always_inline]] inline bool send_channel::reserve(std::uint64_t cells) noexcept {
+  if (!ring_.reserve(cells)) [[unlikely]]
+    return reserve_late(cells);
+  if (starved_at_.load(std::memory_order_relaxed) != not_starved) [[unlikely]]
+    starved_at_.store(not_starved, std::memory_order_relaxed);
+  return true;
+}
+
+/// The ring was full a moment ago.
+bool send_channel::reserve_late(std::uint64_t cells) noexcept {
   // Dekker with `receive_channel::release`: that stores consumed, fences, loads wants_room.
   ring_.memory().wants_room().store(1, std::memory_order_relaxed);
   base::store_load_fence();
-  if (ring_.reserve(lines)) return true;
+  if (ring_.reserve(cells)) return true;
   starved_at_.store(ring_.consumed_seen(), std::memory_order_relaxed);
   return false;
 }
 
-post send_channel::write_record(record_kind kind, std::span<const std::byte> first,
-                                std::span<const std::byte> second) noexcept {
+[[gnu::always_inline]] inline post send_channel::write_record(
+    record_kind kind, std::span<const std::byte> first,
+    std::span<const std::byte> second) noexcept {
   const auto gap = gap_before(second, first.size());
-  if (!reserve(lines_of(gap + first.size() + second.size()))) [[unlikely]]
+  const auto cells = cells_of(gap + first.size() + second.size());
+  if (!reserve(cells)) [[unlikely]]
     return post::retry;
-  publish({.kind = kind, .gap = gap}, first, second);
+  publish({.kind = kind, .gap = gap}, cells, first, second);
   return post::done;
 }
 
 /// Room for it is reserved. `head`: without the number of bytes.
-void send_channel::publish(record_head head, std::span<const std::byte> first,
-                           std::span<const std::byte> second) noexcept {
+[[gnu::always_inline]] inline void send_channel::publish(
+    record_head head, std::uint64_t cells, std::span<const std::byte> first,
+    std::span<const std::byte> second) noexcept {
   head.bytes = first.size() + second.size();
-  const auto lines = lines_of(head.gap + head.bytes);
   // A stream ends with a fence, which would wait for this store, too.
   const bool streams = copy_to_ring_.streams();
-  if (!streams) ring_.begin(lines);
-  std::byte* const at = ring_.memory().line(ring_.position()) + sizeof(std::uint64_t) + head.gap;
+  if (!streams) ring_.begin(cells);
+  std::byte* const at = ring_.memory().cell(ring_.position()) + sizeof(std::uint64_t) + head.gap;
   copy_to_ring_.copy(at + first.size(), second.data(), second.size());
-  if (streams) ring_.begin(lines);
+  if (streams) ring_.begin(cells);
   copy_header(at, first);
-  ring_.publish(lines, record_word(head), record_word({.kind = record_kind::skip}));
+  ring_.publish(cells, record_word(head),
+                record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
   notify();
 }
 
@@ -212,7 +210,7 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
 post send_channel::atomic(const remote_place& at, const atomic_request& what, std::uint64_t* before,
                           std::uint64_t cookie) noexcept {
   if (!usable()) return post::down;
-  if (calls_.full() || !reserve(lines_of(sizeof(atomic_call)))) return post::retry;
+  if (calls_.full() || !reserve(cells_of(sizeof(atomic_call)))) return post::retry;
   const atomic_call call{.id = at.exposed.id,
                          .offset = at.offset,
                          .operand = what.operand,
@@ -233,7 +231,7 @@ post send_channel::get(const remote_place& from, std::span<std::byte> to,
     base::log(base::severity::warning, "shm: no memory to get bytes from rank {}", rank_);
     return post::down;
   }
-  if (gets_.full() || !reserve(lines_of(sizeof(get_call)))) return post::retry;
+  if (gets_.full() || !reserve(cells_of(sizeof(get_call)))) return post::retry;
   const get_call call{.id = from.exposed.id, .offset = from.offset, .bytes = to.size()};
   posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks
   gets_.begin(to, cookie);

@@ -127,14 +127,15 @@ class send_channel {
   /// Published immediately if the peer only waits for the end, because each publication wakes it.
   static constexpr std::size_t alone_bytes = 1024 * 1024;
 
-  [[nodiscard]] bool reserve(std::uint64_t lines) noexcept;
+  [[nodiscard]] bool reserve(std::uint64_t cells) noexcept;
+  [[nodiscard, gnu::noinline]] bool reserve_late(std::uint64_t cells) noexcept;
   [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
                                             std::span<const std::byte> second) noexcept;
-  void publish(record_head head, std::span<const std::byte> first,
+  void publish(record_head head, std::uint64_t cells, std::span<const std::byte> first,
                std::span<const std::byte> second) noexcept;
-  [[nodiscard]] post send_in_parts(const packet& what) noexcept;
+  [[nodiscard, gnu::noinline]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::hot]] bool usable() noexcept;
-  [[nodiscard]] bool begin() noexcept;
+  [[nodiscard, gnu::noinline]] bool begin() noexcept;
   [[nodiscard]] post start_transfer(const remote_place& to, std::span<const std::byte> from,
                                     std::uint64_t cookie) noexcept;
   void push() noexcept HEADWAY_REQUIRES(pushing_);

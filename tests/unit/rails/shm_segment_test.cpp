@@ -182,24 +182,82 @@ TEST(shm_memory, a_file_system_without_room_is_an_error_of_open_instead_of_a_sig
   umount2(where.path.c_str(), MNT_DETACH);
 }
 
+/// A process whose ring is written to by hand, as by a peer that violates the format.
+struct victim_of_peer {
+  folder where;
+  shm_driver driver{config_in(where, 0)}, peer{config_in(where, 1)};
+  std::unique_ptr<attachment> way;
+
+  victim_of_peer() {
+    const auto address_here = driver.open(), address_there = peer.open();
+    if (!address_here || !address_there || !driver.connect(peer_id{1}, *address_there)) return;
+    auto made = attachment::attach(address::parse(*address_here).value(),
+                                   {.job = processes::job_id_of("job"), .rank = 1});
+    if (made) way = std::move(*made);
+  }
+  /// The words are read once this process knows that the peer sends.
+  void begin() const { way->head().active[0].fetch_or(1u); }
+};
+
 TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
-  const folder where;
-  shm_driver victim(config_in(where, 0)), friendly(config_in(where, 1));
-  const auto to_victim = victim.open(), to_friend = friendly.open();
-  ASSERT_TRUE(to_victim && to_friend);
-  const auto mad = attachment::attach(address::parse(*to_victim).value(),
-                                      {.job = processes::job_id_of("job"), .rank = 1});
-  ASSERT_TRUE(mad && victim.connect(peer_id{1}, *to_friend));
-  // Every line of the ring is a put into what is not exposed: dropped, and no event.
+  victim_of_peer victim;
+  ASSERT_TRUE(victim.way);
+  // Every cell of the ring is a put into what is not exposed: dropped, and no event.
   const put_prefix nowhere{.id = 99, .offset = 0};
   const std::uint64_t word = record_word({.kind = record_kind::put, .bytes = sizeof nowhere});
-  for (std::size_t at = 0; at < (*mad)->shape().ring_bytes; at += 64) {
-    std::memcpy((*mad)->slot().ring + at, &word, sizeof word);
-    std::memcpy((*mad)->slot().ring + at + sizeof word, &nowhere, sizeof nowhere);
+  static_assert(cells_of(sizeof nowhere) == 1);
+  for (std::size_t at = 0; at < victim.way->shape().ring_bytes; at += cell_bytes) {
+    std::memcpy(victim.way->slot().ring + at, &word, sizeof word);
+    std::memcpy(victim.way->slot().ring + at + sizeof word, &nowhere, sizeof nowhere);
   }
-  (*mad)->head().active[0].fetch_or(1u);
+  victim.begin();
   std::array<event, 4> events;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.reap(events), 0u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.driver.reap(events), 0u);
+}
+
+TEST(shm_records, that_skip_no_cells_or_more_than_there_are_end_the_connection) {
+  for (const bool all : {false, true}) {
+    victim_of_peer victim;
+    ASSERT_TRUE(victim.way);
+    const auto cells = all ? victim.way->shape().ring_bytes / cell_bytes : 0;
+    const std::uint64_t word = record_word({.kind = record_kind::skip, .bytes = cells});
+    std::memcpy(victim.way->slot().ring, &word, sizeof word);
+    victim.begin();
+    std::array<event, 4> events;
+    std::size_t count = 0;
+    for (int i = 0; i < 100 && count == 0; ++i) count = victim.driver.reap(events);
+    ASSERT_EQ(count, 1u);
+    EXPECT_EQ(events[0].kind, event_kind::lost);
+  }
+}
+
+TEST(shm_records, of_one_cell_and_of_more_follow_each_other_in_any_order) {
+  const folder where;
+  shm_driver here(config_in(where, 0)), there(config_in(where, 1));
+  const auto to_here = here.open(), to_there = there.open();
+  ASSERT_TRUE(to_here && to_there && here.connect(peer_id{1}, *to_there) &&
+              there.connect(peer_id{0}, *to_here));
+  // Several times around the ring, with each length at each place in a line.
+  constexpr std::array<std::size_t, 7> lengths{8, 100, 8, 8, 40, 24, 25};
+  constexpr std::size_t count = 100'000;
+  std::vector<std::byte> bytes(100);
+  std::array<event, 8> events;
+  std::size_t sent = 0, received = 0;
+  for (std::size_t i = 0; i < 100 * count && received < count; ++i) {
+    for (bool room = true; room && sent < count; sent += room) {
+      const auto payload = std::span(bytes).first(lengths[sent % lengths.size()]);
+      std::memcpy(payload.data(), &sent, sizeof sent);
+      room = there.send(peer_id{0}, {.payload = payload}) == post::done;
+    }
+    for (const auto& e : std::span(events).first(here.reap(events))) {
+      std::size_t number = 0;
+      ASSERT_EQ(e.bytes.size(), lengths[received % lengths.size()]);
+      std::memcpy(&number, e.bytes.data(), sizeof number);
+      ASSERT_EQ(number, received++);
+      here.release(e);
+    }
+  }
+  EXPECT_EQ(received, count);
 }
 
 TEST(shm_attach, a_peer_is_not_lost_because_this_process_may_open_no_descriptor) {

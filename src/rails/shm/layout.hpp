@@ -25,8 +25,8 @@ namespace headway::rails::shm {
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t cell_bytes = line_bytes / cells_per_line;  ///< of a ring
-constexpr std::uint32_t slots_max = 512;     ///< peers on one machine
-constexpr std::uint32_t pieces_max = 32;     ///< of a slot
+constexpr std::uint32_t slots_max = 512;                         ///< peers on one machine
+constexpr std::uint32_t pieces_max = 32;                         ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
 /// atomics of one sender without an answer; the same number of gets
 constexpr std::uint32_t calls_max = 8;

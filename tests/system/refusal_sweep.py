@@ -3,13 +3,14 @@ manual page of the call names. Each time the job ends by itself, either well, wi
 right, or with a line that says why; it leaves nothing behind in shared memory.
 
     refusal_sweep.py BUILD                  as many as a minute allows, by chance; prints the seed
-    refusal_sweep.py BUILD --whole          all: about half an hour on two cores
+    refusal_sweep.py BUILD --whole          all: about ten minutes on two cores
     refusal_sweep.py BUILD --only TEXT      those whose description contains the text
 
 A call site is a system call with the three innermost return addresses in the library, or in
 mpiexec. What is called before these run, by the loader for one, does not count. From each site the
-first call is refused with each errno, and the last one with the first errno. `refusing_tracer.cpp`
-refuses, `refusals.py` has the errnos, `refusable.c` is the program."""
+first call is refused with each errno, and the last one with the first errno; in one of the places
+where the site is met, which the seed chooses. `refusing_tracer.cpp` refuses, `refusals.py` has the
+errnos, `refusable.c` is the program."""
 
 import argparse
 import collections
@@ -31,7 +32,7 @@ PROGRAM = BUILD + "/bin/refusable"
 LIBRARY = BUILD + "/lib/libmpi_abi.so.1"
 LIMIT = 30  # seconds after which a job counts as waiting for ever
 COUNTS = 2  # runs in which the call sites are collected
-TRIES = 2  # of a refusal whose call site is not reached each time
+TRIES = 4  # of a refusal whose call site is not reached each time
 
 # The deadlines of a job that has lost something.
 DEADLINES = {"HEADWAY_TCP_CONNECT_MS": "3000", "HEADWAY_START_TIMEOUT": "8"}
@@ -58,7 +59,7 @@ class Folder:
 
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="refusal-", dir="/dev/shm")
-        for name in ("shm", "home"):
+        for name in ("shm", "user"):
             os.mkdir(f"{self.path}/{name}")
         return self
 
@@ -82,7 +83,7 @@ def run_job(place, folder, refusal=""):
     """The job, with a record of its calls in the folder."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
     env |= DEADLINES | {"HEADWAY_RAILS": place.rails, "HEADWAY_SHM_DIR": folder.path + "/shm",
-                        "HOME": folder.path + "/home", "XDG_CACHE_HOME": folder.path + "/home"}
+                        "HOME": folder.path + "/user", "XDG_CACHE_HOME": folder.path + "/user"}
     env |= {name: value.format(folder.path) for name, value in place.more.items()}
     record = folder.path + "/record" + refusal
     mpiexec = [MPIEXEC, "--timeout", LIMIT, *place.options]
@@ -93,7 +94,7 @@ def run_job(place, folder, refusal=""):
         ranks[place.traced] = [TRACER, "/libmpi_abi.so.1", record, PROGRAM]
         command = [*mpiexec, "-n", 1, *ranks[0], ":", "-n", 1, *ranks[1]]
     try:
-        return run(command, limit=LIMIT + 10, env=env)
+        return run(command, limit=LIMIT + 10, env=env, errors="backslashreplace")
     except subprocess.TimeoutExpired as late:  # mpiexec itself
         return Job(124, "", f"mpiexec ran longer than {late.timeout} s\n", late.timeout)
 
@@ -184,14 +185,18 @@ def main():
     options.add_argument("--seed", type=int, default=int(time.time()))
     options.add_argument("--at-once", type=int, default=2)
     given = options.parse_args()
+    chance = random.Random(given.seed)
     tried = subprocess.run([TRACER, "/true", "/dev/null", "true"], capture_output=True, text=True,
                            check=False)  # fmt: skip
     if tried.returncode:
         skip(tried.stderr.strip())
-    cases = [case for place in PLACES for case in cases_of(place)]
+    everywhere = [case for place in PLACES for case in cases_of(place)]
+    chance.shuffle(everywhere)
+    cases = list({(case.call, case.site, case.number > 1, case.error): case
+                  for case in everywhere}.values())  # fmt: skip
     if given.only:
         cases = [case for case in cases if given.only in described(case)]
-    random.Random(given.seed).shuffle(cases)
+    chance.shuffle(cases)
     print(f"{len(cases)} refusals, seed {given.seed}", flush=True)
     end = time.monotonic() + given.seconds
     all_of_them = given.whole or given.only

@@ -4,14 +4,16 @@ EFAULT, ENOTSOCK, EDESTADDRREQ, and EINVAL where no older or smaller kernel give
 ENOSYS and EPERM stand where containers' filters or older kernels give them. Left out is also what
 libraries below this one answer by abort(): a `getrandom` that was there and is no longer
 (libsodium), and a socket of `getifaddrs` that is not connected (glibc); connections that were made
-give neither ENOTCONN nor ECONNREFUSED to their reader."""
+give neither ENOTCONN nor ECONNREFUSED to their reader; ENOEXEC, by which a program is told to be a
+shell script, and is run as one."""
 
 import errno
 import re
 
 FILES = "EACCES ELOOP ENAMETOOLONG ENOENT ENOMEM ENOTDIR"
 MADE = FILES + " EDQUOT EEXIST ENOSPC EPERM EROFS"
-OPEN = MADE + " EBUSY EFBIG EINTR EINVAL EISDIR EMFILE ENFILE ENODEV ENXIO EOPNOTSUPP EOVERFLOW ETXTBSY EWOULDBLOCK"  # fmt: skip
+OPEN = (MADE + " EBUSY EFBIG EINTR EINVAL EISDIR EMFILE ENFILE ENODEV ENXIO EOPNOTSUPP EOVERFLOW"
+        " ETXTBSY EWOULDBLOCK")  # fmt: skip
 REMOVED = FILES + " EBUSY EIO EISDIR EPERM EROFS"
 DESCRIPTOR = "EMFILE ENFILE ENOMEM"
 SENT = "EAGAIN EACCES ECONNRESET EINTR EMSGSIZE ENOBUFS ENOMEM ENOTCONN EPIPE"
@@ -30,7 +32,8 @@ ERRNOS = {
     "clone3": CLONED + " ENOSYS",
     "close_range": "",
     "close": "EIO EINTR ENOSPC EDQUOT",
-    "connect": "EADDRNOTAVAIL EACCES EADDRINUSE EAGAIN ECONNREFUSED EINTR ENETUNREACH EPERM ETIMEDOUT",  # fmt: skip
+    "connect": "EADDRNOTAVAIL EACCES EADDRINUSE EAGAIN ECONNREFUSED EINTR ENETUNREACH EPERM"
+               " ETIMEDOUT",
     "dup": "EMFILE",
     "dup2": "EMFILE EBUSY EINTR",
     "dup3": "EMFILE EBUSY EINTR",
@@ -40,7 +43,7 @@ ERRNOS = {
     "epoll_pwait2": "EINTR EINVAL ENOSYS EPERM",
     "epoll_wait": "EINTR EINVAL",
     "eventfd2": DESCRIPTOR + " EINVAL ENODEV",
-    "execve": FILES + " EAGAIN E2BIG EIO EMFILE ENFILE ENOEXEC EPERM ETXTBSY",
+    "execve": FILES + " EAGAIN E2BIG EIO EMFILE ENFILE EPERM ETXTBSY",
     "fallocate": "ENOSPC EFBIG EINTR EIO ENODEV ENOSYS EOPNOTSUPP EPERM",
     "faccessat2": FILES + " EIO EROFS EPERM",
     "fchmod": "EIO EPERM EROFS",
@@ -131,8 +134,8 @@ ERRNOS = {
 }
 
 # These have no ERRORS beside wrong arguments, or cannot fail.
-NEVER = """arch_prctl clock_getres clock_gettime getegid geteuid getgid getpgrp getpid getppid getsid
-gettid getuid rt_sigprocmask sched_get_priority_max sched_get_priority_min sched_yield
+NEVER = """arch_prctl clock_getres clock_gettime getegid geteuid getgid getpgrp getpid getppid
+getsid gettid getuid rt_sigprocmask sched_get_priority_max sched_get_priority_min sched_yield
 set_robust_list set_tid_address sysinfo umask uname""".split()
 
 WAITS = (0, 9)  # of a futex: wait, and wait for one of some bits; to wake others is not refused
@@ -161,5 +164,5 @@ LOST = (errno.ECONNRESET, errno.EPIPE)
 def names():
     """The kernel's numbers of its calls, and their names."""
     with open("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", encoding="ascii") as header:
-        return {int(number): name
-                for name, number in re.findall(r"#define __NR_(\w+) (\d+)", header.read())}  # fmt: skip
+        found = re.findall(r"#define __NR_(\w+) (\d+)", header.read())
+    return {int(number): name for name, number in found}

@@ -1,5 +1,6 @@
-// Runs a program and refuses one of its system calls, by ptrace, so that calls are seen which libraries
-// make inside themselves: memory of malloc, descriptors of getaddrinfo, threads of std::thread.
+// Runs a program and refuses one of its system calls, by ptrace, so that calls are seen which
+// libraries make inside themselves: memory of malloc, descriptors of getaddrinfo, threads of
+// std::thread.
 //
 //   refusing_tracer OBJECT RECORD COMMAND…                          records every call
 //   refusing_tracer OBJECT RECORD@CALL:SITE:NUMBER:ERRNO COMMAND…   refuses one
@@ -212,8 +213,8 @@ class tracer {
     ptrace(PTRACE_SETREGS, thread, nullptr, &registers);
   }
 
-  /// Whether the call runs, and `answer` follows at its end: a descriptor is closed in any case, and
-  /// a break that cannot be moved is reported as it is.
+  /// Whether the call runs, and `answer` follows at its end: a descriptor is closed in any case,
+  /// and a break that cannot be moved is reported as it is.
   bool see(pid_t thread) {
     const auto frames = own_frames(thread);
     if (frames.empty()) return false;

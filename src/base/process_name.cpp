@@ -2,24 +2,21 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "base/host_identity.hpp"
+
 namespace headway::base {
 
 process_name process_name::own() noexcept {
-  process_name me{.pid = static_cast<std::uint32_t>(getpid())};
-  struct stat about{};
-  if (stat("/proc/self/ns/pid", &about) == 0) me.pid_namespace = about.st_ino;
-  return me;
+  return {.pid_namespace = base::pid_namespace(), .pid = static_cast<std::uint32_t>(getpid())};
 }
 
 bool has_ended(const process_name& which) noexcept {
-  if (which.pid_namespace == 0 || which.pid_namespace != process_name::own().pid_namespace)
-    return false;
+  if (which.pid_namespace == 0 || which.pid_namespace != base::pid_namespace()) return false;
   const auto pid = static_cast<pid_t>(which.pid);
   const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (process < 0) return kill(pid, 0) != 0 && errno == ESRCH;  // no descriptor is left, perhaps

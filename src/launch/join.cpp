@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "base/log.hpp"
 #include "launch/pmi1/pmi1_launcher.hpp"
 #include "launch/pmix/pmix_launcher.hpp"
@@ -32,10 +34,12 @@ constexpr sign signs[] = {
     {"JSM_NAMESPACE_SIZE", "IBM's jsrun", true},
 };
 
-bool is_socket(std::int64_t descriptor) {
+base::result<bool> is_socket(std::int64_t descriptor) {
   struct stat found;
-  return descriptor >= 0 && descriptor < INT32_MAX &&
-         fstat(static_cast<int>(descriptor), &found) == 0 && S_ISSOCK(found.st_mode);
+  if (descriptor < 0 || descriptor > INT32_MAX) return false;
+  if (fstat(static_cast<int>(descriptor), &found) == 0) return S_ISSOCK(found.st_mode);
+  if (errno == EBADF) return false;
+  return base::failed_errno("fstat of PMI_FD", errno);
 }
 
 /// Whether a launcher with a PMIx server says that it started this process alone.
@@ -70,8 +74,9 @@ base::result<std::unique_ptr<launcher>> find_launcher(const environment& told,
   }
   if (const auto text = told.find("PMI_FD")) {
     const auto descriptor = told.number("PMI_FD");
-    if (descriptor && is_socket(*descriptor))
-      return pmi1_launcher::inherited(told, static_cast<int>(*descriptor), how);
+    const auto usable = is_socket(descriptor.value_or(-1));
+    if (!usable) return std::unexpected(usable.error());
+    if (*usable) return pmi1_launcher::inherited(told, static_cast<int>(*descriptor), how);
     base::log(base::severity::warning,
               "PMI_FD={} is not an open socket (started by a rank, or by a wrapper that closes "
               "descriptors?): running as a single process",

@@ -17,6 +17,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/host_identity.hpp"
+
 namespace headway::rails {
 namespace {
 
@@ -159,9 +161,8 @@ std::span<const std::string_view> container_interfaces() noexcept { return conta
 std::array<std::byte, 16> loopback_key() {
   // The boot id distinguishes hosts, the inode of the namespace distinguishes namespaces of one
   // host.
-  std::string text = first_line_of("/proc/sys/kernel/random/boot_id");
-  struct stat space;
-  if (stat("/proc/self/ns/net", &space) == 0) text += std::to_string(space.st_ino);
+  auto text = base::boot_id();
+  if (const auto space = base::network_namespace()) text += std::to_string(space);
   if (text.empty()) text = std::to_string(gethostid());
   std::array<std::byte, 16> key;
   crypto_generichash(reinterpret_cast<unsigned char*>(key.data()), key.size(),

@@ -27,21 +27,28 @@ node_block::~node_block() {
 base::result<node_block> node_block::map(int fd, std::size_t bytes, int flags) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (at == MAP_FAILED) {
-    return base::failed(base::fault_kind::no_memory,
-                        fmt::format("no memory for a window of {} bytes", bytes));
+    return base::failed_errno(fmt::format("mmap of {} bytes for a window", bytes), errno);
   }
   return node_block(static_cast<std::byte*>(at), bytes);
 }
 
 base::result<node_block> node_block::create(const std::string& path, std::size_t bytes,
                                             std::size_t reserved) {
-  const open_file file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+  open_file file{::open(path.c_str(), flags, 0600)};
+  if (file.fd < 0 && errno == EEXIST) {  // of an earlier window, if the kernel refused to remove it
+    unlink(path);
+    file.fd = ::open(path.c_str(), flags, 0600);
+  }
   if (file.fd < 0) return base::failed_errno("open " + path, errno);
-  const bool has_room = ::posix_fallocate(file.fd, 0, static_cast<off_t>(reserved)) == 0 &&
-                        ::ftruncate(file.fd, static_cast<off_t>(bytes)) == 0;
-  auto made = has_room ? map(file.fd, bytes, MAP_SHARED)
-                       : base::failed(base::fault_kind::no_memory,
-                                      fmt::format("{} has no {} bytes for a window", path, bytes));
+  int error;
+  do {
+    error = ::posix_fallocate(file.fd, 0, static_cast<off_t>(reserved));
+  } while (error == EINTR);
+  if (error == 0 && ::ftruncate(file.fd, static_cast<off_t>(bytes)) != 0) error = errno;
+  auto made = error == 0 ? map(file.fd, bytes, MAP_SHARED)
+                         : base::failed_errno(
+                               fmt::format("{} bytes of {} for a window", bytes, path), error);
   if (!made) unlink(path);
   return made;
 }
@@ -50,7 +57,8 @@ base::result<node_block> node_block::open(const std::string& path, std::size_t b
   const open_file file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   if (file.fd < 0) return base::failed_errno("open " + path, errno);
   struct stat about{};
-  if (::fstat(file.fd, &about) != 0 || static_cast<std::size_t>(about.st_size) != bytes)
+  if (::fstat(file.fd, &about) != 0) return base::failed_errno("fstat of " + path, errno);
+  if (static_cast<std::size_t>(about.st_size) != bytes)
     return base::failed(base::fault_kind::bad_input,
                         fmt::format("{} is not the memory of a window", path));
   return map(file.fd, bytes, MAP_SHARED);

@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "base/assert.hpp"
 #include "base/hash.hpp"
+#include "base/host_identity.hpp"
 #include "wireup/byte_reader.hpp"
 
 namespace headway::wireup {
@@ -42,8 +41,7 @@ std::string take_text(byte_reader& from) {
 }  // namespace
 
 process_place process_place::own(std::uint32_t processors, std::int32_t package) {
-  std::string kernel;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> kernel;
+  auto kernel = base::boot_id();
   if (kernel.empty()) {  // no /proc: the host's name must do
     char name[256] = {};
     gethostname(name, sizeof name - 1);

@@ -392,6 +392,13 @@ class End(unittest.TestCase):
                 self.assertEqual(glob.glob(f"/dev/shm/headway-{name}-*"), [])
                 self.assertTrue(wait_until(lambda: not alive(pid)))
 
+    def test_nothing_is_left_behind_in_the_folder_that_ranks_share(self):
+        with tempfile.TemporaryDirectory() as folder:
+            job = run("-n", 2, "-genv", "HEADWAY_SHM_DIR", folder, "sh", "-c",
+                      "touch $HEADWAY_SHM_DIR/headway-$PMI_JOBID-$PMI_RANK")
+            self.assertEqual(job.code, 0, job.err)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_nothing_is_left_behind_when_mpiexec_itself_is_killed(self):
         job = start("-n", 2, "sh", "-c", "touch /dev/shm/headway-$PMI_JOBID-$PMI_RANK; "
                     "sleep 100 & echo $! $$ $PMI_JOBID; wait")

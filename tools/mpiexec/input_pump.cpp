@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 
 namespace headway::mpiexec {
 namespace {
@@ -19,7 +20,7 @@ bool in_background() { return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) !=
 
 }  // namespace
 
-input_pump::input_pump() : end_(eventfd(0, EFD_CLOEXEC)) {}
+input_pump::input_pump() : end_(eventfd(0, EFD_CLOEXEC)), error_(end_ < 0 ? errno : 0) {}
 
 input_pump::~input_pump() {
   const std::uint64_t one = 1;
@@ -34,8 +35,14 @@ void input_pump::add(int pipe) {
   pipes_.push_back(pipe);
 }
 
-void input_pump::start() {
-  thread_ = std::thread([this] { run(); });
+base::result<> input_pump::start() {
+  if (error_ != 0) return base::failed_errno("eventfd", error_);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& why) {
+    return base::failed_errno("a thread cannot be made", why.code().value());
+  }
+  return {};
 }
 
 void input_pump::run() {

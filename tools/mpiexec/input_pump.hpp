@@ -3,6 +3,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace headway::mpiexec {
 
 /// Copies the standard input of mpiexec to ranks that cannot read it themselves: a terminal belongs
@@ -21,7 +23,8 @@ class input_pump {
 
   /// Copies the input to this end of a pipe as well, and owns it.
   void add(int pipe);
-  void start();
+  /// A fault: the thread, or a descriptor, cannot be made.
+  [[nodiscard]] base::result<> start();
 
  private:
   void run();
@@ -32,7 +35,8 @@ class input_pump {
 
   std::vector<int> pipes_;  ///< the thread's once it runs
   std::thread thread_;
-  int end_;  ///< readable when the thread must end
+  int end_;    ///< readable when the thread must end
+  int error_;  ///< why it is missing (errno); 0: it is not
 };
 
 }  // namespace headway::mpiexec

@@ -1,20 +1,30 @@
 // The part of job_runner that gives ranks their standard input, output and error output.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
+#include "base/result.hpp"
 #include "launch/environment.hpp"
+#include "tools/mpiexec/job_events.hpp"
 #include "tools/mpiexec/job_runner.hpp"
+#include "tools/mpiexec/words.hpp"
 
 namespace headway::mpiexec {
 
 /// A file or pipe as input is handed to the rank as it is, if it is only one. A terminal is not:
 /// the rank is in another process group and would be stopped for reading it.
-void job_runner::prepare_streams() {
+bool job_runner::prepare_streams() {
   null_input_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null_input_ < 0) {
+    say(fmt::format("the job cannot be started: /dev/null: {}", strerror(errno)));
+    return false;
+  }
   int readers = 0;
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) readers += reads_input(rank);
   if (readers > 1 || (readers == 1 && isatty(STDIN_FILENO)))
@@ -23,6 +33,20 @@ void job_runner::prepare_streams() {
   struct stat out, error;
   one_stream_ = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 &&
                 out.st_dev == error.st_dev && out.st_ino == error.st_ino;
+  return true;
+}
+
+/// After the ranks, which have added their streams.
+bool job_runner::start_streams() {
+  base::result<> done;
+  if (pump_ && !(done = pump_->start())) pump_.reset();
+  if (pump_ && !watch(pump_->finished_descriptor(), mark(event_kind::output_finished), EPOLLIN)) {
+    done = base::failed_errno("epoll_ctl", errno);
+    output_finished_ = true;
+  }
+  if (input_ && done && !(done = input_->start())) input_.reset();
+  if (!done) say(fmt::format("the ranks' input and output: {}", done.error().text));
+  return done.has_value();
 }
 
 /// What is typed goes to the debuggers, where there are any.

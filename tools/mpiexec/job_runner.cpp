@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr int exit_timed_out = 124;
 constexpr int exit_signal_base = 128;
+constexpr std::uint64_t end_poll_period_ns = 10'000'000;
 
 bool deadly(int signal_number) {
   return signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP ||
@@ -45,20 +47,15 @@ job_runner::~job_runner() {
 int job_runner::run() {
   if (!find_programs()) return exit_code_;
   raise_descriptor_limit();
-  epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  take_signals();
-  prepare_streams();
-  guardian_ = std::make_unique<guardian>(job_name_, ranks_.size());
-  if (!start_ranks()) {
+  if (!open_watches() || !prepare_streams()) return 1;
+  shared_folders_ = shared_folders();
+  guardian_ = std::make_unique<guardian>(job_name_, shared_folders_, ranks_.size());
+  const bool started = start_ranks();
+  if (!start_streams() || !started) {
     if (exit_code_ == 0) exit_code_ = 1;
     ending_ = true;
     end_ranks();
   }
-  if (pump_) {
-    pump_->start();
-    watch(pump_->finished_descriptor(), mark(event_kind::output_finished), EPOLLIN);
-  }
-  if (input_) input_->start();
   if (wish_.timeout_s)
     timeout_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
   while (living_ > 0) serve();
@@ -69,9 +66,9 @@ int job_runner::run() {
   return exit_code_;
 }
 
-void job_runner::watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change) {
+bool job_runner::watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change) {
   epoll_event wish{.events = events, .data = {.u64 = mark}};
-  epoll_ctl(epoll_, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &wish);
+  return epoll_ctl(epoll_, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &wish) == 0;
 }
 
 /// One batch of events. Deaths come last, so that what a rank sent before it died is read first.
@@ -107,8 +104,9 @@ int job_runner::wait_ms() const {
   std::uint64_t next = UINT64_MAX;
   for (const auto at : {verdict_at_ns_, kill_at_ns_, timeout_at_ns_})
     if (at != 0) next = std::min(next, at);
-  if (next == UINT64_MAX) return -1;
   const auto now = base::now_ns();
+  if (polls_ends_) next = std::min(next, now + end_poll_period_ns);
+  if (next == UINT64_MAX) return -1;
   return next <= now ? 0
                      : static_cast<int>(
                            std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 1'000'000'000));
@@ -126,6 +124,9 @@ void job_runner::look_at_clock() {
     end_ranks();
   }
   if (due(kill_at_ns_)) kill_groups(SIGKILL);
+  if (!polls_ends_) return;
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
+    if (at(rank).alive) note_end(rank);
 }
 
 void job_runner::receive(int rank) {
@@ -135,10 +136,12 @@ void job_runner::receive(int rank) {
     const auto got = recv(from.wire, block, sizeof block, MSG_DONTWAIT);
     if (got > 0) {
       server_->receive(rank, {block, static_cast<std::size_t>(got)});
-    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    } else if (got == 0 || errno == ECONNRESET) {
       close_once(from.wire);
-    } else if (errno == EAGAIN) {
+    } else if (errno == EAGAIN || errno == ENOMEM) {  // it is reported again
       return;
+    } else if (errno != EINTR) {
+      cannot_serve(rank, "recv");
     }
   }
 }
@@ -150,24 +153,37 @@ void job_runner::reply(int rank, std::shared_ptr<const std::string> bytes) {
 
 void job_runner::send_replies(int rank) {
   auto& to = at(rank);
-  const bool waited = to.waits_for_room;
-  to.waits_for_room = false;
   while (to.wire >= 0 && !to.replies.empty()) {
     const auto& first = *to.replies.front();
     const auto sent = send(to.wire, first.data() + to.sent_of_first,
                            first.size() - to.sent_of_first, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && errno == EAGAIN) {
-      to.waits_for_room = true;
-      if (!waited) watch(to.wire, mark(event_kind::wire, rank), EPOLLIN | EPOLLOUT, true);
-      return;
+    if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM))
+      return wait_for_room(rank, true);
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {  // the rank has closed it
+      receive(rank);
+      return close_once(to.wire);
     }
-    if (sent < 0 && errno != EINTR) return;  // the rank has closed it: `receive` will see that
+    if (sent < 0 && errno != EINTR) return cannot_serve(rank, "send");
     if (sent > 0) to.sent_of_first += static_cast<std::size_t>(sent);
     if (to.sent_of_first < first.size()) continue;
     to.replies.pop_front();
     to.sent_of_first = 0;
   }
-  if (waited && to.wire >= 0) watch(to.wire, mark(event_kind::wire, rank), EPOLLIN, true);
+  if (to.wire >= 0) wait_for_room(rank, false);
+}
+
+/// Whether the rank's connection is reported when it has room again.
+void job_runner::wait_for_room(int rank, bool waits) {
+  auto& to = at(rank);
+  if (std::exchange(to.waits_for_room, waits) == waits) return;
+  const std::uint32_t events = waits ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (!watch(to.wire, mark(event_kind::wire, rank), events, true)) cannot_serve(rank, "epoll_ctl");
+}
+
+void job_runner::cannot_serve(int rank, const char* call) {
+  blame({rank, 1, weight::left,
+         fmt::format("cannot be served any more: {}: {}", call, strerror(errno))});
+  close_once(at(rank).wire);
 }
 
 /// `rank` has ended. It stays a zombie until `clean_up`, so that the number of its process group
@@ -279,7 +295,7 @@ void job_runner::clean_up() {
   kill_groups(SIGKILL);
   for (const auto& one : ranks_)
     if (one.pid > 0) waitpid(one.pid, nullptr, 0);
-  remove_shared_files(job_name_);
+  remove_shared_files(job_name_, shared_folders_);
   guardian_.reset();
 }
 

@@ -66,17 +66,19 @@ class job_runner final : pmi_host {
   // Starting (job_start.cpp).
   [[nodiscard]] bool find_programs();
   void raise_descriptor_limit();
-  void take_signals();
+  [[nodiscard]] bool open_watches();
   [[nodiscard]] bool start_ranks();
   [[nodiscard]] bool start_rank(int rank, const program_block& block, const std::string& path,
                                 std::vector<std::string>& environment);
   [[nodiscard]] std::vector<std::string> environment_of(const program_block& block) const;
+  [[nodiscard]] std::vector<std::string> shared_folders() const;
   [[nodiscard]] std::vector<std::string> command_of(int rank, const program_block& block,
                                                     const std::string& path) const;
   void report(int rank, const std::string& path, const machine_places::place& processors) const;
 
   // The streams of ranks (job_input_output.cpp).
-  void prepare_streams();
+  [[nodiscard]] bool prepare_streams();
+  [[nodiscard]] bool start_streams();
   [[nodiscard]] bool reads_input(int rank) const;
   [[nodiscard]] bool open_input(int rank, child_plan& plan);
   [[nodiscard]] bool open_output(int rank, child_plan& plan);
@@ -106,7 +108,10 @@ class job_runner final : pmi_host {
   void protocol_broken(int rank, std::string what) override;
 
   rank_process& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  void watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change = false);
+  [[nodiscard]] bool watch(int descriptor, std::uint64_t mark, std::uint32_t events,
+                           bool change = false);
+  void wait_for_room(int rank, bool waits);
+  void cannot_serve(int rank, const char* call);
 
   const options& wish_;
   const machine_places& machine_;
@@ -116,6 +121,7 @@ class job_runner final : pmi_host {
   std::string debugger_;            ///< its path, if ranks run in it
   std::vector<rank_process> ranks_;
   std::unique_ptr<pmi_server> server_;
+  std::vector<std::string> shared_folders_;  ///< in which ranks share memory
   std::unique_ptr<guardian> guardian_;
   std::unique_ptr<label_pump> pump_;
   std::unique_ptr<input_pump> input_;
@@ -125,6 +131,7 @@ class job_runner final : pmi_host {
   std::vector<int> default_signals_;
   std::optional<rlimit> old_limit_;
 
+  bool polls_ends_ = false;  ///< the end of a rank is not reported by its pidfd
   int living_ = 0;
   int exit_code_ = 0;
   std::optional<verdict> pending_;

@@ -131,7 +131,8 @@ void job_runner::raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void job_runner::take_signals() {
+/// Signals are read from a descriptor from here on.
+bool job_runner::open_watches() {
   sigset_t taken;
   sigemptyset(&taken);
   for (const int number : forwarded_signals) {
@@ -141,8 +142,12 @@ void job_runner::take_signals() {
   }
   sigprocmask(SIG_BLOCK, &taken, &old_mask_);
   if (signal(SIGPIPE, SIG_IGN) != SIG_IGN) default_signals_.push_back(SIGPIPE);
-  signals_ = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-  watch(signals_, mark(event_kind::signal), EPOLLIN);
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  signals_ = epoll_ < 0 ? -1 : signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signals_ >= 0 && watch(signals_, mark(event_kind::signal), EPOLLIN)) return true;
+  const char* const call = epoll_ < 0 ? "epoll_create1" : signals_ < 0 ? "signalfd" : "epoll_ctl";
+  say(fmt::format("the job cannot be started: {}: {}", call, strerror(errno)));
+  return false;
 }
 
 std::vector<std::string> job_runner::environment_of(const program_block& block) const {
@@ -158,6 +163,15 @@ std::vector<std::string> job_runner::environment_of(const program_block& block) 
   set(made, "PMI_JOBID", job_name_);
   set(made, "MPI_LOCALNRANKS", std::to_string(ranks_.size()));
   return made;
+}
+
+std::vector<std::string> job_runner::shared_folders() const {
+  constexpr std::string_view entry = "HEADWAY_SHM_DIR=";
+  std::vector<std::string> found{"/dev/shm"};
+  for (const auto& block : wish_.blocks)
+    for (const auto& text : environment_of(block))
+      if (text.starts_with(entry)) found.push_back(text.substr(entry.size()));
+  return found;
 }
 
 /// The program with its arguments; in front of them the debugger, if the rank is to run in one.
@@ -189,13 +203,15 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   child_plan plan{.signal_mask = old_mask_,
                   .descriptor_limit = old_limit_ ? &*old_limit_ : nullptr,
                   .ignored_signals = &default_signals_};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 || !open_input(rank, plan) ||
+  struct stat socket_facts{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 ||
+      fstat(wire[1], &socket_facts) != 0 ||
+      !watch(wire[0], mark(event_kind::wire, rank), EPOLLIN) || !open_input(rank, plan) ||
       !open_output(rank, plan)) {
     say(fmt::format("rank {} cannot be started: {}", rank, strerror(errno)));
     return false;
   }
-  struct stat socket_facts{};
-  fstat(wire[1], &socket_facts);
+  made.wire = wire[0];
   const auto common = environment.size();
   environment.push_back(fmt::format("PMI_RANK={}", rank));
   environment.push_back(fmt::format("PMI_FD={}", wire[1]));
@@ -215,7 +231,6 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   environment.resize(common);
   close(wire[1]);
   close_streams(plan);
-  made.wire = wire[0];
   if (started.pid < 0) {
     say(fmt::format("rank {} cannot be started: {}: {}", rank, started.step,
                     strerror(started.error_number)));
@@ -227,8 +242,8 @@ bool job_runner::start_rank(int rank, const program_block& block, const std::str
   made.alive = true;
   ++living_;
   guardian_->watch(started.pid);
-  watch(made.wire, mark(event_kind::wire, rank), EPOLLIN);
-  watch(made.process, mark(event_kind::process, rank), EPOLLIN);
+  if (made.process < 0 || !watch(made.process, mark(event_kind::process, rank), EPOLLIN))
+    polls_ends_ = true;
   report(rank, path, processors);
   return true;
 }

@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <system_error>
 #include <utility>
+
+#include "tools/mpiexec/words.hpp"
 
 namespace headway::mpiexec {
 namespace {
@@ -15,9 +19,11 @@ namespace {
 constexpr std::uint64_t drain_mark = UINT64_MAX;
 constexpr std::size_t block_bytes = 65'536;
 
+/// Another thread waits for it: a write that is refused is tried again.
 void raise_event(int descriptor) {
+  constexpr int tries = 100;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(descriptor, &one, sizeof one);
+  for (int i = 0; i < tries && write(descriptor, &one, sizeof one) < 0; ++i) continue;
 }
 
 /// "3: ", in the colour of the rank: six of a terminal's, in turns.
@@ -32,7 +38,8 @@ std::string label_of(int rank, bool colour) {
 label_pump::label_pump()
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       drain_(eventfd(0, EFD_CLOEXEC)),
-      finished_(eventfd(0, EFD_CLOEXEC)) {}
+      finished_(eventfd(0, EFD_CLOEXEC)),
+      error_(epoll_ < 0 || drain_ < 0 || finished_ < 0 ? errno : 0) {}
 
 label_pump::~label_pump() {
   drain();
@@ -46,15 +53,22 @@ void label_pump::add(int rank, int pipe, int target, bool colour) {
   streams_.push_back({pipe, target, label_of(rank, colour), {}});
 }
 
-void label_pump::start() {
-  epoll_event wish{.events = EPOLLIN, .data = {.u64 = drain_mark}};
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, drain_, &wish);
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    wish.data.u64 = i;
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, streams_[i].pipe, &wish);
-  }
+base::result<> label_pump::start() {
+  const auto add = [this](int descriptor, std::uint64_t mark) {
+    epoll_event wish{.events = EPOLLIN, .data = {.u64 = mark}};
+    return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wish) == 0;
+  };
+  if (error_ != 0) return base::failed_errno("epoll_create1 or eventfd", error_);
+  bool all = add(drain_, drain_mark);
+  for (std::size_t i = 0; i < streams_.size() && all; ++i) all = add(streams_[i].pipe, i);
+  if (!all) return base::failed_errno("epoll_ctl", errno);
   open_streams_ = streams_.size();
-  thread_ = std::thread([this] { run(); });
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& why) {
+    return base::failed_errno("a thread cannot be made", why.code().value());
+  }
+  return {};
 }
 
 void label_pump::drain() { raise_event(drain_); }
@@ -85,7 +99,8 @@ void label_pump::read_some(stream& from) {
   if (got > 0) {
     from.held.append(block, static_cast<std::size_t>(got));
     put_out(from, false);
-  } else if (got == 0 || errno != EINTR) {
+  } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+    if (got < 0) say(fmt::format("the output of a rank: read: {}", strerror(errno)));
     close_stream(from);
   }
 }
@@ -122,6 +137,7 @@ bool label_pump::write_all(int target, const std::string& bytes) {
                  0};  // another process that shares the output made it non-blocking
       poll(&one, 1, -1);
     } else if (errno != EINTR) {
+      if (errno != EPIPE) say(fmt::format("the output of a rank: write: {}", strerror(errno)));
       return false;
     }
   }

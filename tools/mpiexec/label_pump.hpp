@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace headway::mpiexec {
 
 /// Copies the ranks' output to that of mpiexec, each line whole and after its rank: "3: …".
@@ -26,7 +28,8 @@ class label_pump {
 
   /// Copies everything from `pipe` to the descriptor `target`, labelled with `rank`. Owns `pipe`.
   void add(int rank, int pipe, int target, bool colour);
-  void start();
+  /// A fault: the thread, or a descriptor, cannot be made.
+  [[nodiscard]] base::result<> start();
   /// All ranks have ended: writes what is left in the pipes, then ends the thread. Does not wait
   /// for processes that a rank has started and that hold a pipe open.
   void drain();
@@ -49,6 +52,7 @@ class label_pump {
   std::size_t open_streams_ = 0;
   std::thread thread_;
   int epoll_, drain_, finished_;
+  int error_;  ///< why one of them is missing (errno); 0: none is
 };
 
 }  // namespace headway::mpiexec

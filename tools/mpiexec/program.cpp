@@ -58,9 +58,9 @@ program_place find_program(const std::string& name, const std::string& directory
   for (auto& place : places_of(name, directory, search_path)) {
     const int trouble = trouble_with(place);
     if (trouble == 0) return {std::move(place), 0, {}};
-    if (trouble != ENOENT && trouble != ENOTDIR) worst = trouble;
+    if (trouble != ENOENT && (trouble != ENOTDIR || worst == ENOENT)) worst = trouble;
   }
-  const bool missing = worst == ENOENT;
+  const bool missing = worst == ENOENT || worst == ENOTDIR;
   const bool searched = name.find('/') == name.npos;
   if (missing && searched)
     for (auto& place : places_of("./" + name, directory, {}))

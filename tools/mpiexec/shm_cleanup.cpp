@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -12,19 +13,24 @@
 #include <new>
 #include <string_view>
 
+#include "base/hash.hpp"
+
 namespace headway::mpiexec {
 
-void remove_shared_files(const std::string& job_name) {
-  const auto prefix = "headway-" + job_name;
-  DIR* folder = opendir("/dev/shm");
-  if (!folder) return;
-  while (const auto* entry = readdir(folder)) {
-    const std::string_view name(entry->d_name);
-    // The next character belongs to the naming contract; without it "job-1" would be "job-12" too.
-    if (name.starts_with(prefix) && name.size() > prefix.size() && name[prefix.size()] == '-')
-      unlinkat(dirfd(folder), entry->d_name, 0);
+void remove_shared_files(const std::string& job_name, const std::vector<std::string>& folders) {
+  // Without the last character "job-1" would be "job-12" too.
+  const auto segments = fmt::format("headway-{}-", job_name);
+  const auto windows = fmt::format("headway_window-{:x}-", base::hash_of(job_name));
+  for (const auto& path : folders) {
+    DIR* folder = opendir(path.c_str());
+    if (!folder) continue;
+    while (const auto* entry = readdir(folder)) {
+      const std::string_view name(entry->d_name);
+      if (name.starts_with(segments) || name.starts_with(windows))
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
   }
-  closedir(folder);
 }
 
 struct guardian::board {
@@ -36,7 +42,9 @@ struct guardian::board {
   }
 };
 
-guardian::guardian(const std::string& job_name, std::size_t groups_max) : groups_max_(groups_max) {
+guardian::guardian(const std::string& job_name, const std::vector<std::string>& folders,
+                   std::size_t groups_max)
+    : groups_max_(groups_max) {
   board_bytes_ = sizeof(board) + groups_max * sizeof(std::atomic<pid_t>);
   void* memory =
       mmap(nullptr, board_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -44,17 +52,16 @@ guardian::guardian(const std::string& job_name, std::size_t groups_max) : groups
   if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // the job runs without clean-up
   board_ = new (memory) board;
   pid_ = fork();
-  if (pid_ == 0) stand_guard(ends[0], job_name);
+  if (pid_ == 0) stand_guard(ends[0], job_name, folders);
   close(ends[0]);
   pipe_ = ends[1];
 }
 
 guardian::~guardian() {
-  if (pid_ > 0) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
+  // (W): the groups have ended, and their numbers may belong to others.
+  if (board_) board_->count.store(0, std::memory_order_release);
   if (pipe_ >= 0) close(pipe_);
+  if (pid_ > 0) waitpid(pid_, nullptr, 0);
   if (board_) munmap(board_, board_bytes_);
 }
 
@@ -66,7 +73,8 @@ void guardian::watch(pid_t group) noexcept {
   board_->count.store(index + 1, std::memory_order_release);     // (W) pairs with (G)
 }
 
-void guardian::stand_guard(int pipe, const std::string& job_name) {
+void guardian::stand_guard(int pipe, const std::string& job_name,
+                           const std::vector<std::string>& folders) {
   setpgid(0, 0);  // out of reach of the terminal's signals
   sigset_t all;
   sigfillset(&all);
@@ -75,12 +83,14 @@ void guardian::stand_guard(int pipe, const std::string& job_name) {
   if (pipe > 0) close_range(0, static_cast<unsigned>(pipe) - 1, 0);
   close_range(static_cast<unsigned>(pipe) + 1, ~0u, 0);
   char nothing;
-  while (read(pipe, &nothing, 1) < 0 && errno == EINTR) {
+  ssize_t got;
+  while ((got = read(pipe, &nothing, 1)) < 0 && errno == EINTR) {
   }
+  if (got < 0) _exit(0);  // it cannot be told when mpiexec ends
   const auto count = board_->count.load(std::memory_order_acquire);  // (G)
   for (std::size_t i = 0; i < count; ++i)
     kill(-board_->group(i).load(std::memory_order_relaxed), SIGKILL);  // ordered by (G)
-  remove_shared_files(job_name);
+  remove_shared_files(job_name, folders);
   _exit(0);
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace headway::mpiexec {
 
-/// Removes the shared-memory files of a job, /dev/shm/headway-JOB…, that its ranks left behind.
-void remove_shared_files(const std::string& job_name);
+/// Removes what the ranks of a job left behind in these folders: segments, headway-JOB-…, and
+/// blocks of windows, headway_window-HASH-… with a hash of the job's name.
+void remove_shared_files(const std::string& job_name, const std::vector<std::string>& folders);
 
 /// Cleans up after a job when mpiexec itself is killed: kills processes that ranks have started
 /// (the kernel kills the ranks themselves) and removes shared-memory files.
@@ -17,7 +19,8 @@ void remove_shared_files(const std::string& job_name);
 class guardian {
  public:
   /// Starts the process. `groups_max` is the largest number of calls of `watch`.
-  guardian(const std::string& job_name, std::size_t groups_max);
+  guardian(const std::string& job_name, const std::vector<std::string>& folders,
+           std::size_t groups_max);
   /// Ends the process, because the job was cleaned up.
   ~guardian();
   guardian(const guardian&) = delete;
@@ -27,7 +30,8 @@ class guardian {
 
  private:
   struct board;
-  [[noreturn]] void stand_guard(int pipe, const std::string& job_name);
+  [[noreturn]] void stand_guard(int pipe, const std::string& job_name,
+                                const std::vector<std::string>& folders);
 
   board* board_ = nullptr;  ///< shared with the process
   std::size_t board_bytes_ = 0, groups_max_;

@@ -33,14 +33,14 @@ bool place(int descriptor, int number) noexcept {
 /// Runs in the child, on the parent's stack: only plain system calls, and no return.
 [[noreturn, gnu::noinline]] void become(const child_plan& plan, pid_t parent,
                                         complaint& left) noexcept {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (setpgid(0, 0) != 0) give_up(left, "setpgid");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(left, "prctl");
   if (getppid() != parent) _exit(exit_not_run);  // the parent died before the prctl above
   for (const int number : *plan.ignored_signals) signal(number, SIG_DFL);
   if (!place(plan.input, STDIN_FILENO) || !place(plan.output, STDOUT_FILENO) ||
       !place(plan.error, STDERR_FILENO))
     give_up(left, "dup2");
-  if (plan.kept >= 0) fcntl(plan.kept, F_SETFD, 0);
+  if (plan.kept >= 0 && fcntl(plan.kept, F_SETFD, 0) != 0) give_up(left, "fcntl");
   if (plan.descriptor_limit) setrlimit(RLIMIT_NOFILE, plan.descriptor_limit);
   if (plan.directory && chdir(plan.directory) != 0) give_up(left, plan.directory);
   if (plan.processors && sched_setaffinity(0, sizeof *plan.processors, plan.processors) != 0)

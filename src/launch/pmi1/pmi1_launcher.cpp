@@ -28,11 +28,12 @@ constexpr std::uint64_t abort_patience_ns = 10'000'000'000u;
 
 /// Whether `descriptor` is the one that our own mpiexec made for this process: mpiexec writes the
 /// socket's inode into HEADWAY_WIRE, so a HEADWAY_WIRE inherited from an outer job has no effect.
-bool is_ours(const environment& told, int descriptor) {
+base::result<bool> is_ours(const environment& told, int descriptor) {
   struct stat found;
   const auto inode = told.number("HEADWAY_WIRE");
-  return inode && fstat(descriptor, &found) == 0 &&
-         static_cast<std::int64_t>(found.st_ino) == *inode;
+  if (!inode) return false;
+  if (fstat(descriptor, &found) != 0) return base::failed_errno("fstat of PMI_FD", errno);
+  return static_cast<std::int64_t>(found.st_ino) == *inode;
 }
 
 base::result<int> dial(const std::string& host, const std::string& port) {
@@ -64,8 +65,9 @@ base::result<std::unique_ptr<launcher>> pmi1_launcher::inherited(const environme
   auto made = std::make_unique<pmi1_launcher>(descriptor, how);
   if (auto done = made->set_place(told.number("PMI_RANK"), told.number("PMI_SIZE")); !done)
     return std::unexpected(done.error());
-  if (auto done = made->join(is_ours(told, descriptor)); !done)
-    return std::unexpected(done.error());
+  const auto ours = is_ours(told, descriptor);
+  if (!ours) return std::unexpected(ours.error());
+  if (auto done = made->join(*ours); !done) return std::unexpected(done.error());
   return made;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/log.hpp"
 #include "mpi/collectives/collective_calls.hpp"
 #include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
@@ -176,6 +177,9 @@ class block_plan {
   if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
   if (here() && !is_first && !is_alone) made = node_block::open(path, plan.bytes());
   const bool went_on = here();
+  if (!made)
+    base::log(base::severity::warning, "the window does not use shared memory: {}",
+              made.error().text);
   if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
   if (is_first && !is_alone && went_on) node_block::unlink(path);
   if (made && here()) block = std::move(*made);

@@ -1,9 +1,7 @@
 #include "rails/shm/host.hpp"
 
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sodium.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/host_identity.hpp"
 #include "base/process_name.hpp"
 #include "rails/shm/doorbell.hpp"
 
@@ -30,16 +29,6 @@ struct fixed_part {
   std::uint32_t path_bytes;
 };
 static_assert(sizeof(fixed_part) == 88 && std::is_trivially_copyable_v<fixed_part>);
-
-/// Constant for the life of every process.
-std::array<char, 36> read_boot_id() {
-  std::array<char, 36> id{};
-  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return id;
-  [[maybe_unused]] const auto got = ::read(file, id.data(), id.size());
-  ::close(file);
-  return id;
-}
 
 /// Copies all of `here` to or from `there` in the other process, by the system call for it.
 bool copy_all(decltype(&process_vm_readv) call, pid_t pid, std::uint64_t there,
@@ -99,10 +88,9 @@ base::result<address> address::parse(std::span<const std::byte> bytes) {
 }
 
 address this_process() {
-  static const auto boot_id = read_boot_id();
   const auto name = base::process_name::own();
   address a;
-  a.boot_id = boot_id;
+  base::boot_id().copy(a.boot_id.data(), a.boot_id.size());
   a.pid_namespace = name.pid_namespace;
   a.pid = name.pid;
   a.user = geteuid();

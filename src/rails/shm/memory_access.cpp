@@ -12,21 +12,29 @@ namespace {
   return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
 }
 
-/// Copies from the memory of a process that may be read. False: not all was copied, or the process
-/// has ended.
+/// Copies from the memory of a process that may be read: by the way that is faster for so many
+/// bytes, or else by the other. False: not all was copied, or the process has ended.
 bool read(send_channel& whose, std::uint64_t from, std::span<std::byte> to) noexcept {
-  if (to.size() <= file_bytes_max)
-    if (const int file = whose.memory_file(); file >= 0 && read_by_file(file, from, to))
-      return true;
-  return whose.process_runs() && read_remote(whose.readable_pid(), from, to);
+  const auto by_file = [&] {
+    const int file = whose.memory_file();
+    return file >= 0 && read_by_file(file, from, to);
+  };
+  const auto by_call = [&] {
+    return whose.process_runs() && read_remote(whose.readable_pid(), from, to);
+  };
+  return to.size() <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
 }
 
 /// The other way round.
 bool write(send_channel& whose, std::uint64_t to, std::span<const std::byte> from) noexcept {
-  if (from.size() <= file_bytes_max)
-    if (const int file = whose.memory_file(); file >= 0 && write_by_file(file, to, from))
-      return true;
-  return whose.process_runs() && write_remote(whose.readable_pid(), to, from);
+  const auto by_file = [&] {
+    const int file = whose.memory_file();
+    return file >= 0 && write_by_file(file, to, from);
+  };
+  const auto by_call = [&] {
+    return whose.process_runs() && write_remote(whose.readable_pid(), to, from);
+  };
+  return from.size() <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
 }
 
 rails::sooner_by sooner(large_way chosen) noexcept {
@@ -47,7 +55,7 @@ rails::sooner_by sooner(large_way chosen) noexcept {
 memory_limits memory_access::limits_to(peer_id peer) const noexcept {
   const send_channel* way = links_->find(peer);
   const bool known = way != nullptr && way->is_attached();
-  const bool direct = known && way->readable_pid() != 0;
+  const bool direct = known && way->is_direct();
   return {.put = known,
           .get = known,
           .atomic = known,
@@ -72,7 +80,7 @@ post memory_access::put(peer_id peer, const remote_place& to, std::span<const st
   send_channel* way = links_->find(peer);
   if (!way) return post::down;
   if (from.empty()) return post::done;
-  const bool direct = !exposures::notified(to.exposed.id) && way->readable_pid() != 0;
+  const bool direct = !exposures::notified(to.exposed.id) && way->is_direct();
   if (!direct) return way->put(to, from, cookie);
   return write(*way, to.exposed.address + to.offset, from) ? post::done : post::down;
 }
@@ -82,7 +90,7 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   HEADWAY_DEBUG_ASSERT(inside(from, to.size()));
   send_channel* way = links_->find(peer);
   if (!way) return post::down;
-  if (way->readable_pid() == 0) return way->get(from, to, cookie);
+  if (!way->is_direct()) return way->get(from, to, cookie);
   const bool whole = read(*way, from.exposed.address + from.offset, to);
   // A process sets its doorbell to closed before it reuses its memory. The fence orders the copy
   // before the load of the doorbell.

@@ -436,11 +436,6 @@ bool attachment::reserve_replies() noexcept {
   return reserve_or_say(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);
 }
 
-bool attachment::process_runs() const noexcept {
-  pollfd ended{process_.get(), POLLIN, 0};
-  return process_.valid() && ::poll(&ended, 1, 0) == 0;
-}
-
 /// A `poll` that fails shows nothing: it does where a process may have no descriptor.
 bool attachment::process_has_ended() const noexcept {
   pollfd ended{process_.get(), POLLIN, 0};

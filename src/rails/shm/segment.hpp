@@ -141,9 +141,13 @@ class attachment {
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool reserve_replies() noexcept;
   [[nodiscard]] bool owner_alive() const noexcept;
-  /// Whether its process certainly runs now, so that its pid is valid: one system call. Also false
-  /// if that is unknown.
-  [[nodiscard]] bool process_runs() const noexcept;
+  /// Whether a descriptor of its process is kept, which tells whether its pid is still valid.
+  [[nodiscard]] bool holds_process() const noexcept { return process_.valid(); }
+  /// Whether its process runs now, so that its pid is valid: one system call. Only if
+  /// `holds_process`.
+  [[nodiscard]] bool process_runs() const noexcept {
+    return holds_process() && !process_has_ended();
+  }
   /// The memory of its process as a file (proc(5)), which has nothing in it once the process has
   /// ended. -1: there is none. Any thread.
   [[nodiscard]] int memory_file() noexcept {

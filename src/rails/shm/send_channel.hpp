@@ -80,6 +80,10 @@ class send_channel {
   /// The peer's, if this process may read and write its memory, else 0.
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
+  /// Whether the peer's memory can be read and written, and an end of the peer be noticed.
+  [[nodiscard]] bool is_direct() const noexcept {
+    return readable_pid_ != 0 && way_ && way_->holds_process();
+  }
   [[nodiscard]] bool process_runs() const noexcept { return way_ && way_->process_runs(); }
   [[nodiscard]] int memory_file() noexcept { return way_ ? way_->memory_file() : -1; }
   /// This process closes. The peer may read the mark long after.

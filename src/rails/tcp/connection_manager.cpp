@@ -228,8 +228,9 @@ void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) n
   const auto state = p.who->advance();
   switch (state) {
     case pending_connection::state::going:
+      // Otherwise it is reported although nothing has come, until the handshake ends.
       if (!was_connected && p.who->connected())
-        watch_->change(p.who->fd(), EPOLLIN, pending_word(slot, p.generation));
+        (void)watch_->change(p.who->fd(), EPOLLIN, pending_word(slot, p.generation));
       return;
     case pending_connection::state::judging:
       return judge(slot, now_ns);

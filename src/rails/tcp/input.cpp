@@ -271,10 +271,11 @@ input::state input::read(int fd, event_sink& out, std::size_t budget) noexcept {
                                                          : read_ahead(fd, budget, short_read);
     if (out_of_bounds_) return state::broken;
     if (got <= 0) {
-      const int error = got < 0 ? errno : 0;
+      error_ = got < 0 ? errno : 0;
       tidy();
-      if (error == EAGAIN || error == EINTR || error == ENOBUFS) return drained();
-      return error == EBADMSG ? state::unverified : state::ended;
+      if (error_ == EAGAIN || error_ == EINTR || error_ == ENOBUFS || error_ == ENOMEM)
+        return drained();
+      return error_ == EBADMSG ? state::unverified : state::ended;
     }
     budget -= std::min(budget, static_cast<std::size_t>(got));
     if (!short_read) continue;

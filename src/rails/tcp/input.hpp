@@ -100,6 +100,8 @@ class input {
   }
   /// The peer's requests for this process's memory, in order: to be answered and removed.
   [[nodiscard]] std::deque<asked_request>& asked() noexcept { return asked_; }
+  /// Why the kernel gave no bytes to the last `read` (errno); 0: the other end has closed.
+  [[nodiscard]] int error() const noexcept { return error_; }
   void stop() noexcept;
 
  private:
@@ -158,6 +160,7 @@ class input {
   std::size_t needed_ = 0;  // size of the frame at the front; 0: not known
   bool goodbye_ = false;
   bool out_of_bounds_ = false;
+  int error_ = 0;
   std::deque<asked_request> asked_;
 
   // The piece whose payload is coming in.

@@ -47,7 +47,8 @@ struct link {
   std::atomic<bool> known{false};
   base::spinlock lock;
   state now HEADWAY_GUARDED_BY(lock) = state::apart;
-  bool write_failed HEADWAY_GUARDED_BY(lock) = false;  // the reaper will find out why
+  // why nothing more can be written (errno): the reaper is about to notice; 0: it can
+  int write_error HEADWAY_GUARDED_BY(lock) = 0;
   bool goodbye_said HEADWAY_GUARDED_BY(lock) = false;  // by this process, while closing
   // the watch set reports when there is room
   bool watching_output HEADWAY_GUARDED_BY(lock) = false;

@@ -25,7 +25,7 @@ void link_health::revive(peer_id peer) noexcept {
     l->now = link::state::calling;
     l->revived = true;
     l->sever = false;
-    l->write_failed = false;
+    l->write_error = 0;
   }
   shared_->wake.request(*l);
 }

@@ -1,5 +1,6 @@
 #include "rails/tcp/link_writer.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -11,6 +12,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
 #include "rails/tcp/connection_manager.hpp"
 
 namespace headway::rails::tcp {
@@ -59,6 +62,13 @@ bool try_later(int error) noexcept {
 
 }  // namespace
 
+void say_lost(std::uint32_t rank, int error) noexcept {
+  if (error == 0 || error == ECONNRESET || error == EPIPE) return;
+  base::log(
+      base::severity::warning, "{}",
+      base::failed_errno(fmt::format("tcp: connection to rank {} lost", rank), error).error().text);
+}
+
 post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
   HEADWAY_DEBUG_ASSERT(p.header.size() <= tcp::header_bytes_max &&
                        p.payload.size() <= tcp::eager_bytes_max);
@@ -73,7 +83,7 @@ post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
                                              : write_gathered(l.fd.get(), p, f, padding);
   if (wrote == static_cast<ssize_t>(whole)) return post::done;
   if (wrote < 0 && !try_later(errno)) {
-    fail(l);
+    fail(l, errno);
     return post::down;
   }
   return queue(l, peer, p, wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
@@ -86,7 +96,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
   if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
-    fail(l);  // no memory for the rest of a frame
+    fail(l, ENOMEM);  // for the rest of a frame
     return post::down;
   }
   std::size_t done = 0;
@@ -103,7 +113,7 @@ void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
     cookies finished;
     bool blocked = false;
     done = write_some(l, finished, blocked);
-    if (l.write_failed) return;  // the reaper reports it as failed
+    if (l.write_error != 0) return;  // the reaper reports it as failed
   }
   if (l.unwritten()) watch_output(l, peer, true);
 }
@@ -159,7 +169,7 @@ bool link_writer::answer_part(link& l, peer_id peer, memory_tables& memory,
 
 void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
                          std::deque<asked_request>& asked) noexcept {
-  if (l.now != link::state::up || l.write_failed || l.goodbye_said) return asked.clear();
+  if (l.now != link::state::up || l.write_error != 0 || l.goodbye_said) return asked.clear();
   while (!asked.empty() && answer_part(l, peer_id{peer}, memory, asked.front()))
     if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
   note_queue(l);
@@ -180,7 +190,7 @@ std::size_t link_writer::write_records(link& l, cookies& done, bool& blocked) no
     const auto next = records.sealed();
     const auto wrote = ::send(l.fd.get(), next.data(), next.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     blocked = wrote < static_cast<ssize_t>(next.size());
-    if (wrote < 0 && !try_later(errno)) fail(l);
+    if (wrote < 0 && !try_later(errno)) fail(l, errno);
     if (wrote > 0) records.written(static_cast<std::size_t>(wrote));
   } while (!blocked && !from.front().empty() && from.passed() < encrypted_bytes_max);
   const auto reusable = l.out.advance(from.passed(), done);
@@ -197,15 +207,16 @@ std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexc
   const auto wanted = bytes_in(std::span(vectors).first(message.msg_iovlen));
   const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   blocked = wrote < static_cast<ssize_t>(wanted);
-  if (wrote < 0 && !try_later(errno)) fail(l);
+  if (wrote < 0 && !try_later(errno)) fail(l, errno);
   if (wrote <= 0) return 0;
   const auto count = l.out.advance(static_cast<std::size_t>(wrote), done);
   note_queue(l);
   return count;
 }
 
-void link_writer::fail(link& l) noexcept {
-  l.write_failed = true;
+void link_writer::fail(link& l, int error) noexcept {
+  say_lost(l.rank, error);
+  l.write_error = error;
   shutdown(l.fd.get(), SHUT_RDWR);
 }
 
@@ -217,8 +228,9 @@ void link_writer::set_watching(link& l, bool on) noexcept {
 
 void link_writer::watch_output(link& l, std::uint32_t peer, bool on) noexcept {
   if (l.watching_output == on) return;
-  set_watching(l, on);
-  watch_->change(l.fd.get(), on ? EPOLLIN | EPOLLOUT : EPOLLIN, watch_word(watch_kind::link, peer));
+  const std::uint32_t events = on ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (watch_->change(l.fd.get(), events, watch_word(watch_kind::link, peer))) set_watching(l, on);
+  else if (on) fail(l, errno);  // the rest would never be written
 }
 
 }  // namespace headway::rails::tcp

@@ -42,9 +42,9 @@ class link_writer {
   /// Gives the kernel what one call takes. Returns how many payloads may be reused now, also if it
   /// fails.
   std::size_t write_some(link& l, cookies& done, bool& blocked) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Nothing more can be written. What has arrived may still be read; then the reaper meets the end
-  /// of the connection.
-  void fail(link& l) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Nothing more can be written, because of this errno. What has arrived may still be read; then
+  /// the reaper meets the end of the connection.
+  void fail(link& l, int error) noexcept HEADWAY_REQUIRES(l.lock);
   /// Whether the watch set reports when the connection has room.
   void watch_output(link& l, std::uint32_t peer, bool on) noexcept HEADWAY_REQUIRES(l.lock);
   /// The same, for a connection that is being added or closed.
@@ -85,5 +85,9 @@ class link_writer {
   std::atomic<int> watching_{0};  // relaxed: a hint
   std::atomic<int> queued_{0};    // connections with something in their queue
 };
+
+/// Says that the connection to this rank ends, unless its other end has closed or reset it, which
+/// is reported by what depends on it.
+void say_lost(std::uint32_t rank, int error) noexcept;
 
 }  // namespace headway::rails::tcp

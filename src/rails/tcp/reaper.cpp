@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -121,13 +122,13 @@ void reaper::write(std::uint32_t peer) noexcept {
   auto& l = shared_->links.at(peer);
   if (!l.lock.try_lock()) return;  // its sender writes now; the watch set will report it again
   const base::lock_guard guard(l.lock, std::adopt_lock);
-  if (l.now != link::state::up || l.write_failed) return;
+  if (l.now != link::state::up || l.write_error != 0) return;
   bool blocked = false;
   for (std::size_t turn = 0; turn < 2 && !blocked && l.unwritten(); ++turn) {
     link_writer::cookies done;
     const auto count = shared_->writer.write_some(l, done, blocked);
     for (std::size_t i = 0; i < count; ++i) sent_.emplace_back(peer, done[i]);
-    if (l.write_failed) return;
+    if (l.write_error != 0) return;
   }
   if (l.in && !l.in->asked().empty())
     shared_->writer.answer(l, peer, shared_->memory, l.in->asked());
@@ -202,6 +203,7 @@ void reaper::connected(std::uint32_t peer, unique_fd fd,
   l.up_since_ns = base::now_ns();
   bool waiting = false;
   bool revived = false;
+  bool watched = false;
   {
     const base::lock_guard guard(l.lock);
     l.fd = std::move(fd);
@@ -215,11 +217,13 @@ void reaper::connected(std::uint32_t peer, unique_fd fd,
     std::uint32_t events = 0;
     if (known) events |= EPOLLIN;
     if (waiting) events |= EPOLLOUT;
-    shared_->watch.change(l.fd.get(), events, watch_word(watch_kind::link, peer));
+    watched = shared_->watch.change(l.fd.get(), events, watch_word(watch_kind::link, peer));
+    if (!watched) shared_->writer.fail(l, errno);
   }
   blocks_.limit_to(spare_blocks + ++up_count_);
   if (revived) restored_.push_back(peer);
   reader_.touch(peer);
+  if (!watched) return ended(peer, input::state::ended);
   if (waiting) write(peer);
 }
 
@@ -289,6 +293,7 @@ void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   }
   if (l.in->said_goodbye()) return drop(peer, link::state::leaving);
   base::log(base::severity::info, "{}: connection to rank {} lost", shared_->name, l.rank);
+  say_lost(l.rank, l.in->error());
   lose(peer);
 }
 
@@ -345,7 +350,7 @@ bool reaper::finish_sending() noexcept {
   shared_->links.each([&](link& l) {
     const base::lock_guard guard(l.lock);
     if (l.now == link::state::calling && !l.revived) all = false;
-    if (l.now != link::state::up || l.write_failed) return;
+    if (l.now != link::state::up || l.write_error != 0) return;
     if (!l.unwritten() && !l.goodbye_said) {
       l.goodbye_said = l.out.take_frame({.kind = frame_kind::goodbye});
       link_writer::cookies none;
@@ -353,7 +358,7 @@ bool reaper::finish_sending() noexcept {
       (void)shared_->writer.write_some(l, none, blocked);
       if (l.unwritten()) {
         shared_->writer.watch_output(l, l.peer, true);
-      } else if (!l.write_failed) {
+      } else if (l.write_error == 0) {
         shutdown(l.fd.get(), SHUT_WR);
       }
     }

@@ -213,9 +213,9 @@ bool watch_set::add(int fd, std::uint32_t events, std::uint64_t word) noexcept {
   return epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &e) == 0;
 }
 
-void watch_set::change(int fd, std::uint32_t events, std::uint64_t word) noexcept {
+bool watch_set::change(int fd, std::uint32_t events, std::uint64_t word) noexcept {
   epoll_event e{.events = events, .data = {.u64 = word}};
-  (void)epoll_ctl(fd_.get(), EPOLL_CTL_MOD, fd, &e);
+  return epoll_ctl(fd_.get(), EPOLL_CTL_MOD, fd, &e) == 0;
 }
 
 void watch_set::remove(int fd) noexcept { (void)epoll_ctl(fd_.get(), EPOLL_CTL_DEL, fd, nullptr); }

@@ -86,7 +86,7 @@ class watch_set {
   void close() noexcept { fd_.reset(); }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] bool add(int fd, std::uint32_t events, std::uint64_t word) noexcept;
-  void change(int fd, std::uint32_t events, std::uint64_t word) noexcept;
+  [[nodiscard]] bool change(int fd, std::uint32_t events, std::uint64_t word) noexcept;
   void remove(int fd) noexcept;
 
  private:

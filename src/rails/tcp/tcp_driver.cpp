@@ -5,6 +5,8 @@
 #include <sodium.h>
 #include <sys/epoll.h>
 
+#include <cerrno>
+
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
@@ -79,9 +81,10 @@ base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> byte
   l.routes.swap(routes);
   l.known.store(true, std::memory_order_release);  // (K)
   // The peer has called before: its connection is read from now on.
-  if (l.now == link::state::up)
-    shared_.watch.change(l.fd.get(), l.watching_output ? EPOLLIN | EPOLLOUT : EPOLLIN,
-                         watch_word(watch_kind::link, number));
+  if (l.now == link::state::up &&
+      !shared_.watch.change(l.fd.get(), l.watching_output ? EPOLLIN | EPOLLOUT : EPOLLIN,
+                            watch_word(watch_kind::link, number)))
+    shared_.writer.fail(l, errno);  // the end of a connection is reported all the same
   return {};
 }
 

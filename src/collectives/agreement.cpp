@@ -17,7 +17,7 @@ std::uint64_t agree(team& ranks, std::uint64_t mine) {
                       .count = 1,
                       .type = &type,
                       .op = *predefined(operation::band, datatypes::number::uint64)});
-  steps->bind(ranks);
+  steps->bind(ranks, ranks.begin_agreement());
   return steps->run() == messages::outcome::ok ? all : 0;
 }
 

@@ -19,7 +19,8 @@ struct basic_bank_line {
   //       another exchange, when each reader's `basic_reading` covers the exchange that they hold.
   //       It writes over the first bytes of the same stream when each reader has taken them: (F)
   //       release, behind the reader's reads -> (R) acquire, before the owner's writes.
-  // Numbers grow, so that a line never seems to hold an exchange again; 0: never written.
+  // The low bits of numbers grow, so that a line never seems to hold an exchange again; 0: never
+  // written.
   // Checked by tests/model/bank_model.cpp (mutations there), tests/stress/shared_banks_stress.cpp.
   /// After `value`, and the stream's first `bytes`, were written.
   void publish(std::uint64_t exchange, std::uint64_t bytes) noexcept {

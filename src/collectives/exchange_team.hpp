@@ -34,14 +34,14 @@ class exchange_team {
   [[nodiscard]] team& ranks() noexcept { return ranks_; }
   [[nodiscard]] recent_schedules& recent() noexcept { return recent_; }
   /// See node_memory::count_call.
-  void count_call() {
-    if (memory_.count_call()) [[unlikely]]
+  void count_call(const call& what) {
+    if (memory_.count_call(what)) [[unlikely]]
       recent_.forget();
   }
 
   /// See node_memory::count_persistent.
-  void count_persistent() {
-    if (memory_.count_persistent()) recent_.forget();
+  void count_persistent(const call& what) {
+    if (memory_.count_persistent(what)) recent_.forget();
   }
   /// See node_memory::make_persistent.
   void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes) {

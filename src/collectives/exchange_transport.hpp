@@ -23,18 +23,22 @@ class exchange_transport final : public transport {
   }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
-            int tag) noexcept override {
-    exchange_.send(context_, r, data, destination, tag);
+            messages::label as) noexcept override {
+    exchange_.send(context_, r, data, destination, as);
   }
   void send_failure(messages::request& r, messages::outcome why, std::size_t due_bytes,
-                    int destination, int tag) noexcept override {
+                    int destination, messages::label as) noexcept override {
+    if (log().is_broken()) return exchange_.end_unsent(r);
     if (why == messages::outcome::peer_lost)
-      exchange_.send(context_, r, {}, destination, tag, messages::send_mode::give_up);
-    else exchange_.send(context_, r, wrong_length(due_bytes), destination, tag);
+      exchange_.send(context_, r, {}, destination, as, messages::send_mode::give_up);
+    else exchange_.send(context_, r, wrong_length(due_bytes), destination, as);
   }
   void receive(messages::request& r, std::span<std::byte> buffer, int source,
-               int tag) noexcept override {
-    exchange_.receive(context_, r, buffer, source, tag);
+               messages::label as) noexcept override {
+    exchange_.receive(context_, r, buffer, source, as);
+  }
+  [[nodiscard]] messages::operation_log& log() noexcept override {
+    return messages::exchange::log_of(context_);
   }
   [[nodiscard]] bool lost(int rank) const noexcept override { return context_.lost(rank); }
   void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }

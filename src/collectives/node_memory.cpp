@@ -135,7 +135,7 @@ bool node_memory::measure_lending() {
     team_.memory.lends = lent;
     const auto steps = new_schedule();
     bcast_shared(*steps, team_, {data.data(), bytes, &type}, 0);
-    steps->bind(team_);
+    steps->bind(team_, team_.begin_agreement());
     const bool together = agree(team_, 1) != 0;
     const auto begin = base::now_ns();
     const bool done = steps->run() == messages::outcome::ok;

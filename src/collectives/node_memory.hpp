@@ -38,15 +38,17 @@ class node_memory {
   /// To be called once for each blocking operation, on all ranks alike. Some calls are
   /// collective, and wait. True: team::memory may have changed; schedules made before must not be
   /// used again, because another rank may make its own anew, with another algorithm.
-  [[nodiscard]] bool count_call() {
+  [[nodiscard]] bool count_call(const call& what) {
     if (calls_ == last_try) [[likely]]
       return false;
+    team_.agrees_in = what;
     return try_now();
   }
   /// The same for a persistent operation, which will be started often: it tries at once.
-  [[nodiscard]] bool count_persistent() {
+  [[nodiscard]] bool count_persistent(const call& what) {
     calls_ = std::max(calls_, first_try - 1);
-    return count_call();
+    team_.agrees_in = what;  // also for `make_persistent`
+    return count_call(what);
   }
   /// Makes an empty schedule persistent: see persistent_banks::give. Collective, waits.
   void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes);

@@ -94,16 +94,17 @@ void schedule::add_exchange(shared_exchange& what) {
   add({kind::exchange, 0, 0, nullptr, &what, nullptr});
 }
 
-void schedule::bind(team& ranks) noexcept {
+void schedule::bind(team& ranks, const call& what) noexcept {
   via_ = &ranks.via;
+  ranks.log.note(what.word());
   const auto operation = ranks.next_operation();
-  tag_ = messages::operation_tags.of(static_cast<unsigned>(operation));
-  if (!persistent_) bind_exchanges(operation);
+  label_ = {messages::operation_tags.of(static_cast<unsigned>(operation)), ranks.log.history()};
+  if (!persistent_) bind_exchanges(operation, ranks.log.history());
 }
 
-void schedule::bind_exchanges(std::uint64_t operation) noexcept {
+void schedule::bind_exchanges(std::uint64_t operation, std::uint64_t history) noexcept {
   for (auto* each : exchanges_)
-    if (each) each->bind(operation);
+    if (each) each->bind(operation, history);
 }
 
 std::optional<std::int64_t> schedule::stream_bytes_max() const noexcept {
@@ -153,12 +154,12 @@ void schedule::post(const step& s) noexcept {
   r.background = false;  // the schedule is counted as a whole, or a thread waits for it
   if (s.what == kind::receive) {
     via_->receive(r, {static_cast<std::byte*>(s.to), static_cast<std::size_t>(s.amount)}, s.number,
-                  tag_);
+                  label_);
     return;
   }
   const auto bytes = static_cast<std::size_t>(s.amount);
-  if (how_ != outcome::ok) return via_->send_failure(r, how_, bytes, s.number, tag_);
-  via_->send(r, {static_cast<const std::byte*>(s.from), bytes}, s.number, tag_);
+  if (how_ != outcome::ok) return via_->send_failure(r, how_, bytes, s.number, label_);
+  via_->send(r, {static_cast<const std::byte*>(s.from), bytes}, s.number, label_);
 }
 
 void schedule::local(const step& s) noexcept {
@@ -234,7 +235,7 @@ bool schedule::on_counted(messages::request& r) noexcept {
 
 void schedule::start() noexcept {
   rewind();
-  if (own_banks_) bind_exchanges(++own_operations_);
+  if (own_banks_) bind_exchanges(++own_operations_, 0);
   // The steps before the first message: no other thread knows of them yet.
   shared_exchange* waits = nullptr;
   while (!waits && next_ < steps_.size() && steps_[next_].what != kind::open) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/arena.hpp"
+#include "collectives/call.hpp"
 #include "collectives/reducer.hpp"
 #include "collectives/team.hpp"
 #include "datatypes/layout.hpp"
@@ -117,7 +118,7 @@ class schedule final : public progress::completion {
   // Running. A schedule may be run or started again when it is complete.
   /// Draws the operation's number, on all ranks in the same order. Before the first `run` or
   /// `start`; one with exchanges, but for a persistent one, before each.
-  void bind(team& ranks) noexcept;
+  void bind(team& ranks, const call& what = {}) noexcept;
   /// Runs all steps and waits for their end.
   messages::outcome run() noexcept;
   void start() noexcept;
@@ -149,7 +150,7 @@ class schedule final : public progress::completion {
   [[nodiscard]] int bound_rank(int rank) const noexcept {
     return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
   }
-  void bind_exchanges(std::uint64_t operation) noexcept;
+  void bind_exchanges(std::uint64_t operation, std::uint64_t history) noexcept;
   void open_round();
   void rewind() noexcept;
   void begin_round(const step& open, messages::request::finisher finish) noexcept;
@@ -190,7 +191,7 @@ class schedule final : public progress::completion {
   std::size_t round_ = 0;       ///< the first step of this round
   int posted_ = 0;              ///< messages of this round so far
   transport* via_ = nullptr;
-  int tag_ = 0;
+  messages::label label_ = 0;
   bool persistent_ = false;
   shared_banks* own_banks_ = nullptr;
   std::uint64_t own_operations_ = 0;  // as `own_banks_` counts them

@@ -71,10 +71,10 @@ std::int64_t shared_banks::taken(const shown& what) noexcept {
 
 void shared_banks::bind(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
-  HEADWAY_DEBUG_ASSERT(x.number_ > last_bound_ || x.number_ == last_in_line_);
-  last_bound_ = x.number_;
+  HEADWAY_DEBUG_ASSERT(x.counted_ > last_bound_ || x.counted_ == last_in_line_);
+  last_bound_ = x.counted_;
   open_.push_back(x);
-  if (x.number_ == last_in_line_) {  // its stream is shown
+  if (x.counted_ == last_in_line_) {  // its stream is shown
     x.begun_ = true;
     x.begin_ = 0;
     x.shown_ = x.total_;
@@ -100,7 +100,7 @@ std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
 bool shared_banks::has_line(const shared_exchange& x) noexcept {
   for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
     if (earlier->shows_ && !earlier->has_place()) return false;
-  return is_line_free(x.number_);
+  return is_line_free(x.counted_);
 }
 
 bool shared_banks::is_line_free(std::uint64_t exchange) noexcept {
@@ -141,7 +141,7 @@ void shared_banks::place_if_possible(shared_exchange& x) noexcept {
   auto bytes = x.bank_bytes_needed();
   std::optional<std::int64_t> in_ring;
   if (ring_ && bytes > 0)
-    in_ring = ring_->take({page_at_, x.number_, x.readers_}, x.whole_bytes_needed());
+    in_ring = ring_->take({page_at_, x.counted_, x.readers_}, x.whole_bytes_needed());
   if (in_ring) {
     x.begin_ = *in_ring;
     x.in_ring_ = true;
@@ -153,16 +153,16 @@ void shared_banks::place_if_possible(shared_exchange& x) noexcept {
     return;
   }
   const auto begin = in_ring ? 0 : x.begin_;
-  note_shown({x.number_, x.readers_, begin, begin + bytes});
+  note_shown({x.counted_, x.readers_, begin, begin + bytes});
 }
 
 void shared_banks::note_shown(const shown& what) noexcept {
   shown_[(first_shown_ + shown_count_++) % shown_max] = what;
 }
 
-bool shared_banks::try_show_in_line(std::uint64_t operation, std::span<const std::byte> stream,
+bool shared_banks::try_show_in_line(const numbers& operation, std::span<const std::byte> stream,
                                     rank_set readers) noexcept {
-  const auto number = number_of(operation);
+  const auto number = operation.counted;
   {
     const base::lock_guard guard(lock_);
     if (!open_.empty() || !is_line_free(number)) return false;
@@ -173,24 +173,23 @@ bool shared_banks::try_show_in_line(std::uint64_t operation, std::span<const std
   own.value.total = stream.size();
   own.value.finished = finished();
   std::memcpy(own.value.small, stream.data(), stream.size());
-  own.publish(number, stream.size());
+  own.publish(operation.in_line, stream.size());
   wake_all(readers);
   return true;
 }
 
-const std::byte* shared_banks::find_in_line(int rank, std::uint64_t operation,
+const std::byte* shared_banks::find_in_line(int rank, const numbers& operation,
                                             std::int64_t bytes) noexcept {
-  const auto number = number_of(operation);
-  const line& its = line_of(rank, number);
-  if (!its.holds(number) || its.value.total != static_cast<std::uint64_t>(bytes)) return nullptr;
+  const line& its = line_of(rank, operation.counted);
+  if (!its.holds(operation.in_line) || its.value.total != static_cast<std::uint64_t>(bytes))
+    return nullptr;
   note_finished(rank, its.value.finished);
   return its.value.small;
 }
 
 /// The lock is not needed: no other exchange is open, and none begins during a blocking call.
-void shared_banks::finish_in_line(std::uint64_t operation, rank_set sources) noexcept {
-  const auto number = number_of(operation);
-  tell_finished(number);
+void shared_banks::finish_in_line(const numbers& operation, rank_set sources) noexcept {
+  tell_finished(operation.counted);
   wake_all(sources);
 }
 
@@ -203,14 +202,14 @@ void shared_banks::finish(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
   open_.erase(x);
   const auto* oldest = open_.front();
-  const auto now = oldest ? oldest->number_ - 1 : last_bound_;
+  const auto now = oldest ? oldest->counted_ - 1 : last_bound_;
   if (now == own_finished_.load(std::memory_order_relaxed)) return;
   tell_finished(now);
 }
 
 bool shared_banks::is_oldest(const shared_exchange& x) noexcept {
   auto* oldest = open_.front();
-  while (oldest && line_number(oldest->number_) != line_number(x.number_))
+  while (oldest && line_number(oldest->counted_) != line_number(x.counted_))
     oldest = open_.after(*oldest);
   return oldest == &x;
 }
@@ -227,7 +226,9 @@ void shared_banks::pend(shared_exchange& x) noexcept {
     pending_.push_back(x);
     first = !std::exchange(polled_, true);
   }
-  if (first) team_.via.submit(*this);
+  if (!first) return;
+  team_.log.waiting_begins();
+  team_.via.submit(*this);
 }
 
 int shared_banks::lost_rank() const noexcept {
@@ -253,7 +254,11 @@ progress::ltask_result shared_banks::poll() noexcept {
     bool ends = x->go_on();
     moved |= x->moved_;
     if (const int lost = ends ? -1 : lost_rank(); lost >= 0) {
-      if (!x->go_on()) x->give_up(lost);  // what the rank showed before it died counts
+      // What the rank showed before it died counts.
+      if (!x->go_on()) x->give_up(messages::outcome::peer_lost, lost);
+      ends = true;
+    } else if (!ends && team_.log.is_broken()) {
+      x->give_up(messages::outcome::failed, team_.rank);
       ends = true;
     }
     (ends ? ended : waiting).push_back(*x);
@@ -270,6 +275,7 @@ progress::ltask_result shared_banks::poll() noexcept {
     base::store_load_fence();
     if (any_could_go_on()) result = progress::ltask_result::advanced;
   } else {
+    team_.log.waiting_ends();
     result = progress::ltask_result::done;
   }
   // The end of the last exchange may let a thread destroy this object.

@@ -8,12 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/copy_for_reader.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "collectives/bank.hpp"
 #include "collectives/byte_ring.hpp"
+#include "collectives/call.hpp"
 #include "collectives/team.hpp"
 #include "progress/core/ltask.hpp"
 #include "rails/shm_slots.hpp"
@@ -32,7 +34,8 @@ struct pending_tag;  // of those that wait for others
 /// Threads:  any; exchanges are bound in the order of the team's operations (`bind`).
 /// Progress: nothing here waits. Exchanges that wait for others are driven by `poll`, at every
 ///           polling point of the process; a sleeping thread is woken for them.
-/// Errors:   after a rank is lost, every exchange that still waits ends with `peer_lost`.
+/// Errors:   after a rank is lost, every exchange that still waits ends with `peer_lost`; after the
+///           team's log is broken, with `failed`.
 class shared_banks final : private rails::shm_slots::watcher {
  public:
   static constexpr int ranks_max = 64;
@@ -63,6 +66,16 @@ class shared_banks final : private rails::shm_slots::watcher {
     };
   };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
+
+  /// An exchange, as its rank counts them and as it says in its line.
+  struct numbers {
+    numbers(std::uint64_t operation, std::uint64_t history, int phase = 0) noexcept
+        : counted(2 * operation + static_cast<std::uint64_t>(phase)),
+          in_line(with_history(counted, history)) {
+      HEADWAY_DEBUG_ASSERT(history == 0 || counted >> counted_bits == 0);
+    }
+    std::uint64_t counted, in_line;
+  };
 
   /// Where each rank has its page and its bank: in the memory of a slot on which all ranks have
   /// agreed, and which they have reserved.
@@ -103,13 +116,13 @@ class shared_banks final : private rails::shm_slots::watcher {
   static constexpr std::int64_t line_bytes_max = sizeof(value::small);
   /// False, and nothing is shown: an earlier exchange is not finished here, or the line is still
   /// read.
-  [[nodiscard]] bool try_show_in_line(std::uint64_t operation, std::span<const std::byte> stream,
+  [[nodiscard]] bool try_show_in_line(const numbers& operation, std::span<const std::byte> stream,
                                       rank_set readers) noexcept;
   /// What the rank shows in its line; null: nothing yet, or a stream of another length.
-  [[nodiscard]] const std::byte* find_in_line(int rank, std::uint64_t operation,
+  [[nodiscard]] const std::byte* find_in_line(int rank, const numbers& operation,
                                               std::int64_t bytes) noexcept;
   /// This rank has read the streams of all its sources.
-  void finish_in_line(std::uint64_t operation, rank_set sources) noexcept;
+  void finish_in_line(const numbers& operation, rank_set sources) noexcept;
 
  private:
   friend class shared_exchange;
@@ -184,10 +197,6 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] bool is_line_free(std::uint64_t exchange) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] bool has_bytes(std::int64_t bytes) noexcept HEADWAY_REQUIRES(lock_);
   void note_shown(const shown& what) noexcept HEADWAY_REQUIRES(lock_);
-  /// Of an operation's first exchange.
-  [[nodiscard]] static constexpr std::uint64_t number_of(std::uint64_t operation) noexcept {
-    return 2 * operation;
-  }
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
   /// `x` reads nothing any more, and has shown what it shows.
   void finish(shared_exchange& x) noexcept;

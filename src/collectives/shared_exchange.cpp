@@ -29,8 +29,10 @@ bool shared_exchange::lends() const noexcept {
          !sum_;
 }
 
-void shared_exchange::bind(std::uint64_t operation) noexcept {
-  number_ = 2 * operation + static_cast<std::uint64_t>(phase_);
+void shared_exchange::bind(std::uint64_t operation, std::uint64_t history) noexcept {
+  const shared_banks::numbers its(operation, history, phase_);
+  number_ = its.in_line;
+  counted_ = its.counted;
   at_ = stage::working;
   failed_before_ = begun_ = in_ring_ = false;
   begin_ = no_place;
@@ -95,6 +97,12 @@ void shared_exchange::ended() noexcept {
 }
 
 bool shared_exchange::go_on() noexcept {
+  // Nothing is shown after the team's log is broken: each rank is told of that by itself, with the
+  // reason.
+  if (failed_before_ && at_ == stage::working && team_.log.is_broken()) [[unlikely]] {
+    give_up(outcome::failed, team_.rank);
+    return true;
+  }
   budget_ = advanced_at_once;
   if (at_ == stage::working) {
     bool all = show_more();
@@ -117,7 +125,7 @@ bool shared_exchange::go_on() noexcept {
     wake_writers();
   }
   if (at_ == stage::waiting_for_readers) {
-    if (waits_for_readers() && !banks_.is_read({.exchange = number_, .readers = readers_}))
+    if (waits_for_readers() && !banks_.is_read({.exchange = counted_, .readers = readers_}))
       return false;
     at_ = stage::ended;
   }
@@ -126,7 +134,7 @@ bool shared_exchange::go_on() noexcept {
 
 bool shared_exchange::could_go_on() const noexcept {
   if (at_ == stage::waiting_for_readers)
-    return banks_.is_read({.exchange = number_, .readers = readers_});
+    return banks_.is_read({.exchange = counted_, .readers = readers_});
   if (shows_ && !failed_before_ && !lends() && shown_ < total_ && room() > 0) return true;
   if (failed_before_) return false;
   for (int i = 0; i < wanted_count_; ++i) {
@@ -196,8 +204,8 @@ std::int64_t shared_exchange::room() const noexcept {
   if (in_ring_) return std::min(shared_banks::piece_bytes_max, total_ - shown_);
   const auto next = std::min(banks_.piece_bytes(), total_ - shown_);
   const auto behind = shown_ + next - banks_.bank_bytes();
-  return behind <= 0 || banks_.taken({.exchange = number_, .readers = readers_}) >= behind ? next
-                                                                                           : 0;
+  return behind <= 0 || banks_.taken({.exchange = counted_, .readers = readers_}) >= behind ? next
+                                                                                            : 0;
 }
 
 /// `bytes` is not more than lies before the bank's end: a bank has whole pieces, and a stream that
@@ -443,7 +451,7 @@ void shared_exchange::publish_taken() noexcept {
   for (int rank = 0; rank < team_.size; ++rank) {
     const auto taken = taken_of(rank);
     if (rank == team_.rank || taken == published_[rank]) continue;
-    if (!std::exchange(publishes_taken_, true)) reading.begin(line, number_);
+    if (!std::exchange(publishes_taken_, true)) reading.begin(line, counted_);
     moved_ = true;
     published_[rank] = taken;
     reading.take(line, static_cast<std::size_t>(rank), static_cast<std::uint64_t>(taken));
@@ -459,9 +467,9 @@ void shared_exchange::fail(outcome how, int rank) noexcept {
   failed_rank_ = rank;
 }
 
-/// A rank is lost, and something of what this exchange waits for will not come.
-void shared_exchange::give_up(int lost) noexcept {
-  fail(outcome::peer_lost, lost);
+/// Something of what this exchange waits for will not come.
+void shared_exchange::give_up(outcome why, int rank) noexcept {
+  fail(why, rank);
   if (at_ == stage::working) banks_.finish(*this);
   at_ = stage::ended;
 }

@@ -80,8 +80,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   void combine(const operands& what);
 
   // Running.
-  /// To be called for an operation's exchanges in order, and for operations in order.
-  void bind(std::uint64_t operation) noexcept;
+  /// To be called for an operation's exchanges in order, and for operations in order. `history`: of
+  /// the team's operations, up to this one; 0: these banks are not for the team's operations.
+  void bind(std::uint64_t operation, std::uint64_t history) noexcept;
   /// Goes on as far as possible, for some time. True: it has ended. `failed`: the operation has
   /// failed on this rank before; the others then find that in place of its stream.
   [[nodiscard]] bool advance(bool failed) noexcept;
@@ -188,7 +189,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool has_to_publish() const noexcept;
   void publish_taken() noexcept;
   void fail(messages::outcome how, int rank) noexcept;
-  void give_up(int lost) noexcept;
+  void give_up(messages::outcome why, int rank) noexcept;
   void wake_readers() noexcept;
   void wake_writers() noexcept;
   void ended() noexcept;
@@ -219,7 +220,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   std::byte* arriving_ = nullptr;      // a chunk
 
   // Set anew by `bind`.
-  std::uint64_t number_ = 0;
+  std::uint64_t number_ = 0;   // as it is in a line
+  std::uint64_t counted_ = 0;  // as the ranks count exchanges
   stage at_ = stage::working;
   bool failed_before_ = false;
   static constexpr std::int64_t no_place = -1;

@@ -76,7 +76,7 @@ class in_lines {
     return true;
   }
   /// Copies those blocks that are there, in their order. True: all.
-  [[nodiscard]] bool take(std::uint64_t operation) noexcept {
+  [[nodiscard]] bool take(const shared_banks::numbers& operation) noexcept {
     for (; taken_ < neighbors_.sources.size(); ++taken_) {
       const int source = neighbors_.sources[taken_];
       if (source < 0) continue;
@@ -115,13 +115,17 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   in_lines all(t, n, what);
   if (!all.fit()) return false;
   auto& banks = *t.memory.banks;
-  const auto operation = t.next_operation();
+  using enum call::kind;
+  const auto before = t.log.history();
+  t.log.note(call{.what = what.is_divided ? neighbor_alltoall : neighbor_allgather}.word());
+  const shared_banks::numbers operation(t.next_operation(), t.log.history());
   if (banks.try_show_in_line(operation, what.own, others_of(t, n.destinations)) &&
       look_for_a_while(t.oversubscribed, [&] { return all.take(operation); })) {
     banks.finish_in_line(operation, others_of(t, n.sources));
     return true;
   }
   t.return_operation();
+  t.log.take_back(before);
   return false;
 }
 

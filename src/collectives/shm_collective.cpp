@@ -39,13 +39,13 @@ const std::byte* shm_collective::value_of(int rank) const noexcept {
 
 bool shm_collective::is_there() const noexcept {
   for (std::size_t i = 0; i < lines_.size(); ++i)
-    if (!line_of(i).holds(number_)) return false;
+    if (!line_of(i).holds(in_lines_)) return false;
   return true;
 }
 
 messages::outcome shm_collective::allreduce(const reduction& r) noexcept {
   const auto bytes = static_cast<std::size_t>(r.bytes());
-  const auto how = share({static_cast<const std::byte*>(r.input()), bytes});
+  const auto how = share({static_cast<const std::byte*>(r.input()), bytes}, call::kind::allreduce);
   if (how != messages::outcome::ok) [[unlikely]]
     return how;
   alignas(16) std::byte sum[value_bytes_max];
@@ -55,21 +55,25 @@ messages::outcome shm_collective::allreduce(const reduction& r) noexcept {
   return messages::outcome::ok;
 }
 
-messages::outcome shm_collective::share(std::span<const std::byte> mine) noexcept {
+messages::outcome shm_collective::share(std::span<const std::byte> mine, call::kind what) noexcept {
   HEADWAY_DEBUG_ASSERT(mine.size() <= value_bytes_max);
   if (broken_) return messages::outcome::peer_lost;
   const auto me = static_cast<std::size_t>(team_.rank);
-  ++number_;
+  team_.log.note(call{.what = what, .in_slots = true}.word());
+  in_lines_ = with_history(++number_, team_.log.history());
   line& own = line_of(me);
   own.value.size = mine.size();
   if (!mine.empty()) std::memcpy(own.value.bytes, mine.data(), mine.size());
-  own.publish(number_);
+  own.publish(in_lines_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (i != me) memory_.wake(processes_[i]);
   if (look_for_a_while(team_.oversubscribed, [this] { return is_there(); }))
     return compare(mine.size());
+  team_.log.waiting_begins();
   wait();
-  return broken_ ? messages::outcome::peer_lost : compare(mine.size());
+  team_.log.waiting_ends();
+  if (broken_) return messages::outcome::peer_lost;
+  return is_there() ? compare(mine.size()) : messages::outcome::failed;
 }
 
 messages::outcome shm_collective::compare(std::size_t size) noexcept {
@@ -86,6 +90,10 @@ messages::outcome shm_collective::compare(std::size_t size) noexcept {
 /// A lost rank publishes no value any more, nor does a rank that has noticed the loss. If a rank
 /// published its value before it died, it is missing only in the next exchange.
 bool shm_collective::is_over() noexcept {
+  if (team_.log.is_broken()) {
+    failed_rank_ = team_.rank;
+    return true;
+  }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (!team_.via.lost(static_cast<int>(i))) continue;
     failed_rank_ = static_cast<int>(i);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/call.hpp"
 #include "collectives/exchange_slot.hpp"
 #include "collectives/node_wait.hpp"
 #include "collectives/team.hpp"
@@ -28,7 +29,8 @@ struct reduction;
 ///           process progresses, and finally it sleeps.
 /// Errors:   values of unequal size end it with `truncated` or `failed` on the ranks that see them.
 ///           If a rank is lost, `share` ends with `peer_lost` on all ranks that still wait for a
-///           value, and every later call does.
+///           value, and every later call does. After the team's log is broken, calls that wait
+///           end with `failed`.
 class shm_collective final : private node_wait {
  public:
   static constexpr std::size_t value_bytes_max = 48;
@@ -45,7 +47,8 @@ class shm_collective final : private node_wait {
       std::span<const rails::peer_id> processes);
 
   /// Publishes `mine`, and returns when the values of all ranks are there.
-  [[nodiscard]] messages::outcome share(std::span<const std::byte> mine) noexcept;
+  [[nodiscard]] messages::outcome share(std::span<const std::byte> mine,
+                                        call::kind what = call::kind::unknown) noexcept;
   /// After `share`, until the next one.
   [[nodiscard]] const std::byte* value_of(int rank) const noexcept;
   /// Every rank combines all values, in the order of ranks. Only where `allreduce_uses_slots`.
@@ -65,7 +68,7 @@ class shm_collective final : private node_wait {
   [[nodiscard]] line& line_of(std::size_t rank) const noexcept;
   /// The values of all ranks.
   [[nodiscard]] bool is_there() const noexcept override;
-  /// A rank is lost.
+  /// A rank is lost, or has called another operation.
   [[nodiscard]] bool is_over() noexcept override;
   [[nodiscard]] messages::outcome compare(std::size_t size) noexcept;
 
@@ -73,8 +76,9 @@ class shm_collective final : private node_wait {
   rails::shm_slots& memory_;
   const std::uint32_t slot_;
   const std::vector<rails::peer_id> processes_;
-  std::vector<line*> lines_;  // of each rank, the first of two
-  std::uint64_t number_ = 0;  // of the current exchange; all ranks count alike
+  std::vector<line*> lines_;    // of each rank, the first of two
+  std::uint64_t number_ = 0;    // of the current exchange; all ranks count alike
+  std::uint64_t in_lines_ = 0;  // the same in the lines
   int failed_rank_ = -1;
   bool broken_ = false;  // a rank is lost: no value is published any more
 };

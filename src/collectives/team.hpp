@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/assert.hpp"
+#include "collectives/call.hpp"
 #include "collectives/settings.hpp"
 #include "collectives/shared_memory.hpp"
 #include "collectives/transport.hpp"
@@ -20,6 +21,7 @@ struct team {
   team(transport& over, int my_rank, int ranks, bool more_ranks_than_processors = false,
        const settings& values = {}, const tuned_shape* table = nullptr) noexcept
       : via(over),
+        log(over.log()),
         rank(my_rank),
         size(ranks),
         oversubscribed(more_ranks_than_processors),
@@ -29,6 +31,7 @@ struct team {
   }
 
   transport& via;
+  messages::operation_log& log;
   const int rank;
   const int size;
   /// More ranks than processors on some node: a waiting rank should be woken once, not often.
@@ -39,6 +42,16 @@ struct team {
   const tuned_shape* measured;
   /// Changes only between two operations, on all ranks alike.
   shared_memory memory = {};
+
+  /// The call in which the ranks agree on something.
+  call agrees_in = {};
+  /// To be bound for an operation of the library's own.
+  [[nodiscard]] call begin_agreement() noexcept {
+    log.note_own();
+    call own = agrees_in;
+    own.agrees = true;
+    return own;
+  }
 
   /// Keeps operations under way apart: all ranks draw the same number for the same operation, from
   /// 1 on.

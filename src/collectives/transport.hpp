@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <span>
 
+#include "messages/numbers.hpp"
+#include "messages/operation_log.hpp"
 #include "messages/request.hpp"
 #include "progress/completion/completion.hpp"
 
@@ -22,13 +24,16 @@ class transport {
  public:
   /// `data` must stay unchanged until `r` is complete.
   virtual void send(messages::request& r, std::span<const std::byte> data, int destination,
-                    int tag) noexcept = 0;
+                    messages::label as) noexcept = 0;
   /// Instead of a message of `due_bytes`, sends one that ends its receive with an error: with `why`
-  /// if the transport can transmit that, else by a length that is not `due_bytes`.
+  /// if the transport can transmit that, else by a length that is not `due_bytes`. Sends nothing
+  /// if the log is broken: each rank is told of that by itself, with the reason.
   virtual void send_failure(messages::request& r, messages::outcome why, std::size_t due_bytes,
-                            int destination, int tag) noexcept = 0;
+                            int destination, messages::label as) noexcept = 0;
   virtual void receive(messages::request& r, std::span<std::byte> buffer, int source,
-                       int tag) noexcept = 0;
+                       messages::label as) noexcept = 0;
+  /// Of the operations of the team. The same object whenever it is asked for.
+  [[nodiscard]] virtual messages::operation_log& log() noexcept = 0;
   /// The process of that rank is known to be dead.
   [[nodiscard]] virtual bool lost(int rank) const noexcept = 0;
   /// Has `ready.take_turn()` called soon by `ready`'s ltask, at some polling point.

@@ -45,10 +45,7 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
     (*slot.load(std::memory_order_acquire))[id % page_entries].store(
         where, std::memory_order_release);  // (E)
   }
-  while (unexpected_message* notice = notices.pop_front()) {
-    static_cast<void>(end_operation(*where, notice->source, notice->tag));
-    free_unexpected(notice);
-  }
+  while (unexpected_message* notice = notices.pop_front()) take_early_notice(*where, *notice);
 }
 
 void exchange_parts::keep_early(unexpected_message& message) noexcept {
@@ -61,10 +58,7 @@ void exchange_parts::keep_early(unexpected_message& message) noexcept {
       return;
     }
   }
-  if (message.is_notice) {
-    static_cast<void>(end_operation(*where, message.source, message.tag));
-    return free_unexpected(&message);
-  }
+  if (message.is_notice) return take_early_notice(*where, message);
   match(*where, message);  // a receive may have been posted there already
 }
 
@@ -73,7 +67,7 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
   bool discarded = false, bins_short = false;
   {
     const base::lock_guard guard(where.lock);
-    r = where.waiting.take_posted(message.source, message.tag);
+    r = where.waiting.take_posted(message.matched_source(), message.tag);
     discarded = !r && where.discards(message);
     if (r) {
       r->posted_ = false;
@@ -95,6 +89,10 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
       return arrived_rts(from, bytes);
     case wire_kind::given_up:
       return arrived_given_up(from, bytes);
+    case wire_kind::inquiry:
+      return arrived_inquiry(from, bytes);
+    case wire_kind::misfit:
+      return arrived_misfit(from, bytes);
   }
   base::log(base::severity::error, "rank {} sent a packet that is not understood ({} bytes)",
             static_cast<std::uint32_t>(from.id()), bytes.size());
@@ -112,14 +110,14 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
   envelope head;
   if (!read_head(bytes, head)) return;
   const auto payload = bytes.subspan(sizeof head);
-  const int source = static_cast<int>(head.source);
+  const int source = rank_in(head.source);
   context* where = find(head.context);
   if (request* r = take_posted(where, head)) {
     from.consumed(eager_charge(payload.size()));
     return deliver(*r, source, head.tag, payload, head.given_up != 0);
   }
-  events::unexpected.raise(
-      {head.source, static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
+  events::unexpected.raise({static_cast<std::uint64_t>(source),
+                            static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
   // Copied without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, head, payload);
   if (!message) return from.give_up(no_memory_to_keep);
@@ -132,8 +130,9 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   if (!read_head(bytes, announced)) return;
   context* where = find(announced.match.context);
   if (request* r = take_posted(where, announced.match)) return accept(from, *r, announced);
-  events::unexpected.raise({announced.match.source, static_cast<std::uint64_t>(announced.match.tag),
-                            announced.bytes, announced.match.context});
+  events::unexpected.raise({static_cast<std::uint64_t>(rank_in(announced.match.source)),
+                            static_cast<std::uint64_t>(announced.match.tag), announced.bytes,
+                            announced.match.context});
   // Made without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) return from.give_up("no memory to keep a request to send");
@@ -247,6 +246,7 @@ bool context::note_given_up(int tag) noexcept {
 }
 
 bool context::gave_up(int tag) const noexcept {
+  if (log && log->is_broken() && operation_tags.has(tag)) return true;
   const auto known = std::min(given_up_count, given_up_max);
   const auto end = given_up_.begin() + known;
   return std::find(given_up_.begin(), end, tag) != end;

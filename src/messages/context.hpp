@@ -3,11 +3,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/matching.hpp"
+#include "messages/operation_log.hpp"
 #include "packets/peer.hpp"
 #include "processes/membership.hpp"
 #include "progress/completion/completion.hpp"
@@ -21,20 +23,25 @@ struct exchange_parts;
 /// Threads:  any, except where a comment names one thread.
 class context {
  public:
-  context(exchange_parts& of, std::uint16_t number, int own_rank, processes::membership_ref ranks,
-          bool is_collective)
+  context(exchange_parts& of, const context_name& name, int own_rank,
+          processes::membership_ref ranks, bool is_collective)
       : parts(of),
-        id(number),
+        id(static_cast<std::uint16_t>(name.number)),
+        incarnation(name.incarnation),
         self(own_rank),
         collective(is_collective),
         members(std::move(ranks)),
+        log(is_collective ? std::make_unique<operation_log>(name.incarnation) : nullptr),
         used_(members->size() <= remembered_max ? static_cast<std::size_t>(members->size()) : 0) {}
 
   exchange_parts& parts;
   const std::uint16_t id;
+  const std::uint64_t incarnation;
   const int self;
   const bool collective;
   const processes::membership_ref members;
+  /// Of a collective context.
+  const std::unique_ptr<operation_log> log;
   /// The strategy for peers with several rails; null: HEADWAY_STRATEGY's. Strategies are immutable:
   /// relaxed.
   std::atomic<const packets::strategy*> how{nullptr};
@@ -94,6 +101,10 @@ class context {
   // which the next look for `any_source` begins.
   int first_unwatched = 0;
   int next_source = 0;
+  // Used by the same ltask: see `exchange_parts::inquire`.
+  std::uint64_t last_seen = 0;  // the last operation at the last look
+  int looks_in_vain = 0;        // while it was that, and something waited
+  int next_asked = 0;           // rank
 
  private:
   packets::peer& look_up(std::size_t rank) noexcept;

@@ -19,11 +19,11 @@ exchange::~exchange() {
 
 progress::engine& exchange::engine() noexcept { return parts_->engine; }
 
-context* exchange::open_context(std::uint32_t id, int self, processes::membership_ref members,
-                                bool collective) {
-  HEADWAY_ASSERT(id < contexts_max && members && self >= 0);
-  auto* where =
-      new context(*parts_, static_cast<std::uint16_t>(id), self, std::move(members), collective);
+context* exchange::open_context(const context_name& name, int self,
+                                processes::membership_ref members, bool collective) {
+  HEADWAY_ASSERT(name.number < contexts_max && members && self >= 0);
+  HEADWAY_ASSERT(self < ranks_max && members->size() < ranks_max);
+  auto* where = new context(*parts_, name, self, std::move(members), collective);
   parts_->enter(where->id, where);
   // After `enter`: a member that is lost from now on is reported to the context.
   bool has_lost = false;
@@ -55,6 +55,8 @@ void exchange::use_expectation(context& where,
                                bool (*expects)(const void* owner, int source) noexcept) noexcept {
   where.expects.store(expects, std::memory_order_relaxed);
 }
+
+operation_log& exchange::log_of(context& where) noexcept { return *where.log; }
 
 void exchange::use_members(context& where) noexcept {
   for (int rank = 0; rank < where.members->size(); ++rank) static_cast<void>(where.peer_of(rank));
@@ -96,14 +98,15 @@ exchange::waiting_counts exchange::count_waiting(context& where) noexcept {
 }
 
 void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
-                    int tag, send_mode mode) noexcept {
+                    label as, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
   const coarse_lock held(*parts_);
   packets::peer& to = where.peer_of(destination);
   r.aim(where, data, destination);
-  r.tag_ = tag;
+  r.tag_ = as.tag;
+  r.history_ = as.history;
   r.with = &to;
-  r.arrived = {.source = destination, .tag = tag, .bytes = data.size()};
+  r.arrived = {.source = destination, .tag = as.tag, .bytes = data.size()};
   if (mode == send_mode::synchronous || data.size() > to.eager_bytes_max()) {
     parts_->start_rts(to, r);
     return;
@@ -112,8 +115,8 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   write_head(out, envelope{.kind = wire_kind::eager,
                            .given_up = mode == send_mode::give_up,
                            .context = where.id,
-                           .source = static_cast<std::uint32_t>(where.self),
-                           .tag = tag});
+                           .source = source_of(where.self, as.history),
+                           .tag = as.tag});
   out.payload = data;
   out.in_parts = mode == send_mode::standard;
   out.charge = eager_charge(data.size());
@@ -135,12 +138,19 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   }
 }
 
+void exchange::end_unsent(request& r) noexcept {
+  r.arrived.how = outcome::failed;
+  parts_->complete_at_once(r);
+}
+
 void exchange::receive(context& where, request& r, std::span<std::byte> memory, int source,
-                       int tag) noexcept {
+                       label as) noexcept {
   const coarse_lock held(*parts_);
+  const int tag = as.tag;
   r.aim(where, memory, source);
   r.tag_ = tag;
-  const matcher::pattern wanted{source, tag};
+  r.history_ = as.history;
+  const matcher::pattern wanted{static_cast<int>(source_of(source, as.history)), tag};
   unexpected_message* message = nullptr;
   bool hopeless = false, given_up = false, counted = false, bins_short = false;
   {
@@ -186,6 +196,7 @@ void exchange::send(context& where, request& r, scattered_memory& data, int dest
   r.aim(where, {}, destination);
   r.scattered = &data;
   r.tag_ = tag;
+  r.history_ = 0;
   r.with = &to;
   r.arrived = {.source = destination, .tag = tag, .bytes = bytes};
   parts_->start_rts(to, r);

@@ -29,6 +29,7 @@ struct unexpected_message;
 /// A matching space with a rank order: one side (point-to-point or collective) of a communicator.
 /// Made by `exchange::open_context`, ended by `close_context`.
 class context;
+class operation_log;
 struct exchange_parts;
 
 /// Sends and receives messages between the ranks of a context: tag matching, eager and rendezvous,
@@ -49,14 +50,16 @@ class exchange {
 
   /// Opens a context. `members` are the processes that messages go to and come from; `self` is this
   /// process's rank as they know it: among `members`, or in a second group, whose members open the
-  /// context with the first as theirs. All use the same `id` (numbers.hpp), and for nothing else at
-  /// the time. Local: messages that arrived before are kept and delivered.
+  /// context with the first as theirs. All use the same `name` (numbers.hpp), and its number for
+  /// nothing else at the time. Local: messages that arrived before are kept and delivered.
   /// When a member is lost, receives that only it could match, and those from `any_source`, end as
   /// `peer_lost`; in a `collective` context all do, because the other members wait for it too.
   /// There a message that is longer or shorter than its receive's memory ends all receives of its
-  /// tag, on all ranks, as `failed`, if that is one of `operation_tags`.
-  [[nodiscard]] context* open_context(std::uint32_t id, int self, processes::membership_ref members,
-                                      bool collective = false);
+  /// tag, on all ranks, as `failed`, if that is one of `operation_tags`. All receives with these
+  /// tags do when the logs of two ranks differ (operation_log.hpp), which is looked for when a rank
+  /// waits longer than a tick of the engine.
+  [[nodiscard]] context* open_context(const context_name& name, int self,
+                                      processes::membership_ref members, bool collective = false);
   /// Ends a context whose requests are all complete, and discards its unexpected messages. Waits
   /// until one ltask has run.
   void close_context(context* where) noexcept;
@@ -71,6 +74,9 @@ class exchange {
   /// Makes the peers of all members, for callers that reach them without messages, through shared
   /// memory.
   static void use_members(context& where) noexcept;
+
+  /// Of a collective context.
+  [[nodiscard]] static operation_log& log_of(context& where) noexcept;
 
   /// Sets the strategy of this context's messages to peers with several rails; the initial one is
   /// HEADWAY_STRATEGY's. False: no strategy has that name, and nothing changes.
@@ -95,10 +101,12 @@ class exchange {
 
   /// Starts a send. `data` must not change until the request is complete.
   [[gnu::hot]] void send(context& where, request& r, std::span<const std::byte> data,
-                         int destination, int tag, send_mode mode = send_mode::standard) noexcept;
+                         int destination, label as, send_mode mode = send_mode::standard) noexcept;
+  /// Ends a send that is not made as `failed`, at once.
+  void end_unsent(request& r) noexcept;
   /// Starts a receive. A message longer than `memory` is cut and ends as `truncated`.
   [[gnu::hot]] void receive(context& where, request& r, std::span<std::byte> memory, int source,
-                            int tag) noexcept;
+                            label as) noexcept;
   /// The same for data that is not one block. `data` is used until the request is complete. Then
   /// the request is to `forget_scattered` if it is used again for a block.
   void send(context& where, request& r, scattered_memory& data, int destination, int tag,

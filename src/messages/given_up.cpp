@@ -3,84 +3,19 @@
 // that has none to send in its schedule: the ranks have been called with different counts. Its
 // notice reaches every rank, also one that has chosen another algorithm for its own count, and
 // waits for messages that no rank sends.
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
+#include "messages/notice.hpp"
 #include "messages/parts.hpp"
 
 namespace headway::messages {
 
-/// The message that says so to one rank. Deletes itself.
-struct given_up_notice final : request {
-  given_up_notice(packets::peer& to, const envelope& as) noexcept {
-    write_head(*this, as);
-    with = &to;
-    charge = 0;  // it takes no memory at the receiver, and so never waits for credits
-    answered = false;
-    how = nullptr;
-    urgent = false;
-    sent = &exchange_parts::payload_sent;
-    finish = [](request& self) noexcept {
-      delete static_cast<given_up_notice*>(&self);
-      return false;
-    };
-  }
-
-  void post(exchange_parts& parts) noexcept {
-    switch (with->post(*this)) {
-      case packets::posted::done:
-        parts.complete_at_once(*this);
-        break;
-      case packets::posted::pending:
-        break;
-      case packets::posted::down:
-        parts.fail(*this, outcome::peer_lost);
-        break;
-    }
-  }
-};
-
 namespace {
-
-/// Sends the notice to all other ranks. Making a peer may take long, so that it is not done where
-/// the message was received.
-struct telling final : progress::ltask {
-  telling(const context& where, int which) noexcept
-      : ltask("give up a collective operation", &telling::run, progress::ltask_kind::one_shot),
-        parts(where.parts),
-        members(where.members),
-        id(where.id),
-        self(where.self),
-        tag(which) {}
-
-  static progress::ltask_result run(progress::ltask& task) noexcept {
-    const std::unique_ptr<telling> all(static_cast<telling*>(&task));
-    for (int rank = 0; rank < all->members->size(); ++rank)
-      if (rank != all->self) all->tell(rank);
-    return progress::ltask_result::done;
-  }
-
-  void tell(int rank) noexcept {
-    auto& to = parts.peers.at((*members)[rank]);
-    const envelope head{.kind = wire_kind::given_up,
-                        .context = id,
-                        .source = static_cast<std::uint32_t>(self),
-                        .tag = tag};
-    if (auto* const notice = new (std::nothrow) given_up_notice(to, head))
-      return notice->post(parts);
-    base::log(base::severity::error,
-              "out of memory: rank {} gets no notice that a collective operation has failed", rank);
-  }
-
-  exchange_parts& parts;
-  const processes::membership_ref members;
-  const std::uint16_t id;
-  const int self;
-  const int tag;
-};
 
 /// Of a message that is received for its sender's sake alone.
 bool delete_discarding(request& self) noexcept;
@@ -122,9 +57,7 @@ void exchange_parts::wrong_length(const request& r, int tag) noexcept {
 
 void exchange_parts::give_up(context& where, int tag) noexcept {
   if (!end_operation(where, where.self, tag)) return;
-  if (auto* const task = new (std::nothrow) telling(where, tag)) return engine.submit(*task);
-  base::log(base::severity::error,
-            "out of memory: no rank gets a notice that a collective operation has failed");
+  notice::tell_all(where, wire_kind::given_up, tag);
 }
 
 /// Ranks that were called with different counts may have chosen different algorithms. Then one
@@ -139,7 +72,7 @@ void exchange_parts::look_for_misfit(context& where) noexcept {
     static_cast<void>(waiting->any_unexpected([&](const unexpected_message& message) {
       const bool fits_none = waiting->any_posted([&](const request& r) {
         return r.tag_ == message.tag && operation_tags.has(r.tag_) &&
-               !expects(r.owner, message.source);
+               r.history_ == message.history && !expects(r.owner, message.source);
       });
       if (fits_none) misfit = message.tag;
       return fits_none;
@@ -154,39 +87,67 @@ bool exchange_parts::end_operation(context& where, int rank, int tag) noexcept {
     const base::lock_guard guard(where.lock);
     if (!where.note_given_up(tag)) return false;
   }
+  end_receives(where, rank, tag);
+  return true;
+}
+
+void exchange_parts::end_receives(context& where, int rank, std::optional<int> tag) noexcept {
+  const auto is_meant = [&](int of) { return tag ? of == *tag : operation_tags.has(of); };
   while (true) {
     request* r = nullptr;
     unexpected_message* message = nullptr;
     {
       const base::lock_guard guard(where.lock);
-      r = where.waiting.take_posted_if([&](const request& posted) { return posted.tag_ == tag; });
+      r = where.waiting.take_posted_if(
+          [&](const request& posted) { return is_meant(posted.tag_); });
       if (r) r->posted_ = false;
-      if (!r) message = where.waiting.find_unexpected({any_source, tag});
+      if (!r && tag) message = where.waiting.find_unexpected({any_source, *tag});
+      if (!r && !tag) message = where.waiting.find_unexpected_if(is_meant);
       if (message) where.waiting.remove_unexpected(*message);
     }
     if (r) {
-      r->arrived = {.source = rank, .tag = tag};
+      r->arrived = {.source = rank, .tag = r->tag_};
       fail(*r, outcome::failed);
     } else if (message) {
       discard(where, *message);
     } else {
-      return true;
+      return;
     }
   }
 }
 
 void exchange_parts::arrived_given_up(packets::peer& from,
                                       std::span<const std::byte> bytes) noexcept {
-  envelope head;
+  notice_head head;
   if (!read_head(bytes, head)) return;
-  if (context* const where = find(head.context)) {
-    static_cast<void>(end_operation(*where, static_cast<int>(head.source), head.tag));
+  if (context* const where = find(from, head)) {
+    static_cast<void>(end_operation(*where, rank_in(head.match.source), head.match.tag));
     return;
   }
-  unexpected_message* const notice = make_unexpected(from, head, {});
+  unexpected_message* const notice =
+      make_unexpected(from, head.match, std::as_bytes(std::span(&head.incarnation, 1)));
   if (!notice) return;
   notice->is_notice = true;
   keep_early(*notice);
+}
+
+void exchange_parts::take_early_notice(context& where, unexpected_message& notice) noexcept {
+  notice_head about{
+      .match = {.context = notice.context, .source = static_cast<std::uint32_t>(notice.source)}};
+  std::memcpy(&about.incarnation, notice.data(), sizeof about.incarnation);
+  if (find(*notice.from, about) == &where)
+    static_cast<void>(end_operation(where, notice.source, notice.tag));
+  free_unexpected(&notice);
+}
+
+/// A number is free again on all members of its next context, before the first of them opens that:
+/// what comes from a context while another one has its number here is late, never early.
+context* exchange_parts::find(packets::peer& from, const notice_head& about) noexcept {
+  context* const where = find(about.match.context);
+  if (!where || where->incarnation != about.incarnation) return nullptr;
+  const int rank = rank_in(about.match.source);
+  const bool is_member = rank < where->members->size() && (*where->members)[rank] == from.id();
+  return is_member ? where : nullptr;
 }
 
 }  // namespace headway::messages

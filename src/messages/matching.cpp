@@ -24,7 +24,8 @@ unexpected_message* make_unexpected(packets::peer& from, const envelope& match,
   if (!message) return nullptr;
   message->from = &from;
   message->context = match.context;
-  message->source = static_cast<int>(match.source);
+  message->source = rank_in(match.source);
+  message->history = static_cast<std::uint16_t>(match.source >> rank_bits);
   message->tag = match.tag;
   message->given_up = match.given_up != 0;
   message->bytes = bytes;
@@ -135,7 +136,7 @@ void matcher::withdraw(request& r) noexcept {
 
 unexpected_message* matcher::find_unexpected(pattern wanted) noexcept {
   unexpected_message* const first = arrivals_.front();
-  if (!first || wanted.admits(first->source, first->tag)) return first;
+  if (!first || wanted.admits(first->matched_source(), first->tag)) return first;
   const auto key = key_of(wanted.source, wanted.tag);
   if (kind_of(key) == 0) return by_envelope_.oldest(key);
   if (wanted.tag == any_tag) {
@@ -149,7 +150,7 @@ unexpected_message* matcher::find_unexpected(pattern wanted) noexcept {
 void matcher::index_by_source() noexcept {
   if (std::exchange(has_by_source_, true)) return;
   for (auto* m = arrivals_.front(); m; m = arrivals_.after(*m))
-    by_source_.push(*m, key_of(m->source, any_tag));
+    by_source_.push(*m, key_of(m->matched_source(), any_tag));
 }
 
 void matcher::index_by_tag() noexcept {
@@ -159,9 +160,10 @@ void matcher::index_by_tag() noexcept {
 }
 
 void matcher::add_unexpected(unexpected_message& message) noexcept {
-  by_envelope_.push(message, key_of(message.source, message.tag));
+  const int source = message.matched_source();
+  by_envelope_.push(message, key_of(source, message.tag));
   arrivals_.push_back(message);
-  if (has_by_source_) by_source_.push(message, key_of(message.source, any_tag));
+  if (has_by_source_) by_source_.push(message, key_of(source, any_tag));
   if (has_by_tag_) by_tag_.push(message, key_of(any_source, message.tag));
 }
 

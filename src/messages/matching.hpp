@@ -31,6 +31,7 @@ struct unexpected_message : base::list_hook<>,
   std::uint16_t context = 0;
   int source = 0;
   int tag = 0;
+  std::uint16_t history = 0;  // see `label`
   bool is_rts = false;
   bool given_up = false;           // sent instead of a message whose sender failed
   bool is_notice = false;          // wire_kind::given_up, before its context was open
@@ -38,6 +39,10 @@ struct unexpected_message : base::list_hook<>,
   std::uint64_t announced_ns = 0;  // when the request to send came; 0: times are not kept
   std::size_t bytes = 0;           // length of the message
   std::uint32_t charge = 0;        // the credits that it occupies
+  /// As in its envelope.
+  [[nodiscard]] int matched_source() const noexcept {
+    return static_cast<int>(source_of(source, history));
+  }
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -57,7 +62,8 @@ void free_unexpected(unexpected_message* message) noexcept;
 ///           takes the receive that was posted first. Unexpected messages are indexed by (source,
 ///           tag) and listed in the order of arrival; from the first receive with a wildcard on,
 ///           until none is left, they are also indexed by source or by tag alone. Every operation
-///           takes constant time, provided that `widen` is called when `bins_wanted` is not 0.
+///           takes constant time, provided that `widen` is called when `bins_wanted` is not 0. A
+///           source is `source_of` or `any_source`.
 /// Threads:  one at a time, under the context's lock.
 /// Source:   MPI-5.0 section 3.5 (order); M. Flajslik et al., ISC 2016; A. Denis, CCGrid 2019.
 class matcher {
@@ -81,6 +87,13 @@ class matcher {
   void withdraw(request& r) noexcept;
   /// The oldest unexpected message that such a receive would match, or nullptr.
   [[nodiscard]] unexpected_message* find_unexpected(pattern wanted) noexcept;
+  /// The oldest one whose tag is meant.
+  template <class IsMeant>
+  [[nodiscard]] unexpected_message* find_unexpected_if(IsMeant is_meant) noexcept {
+    auto* m = arrivals_.front();
+    while (m && !is_meant(m->tag)) m = arrivals_.after(*m);
+    return m;
+  }
   void add_unexpected(unexpected_message& message) noexcept;
   void remove_unexpected(unexpected_message& message) noexcept;
   /// Whether `enough(request)` holds for any posted receive; stops at the first.

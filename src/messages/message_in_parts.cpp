@@ -32,15 +32,15 @@ packets::packet_in_parts exchange_parts::begun(packets::peer& from,
   if (request* r = take_posted(find(head.context), head)) {
     const auto room = r->room();
     check_length(*r, head.tag, whole);
-    r->arrived = {.source = static_cast<int>(head.source),
+    r->arrived = {.source = rank_in(head.source),
                   .tag = head.tag,
                   .bytes = std::min(whole, room),
                   .how = whole > room ? outcome::truncated : outcome::ok};
     copy_part(*r, 0, part);
     return {.expected = r, .bytes = whole};
   }
-  events::unexpected.raise(
-      {head.source, static_cast<std::uint64_t>(head.tag), whole, head.context});
+  events::unexpected.raise({static_cast<std::uint64_t>(rank_in(head.source)),
+                            static_cast<std::uint64_t>(head.tag), whole, head.context});
   unexpected_message* message = make_unexpected(from, head, whole);
   if (!message) {
     from.give_up(no_memory_to_keep);

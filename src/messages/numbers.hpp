@@ -19,6 +19,17 @@ inline constexpr std::uint32_t first_free = 4;  ///< the first that members of a
 inline constexpr std::uint32_t count = contexts_max / 2;
 }  // namespace context_pair
 
+/// A context. Its number is that of another context once it is closed, and its late packets may
+/// then still come.
+struct context_name {
+  /// `as`: the same on all members, and another one for each context with that number. Contexts
+  /// that are opened once have 0.
+  constexpr context_name(std::uint32_t of, std::uint64_t as = 0) noexcept
+      : number(of), incarnation(as) {}
+  std::uint32_t number;
+  std::uint64_t incarnation;
+};
+
 /// Tags in contexts of the program: 0 to `program_tag_max` (MPI_TAG_UB).
 inline constexpr int program_tag_max = 0x3fffffff;
 
@@ -35,6 +46,20 @@ struct tag_range {
   }
   [[nodiscard]] constexpr bool has(int tag) const noexcept { return first <= tag && tag <= last; }
 };
+/// Bits of a rank in an envelope; the others are for `label::history`.
+inline constexpr unsigned rank_bits = 22;
+inline constexpr int ranks_max = 1 << rank_bits;
+/// What messages bear beside their sender's rank: those with another label do not match.
+struct label {
+  constexpr label(int of) noexcept : tag(of) {}
+  /// `all_before`: operation_log::history of the sender, up to the message's operation.
+  constexpr label(int of, std::uint64_t all_before) noexcept
+      : tag(of), history(static_cast<std::uint16_t>(all_before >> (64 - history_bits))) {}
+  static constexpr unsigned history_bits = 32 - rank_bits;
+  int tag;
+  std::uint16_t history = 0;
+};
+
 /// One for each collective operation, in the order of the calls.
 inline constexpr tag_range operation_tags{0, 0x1fffffff};
 /// For the barrier of MPI_Finalize.

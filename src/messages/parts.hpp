@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
@@ -27,7 +28,7 @@ inline constinit std::atomic<bool> times_kept{false};
 }
 
 /// The implementation of `exchange`: arriving packets (arrivals.cpp), large messages
-/// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp).
+/// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp, inquiries.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
 /// Locks:    early_lock, then context::lock; `complete` is called under neither.
 struct exchange_parts final : packets::receiver {
@@ -91,11 +92,27 @@ struct exchange_parts final : packets::receiver {
   /// Calls it if a message has come that its operation, which waits for others, does not expect.
   void look_for_misfit(context& where) noexcept;
   void arrived_given_up(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  /// Does what a notice says that has come before its context was open; frees it.
+  void take_early_notice(context& where, unexpected_message& notice) noexcept;
+  /// The context that this member's notice is about; null: it is closed here, or not open yet.
+  [[nodiscard]] context* find(packets::peer& from, const notice_head& about) noexcept;
+  /// Fails the receives with this tag, or those of all operations, and discards the messages.
+  void end_receives(context& where, int rank, std::optional<int> tag) noexcept;
   /// Fails the receives of an operation that `rank` has given up, and discards its messages. False:
   /// it was given up before, or is no collective operation.
   bool end_operation(context& where, int rank, int tag) noexcept;
   /// Receives nothing of a message, so that its sender does not wait for ever; frees it.
   void discard(context& where, unexpected_message& message) noexcept;
+
+  // Ranks that call different operations.
+  /// Sends the log to others if an operation has waited for a while. Called at looks of
+  /// `source_watch`.
+  void inquire(context& where) noexcept;
+  [[nodiscard]] static bool has_messages(context& where) noexcept;
+  void arrived_inquiry(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  void arrived_misfit(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  /// Ends all operations that wait here.
+  void break_operations(context& where, const operation_log::misfit& why) noexcept;
 
   // Ending.
   void now_pending(request& r) noexcept;

@@ -24,7 +24,7 @@ void exchange_parts::write_rts(request& r, const packets::announced& as) noexcep
   r.how = r.where_->how.load(std::memory_order_relaxed);
   write_head(r, rts{.match = {.kind = wire_kind::request_to_send,
                               .context = r.where_->id,
-                              .source = static_cast<std::uint32_t>(r.where_->self),
+                              .source = source_of(r.where_->self, r.history_),
                               .tag = r.tag_},
                     .bytes = r.room(),
                     .message = as});
@@ -50,7 +50,7 @@ void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
 void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
   const std::size_t fits = std::min<std::size_t>(announced.bytes, r.room());
   check_length(r, announced.match.tag, announced.bytes);
-  r.arrived = {.source = static_cast<int>(announced.match.source),
+  r.arrived = {.source = rank_in(announced.match.source),
                .tag = announced.match.tag,
                .bytes = fits,
                .how = fits < announced.bytes ? outcome::truncated : outcome::ok};

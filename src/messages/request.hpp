@@ -68,7 +68,7 @@ class request : public progress::completion, private match_hook<>, private packe
   friend class matcher;
   friend struct exchange_parts;
   friend struct discarding_receive;
-  friend struct given_up_notice;
+  friend struct notice;
   friend class source_watch;
   template <class Entry, class Tag>
   friend class match_index;
@@ -88,8 +88,9 @@ class request : public progress::completion, private match_hook<>, private packe
   std::uint64_t order_ = 0;  // position among the receives posted in its context
   int peer_rank_ = 0;        // in the communicator, or any_source
   int tag_ = 0;
-  bool posted_ = false;   // a receive in the matcher; under the context's lock
-  bool counted_ = false;  // counted by engine.pending_started
+  std::uint16_t history_ = 0;  // see `label`
+  bool posted_ = false;        // a receive in the matcher; under the context's lock
+  bool counted_ = false;       // counted by engine.pending_started
 };
 
 }  // namespace headway::messages

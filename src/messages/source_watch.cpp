@@ -32,6 +32,7 @@ progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
       if (context* where = entry.load(std::memory_order_acquire)) {  // (E)
         look_in(task.parts, *where);
         task.parts.look_for_misfit(*where);
+        task.parts.inquire(*where);
       }
   }
   task.submitted.store(false, std::memory_order_release);  // (R)

@@ -1,5 +1,5 @@
-// Packets of any bytes, as a rail may deliver them, while receives are posted, an rts is under way
-// and memory is exposed: no field may be trusted.
+// Packets of any bytes, as a rail may deliver them, while receives are posted, an rts is under way,
+// memory is exposed and a collective operation waits: no field may be trusted.
 
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "messages/exchange.hpp"
+#include "messages/operation_log.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
@@ -36,6 +37,17 @@ class mouth final : public rails::testing::silent_driver {
 
 constexpr int rank_count = 3;
 
+/// Two bytes before each packet.
+struct head {
+  explicit head(std::span<const std::uint8_t> input) noexcept
+      : peer{1u + (input[0] & 1u)},
+        in_parts((input[0] & 2) != 0),
+        bytes(std::min<std::size_t>(input[0] >> 2 | input[1] << 6, input.size() - 2)) {}
+  rails::peer_id peer;
+  bool in_parts;
+  std::size_t bytes;
+};
+
 void hear(std::span<const std::uint8_t> input) {
   static const auto machine = topology::machine::read().value();
   auto engine = progress::engine::start(*machine, {.points = progress::polling::off}).value();
@@ -53,26 +65,29 @@ void hear(std::span<const std::uint8_t> input) {
     exchange.receive(*world, requests.emplace_back(), room, source, 0);
   exchange.receive(*world, requests.emplace_back(), room, messages::any_source, messages::any_tag);
   exchange.send(*world, requests.emplace_back(), room, 1, 0, messages::send_mode::synchronous);
+  messages::context* team = exchange.open_context({1, 1}, 0, processes::consecutive(3), true);
+  auto& log = messages::exchange::log_of(*team);
+  for (const messages::operation_log::word call : {1u, 2u, 3u}) log.note(call);
+  const messages::label third{messages::operation_tags.of(3), log.history()};
+  exchange.receive(*team, requests.emplace_back(), std::span(room).first(8), 1, third);
 
   std::deque<std::vector<std::byte>> packets;
-  while (!input.empty()) {
-    // One byte of length and sender before each packet.
-    const std::size_t bytes = std::min<std::size_t>(input[0] >> 2, input.size() - 1);
-    const auto peer = static_cast<rails::peer_id>(1 + (input[0] & 1));
-    const auto* begin = reinterpret_cast<const std::byte*>(input.data() + 1);
+  while (input.size() >= 2) {
+    const auto [peer, in_parts, bytes] = head(input);
+    const auto* begin = reinterpret_cast<const std::byte*>(input.data() + 2);
     packets.emplace_back(begin, begin + bytes);
     const auto packet = std::span<const std::byte>(packets.back());
-    const auto first = (input[0] & 2) != 0 ? std::min<std::size_t>(bytes, 24) : bytes;
+    const auto first = in_parts ? std::min<std::size_t>(bytes, 24) : bytes;
     rail.events.push_back({.peer = peer, .count = bytes - first, .bytes = packet.first(first)});
     if (first < bytes)
       rail.events.push_back(
           {.kind = rails::event_kind::continued, .peer = peer, .bytes = packet.subspan(first)});
-    if (input[0] & 2)
+    if (in_parts)
       rail.events.push_back({.kind = rails::event_kind::landed,
                              .peer = peer,
                              .count = bytes,
                              .cookie = 1u << 20 | (bytes & 3)});
-    input = input.subspan(1 + bytes);
+    input = input.subspan(2 + bytes);
     while (!rail.events.empty()) engine->poll();
   }
   for (auto& r : requests) exchange.cancel(r);
@@ -81,7 +96,7 @@ void hear(std::span<const std::uint8_t> input) {
   while (!rail.events.empty()) engine->poll();
   for (const auto& r : requests)
     if (!r.test()) std::abort();  // a request must end when all its peers are gone
-  exchange.close_context(world);
+  for (auto* each : {world, team}) exchange.close_context(each);
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ class job {
   [[nodiscard]] endpoints::service& endpoints(std::size_t i) noexcept {
     return *all_[i]->endpoints();
   }
-  [[nodiscard]] messages::context* open(std::size_t i, std::uint32_t id, bool collective = false) {
-    return all_[i]->open(id, collective);
+  [[nodiscard]] messages::context* open(std::size_t i, const messages::context_name& name,
+                                        bool collective = false) {
+    return all_[i]->open(name, collective);
   }
   void kill(std::size_t i) { net_.kill(static_cast<std::uint32_t>(i), 0); }
 

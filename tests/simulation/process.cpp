@@ -83,8 +83,8 @@ void process::connect_to_all() {
     if (other != self_) peers_->use(rails::peer_id{other}).value();
 }
 
-messages::context* process::open(std::uint32_t id, bool collective) {
-  return messages_->open_context(id, static_cast<int>(self_),
+messages::context* process::open(const messages::context_name& name, bool collective) {
+  return messages_->open_context(name, static_cast<int>(self_),
                                  processes::consecutive(static_cast<int>(net_.processes())),
                                  collective);
 }

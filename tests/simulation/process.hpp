@@ -49,7 +49,8 @@ class process {
   /// Closes the end-points and the rails. After network::run_out.
   void stop();
   /// All processes of the job, in their order, as one communicator.
-  [[nodiscard]] messages::context* open(std::uint32_t id, bool collective = false);
+  [[nodiscard]] messages::context* open(const messages::context_name& name,
+                                        bool collective = false);
   /// A text that lists exposures and operations under way; empty: the process is at rest.
   [[nodiscard]] bool at_rest() const;
   /// Pieces of its memory that others may write to.

@@ -22,7 +22,7 @@ void for_each_thread_rank(const Prepare& prepare, const Body& body) {
                          .time = simulation::time_source::machine,
                          .points = progress::polling::automatic});
     std::array<messages::context*, ranks> contexts;
-    for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0);
+    for (std::uint32_t i = 0; i < ranks; ++i) contexts[i] = job.open(i, 0, true);
     {
       std::vector<std::jthread> threads;
       for (std::uint32_t i = 0; i < ranks; ++i) {

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "collectives/call.hpp"
 #include "collectives/collectives.hpp"
 #include "messages/context.hpp"
 #include "messages/numbers.hpp"
@@ -46,7 +47,7 @@ collective_meter::group::group(runtime::instance& job, std::uint32_t number)
       team(std::in_place, exchange, *context, surroundings_of(job)) {
   // As many calls as it takes until shared memory is there, or will never be.
   constexpr int calls = 256;
-  for (int i = 0; i < calls; ++i) team->count_call();
+  for (int i = 0; i < calls; ++i) team->count_call({.what = collectives::call::kind::barrier});
 }
 
 collective_meter::group::~group() {
@@ -168,7 +169,7 @@ messages::outcome collective_meter::run(group& in, const call& c) {
                                               .count = c.count})
                     : collectives::recent_schedules::lease();
   if (!steps.is_built()) append(*steps, t, c);
-  steps->bind(t);
+  steps->bind(t, {});  // all ranks measure the same
   how = steps->run();
   if (how != messages::outcome::ok) steps.discard();
   return how;

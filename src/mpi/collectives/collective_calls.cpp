@@ -101,7 +101,7 @@ std::optional<int> barrier::run_in_slots(communicator& comm) const {
   auto& team = comm.team();
   if (!collectives::barrier_uses_slots(team)) return {};
   auto& slots = *team.memory.slots;
-  return code_of(slots.share({}), slots.failed_rank(), comm);
+  return code_of(slots.share({}, kind), slots.failed_rank(), comm);
 }
 
 std::optional<int> allreduce::run_in_slots(communicator& comm) const {
@@ -115,7 +115,8 @@ std::optional<int> allreduce::run_in_slots(communicator& comm) const {
   if (!collectives::allreduce_uses_slots(team, r)) return {};
   auto& slots = *team.memory.slots;
   if (are_same(send, receive, r.bytes())) {
-    static_cast<void>(slots.share({}));  // less than the other ranks expect, which ends theirs
+    static_cast<void>(
+        slots.share({}, kind));  // less than the other ranks expect, which ends theirs
     return fail_same(comm);
   }
   return code_of(slots.allreduce(r), slots.failed_rank(), comm);

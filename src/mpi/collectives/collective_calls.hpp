@@ -17,6 +17,7 @@
 /// `start_collective` and `prepare_collective` (collective_request.hpp).
 ///
 /// Every struct has
+///   static constexpr collectives::call::kind kind;
 ///   int append(steps_builder& b) const;   appends the steps; an MPI error code
 ///   int append_inter(steps_builder& b) const;   the same for an inter-communicator, on which those
 ///       without it are refused
@@ -35,6 +36,7 @@ namespace headway::mpi::calls {
 using collectives::call_key;
 
 struct barrier {
+  static constexpr auto kind = collectives::call::kind::barrier;
   static constexpr auto waits = report::dependence::on_all;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
@@ -43,6 +45,7 @@ struct barrier {
 };
 
 struct bcast {
+  static constexpr auto kind = collectives::call::kind::bcast;
   static constexpr auto waits = report::dependence::on_root;
   void* buffer;
   MPI_Count count;
@@ -54,6 +57,7 @@ struct bcast {
 };
 
 struct reduce {
+  static constexpr auto kind = collectives::call::kind::reduce;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   void* receive;
@@ -67,6 +71,7 @@ struct reduce {
 };
 
 struct allreduce {
+  static constexpr auto kind = collectives::call::kind::allreduce;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -80,6 +85,7 @@ struct allreduce {
 };
 
 struct scan {
+  static constexpr auto kind = collectives::call::kind::scan;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -90,6 +96,7 @@ struct scan {
 };
 
 struct exscan {
+  static constexpr auto kind = collectives::call::kind::exscan;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -100,6 +107,7 @@ struct exscan {
 };
 
 struct reduce_scatter {
+  static constexpr auto kind = collectives::call::kind::reduce_scatter;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -111,6 +119,7 @@ struct reduce_scatter {
 };
 
 struct reduce_scatter_block {
+  static constexpr auto kind = collectives::call::kind::reduce_scatter_block;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -123,6 +132,7 @@ struct reduce_scatter_block {
 };
 
 struct gather {
+  static constexpr auto kind = collectives::call::kind::gather;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
@@ -137,6 +147,7 @@ struct gather {
 };
 
 struct gatherv {
+  static constexpr auto kind = collectives::call::kind::gatherv;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
@@ -151,6 +162,7 @@ struct gatherv {
 };
 
 struct scatter {
+  static constexpr auto kind = collectives::call::kind::scatter;
   static constexpr auto waits = report::dependence::on_root;
   const void* send;
   MPI_Count count;
@@ -165,6 +177,7 @@ struct scatter {
 };
 
 struct scatterv {
+  static constexpr auto kind = collectives::call::kind::scatterv;
   static constexpr auto waits = report::dependence::on_root;
   const void* send;
   integers counts;
@@ -179,6 +192,7 @@ struct scatterv {
 };
 
 struct allgather {
+  static constexpr auto kind = collectives::call::kind::allgather;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -192,6 +206,7 @@ struct allgather {
 };
 
 struct allgatherv {
+  static constexpr auto kind = collectives::call::kind::allgatherv;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -205,6 +220,7 @@ struct allgatherv {
 };
 
 struct alltoall {
+  static constexpr auto kind = collectives::call::kind::alltoall;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -218,6 +234,7 @@ struct alltoall {
 };
 
 struct alltoallv {
+  static constexpr auto kind = collectives::call::kind::alltoallv;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;
@@ -232,6 +249,7 @@ struct alltoallv {
 };
 
 struct alltoallw {
+  static constexpr auto kind = collectives::call::kind::alltoallw;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;

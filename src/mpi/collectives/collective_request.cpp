@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "mpi/collectives/names.hpp"
 #include "mpi/collectives/steps_builder.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/objects/status.hpp"
@@ -58,7 +59,7 @@ int build(communicator& comm, const collective_call& call,
       return code;
     }
   }
-  steps->bind(comm.team());
+  steps->bind(comm.team(), call.what);
   return MPI_SUCCESS;
 }
 
@@ -110,7 +111,7 @@ int start_collective(communicator& comm, const collective_call& call, const opti
 }
 
 int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
-  comm.count_persistent_collective();
+  comm.count_persistent_collective(call.what);
   collectives::recent_schedules::lease steps;
   make_persistent(comm, call, *steps);
   if (const int code = make_request(comm, call, std::move(steps), made)) return code;
@@ -118,19 +119,10 @@ int prepare_collective(communicator& comm, const collective_call& call, request*
   return MPI_SUCCESS;
 }
 
-namespace {
-
-/// A rank of `communicator::everybody` in words.
-std::string name_of(const communicator& comm, int rank) {
-  if (!comm.is_inter()) return fmt::format("rank {}", rank);
-  const int local = rank - comm.first_local();
-  if (0 <= local && local < comm.size()) return fmt::format("rank {} of the local group", local);
-  return fmt::format("rank {} of the remote group", rank - comm.first_remote());
-}
-
-}  // namespace
-
 int failure_code(messages::outcome how, int failed_rank, const communicator& comm) {
+  const auto& log = comm.operations();
+  if (how != messages::outcome::peer_lost && log.is_broken())
+    return fail_on(&comm, MPI_ERR_OTHER, text_of_misfit(comm, log));
   const auto whose = name_of(comm, failed_rank);
   switch (how) {
     case messages::outcome::truncated:

@@ -40,17 +40,24 @@ class collective_request final : public request {
 /// collective_calls.hpp.
 struct collective_call {
   template <class Arguments>
-  explicit collective_call(const Arguments& a)
-      : arguments(&a), append([](const void* of, steps_builder& to) {
+  collective_call(const communicator& comm, const Arguments& a, collectives::call::form how)
+      : arguments(&a),
+        what{.what = Arguments::kind, .how = how},
+        append([](const void* of, steps_builder& to) {
           const auto& call = *static_cast<const Arguments*>(of);
           if (!is_inter(to)) [[likely]]
             return call.append(to);
           if constexpr (requires { call.append_inter(to); }) return call.append_inter(to);
           return refuse_inter();
-        }) {}
+        }) {
+    // In an inter-communicator ranks pass different roots.
+    if constexpr (requires { a.root; })
+      if (!comm.is_inter()) what.root = a.root;
+  }
   [[nodiscard]] static bool is_inter(const steps_builder& to) noexcept;
   [[nodiscard]] static int refuse_inter();
   const void* arguments;
+  collectives::call what;
   int (*append)(const void* arguments, steps_builder& to);
 };
 using optional_key = std::optional<collectives::call_key>;
@@ -70,20 +77,23 @@ template <class Arguments>
 template <class Arguments>
 [[nodiscard]] int run_collective(communicator& comm, const Arguments& a) {
   const recorded_collective recorded(comm, a);
-  comm.count_blocking_collective();
+  const collective_call call(comm, a, collectives::call::form::blocking);
+  comm.count_blocking_collective(call.what);
   if constexpr (requires { a.run_in_slots(comm); })
     if (const auto code = a.run_in_slots(comm)) return *code;
   if constexpr (requires { a.run_in_lines(comm); })
     if (a.run_in_lines(comm)) return MPI_SUCCESS;
-  return run_collective(comm, collective_call(a), key_of(a));
+  return run_collective(comm, call, key_of(a));
 }
 template <class Arguments>
 [[nodiscard]] int start_collective(communicator& comm, const Arguments& a, request*& made) {
-  return start_collective(comm, collective_call(a), key_of(a), made);
+  return start_collective(comm, collective_call(comm, a, collectives::call::form::non_blocking),
+                          key_of(a), made);
 }
 template <class Arguments>
 [[nodiscard]] int prepare_collective(communicator& comm, const Arguments& a, request*& made) {
-  return prepare_collective(comm, collective_call(a), made);
+  return prepare_collective(comm, collective_call(comm, a, collectives::call::form::persistent),
+                            made);
 }
 
 }  // namespace headway::mpi

@@ -82,12 +82,13 @@ communicator::~communicator() {
   all_context_ids().give_back(id_);
 }
 
-void communicator::open(std::uint32_t id) {
+void communicator::open(std::uint32_t id, std::uint64_t incarnation) {
   HEADWAY_ASSERT(!open_ && id < messages::context_pair::count);
   id_ = id;
   const auto& reachable = remote_ ? remote_->members : members_;
   messages_ = exchange().open_context(2 * id, rank_, reachable, false);
-  collective_ = exchange().open_context(2 * id + 1, rank_among_all(), everybody_, true);
+  collective_ =
+      exchange().open_context({2 * id + 1, incarnation}, rank_among_all(), everybody_, true);
   auto& runtime = *the_library.runtime;
   team_.emplace(exchange(), *collective_,
                 collectives::exchange_team::surroundings{

@@ -107,7 +107,7 @@ class communicator final : public object {
   }
 
   /// Opens both contexts, with the id that all members agreed on (context_agreement.hpp).
-  void open(std::uint32_t id);
+  void open(std::uint32_t id, std::uint64_t incarnation = 0);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   /// The contexts of the program's messages and of collective operations.
@@ -120,14 +120,19 @@ class communicator final : public object {
     return team_->ranks();
   }
 
+  /// The log of the team's operations. Only if the communicator is open.
+  [[nodiscard]] const messages::operation_log& operations() const noexcept {
+    return messages::exchange::log_of(*collective_);
+  }
+
   [[nodiscard]] collectives::recent_schedules& recent_schedules() noexcept {
     return team_->recent();
   }
   /// Called once for each blocking collective operation, by all members: some calls are collective
   /// themselves, and determine how the members can use each other's memory.
-  void count_blocking_collective() { team_->count_call(); }
+  void count_blocking_collective(const collectives::call& what) { team_->count_call(what); }
   /// The same for each persistent one that is made.
-  void count_persistent_collective() { team_->count_persistent(); }
+  void count_persistent_collective(const collectives::call& what) { team_->count_persistent(what); }
   /// Makes an empty schedule persistent. Called by all members, in the same order; waits for them.
   void make_persistent(collectives::schedule& s, std::optional<std::int64_t> stream_bytes) {
     team_->make_persistent(s, stream_bytes);

@@ -38,7 +38,7 @@ class dup_request final : public request {
     if (agreement_.id() == context_id_none) {
       return fail(MPI_ERR_OTHER, "the processes could not agree on a context");
     }
-    if (!made_.is_open()) made_.open(agreement_.id());
+    if (!made_.is_open()) made_.open(agreement_.id(), agreement_.incarnation());
     return MPI_SUCCESS;
   }
   void release() noexcept override { pool<dup_request>::all().drop(this); }

@@ -11,6 +11,14 @@ std::uint32_t seed_of(const communicator& parent, int tag) noexcept {
   return parent.id() * 2654435761u + static_cast<std::uint32_t>(tag);
 }
 
+/// No process of the job gives the same number a second time, or one that another process gives.
+std::uint64_t new_incarnation() noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  // Relaxed: the number is the only thing that is shared.
+  const auto count = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return count << messages::rank_bits | static_cast<std::uint64_t>(the_library.job->rank());
+}
+
 }  // namespace
 
 context_ids& all_context_ids() noexcept {
@@ -24,7 +32,7 @@ context_agreement::context_agreement(communicator& parent, processes::membership
       members_(std::move(members)),
       me_(members_->rank_of(this_process()).value()),
       tag_(tag),
-      choice_(all_context_ids(), seed_of(parent, tag)) {
+      choice_(all_context_ids(), seed_of(parent, tag), new_incarnation()) {
   HEADWAY_ASSERT(parent.is_open());
   for (auto* each : {&sent_, &received_}) {
     each->finish = &on_message;

@@ -15,11 +15,11 @@ class communicator;
 /// The context ids of this process.
 [[nodiscard]] context_ids& all_context_ids() noexcept;
 
-/// Agreement of the members of a new communicator on its context id (context_id_choice), by
-/// messages in the parent's collective context.
+/// Agreement of the members of a new communicator on its context id and the incarnation of that
+/// (context_id_choice), by messages in the parent's collective context.
 ///
 /// Shape:    a round is a dissemination among n members: ceil(log2 n) steps of one message in each
-///           direction, in most cases of 16 bytes.
+///           direction, in most cases of 24 bytes.
 /// Threads:  `start` once; any number of agreements at once. Steps run in the threads that complete
 ///           messages.
 /// Progress: never waits; the caller waits for `done`.
@@ -35,6 +35,7 @@ class context_agreement {
   progress::completion done;
   /// The result, once `done` is complete.
   [[nodiscard]] std::uint32_t id() const noexcept { return choice_.id(); }
+  [[nodiscard]] std::uint64_t incarnation() const noexcept { return choice_.incarnation(); }
 
  private:
   void step() noexcept;

@@ -23,7 +23,7 @@ void context_id_choice::begin_round(std::uint32_t proposal, std::size_t first_wo
   own_[0] = std::bit_cast<std::uint64_t>(head{.proposal = proposal,
                                               .first_word = static_cast<std::uint16_t>(first_word),
                                               .agreed = proposes});
-  const auto free = std::span(own_).subspan(1);
+  const auto free = std::span(own_).subspan(window_begin);
   table_.copy_free(first_word, free);
   const std::size_t word = proposal / context_ids::word_bits - first_word;
   if (proposes && word < free.size())  // the own reservation counts as free
@@ -36,13 +36,15 @@ void context_id_choice::combine() noexcept {
   ours.agreed = ours.agreed && theirs.agreed && ours.proposal == theirs.proposal;
   if (!ours.agreed) ours.proposal = context_id_none;
   HEADWAY_ASSERT(theirs.first_word + width() <= context_ids::words);
+  const auto latest = std::max(own_[incarnation_at], incoming_[incarnation_at]);
   if (ours.first_word == theirs.first_word) {
-    for (std::size_t i = 1; i < own_.size(); ++i) own_[i] &= incoming_[i];
+    for (std::size_t i = window_begin; i < own_.size(); ++i) own_[i] &= incoming_[i];
   } else if (ours.first_word < theirs.first_word) {
     ours.first_word = theirs.first_word;
     std::ranges::copy(incoming_, own_.begin());
   }
   own_[0] = std::bit_cast<std::uint64_t>(ours);
+  own_[incarnation_at] = latest;
 }
 
 bool context_id_choice::conclude() {
@@ -72,13 +74,13 @@ void context_id_choice::give_up() noexcept {
 
 void context_id_choice::widen() {
   const std::size_t wide = std::min(width() * width_step, context_ids::words);
-  own_.resize(wide + 1);
-  incoming_.resize(wide + 1);
+  own_.resize(window_begin + wide);
+  incoming_.resize(window_begin + wide);
 }
 
 /// An id that is free in all members, the same in all; different for each agreement and round.
 std::uint32_t context_id_choice::pick() const noexcept {
-  const auto free = std::span(own_).subspan(1);
+  const auto free = std::span(own_).subspan(window_begin);
   std::uint32_t count = 0;
   for (const std::uint64_t word : free) count += static_cast<std::uint32_t>(std::popcount(word));
   if (count == 0) return context_id_none;

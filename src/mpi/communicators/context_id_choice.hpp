@@ -22,7 +22,11 @@ namespace headway::mpi {
 ///     the first round each member's window begins at its lowest free number. The last of these
 ///     windows counts, and only members with that window contribute which of its numbers are free.)
 ///   - none is: a window eight times as wide; there is no number if it was the whole table.
-/// If the tables of the members are alike, one round with 16 bytes a message is enough.
+/// If the tables of the members are alike, one round with 24 bytes a message is enough.
+///
+/// The members also agree on the *incarnation* of the number, which tells the communicators apart
+/// that have it one after the other: each contributes one that no agreement has seen before, and
+/// the largest is chosen.
 ///
 /// It is safe: no two open communicators of a process have the same number. A number is chosen only
 /// if every member had reserved it before; it stays reserved until the communicator is closed, so
@@ -40,9 +44,12 @@ namespace headway::mpi {
 /// Threads:  one at a time; any number of choices at once on one `context_ids`.
 class context_id_choice {
  public:
-  /// `seed`: the same on all members, different from that of concurrent agreements.
-  context_id_choice(context_ids& table, std::uint32_t seed)
-      : table_(table), seed_(seed), own_(2), incoming_(2) {}
+  /// `seed`: the same on all members, different from that of concurrent agreements. `incarnation`:
+  /// different in every agreement and on every member.
+  context_id_choice(context_ids& table, std::uint32_t seed, std::uint64_t incarnation)
+      : table_(table), seed_(seed), own_(window_begin + 1), incoming_(window_begin + 1) {
+    own_[incarnation_at] = incarnation;
+  }
   context_id_choice(const context_id_choice&) = delete;
   context_id_choice& operator=(const context_id_choice&) = delete;
   /// Releases a reserved number unless it was agreed on.
@@ -66,22 +73,25 @@ class context_id_choice {
   [[nodiscard]] bool conclude();
   /// The result: a number, which is reserved in this process's table, or `context_id_none`.
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  /// The incarnation of that number.
+  [[nodiscard]] std::uint64_t incarnation() const noexcept { return own_[incarnation_at]; }
   /// Ends it in any state, because a member was lost.
   void give_up() noexcept;
 
  private:
-  /// The first word of a message; the window's words follow.
+  /// The first word of a message; the incarnation and the window's words follow.
   struct head {
     std::uint32_t proposal;    // context_id_none if the members' proposals differ
     std::uint16_t first_word;  // of the window
     std::uint16_t agreed;      // every member has reserved `proposal`
   };
   using message = std::vector<std::uint64_t>;
+  static constexpr std::size_t incarnation_at = 1, window_begin = 2;
   static constexpr std::size_t width_step = 8;
 
   void begin_round(std::uint32_t proposal, std::size_t first_word);
   void widen();
-  [[nodiscard]] std::size_t width() const noexcept { return own_.size() - 1; }
+  [[nodiscard]] std::size_t width() const noexcept { return own_.size() - window_begin; }
   [[nodiscard]] static head head_of(const message& m) noexcept { return std::bit_cast<head>(m[0]); }
   [[nodiscard]] std::uint32_t pick() const noexcept;
 

@@ -53,7 +53,7 @@ int agree(context_agreement& agreement, communicator*& made) {
   engine().wait(agreement.done);
   if (agreement.id() != context_id_none) {
     if (made != nullptr) {
-      made->open(agreement.id());
+      made->open(agreement.id(), agreement.incarnation());
     } else {
       all_context_ids().give_back(agreement.id());
     }

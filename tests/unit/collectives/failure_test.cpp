@@ -146,11 +146,12 @@ const scenario& named(std::string_view name) {
 
 /// The ranks of a world with a buffer each, for one scenario.
 struct stage {
-  stage(const scenario& what, int ranks, std::uint64_t seed, int shielded = -1)
+  /// `told`: a rank that is told of different calls before the next one begins.
+  stage(const scenario& what, int ranks, std::uint64_t seed, int shielded = -1, int told = -1)
       : world(ranks, seed) {
     world.shield(shielded);
     const auto length = static_cast<std::size_t>(ranks * words_each + long_words);
-    world.everyone([&](int, team& t) {
+    world.everyone([&](int rank, team& t) {
       data.push_back(std::make_unique<buffers>());
       data.back()->send.assign(length, 0);
       data.back()->receive.assign(length, 0);
@@ -158,8 +159,12 @@ struct stage {
       what.build(*schedules.back(), t, *data.back());
       schedules.back()->bind(t);
       schedules.back()->start();
+      if (rank != told) return;
+      tell(rank);
+      world.settle();
     });
   }
+  void tell(int rank) { static_cast<void>(world.ranks(rank).log.break_with({})); }
   ~stage() {  // a dead rank's schedules have not ended, and may not go back to the cache
     for (auto& s : schedules) {
       if (!s->test()) delete s.release();
@@ -185,6 +190,28 @@ TEST(failure, of_a_rank_ends_the_operation_on_all_others) {
           const bool ended = s.schedules[static_cast<std::size_t>(i)]->test();
           ASSERT_TRUE(ended || i == victim);
         }
+        ASSERT_EQ(s.world.pending(), 0);
+      }
+    }
+  }
+}
+
+/// A rank that is told of different calls ends. The others are told by themselves, and must not
+/// learn from it that something has failed, because they would not know what.
+TEST(failure, of_the_calls_is_shown_to_no_rank_that_is_not_told_of_it) {
+  for (const auto& what : scenarios) {
+    if (std::string_view(what.name).find("shared") == std::string_view::npos) continue;
+    for (const int ranks : {2, 3, 5}) {
+      for (int told = 0; told < ranks; ++told) {
+        SCOPED_TRACE(testing::Message() << what.name << ", " << ranks << " ranks, " << told);
+        stage s(what, ranks, static_cast<std::uint64_t>(told) + 1, -1, told);
+        s.world.settle();
+        for (int i = 0; i < ranks; ++i) {
+          const auto& its = *s.schedules[static_cast<std::size_t>(i)];
+          ASSERT_TRUE(i == told ? its.test() : !its.test() || its.how() == messages::outcome::ok);
+        }
+        for (int i = 0; i < ranks; ++i) s.tell(i);
+        s.world.settle();
         ASSERT_EQ(s.world.pending(), 0);
       }
     }

@@ -50,16 +50,16 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
-            int tag) noexcept override {
-    world.send(rank, r, data, destination, tag);
+            messages::label as) noexcept override {
+    world.send(rank, r, data, destination, as.tag);
   }
   void send_failure(messages::request& r, outcome, std::size_t due_bytes, int destination,
-                    int tag) noexcept override {
-    world.send(rank, r, wrong_length(due_bytes), destination, tag);
+                    messages::label as) noexcept override {
+    world.send(rank, r, wrong_length(due_bytes), destination, as.tag);
   }
   void receive(messages::request& r, std::span<std::byte> buffer, int source,
-               int tag) noexcept override {
-    world.receive(rank, r, buffer, source, tag);
+               messages::label as) noexcept override {
+    world.receive(rank, r, buffer, source, as.tag);
   }
   [[nodiscard]] bool read(int from_rank, std::uint64_t from,
                           std::span<std::byte> to) noexcept override {
@@ -67,6 +67,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     std::memcpy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
     return true;
   }
+  [[nodiscard]] messages::operation_log& log() noexcept override { return operations; }
   [[nodiscard]] bool lost(int other) const noexcept override { return world.dead(other); }
   void submit(schedule& ready) noexcept override {
     world.events_.push_back([this, &ready] {
@@ -79,6 +80,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
 
   model_world& world;
   int rank;
+  messages::operation_log operations;
   team ranks;
   int pending = 0;
   bool dead = false;

@@ -44,17 +44,18 @@ class thread_world {
     node(thread_world& all, int number, int size)
         : world(all), rank(number), ranks(*this, number, size) {}
     void send(messages::request& r, std::span<const std::byte> data, int destination,
-              int tag) noexcept override {
-      world.send(r, data, {rank, destination, tag});
+              messages::label as) noexcept override {
+      world.send(r, data, {rank, destination, as.tag});
     }
     void send_failure(messages::request& r, messages::outcome, std::size_t due_bytes,
-                      int destination, int tag) noexcept override {
-      world.send(r, wrong_length(due_bytes), {rank, destination, tag});
+                      int destination, messages::label as) noexcept override {
+      world.send(r, wrong_length(due_bytes), {rank, destination, as.tag});
     }
     void receive(messages::request& r, std::span<std::byte> buffer, int source,
-                 int tag) noexcept override {
-      world.receive(r, buffer, {source, rank, tag});
+                 messages::label as) noexcept override {
+      world.receive(r, buffer, {source, rank, as.tag});
     }
+    [[nodiscard]] messages::operation_log& log() noexcept override { return operations; }
     [[nodiscard]] bool lost(int) const noexcept override { return false; }
     void submit(schedule& ready) noexcept override { world.submit(ready); }
     void submit(shared_banks&) noexcept override { std::abort(); }  // it has none
@@ -63,6 +64,7 @@ class thread_world {
     void pending_ended() noexcept override {}
     thread_world& world;
     int rank;
+    messages::operation_log operations;
     team ranks;
   };
   struct key {

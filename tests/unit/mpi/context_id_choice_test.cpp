@@ -28,7 +28,7 @@ class agreement {
  public:
   /// `tables[i]` is member i's.
   agreement(std::vector<context_ids*> tables, std::uint32_t seed) {
-    for (context_ids* table : tables) members_.emplace_back(*table, seed);
+    for (context_ids* table : tables) members_.emplace_back(*table, seed, ++last_incarnation);
   }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] bool over(std::size_t i) const { return members_[i].state == member::over; }
@@ -36,6 +36,9 @@ class agreement {
     return std::ranges::all_of(members_, [](const member& m) { return m.state == member::over; });
   }
   [[nodiscard]] std::uint32_t id(std::size_t i) const { return members_[i].choice.id(); }
+  [[nodiscard]] std::uint64_t incarnation(std::size_t i) const {
+    return members_[i].choice.incarnation();
+  }
   [[nodiscard]] int rounds() const { return rounds_; }
   [[nodiscard]] std::size_t largest() const { return largest_; }
 
@@ -60,7 +63,8 @@ class agreement {
 
  private:
   struct member {
-    member(context_ids& table, std::uint32_t seed) : choice(table, seed) {}
+    member(context_ids& table, std::uint32_t seed, std::uint64_t incarnation)
+        : choice(table, seed, incarnation) {}
     enum { idle, running, over } state = idle;
     context_id_choice choice;
     std::size_t distance = 1;
@@ -83,6 +87,7 @@ class agreement {
     members_[(i + m.distance) % size()].inbox[m.distance].emplace_back(bytes.begin(), bytes.end());
   }
 
+  static inline std::uint64_t last_incarnation = 0;
   std::deque<member> members_;
   int rounds_ = 1;
   std::size_t largest_ = 0;
@@ -99,7 +104,7 @@ std::vector<context_ids*> all_of(std::deque<context_ids>& tables) {
   return all;
 }
 
-TEST(context_id_choice, is_one_round_of_sixteen_bytes_where_the_tables_are_alike) {
+TEST(context_id_choice, is_one_round_of_24_bytes_where_the_tables_are_alike) {
   for (std::size_t n = 1; n < 20; ++n) {
     std::deque<context_ids> tables(n);
     for (std::uint32_t turn = 0; turn < 5; ++turn) {
@@ -107,7 +112,7 @@ TEST(context_id_choice, is_one_round_of_sixteen_bytes_where_the_tables_are_alike
       run_alone(a);
       for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(a.id(i), first_free + turn);
       EXPECT_EQ(a.rounds(), 1);
-      EXPECT_EQ(a.largest(), n > 1 ? 16u : 0u);
+      EXPECT_EQ(a.largest(), n > 1 ? 24u : 0u);
     }
   }
 }
@@ -122,7 +127,7 @@ TEST(context_id_choice, goes_to_the_window_of_the_member_that_has_the_most_commu
   EXPECT_EQ(a.id(0), a.id(1));
   EXPECT_EQ(a.id(0), a.id(2));
   EXPECT_LE(a.rounds(), 3);
-  EXPECT_EQ(a.largest(), 16u);
+  EXPECT_EQ(a.largest(), 24u);
 }
 
 TEST(context_id_choice, finds_the_only_number_that_is_free_on_all) {
@@ -163,10 +168,10 @@ TEST(context_id_choice, results_in_none_on_all_members_if_no_number_is_free_on_a
 TEST(context_id_choice, releases_its_number_when_it_is_abandoned) {
   context_ids table;
   {
-    context_id_choice early(table, 1);
+    context_id_choice early(table, 1, 1);
     early.begin();
     early.give_up();
-    context_id_choice late(table, 1);
+    context_id_choice late(table, 1, 2);
     late.begin();
   }
   EXPECT_EQ(table.reserve_lowest(), first_free);
@@ -192,7 +197,8 @@ TEST(context_id_choice, agreements_that_hold_each_others_number_both_end_with_an
   EXPECT_NE(x.id(0), y.id(0));
 }
 
-/// Goal:   of the communicators that are open in a process at once, no two have one number.
+/// Goal:   of the communicators that are open in a process at once, no two have one number; the
+///         members of each have one incarnation of it, which no other has.
 /// Method: processes open and close communicators of random members, many at once, in a random
 ///         order of all their steps; tables begin with random numbers taken, some nearly full.
 TEST(context_id_choice, open_communicators_of_a_process_never_share_a_number) {
@@ -214,6 +220,7 @@ TEST(context_id_choice, open_communicators_of_a_process_never_share_a_number) {
     };
     std::vector<std::set<std::uint32_t>> open(processes);
     std::deque<communicator> all;
+    std::set<std::uint64_t> incarnations;
     std::uint32_t begun = 0;
     for (int step = 0; step < 30'000; ++step) {
       if (all.size() < 12 && begun < 150) {
@@ -238,8 +245,12 @@ TEST(context_id_choice, open_communicators_of_a_process_never_share_a_number) {
         ASSERT_NE(c.agreeing->id(i), context_id_none);
         ASSERT_TRUE(open[p].insert(c.agreeing->id(i)).second);
       } else if (c.agreeing->over() && !c.closed[i]) {
-        for (std::size_t other = 0; other < c.members.size(); ++other)
+        for (std::size_t other = 0; other < c.members.size(); ++other) {
           ASSERT_EQ(c.agreeing->id(other), c.agreeing->id(i));
+          ASSERT_EQ(c.agreeing->incarnation(other), c.agreeing->incarnation(i));
+        }
+        const bool is_first = std::ranges::count(c.closed, true) == 0;
+        ASSERT_EQ(incarnations.insert(c.agreeing->incarnation(i)).second, is_first);
         c.closed[i] = true;
         open[p].erase(c.agreeing->id(i));
         tables[p].give_back(c.agreeing->id(i));

@@ -10,8 +10,8 @@ constexpr std::uint64_t cells_per_line = 2;
 
 // A ring of records between one writer and one reader, in cells of half a cache line.
 //
-// A record is a word followed by bytes. It takes one cell, or whole lines, and is never split at the
-// ring's end: cells that would be in its way become a skip record. The word 0 means "no record
+// A record is a word followed by bytes. It takes one cell, or whole lines, and is never split at
+// the ring's end: cells that would be in its way become a skip record. The word 0 means "no record
 // yet". The reader never writes into the ring, so an 8-byte message moves half a line from core to
 // core and nothing back.
 //

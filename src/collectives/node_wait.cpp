@@ -9,10 +9,10 @@ node_wait::poll_task::poll_task(const char* name, node_wait& of) noexcept
 
 node_wait::node_wait(const char* name, rails::shm_slots& memory, progress::engine& engine)
     : memory_(memory), engine_(engine), task_(name, *this) {
-  memory_.watch(*this);
+  memory_.watch(watcher_);
 }
 
-node_wait::~node_wait() { memory_.unwatch(*this); }
+node_wait::~node_wait() { memory_.unwatch(watcher_); }
 
 /// A thread that goes to sleep on the rail, and from then on has to be woken, calls `ready`. Either
 /// it sees `waits_`, and looks; or it has held the lock before. In that case the polls that follow
@@ -28,9 +28,9 @@ void node_wait::wait() noexcept {
 }
 
 /// While the lock is held the wait does not end, so what `is_there` reads stays.
-bool node_wait::ready() const noexcept {
-  const base::lock_guard held(lock_);
-  return waits_ && is_there();
+bool node_wait::watcher::ready() const noexcept {
+  const base::lock_guard held(owner.lock_);
+  return owner.waits_ && owner.is_there();
 }
 
 progress::ltask_result node_wait::poll(progress::ltask& task) noexcept {

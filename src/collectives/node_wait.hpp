@@ -14,7 +14,7 @@ namespace headway::collectives {
 /// Shape:    for one wait at a time. Writers call rails::shm_slots::wake after they have written.
 /// Threads:  `wait` one at a time. While it lasts, `is_there` and `is_over` are called by any.
 /// Progress: `wait` does.
-class node_wait : private rails::shm_slots::watcher {
+class node_wait {
  public:
   node_wait(const node_wait&) = delete;
   node_wait& operator=(const node_wait&) = delete;
@@ -37,12 +37,19 @@ class node_wait : private rails::shm_slots::watcher {
     poll_task(const char* name, node_wait& of) noexcept;
     node_wait& owner;
   };
-  [[nodiscard]] bool ready() const noexcept override;
+  /// Other threads ask it while objects of derived classes are made and destroyed: a class of its
+  /// own, because those set the virtual table of theirs.
+  struct watcher final : rails::shm_slots::watcher {
+    explicit watcher(const node_wait& of) noexcept : owner(of) {}
+    [[nodiscard]] bool ready() const noexcept override;
+    const node_wait& owner;
+  };
   static progress::ltask_result poll(progress::ltask& task) noexcept;
 
   rails::shm_slots& memory_;
   progress::engine& engine_;
   poll_task task_;
+  watcher watcher_{*this};
   progress::completion done_;
   mutable base::spinlock lock_;  // taken around sleeps, and at both ends of a wait
   bool waits_ HEADWAY_GUARDED_BY(lock_) = false;

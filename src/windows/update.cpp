@@ -1,5 +1,7 @@
 #include "windows/update.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace headway::windows {
@@ -7,14 +9,35 @@ namespace headway::windows {
 std::optional<update> update::of(const change& which) noexcept {
   const auto how = collectives::predefined(which.what, which.kind);
   if (!how) return std::nullopt;
-  return update(*how, datatypes::layout::of(which.kind).extent(),
+  return update(*how, datatypes::layout::of(which.kind),
                 which.what != collectives::operation::no_op);
 }
 
 void update::apply(std::byte* elements, std::int64_t count, const std::byte* operand,
                    std::byte* before) const noexcept {
-  if (before != nullptr) std::memcpy(before, elements, static_cast<std::size_t>(count * extent_));
+  const auto address = reinterpret_cast<std::uintptr_t>(elements);
+  const bool aligned = address % static_cast<std::uintptr_t>(one_.alignment()) == 0;
+  if (!aligned || one_.true_extent() != extent()) [[unlikely]]
+    return apply_to_copy(elements, count, operand, before);
+  if (before != nullptr) std::memcpy(before, elements, static_cast<std::size_t>(count * extent()));
   if (changes_) how_.apply(how_, operand, elements, count);
+}
+
+void update::apply_to_copy(std::byte* elements, std::int64_t count, const std::byte* operand,
+                           std::byte* before) const noexcept {
+  alignas(std::max_align_t) std::byte copy[512] = {};
+  const auto part_max = static_cast<std::int64_t>(sizeof copy) / extent();
+  for (std::int64_t done = 0; done < count; done += part_max) {
+    const auto part = std::min(part_max, count - done), first = done * extent();
+    // Without the gap behind the last pair, which may be behind the window.
+    const auto bytes = static_cast<std::size_t>((part - 1) * extent() + one_.true_extent());
+    std::memcpy(copy, elements + first, bytes);
+    if (before != nullptr)
+      std::memcpy(before + first, copy, static_cast<std::size_t>(part * extent()));
+    if (!changes_) continue;
+    how_.apply(how_, operand + first, copy, part);
+    std::memcpy(elements + first, copy, bytes);
+  }
 }
 
 void compare_and_swap(std::byte* element, std::size_t bytes, const std::byte* expected,

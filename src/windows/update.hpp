@@ -18,16 +18,21 @@ class update {
   /// Nothing where the standard does not allow the operator on the kind.
   [[nodiscard]] static std::optional<update> of(const change& which) noexcept;
 
-  [[nodiscard]] std::int64_t extent() const noexcept { return extent_; }
-  /// `operand` may be null for MPI_NO_OP, `before` if nothing is fetched.
+  [[nodiscard]] std::int64_t extent() const noexcept { return one_.extent(); }
+  /// `operand` may be null for MPI_NO_OP, `before` if nothing is fetched. The elements may have any
+  /// address; the gap behind the last one is not accessed.
   void apply(std::byte* elements, std::int64_t count, const std::byte* operand,
              std::byte* before) const noexcept;
 
  private:
-  update(const collectives::reducer& how, std::int64_t extent, bool changes) noexcept
-      : how_(how), extent_(extent), changes_(changes) {}
+  update(const collectives::reducer& how, const datatypes::layout& one, bool changes) noexcept
+      : how_(how), one_(one), changes_(changes) {}
+  /// In parts, in memory that has the alignment of the elements and the gap behind them.
+  void apply_to_copy(std::byte* elements, std::int64_t count, const std::byte* operand,
+                     std::byte* before) const noexcept;
+
   collectives::reducer how_;
-  std::int64_t extent_;
+  const datatypes::layout& one_;  // a predefined type
   bool changes_;
 };
 

@@ -209,40 +209,36 @@ void target::refuse(int source, const request_view& request) noexcept {
 
 void target::put(const request_view& request) noexcept {
   const std::byte* from = request.payload.data();
-  const auto extent = datatypes::layout::of(request.head.kind).extent();
   for (const auto& run : request.runs) {
-    const auto bytes = run.count * extent;
-    if (bytes != 0)
-      std::memcpy(memory_.at(run.offset, bytes), from, static_cast<std::size_t>(bytes));
-    from += bytes;
+    if (run.count == 0) continue;
+    std::memcpy(memory_.at(run.offset, run.count), from, static_cast<std::size_t>(run.count));
+    from += run.count;
   }
 }
 
 void target::put_large(int source, const request_view& request) noexcept {
   const auto& run = request.runs.front();
-  const auto bytes = run.count * datatypes::layout::of(request.head.kind).extent();
   {
     const base::lock_guard held(lock_);
     ++origins_[static_cast<std::size_t>(source)].large_puts;
   }
   auto* const put = new large_put(*this, source);
   exchange_.receive(context_, put->wire,
-                    {memory_.at(run.offset, bytes), static_cast<std::size_t>(bytes)}, source,
-                    request.head.tag);
+                    {memory_.at(run.offset, run.count), static_cast<std::size_t>(run.count)},
+                    source, request.head.tag);
 }
 
 void target::get(int source, const request_view& request, std::int64_t elements) noexcept {
-  const auto extent = datatypes::layout::of(request.head.kind).extent();
-  const auto bytes = static_cast<std::size_t>(elements * extent);
+  const auto bytes = static_cast<std::size_t>(elements);
   if (request.runs.size() == 1) {
     return send(*new answer(*this, source, request.head.tag),
-                {memory_.at(request.runs[0].offset, elements * extent), bytes});
+                {memory_.at(request.runs[0].offset, elements), bytes});
   }
   auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
   std::byte* to = copy.get();
   for (const auto& run : request.runs) {
-    const auto length = static_cast<std::size_t>(run.count * extent);
-    if (length != 0) std::memcpy(to, memory_.at(run.offset, run.count * extent), length);
+    const auto length = static_cast<std::size_t>(run.count);
+    if (length != 0) std::memcpy(to, memory_.at(run.offset, run.count), length);
     to += length;
   }
   send_bytes(source, request, std::move(copy), bytes);

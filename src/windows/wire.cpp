@@ -37,10 +37,13 @@ std::optional<std::int64_t> elements_of(const request_view& request) noexcept {
     if (run.count < 0 || run.count > elements_max - sum) return std::nullopt;
     sum += run.count;
   }
-  const auto bytes =
-      static_cast<std::uint64_t>(sum * datatypes::layout::of(request.head.kind).extent());
+  const bool is_bytes = request.head.kind == datatypes::number::byte;
+  const auto& one = datatypes::layout::of(request.head.kind);
+  const auto bytes = static_cast<std::uint64_t>(sum * one.extent());
   switch (request.head.what) {
     case action::put:
+      if (!is_bytes || request.payload.size() != bytes) return std::nullopt;
+      break;
     case action::accumulate:
       if (request.payload.size() != bytes) return std::nullopt;
       break;
@@ -50,10 +53,14 @@ std::optional<std::int64_t> elements_of(const request_view& request) noexcept {
         return std::nullopt;
       break;
     case action::compare_and_swap:
-      if (sum != 1 || request.payload.size() != 2 * bytes) return std::nullopt;
+      if (sum != 1 || one.size() != one.extent() || request.payload.size() != 2 * bytes)
+        return std::nullopt;
       break;
     case action::put_message:
-      if (request.runs.size() != 1) return std::nullopt;
+      if (!is_bytes || request.runs.size() != 1) return std::nullopt;
+      break;
+    case action::get:
+      if (!is_bytes) return std::nullopt;
       break;
     default:
       break;

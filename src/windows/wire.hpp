@@ -15,7 +15,7 @@ namespace headway::windows {
 /// What an origin requests of a target. A message of the tag messages::window_request_tag has one
 /// request or several, one behind the other; the target serves those of one origin in their order.
 enum class action : std::uint8_t {
-  put,               ///< payload: the bytes
+  put,               ///< payload: the bytes. Of this and the next two, elements are bytes
   put_message,       ///< the bytes of one run come as a message with `tag`
   get,               ///< the answer has the bytes
   accumulate,        ///< payload: the operand, in array form
@@ -60,7 +60,7 @@ struct request_view {
 [[nodiscard]] std::optional<request_view> take_request(std::span<const std::byte>& rest) noexcept;
 
 /// The elements of all runs; nothing: the payload or answer of such a request would have a wrong or
-/// excessive length.
+/// excessive length; or it puts or gets other elements than bytes, or compares pairs with a gap.
 [[nodiscard]] std::optional<std::int64_t> elements_of(const request_view& request) noexcept;
 
 }  // namespace headway::windows

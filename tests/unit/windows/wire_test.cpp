@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <vector>
 
 namespace headway::windows {
@@ -58,15 +59,16 @@ TEST(window_requests, that_are_cut_short_are_refused) {
   }
 }
 
+std::optional<std::int64_t> elements(const request_head& head, const std::vector<element_run>& runs,
+                                     std::size_t payload) {
+  message sent;
+  sent.add(head, runs, payload);
+  auto rest = sent.all();
+  const auto taken = take_request(rest);
+  return taken ? elements_of(*taken) : std::nullopt;
+}
+
 TEST(window_requests, whose_lengths_contradict_each_other_are_refused) {
-  const auto elements = [](const request_head& head, const std::vector<element_run>& runs,
-                           std::size_t payload) {
-    message sent;
-    sent.add(head, runs, payload);
-    auto rest = sent.all();
-    const auto taken = take_request(rest);
-    return taken ? elements_of(*taken) : std::nullopt;
-  };
   const request_head sum{
       .what = action::accumulate, .op = collectives::operation::sum, .kind = number::int32};
   EXPECT_EQ(elements(sum, {{0, 3}}, 12), 3);
@@ -86,6 +88,15 @@ TEST(window_requests, whose_lengths_contradict_each_other_are_refused) {
   EXPECT_FALSE(elements(swap, {{0, 1}}, 16));
   EXPECT_FALSE(elements({.what = static_cast<action>(99)}, {}, 0));
   EXPECT_FALSE(elements({.what = action::put_message}, {{0, 1}, {8, 1}}, 0));
+}
+
+TEST(window_requests, for_elements_that_their_action_does_not_have_are_refused) {
+  constexpr auto pair = number::double_int;
+  EXPECT_EQ(elements({.what = action::put}, {{0, 16}}, 16), 16);
+  EXPECT_FALSE(elements({.what = action::put, .kind = pair}, {{0, 1}}, 16));
+  EXPECT_FALSE(elements({.what = action::put_message, .kind = pair}, {{0, 1}}, 0));
+  EXPECT_FALSE(elements({.what = action::get, .kind = pair}, {{0, 1}}, 0));
+  EXPECT_FALSE(elements({.what = action::compare_and_swap, .kind = pair}, {{0, 1}}, 32));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "collectives/operators.hpp"
 
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -12,6 +13,7 @@ namespace {
 using datatypes::number;
 
 __extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using float128 = __float128;
 #else
@@ -24,6 +26,14 @@ struct indexed {
   Value value;
   Index index;
 };
+
+template <class T>
+constexpr bool is_integer = std::is_integral_v<T> || std::is_same_v<T, int128>;
+
+/// Integers are added and multiplied without sign, so that what does not fit wraps around.
+template <class T>
+using unsigned_of = std::conditional_t<sizeof(T) <= 4, std::uint32_t,
+                                       std::conditional_t<sizeof(T) <= 8, std::uint64_t, uint128>>;
 
 struct max_of {
   template <class T>
@@ -40,13 +50,17 @@ struct min_of {
 struct sum_of {
   template <class T>
   static T of(T left, T right) noexcept {
-    return static_cast<T>(left + right);
+    if constexpr (is_integer<T>)
+      return static_cast<T>(static_cast<unsigned_of<T>>(left) + static_cast<unsigned_of<T>>(right));
+    else return static_cast<T>(left + right);
   }
 };
 struct prod_of {
   template <class T>
   static T of(T left, T right) noexcept {
-    return static_cast<T>(left * right);
+    if constexpr (is_integer<T>)
+      return static_cast<T>(static_cast<unsigned_of<T>>(left) * static_cast<unsigned_of<T>>(right));
+    else return static_cast<T>(left * right);
   }
   // The textbook product: the library's own looks for infinities, which costs the vector units.
   template <class T>

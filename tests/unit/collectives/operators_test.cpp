@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -52,6 +53,13 @@ TEST(operators, compute_with_integers_of_every_width) {
 TEST(operators, tell_signed_from_unsigned) {
   EXPECT_EQ(apply<std::int8_t>(operation::max, number::int8, {-1}, {1})[0], 1);
   EXPECT_EQ(apply<std::uint8_t>(operation::max, number::uint8, {255}, {1})[0], 255);
+}
+
+TEST(operators, wrap_integers_around_that_do_not_fit) {
+  EXPECT_EQ(apply<std::int32_t>(operation::sum, number::int32, {INT32_MAX}, {2})[0], INT32_MIN + 1);
+  EXPECT_EQ(apply<std::int64_t>(operation::prod, number::int64, {INT64_MAX}, {2})[0], -2);
+  EXPECT_EQ(apply<std::uint16_t>(operation::prod, number::uint16, {UINT16_MAX}, {UINT16_MAX})[0],
+            1);
 }
 
 template <class T>

@@ -75,8 +75,10 @@ struct bulk_receive : messages::request,
 
 /// For transfers that do not end: their other process has died, and no loss was reported in time.
 bulk_transfers::~bulk_transfers() {
-  sends_under_way_.delete_all();
-  receives_under_way_.delete_all();
+  sends_under_way_.delete_all([](bulk_send&) noexcept {});
+  receives_under_way_.delete_all([this](bulk_receive& r) noexcept {
+    if (r.announced) receive_ended(r);
+  });
 }
 
 void bulk_transfers::attach(messages::exchange& exchange, std::uint32_t self) {

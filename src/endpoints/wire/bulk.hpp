@@ -31,9 +31,13 @@ class transfer_list {
     const base::lock_guard guard(lock_);
     all_.erase(one);
   }
-  /// When no other thread uses the list.
-  void delete_all() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-    while (Transfer* one = all_.front()) delete one;
+  /// When no other thread uses the list. `last(transfer)` comes before the end of each.
+  template <class Last>
+  void delete_all(Last last) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    while (Transfer* one = all_.front()) {
+      last(*one);
+      delete one;
+    }
   }
 
  private:

@@ -17,6 +17,7 @@
 #include "packets/control.hpp"
 #include "packets/frames.hpp"
 #include "packets/peers.hpp"
+#include "tests/fuzz/bytes_of_input.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 
@@ -24,7 +25,7 @@ namespace {
 
 using namespace headway;
 
-constexpr std::size_t large = 40'000;
+constexpr std::size_t large = 100'000;
 constexpr std::size_t rail_count = 2;
 constexpr rails::peer_id peer{1};
 
@@ -61,6 +62,13 @@ class mouth final : public rails::testing::silent_driver, public rails::health {
     report(rails::event_kind::landed, one.token, one.bytes.size());
   }
 
+  /// As the peer knows it.
+  [[nodiscard]] rails::ticket shown(std::size_t which) const {
+    if (which >= shown_.size()) return {};
+    const auto& [id, one] = *std::next(shown_.begin(), static_cast<std::ptrdiff_t>(which));
+    return {.id = id, .bytes = one.bytes.size()};
+  }
+
   rails::post next = rails::post::done;
 
  private:
@@ -73,36 +81,17 @@ class mouth final : public rails::testing::silent_driver, public rails::health {
   }
 };
 
-/// Takes what is left of the input apart.
-class bytes_of_input {
- public:
-  explicit bytes_of_input(std::span<const std::uint8_t> all) noexcept : left_(all) {}
-  [[nodiscard]] bool any() const noexcept { return !left_.empty(); }
-  [[nodiscard]] std::uint8_t byte() noexcept {
-    if (left_.empty()) return 0;
-    const auto first = left_.front();
-    left_ = left_.subspan(1);
-    return first;
-  }
-  [[nodiscard]] std::span<const std::byte> some() noexcept {
-    const auto taken = left_.first(std::min<std::size_t>(byte(), left_.size()));
-    left_ = left_.subspan(taken.size());
-    return std::as_bytes(taken);
-  }
-  /// A number that a table may have given, or not.
-  [[nodiscard]] std::uint32_t number() noexcept {
-    const auto one = byte();
-    return (one & 0x80u) != 0 ? one : 1u << 20 | one;
-  }
-  [[nodiscard]] std::uint64_t size() noexcept {
-    constexpr std::array<std::uint64_t, 8> some{
-        0, 1, 100, 4096, large, large + 1, UINT64_MAX / 2, UINT64_MAX};
-    return some[byte() % some.size()];
-  }
+/// A number that a table may have given, or not.
+[[nodiscard]] std::uint32_t some_number(bytes_of_input& input) noexcept {
+  const auto one = input.byte();
+  return (one & 0x80u) != 0 ? one : 1u << 20 | one;
+}
 
- private:
-  std::span<const std::uint8_t> left_;
-};
+[[nodiscard]] std::uint64_t some_size(bytes_of_input& input) noexcept {
+  constexpr std::array<std::uint64_t, 8> some{
+      0, 1, 100, 4096, large, large + 1, UINT64_MAX / 2, UINT64_MAX};
+  return some[input.byte() % some.size()];
+}
 
 template <class Head>
 [[nodiscard]] std::vector<std::byte> packet_of(const Head& head,
@@ -121,20 +110,21 @@ template <class Head>
   return all;
 }
 
-[[nodiscard]] std::vector<std::byte> some_control(bytes_of_input& input) {
+[[nodiscard]] std::vector<std::byte> some_control(bytes_of_input& input, const mouth& on) {
   packets::control c{.what = static_cast<packets::control_kind>(input.byte()),
                      .lane = static_cast<std::uint8_t>(input.byte() % (rail_count + 1)),
-                     .send_id = input.number(),
-                     .offset = input.size()};
+                     .send_id = some_number(input),
+                     .offset = some_size(input)};
   const auto small = input.byte();
-  c.target = {.id = small % 2 ? input.number() : small / 2u,
+  c.target = {.id = small % 2 ? some_number(input) : small / 2u,
               .address = input.byte(),
-              .bytes = input.size()};
+              .bytes = some_size(input)};
+  if (small >= 0xf0) c.target = on.shown(small % 4);
   return packet_of(c);
 }
 
 [[nodiscard]] std::vector<std::byte> some_piece(bytes_of_input& input) {
-  const packets::piece_head head{.receive_id = input.number(), .offset = input.size()};
+  const packets::piece_head head{.receive_id = some_number(input), .offset = some_size(input)};
   return packet_of(head, input.some());
 }
 
@@ -142,8 +132,8 @@ template <class Head>
   messages::rts announced;
   announced.match = {
       .kind = messages::wire_kind::request_to_send, .source = 1, .tag = input.byte() & 1};
-  announced.bytes = input.size();
-  announced.message.number = input.number();
+  announced.bytes = some_size(input);
+  announced.message.number = some_number(input);
   announced.message.address = input.byte();
   return packet_of(announced);
 }
@@ -156,7 +146,9 @@ template <class Head>
 
 /// The process that is attacked, with messages under way.
 struct victim {
-  explicit victim(bool bundled) : routes(bundled ? rail_count : 1) {
+  victim(bool bundled, bool measured) : routes(bundled ? rail_count : 1) {
+    if (measured)
+      routes.known.assign(routes.addresses.size(), sampling::profile::guessed(20'000, 1));
     for (std::size_t i = 0; i < routes.addresses.size(); ++i) {
       auto made = std::make_unique<mouth>();
       rails.push_back(made.get());
@@ -173,7 +165,7 @@ struct victim {
   }
 
   void poll() {
-    constexpr int rounds_max = 100;  // what is refused is tried again for ever
+    constexpr int rounds_max = 10;  // what is refused is tried again for ever
     for (int i = 0; i < rounds_max; ++i) engine->poll();
   }
 
@@ -220,7 +212,7 @@ class attacker {
       case 1:
         return frame(on, input_.some(), input_.byte() % 4);
       case 2:
-        return frame(on, marked(some_control(input_)), 1);
+        return frame(on, marked(some_control(input_, on)), 1);
       case 3:
         return frame(on, marked(some_piece(input_)), 1);
       case 4:
@@ -229,7 +221,8 @@ class attacker {
         return frame(on, marked(some_eager(input_)), 1);
       case 6:
         return on.report(headway::rails::event_kind::landed,
-                         std::uint64_t{input_.byte()} << 32 | input_.number(), input_.size());
+                         std::uint64_t{input_.byte()} << 32 | some_number(input_),
+                         some_size(input_));
       case 7:
         return on.report(input_.byte() % 2 ? headway::rails::event_kind::lost
                                            : headway::rails::event_kind::restored);
@@ -254,7 +247,7 @@ class attacker {
     const auto skipped = input_.byte();
     packets::frame_head head{.acknowledged = acknowledged_,
                              .packets = static_cast<std::uint16_t>(packets),
-                             .sequence = due_ + skipped % 4,
+                             .sequence = due_ + (skipped == 0xff ? 1u << 20 : skipped % 4u),
                              .bytes = static_cast<std::uint32_t>(contents.size())};
     if (skipped % 4 == 0) ++due_;
     deliver(on, packet_of(head, contents));
@@ -284,10 +277,11 @@ class attacker {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr int actions_max = 64;
+  constexpr int actions_max = 96;
   bytes_of_input input({data, size});
-  const bool bundled = input.byte() % 4 != 0;
-  victim attacked(bundled);
+  const auto what = input.byte();
+  const bool bundled = what % 4 != 0;
+  victim attacked(bundled, what >= 128);
   attacker by(attacked, input, bundled);
   for (int i = 0; input.any() && i < actions_max; ++i) {
     by.act();

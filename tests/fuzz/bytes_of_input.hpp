@@ -18,12 +18,15 @@ class bytes_of_input {
     left_ = left_.subspan(1);
     return first;
   }
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t most) noexcept {
+    const auto taken = left_.first(std::min(most, left_.size()));
+    left_ = left_.subspan(taken.size());
+    return std::as_bytes(taken);
+  }
   /// A byte of length, and so many bytes.
   [[nodiscard]] std::span<const std::byte> some() noexcept {
     const auto length = byte();
-    const auto taken = left_.first(std::min<std::size_t>(length, left_.size()));
-    left_ = left_.subspan(taken.size());
-    return std::as_bytes(taken);
+    return bytes(length);
   }
 
  private:

@@ -1,17 +1,19 @@
-// Packets of any bytes, as a rail may deliver them, while receives are posted, an rts is under way,
-// memory is exposed and a collective operation waits: no field may be trusted.
+// Packets of any bytes, and messages with any headers, as a rail may deliver them, while receives
+// are posted, an rts is under way, memory is exposed and collective operations run: no field may be
+// trusted.
 
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "messages/exchange.hpp"
 #include "messages/operation_log.hpp"
+#include "messages/wire.hpp"
 #include "packets/peers.hpp"
+#include "tests/fuzz/bytes_of_input.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 
@@ -19,89 +21,214 @@ namespace {
 
 using namespace headway;
 
-/// A rail that delivers the fuzzer's packets, accepts every packet and sends none.
+constexpr int rank_count = 3;
+constexpr std::size_t room = 512;
+
+/// A rail that delivers the fuzzer's packets, and answers to what it is given as the fuzzer says.
 class mouth final : public rails::testing::silent_driver {
  public:
   rails::limits query() const noexcept override {
     return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 256};
   }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    if (next != rails::post::posted) return next;
+    if (what.payload.empty()) return rails::post::done;
+    events.push_back({.kind = rails::event_kind::sent, .cookie = what.cookie});
+    return next;
   }
   rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
                   std::uint64_t cookie) noexcept override {
     events.push_back({.kind = rails::event_kind::sent, .cookie = cookie});
     return rails::post::posted;
   }
+
+  rails::post next = rails::post::done;
 };
 
-constexpr int rank_count = 3;
-
-/// Two bytes before each packet.
-struct head {
-  explicit head(std::span<const std::uint8_t> input) noexcept
-      : peer{1u + (input[0] & 1u)},
-        in_parts((input[0] & 2) != 0),
-        bytes(std::min<std::size_t>(input[0] >> 2 | input[1] << 6, input.size() - 2)) {}
-  rails::peer_id peer;
-  bool in_parts;
-  std::size_t bytes;
-};
-
-void hear(std::span<const std::uint8_t> input) {
-  static const auto machine = topology::machine::read().value();
-  auto engine = progress::engine::start(*machine, {.points = progress::polling::off}).value();
-  packets::testing::reaches_all routes;
-  packets::peers peers(*engine, rails::peer_id{0}, routes, {.processes = rank_count});
-  auto made = std::make_unique<mouth>();
-  mouth& rail = *made;
-  peers.add_rail(std::move(made), packets::rail_use::from_start);
-
-  std::array<std::byte, 512> room{};
-  std::deque<messages::request> requests;
-  messages::exchange exchange(peers, *engine);
-  messages::context* world = exchange.open_context(0, 0, processes::consecutive(3));
-  for (const int source : {1, 2, messages::any_source})
-    exchange.receive(*world, requests.emplace_back(), room, source, 0);
-  exchange.receive(*world, requests.emplace_back(), room, messages::any_source, messages::any_tag);
-  exchange.send(*world, requests.emplace_back(), room, 1, 0, messages::send_mode::synchronous);
-  messages::context* team = exchange.open_context({1, 1}, 0, processes::consecutive(3), true);
-  auto& log = messages::exchange::log_of(*team);
-  for (const messages::operation_log::word call : {1u, 2u, 3u}) log.note(call);
-  const messages::label third{messages::operation_tags.of(3), log.history()};
-  exchange.receive(*team, requests.emplace_back(), std::span(room).first(8), 1, third);
-
-  std::deque<std::vector<std::byte>> packets;
-  while (input.size() >= 2) {
-    const auto [peer, in_parts, bytes] = head(input);
-    const auto* begin = reinterpret_cast<const std::byte*>(input.data() + 2);
-    packets.emplace_back(begin, begin + bytes);
-    const auto packet = std::span<const std::byte>(packets.back());
-    const auto first = in_parts ? std::min<std::size_t>(bytes, 24) : bytes;
-    rail.events.push_back({.peer = peer, .count = bytes - first, .bytes = packet.first(first)});
-    if (first < bytes)
-      rail.events.push_back(
-          {.kind = rails::event_kind::continued, .peer = peer, .bytes = packet.subspan(first)});
-    if (in_parts)
-      rail.events.push_back({.kind = rails::event_kind::landed,
-                             .peer = peer,
-                             .count = bytes,
-                             .cookie = 1u << 20 | (bytes & 3)});
-    input = input.subspan(2 + bytes);
-    while (!rail.events.empty()) engine->poll();
+/// The process that is attacked. Of its contexts, the second is collective, and the third is opened
+/// when all packets have come.
+class victim {
+ public:
+  victim() {
+    auto made = std::make_unique<mouth>();
+    rail = made.get();
+    peers_.add_rail(std::move(made), packets::rail_use::from_start);
+    exchange_ = std::make_unique<messages::exchange>(peers_, *engine_);
+    open();
+    open();
+    messages::exchange::use_expectation(
+        *contexts_[1], [](const void*, int source) noexcept { return source == 1; });
+    auto& log = messages::exchange::log_of(*contexts_[1]);
+    for (const messages::operation_log::word call : {1u, 2u, 3u}) log.note(call);
+    const messages::label third{messages::operation_tags.of(3), log.history()};
+    exchange_->receive(*contexts_[1], requests_.emplace_back(), std::span(memory_).first(8), 1,
+                       third);
+    for (const int source : {1, 2, messages::any_source}) receive(0, source, 0);
+    receive(0, messages::any_source, messages::any_tag);
+    send(0, 0);
   }
-  for (auto& r : requests) exchange.cancel(r);
-  for (const auto peer : {0u, 1u, 2u})
-    rail.events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{peer}});
-  while (!rail.events.empty()) engine->poll();
-  for (const auto& r : requests)
-    if (!r.test()) std::abort();  // a request must end when all its peers are gone
-  for (auto* each : {world, team}) exchange.close_context(each);
-}
+
+  void receive(std::size_t where, int source, int tag) {
+    if (where >= contexts_.size()) return;
+    exchange_->receive(*contexts_[where], requests_.emplace_back(), memory_, source, tag);
+  }
+  void receive_probed(std::size_t where, int tag) {
+    messages::arrival found;
+    if (where >= contexts_.size()) return;
+    auto* const message =
+        exchange_->probe_matched(*contexts_[where], messages::any_source, tag, found);
+    if (message != nullptr)
+      exchange_->receive_unexpected(*contexts_[where], requests_.emplace_back(), message, memory_);
+  }
+  void send(std::size_t where, int tag) {
+    if (where >= contexts_.size()) return;
+    exchange_->send(*contexts_[where], requests_.emplace_back(), memory_, 1, tag,
+                    messages::send_mode::synchronous);
+  }
+
+  void open() {
+    const auto id = static_cast<std::uint32_t>(contexts_.size());
+    const messages::context_name name{id, id == 1 ? 1u : 0u};
+    contexts_.push_back(
+        exchange_->open_context(name, 0, processes::consecutive(rank_count), id == 1));
+  }
+  void poll() {
+    while (!rail->events.empty()) engine_->poll();
+    engine_->poll();
+  }
+
+  /// Every peer is gone, one of them within a packet: every request ends.
+  void end() {
+    constexpr messages::envelope begun{.source = 2};
+    rail->next = rails::post::down;
+    rail->events.push_back(
+        {.peer = rails::peer_id{2}, .count = room, .bytes = std::as_bytes(std::span(&begun, 1))});
+    for (auto& r : requests_) exchange_->cancel(r);
+    for (const auto peer : {0u, 1u, 2u})
+      rail->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{peer}});
+    poll();
+    for (const auto& r : requests_)
+      if (!r.test()) std::abort();
+    for (auto* one : contexts_) exchange_->close_context(one);
+  }
+
+  mouth* rail = nullptr;
+
+ private:
+  static topology::machine& machine() {
+    static const auto one = topology::machine::read().value();
+    return *one;
+  }
+
+  std::unique_ptr<progress::engine> engine_ =
+      progress::engine::start(machine(), {.points = progress::polling::off}).value();
+  packets::testing::reaches_all routes_;
+  packets::peers peers_{*engine_, rails::peer_id{0}, routes_, {.processes = rank_count}};
+  std::array<std::byte, room> memory_{};
+  std::deque<messages::request> requests_;
+  std::unique_ptr<messages::exchange> exchange_;
+  std::vector<messages::context*> contexts_;
+};
+
+/// What the peers send, and what the process does meanwhile.
+class attacker {
+ public:
+  attacker(victim& of, bytes_of_input& input) : of_(of), input_(input) {}
+
+  void act() {
+    const auto what = input_.byte();
+    switch (what % 8) {
+      case 0: {
+        const auto low = input_.byte(), high = input_.byte();
+        const auto bytes = input_.bytes(low | (high & 7u) << 8);
+        return deliver({bytes.begin(), bytes.end()}, what);
+      }
+      case 1: {
+        const auto payload = what < 64 ? std::vector<std::byte>(room) : some_bytes();
+        return deliver(packet_of(match(messages::wire_kind::eager), payload), what);
+      }
+      case 2: {
+        messages::rts announced;
+        announced.match = match(messages::wire_kind::request_to_send);
+        announced.bytes = input_.byte() % 4 == 0 ? room : input_.byte();
+        announced.message.number = input_.byte();
+        return deliver(packet_of(announced, {}), what);
+      }
+      case 3:
+        return deliver(packet_of(match(messages::wire_kind::given_up), {}), what);
+      case 4:
+        return of_.receive(what / 8 % 4, what < 64 ? messages::any_source : 1 + what % 2, tag());
+      case 5:
+        return of_.receive_probed(what / 8 % 4, what < 64 ? messages::any_tag : tag());
+      case 6:
+        return of_.send(what / 8 % 4, tag());
+      default:
+        of_.rail->next = static_cast<rails::post>(what / 8 % 3);  // not `down`
+        of_.rail->events.push_back({.kind = rails::event_kind::landed,
+                                    .peer = rails::peer_id{1},
+                                    .count = std::uint64_t{2} * input_.byte(),
+                                    .cookie = 1u << 20 | (input_.byte() & 3u)});
+    }
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::byte> some_bytes() {
+    const auto bytes = input_.some();
+    return {bytes.begin(), bytes.end()};
+  }
+  /// Mostly one of few, so that messages and receives match.
+  [[nodiscard]] int tag() {
+    const auto one = input_.byte();
+    return one < 0xc0 ? one % 4 : one;
+  }
+  [[nodiscard]] messages::envelope match(messages::wire_kind kind) {
+    const auto what = input_.byte();
+    return {.kind = kind,
+            .given_up = static_cast<std::uint8_t>(what >= 0xf0),
+            .context = static_cast<std::uint16_t>(what % 4),
+            .source = what / 4u % rank_count,
+            .tag = tag()};
+  }
+  template <class Head>
+  [[nodiscard]] static std::vector<std::byte> packet_of(const Head& head,
+                                                        const std::vector<std::byte>& payload) {
+    std::vector<std::byte> all(sizeof head);
+    std::memcpy(all.data(), &head, sizeof head);
+    all.insert(all.end(), payload.begin(), payload.end());
+    return all;
+  }
+
+  /// Whole, or in two parts.
+  void deliver(std::vector<std::byte> whole, unsigned what) {
+    const auto packet = std::span<const std::byte>(packets_.emplace_back(std::move(whole)));
+    const auto peer = static_cast<rails::peer_id>(1 + (what / 8 & 1));
+    const auto first = (what & 16) != 0 ? std::min<std::size_t>(packet.size(), 24) : packet.size();
+    auto& events = of_.rail->events;
+    events.push_back({.peer = peer, .count = packet.size() - first, .bytes = packet.first(first)});
+    if (first < packet.size())
+      events.push_back(
+          {.kind = rails::event_kind::continued, .peer = peer, .bytes = packet.subspan(first)});
+  }
+
+  victim& of_;
+  bytes_of_input& input_;
+  std::deque<std::vector<std::byte>> packets_;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  hear({data, size});
+  constexpr int actions_max = 96;
+  bytes_of_input input({data, size});
+  victim attacked;
+  attacker by(attacked, input);
+  for (int i = 0; input.any() && i < actions_max; ++i) {
+    by.act();
+    attacked.poll();
+  }
+  attacked.open();
+  attacked.receive(2, messages::any_source, 0);
+  attacked.poll();
+  attacked.end();
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "endpoints/service.hpp"
@@ -32,16 +33,21 @@ class talker final : public rails::testing::silent_driver {
     std::size_t count = 0;
     for (; next_ < inbox.size() && count < out.size(); ++next_, ++count)
       out[count] = {.peer = static_cast<rails::peer_id>(1), .bytes = inbox[next_]};
+    if (count == 0 && !out.empty() && std::exchange(breaks, false))
+      out[count++] = {.kind = rails::event_kind::lost, .peer = static_cast<rails::peer_id>(1)};
     return count;
   }
   void clear() {
     inbox.clear();
     next_ = 0;
   }
+  bool breaks = false;  // after the packets
 
  private:
   std::size_t next_ = 0;
 };
+
+constexpr std::size_t memory_bytes = 8 * 1024;  // so little that messages wait for buffers
 
 struct house {
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
@@ -49,7 +55,10 @@ struct house {
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes;
   packets::peers peers{*engine, static_cast<rails::peer_id>(0), routes, {.processes = 2}};
-  endpoints::service service{peers, *engine, {.process = 0, .job = 1, .nodes = {0, 0}}, {}};
+  endpoints::service service{peers,
+                             *engine,
+                             {.process = 0, .job = 1, .nodes = {0, 0}},
+                             {.memory_bytes = memory_bytes, .checks = true, .window = 8}};
   talker* rail = nullptr;
   std::unique_ptr<messages::exchange> exchange;
   std::uint32_t id = 0;
@@ -63,30 +72,41 @@ struct house {
     exchange = std::make_unique<messages::exchange>(peers, *engine);
     service.attach(*exchange);
     static_cast<void>(service.open("", 0, id));
+    // The peer has an end-point, which may return credit, or be gone.
+    static_cast<void>(service.send({.to = {.process = 1, .id = 1}}, endpoints::no_wait));
   }
+  ~house() { service.stop(); }
 };
 
 }  // namespace
 
-/// Input: packets, each after a byte with its length.
+/// Input: packets, each after a byte with its length. After them the peer may be lost: it leaves,
+/// or its rail breaks.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static auto* const all = new house;
+  using endpoints::wire_kind;
+  static std::unique_ptr<house> all;
+  if (!all) all = std::make_unique<house>();
+  bool is_lost = size > 0 && data[0] % 8 == 7;
   all->rail->clear();
+  all->rail->breaks = is_lost;
   for (std::size_t at = 0; at < size;) {
     const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
     if (bytes > 0) std::memcpy(packet.data() + 4, data + at + 1, bytes);
-    // Only kinds of end-points: packet_fuzz.cpp tests those of `messages`. Not `leaving`: the
-    // peer would be lost for all later inputs.
+    // Only kinds of end-points: packet_fuzz.cpp tests those of `messages`.
+    constexpr auto kinds = static_cast<unsigned>(wire_kind::leaving) - packets::beside_kinds + 1;
     auto& kind = packet[offsetof(packets::stream_head, kind)];
-    kind = static_cast<std::byte>(packets::beside_kinds +
-                                  std::to_integer<unsigned>(kind) % static_cast<unsigned>(16));
+    kind = static_cast<std::byte>(packets::beside_kinds + std::to_integer<unsigned>(kind) % kinds);
+    is_lost |= kind == static_cast<std::byte>(wire_kind::leaving);
     all->rail->inbox.push_back(std::move(packet));
     at += bytes + 1;
   }
-  for (std::size_t i = 0; i <= all->rail->inbox.size(); ++i) all->engine->poll();
+  for (std::size_t i = 0; i <= all->rail->inbox.size() + 1; ++i) all->engine->poll();
   endpoints::message got;
-  while (all->service.receive(all->id, {}, endpoints::no_wait, got) == endpoints::outcome::ok)
+  while (all->service.receive(all->id, {}, endpoints::no_wait, got) == endpoints::outcome::ok) {
     static_cast<void>(all->service.release(got.data));
+    all->engine->poll();
+  }
+  if (is_lost) all.reset();
   return 0;
 }

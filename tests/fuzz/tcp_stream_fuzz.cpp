@@ -1,5 +1,5 @@
-// Any bytes against the parser of frames, through a real socket: events stay inside the block, and
-// nothing is written outside of exposed memory.
+// Any bytes, and frames of any lengths, against the parser of frames, through a real socket: events
+// stay inside the block, and nothing is written outside of exposed memory.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -7,19 +7,45 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/wire.hpp"
+#include "tests/fuzz/bytes_of_input.hpp"
 
 using namespace headway::rails;
 using namespace headway::rails::tcp;
 
 namespace {
 
-void reap(input& in, block_pool& blocks, int fd, bool& over) {
+/// The packets that are still in use, as a program keeps some.
+class kept_packets {
+ public:
+  explicit kept_packets(block_pool& blocks) noexcept : blocks_(blocks) {}
+  void add(std::uintptr_t of) {
+    constexpr std::size_t most = 16;
+    all_.push_back(of);
+    if (all_.size() > most) release_oldest();
+  }
+  void release_all() {
+    while (!all_.empty()) release_oldest();
+  }
+
+ private:
+  void release_oldest() {
+    auto& from = *reinterpret_cast<block*>(all_.front());
+    all_.pop_front();
+    --from.unreleased;
+    blocks_.settle(from);
+  }
+  block_pool& blocks_;
+  std::deque<std::uintptr_t> all_;
+};
+
+void reap(input& in, kept_packets& kept, int fd, bool& over) {
   std::array<event, 3> events;
   while (!over) {
     event_sink sink(events);
@@ -28,15 +54,49 @@ void reap(input& in, block_pool& blocks, int fd, bool& over) {
       if (events[i].kind != event_kind::received) continue;
       std::uint8_t sum = 0;  // every byte can be read
       for (const auto b : events[i].bytes) sum ^= static_cast<std::uint8_t>(b);
-      [[maybe_unused]] volatile auto kept = sum;
+      [[maybe_unused]] volatile auto seen = sum;
       if (reinterpret_cast<std::uintptr_t>(events[i].bytes.data()) % 8 != 0) std::abort();
-      auto& from = *reinterpret_cast<block*>(events[i].driver_word);
-      --from.unreleased;
-      blocks.settle(from);
+      kept.add(events[i].driver_word);
     }
     if (state == input::state::waiting) return;
     over = state == input::state::ended || state == input::state::broken;
   }
+}
+
+/// What the peer of this process knows of its memory.
+struct known_ids {
+  std::uint64_t exposed, call;
+};
+
+/// Frames whose numbers are those that this process has given out, or others; each with contents as
+/// long as it says, unless the input ends them early.
+std::vector<std::byte> some_frames(headway::bytes_of_input& input, known_ids known) {
+  std::vector<std::byte> all;
+  while (input.any()) {
+    const auto what = input.byte();
+    frame f{.kind = static_cast<frame_kind>(what % 6), .more = (what & 0x40) != 0};
+    f.id = what < 0x80 ? known.exposed : input.byte() % 2 ? known.call : input.byte();
+    f.offset = input.byte();
+    std::vector<std::byte> contents;
+    if (f.kind == frame_kind::request) {
+      f.header_bytes = request_bytes;
+      contents.resize(request_bytes);
+      const memory_request asked{
+          .bytes = input.byte(), .answer = input.byte(), .changes = input.byte() % 2 != 0};
+      encode(asked, std::span<std::byte, request_bytes>(contents));
+      contents[32] ^= static_cast<std::byte>(input.byte());
+    } else if (f.kind == frame_kind::plain || f.kind == frame_kind::piece) {
+      f.header_bytes = f.kind == frame_kind::plain ? std::uint16_t{8} : std::uint16_t{0};
+      f.payload_bytes = input.byte() * (input.byte() % 2 ? 1u : 97u);
+      contents.resize(f.header_bytes + f.payload_bytes, static_cast<std::byte>(what));
+    }
+    if (f.kind == frame_kind::plain) f = {.header_bytes = 8, .payload_bytes = f.payload_bytes};
+    const auto head = encode(f);
+    all.insert(all.end(), head.begin(), head.end());
+    contents.resize(contents.size() + padding_of(contents.size()));
+    all.insert(all.end(), contents.begin(), contents.end());
+  }
+  return all;
 }
 
 }  // namespace
@@ -53,21 +113,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto tables = std::make_unique<memory_tables>();
   auto& memory = *tables;
   std::vector<std::byte> shown(1000), asked(100);
-  const auto id =
-      memory.exposed.add({.bytes = shown, .rights = access::put | access::get | access::atomic});
+  const auto id = memory.exposed.add(
+      {.bytes = shown, .rights = access::put | access::get | access::atomic | access::notified});
   const auto call = memory.calls.begin(peer_id{1}, asked, 1);
   {
     block_pool blocks(8);
     input in(blocks, memory, peer_id{1});
+    kept_packets kept(blocks);
     bool over = false;
-    auto bytes = whole;
+    headway::bytes_of_input rest({data, size});
+    const bool composed = rest.byte() >= 0x80;  // no kind of a frame
+    const auto frames = composed && id && call ? some_frames(rest, {*id, *call})
+                                               : std::vector<std::byte>(whole.begin(), whole.end());
+    auto bytes = std::span<const std::byte>(frames);
     while (!bytes.empty() && !over) {
       const auto part =
           std::min<std::size_t>(bytes.size(), 1 + static_cast<std::uint8_t>(bytes[0]));
       if (send(ends[0], bytes.data(), part, MSG_NOSIGNAL) != static_cast<ssize_t>(part)) break;
       bytes = bytes.subspan(part);
-      reap(in, blocks, ends[1], over);
+      reap(in, kept, ends[1], over);
     }
+    kept.release_all();
   }
   if (!id || !call) std::abort();
   close(ends[0]);

@@ -1,5 +1,10 @@
-// A page of statistics of any bytes, as `headway top` finds it in another process: it is shown on a
-// screen and as text, without commands to the terminal, and as JSON.
+// A page of statistics of any bytes, as `headway top` finds it in another process, among files that
+// only look like pages: it is shown on a screen and as text, without commands to the terminal, and
+// as JSON.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +53,32 @@ void check_screens(const page_image& image) {
   }
 }
 
+/// A file of that length which has the name of a page.
+int false_page(std::size_t bytes, int seals) {
+  const int made = memfd_create(headway::watch::page_file::name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (made < 0 || ftruncate(made, static_cast<off_t>(bytes)) != 0 ||
+      fcntl(made, F_ADD_SEALS, seals) != 0)
+    std::abort();
+  return made;
+}
+
+/// What a reader finds in a process that has written this image, and has other files beside it.
+std::unique_ptr<page_image> published(const page_image& written) {
+  using headway::watch::page_file;
+  static auto own = headway::watch::page::make().value();
+  own.write(written);
+  const auto bytes = written.row_count % 2 == 0 ? page_file::bytes : page_file::bytes / 2;
+  const int beside = false_page(bytes, written.row_count % 3 == 0 ? F_SEAL_SHRINK : 0);
+  const auto found = headway::watch::read_pages(getpid());
+  close(beside);
+  if (written.pid != static_cast<std::uint64_t>(getpid())) {  // those of a fork are not shown
+    if (found) std::abort();
+    return nullptr;
+  }
+  if (!found || found->size() != 1) std::abort();
+  return std::make_unique<page_image>(found->front());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -55,7 +86,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::min(size, sizeof *image);
   if (bytes != 0) std::memcpy(static_cast<void*>(image.get()), data, bytes);
   name_kinds(*image);
-  headway::watch::make_safe(*image);
+  if (image->pid % 4 != 3) image->pid = static_cast<std::uint64_t>(getpid());
+  const auto seen = published(*image);
+  if (!seen) return 0;
+  *image = *seen;
   for (const auto* kind : kinds)
     for (const auto* row : image->of(kind)) static_cast<void>(row->at("bytes_in"));
   for (const char c : headway::watch::statistics_text(*image))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -60,10 +61,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   record r;
   r.key = key;
   r.hardware = next_name(all);
-  r.measured_at = now_s;
+  constexpr std::uint64_t day_s = 24 * 60 * 60;
+  constexpr std::array<std::uint64_t, 4> times{now_s, now_s, now_s + 2 * day_s, now_s / 2};
+  r.measured_at = times[size / 2 % times.size()];
   r.found.connections = 1 + static_cast<int>(size % 2);
+  require(!store({}).save(r));  // there is no folder
   if (!kept.save(r)) return 0;  // a name that is too long for the file system
-  static_cast<void>(kept.find(key, r.hardware, now_s));
+  if (kept.find(key, r.hardware, now_s)) require(r.measured_at == now_s);
   static_cast<void>(kept.several(key.here, key.rail, r.hardware, now_s));
   std::error_code gone;
   std::filesystem::remove(kept.file_of(key), gone);

@@ -1,5 +1,5 @@
 // An address from the key-value exchange: it is parsed or refused, and what was parsed packs again
-// to the same bytes.
+// to the same bytes, and its process is looked for.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto parsed = headway::rails::shm::address::parse(bytes);
-  if (parsed) HEADWAY_ASSERT(std::ranges::equal(parsed->packed(), bytes));
+  if (!parsed) return 0;
+  HEADWAY_ASSERT(std::ranges::equal(parsed->packed(), bytes));
+  static_cast<void>(headway::rails::shm::runs_here(*parsed));
   return 0;
 }

@@ -71,8 +71,9 @@ struct known_ids {
 /// Frames whose numbers are those that this process has given out, or others; each with contents as
 /// long as it says, unless the input ends them early.
 std::vector<std::byte> some_frames(headway::bytes_of_input& input, known_ids known) {
+  constexpr std::size_t bytes_max = block::bytes + 32 * 1024;  // more takes long
   std::vector<std::byte> all;
-  while (input.any()) {
+  while (input.any() && all.size() < bytes_max) {
     const auto what = input.byte();
     frame f{.kind = static_cast<frame_kind>(what % 6), .more = (what & 0x40) != 0};
     f.id = what < 0x80 ? known.exposed : input.byte() % 2 ? known.call : input.byte();
@@ -91,6 +92,7 @@ std::vector<std::byte> some_frames(headway::bytes_of_input& input, known_ids kno
       contents.resize(f.header_bytes + f.payload_bytes, static_cast<std::byte>(what));
     }
     if (f.kind == frame_kind::plain) f = {.header_bytes = 8, .payload_bytes = f.payload_bytes};
+    if (f.kind == frame_kind::goodbye) f = {.kind = f.kind};
     const auto head = encode(f);
     all.insert(all.end(), head.begin(), head.end());
     contents.resize(contents.size() + padding_of(contents.size()));

@@ -16,7 +16,7 @@ std::optional<update> update::of(const change& which) noexcept {
 void update::apply(std::byte* elements, std::int64_t count, const std::byte* operand,
                    std::byte* before) const noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(elements);
-  const bool aligned = address % static_cast<std::uintptr_t>(one_.alignment()) == 0;
+  const bool aligned = (address & static_cast<std::uintptr_t>(one_.alignment() - 1)) == 0;
   if (!aligned || one_.true_extent() != extent()) [[unlikely]]
     return apply_to_copy(elements, count, operand, before);
   if (before != nullptr) std::memcpy(before, elements, static_cast<std::size_t>(count * extent()));

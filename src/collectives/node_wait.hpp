@@ -37,8 +37,8 @@ class node_wait {
     poll_task(const char* name, node_wait& of) noexcept;
     node_wait& owner;
   };
-  /// Other threads ask it while objects of derived classes are made and destroyed: a class of its
-  /// own, because those set the virtual table of theirs.
+  /// A class of its own, because other threads call `ready` while a derived class is constructed or
+  /// destroyed, which writes the pointer to the virtual table of that object.
   struct watcher final : rails::shm_slots::watcher {
     explicit watcher(const node_wait& of) noexcept : owner(of) {}
     [[nodiscard]] bool ready() const noexcept override;

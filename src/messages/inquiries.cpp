@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/bytes_of.hpp"
 #include "base/lock_guard.hpp"
 #include "messages/notice.hpp"
 #include "messages/parts.hpp"
@@ -18,10 +19,7 @@ constexpr int asked_max = 32;
 /// After that, looks at which none is asked: first none, then twice as many, up to this.
 constexpr int looks_without_max = 16;
 
-template <class Content>
-std::span<const std::byte> bytes_of(const Content& what) noexcept {
-  return std::as_bytes(std::span(&what, 1));
-}
+using base::bytes_of;
 
 template <class Content>
 bool read_notice(std::span<const std::byte> bytes, notice_head& head, Content& content) noexcept {

@@ -18,6 +18,7 @@
 #include "packets/frames.hpp"
 #include "packets/peers.hpp"
 #include "tests/fuzz/bytes_of_input.hpp"
+#include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 
@@ -180,13 +181,8 @@ struct victim {
     exchange->close_context(world);
   }
 
-  static topology::machine& machine() {
-    static const auto one = topology::machine::read().value();
-    return *one;
-  }
-
   std::unique_ptr<progress::engine> engine =
-      progress::engine::start(machine(), {.points = progress::polling::off}).value();
+      progress::engine::start(this_machine(), {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes;
   std::vector<std::byte> sent{large};
   std::deque<std::vector<std::byte>> received;

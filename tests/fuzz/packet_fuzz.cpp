@@ -14,6 +14,7 @@
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 #include "tests/fuzz/bytes_of_input.hpp"
+#include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 
@@ -115,13 +116,8 @@ class victim {
   mouth* rail = nullptr;
 
  private:
-  static topology::machine& machine() {
-    static const auto one = topology::machine::read().value();
-    return *one;
-  }
-
   std::unique_ptr<progress::engine> engine_ =
-      progress::engine::start(machine(), {.points = progress::polling::off}).value();
+      progress::engine::start(this_machine(), {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes_;
   packets::peers peers_{*engine_, rails::peer_id{0}, routes_, {.processes = rank_count}};
   std::array<std::byte, room> memory_{};

@@ -15,6 +15,7 @@
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 #include "tests/fuzz/bytes_of_input.hpp"
+#include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/silent_driver.hpp"
 #include "windows/target.hpp"
@@ -76,13 +77,8 @@ class victim {
     while (!rail_->events.empty()) engine_->poll();
   }
 
-  static topology::machine& machine() {
-    static const auto one = topology::machine::read().value();
-    return *one;
-  }
-
   std::unique_ptr<progress::engine> engine_ =
-      progress::engine::start(machine(), {.points = progress::polling::off}).value();
+      progress::engine::start(this_machine(), {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes_;
   packets::peers peers_{*engine_, rails::peer_id{0}, routes_, {.processes = 2}};
   std::unique_ptr<std::byte[]> window_ = std::make_unique<std::byte[]>(window_bytes);

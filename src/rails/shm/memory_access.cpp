@@ -12,29 +12,34 @@ namespace {
   return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
 }
 
-/// Copies from the memory of a process that may be read: by the way that is faster for so many
-/// bytes, or else by the other. False: not all was copied, or the process has ended.
+/// Copies in the way that is faster for so many bytes, or else in the other. False: neither has
+/// copied all.
+template <class ByFile, class ByCall>
+bool copy(std::size_t bytes, ByFile by_file, ByCall by_call) noexcept {
+  return bytes <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
+}
+
+/// From the memory of a process that may be read. False: not all was copied, or the process has
+/// ended.
 bool read(send_channel& whose, std::uint64_t from, std::span<std::byte> to) noexcept {
-  const auto by_file = [&] {
-    const int file = whose.memory_file();
-    return file >= 0 && read_by_file(file, from, to);
-  };
-  const auto by_call = [&] {
-    return whose.process_runs() && read_remote(whose.readable_pid(), from, to);
-  };
-  return to.size() <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
+  return copy(
+      to.size(),
+      [&] {
+        const int file = whose.memory_file();
+        return file >= 0 && read_by_file(file, from, to);
+      },
+      [&] { return whose.process_runs() && read_remote(whose.readable_pid(), from, to); });
 }
 
 /// The other way round.
 bool write(send_channel& whose, std::uint64_t to, std::span<const std::byte> from) noexcept {
-  const auto by_file = [&] {
-    const int file = whose.memory_file();
-    return file >= 0 && write_by_file(file, to, from);
-  };
-  const auto by_call = [&] {
-    return whose.process_runs() && write_remote(whose.readable_pid(), to, from);
-  };
-  return from.size() <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
+  return copy(
+      from.size(),
+      [&] {
+        const int file = whose.memory_file();
+        return file >= 0 && write_by_file(file, to, from);
+      },
+      [&] { return whose.process_runs() && write_remote(whose.readable_pid(), to, from); });
 }
 
 rails::sooner_by sooner(large_way chosen) noexcept {

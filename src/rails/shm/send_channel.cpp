@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/assert.hpp"
+#include "base/bytes_of.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
@@ -21,10 +22,7 @@ constexpr std::uint64_t claim_word(std::uint32_t transfer, std::uint32_t piece) 
 /// The bell of a peer without a segment.
 constinit std::atomic<std::uint32_t> closed_bell{doorbell::closed};
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) noexcept {
-  return std::as_bytes(std::span(&object, 1));
-}
+using base::bytes_of;
 
 }  // namespace
 

@@ -63,14 +63,19 @@ static int reduce(where w) {
   return code;
 }
 
+/* After a call that gives each rank a block of each. */
+static void check_blocks(where w, int call, const char* name) {
+  for (int rank = 0; rank < check_size; ++rank) {
+    const unsigned char due = byte_of(call, rank), is = received[(size_t)rank * (size_t)w.bytes];
+    CHECK(is == due, "%s: %d, not %d", name, is, due);
+  }
+}
+
 static int gather_to_all(where w) {
   const int call = 5;
   fill(sent, call, w.bytes);
   const int code = MPI_Allgather(sent, w.bytes, MPI_BYTE, received, w.bytes, MPI_BYTE, w.comm);
-  for (int rank = 0; code == MPI_SUCCESS && rank < check_size; ++rank) {
-    const unsigned char due = byte_of(call, rank), is = received[(size_t)rank * (size_t)w.bytes];
-    CHECK(is == due, "allgather: %d, not %d", is, due);
-  }
+  if (code == MPI_SUCCESS) check_blocks(w, call, "allgather");
   return code;
 }
 
@@ -78,10 +83,7 @@ static int exchange(where w) {
   const int call = 6;
   fill(sent, call, w.bytes);
   const int code = MPI_Alltoall(sent, w.bytes, MPI_BYTE, received, w.bytes, MPI_BYTE, w.comm);
-  for (int rank = 0; code == MPI_SUCCESS && rank < check_size; ++rank) {
-    const unsigned char due = byte_of(call, rank), is = received[(size_t)rank * (size_t)w.bytes];
-    CHECK(is == due, "alltoall: %d, not %d", is, due);
-  }
+  if (code == MPI_SUCCESS) check_blocks(w, call, "alltoall");
   return code;
 }
 

@@ -30,37 +30,58 @@ typedef struct {{
 }} MPI_Status;
 """
 
+# Not part of the ABI, which leaves the size of a Fortran INTEGER open: functions of the header, so
+# that nothing is exported for them. An INTEGER is an int, as in our Fortran modules.
+FORTRAN = """
+/* Fortran's handles and statuses in C, as programs of MPI-4 convert them */
+#if defined(__GNUC__)
+#define HEADWAY_MPI_INLINE static __inline__
+#else
+#define HEADWAY_MPI_INLINE static inline
+#endif
+
+typedef int MPI_Fint;
+typedef MPI_Status MPI_F08_status;
+"""
+
+HANDLE_CONVERSIONS = """
+HEADWAY_MPI_INLINE MPI_Fint {p}MPI_{name}_c2f({handle} handle) {{
+  return {p}MPI_{name}_toint(handle);
+}}
+HEADWAY_MPI_INLINE {handle} {p}MPI_{name}_f2c(MPI_Fint number) {{
+  return {p}MPI_{name}_fromint(number);
+}}"""
+
+# A status of Fortran is MPI_F_STATUS_SIZE INTEGERs in the order of the fields of C (MPI-5 21.4).
+STATUS_CONVERSION = """
+HEADWAY_MPI_INLINE int {p}MPI_Status_{name}(const {source} *from, {target} *to) {{
+  {copy}
+}}"""
+COPY = "if (!from || !to) return MPI_ERR_ARG;\n  *to = *from;\n  return MPI_SUCCESS;"
+TO_FORTRAN = """int i;
+  if (!from || !to) return MPI_ERR_ARG;
+  to[MPI_F_SOURCE] = from->MPI_SOURCE;
+  to[MPI_F_TAG] = from->MPI_TAG;
+  to[MPI_F_ERROR] = from->MPI_ERROR;
+  for (i = 0; i < MPI_F_STATUS_SIZE - 3; ++i) to[3 + i] = from->MPI_internal[i];
+  return MPI_SUCCESS;"""
+TO_C = """int i;
+  if (!from || !to) return MPI_ERR_ARG;
+  to->MPI_SOURCE = from[MPI_F_SOURCE];
+  to->MPI_TAG = from[MPI_F_TAG];
+  to->MPI_ERROR = from[MPI_F_ERROR];
+  for (i = 0; i < MPI_F_STATUS_SIZE - 3; ++i) to->MPI_internal[i] = from[3 + i];
+  return MPI_SUCCESS;"""
+STATUS_CONVERSIONS = [
+    ("c2f", "MPI_Status", "MPI_Fint", TO_FORTRAN), ("f2c", "MPI_Fint", "MPI_Status", TO_C),
+    ("f082f", "MPI_F08_status", "MPI_Fint", TO_FORTRAN),
+    ("f2f08", "MPI_Fint", "MPI_F08_status", TO_C),
+    ("c2f08", "MPI_Status", "MPI_F08_status", COPY),
+    ("f082c", "MPI_F08_status", "MPI_Status", COPY)]
+
 TAIL = """
 #ifdef __cplusplus
 }
-#endif
-
-/* Programs that still convert handles the way MPI-4 did may ask for it before including mpi.h. The
-   standard ABI has no MPI_Fint; an int holds what MPI_X_toint gives. */
-#ifdef HEADWAY_MPI_FINT
-typedef int MPI_Fint;
-#define MPI_Comm_c2f(handle) MPI_Comm_toint(handle)
-#define MPI_Comm_f2c(number) MPI_Comm_fromint(number)
-#define MPI_Errhandler_c2f(handle) MPI_Errhandler_toint(handle)
-#define MPI_Errhandler_f2c(number) MPI_Errhandler_fromint(number)
-#define MPI_File_c2f(handle) MPI_File_toint(handle)
-#define MPI_File_f2c(number) MPI_File_fromint(number)
-#define MPI_Group_c2f(handle) MPI_Group_toint(handle)
-#define MPI_Group_f2c(number) MPI_Group_fromint(number)
-#define MPI_Info_c2f(handle) MPI_Info_toint(handle)
-#define MPI_Info_f2c(number) MPI_Info_fromint(number)
-#define MPI_Message_c2f(handle) MPI_Message_toint(handle)
-#define MPI_Message_f2c(number) MPI_Message_fromint(number)
-#define MPI_Op_c2f(handle) MPI_Op_toint(handle)
-#define MPI_Op_f2c(number) MPI_Op_fromint(number)
-#define MPI_Request_c2f(handle) MPI_Request_toint(handle)
-#define MPI_Request_f2c(number) MPI_Request_fromint(number)
-#define MPI_Session_c2f(handle) MPI_Session_toint(handle)
-#define MPI_Session_f2c(number) MPI_Session_fromint(number)
-#define MPI_Type_c2f(handle) MPI_Type_toint(handle)
-#define MPI_Type_f2c(number) MPI_Type_fromint(number)
-#define MPI_Win_c2f(handle) MPI_Win_toint(handle)
-#define MPI_Win_f2c(number) MPI_Win_fromint(number)
 #endif
 
 #endif
@@ -95,6 +116,20 @@ def _macro(constant):
     return f"#define {constant.name} (({constant.type}){constant.value})"
 
 
+def _fortran(functions):
+    """The conversions between C and Fortran, for each handle that has a number."""
+    out = [FORTRAN]
+    for p in ("", "P"):
+        for function in functions:
+            if function.name.endswith("_toint"):
+                out.append(HANDLE_CONVERSIONS.format(
+                    p=p, name=function.name.removesuffix("_toint"),
+                    handle=function.parameters[0].type(0)))
+        out += [STATUS_CONVERSION.format(p=p, name=name, source=source, target=target, copy=copy)
+                for name, source, target, copy in STATUS_CONVERSIONS]
+    return "".join(out)
+
+
 def write_header(constants, types, functions):
     handles, callbacks, aliases = types
     value = {c.name: c.value for c in constants}
@@ -120,4 +155,4 @@ def write_header(constants, types, functions):
             note = f' HEADWAY_MPI_REMOVED("MPI_{function.instead}")' if function.removed else ""
             out.append(_wrapped(function.prototype("", suffix, large) + note))
             out.append(_wrapped(function.prototype("P", suffix, large) + note))
-    return "\n".join(out) + "\n" + TAIL
+    return "\n".join(out) + "\n" + _fortran(functions) + "\n" + TAIL

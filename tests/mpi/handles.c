@@ -1,5 +1,35 @@
-/* Handles as numbers and back. */
+/* Handles as numbers and back, and statuses in the forms of Fortran. */
 #include "check.h"
+
+static int same(const MPI_Status* a, const MPI_Status* b) {
+  int a_count, b_count;
+  MPI_Get_count(a, MPI_INT, &a_count);
+  MPI_Get_count(b, MPI_INT, &b_count);
+  return a->MPI_SOURCE == b->MPI_SOURCE && a->MPI_TAG == b->MPI_TAG &&
+         a->MPI_ERROR == b->MPI_ERROR && a_count == b_count;
+}
+
+static void check_names_of_mpi_4(void) {
+  MPI_Status status, back;
+  MPI_F08_status in_f08;
+  MPI_Fint in_fortran[MPI_F_STATUS_SIZE];
+  int sent[3] = {1, 2, 3}, received[4];
+  CHECK(MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD)) == MPI_COMM_WORLD);
+  CHECK(PMPI_Type_f2c(PMPI_Type_c2f(MPI_DOUBLE)) == MPI_DOUBLE);
+  CHECK(MPI_Comm_f2c(-1) == MPI_COMM_NULL);
+  memset(&status, 0, sizeof status);
+  MPI_Sendrecv(sent, 3, MPI_INT, 0, 7, received, 4, MPI_INT, 0, 7, MPI_COMM_SELF, &status);
+  status.MPI_ERROR = 5;
+  CHECK(MPI_Status_c2f(&status, in_fortran) == MPI_SUCCESS && in_fortran[MPI_F_TAG] == 7);
+  CHECK(in_fortran[MPI_F_SOURCE] == 0 && in_fortran[MPI_F_ERROR] == 5);
+  CHECK(MPI_Status_f2f08(in_fortran, &in_f08) == MPI_SUCCESS && in_f08.MPI_TAG == 7);
+  CHECK(MPI_Status_f082c(&in_f08, &back) == MPI_SUCCESS && same(&status, &back));
+  CHECK(MPI_Status_c2f08(&status, &in_f08) == MPI_SUCCESS);
+  CHECK(PMPI_Status_f082f(&in_f08, in_fortran) == MPI_SUCCESS);
+  memset(&back, 0, sizeof back);
+  CHECK(MPI_Status_f2c(in_fortran, &back) == MPI_SUCCESS && same(&status, &back));
+  CHECK(MPI_Status_c2f(MPI_STATUS_IGNORE, in_fortran) == MPI_ERR_ARG);
+}
 
 int main(int argc, char** argv) {
   MPI_Comm comm;
@@ -11,6 +41,7 @@ int main(int argc, char** argv) {
   MPI_Win win;
   int value, received, number;
   MPI_Init(&argc, &argv);
+  check_names_of_mpi_4();
   CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_toint(MPI_COMM_NULL) == 0x100);
   CHECK(MPI_Comm_fromint(0x102) == MPI_COMM_SELF && MPI_Comm_fromint(0x100) == MPI_COMM_NULL);
   CHECK(MPI_Type_toint(MPI_INT) == 0x209 && MPI_Type_fromint(0x214) == MPI_DOUBLE);

@@ -2,9 +2,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int c_size(int comm) {
+/* Here as programs of MPI-4 write it, below as MPI-5 has it: both are offered. */
+int c_size(MPI_Fint comm) {
   int size = -1;
-  MPI_Comm_size(MPI_Comm_fromint(comm), &size);
+  MPI_Comm_size(MPI_Comm_f2c(comm), &size);
   return size;
 }
 
@@ -22,16 +23,16 @@ int c_set_attribute(int comm) {
   return keyval;
 }
 
-void c_wait(int* request) {
-  MPI_Request in_c = MPI_Request_fromint(*request);
+void c_wait(MPI_Fint* request) {
+  MPI_Request in_c = MPI_Request_f2c(*request);
   MPI_Wait(&in_c, MPI_STATUS_IGNORE);
-  *request = MPI_Request_toint(in_c);
+  *request = MPI_Request_c2f(in_c);
 }
 
-void c_status(int* status) {
+void c_status(MPI_Fint* status) {
   MPI_Status made = {0};
   made.MPI_SOURCE = 1;
   made.MPI_TAG = 2;
   made.MPI_ERROR = 3;
-  *(MPI_Status*)status = made;
+  MPI_Status_c2f(&made, status);
 }

@@ -119,6 +119,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
                            .tag = as.tag});
   out.payload = data;
   out.in_parts = mode == send_mode::standard;
+  out.can_wait = !where.collective;  // the messages of an operation may let its next ones leave
   out.charge = eager_charge(data.size());
   out.answered = false;
   out.how = where.how.load(std::memory_order_relaxed);

@@ -9,8 +9,9 @@ namespace headway::packets {
 /// and those of the peer that are stored here.
 ///
 /// Shape:    counts of all bytes so far, modulo 2^32; only differences of two counts are used.
-/// Threads:  `fits` and `spend` under the scheduler's mask; `consumed` and `returned` by the
-///           reaper; the rest any thread. Each count is independent: relaxed, they carry no data.
+/// Threads:  `fits`, `ample` and `spend` under the scheduler's mask; `consumed` and `returned` by
+///           the reaper; the rest any thread. The counts do not depend on each other: relaxed, they
+///           carry no data.
 /// Source:   credit-based flow control; thread09 (eager memory bounded per peer).
 class credit_account {
  public:
@@ -22,6 +23,10 @@ class credit_account {
   [[nodiscard]] bool fits(std::uint32_t charge, std::uint32_t more = 0) const noexcept {
     return charge == 0 ||
            spent_ + more - returned_.load(std::memory_order_relaxed) + charge <= limit_;
+  }
+  /// Whether at least half of them may still be stored there: the peer need not return any yet.
+  [[nodiscard]] bool ample() const noexcept {
+    return spent_ - returned_.load(std::memory_order_relaxed) <= limit_ / 2;
   }
   void spend(std::uint32_t charge) noexcept { spent_ += charge; }
   /// Takes the peer's count of our bytes that are no longer stored there.

@@ -36,11 +36,13 @@ bool rail::is_called() const noexcept {
   return some.fd >= 0 && ::poll(&some, 1, 0) > 0;
 }
 
-bool rail::arm() noexcept {
+bool rail::arm(progress::wake_for what) noexcept {
   skip_.store(0, std::memory_order_relaxed);
   skip_next_.store(0, std::memory_order_relaxed);
   idle_looks_.store(0, std::memory_order_relaxed);
-  return driver_->arm(true) && unhandled_.load(std::memory_order_relaxed) == 0;
+  const bool armed =
+      what == progress::wake_for::all ? driver_->arm(true) : driver_->arm_for_hurried();
+  return armed && unhandled_.load(std::memory_order_relaxed) == 0;
 }
 
 progress::ltask_result rail::run(progress::ltask& self) noexcept {

@@ -33,7 +33,7 @@ class rail final : public progress::ltask, public progress::event_source {
        rail_use use) noexcept;
 
   [[nodiscard]] int descriptor() const noexcept override { return driver_->descriptor(); }
-  [[nodiscard]] bool arm() noexcept override;
+  [[nodiscard]] bool arm(progress::wake_for what) noexcept override;
   void disarm() noexcept override { static_cast<void>(driver_->arm(false)); }
 
   [[nodiscard]] bool silent_unless_armed() const noexcept override {

@@ -42,6 +42,7 @@ struct send_item {
   /// the item may be gone as soon as the driver has taken it.
   bool answered = false;
   bool in_parts = false;  ///< may be received in parts (`receiver::begun`): only `messages` does
+  bool can_wait = false;  ///< see rails::packet
   bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
@@ -69,6 +70,7 @@ void write_head(send_item& item, const Head& head) noexcept {
   std::memcpy(item.head.data(), &head, sizeof head);
   item.head_bytes = sizeof head;
   item.in_parts = false;
+  item.can_wait = false;
 }
 
 /// False: the packet is too short for such a head.

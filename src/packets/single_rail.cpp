@@ -68,7 +68,8 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                    .payload = {payload, item.payload.size()},
                                                    .cookie = cookie,
-                                                   .in_parts = item.in_parts})
+                                                   .in_parts = item.in_parts,
+                                                   .can_wait = item.can_wait && credits_.ample()})
                             : over.via->memory()->put(to_, {.exposed = item.target},
                                                       {payload, item.payload.size()}, cookie);
   // Unless it is `done` and not `answered`, `item` may be gone: another thread may have reaped its

@@ -41,6 +41,8 @@ struct packet {
   std::uint64_t cookie = 0;  ///< returned in `sent` or `failed` if the answer was `posted`
   bool alone = false;  ///< answer `retry` rather than queue it in the driver behind another packet
   bool in_parts = false;  ///< may be received in parts, so that both ends copy at the same time
+  /// Nothing depends on it but the thread that wants it, which polls: see `arm_for_hurried`.
+  bool can_wait = false;
 };
 
 /// The answer of a driver to a packet, or to an operation of `memory`.
@@ -139,6 +141,10 @@ class driver {
   /// or a peer that answered `retry` can take more; returns false if there already is. false: it is
   /// awake again.
   [[nodiscard]] virtual bool arm(bool sleeping) noexcept = 0;
+  /// As `arm(true)`, but `descriptor` need not become readable for packets that `can_wait`, or
+  /// that come from this process itself, and there is nothing to reap if there are only such ones.
+  /// Once a sender lacks the room that they take, they can wait no longer.
+  [[nodiscard]] virtual bool arm_for_hurried() noexcept { return arm(true); }
   /// Whether packets that were `done` still wait for a `reap` to send them, on a connection or for
   /// one. Only where the limits say `queues`. [any thread]
   [[nodiscard]] virtual bool unsent() const noexcept { return false; }

@@ -45,6 +45,7 @@ class counted_rail final : public rails::driver, private rails::memory {
   void release(const rails::event& received) noexcept override { inner_->release(received); }
   [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override { return inner_->arm(sleeping); }
+  [[nodiscard]] bool arm_for_hurried() noexcept override { return inner_->arm_for_hurried(); }
   [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
   [[nodiscard]] rails::health* health() noexcept override { return inner_->health(); }

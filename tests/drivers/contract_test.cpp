@@ -239,6 +239,24 @@ TEST_P(contract, an_armed_descriptor_becomes_readable_when_a_packet_comes) {
   }
 }
 
+TEST_P(contract, a_packet_that_cannot_wait_ends_a_sleep_that_is_armed_for_such) {
+  auto w = make_world();
+  if (!w.last()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";
+  if (!GetParam().reaches_others) GTEST_SKIP() << "what a process sends itself can always wait";
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(w.run_until([&] { return w.last()->arm_for_hurried(); }));
+    const std::size_t before = w.last().received.size();
+    const packet later{.header = bytes_of("later"), .can_wait = true};
+    ASSERT_NE(send_soon(*w.first(), w.last_id(), later), post::down);
+    ASSERT_NE(send_soon(*w.first(), w.last_id(), {.header = bytes_of("now")}), post::down);
+    for (int i = 0; i < 5; ++i) w.first().step();
+    EXPECT_TRUE(readable(w.last()->descriptor(), 2000));
+    EXPECT_TRUE(w.last()->arm(false));
+    ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == before + 2; }));
+    EXPECT_EQ(w.last().received.back(), "now");
+  }
+}
+
 TEST_P(contract, an_armed_descriptor_is_silent_while_nothing_comes) {
   auto w = make_world();
   if (!w.last()->query().wakes) GTEST_SKIP() << "this rail does not wake anybody";

@@ -82,6 +82,7 @@ class member {
   }
 
  private:
+  [[nodiscard]] static bool can_wait(std::uint32_t packet) { return packet % 3 != 0; }
   [[nodiscard]] bool late() const { return base::now_ns() > deadline_ns_; }
   [[nodiscard]] bool all_here() const {
     return packets_ == packet_count * (driver_count - 1) && landed_ == landed_wanted &&
@@ -106,7 +107,8 @@ class member {
       post_until_taken([&] {
         return driver_.send(peer_id{to}, {.header = std::as_bytes(std::span(&i, 1)),
                                           .payload = std::span(filler).first(size),
-                                          .in_parts = i % 80 == 0});
+                                          .in_parts = i % 80 == 0,
+                                          .can_wait = can_wait(i)});
       });
       if (i % (packet_count / zone_count) == 0 && i / (packet_count / zone_count) < zone_count) {
         const std::uint32_t n = i / (packet_count / zone_count);
@@ -132,10 +134,13 @@ class member {
     }
   }
 
-  void note(const event& e) {
+  /// True: it ends a sleep that is armed for what cannot wait.
+  bool note(const event& e) {
+    bool hurried = e.kind == event_kind::landed;
     if (e.kind == event_kind::received) {
       std::uint32_t number = 0;
       std::memcpy(&number, e.bytes.data(), sizeof number);
+      hurried = !can_wait(number);
       in_order_ = in_order_ && number == next_[static_cast<std::size_t>(e.peer)]++;
       due_[static_cast<std::size_t>(e.peer)] = e.count;
       driver_.release(e);
@@ -152,6 +157,7 @@ class member {
     } else {
       ADD_FAILURE() << "nobody died";
     }
+    return hurried;
   }
 
   /// One thread at a time may sleep: the reaper and the kernel sleeper take turns.
@@ -159,15 +165,17 @@ class member {
     const std::unique_lock asleep(sleeping_, std::try_to_lock);
     if (!asleep) return;
     pollfd bell{driver_.descriptor(), POLLIN, 0};
-    if (driver_.arm(true) && ::poll(&bell, 1, 100) == 0) {
+    const bool for_all = ++sleeps_ % 2 == 0;
+    const bool armed = for_all ? driver_.arm(true) : driver_.arm_for_hurried();
+    if (armed && ::poll(&bell, 1, for_all ? 100 : 1) == 0) {
       // Silence: then nothing came, or it rings now.
       std::array<event, 8> events;
       const std::lock_guard guard(reaping_);
       const std::size_t count = driver_.reap(events);
       bool came = false;
       for (std::size_t i = 0; i < count; ++i) {
-        note(events[i]);
-        came = came || events[i].kind != event_kind::sent;
+        const bool hurried = note(events[i]);
+        came = came || hurried || (for_all && events[i].kind != event_kind::sent);
       }
       if (came) {
         EXPECT_EQ(::poll(&bell, 1, 1000), 1) << "a wake-up was lost";
@@ -198,6 +206,7 @@ class member {
   std::atomic<std::uint64_t> landed_{0};
   std::atomic<int> slept_through_{0};
   std::uint64_t idle_rounds_ = 0;
+  std::uint64_t sleeps_ = 0;  // under sleeping_
   std::uint64_t deadline_ns_ = 0;
   std::mutex reaping_, sleeping_;
   std::vector<std::thread> threads_;

@@ -79,7 +79,7 @@ class task final : private progress::ltask {
    public:
     explicit readable(int descriptor) noexcept : descriptor_(descriptor) {}
     [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
-    [[nodiscard]] bool arm() noexcept override { return true; }
+    [[nodiscard]] bool arm(progress::wake_for) noexcept override { return true; }
     void disarm() noexcept override {}
 
    private:

@@ -48,7 +48,7 @@ void bundle_set::bundle_active(bool is) noexcept {
   }
 }
 
-bool bundle_set::arm() noexcept {
+bool bundle_set::arm(progress::wake_for) noexcept {
   if (!clocked() || timer_ < 0) return true;
   const itimerspec in{.it_interval = {.tv_sec = 0, .tv_nsec = look_period_ns},
                       .it_value = {.tv_sec = 0, .tv_nsec = look_period_ns}};

@@ -67,7 +67,7 @@ class bundle_set final : public progress::event_source {
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return timer_; }
-  [[nodiscard]] bool arm() noexcept override;
+  [[nodiscard]] bool arm(progress::wake_for what) noexcept override;
   void disarm() noexcept override;
 
   rendezvous& large;

@@ -4,6 +4,13 @@
 
 namespace headway::progress {
 
+/// What is to end a sleep.
+enum class wake_for : std::uint8_t {
+  all,      ///< everything that arrives
+  hurried,  ///< what goes on only when a thread of this process acts; not what merely lies there
+            ///< until the thread that wants it polls (rails::packet, `can_wait`)
+};
+
 /// Can wake a sleeping thread: a rail's sockets, a shared-memory doorbell.
 /// Threads:  `arm` and `disarm` by one thread at a time, possibly while another thread polls.
 /// Progress: no function waits.
@@ -11,9 +18,9 @@ class event_source {
  public:
   /// Becomes readable (epoll, level-triggered) while there is something to do; -1: it cannot wake.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
-  /// A thread is about to sleep: from now on `descriptor` must become readable when work arrives.
-  /// False: work has arrived already, do not sleep.
-  [[nodiscard]] virtual bool arm() noexcept = 0;
+  /// A thread is about to sleep: from now on `descriptor` must become readable when such work
+  /// arrives; it may for other work. False: there is some already, do not sleep.
+  [[nodiscard]] virtual bool arm(wake_for what) noexcept = 0;
   /// Whether `descriptor` becomes readable only while the source is armed, and arming it is cheap.
   /// Constant.
   [[nodiscard]] virtual bool silent_unless_armed() const noexcept { return false; }

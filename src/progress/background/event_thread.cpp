@@ -309,7 +309,11 @@ void event_thread::watch(thread_record& me) noexcept {
     bool slept = false;
     {
       const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
-      slept = sleeper.sleep(until, [&] { return must_leave() || core_.queues.has_submissions(); });
+      const auto what = core_.quiet.worth_waking_for();
+      slept = sleeper.sleep(until, what, [&] {
+        return must_leave() || core_.queues.has_submissions() ||
+               what != core_.quiet.worth_waking_for();
+      });
     }
     const auto woken = core_.clock.now_ns();
     core_.every_100_ms.run_if_due(woken);

@@ -81,10 +81,10 @@ void kernel_sleeper::count_sources() noexcept {
   shortest_period_ns_.store(shortest, std::memory_order_relaxed);
 }
 
-bool kernel_sleeper::arm() noexcept {
+bool kernel_sleeper::arm(wake_for what) noexcept {
   const base::lock_guard hold(lock_);
   bool all = true;
-  for (const auto& e : sources_) all = e.source->arm() && all;
+  for (const auto& e : sources_) all = e.source->arm(what) && all;
   return all;
 }
 

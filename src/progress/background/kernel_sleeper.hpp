@@ -54,9 +54,9 @@ class kernel_sleeper {
   /// to be armed; with a source that cannot wake a thread, at most for the blind period. False: it
   /// did not sleep.
   template <class HasWork>
-  [[nodiscard]] bool sleep(std::uint64_t deadline_ns, HasWork has_work) noexcept {
+  [[nodiscard]] bool sleep(std::uint64_t deadline_ns, wake_for what, HasWork has_work) noexcept {
     asleep_.begin_sleep();
-    const bool sleeps = arm() && !has_work();
+    const bool sleeps = arm(what) && !has_work();
     if (sleeps) sleep_armed(deadline_ns);
     asleep_.end_sleep();
     disarm();
@@ -76,7 +76,7 @@ class kernel_sleeper {
   }
   /// For the thread that sleeps in `park`, by one thread at a time. False: there is work already,
   /// or some that no source signals.
-  [[nodiscard]] bool arm_parked() noexcept { return arm() && !is_blind(); }
+  [[nodiscard]] bool arm_parked(wake_for what) noexcept { return arm(what) && !is_blind(); }
   void disarm_parked() noexcept { disarm(); }
   /// Ends the holder's sleep, the current or the next one. A system call.
   void kick() noexcept;
@@ -112,7 +112,7 @@ class kernel_sleeper {
   kernel_sleeper(int epoll, int control, std::uint64_t blind_period_ns) noexcept
       : epoll_(epoll), control_(control), blind_period_ns_(blind_period_ns) {}
   void count_sources() noexcept HEADWAY_REQUIRES(lock_);
-  [[nodiscard]] bool arm() noexcept HEADWAY_EXCLUDES(lock_);
+  [[nodiscard]] bool arm(wake_for what) noexcept HEADWAY_EXCLUDES(lock_);
   void disarm() noexcept HEADWAY_EXCLUDES(lock_);
   void sleep_armed(std::uint64_t deadline_ns) noexcept;
 

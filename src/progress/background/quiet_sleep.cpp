@@ -53,7 +53,7 @@ void quiet_sleep::tell_sleepers() noexcept {
 void quiet_sleep::arm_for_parked() noexcept {
   bool kicks = false;
   parking_.arm([&] {
-    kicks = too_often() || !sleeper_.arm_parked();
+    kicks = too_often() || !sleeper_.arm_parked(worth_waking_for());
     if (!kicks) engine_counters::count(counted_.armings);
   });
   if (kicks) sleeper_.kick();
@@ -79,7 +79,8 @@ void quiet_sleep::end_attending(thread_record& me) noexcept {
 
 quiet_sleep::unparked quiet_sleep::park(const base::atomic<std::uint32_t>& stop,
                                         std::uint64_t deadline_ns) noexcept {
-  if (!sleeper_.arm_parked()) {  // which also drains what an outdated ring has left
+  if (!sleeper_.arm_parked(
+          worth_waking_for())) {  // which also drains what an outdated ring has left
     sleeper_.disarm_parked();
     return unparked::other;
   }

@@ -22,14 +22,16 @@ namespace headway::progress {
 /// Progress: `tell` is a load while no thread sleeps here, and never waits.
 class quiet_sleep {
  public:
+  /// `full`: the ranks of the node compute on every processor.
   quiet_sleep(basic_pending<>& work, queue_tree& queues, kernel_sleeper& sleeper,
-              boost_cache& boosted, engine_counters& counted, base::clock clock) noexcept
+              boost_cache& boosted, engine_counters& counted, base::clock clock, bool full) noexcept
       : work_(work),
         queues_(queues),
         sleeper_(sleeper),
         boosted_(boosted),
         counted_(counted),
-        clock_(clock) {}
+        clock_(clock),
+        full_(full) {}
 
   /// No work for background threads, or a waiting thread sleeps on all event sources.
   [[nodiscard]] bool nothing_to_do() const noexcept {
@@ -43,6 +45,23 @@ class quiet_sleep {
   void tell() noexcept {
     if (gate_.closed()) [[unlikely]]
       tell_sleepers();
+  }
+  /// A thread is about to sleep on a word, and relies on background threads for everything that
+  /// arrives. It counts as pending already.
+  void rely() noexcept {
+    relying_.fetch_add(1, std::memory_order_seq_cst);  // (R)
+    tell();
+    if (full_) sleeper_.kick_sleeper();
+  }
+  void rely_no_more() noexcept { relying_.fetch_sub(1, std::memory_order_relaxed); }
+  /// What a background thread that sleeps on the event sources has to be woken for. Where ranks
+  /// compute on every processor, a wake-up takes a rank's processor, and a message that only has to
+  /// be copied can as well be copied when its receiver waits: docs/decisions/0036. Unless a thread
+  /// relies on background threads. After it sleeps, or is about to (K): with (R), one sees the
+  /// other.
+  [[nodiscard]] wake_for worth_waking_for() const noexcept {
+    return full_ && relying_.load(std::memory_order_seq_cst) == 0 ? wake_for::hurried
+                                                                  : wake_for::all;
   }
   void wake_all() noexcept {
     if (gate_.open()) base::futex_wake(gate_.futex_word(), INT_MAX);
@@ -97,6 +116,8 @@ class quiet_sleep {
   boost_cache& boosted_;
   engine_counters& counted_;
   const base::clock clock_;
+  const bool full_;
+  base::atomic<std::uint32_t> relying_{0};
   basic_gate<> gate_;
   base::atomic<std::uint32_t> behind_gate_{0};  ///< threads that sleep there, or are about to
   basic_parking<> parking_;

@@ -78,7 +78,13 @@ struct engine_core {
   boost_cache boosted;
   spare_call spare;
   event_nap nap;
-  quiet_sleep quiet{work, queues, *sleeper, boosted, counted, clock};
+  quiet_sleep quiet{work,
+                    queues,
+                    *sleeper,
+                    boosted,
+                    counted,
+                    clock,
+                    processes_on_node >= machine.node_processors()};
 
   /// A round whose wake-ups are deferred: the caller makes them with `me.pay_wake_ups()`.
   [[gnu::hot]] queue_tree::outcome round(thread_record& me, round_kind kind,

@@ -187,7 +187,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
       const shown_sleep shown;
-      const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns),
+      const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns), wake_for::all,
                                               [this] { return core_.queues.has_submissions(); });
       in_vain = slept ? 0 : in_vain + 1;
       me_.self.word.end_sleep();
@@ -225,7 +225,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   ++me_.slept_waits;
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
-  core_.quiet.tell();
+  core_.quiet.rely();
   const bool served = why == outcome::spun_enough && core_.event_threads_serve();
   if (served) begin_served();
   for (bool open = set_.enlist(me_.self); open;) {
@@ -260,6 +260,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   me_.pay_wake_ups();  // if a signal has kept this thread from sleeping
   set_.leave(me_.self);
   if (served) end_served();
+  core_.quiet.rely_no_more();
   core_.work.ended();
   note_slept(slept_ns);
   return set_.done() ? outcome::complete : how;

@@ -44,11 +44,21 @@ post self_driver::send(peer_id peer, const packet& what) noexcept {
   HEADWAY_DEBUG_ASSERT(what.header.size() <= header_bytes_max);
   HEADWAY_DEBUG_ASSERT(what.payload.size() <= eager_bytes_max);
   std::uint64_t number;
+  bool full;
+  bool asleep = false;
   {
     const base::lock_guard guard(lock_);
     if (!open_) return post::down;
-    if (sent_ - released_ == slot_count) return post::retry;
+    full = sent_ - released_ == slot_count;
+    if (full) {  // nothing can wait any longer
+      hurried_ = sent_;
+      asleep = end_sleep();
+    }
     number = sent_;
+  }
+  if (full) {
+    ring_if(asleep);
+    return post::retry;
   }
   // The slot is not in use until sent_ is increased, because one thread at a time sends to one
   // peer.
@@ -56,12 +66,13 @@ post self_driver::send(peer_id peer, const packet& what) noexcept {
   std::ranges::copy(what.header, to);
   std::ranges::copy(what.payload, to + what.header.size());
   slot_bytes_[number % slot_count] = what.header.size() + what.payload.size();
-  lock_.lock();
-  sent_ = number + 1;
-  unfinished_.fetch_add(1, std::memory_order_relaxed);
-  const bool asleep = std::exchange(sleeping_, false);
-  lock_.unlock();
-  ring_if_asleep(asleep);
+  {
+    const base::lock_guard guard(lock_);
+    sent_ = number + 1;
+    unfinished_.fetch_add(1, std::memory_order_relaxed);
+    if (sleep_ == sleep::all) asleep = end_sleep();
+  }
+  ring_if(asleep);
   return post::done;
 }
 
@@ -89,9 +100,9 @@ post self_driver::put(peer_id peer, const remote_place& to, std::span<const std:
     if (posted_sent_ - posted_done_ == slot_count) return post::retry;
     posted_[posted_sent_++ % slot_count] = {to.exposed.id, to.offset, from, cookie};
     unfinished_.fetch_add(1, std::memory_order_relaxed);
-    asleep = std::exchange(sleeping_, false);
+    if (sleep_ == sleep::all) asleep = end_sleep();
   }
-  ring_if_asleep(asleep);
+  ring_if(asleep);
   return post::posted;
 }
 
@@ -166,16 +177,31 @@ void self_driver::release(const event&) noexcept {
 }
 
 bool self_driver::arm(bool sleeping) noexcept {
-  std::uint64_t rings;
-  if (sleeping) [[maybe_unused]]
-    const auto drained = read(bell_, &rings, sizeof rings);
+  if (sleeping) return fall_asleep(sleep::all);
   const base::lock_guard guard(lock_);
-  const bool something = reaped_ < sent_ || posted_done_ < posted_sent_;
-  sleeping_ = sleeping && !something;
-  return !sleeping || sleeping_;
+  sleep_ = sleep::none;
+  return true;
 }
 
-void self_driver::ring_if_asleep(bool asleep) noexcept {
+bool self_driver::fall_asleep(sleep until) noexcept {
+  const base::lock_guard guard(lock_);
+  // A ring of a moment ago may still be on its way: then it is drained the next time.
+  std::uint64_t rings;
+  if (rang_ && read(bell_, &rings, sizeof rings) == sizeof rings) rang_ = false;
+  const bool something =
+      until == sleep::all ? reaped_ < sent_ || posted_done_ < posted_sent_ : reaped_ < hurried_;
+  sleep_ = something ? sleep::none : until;
+  return !something;
+}
+
+/// True: the caller must ring, after it has released the lock.
+bool self_driver::end_sleep() noexcept {
+  const bool asleep = std::exchange(sleep_, sleep::none) != sleep::none;
+  rang_ = rang_ || asleep;
+  return asleep;
+}
+
+void self_driver::ring_if(bool asleep) noexcept {
   const std::uint64_t one = 1;
   // It fails only if the counter would overflow; then the descriptor is readable anyway.
   if (asleep) [[maybe_unused]]

@@ -23,6 +23,8 @@ namespace headway::rails::self {
 /// Threads:  as the contracts say; one lock guards the positions of the queues and is never held
 ///           while bytes are copied.
 /// Progress: never waits. A large payload moves in pieces of `piece_bytes`, one for each `reap`.
+///           Whatever is sent can wait, because its sender and its receiver are one process, which
+///           has something to do: see `arm_for_hurried`.
 /// Errors:   none beyond the contract's ordinary answers.
 class self_driver final : public driver, private memory {
  public:
@@ -44,6 +46,7 @@ class self_driver final : public driver, private memory {
   void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return bell_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
+  [[nodiscard]] bool arm_for_hurried() noexcept override { return fall_asleep(sleep::hurried); }
   void tick(std::uint64_t now_ns) noexcept override;
   [[nodiscard]] rails::memory* memory() noexcept override { return this; }
   void close() noexcept override;
@@ -70,7 +73,11 @@ class self_driver final : public driver, private memory {
   [[nodiscard]] post atomic(peer_id peer, const remote_place& at, const atomic_request& what,
                             std::uint64_t& before, std::uint64_t cookie) noexcept override;
 
-  void ring_if_asleep(bool asleep) noexcept;
+  enum class sleep : std::uint8_t { none, hurried, all };  ///< what ends it
+
+  [[nodiscard]] bool fall_asleep(sleep until) noexcept;
+  [[nodiscard]] bool end_sleep() noexcept HEADWAY_REQUIRES(lock_);
+  void ring_if(bool asleep) noexcept;
   [[nodiscard]] std::size_t move_piece(std::span<event> out) noexcept;
 
   const peer_id me_;
@@ -89,7 +96,9 @@ class self_driver final : public driver, private memory {
   std::uint64_t released_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::uint64_t posted_sent_ HEADWAY_GUARDED_BY(lock_) = 0;  // done <= sent <= done + slot_count
   std::uint64_t posted_done_ = 0;  // written under the lock by `reap`, which alone reads it without
-  bool sleeping_ HEADWAY_GUARDED_BY(lock_) = false;
+  std::uint64_t hurried_ HEADWAY_GUARDED_BY(lock_) = 0;  // packets before this one cannot wait
+  sleep sleep_ HEADWAY_GUARDED_BY(lock_) = sleep::none;
+  bool rang_ HEADWAY_GUARDED_BY(lock_) = false;  // the bell is or will be readable
   bool open_ HEADWAY_GUARDED_BY(lock_) = false;
 
   std::size_t moved_bytes_ = 0;  // of the oldest posted put; `reap` alone uses it

@@ -93,12 +93,13 @@ const slot_control* incoming::slot_of(peer_id peer) const noexcept {
 
 bool incoming::waits_from(const send_channel& peer) const noexcept {
   return slot_of(peer.peer()) != nullptr ||
-         std::ranges::any_of(
-             admitted(), [&](receive_channel* t) { return t->belongs_to(peer) && t->waiting(); });
+         std::ranges::any_of(admitted(), [&](receive_channel* t) {
+           return t->belongs_to(peer) && t->waiting(arrivals::all);
+         });
 }
 
-bool incoming::waiting() const noexcept {
-  return std::ranges::any_of(admitted(), [](receive_channel* t) { return t->waiting(); });
+bool incoming::waiting(arrivals which) const noexcept {
+  return std::ranges::any_of(admitted(), [&](receive_channel* t) { return t->waiting(which); });
 }
 
 void incoming::take_back_targets(std::uint64_t holders) noexcept {

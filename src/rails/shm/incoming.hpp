@@ -46,8 +46,8 @@ class incoming {
   }
   /// Whether something of this peer is still to be taken.
   [[nodiscard]] bool waits_from(const send_channel& peer) const noexcept;
-  /// Whether `take` would find something.
-  [[nodiscard]] bool waiting() const noexcept;
+  /// Whether `take` would find something of this kind.
+  [[nodiscard]] bool waiting(arrivals which) const noexcept;
   /// After return, the peers behind these bits of `exposures::remove` no longer write directly into
   /// this process.
   void take_back_targets(std::uint64_t holders) noexcept;

@@ -32,7 +32,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 11;
+constexpr std::uint32_t layout_version = 12;
 
 using token = std::array<std::byte, 16>;
 
@@ -66,7 +66,10 @@ struct segment_label {
 
 struct segment_head {
   segment_label label;
-  alignas(line_bytes) std::atomic<std::uint32_t> bell;     // owner and peers: doorbell.hpp
+  alignas(line_bytes) std::atomic<std::uint32_t> bell;  // owner and peers: doorbell.hpp
+  // The same for a receiver that sleeps, but not for packets that can wait: peers that send only
+  // such packets do not read this line, so the owner may write it with each message.
+  alignas(line_bytes) std::atomic<std::uint32_t> hurry_bell;
   alignas(line_bytes) std::atomic<std::uint32_t> claimed;  // peers; slots given out
   alignas(line_bytes) std::array<std::atomic<std::uint64_t>, slots_max / 64> active;  // peers
 };
@@ -112,9 +115,10 @@ struct alignas(line_bytes) reply_line {
 };
 
 struct slot_control {
-  alignas(line_bytes) std::atomic<std::uint64_t> job;       // peer, once: its name
-  std::atomic<std::uint32_t> rank_plus_one;                 // the same
-  std::atomic<std::uint32_t> left;                          // peer; 1: it has closed
+  alignas(line_bytes) std::atomic<std::uint64_t> job;  // peer, once: its name
+  std::atomic<std::uint32_t> rank_plus_one;            // the same
+  std::atomic<std::uint32_t> left;                     // peer; 1: it has closed
+  std::atomic<std::uint64_t> hurried;  // peer; the ring's cells up to here cannot wait
   alignas(line_bytes) std::atomic<std::uint64_t> consumed;  // owner; lines of the ring
   std::atomic<std::uint32_t> wants_room;                    // peer sets, owner clears
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory

@@ -405,9 +405,13 @@ std::size_t receive_channel::pull(event& e) noexcept {
 
 // --- in other threads
 
-bool receive_channel::waiting() noexcept {
+bool receive_channel::waiting(arrivals which) noexcept {
   if (broken()) return false;  // what is there is not taken
-  if (reader_.waiting() || gets_.waiting()) return true;
+  const bool record =
+      which == arrivals::all
+          ? reader_.waiting()
+          : reader_.is_before(reader_.memory().hurried().load(std::memory_order_relaxed));
+  if (record || gets_.waiting()) return true;
   if (active_.load(std::memory_order_relaxed) == 0) return false;
   if (may_pull_.load(std::memory_order_relaxed) && !leaves_copying()) return true;
   const std::uint64_t before = buffer_ticket_.load(std::memory_order_acquire);

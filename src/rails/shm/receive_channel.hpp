@@ -15,6 +15,9 @@
 
 namespace headway::rails::shm {
 
+/// Which of what has arrived: `hurried` leaves out packets that can wait (rails::packet).
+enum class arrivals : std::uint8_t { all, hurried };
+
 /// The receiving end of one slot of this process's segment: reads the peer's records, copies pieces
 /// from buffers, and reads pieces from the peer's memory where that is allowed and no end pushes.
 /// See send_channel.hpp.
@@ -45,8 +48,8 @@ class receive_channel {
     return take_all(out);
   }
   void release(std::uint64_t cells) noexcept;
-  /// Whether `take` would find something.
-  [[nodiscard]] bool waiting() noexcept;
+  /// Whether `take` would find something of this kind.
+  [[nodiscard]] bool waiting(arrivals which) noexcept;
   [[nodiscard]] bool belongs_to(const send_channel& way) const noexcept { return c_.back == &way; }
   /// The number under which `exposures` knows the borrower of a part: several channels may share
   /// it.

@@ -75,6 +75,8 @@ class ring_writer {
     written_ = first + cells;
   }
 
+  /// The position behind the last record.
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
   /// The value of `consumed` that the writer last saw: it changes when there is more room.
   [[nodiscard]] std::uint64_t consumed_seen() const noexcept {
     return limit_ - memory_.cell_count();
@@ -121,6 +123,11 @@ class ring_reader {
     told_ = released_;
     memory_.consumed().store(told_, std::memory_order_release);  // (F)
     return true;
+  }
+  /// Whether the record that ends at this position is still to be read. Any thread; false only if
+  /// it was read at some moment after the call began.
+  [[nodiscard]] bool is_before(std::uint64_t end) const noexcept {
+    return read_.load(std::memory_order_acquire) < end;  // (W)
   }
   [[nodiscard]] bool waiting() noexcept {
     // If another thread reads on, the line may be overwritten meanwhile with any bytes. Then

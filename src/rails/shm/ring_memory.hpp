@@ -36,6 +36,7 @@ class ring_memory {
   [[nodiscard]] std::atomic<std::uint32_t>& wants_room() const noexcept {
     return control_->wants_room;
   }
+  [[nodiscard]] std::atomic<std::uint64_t>& hurried() const noexcept { return control_->hurried; }
 
  private:
   std::byte* base_ = nullptr;

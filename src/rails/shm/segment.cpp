@@ -236,6 +236,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   head->label = {
       .magic = layout_magic, .version = layout_version, .shape = kept.shape, .proof = proof};
   head->bell.store(doorbell::strict, std::memory_order_relaxed);
+  head->hurry_bell.store(doorbell::strict, std::memory_order_relaxed);
   if (rename(early.c_str(), path.c_str()) != 0) return give_up("rename to " + path);
   made->path_ = path;
   unlink(bell_of(path).c_str());

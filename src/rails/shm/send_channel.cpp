@@ -29,6 +29,7 @@ using base::bytes_of;
 send_channel::send_channel(context made) noexcept
     : ring_(made.way ? ring_memory(made.way->slot(), made.way->shape().ring_bytes) : ring_memory()),
       bell_(made.way ? made.way->head().bell : closed_bell),
+      hurry_bell_(made.way ? made.way->head().hurry_bell : closed_bell),
       peer_(made.peer),
       state_(made.way ? state::fresh : state::down),
       fence_always_(made.fence_always),
@@ -55,7 +56,7 @@ post send_channel::send(const packet& what) noexcept {
   if (!usable()) [[unlikely]]
     return post::down;
   if (what.in_parts && what.payload.size() >= parts_bytes_min) return send_in_parts(what);
-  return write_record(record_kind::packet, what.header, what.payload);
+  return write_record(record_kind::packet, what.header, what.payload, what.can_wait);
 }
 
 /// The peer copies each part out while the next one is copied in. All have about the same size.
@@ -82,7 +83,8 @@ post send_channel::send_in_parts(const packet& what) noexcept {
     const auto cells = cells_of(gap + header.size() + part.size());
     [[maybe_unused]] const bool fits = reserve(cells);
     HEADWAY_DEBUG_ASSERT(fits);
-    publish({.kind = kind, .following = left.size(), .gap = gap}, cells, header, part);
+    publish({.kind = kind, .following = left.size(), .gap = gap}, cells, header, part,
+            what.can_wait);
     kind = record_kind::more;
     header = {};
   }
@@ -114,24 +116,25 @@ bool send_channel::reserve_late(std::uint64_t cells) noexcept {
   base::store_load_fence();
   if (ring_.reserve(cells)) return true;
   starved_at_.store(ring_.consumed_seen(), std::memory_order_relaxed);
+  hurry();  // what could wait takes the room of what cannot
   return false;
 }
 
-[[gnu::always_inline]] inline post send_channel::write_record(
-    record_kind kind, std::span<const std::byte> first,
-    std::span<const std::byte> second) noexcept {
+inline post send_channel::write_record(record_kind kind, std::span<const std::byte> first,
+                                       std::span<const std::byte> second, bool can_wait) noexcept {
   const auto gap = gap_before(second, first.size());
   const auto cells = cells_of(gap + first.size() + second.size());
   if (!reserve(cells)) [[unlikely]]
     return post::retry;
-  publish({.kind = kind, .gap = gap}, cells, first, second);
+  publish({.kind = kind, .gap = gap}, cells, first, second, can_wait);
   return post::done;
 }
 
 /// Room for it is reserved. `head`: without the number of bytes.
-[[gnu::always_inline]] inline void send_channel::publish(
-    record_head head, std::uint64_t cells, std::span<const std::byte> first,
-    std::span<const std::byte> second) noexcept {
+[[gnu::always_inline]] inline void send_channel::publish(record_head head, std::uint64_t cells,
+                                                         std::span<const std::byte> first,
+                                                         std::span<const std::byte> second,
+                                                         bool can_wait) noexcept {
   head.bytes = first.size() + second.size();
   // A stream ends with a fence, which would wait for this store, too.
   const bool streams = copy_to_ring_.streams();
@@ -142,7 +145,7 @@ bool send_channel::reserve_late(std::uint64_t cells) noexcept {
   copy_header(at, first);
   ring_.publish(cells, record_word(head),
                 record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
-  notify();
+  can_wait ? notify_of_waiting() : hurry();
 }
 
 // --- what is written into exposures

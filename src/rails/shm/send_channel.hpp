@@ -70,7 +70,8 @@ class send_channel {
 
   /// After a store into the peer's memory that it must see, whether it runs or sleeps.
   void notify() noexcept {
-    if (bell_.must_ring(fence_always_)) [[unlikely]]
+    notify_of_waiting();
+    if (hurry_bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
   }
   [[nodiscard]] bool is_attached() const noexcept { return way_ != nullptr; }
@@ -133,10 +134,24 @@ class send_channel {
 
   [[nodiscard]] bool reserve(std::uint64_t cells) noexcept;
   [[nodiscard, gnu::noinline]] bool reserve_late(std::uint64_t cells) noexcept;
-  [[nodiscard, gnu::hot]] post write_record(record_kind kind, std::span<const std::byte> first,
-                                            std::span<const std::byte> second) noexcept;
+  [[nodiscard, gnu::always_inline]] post write_record(record_kind kind,
+                                                      std::span<const std::byte> first,
+                                                      std::span<const std::byte> second,
+                                                      bool can_wait = false) noexcept;
   void publish(record_head head, std::uint64_t cells, std::span<const std::byte> first,
-               std::span<const std::byte> second) noexcept;
+               std::span<const std::byte> second, bool can_wait) noexcept;
+  /// As `notify`, of a packet that can wait.
+  void notify_of_waiting() noexcept {
+    if (bell_.must_ring(fence_always_)) [[unlikely]]
+      way_->ring_bell();
+  }
+  /// What is written so far cannot wait, or not any longer.
+  void hurry() noexcept {
+    // Before the load of the bell: the receiver looks at it after it has lain down. It carries
+    // nothing.
+    ring_.memory().hurried().store(ring_.written(), std::memory_order_relaxed);
+    notify();
+  }
   [[nodiscard, gnu::noinline]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::hot]] bool usable() noexcept;
   [[nodiscard, gnu::noinline]] bool begin() noexcept;
@@ -170,6 +185,7 @@ class send_channel {
   // Every message:
   ring_writer<ring_memory> ring_;
   doorbell bell_;
+  doorbell hurry_bell_;
   peer_id peer_;
   std::atomic<state> state_;
   bool fence_always_;

@@ -238,12 +238,19 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
 int shm_driver::descriptor() const noexcept { return now_ ? now_->mine->bell() : -1; }
 
 bool shm_driver::arm(bool sleeping) noexcept {
-  return now_ && now_->sleep.arm(sleeping, [&] { return anything_to_do(); });
+  if (!now_) return false;
+  if (sleeping) return now_->sleep.lie_down(true, [&] { return anything_to_do(arrivals::all); });
+  now_->sleep.get_up();
+  return true;
 }
 
-bool shm_driver::anything_to_do() noexcept {
+bool shm_driver::arm_for_hurried() noexcept {
+  return now_ && now_->sleep.lie_down(false, [&] { return anything_to_do(arrivals::hurried); });
+}
+
+bool shm_driver::anything_to_do(arrivals which) noexcept {
   bool some = news_.load(std::memory_order_acquire) || now_->in.new_senders() ||
-              now_->in.waiting() || now_->slots.any_ready();
+              now_->in.waiting(which) || now_->slots.any_ready();
   links_.each([&](send_channel& to) { some = some || to.could_advance(); });
   return some;
 }
@@ -255,7 +262,7 @@ void shm_driver::tick(std::uint64_t) noexcept {
   links_.each([](send_channel& to) { to.look_after(); });
   // A thread that sleeps on the bell must report what was found, and take what a peer has done that
   // cannot ring the bell, because it cannot attach here.
-  if (anything_to_do()) now_->sleep.ring();
+  if (anything_to_do(arrivals::all)) now_->sleep.ring();
 }
 
 void shm_driver::close() noexcept {

@@ -10,26 +10,31 @@
 
 namespace headway::rails::shm {
 
-/// Puts this process's reaper to sleep on the bell of its segment. The doorbell's word tells
-/// senders whether they have to ring; ringing makes the bell, a descriptor, readable.
+/// Puts this process's reaper to sleep on the bell of its segment. The word of a doorbell tells
+/// senders whether they have to ring; ringing makes the bell, a descriptor, readable. One word is
+/// for a sleep that everything ends, another one for a sleep that packets that can wait do not end.
 /// Threads:  `quiet_down` by the reaper; the rest any thread.
 /// Progress: never waits.
 class sleeper {
  public:
   explicit sleeper(const segment& mine) noexcept : mine_(&mine) {}
 
-  /// As driver::arm. `anything_to_do` is called once senders are bound to ring.
+  /// As driver::arm(true), or `arm_for_hurried`. `anything_to_do` is called once senders are bound
+  /// to ring.
   template <class AnythingToDo>
-  [[nodiscard]] bool arm(bool sleeping, AnythingToDo&& anything_to_do) noexcept {
+  [[nodiscard]] bool lie_down(bool for_all, AnythingToDo&& anything_to_do) noexcept {
     const base::lock_guard guard(lock_);
-    if (armed_) get_up();
-    if (!sleeping) return true;
+    if (armed_) rise();
     drain();
-    armed_ = true;
-    doorbell(mine_->head().bell).lie_down();
+    armed_ = for_all ? &mine_->head().bell : &mine_->head().hurry_bell;
+    doorbell(*armed_).lie_down();
     if (!anything_to_do()) return true;
-    get_up();
+    rise();
     return false;
+  }
+  void get_up() noexcept {
+    const base::lock_guard guard(lock_);
+    if (armed_) rise();
   }
   /// Reads the byte of an earlier ring from the bell, if one is due.
   [[gnu::always_inline]] void quiet_down() noexcept {
@@ -38,10 +43,15 @@ class sleeper {
   }
   /// Ends this process's own sleep.
   void ring() const noexcept {
-    if (doorbell(mine_->head().bell).must_ring(true)) mine_->ring_bell();
+    const bool all = doorbell(mine_->head().bell).must_ring(true);
+    const bool hurried = doorbell(mine_->head().hurry_bell).must_ring(true);
+    if (all || hurried) mine_->ring_bell();
   }
   /// Awake for long: senders need no fence from now on.
-  void grow_light() const noexcept { doorbell(mine_->head().bell).grow_light(); }
+  void grow_light() const noexcept {
+    doorbell(mine_->head().bell).grow_light();
+    doorbell(mine_->head().hurry_bell).grow_light();
+  }
   /// For good: tells senders that this process is closed.
   void shut() const noexcept { doorbell(mine_->head().bell).shut(); }
 
@@ -57,14 +67,15 @@ class sleeper {
     if (rang_.load(std::memory_order_relaxed) && mine_->drain_bell())
       rang_.store(false, std::memory_order_relaxed);
   }
-  void get_up() noexcept HEADWAY_REQUIRES(lock_) {
-    armed_ = false;
-    if (!doorbell(mine_->head().bell).get_up()) rang_.store(true, std::memory_order_relaxed);
+  void rise() noexcept HEADWAY_REQUIRES(lock_) {
+    if (!doorbell(*armed_).get_up()) rang_.store(true, std::memory_order_relaxed);
+    armed_ = nullptr;
   }
 
   const segment* mine_;
-  base::spinlock lock_;                           // cold: taken around a sleep
-  bool armed_ HEADWAY_GUARDED_BY(lock_) = false;  // a thread sleeps, or is about to
+  base::spinlock lock_;  // cold: taken around a sleep
+  // the word by which a thread sleeps, or is about to; null: none does
+  std::atomic<std::uint32_t>* armed_ HEADWAY_GUARDED_BY(lock_) = nullptr;
   // a byte of an earlier ring is or will be in the bell. Relaxed: written under the lock, a hint
   // elsewhere
   std::atomic<bool> rang_{false};

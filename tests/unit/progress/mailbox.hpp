@@ -14,8 +14,8 @@
 namespace headway::progress::testing {
 
 /// A rail for tests: a letter names a completion; a repeat ltask at the root reaps letters and
-/// completes what they name. It wakes a sleeping thread only when armed, as a rail should, and
-/// counts these wake-ups.
+/// completes what they name. It wakes a sleeping thread only when armed, as a rail should, for a
+/// letter that can wait only when armed for all, and counts these wake-ups.
 class mailbox final : public event_source {
  public:
   explicit mailbox(engine& where, bool wakes = true)
@@ -30,23 +30,26 @@ class mailbox final : public event_source {
   }
 
   /// Posts as another process would: without a call into the engine.
-  void post(completion& letter) {
+  void post(completion& letter, bool can_wait = false) {
     {
       const std::lock_guard hold(lock_);
       letters_.push_back(&letter);
+      if (!can_wait) hurried_letters_.fetch_add(1, std::memory_order_seq_cst);
     }
     waiting_letters.fetch_add(1, std::memory_order_seq_cst);
-    if (armed_.load(std::memory_order_seq_cst) && descriptor_ >= 0) ring();
+    const auto armed = armed_.load(std::memory_order_seq_cst);
+    if (descriptor_ >= 0 && (can_wait ? armed == for_all : armed != for_nothing)) ring();
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   [[nodiscard]] bool silent_unless_armed() const noexcept override { return true; }
-  [[nodiscard]] bool arm() noexcept override {
-    armed_.store(true, std::memory_order_seq_cst);
-    return waiting_letters.load(std::memory_order_seq_cst) == 0;
+  [[nodiscard]] bool arm(wake_for what) noexcept override {
+    const bool all = what == wake_for::all;
+    armed_.store(all ? for_all : for_hurried, std::memory_order_seq_cst);
+    return (all ? waiting_letters : hurried_letters_).load(std::memory_order_seq_cst) == 0;
   }
   void disarm() noexcept override {
-    armed_.store(false, std::memory_order_seq_cst);
+    armed_.store(for_nothing, std::memory_order_seq_cst);
     std::uint64_t rings;
     if (descriptor_ >= 0) [[maybe_unused]]
       const auto got = read(descriptor_, &rings, sizeof rings);
@@ -75,6 +78,7 @@ class mailbox final : public event_source {
     {
       const std::lock_guard hold(box.lock_);
       taken.swap(box.letters_);
+      box.hurried_letters_.store(0, std::memory_order_seq_cst);
     }
     box.waiting_letters.fetch_sub(static_cast<int>(taken.size()));
     box.reaped_at_ns.store(base::now_ns(), std::memory_order_relaxed);
@@ -87,7 +91,9 @@ class mailbox final : public event_source {
   engine& engine_;
   std::mutex lock_;
   std::vector<completion*> letters_;
-  std::atomic<bool> armed_{false};
+  enum : int { for_nothing, for_hurried, for_all };
+  std::atomic<int> armed_{for_nothing};
+  std::atomic<int> hurried_letters_{0};  // changed under the lock
   reap_task reaper_{*this};
 };
 

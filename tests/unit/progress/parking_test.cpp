@@ -145,5 +145,48 @@ TEST(parking, ends_where_things_start_in_close_succession) {
   e->pending_ended();
 }
 
+/// An engine of a job whose ranks compute on every processor.
+struct on_full_machine : running {
+  explicit on_full_machine(waiting_policy waits = waiting_policy::adaptive)
+      : running(polling::event, waits, {}, processors()) {}
+  static int processors() { return topology::machine::read().value()->node_processors(); }
+};
+
+TEST(parking, what_can_wait_wakes_no_thread_on_a_full_machine) {
+  on_full_machine e;
+  mailbox box(*e);
+  needs_parking(e);
+  if (IsSkipped() || HasFatalFailure()) return;
+  EXPECT_TRUE(eventually([&] {  // once without an event thread that was awake just then
+    starts(*e);
+    const int rings = box.doorbells.load();
+    completion can_wait, cannot;
+    box.post(can_wait, true);
+    pass_time(5);
+    const bool waited = !can_wait.test() && box.doorbells.load() == rings;
+    box.post(cannot);
+    EXPECT_TRUE(eventually([&] { return can_wait.test() && cannot.test(); }));
+    e->pending_ended();
+    return waited;
+  }));
+}
+
+TEST(parking, threads_that_sleep_are_served_with_what_can_wait) {
+  on_full_machine e(waiting_policy::block);
+  mailbox box(*e);
+  for (int i = 0; i < 20; ++i) {
+    if (i % 2 == 0) starts(*e);
+    completion one, two;
+    std::jthread first([&] { e->wait(one); });
+    std::jthread second([&] { e->wait(two); });
+    pass_time(i % 3);
+    box.post(two, true);
+    second.join();
+    box.post(one, true);
+    first.join();
+    if (i % 2 == 0) e->pending_ended();
+  }
+}
+
 }  // namespace
 }  // namespace headway::progress::testing

@@ -65,7 +65,7 @@ TEST(poll_interval, is_never_below_what_the_drivers_say_and_may_be_above_the_lon
 struct hinting_source final : event_source {
   explicit hinting_source(std::uint64_t p) : period_ns(p) {}
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool arm() noexcept override { return true; }
+  [[nodiscard]] bool arm(wake_for) noexcept override { return true; }
   void disarm() noexcept override {}
   [[nodiscard]] std::uint64_t shortest_poll_period_ns() const noexcept override {
     return period_ns;

@@ -255,7 +255,7 @@ class busy_source final : public event_source {
   explicit busy_source(engine& where) : engine_(where) { engine_.add_source(*this); }
   ~busy_source() { engine_.remove_source(*this); }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool arm() noexcept override {
+  [[nodiscard]] bool arm(wake_for) noexcept override {
     asked.fetch_add(1, std::memory_order_relaxed);
     return false;
   }

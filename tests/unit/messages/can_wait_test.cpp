@@ -1,0 +1,95 @@
+// Which packets of messages can wait until their receiver polls (rails::packet, `can_wait`): those
+// of eager messages between two ranks, as long as the sender has credits enough.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "messages/exchange.hpp"
+#include "messages/wire.hpp"
+#include "packets/peers.hpp"
+#include "tests/reaches_all.hpp"
+#include "tests/silent_driver.hpp"
+
+namespace headway::messages {
+namespace {
+
+/// A rail that accepts every packet and notes the last one.
+class noting final : public rails::testing::silent_driver {
+ public:
+  rails::limits query() const noexcept override {
+    return {.name = "noting",
+            .header_bytes_max = 64,
+            .eager_bytes_max = 4096,
+            .inline_bytes_max = 4096};
+  }
+  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+    envelope head;
+    std::memcpy(static_cast<void*>(&head), what.header.data(), sizeof head);
+    kind = head.kind;
+    can_wait = what.can_wait;
+    return rails::post::done;
+  }
+  wire_kind kind{};
+  bool can_wait = false;
+};
+
+struct packets_that_can_wait : ::testing::Test {
+  packets_that_can_wait() {
+    auto made = std::make_unique<noting>();
+    rail = made.get();
+    peers.add_rail(std::move(made), packets::rail_use::from_start);
+    all = std::make_unique<exchange>(peers, *engine);
+    between_two = all->open_context(0, 0, processes::consecutive(2));
+    of_all = all->open_context(1, 0, processes::consecutive(2), true);
+  }
+  void send(context& where, std::size_t size, send_mode mode = send_mode::standard) {
+    request& r = *sent.emplace_back(std::make_unique<request>());
+    all->send(where, r, std::span(memory).first(size), 1, 7, mode);
+  }
+
+  std::vector<std::byte> memory = std::vector<std::byte>(4096);
+  std::vector<std::unique_ptr<request>> sent;  // some of them never end
+  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
+  std::unique_ptr<progress::engine> engine =
+      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  packets::testing::reaches_all routes;
+  packets::peers peers{*engine, rails::peer_id{0}, routes, {.processes = 2}};
+  noting* rail = nullptr;
+  std::unique_ptr<exchange> all;
+  context* between_two = nullptr;
+  context* of_all = nullptr;
+};
+
+TEST_F(packets_that_can_wait, carry_eager_messages_between_two_ranks) {
+  send(*between_two, 8);
+  EXPECT_EQ(rail->kind, wire_kind::eager);
+  EXPECT_TRUE(rail->can_wait);
+  send(*of_all, 8);
+  EXPECT_EQ(rail->kind, wire_kind::eager);
+  EXPECT_FALSE(rail->can_wait) << "the next step of a collective operation depends on it";
+}
+
+TEST_F(packets_that_can_wait, do_not_announce_data) {
+  send(*between_two, 8, send_mode::synchronous);
+  EXPECT_EQ(rail->kind, wire_kind::request_to_send);
+  EXPECT_FALSE(rail->can_wait);
+}
+
+TEST_F(packets_that_can_wait, are_sent_with_half_of_the_credits_at_most) {
+  const auto send_one = [&] { send(*between_two, memory.size()); };
+  std::size_t could = 0, could_not = 0;
+  for (send_one(); rail->can_wait; send_one()) ++could;
+  for (; rail->kind == wire_kind::eager; send_one()) {
+    EXPECT_FALSE(rail->can_wait);
+    ++could_not;
+  }
+  EXPECT_EQ(rail->kind, wire_kind::request_to_send);
+  EXPECT_FALSE(rail->can_wait);
+  EXPECT_NEAR(static_cast<double>(could), static_cast<double>(could_not), 2);
+}
+
+}  // namespace
+}  // namespace headway::messages

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "authentication/sodium_bytes.hpp"
 #include "base/assert.hpp"
 
 namespace headway::authentication {
@@ -14,11 +15,6 @@ constexpr std::string_view responder_label = "responder", initiator_label = "ini
                            initiator_key_label = "key of the initiator",
                            responder_key_label = "key of the responder";
 
-const unsigned char* bytes_of(const void* p) noexcept {
-  return static_cast<const unsigned char*>(p);
-}
-unsigned char* bytes_of(void* p) noexcept { return static_cast<unsigned char*>(p); }
-
 std::span<const std::byte> text(std::string_view t) noexcept {
   return std::as_bytes(std::span(t.data(), t.size()));
 }
@@ -28,7 +24,7 @@ std::span<const std::byte> text(std::string_view t) noexcept {
 handshake::handshake(const key& shared, const protocol& use) noexcept : use_(use) {
   HEADWAY_ASSERT(use.name.size() == name_bytes && use.hello_bytes <= payload_bytes_max &&
                  use.proof_bytes <= payload_bytes_max && use.decision_bytes <= payload_bytes_max);
-  crypto_generichash_init(&transcript_, bytes_of(shared.data()), shared.size(), mac_bytes);
+  crypto_generichash_init(&transcript_, sodium_bytes(shared.data()), shared.size(), mac_bytes);
   absorb(text(use_.name));
 }
 
@@ -56,7 +52,7 @@ handshake handshake::responder(const key& shared, const protocol& use) noexcept 
 }
 
 void handshake::absorb(std::span<const std::byte> bytes) noexcept {
-  crypto_generichash_update(&transcript_, bytes_of(bytes.data()), bytes.size());
+  crypto_generichash_update(&transcript_, sodium_bytes(bytes.data()), bytes.size());
 }
 
 /// Messages have fixed lengths, so that two different exchanges never give the same transcript; the
@@ -65,9 +61,9 @@ handshake::mac handshake::mac_of(std::string_view label) const noexcept {
   mac made;
   auto state = transcript_;
   const auto label_bytes = static_cast<unsigned char>(label.size());
-  crypto_generichash_update(&state, bytes_of(label.data()), label.size());
+  crypto_generichash_update(&state, sodium_bytes(label.data()), label.size());
   crypto_generichash_update(&state, &label_bytes, 1);
-  crypto_generichash_final(&state, bytes_of(made.data()), made.size());
+  crypto_generichash_final(&state, sodium_bytes(made.data()), made.size());
   return made;
 }
 

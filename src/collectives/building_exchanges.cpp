@@ -29,7 +29,7 @@ void shared_exchange::add_piece(const piece& p) {
     piece& last = pieces_[pieces_count_ - 1];
     const bool behind = last.from && last.from + last.bytes == p.from;
     adjacent_ = adjacent_ && behind;
-    if (behind && last.skipped == p.skipped) {
+    if (behind && last.skipped == p.skipped && last.reader == p.reader) {
       last.bytes += p.bytes;
       return;
     }
@@ -37,12 +37,12 @@ void shared_exchange::add_piece(const piece& p) {
   pieces_[pieces_count_++] = p;
 }
 
-void shared_exchange::show_part(const void* from, std::int64_t bytes) {
-  add_piece({static_cast<const std::byte*>(from), bytes, false});
+void shared_exchange::show_part(const void* from, std::int64_t bytes, int reader) {
+  add_piece({static_cast<const std::byte*>(from), bytes, false, reader});
 }
 
 void shared_exchange::skip_part(const void* from, std::int64_t bytes) {
-  add_piece({static_cast<const std::byte*>(from), bytes, true});
+  add_piece({static_cast<const std::byte*>(from), bytes, true, shared_banks::several});
 }
 
 void shared_exchange::show_to_each(int parts) {
@@ -51,14 +51,14 @@ void shared_exchange::show_to_each(int parts) {
   show_part(table_, entry_bytes * parts);
 }
 
-void shared_exchange::show_to(int entry_number, const void* from, std::int64_t bytes) {
+void shared_exchange::show_to(int entry_number, int reader, const void* from, std::int64_t bytes) {
   const bool lent = team_.memory.lends && is_worth_lending(bytes);
   table_[entry_number] = {
       .place = lent ? reinterpret_cast<std::uint64_t>(from) : static_cast<std::uint64_t>(total_),
       .bytes = static_cast<std::uint64_t>(bytes) & (~std::uint64_t{0} >> 1),
       .is_lent = lent};
   if (lent) lends_parts_ = true;
-  else show_part(from, bytes);
+  else show_part(from, bytes, reader);
 }
 
 void shared_exchange::reads(int count) { wanted_ = schedule_.scratch_of<wanted>(count); }

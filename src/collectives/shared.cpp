@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/copy_for_reader.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/shared_exchange.hpp"
@@ -30,9 +31,17 @@ class rotated_parts {
   void show(shared_exchange& x, const team& t, const void* all) const {
     const auto* first = static_cast<const std::byte*>(all);
     const auto behind = begin(t.rank + 1);
-    x.show_parts(2);
-    x.show_part(first + behind, begin(t.size) - behind);
-    x.show_part(first, begin(t.rank));
+    if (length(t.rank) < static_cast<std::int64_t>(base::copy_for_reader::streamed_bytes_min)) {
+      x.show_parts(2);
+      x.show_part(first + behind, begin(t.size) - behind);
+      x.show_part(first, begin(t.rank));
+      return;
+    }
+    x.show_parts(t.size - 1);
+    for (int next = t.rank + 1; next < t.rank + t.size; ++next) {
+      const int reader = next % t.size;
+      x.show_part(first + begin(reader), length(reader), reader);
+    }
   }
   /// The reader's part in the stream of `rank`.
   [[nodiscard]] shared_exchange::part of(const team& t, int rank, int reader) const noexcept {
@@ -258,7 +267,8 @@ void scatterv_shared(schedule& s, const team& t, const blocks& all, const block*
   if (mine) w.move(all.of(root), *mine);
   auto& x = new_exchange(s, t);
   x.show_to_each(t.size);
-  each_other(t, [&](int rank) { x.show_to(rank, w.out(all.of(rank)), all.of(rank).bytes()); });
+  each_other(t,
+             [&](int rank) { x.show_to(rank, rank, w.out(all.of(rank)), all.of(rank).bytes()); });
   s.add_exchange(x);
 }
 
@@ -304,7 +314,7 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
       s.pack(*b.type, b.data, b.count, kept);
       packed_bytes = kept;
     }
-    x.show_to(rank, packed_bytes, b.bytes());
+    x.show_to(rank, rank, packed_bytes, b.bytes());
     x.copy_own(rank, t.rank, to.of(rank).bytes(), w.in(to.of(rank)));
   });
   s.add_exchange(x);

@@ -28,6 +28,7 @@ shared_banks::shared_banks(team& ranks, rails::shm_slots& memory,
       bank_bytes_(where.bytes),
       piece_bytes_(std::min(where.bytes / 4, piece_bytes_max)),
       finished_(std::make_unique<std::atomic<std::uint64_t>[]>(processes.size())),
+      copies_(std::make_unique<base::copy_for_reader[]>(processes.size() + 1)),
       task_(*this) {
   HEADWAY_ASSERT(ranks.size <= ranks_max);
   HEADWAY_ASSERT(where.bytes >= 256 && where.bank_at + static_cast<std::size_t>(where.bytes) <=

@@ -48,6 +48,7 @@ class shared_banks final : private rails::shm_slots::watcher {
       if (!holds(std::countr_zero(ranks))) return false;
     return true;
   }
+  static constexpr int several = -1;  ///< in place of the one rank that reads something
   static constexpr std::uint64_t no_stream = ~std::uint64_t{0};
   static constexpr std::size_t page_bytes = 2048;
   static constexpr std::int64_t piece_bytes_max = 8 * 1024;
@@ -104,8 +105,10 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] static reading* reading_in(std::byte* page_begin) noexcept {
     return &reinterpret_cast<page*>(page_begin)->read;
   }
-  /// How this rank copies into its bank.
-  [[nodiscard]] base::copy_for_reader& copy_to_bank() noexcept { return copy_to_bank_; }
+  /// How this rank copies into its bank what that rank reads, or several do.
+  [[nodiscard]] base::copy_for_reader& copy_for(int reader) noexcept {
+    return copies_[static_cast<std::size_t>(reader - several)];
+  }
   [[nodiscard]] progress::ltask& task() noexcept { return task_; }
   /// Advances what waits. `done`: nothing waits any more. By the ltask only.
   [[nodiscard]] progress::ltask_result poll() noexcept;
@@ -231,7 +234,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   // bank again because another one has read that its readers have finished.
   std::unique_ptr<std::atomic<std::uint64_t>[]> finished_;
   std::atomic<std::uint64_t> own_finished_{0};
-  base::copy_for_reader copy_to_bank_;
+  // By reader, `several` first: some may run on this core, others on one that is far.
+  std::unique_ptr<base::copy_for_reader[]> copies_;
   poll_task task_;
 
   base::spinlock lock_;

@@ -220,7 +220,7 @@ void shared_exchange::copy_piece(std::int64_t bytes) noexcept {
     const piece& p = pieces_[piece_];
     const auto copied = std::min(bytes, p.bytes - piece_shown_);
     if (!p.skipped)
-      banks_.copy_to_bank().copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
+      banks_.copy_for(p.reader).copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
     to += copied;
     bytes -= copied;
     piece_shown_ += copied;

@@ -44,7 +44,8 @@ class shared_exchange final : public base::list_hook<open_tag>,
   void show(const void* from, std::int64_t bytes);
   /// A stream of at most so many parts, which `show_part` adds in their order.
   void show_parts(int parts);
-  void show_part(const void* from, std::int64_t bytes);
+  /// `reader`: the one rank that reads it, or `several`.
+  void show_part(const void* from, std::int64_t bytes, int reader = shared_banks::several);
   /// Adds bytes that no rank reads: they have their place in the stream, and are not copied.
   void skip_part(const void* from, std::int64_t bytes);
   /// Each reader takes so few bytes at a time that lending the stream does not pay.
@@ -54,7 +55,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   }
   /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
   void show_to_each(int parts);
-  void show_to(int entry_number, const void* from, std::int64_t bytes);
+  void show_to(int entry_number, int reader, const void* from, std::int64_t bytes);
 
   /// What is read of another rank's stream, which has `total` bytes.
   struct part {
@@ -109,6 +110,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
     const std::byte* from;
     std::int64_t bytes;
     bool skipped;
+    int reader;
   };
   /// A part of another rank's stream, and what is done with it.
   struct wanted : part {

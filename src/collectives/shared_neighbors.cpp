@@ -154,7 +154,7 @@ void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n,
     x.show_parts(static_cast<int>(n.destinations.size()));
     if (!shared_exchange::is_worth_lending(bytes)) x.keep_in_bank();
     for (const int destination : n.destinations) {
-      if (is_other(t, destination)) x.show_part(next, bytes);
+      if (is_other(t, destination)) x.show_part(next, bytes, destination);
       else x.skip_part(next, bytes);
       next += bytes;
     }
@@ -178,8 +178,8 @@ void neighbor_alltoallv_shared(schedule& s, const team& t, const neighborhood& n
     x.show_to_each(count);
     for (int i = 0; i < count; ++i) {
       const block b = from.of(i);
-      if (is_other(t, n.destinations[static_cast<std::size_t>(i)]))
-        x.show_to(i, w.out(b), b.bytes());
+      const int destination = n.destinations[static_cast<std::size_t>(i)];
+      if (is_other(t, destination)) x.show_to(i, destination, w.out(b), b.bytes());
     }
   }
   each_source(

@@ -34,6 +34,7 @@ context* exchange::open_context(const context_name& name, int self,
 }
 
 void exchange::close_context(context* where) noexcept {
+  HEADWAY_ASSERT(where && &where->parts == parts_.get());
   parts_->enter(where->id, nullptr);
   // A reaper may have found the context just before; once a new ltask has run, that round is over.
   struct last_round : progress::ltask {
@@ -53,10 +54,14 @@ void exchange::close_context(context* where) noexcept {
 
 void exchange::use_expectation(context& where,
                                bool (*expects)(const void* owner, int source) noexcept) noexcept {
+  HEADWAY_ASSERT(where.collective);
   where.expects.store(expects, std::memory_order_relaxed);
 }
 
-operation_log& exchange::log_of(context& where) noexcept { return *where.log; }
+operation_log& exchange::log_of(context& where) noexcept {
+  HEADWAY_ASSERT(where.collective);
+  return *where.log;
+}
 
 void exchange::use_members(context& where) noexcept {
   for (int rank = 0; rank < where.members->size(); ++rank) static_cast<void>(where.peer_of(rank));
@@ -100,6 +105,7 @@ exchange::waiting_counts exchange::count_waiting(context& where) noexcept {
 void exchange::send(context& where, request& r, std::span<const std::byte> data, int destination,
                     label as, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
+  HEADWAY_DEBUG_ASSERT(as.tag != any_tag);
   const coarse_lock held(*parts_);
   packets::peer& to = where.peer_of(destination);
   r.aim(where, data, destination);
@@ -146,6 +152,7 @@ void exchange::end_unsent(request& r) noexcept {
 
 void exchange::receive(context& where, request& r, std::span<std::byte> memory, int source,
                        label as) noexcept {
+  HEADWAY_DEBUG_ASSERT(source == any_source || (0 <= source && source < where.members->size()));
   const coarse_lock held(*parts_);
   const int tag = as.tag;
   r.aim(where, memory, source);
@@ -224,6 +231,7 @@ void exchange::cancel(request& r) noexcept {
 }
 
 bool exchange::probe(context& where, int source, int tag, arrival& found) noexcept {
+  HEADWAY_DEBUG_ASSERT(source == any_source || (0 <= source && source < where.members->size()));
   for (int attempt = 0; attempt < 2; ++attempt) {
     {
       const base::lock_guard guard(where.lock);

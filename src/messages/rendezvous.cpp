@@ -107,6 +107,7 @@ packets::preposted exchange::prepost(context& where, request& r, std::span<std::
 }
 
 void exchange::expect(request& r, std::size_t bytes) noexcept {
+  HEADWAY_DEBUG_ASSERT(bytes > 0);
   r.arrived.bytes = bytes;
   parts_->begin_receive(r);
   parts_->peers.rendezvous().expect(r, bytes);
@@ -119,6 +120,7 @@ request* exchange::withdraw(std::uint32_t preposted_number) noexcept {
 
 void exchange::put(context& where, request& r, std::span<const std::byte> data, int destination,
                    const packets::preposted& into) noexcept {
+  HEADWAY_DEBUG_ASSERT(into.number != 0 && !data.empty());
   const coarse_lock held(*parts_);
   r.aim(where, data, destination);
   r.arrived = {.source = destination, .bytes = data.size()};

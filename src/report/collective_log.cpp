@@ -1,8 +1,11 @@
 #include "report/collective_log.hpp"
 
+#include "base/assert.hpp"
+
 namespace headway::report {
 
 void collective_log::note(const collective_entry& call) {
+  HEADWAY_DEBUG_ASSERT(call.number < calls_);
   if (call.number % stride_ != 0) return;
   if (entries_.size() == entries_max) {
     stride_ *= 2;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "report/part.hpp"
 
 namespace headway::report {
@@ -54,6 +55,7 @@ class thread_record {
 
   /// The record of this call, which is now counted.
   [[nodiscard]] call_record& begin(const function& what, const void* from) noexcept {
+    HEADWAY_DEBUG_ASSERT(what.index < function::count_max);
     call_record* found = last_[what.index];
     if (found->from != from) [[unlikely]]
       found = &find(what, from);

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/once_a_job.hpp"
@@ -237,6 +238,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   if (!job) return std::unexpected(job.error());
   made->job = std::move(*job);
   const auto& who = made->job->who();
+  HEADWAY_ASSERT(0 <= who.rank && who.rank < who.size);
   base::log_name(fmt::format("rank {}", who.rank));
   const auto job_number = processes::job_id_of(who.job_id);
   raise_descriptor_limit(static_cast<std::size_t>(who.size));
@@ -245,6 +247,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   const auto me =
       made->known_processes.add({.job = job_number, .rank = static_cast<std::uint32_t>(who.rank)});
   made->members = processes::consecutive(who.size);
+  HEADWAY_ASSERT((*made->members)[who.rank] == me);  // rank i of the job is process i of the table
 
   auto machine = topology::machine::read(
       how.topology, how.topology.description.empty() ? hardware_of_node(*made->job) : std::nullopt);

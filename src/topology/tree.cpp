@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "base/assert.hpp"
+
 namespace headway::topology {
 namespace {
 
@@ -94,6 +96,7 @@ class walk {
 }  // namespace
 
 std::vector<place> places_of(const hardware& from) {
+  HEADWAY_ASSERT(!from.objects.empty());
   std::vector<place> places;
   walk(from).add(places, 0, place_id::root);
   return places;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "watch/page.hpp"
 #include "watch/statistics.hpp"
@@ -26,7 +27,9 @@ constexpr std::chrono::milliseconds showing_period{250};
 
 struct observer::parts {
   parts(const observed& of, settings wanted)
-      : what(of), chosen(std::move(wanted)), began_ns(what.progress.clock().now_ns()) {}
+      : what(of), chosen(std::move(wanted)), began_ns(what.progress.clock().now_ns()) {
+    HEADWAY_ASSERT(of.size == 0 || (0 <= of.rank && of.rank < of.size));
+  }
 
   void show();
   void run();

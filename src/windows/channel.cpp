@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "messages/numbers.hpp"
 
@@ -24,6 +25,7 @@ channel::channel(messages::exchange& exchange, messages::context& context, int t
 std::byte* channel::append(request_head head, std::span<const element_run> runs) {
   head.runs = static_cast<std::uint32_t>(runs.size());
   const auto bytes = sizeof head + runs.size_bytes() + padded(head.payload_bytes);
+  HEADWAY_DEBUG_ASSERT(bytes <= message_bytes_max_);  // see `room`
   if (collected_.size() + bytes > message_bytes_max_) send();
   if (collected_.capacity() == 0) collected_.reserve(message_bytes_max_);
   const auto at = collected_.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/thread_role.hpp"
 #include "collectives/looking.hpp"
 #include "windows/slot_service.hpp"
@@ -41,7 +42,11 @@ epoch_signals::epoch_signals(parts made)
       times_(of_.peers.size()),
       fences_("fence of a window", of_),
       posts_("start of accesses to a window", of_),
-      completes_("end of accesses to a window", of_) {}
+      completes_("end of accesses to a window", of_) {
+  HEADWAY_ASSERT(std::ranges::all_of(of_.peers, [](const peer& each) {
+    return (each.to == nullptr) == (each.from == nullptr) && (!each.to || each.fences);
+  }));
+}
 
 bool epoch_signals::can_wake(rails::shm_slots* memory,
                              std::span<const processes::peer_id> all) noexcept {
@@ -51,6 +56,7 @@ bool epoch_signals::can_wake(rails::shm_slots* memory,
 }
 
 status epoch_signals::meet() noexcept {
+  HEADWAY_DEBUG_ASSERT(reach_all_);
   const auto mine = of_.own_fences.tell();
   for (int rank = 0; std::cmp_less(rank, of_.peers.size()); ++rank) {
     if (!reach(rank)) continue;

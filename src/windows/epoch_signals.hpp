@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "collectives/node_wait.hpp"
 #include "processes/process.hpp"
 #include "progress/core/engine.hpp"
@@ -97,6 +98,7 @@ class epoch_signals {
     std::uint64_t posts = 0, completes = 0;
   };
   [[nodiscard]] const peer& at(int rank) const noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && static_cast<std::size_t>(rank) < of_.peers.size());
     return of_.peers[static_cast<std::size_t>(rank)];
   }
   void wake(int rank) noexcept { of_.memory.wake(at(rank).process); }

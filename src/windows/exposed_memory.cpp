@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 
 namespace headway::windows {
@@ -21,6 +22,7 @@ std::byte* exposed_memory::at(std::int64_t offset, std::int64_t bytes) noexcept 
 }
 
 bool exposed_memory::attach(std::byte* base, std::int64_t bytes) {
+  HEADWAY_ASSERT(dynamic_ && bytes >= 0);
   const base::lock_guard alone(changing_);
   std::shared_ptr<const regions> now;
   {
@@ -39,6 +41,7 @@ bool exposed_memory::attach(std::byte* base, std::int64_t bytes) {
 }
 
 bool exposed_memory::detach(const std::byte* base) {
+  HEADWAY_ASSERT(dynamic_);
   const base::lock_guard alone(changing_);
   std::shared_ptr<const regions> now;
   {

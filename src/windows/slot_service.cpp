@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/copy_small.hpp"
 #include "base/lock_guard.hpp"
@@ -28,6 +29,7 @@ slot_service::slot_service(parts of) noexcept
       of_(std::move(of)) {}
 
 void slot_service::start(progress::engine& engine) noexcept {
+  HEADWAY_ASSERT(engine_ == nullptr);
   engine_ = &engine;
   progress::sleep_signs::of_process().add(of_.slots.sign.wait_sleeps);
   engine.submit(*this);

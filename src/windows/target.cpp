@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/backoff.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
@@ -108,6 +109,7 @@ bool target::on_request(messages::request& r) noexcept {
 }
 
 void target::serve(int source, std::span<const std::byte> message) noexcept {
+  HEADWAY_DEBUG_ASSERT(0 <= source && source < context_.members->size());
   while (!message.empty()) {
     const auto request = take_request(message);
     const auto elements = request ? elements_of(*request) : std::nullopt;

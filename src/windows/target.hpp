@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
@@ -44,7 +45,10 @@ class target {
   ~target();
 
   /// Before `start`: what is told that an origin wakes this process for its slots.
-  void expects_for(slot_service& slots) noexcept { slots_ = &slots; }
+  void expects_for(slot_service& slots) noexcept {
+    HEADWAY_ASSERT(slots_ == nullptr);
+    slots_ = &slots;
+  }
   void start() noexcept;
   /// When no request comes any more.
   void stop() noexcept;

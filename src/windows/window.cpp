@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/fence.hpp"
 
 namespace headway::windows {
+namespace {
+
+/// What `member` says of its pointers.
+bool is_whole(const member& m, const window::parts& of) noexcept {
+  if (m.displacement_unit <= 0 || m.bytes < 0) return false;
+  if (m.by != way::wire && m.line == nullptr) return false;
+  if (m.by == way::nearby && of.copies == nullptr) return false;
+  if ((m.to == nullptr) != (m.from == nullptr)) return false;
+  return m.to == nullptr || (m.line != nullptr && of.wakes != nullptr);
+}
+
+}  // namespace
+
 window::window(parts made)
     : block_(std::move(made.block)),
       own_block_(std::move(made.own_block)),
@@ -23,6 +37,8 @@ window::window(parts made)
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
       served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
+  HEADWAY_ASSERT(made.context.collective && size() == made.context.members->size());
+  HEADWAY_ASSERT(std::ranges::all_of(members_, [&](const member& m) { return is_whole(m, made); }));
   if (made.own_slots != nullptr) make_slot_ways(made);
   if (made.wakes != nullptr) make_signals(made);
 }
@@ -148,6 +164,7 @@ status window::update(const local_data& operand, const local_data* before, const
 
 status window::compare_and_swap(const std::byte* value, const std::byte* expected,
                                 std::byte* before, const place& to) {
+  HEADWAY_DEBUG_ASSERT(to.count == 1);
   const member& m = at(to.rank);
   const auto where = locate(to);
   if (!where) return status::out_of_range;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
 #include "processes/process.hpp"
@@ -87,6 +88,7 @@ class window {
   void stop() noexcept;
 
   [[nodiscard]] const member& at(int rank) const noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && rank < size());
     return members_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }

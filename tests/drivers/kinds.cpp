@@ -3,12 +3,12 @@
 #include <map>
 #include <mutex>
 
-#include "rails/interfaces.hpp"
 #include "rails/self/self_driver.hpp"
 #include "rails/shm/shm_driver.hpp"
 #include "rails/software_memory.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/drivers/faulty_driver.hpp"
+#include "tests/loopback.hpp"
 #include "tests/simulation/driver.hpp"
 
 namespace headway::rails::testing {
@@ -46,20 +46,14 @@ kind unreadable_shm_kind(std::string name, int every) {
           }};
 }
 
-std::vector<net_interface> loopback() {
-  auto all = list_interfaces();
-  if (!all) return {};
-  std::erase_if(*all, [](const net_interface& i) { return !i.loopback; });
-  return *all;
-}
-
 kind tcp_kind(std::string name, bool encrypted) {
   return {.name = std::move(name), .make_for = [encrypted](const member& who) {
-            return std::make_unique<tcp::tcp_driver>(tcp::config{.known = who.known,
-                                                                 .me = who.me,
-                                                                 .secret = {},
-                                                                 .interfaces = loopback(),
-                                                                 .how = {.encryption = encrypted}});
+            return std::make_unique<tcp::tcp_driver>(
+                tcp::config{.known = who.known,
+                            .me = who.me,
+                            .secret = {},
+                            .interfaces = headway::testing::loopback(),
+                            .how = {.encryption = encrypted}});
           }};
 }
 

@@ -7,21 +7,19 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/job_table.hpp"
+#include "tests/loopback.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
 namespace {
 
 std::unique_ptr<driver> make(std::uint32_t rank, const std::string& job, bool encrypts) {
-  auto all = list_interfaces();
-  std::erase_if(*all, [](const net_interface& i) { return !i.loopback; });
   return std::make_unique<tcp::tcp_driver>(tcp::config{.known = &headway::testing::table_of(job, 2),
                                                        .me = peer_id{rank},
                                                        .secret = {},
-                                                       .interfaces = *all,
+                                                       .interfaces = headway::testing::loopback(),
                                                        .how = {.encryption = encrypts}});
 }
 

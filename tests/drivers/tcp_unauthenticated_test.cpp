@@ -12,23 +12,16 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "rails/interfaces.hpp"
 #include "rails/tcp/address.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/job_table.hpp"
+#include "tests/loopback.hpp"
 #include "world.hpp"
 
 namespace headway::rails::testing {
 namespace {
 
 using tcp::tcp_driver;
-
-std::vector<net_interface> loopback() {
-  auto all = list_interfaces();
-  if (!all) return {};
-  std::erase_if(*all, [](const net_interface& i) { return !i.loopback; });
-  return *all;
-}
 
 std::unique_ptr<driver> make(int rank, const std::string& job, int secret = 1) {
   std::array<std::byte, 32> bytes;
@@ -39,7 +32,7 @@ std::unique_ptr<driver> make(int rank, const std::string& job, int secret = 1) {
   return std::make_unique<tcp_driver>(tcp::config{.known = &headway::testing::table_of(job, 2),
                                                   .me = peer_id{static_cast<std::uint32_t>(rank)},
                                                   .secret = bytes,
-                                                  .interfaces = loopback(),
+                                                  .interfaces = headway::testing::loopback(),
                                                   .how = how});
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "tests/simulation/collective_traffic.hpp"
 #include "tests/simulation/endpoint_traffic.hpp"
 #include "tests/simulation/network.hpp"
@@ -17,7 +18,7 @@
 namespace headway::simulation {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 constexpr std::uint64_t time_limit_ns = 60'000 * ms;
 constexpr std::uint64_t silence_max_ns = 2'000 * ms;
 // Without activity for this long a process counts as failed: faults are shorter.

@@ -21,7 +21,8 @@
 namespace headway::progress::testing {
 namespace {
 
-constexpr std::uint64_t us = 1'000, ms = 1'000'000;
+using base::ms;
+using base::us;
 
 void compute(std::uint64_t for_ns) {
   const auto end = base::now_ns() + for_ns;

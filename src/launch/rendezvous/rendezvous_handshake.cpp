@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "authentication/sodium_bytes.hpp"
+
 namespace headway::launch {
 namespace {
 
 using authentication::nonce_bytes;
+using authentication::sodium_bytes;
 
 constexpr std::string_view key_label = "headway rendezvous key",
                            job_label = "headway rendezvous job";
@@ -16,11 +19,6 @@ constexpr authentication::protocol rendezvous_protocol{
     .name = "headway meet  2\n",
     .proof_bytes = 4,
     .decision_bytes = decision_head_bytes + nonce_bytes};
-
-unsigned char* bytes_of(void* p) noexcept { return static_cast<unsigned char*>(p); }
-const unsigned char* bytes_of(const void* p) noexcept {
-  return static_cast<const unsigned char*>(p);
-}
 
 void put_number(std::byte* to, std::uint32_t value) noexcept {
   for (int i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(value >> 8 * i & 0xff);
@@ -35,18 +33,19 @@ std::uint32_t get_number(const std::byte* from) noexcept {
 
 rendezvous_key rendezvous_key::of(std::string_view secret) noexcept {
   rendezvous_key made;
-  crypto_generichash(bytes_of(made.bytes.data()), made.bytes.size(), bytes_of(secret.data()),
-                     secret.size(), bytes_of(key_label.data()), key_label.size());
+  crypto_generichash(sodium_bytes(made.bytes.data()), made.bytes.size(),
+                     sodium_bytes(secret.data()), secret.size(), sodium_bytes(key_label.data()),
+                     key_label.size());
   return made;
 }
 
 job_secret rendezvous_key::job(std::span<const std::byte> nonce) const noexcept {
   job_secret made{};
   crypto_generichash_state state;
-  crypto_generichash_init(&state, bytes_of(bytes.data()), bytes.size(), made.size());
-  crypto_generichash_update(&state, bytes_of(job_label.data()), job_label.size());
-  crypto_generichash_update(&state, bytes_of(nonce.data()), nonce.size());
-  crypto_generichash_final(&state, bytes_of(made.data()), made.size());
+  crypto_generichash_init(&state, sodium_bytes(bytes.data()), bytes.size(), made.size());
+  crypto_generichash_update(&state, sodium_bytes(job_label.data()), job_label.size());
+  crypto_generichash_update(&state, sodium_bytes(nonce.data()), nonce.size());
+  crypto_generichash_final(&state, sodium_bytes(made.data()), made.size());
   return made;
 }
 

@@ -17,7 +17,8 @@ std::array<std::byte, crypto_shorthash_BYTES> hash_of(std::uint32_t content_byte
   put_number(&said[0], number);
   put_number(&said[sizeof number], content_bytes);
   std::array<std::byte, crypto_shorthash_BYTES> made;
-  crypto_shorthash(bytes_of(made.data()), bytes_of(said.data()), said.size(), use.length.data());
+  crypto_shorthash(sodium_bytes(made.data()), sodium_bytes(said.data()), said.size(),
+                   use.length.data());
   return made;
 }
 
@@ -25,7 +26,7 @@ std::array<std::byte, crypto_shorthash_BYTES> hash_of(std::uint32_t content_byte
 
 keys::keys(const authentication::key& from) noexcept {
   static_assert(sizeof from == crypto_kdf_KEYBYTES);
-  const auto* const key = bytes_of(from.data());
+  const auto* const key = sodium_bytes(from.data());
   crypto_kdf_derive_from_key(content.data(), content.size(), content_subkey, kdf_context, key);
   crypto_kdf_derive_from_key(length.data(), length.size(), length_subkey, kdf_context, key);
 }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "authentication/handshake.hpp"
+#include "authentication/sodium_bytes.hpp"
 
 namespace headway::rails::tcp {
 
@@ -31,13 +32,7 @@ inline constexpr std::size_t head_bytes = sizeof(std::uint32_t) + crypto_shortha
 inline constexpr std::size_t added_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
 inline constexpr std::size_t bytes_max = head_bytes + content_bytes_max + added_bytes;
 
-/// Bytes as libsodium takes them.
-[[nodiscard]] inline unsigned char* bytes_of(std::byte* p) noexcept {
-  return reinterpret_cast<unsigned char*>(p);
-}
-[[nodiscard]] inline const unsigned char* bytes_of(const std::byte* p) noexcept {
-  return reinterpret_cast<const unsigned char*>(p);
-}
+using authentication::sodium_bytes;
 
 using head_image = std::array<std::byte, head_bytes>;
 

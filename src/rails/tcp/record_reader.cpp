@@ -19,7 +19,7 @@ void record_reader::give_opened(record::cursor& to) noexcept {
 bool record_reader::read_length() noexcept {
   if (!begun_) {
     if (sealed().size() < record::stream_header_bytes) return false;
-    crypto_secretstream_xchacha20poly1305_init_pull(&state_, record::bytes_of(sealed().data()),
+    crypto_secretstream_xchacha20poly1305_init_pull(&state_, record::sodium_bytes(sealed().data()),
                                                     keys_.content.data());
     begin_ += record::stream_header_bytes;
     begun_ = true;
@@ -45,8 +45,8 @@ bool record_reader::open_next(record::cursor& to) noexcept {
   unsigned char tag = 0;
   // It verifies the record before it writes the content.
   const bool valid = crypto_secretstream_xchacha20poly1305_pull(
-                         &state_, record::bytes_of(target), nullptr, &tag,
-                         record::bytes_of(sealed().data()), sealed_bytes, nullptr, 0) == 0;
+                         &state_, record::sodium_bytes(target), nullptr, &tag,
+                         record::sodium_bytes(sealed().data()), sealed_bytes, nullptr, 0) == 0;
   broken_ = !valid || tag != crypto_secretstream_xchacha20poly1305_TAG_MESSAGE;
   if (broken_) return false;
   if (in_place) to.advance(content_bytes_);

@@ -8,7 +8,7 @@
 namespace headway::rails::tcp {
 
 void record_writer::begin_stream() noexcept {
-  crypto_secretstream_xchacha20poly1305_init_push(&state_, record::bytes_of(sealed_.data()),
+  crypto_secretstream_xchacha20poly1305_init_push(&state_, record::sodium_bytes(sealed_.data()),
                                                   keys_.content.data());
   end_ = record::stream_header_bytes;
 }
@@ -36,7 +36,7 @@ void record_writer::add(std::span<const std::byte> content) noexcept {
   std::ranges::copy(head, &sealed_[end_]);
   end_ += head.size();
   crypto_secretstream_xchacha20poly1305_push(
-      &state_, record::bytes_of(&sealed_[end_]), nullptr, record::bytes_of(content.data()),
+      &state_, record::sodium_bytes(&sealed_[end_]), nullptr, record::sodium_bytes(content.data()),
       content.size(), nullptr, 0, crypto_secretstream_xchacha20poly1305_TAG_MESSAGE);
   end_ += content.size() + record::added_bytes;
 }

@@ -1,5 +1,6 @@
-/* Goal: every reduction, with every predefined operator on every type that the standard allows it
- * on, in place and not, in all three forms, gives what a serial fold gives.
+/* Goal: every reduction, with every predefined operator on every predefined type that it is defined
+ * on, in place and not, in all three forms, gives what a serial fold gives; on other types it is
+ * refused.
  * Method: what a rank contributes follows from its rank, so that each rank computes the result
  * alone. The numbers are small enough for every order of operations to be exact. Lengths and roots
  * are random, the same on all ranks, from a fixed seed. */
@@ -92,10 +93,10 @@ static int small(int rank, int i, int op) {
 #define REAL(name, ctype) FUNCTIONS(name, ctype, REAL_ELEMENT, REAL_JOIN) EQUALITY(name, ctype)
 #define COMPLEX(name, ctype) \
   FUNCTIONS(name, ctype, COMPLEX_ELEMENT, COMPLEX_JOIN) EQUALITY(name, ctype)
-#define PAIR(name, ctype)                                                     \
+#define PAIR(name, ctype, itype)                                              \
   struct name {                                                               \
     ctype value;                                                              \
-    int index;                                                                \
+    itype index;                                                              \
   };                                                                          \
   FUNCTIONS(name, struct name, PAIR_ELEMENT, PAIR_JOIN)                       \
   static bool same_##name(const void* one, const void* other, int count) {    \
@@ -123,12 +124,18 @@ REAL(ldouble, long double)
 COMPLEX(cfloat, float _Complex)
 COMPLEX(cdouble, double _Complex)
 COMPLEX(cldouble, long double _Complex)
-PAIR(float_int, float)
-PAIR(double_int, double)
-PAIR(long_int, long)
-PAIR(short_int, short)
-PAIR(int_int, int)
-PAIR(ldouble_int, long double)
+PAIR(float_int, float, int)
+PAIR(double_int, double, int)
+PAIR(long_int, long, int)
+PAIR(short_int, short, int)
+PAIR(int_int, int, int)
+PAIR(ldouble_int, long double, int)
+PAIR(float_float, float, float)
+PAIR(double_double, double, double)
+INTEGER(int128, __int128)
+REAL(quad, __float128)
+typedef _Complex float __attribute__((mode(TC))) quad_complex;
+COMPLEX(cquad, quad_complex)
 
 static struct number {
   const char* name;
@@ -138,7 +145,7 @@ static struct number {
   void (*set)(void* at, int count, int rank, int op);
   void (*join)(void* into, const void* next, int count, int op);
   bool (*same)(const void* one, const void* other, int count);
-} numbers[64];
+} numbers[80];
 static int number_count;
 
 #define ADD_NAMED(text, mpi, name, ctype, operators_of_it)                          \
@@ -176,10 +183,19 @@ static void add_integers(void) {
   ADD_INTEGER(MPI_INTEGER2, short, short);
   ADD_INTEGER(MPI_INTEGER4, int, int);
   ADD_INTEGER(MPI_INTEGER8, llong, long long);
+  ADD_INTEGER(MPI_INTEGER16, int128, __int128);
+  ADD_INTEGER(MPI_LONG_LONG_INT, llong, long long);
+  ADD_INTEGER(MPI_CHAR, schar, signed char);
+  ADD_INTEGER(MPI_CHARACTER, schar, signed char);
   ADD(MPI_BYTE, uchar, unsigned char, bitwise);
   ADD(MPI_C_BOOL, truth, bool, logical);
   ADD(MPI_CXX_BOOL, truth, bool, logical);
   ADD(MPI_LOGICAL, int, int, logical);
+  ADD(MPI_LOGICAL1, schar, signed char, logical);
+  ADD(MPI_LOGICAL2, short, short, logical);
+  ADD(MPI_LOGICAL4, int, int, logical);
+  ADD(MPI_LOGICAL8, llong, long long, logical);
+  ADD(MPI_LOGICAL16, int128, __int128, logical);
 }
 
 static void add_others(void) {
@@ -189,18 +205,28 @@ static void add_others(void) {
   ADD(MPI_REAL, float, float, arithmetic);
   ADD(MPI_REAL4, float, float, arithmetic);
   ADD(MPI_REAL8, double, double, arithmetic);
+  ADD(MPI_REAL16, quad, __float128, arithmetic);
   ADD(MPI_DOUBLE_PRECISION, double, double, arithmetic);
   ADD(MPI_C_FLOAT_COMPLEX, cfloat, float _Complex, 1 << sum | 1 << prod);
   ADD(MPI_C_DOUBLE_COMPLEX, cdouble, double _Complex, 1 << sum | 1 << prod);
   ADD(MPI_C_LONG_DOUBLE_COMPLEX, cldouble, long double _Complex, 1 << sum | 1 << prod);
   ADD(MPI_COMPLEX, cfloat, float _Complex, 1 << sum | 1 << prod);
   ADD(MPI_DOUBLE_COMPLEX, cdouble, double _Complex, 1 << sum | 1 << prod);
+  ADD(MPI_COMPLEX8, cfloat, float _Complex, 1 << sum | 1 << prod);
+  ADD(MPI_COMPLEX16, cdouble, double _Complex, 1 << sum | 1 << prod);
+  ADD(MPI_COMPLEX32, cquad, quad_complex, 1 << sum | 1 << prod);
+  ADD(MPI_CXX_FLOAT_COMPLEX, cfloat, float _Complex, 1 << sum | 1 << prod);
+  ADD(MPI_CXX_DOUBLE_COMPLEX, cdouble, double _Complex, 1 << sum | 1 << prod);
+  ADD(MPI_CXX_LONG_DOUBLE_COMPLEX, cldouble, long double _Complex, 1 << sum | 1 << prod);
   ADD(MPI_FLOAT_INT, float_int, struct float_int, located);
   ADD(MPI_DOUBLE_INT, double_int, struct double_int, located);
   ADD(MPI_LONG_INT, long_int, struct long_int, located);
   ADD(MPI_SHORT_INT, short_int, struct short_int, located);
   ADD(MPI_2INT, int_int, struct int_int, located);
   ADD(MPI_LONG_DOUBLE_INT, ldouble_int, struct ldouble_int, located);
+  ADD(MPI_2INTEGER, int_int, struct int_int, located);
+  ADD(MPI_2REAL, float_float, struct float_float, located);
+  ADD(MPI_2DOUBLE_PRECISION, double_double, struct double_double, located);
 }
 
 enum function { allreduce, reduce, scan, exscan, scatter_block, scatter, function_count };
@@ -303,6 +329,32 @@ static void every_operator_on_every_type(void) {
           }
 }
 
+/* MPI_Reduce_local: the contribution of rank 0 is combined into that of rank 1. */
+static void local(const struct number* of, int op) {
+  struct call c = {.of = of, .op = op, .count = draw(40)};
+  of->set(own, c.count, 0, op);
+  of->set(result, c.count, 1, op);
+  CHECK_OK(MPI_Reduce_local(own, result, c.count, of->type, operators[op]));
+  fold(&c, c.count, 1);
+  CHECK(of->same(result, wanted, c.count), "reduce_local of %d %s, %s", c.count, of->name,
+        operator_names[op]);
+}
+
+static void locally_and_where_it_is_refused(void) {
+  const MPI_Datatype without_any[] = {MPI_WCHAR, MPI_PACKED};
+  for (int op = 0; op < operator_count; ++op) {
+    for (int n = 0; n < number_count; ++n) {
+      if (numbers[n].allowed >> op & 1) local(&numbers[n], op);
+      else
+        CHECK_CLASS(MPI_Allreduce(own, result, 1, numbers[n].type, operators[op], MPI_COMM_WORLD),
+                    MPI_ERR_OP);
+    }
+    for (int n = 0; n < 2; ++n)
+      CHECK_CLASS(MPI_Allreduce(own, result, 1, without_any[n], operators[op], MPI_COMM_WORLD),
+                  MPI_ERR_OP);
+  }
+}
+
 int main(int argc, char** argv) {
   check_start(&argc, &argv);
   const MPI_Op all[] = {MPI_MAX,  MPI_MIN,  MPI_SUM, MPI_PROD, MPI_LAND,   MPI_LOR,
@@ -312,5 +364,7 @@ int main(int argc, char** argv) {
   add_others();
   CHECK(check_size <= size_max, "at most %d ranks", size_max);
   every_operator_on_every_type();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  locally_and_where_it_is_refused();
   return check_end("operators");
 }

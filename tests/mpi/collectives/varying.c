@@ -1,8 +1,24 @@
-/* Goal: the v and w forms respect each rank's own count, place and type, empty ones included.
- * Method: rank i has length(i, j) elements for rank j; blocks lie in reverse order with gaps. */
+/* Goal: the v and w forms respect each rank's own count, place and type, empty ones included, in
+ * each of their forms, in place or not.
+ * Method: rank i has length(i, j) elements for rank j, which all ranks draw alike; blocks lie in
+ * reverse order with gaps. */
+#include "forms.h"
 #include "patterns.h"
 
-static int length(int i, int j) { return (i * 3 + j * 5) % 4 * ((i + j) % 2 ? 100 : 1); }
+enum { length_max = 400 };
+static const struct layout *from, *to;
+static unsigned round_number; /* its lengths */
+static int in_place;
+
+/* In place, a rank gets back as much as it sends. */
+static int length(int i, int j) {
+  const unsigned a = (unsigned)(in_place && j < i ? j : i);
+  const unsigned b = (unsigned)(in_place && j < i ? i : j);
+  unsigned x = (round_number * 16 + a) * 16 + b + 1;
+  x = (x ^ x >> 7) * 2654435761u;
+  x ^= x >> 15;
+  return x % 3 == 0 ? 0 : (int)(x / 3 % (x % 3 == 1 ? 8 : length_max));
+}
 
 struct row {
   int *counts, *places;
@@ -24,101 +40,114 @@ static void free_row(struct row* r) {
   free(r->places);
 }
 
-static void test_gatherv(const struct layout* from, const struct layout* to, int root, int wait) {
+#define HOLDS(what, buffer, layout, first, n, rank, block)                                    \
+  CHECK(holds(buffer, layout, first, n, rank, block), "%s, round %u, form %d%s, block of %d", \
+        what, round_number, (int)form, in_place ? ", in place" : "", rank)
+
+static void test_gatherv(int root) {
   struct row in = new_row(root, 0);
-  const int mine = length(check_rank, root);
-  long *s = new_buffer(from, mine), *a = new_buffer(to, in.total);
+  const int mine = length(check_rank, root), is_root = check_rank == root;
+  const int* counts = is_root ? in.counts : NULL;
+  const int* places = is_root ? in.places : NULL;
+  long *s = new_buffer(from, mine), *a = new_buffer(to, in.total), *b = new_buffer(from, mine);
   fill(s, from, 0, mine, check_rank, 3);
-  const int is_root = check_rank == root;
-  if (wait) {
-    CHECK_OK(MPI_Gatherv(s, mine, from->type, a, is_root ? in.counts : NULL,
-                         is_root ? in.places : NULL, to->type, root, MPI_COMM_WORLD));
-  } else {
-    MPI_Request r;
-    CHECK_OK(MPI_Igatherv(s, mine, from->type, a, in.counts, in.places, to->type, root,
-                          MPI_COMM_WORLD, &r));
-    CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-  }
+  if (is_root && in_place) fill(a, to, in.places[root], mine, root, 3);
+  const void* send = is_root && in_place ? MPI_IN_PLACE : s;
+  IN_FORM(
+      MPI_Gatherv(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD),
+      MPI_Igatherv(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD, &r),
+      MPI_Gatherv_init(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &r));
   for (int i = 0; is_root && i < check_size; ++i)
-    CHECK(holds(a, to, in.places[i], in.counts[i], i, 3), "gatherv, block of %d", i);
-  long* back = new_buffer(from, mine);
-  CHECK_OK(MPI_Scatterv(a, in.counts, in.places, to->type, back, mine, from->type, root,
-                        MPI_COMM_WORLD));
-  CHECK(holds(back, from, 0, mine, check_rank, 3), "scatterv");
+    HOLDS("gatherv", a, to, in.places[i], in.counts[i], i, 3);
+  void* receive = is_root && in_place ? MPI_IN_PLACE : b;
+  IN_FORM(
+      MPI_Scatterv(a, counts, places, to->type, receive, mine, from->type, root, MPI_COMM_WORLD),
+      MPI_Iscatterv(a, counts, places, to->type, receive, mine, from->type, root, MPI_COMM_WORLD,
+                    &r),
+      MPI_Scatterv_init(a, counts, places, to->type, receive, mine, from->type, root,
+                        MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  if (receive == b) HOLDS("scatterv", b, from, 0, mine, check_rank, 3);
   free(s);
   free(a);
-  free(back);
+  free(b);
   free_row(&in);
 }
 
-static void test_allgatherv(const struct layout* from, const struct layout* to, int in_place) {
+static void test_allgatherv(void) {
   struct row in = new_row(1, 0);
   const int mine = length(check_rank, 1);
   long *s = new_buffer(from, mine), *a = new_buffer(to, in.total);
   fill(s, from, 0, mine, check_rank, 4);
   if (in_place) fill(a, to, in.places[check_rank], mine, check_rank, 4);
-  CHECK_OK(MPI_Allgatherv(in_place ? MPI_IN_PLACE : s, mine, from->type, a, in.counts, in.places,
-                          to->type, MPI_COMM_WORLD));
-  for (int i = 0; i < check_size; ++i)
-    CHECK(holds(a, to, in.places[i], in.counts[i], i, 4), "allgatherv, block of %d", i);
+  const void* send = in_place ? MPI_IN_PLACE : s;
+  IN_FORM(MPI_Allgatherv(send, mine, from->type, a, in.counts, in.places, to->type, MPI_COMM_WORLD),
+          MPI_Iallgatherv(send, mine, from->type, a, in.counts, in.places, to->type, MPI_COMM_WORLD,
+                          &r),
+          MPI_Allgatherv_init(send, mine, from->type, a, in.counts, in.places, to->type,
+                              MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  for (int i = 0; i < check_size; ++i) HOLDS("allgatherv", a, to, in.places[i], in.counts[i], i, 4);
   free(s);
   free(a);
   free_row(&in);
 }
 
-static void test_alltoallv(const struct layout* from, const struct layout* to, int wait) {
+/* What a block has been made of: in place, the second start sends back what the first one brought.
+ */
+static int origin(int sender) { return in_place && form == persistent ? check_rank : sender; }
+static int target(int sender) { return in_place && form == persistent ? sender : check_rank; }
+
+static void test_alltoallv(void) {
   struct row out = new_row(check_rank, 1), in = new_row(check_rank, 0);
   long *s = new_buffer(from, out.total), *a = new_buffer(to, in.total);
-  for (int i = 0; i < check_size; ++i) fill(s, from, out.places[i], out.counts[i], check_rank, i);
-  MPI_Request r;
-  if (wait) {
-    CHECK_OK(MPI_Alltoallv(s, out.counts, out.places, from->type, a, in.counts, in.places, to->type,
-                           MPI_COMM_WORLD));
-  } else {
-    CHECK_OK(MPI_Ialltoallv(s, out.counts, out.places, from->type, a, in.counts, in.places,
-                            to->type, MPI_COMM_WORLD, &r));
-    /* The arrays are not needed any more: the standard says they are, we copy them anyway. */
-    CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+  for (int i = 0; i < check_size; ++i) {
+    fill(s, from, out.places[i], out.counts[i], check_rank, i);
+    if (in_place) fill(a, to, in.places[i], in.counts[i], check_rank, i);
   }
+  const void* send = in_place ? MPI_IN_PLACE : s;
+  IN_FORM(MPI_Alltoallv(send, out.counts, out.places, from->type, a, in.counts, in.places, to->type,
+                        MPI_COMM_WORLD),
+          MPI_Ialltoallv(send, out.counts, out.places, from->type, a, in.counts, in.places,
+                         to->type, MPI_COMM_WORLD, &r),
+          MPI_Alltoallv_init(send, out.counts, out.places, from->type, a, in.counts, in.places,
+                             to->type, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
   for (int i = 0; i < check_size; ++i)
-    CHECK(holds(a, to, in.places[i], in.counts[i], i, check_rank), "alltoallv, block of %d", i);
+    HOLDS("alltoallv", a, to, in.places[i], in.counts[i], origin(i), target(i));
   free(s);
   free(a);
   free_row(&out);
   free_row(&in);
 }
 
-static void test_alltoallw(struct layout* all, int wait) {
+/* Both ends of a block have the same type. */
+static void test_alltoallw(const struct layout* all) {
   struct row out = new_row(check_rank, 1), in = new_row(check_rank, 0);
   MPI_Datatype* types = malloc(sizeof(MPI_Datatype) * check_size);
-  long** blocks = malloc(sizeof(long*) * check_size);
   /* Everything lies in one arena; places are bytes from its start. */
-  const long room = 3 * 400;
+  const long room = 3 * length_max;
   long* s = malloc(sizeof(long) * room * (check_size + 1));
   long* a = malloc(sizeof(long) * room * (check_size + 1));
   for (int i = 0; i < check_size; ++i) {
     const struct layout* l = &all[(i + check_rank) % LAYOUTS];
+    const long place = (check_size - 1 - i) * room;
     types[i] = l->type;
-    out.places[i] = in.places[i] = (int)((check_size - 1 - i) * room * sizeof(long));
-    fill(s + (check_size - 1 - i) * room, l, 0, out.counts[i], check_rank, i);
-    blocks[i] = a + (check_size - 1 - i) * room;
+    out.places[i] = in.places[i] = (int)(place * (long)sizeof(long));
+    fill(s + place, l, 0, out.counts[i], check_rank, i);
+    if (in_place) fill(a + place, l, 0, in.counts[i], check_rank, i);
   }
-  if (wait) {
-    CHECK_OK(MPI_Alltoallw(s, out.counts, out.places, types, a, in.counts, in.places, types,
-                           MPI_COMM_WORLD));
-  } else {
-    MPI_Request r;
-    CHECK_OK(MPI_Ialltoallw(s, out.counts, out.places, types, a, in.counts, in.places, types,
-                            MPI_COMM_WORLD, &r));
-    CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-  }
+  const void* send = in_place ? MPI_IN_PLACE : s;
+  IN_FORM(MPI_Alltoallw(send, out.counts, out.places, types, a, in.counts, in.places, types,
+                        MPI_COMM_WORLD),
+          MPI_Ialltoallw(send, out.counts, out.places, types, a, in.counts, in.places, types,
+                         MPI_COMM_WORLD, &r),
+          MPI_Alltoallw_init(send, out.counts, out.places, types, a, in.counts, in.places, types,
+                             MPI_COMM_WORLD, MPI_INFO_NULL, &r));
   for (int i = 0; i < check_size; ++i)
-    CHECK(holds(blocks[i], &all[(i + check_rank) % LAYOUTS], 0, in.counts[i], i, check_rank),
-          "alltoallw, block of %d", i);
+    HOLDS("alltoallw", a + (check_size - 1 - i) * room, &all[(i + check_rank) % LAYOUTS], 0,
+          in.counts[i], origin(i), target(i));
   free(s);
   free(a);
   free(types);
-  free(blocks);
   free_row(&out);
   free_row(&in);
 }
@@ -128,12 +157,15 @@ int main(int argc, char** argv) {
   struct layout all[LAYOUTS];
   make_layouts(all);
   for (int f = 0; f < LAYOUTS * LAYOUTS; ++f) {
-    const struct layout *from = &all[f % LAYOUTS], *to = &all[f / LAYOUTS];
-    for (int root = 0; root < check_size; ++root) test_gatherv(from, to, root, root % 2);
-    for (int flag = 0; flag < 2; ++flag) {
-      test_allgatherv(from, to, flag);
-      test_alltoallv(from, to, flag);
-      test_alltoallw(all, flag);
+    from = &all[f % LAYOUTS];
+    to = &all[f / LAYOUTS];
+    for (int way = 0; way < 2 * forms; ++way, ++round_number) {
+      form = (enum form)(way / 2);
+      in_place = way % 2;
+      for (int root = 0; root < check_size; ++root) test_gatherv(root);
+      test_allgatherv();
+      test_alltoallv();
+      test_alltoallw(all);
     }
   }
   free_layouts(all);

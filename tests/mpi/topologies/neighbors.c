@@ -6,7 +6,8 @@
 
 #include "patterns.h"
 
-#define EDGES_MAX 64
+#define EDGES_MAX 72
+enum { ranks_max = 9 };
 
 /* Of this rank: source i sends its block blocks[i] here; -1: there is no such neighbour. */
 struct neighborhood {
@@ -279,8 +280,8 @@ static void test_distributed(const struct layout* all) {
 
 /* A random symmetric graph of all ranks, with duplicate edges and edges of a rank to itself. */
 static void test_graph(const struct layout* all) {
-  static int lists[8][EDGES_MAX], degrees[8];
-  int ends[8], edges[8 * EDGES_MAX], total = 0;
+  static int lists[ranks_max][EDGES_MAX], degrees[ranks_max];
+  int ends[ranks_max], edges[ranks_max * EDGES_MAX], total = 0;
   memset(degrees, 0, sizeof degrees);
   for (int e = rand() % (2 * check_size + 1); e-- > 0;) {
     const int a = rand() % check_size, b = rand() % check_size;
@@ -361,6 +362,7 @@ static void test_ahead(void) {
 
 int main(int argc, char** argv) {
   check_start(&argc, &argv);
+  CHECK(check_size <= ranks_max, "at most %d ranks", ranks_max);
   struct layout all[LAYOUTS];
   make_layouts(all);
   srand(20261123);

@@ -6,10 +6,12 @@
 #include <set>
 #include <vector>
 
+#include "base/clock.hpp"
+
 namespace headway::endpoints {
 namespace {
 
-constexpr std::uint64_t us = 1'000;
+using base::us;
 
 TEST(dispatcher, knows_when_most_threads_wait) {
   EXPECT_TRUE(most_wait(4, 4));

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
+
 namespace headway::packets {
 namespace {
 
 using verdict = lane_health::verdict;
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 constexpr lane_health::limits quick{.silent_ns = 40 * ms, .answer_ns = 100 * ms};
 
 TEST(lane_health, is_not_asked_while_nothing_is_owed) {

@@ -10,9 +10,9 @@
 
 #include "base/clock.hpp"
 #include "packets/strategies/sampled.hpp"
-#include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/job_table.hpp"
+#include "tests/loopback.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/simulation/job.hpp"
 
@@ -108,12 +108,6 @@ TEST_P(parts_simulated, arrive_though_rails_are_cut_and_come_back) {
 
 INSTANTIATE_TEST_SUITE_P(seeds, parts_simulated, ::testing::Range(1u, 6u));
 
-std::vector<rails::net_interface> loopback() {
-  auto all = rails::list_interfaces().value();
-  std::erase_if(all, [](const rails::net_interface& i) { return !i.loopback; });
-  return all;
-}
-
 /// Two processes in one, each with its own engine and three connections to the other.
 struct tcp_pair {
   struct process {
@@ -140,7 +134,7 @@ struct tcp_pair {
             rails::tcp::config{.known = &headway::testing::table_of(job, 2),
                                .me = rails::peer_id{i},
                                .secret = {},
-                               .interfaces = loopback()});
+                               .interfaces = headway::testing::loopback()});
         all[1 - i].routes.addresses.emplace_back(tcp->open().value());
         one.peers->add_rail(std::move(tcp));
       }

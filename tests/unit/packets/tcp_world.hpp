@@ -9,22 +9,16 @@
 #include "base/clock.hpp"
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
-#include "rails/interfaces.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/drivers/faulty_driver.hpp"
 #include "tests/job_table.hpp"
+#include "tests/loopback.hpp"
 #include "tests/reaches_all.hpp"
 
 namespace headway::packets::testing {
 
 constexpr std::uint32_t rail_count = 3;
 constexpr std::uint64_t patience_ns = 60'000'000'000;  // only to detect a hang
-
-inline std::vector<rails::net_interface> loopback() {
-  auto all = rails::list_interfaces().value();
-  std::erase_if(all, [](const rails::net_interface& i) { return !i.loopback; });
-  return all;
-}
 
 struct process {
   reaches_all routes{0};  // to the other
@@ -52,7 +46,7 @@ struct world {
             rails::tcp::config{.known = &headway::testing::table_of(job, 2),
                                .me = rails::peer_id{i},
                                .secret = {},
-                               .interfaces = loopback()});
+                               .interfaces = headway::testing::loopback()});
         auto plan = p;
         plan.seed = p.seed * 100 + i * 10 + r;
         // A peer that is silent on every rail for ever looks like one that computes.

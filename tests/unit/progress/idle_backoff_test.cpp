@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
+
 namespace headway::progress {
 namespace {
 
-constexpr std::uint64_t us = 1'000, ms = 1'000'000;
+using base::ms;
+using base::us;
 
 /// A poller's rounds on a virtual clock.
 struct rounds {

@@ -4,13 +4,15 @@
 
 #include <vector>
 
+#include "base/clock.hpp"
 #include "progress/background/event_source.hpp"
 #include "progress/background/kernel_sleeper.hpp"
 
 namespace headway::progress {
 namespace {
 
-constexpr std::uint64_t us = 1'000, ms = 1'000'000;
+using base::ms;
+using base::us;
 
 /// A poller's rounds on a virtual clock: each takes a microsecond and the pause after it.
 struct rounds {

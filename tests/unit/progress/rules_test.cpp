@@ -16,7 +16,7 @@
 namespace headway::progress::testing {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 
 /// The rounds of all background threads.
 std::uint64_t background_activity(engine& e) {

@@ -18,7 +18,7 @@
 namespace headway::progress::testing {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 
 double processor_seconds() {
   timespec t;

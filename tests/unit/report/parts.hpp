@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.hpp"
 #include "report/merge.hpp"
 
 namespace headway::report {
 
-inline constexpr std::uint64_t ms = 1'000'000;  // in nanoseconds
+using base::ms;
 
 /// What a rank reports that ran for 1 s.
 inline part part_of(std::uint32_t rank, std::uint32_t size = 2, std::uint32_t node = 0) {

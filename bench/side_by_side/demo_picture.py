@@ -50,7 +50,8 @@ def draw(scenes, path, library):
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    figure, grid = pyplot.subplots(2, 2, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
+    figure, grid = pyplot.subplots(2, 2, figsize=(10, 6), sharex=True, sharey=True,
+                                  layout="constrained")  # fmt: skip
     for axes, scene in zip(grid.flat, scenes):
         draw_scene(axes, *scene)
         axes.set_xlim(0, widest(scenes) * 1.42)

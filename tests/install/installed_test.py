@@ -157,7 +157,7 @@ class Installed(unittest.TestCase):
         # For libmpifort_abi.so and libheadway.so beside it.
         self.assertEqual(others, ["headway_attach_to_partitions", "headway_attach_to_request",
                                   "headway_attach_to_window", "headway_endpoint_table",
-                                  "headway_numbered", "headway_place_at"])
+                                  "headway_numbered"])
         self.assertIn("MPI_Send", names)
         self.assertIn("PMPI_Send", names)
 

@@ -19,7 +19,7 @@ CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILE
 # $(call built,PRESET): release if that was built, else PRESET.
 built = $(if $(wildcard build/release/bin/mpiexec),release,$(1))
 
-.PHONY: all build deps demo test install packages site format clean
+.PHONY: all build compile deps demo test install packages site format clean
 all: build
 
 # What is installed for which purpose: scripts/install-deps.
@@ -28,13 +28,22 @@ deps:
 	@scripts/install-deps $(PURPOSE)
 
 build: deps
+	$(compile)
+
+compile:
+	$(compile)
+
+define compile
 	@cmake --preset $(PRESET) --log-level=WARNING $(CCACHE) >/dev/null
 	@cmake --build --preset $(PRESET) $(if $(TARGETS),--target $(TARGETS))
+endef
 
+# What draws is installed while the compiler runs. Not as root, all that is missing is named.
 demo: PRESET := $(call built,demo)
-demo: TARGETS := heat mpiexec
-demo: PURPOSE := demo
-demo: build
+demo:
+	@scripts/install-deps $(if $(filter 0,$(shell id -u)),compile,demo)
+	@$(MAKE) --no-print-directory -j2 deps compile PURPOSE=demo PRESET=$(PRESET) \
+	  TARGETS="heat mpiexec"
 	@scripts/demo build/$(PRESET)
 
 test: build

@@ -24,7 +24,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 # alone, so that each is seen to include what it uses, and a change costs one source.
 if(HEADWAY_UNITY)
   set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${HEADWAY_UNITY_SOURCES})
 endif()
 
 add_library(headway_flags INTERFACE)

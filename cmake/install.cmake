@@ -102,19 +102,23 @@ install(PROGRAMS ${fortran}/fortran_modules DESTINATION ${HEADWAY_FORTRAN_SOURCE
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # The documents, without links to files that are not installed.
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md
-     ${PROJECT_SOURCE_DIR}/docs/*.svg)
+     ${PROJECT_SOURCE_DIR}/docs/*.svg ${PROJECT_SOURCE_DIR}/docs/*.png)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/headway/*.h)
 set(documents_apart LICENSE README.md CHANGELOG.md CONTRIBUTING.md)
 list(TRANSFORM documents_apart PREPEND ${PROJECT_SOURCE_DIR}/)
 set(documents ${CMAKE_BINARY_DIR}/share/doc/headway)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/doc_pages.stamp
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py --installed ${documents}
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py
+          --man ${CMAKE_BINARY_DIR}/share/man/man3 --version ${PROJECT_VERSION}
   COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/doc_pages.stamp
-  DEPENDS ${pages} ${documents_apart} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py
+  DEPENDS ${pages} ${headers} ${documents_apart} ${PROJECT_SOURCE_DIR}/tools/doc_pages.py
           ${PROJECT_SOURCE_DIR}/tools/doc_links.py
   COMMENT "Writing the documents to be installed" VERBATIM)
 add_custom_target(doc_pages ALL DEPENDS ${CMAKE_BINARY_DIR}/doc_pages.stamp)
 add_dependencies(installed doc_pages)
 install(DIRECTORY ${documents}/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
 
 configure_file(packaging/modulefile.in
                ${CMAKE_BINARY_DIR}/installed/modulefiles/headway/${PROJECT_VERSION} @ONLY)
@@ -124,6 +128,6 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/installed/modulefiles
 # `headway bench` runs these Python files, and compiles these C sources with each library's mpicc.
 set(shared ${CMAKE_INSTALL_DATADIR}/headway)
 install(PROGRAMS tools/report/report DESTINATION ${shared}/report)  # `headway report`
-install(PROGRAMS bench/experiment DESTINATION ${shared}/bench)
+install(PROGRAMS bench/experiment bench/sample_picture DESTINATION ${shared}/bench)
 install(DIRECTORY bench DESTINATION ${shared}
         FILES_MATCHING PATTERN "*.py" PATTERN "*.c" PATTERN "*.h" PATTERN __pycache__ EXCLUDE)

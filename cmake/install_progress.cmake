@@ -31,5 +31,6 @@ install(FILES ${CMAKE_BINARY_DIR}/installed/headway_progress-config.cmake
               ${CMAKE_BINARY_DIR}/installed/headway_progress-config-version.cmake
         DESTINATION ${package} COMPONENT progress)
 install(FILES ${PROJECT_SOURCE_DIR}/include/headway/progress.h
+              ${PROJECT_SOURCE_DIR}/include/headway/progress.hpp
               ${PROJECT_SOURCE_DIR}/include/headway/progress_fiber.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway COMPONENT progress)

@@ -3,6 +3,7 @@
 
     tools/doc_pages.py --installed OUT    what `make install` installs: README.md, docs/, …
     tools/doc_pages.py --site OUT         what mkdocs makes the site of: `make site`
+    tools/doc_pages.py --man OUT          a man page for each C header, found by each function
 
 Installed pages have no links to files that are not installed. The site has a page for each public
 header, and the sources that its pages name.
@@ -18,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import doc_links  # noqa: E402
+from help_pages import roff  # noqa: E402
 
 ROOT = doc_links.ROOT
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -27,7 +29,7 @@ HEADERS = ROOT / "include" / "headway"
 
 def sources():
     """The pages, and the pictures that they show."""
-    pictures = sorted(ROOT.glob("docs/**/*.svg"))
+    pictures = sorted([*ROOT.glob("docs/**/*.svg"), *ROOT.glob("docs/**/*.png")])
     return [ROOT / name for name in TOP] + sorted(ROOT.glob("docs/**/*.md")), pictures
 
 
@@ -86,7 +88,10 @@ def write_installed(out):
         text = with_targets(page.read_text(encoding="utf-8"), page, target_of)
         write(out / page.relative_to(ROOT), text)
     for picture in pictures:
-        write(out / picture.relative_to(ROOT), compact(picture))
+        if picture.suffix == ".svg":
+            write(out / picture.relative_to(ROOT), compact(picture))
+        else:
+            copy(picture, out / picture.relative_to(ROOT))
     copy(ROOT / "LICENSE", out / "LICENSE")
 
 
@@ -150,7 +155,8 @@ def site_path(file):
         short = pathlib.Path(*path.parts[1:])
         return short.with_name("index.md") if short.name == "README.md" else short
     if file.parent == HEADERS:
-        return pathlib.Path("reference", path.stem + ".md")
+        suffix = "_cxx" if path.suffix == ".hpp" else ""
+        return pathlib.Path("reference", f"{path.stem}{suffix}.md")
     return pathlib.Path("files") / path
 
 
@@ -177,14 +183,50 @@ def write_site(out):
         write(out / site_path(header), reference(header))
 
 
+def man_page(header, version):
+    """The page of a header as a man page of section 3, made of its page in the site."""
+    title, _, text = reference(header).partition("\n")
+    parts = re.split(r"^```c\n(.*?)^```\n", text, flags=re.M | re.S)
+    what = re.split(r"[.,] ", parts[0].strip().replace("\n", " "))[0]
+    made = [f'.TH {man_name(header).upper()} 3 "" "Headway {version}"', ".SH NAME",
+            f"{man_name(header)} \\- {roff(what)}", ".SH SYNOPSIS",
+            f".nf\n#include <{title.removeprefix('# ')}>\n.fi", ".SH DESCRIPTION"]  # fmt: skip
+    for i, part in enumerate(parts):
+        if i % 2:
+            made += [".PP", ".nf", roff(part.rstrip()), ".fi"]
+            continue
+        for block in part.strip().split("\n\n"):
+            heading = re.match(r"(#+) (.*)", block)
+            mark = ".PP\n" if not heading else ".SH " if heading[1] == "##" else ".SS "
+            made.append(mark + roff((heading[2] if heading else block).replace("`", "")))
+    return "\n".join(made) + "\n"
+
+
+def man_name(header):
+    return f"headway_{header.stem}"
+
+
+def write_man_pages(out, version):
+    """A page for each C header, and one for each function that leads there."""
+    for header in sorted(HEADERS.glob("*.h")):
+        write(out / f"{man_name(header)}.3", man_page(header, version))
+        for function in re.findall(r"\b(headway_\w+)\(", header.read_text(encoding="utf-8")):
+            if function != man_name(header):
+                write(out / f"{function}.3", f".so man3/{man_name(header)}.3\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--installed", metavar="OUT", type=pathlib.Path)
     kind.add_argument("--site", metavar="OUT", type=pathlib.Path)
+    kind.add_argument("--man", metavar="OUT", type=pathlib.Path)
+    parser.add_argument("--version", default="", help="for --man")
     wanted = parser.parse_args()
     if wanted.installed:
         write_installed(wanted.installed)
+    elif wanted.man:
+        write_man_pages(wanted.man, wanted.version)
     else:
         write_site(wanted.site)
 

@@ -47,11 +47,11 @@ EXPERIMENT = Experiment(
     panels=(
         Panel("processor time that our threads take, nothing pending", "polling",
               {"taken": "taken_pct"}, "% of the time", where={"pending": 0}, kind="bar"),
-        Panel("the same with one receive pending", "polling", {"taken": "taken_pct"},
+        Panel("processor time with one receive pending", "polling", {"taken": "taken_pct"},
               "% of the time", where={"pending": 1}, kind="bar"),
         Panel("a quantum of work, nothing pending", "polling", {"work": "work_us"}, "µs",
               where={"pending": 0}, kind="bar"),
-        Panel("the same with one receive pending", "polling", {"work": "work_us"}, "µs",
+        Panel("a quantum of work with one receive pending", "polling", {"work": "work_us"}, "µs",
               where={"pending": 1}, kind="bar"),
     ),
     claims=(

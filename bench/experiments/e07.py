@@ -33,9 +33,9 @@ EXPERIMENT = Experiment(
     runs=runs,
     panels=(
         Panel("1 byte one way, mean", "threads", {"mean": "mean_us"}, "µs", "receiving threads",
-              log_x=True),
+              log_x=True, log_y=True),
         Panel("1 byte one way, median", "threads", {"median": "median_us"}, "µs",
-              "receiving threads", log_x=True),
+              "receiving threads", log_x=True, log_y=True),
     ),
     claims=(mean_at(2), mean_at(8), mean_at(64), flat),
 )  # fmt: skip

@@ -2,31 +2,23 @@
 
 import statistics
 
-from side_by_side.plots import OURS, PEERS, size_text, style
-
-OUR_SHADES = (OURS, "#ea580c", "#f59e0b", "#7f1d1d", "#9a3412", "#b45309", "#fb7185", "#dc2626")
-
-
-def colors_of(curves, own):
-    ours, others = iter(OUR_SHADES * 4), iter(PEERS * 4)
-    return {label: next(ours if is_own(label, own) else others) for label in curves}
+from side_by_side import plots
+from side_by_side.plots import size_text, style
 
 
 def is_own(label, own):
     return any(label == name or label.startswith(name + " ") for name in own | {"headway"})
 
 
-def draw_lines(axes, curves, colors, xs):
+def draw_lines(axes, curves, looks, xs):
     """Medians, with the range over the rounds behind them."""
-    for label, points in curves.items():
-        at = [x for x in xs if x in points]
-        axes.plot(at, [statistics.median(points[x]) for x in at], marker="o", markersize=4,
-                  color=colors[label], label=label)  # fmt: skip
-        axes.fill_between(at, [min(points[x]) for x in at], [max(points[x]) for x in at],
-                          color=colors[label], alpha=0.12, linewidth=0)  # fmt: skip
+    for label, found in curves.items():
+        points = [(x, statistics.median(found[x]), min(found[x]), max(found[x]))
+                  for x in xs if x in found]  # fmt: skip
+        plots.draw_curve(axes, label, looks[label], points)
 
 
-def draw_bars(axes, curves, colors, xs):
+def draw_bars(axes, curves, looks, xs, text=str):
     width = 0.8 / len(curves)
     for place, (label, points) in enumerate(curves.items()):
         at = [i for i, x in enumerate(xs) if x in points]
@@ -35,8 +27,8 @@ def draw_bars(axes, curves, colors, xs):
         above = [max(points[xs[i]]) - m for i, m in zip(at, medians)]
         axes.bar([i + (place - (len(curves) - 1) / 2) * width for i in at], medians, width * 0.92,
                  yerr=[below, above], ecolor="#374151", error_kw={"linewidth": 0.8},
-                 color=colors[label], label=label)  # fmt: skip
-    axes.set_xticks(range(len(xs)), [str(x) for x in xs])
+                 color=looks[label][0], label=label)  # fmt: skip
+    axes.set_xticks(range(len(xs)), [text(x) for x in xs])
 
 
 def scale_x(axes, panel, xs):
@@ -53,25 +45,25 @@ def scale_x(axes, panel, xs):
 
 def draw_panel(axes, panel, result):
     curves, xs = result.curves(panel), result.xs(panel)
-    colors = colors_of(curves, result.own)
+    looks = plots.looks(list(curves), lambda label: is_own(label, result.own))
     style(axes)
     if panel.kind == "bar":
-        draw_bars(axes, curves, colors, xs)
+        draw_bars(axes, curves, looks, xs, size_text if panel.bytes_x else str)
     else:
-        draw_lines(axes, curves, colors, xs)
+        draw_lines(axes, curves, looks, xs)
         scale_x(axes, panel, xs)
     if panel.log_y:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    for level, text in panel.level.items():
-        axes.axhline(level, color="#9ca3af", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-        axes.annotate(text, (1, level), xycoords=("axes fraction", "data"), xytext=(-4, 3),
-                      textcoords="offset points", ha="right", fontsize=8.5, color="#6b7280")
+    plots.plain_numbers(axes.yaxis, panel.log_y)
+    plots.draw_levels(axes, panel.level)
     axes.set_title(panel.title, loc="left", fontsize=10.5)
     axes.set_xlabel(panel.x_title or panel.x, fontsize=9)
     axes.set_ylabel(panel.unit, fontsize=9)
-    axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    if len(curves) > 1:
+        plots.add_legend(axes, fontsize=8.5)
+    plots.part_ticks(axes)
 
 
 def draw(result, path):

@@ -1,36 +1,36 @@
 """The picture of `make demo`: the parts of a time step's duration, for each kind of exchange."""
 
-from .plots import style
+import textwrap
+
+from .plots import FAINT, OURS, style
 
 COMPUTATION = "#94a3b8"
-COMMUNICATION = "#c2410c"
+COMMUNICATION = OURS
 INK = "#111827"
-FAINT = "#6b7280"
 
 
-def draw_bar(axes, at, name, times, floor):
+def draw_bar(axes, at, times, floor):
     computation, total = times["computation_ms"], times["total_ms"]
     waited = max(0, total - computation)
     axes.barh(at, computation, height=0.6, color=COMPUTATION)
     axes.barh(at, waited, left=computation, height=0.6, color=COMMUNICATION)
-    # Above its bar, so that long names need no margin of their own.
-    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-    axes.text(0, at - 0.35, name, va="bottom", fontsize=9, color=INK, bbox=paper)
-    label = f"  {total:.1f} ms   {total / floor:.2f}×"
-    axes.text(max(total, floor), at, label, va="center", fontsize=9, color=INK)
+    axes.annotate(f"{total:.1f} ms, {total / floor:.2f}×", (max(total, floor), at), xytext=(7, 0),
+                  textcoords="offset points", va="center", fontsize=9, color=INK)  # fmt: skip
 
 
 def draw_scene(axes, title, floor, runs):
-    for at, (name, times) in enumerate(runs):
-        draw_bar(axes, at, name, times, floor)
+    for at, (_, times) in enumerate(runs):
+        draw_bar(axes, at, times, floor)
     axes.axvline(floor, color=INK, linewidth=1, linestyle=(0, (3, 3)))
     style(axes)
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
-    axes.set_ylim(len(runs) - 0.5, -0.75)
-    axes.set_yticks([])
-    axes.set_title(title, loc="left", fontsize=10.5, color=INK, fontweight="bold")
-    axes.tick_params(colors=FAINT, labelsize=8.5)
+    axes.set_ylim(len(runs) - 0.5, -0.5)
+    axes.set_yticks(range(len(runs)), [name.replace(", ", ",\n") for name, _ in runs])
+    axes.set_title(textwrap.fill(title, 48), loc="left", fontsize=10.5, color=INK,
+                   fontweight="bold")  # fmt: skip
+    axes.tick_params(axis="x", colors=FAINT, labelsize=8.5)
+    axes.tick_params(axis="y", length=0, labelsize=9, labelcolor=INK)
 
 
 def widest(scenes):
@@ -50,7 +50,8 @@ def draw(scenes, path, library):
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    figure, grid = pyplot.subplots(2, 2, figsize=(10, 6), sharex=True, layout="constrained")
+    figure, grid = pyplot.subplots(2, 2, figsize=(10, 6), sharex=True, sharey=True,
+                                  layout="constrained")  # fmt: skip
     for axes, scene in zip(grid.flat, scenes):
         draw_scene(axes, *scene)
         axes.set_xlim(0, widest(scenes) * 1.42)

@@ -1,7 +1,82 @@
-"""Pictures of comparisons. matplotlib is imported only here."""
+"""Pictures of comparisons, and the style of all pictures. matplotlib is imported only here."""
 
+# Colours that also differ for the colour-blind, most by their brightness; markers differ as well.
 OURS = "#c2410c"
-PEERS = ("#1d4ed8", "#0f766e", "#7c3aed", "#64748b", "#a16207", "#be185d", "#4d7c0f", "#334155")
+PEERS = ("#1d4ed8", "#e69f00", "#0f766e", "#cc79a7", "#111827", "#56b4e9", "#7c3aed", "#94a3b8")
+MARKERS = "osD^vPX*"
+FAINT = "#6b7280"
+
+
+def looks(labels, own):
+    """{label: (color, marker, width of the line)}. The first label that `own` says yes to is ours;
+    every other one has the next colour and marker."""
+    first = next((label for label in labels if own(label)), None)
+    found, others = {first: (OURS, MARKERS[0], 2.4)}, 0
+    for label in labels:
+        if label not in found:
+            color, marker = PEERS[others % len(PEERS)], MARKERS[(others + 1) % len(MARKERS)]
+            found[label] = (color, marker, 1.5)
+            others += 1
+    return found
+
+
+def draw_curve(axes, label, look, points):
+    """`points`: (x, median, least, greatest), rising. A single point has no line. The range is a
+    band behind a line, and a bar at a single point."""
+    color, marker, width = look
+    xs, medians, lows, highs = zip(*points)
+    alone = len(points) == 1
+    if alone:
+        below, above = [medians[0] - lows[0]], [highs[0] - medians[0]]
+        axes.errorbar(xs, medians, yerr=[below, above], color=color, marker=marker, markersize=6,
+                      linestyle="none", elinewidth=1, capsize=2, label=label)  # fmt: skip
+    else:
+        axes.plot(xs, medians, color=color, linewidth=width, marker=marker, markersize=5,
+                  label=label, zorder=3 if color == OURS else 2)  # fmt: skip
+        axes.fill_between(xs, lows, highs, color=color, alpha=0.13, linewidth=0)
+
+
+def draw_levels(axes, levels):
+    """Horizontal lines, whose texts stand beside the axes: nothing is drawn there."""
+    for level, text in levels.items():
+        axes.axhline(level, color="#9ca3af", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+        axes.annotate(text, (1, level), xycoords=("axes fraction", "data"), xytext=(5, 0),
+                      textcoords="offset points", va="center", fontsize=8.5, color=FAINT)
+
+
+def number_text(value):
+    """1234567 as "1.23 M"."""
+    for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value:.3g}"
+
+
+def plain_numbers(axis, logarithmic):
+    """Ticks as people write numbers: neither powers of ten nor a factor above the axis."""
+    from matplotlib import ticker
+
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
+    if logarithmic:
+        low, high = axis.get_view_interval()
+        within_two_decades = low > 0 and high / low < 100
+        axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if within_two_decades else (1,)))
+        axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def add_legend(axes, **options):
+    """To the right of the axes, and of the texts of levels."""
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0 if not axes.texts else 1.17,
+                0.5), **options)  # fmt: skip
+
+
+def part_ticks(axes):
+    """Turns the texts at the x axis where they would overlap."""
+    axes.figure.draw_without_rendering()
+    boxes = [t.get_window_extent() for t in axes.get_xticklabels() if t.get_text()]
+    if any(a.x1 + 4 > b.x0 for a, b in zip(boxes, boxes[1:])):
+        for text in axes.get_xticklabels():
+            text.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
 def size_text(size):
@@ -27,14 +102,6 @@ def series(result, label, side):
     return sorted(points)
 
 
-def draw_series(axes, points, label, color, own):
-    sizes, medians, lows, highs = zip(*points)
-    width = 2.6 if own else 1.6
-    axes.plot(sizes, medians, color=color, linewidth=width, marker="o", markersize=4.5,
-              label=label, zorder=3 if own else 2)  # fmt: skip
-    axes.fill_between(sizes, lows, highs, color=color, alpha=0.12, linewidth=0)
-
-
 def draw(result, path, side="both"):
     """A line for each contender by message size: median and range over the rounds.
 
@@ -48,14 +115,11 @@ def draw(result, path, side="both"):
 
     figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
     style(axes)
-    colors = iter(PEERS)
     ticks = sorted({key[-1] for key in result.keys})
-    for label in result.values:
-        points = series(result, label, side)
-        own = label == result.own
-        color = OURS if own else next(colors, PEERS[-1])
-        if points:
-            draw_series(axes, points, label, color, own)
+    curves = {label: series(result, label, side) for label in result.values}
+    for label, look in looks(list(curves), lambda label: label == result.own).items():
+        if curves.get(label):
+            draw_curve(axes, label, look, curves[label])
     axes.set_xscale("log", base=2)
     axes.set_xticks(ticks, [size_text(tick) for tick in ticks])
     axes.minorticks_off()
@@ -65,9 +129,11 @@ def draw(result, path, side="both"):
         axes.set_title(f"Overlap, {side} computing: {result.place}", loc="left", fontsize=11)
     else:
         axes.set_yscale("log")
+        plain_numbers(axes.yaxis, True)
         axes.set_ylabel(result.metric.unit)
         axes.set_title(f"{result.case.title}: {result.place}", loc="left", fontsize=11)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    add_legend(axes)
+    part_ticks(axes)
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -75,9 +141,4 @@ def draw(result, path, side="both"):
 def mark_overlap(axes):
     axes.set_ylim(min(0.9, axes.get_ylim()[0]), max(2.15, axes.get_ylim()[1]))
     axes.set_ylabel("T(computation + communication) / max of both")
-    for level, text in ((1, "all hidden"), (2, "nothing hidden")):
-        axes.axhline(level, color="#9ca3af", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-        axes.annotate(
-            text, (1, level), xycoords=("axes fraction", "data"), xytext=(-4, 4),
-            textcoords="offset points", ha="right", va="bottom", fontsize=9, color="#6b7280",
-        )  # fmt: skip
+    draw_levels(axes, {1: "all hidden", 2: "nothing hidden"})

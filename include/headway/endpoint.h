@@ -20,25 +20,25 @@ extern "C" {
 #endif
 #endif
 
-/* What a call returns; never negative. */
+/* What a call returns: negative if it failed, as in headway/progress.h. */
 enum {
   HEADWAY_OK = 0,
-  HEADWAY_AGAIN = 1,        /* the call would have to wait, but has HEADWAY_NO_WAIT */
-  HEADWAY_TIMED_OUT = 2,    /* the limit passed */
-  HEADWAY_NOT_FOUND = 3,    /* no end-point has this name */
-  HEADWAY_TAKEN = 4,        /* another end-point has this name */
-  HEADWAY_GONE = 5,         /* the end-point was closed, or its process ended */
-  HEADWAY_NO_MEMORY = 6,    /* no buffer, number or descriptor is left */
-  HEADWAY_MISUSE = 7,       /* of a buffer; headway_error_text says how */
-  HEADWAY_BAD_ARGUMENT = 8, /* an argument is invalid; nothing was done */
-  HEADWAY_NOT_JOINED = 9    /* the process could not join its job, or left it */
+  HEADWAY_AGAIN = 1,         /* the call would have to wait, but has HEADWAY_NO_WAIT */
+  HEADWAY_TIMED_OUT = 2,     /* the limit passed */
+  HEADWAY_NOT_FOUND = -3,    /* no end-point has this name */
+  HEADWAY_TAKEN = -4,        /* another end-point has this name */
+  HEADWAY_GONE = -5,         /* the end-point was closed, or its process ended */
+  HEADWAY_NO_MEMORY = -6,    /* no buffer, number or descriptor is left */
+  HEADWAY_MISUSE = -7,       /* of a buffer; headway_error_text says how */
+  HEADWAY_BAD_ARGUMENT = -8, /* an argument is invalid; nothing was done */
+  HEADWAY_NOT_JOINED = -9    /* the process could not join its job, or left it */
 };
 HEADWAY_PUBLIC const char* headway_status_text(int status);
 /* The calling thread's last failure, in one line. HEADWAY_AGAIN and HEADWAY_TIMED_OUT are ordinary
  * answers and leave it as it was. */
 HEADWAY_PUBLIC const char* headway_error_text(void);
 
-/* Limits of time: nanoseconds, or one of these. */
+/* Limits of time: nanoseconds, or one of these. HEADWAY_PROGRESS_FOREVER is the same bits. */
 #define HEADWAY_NO_WAIT ((int64_t)0)
 #define HEADWAY_FOREVER ((int64_t)-1)
 #define HEADWAY_MILLISECONDS(n) ((int64_t)(n) * 1000000)

@@ -9,13 +9,13 @@
 namespace headway::base {
 namespace {
 
-struct registry {
+struct type_registry {
   mutex lock;  // taken when an event type is built and when all are listed
   std::vector<event_type*> entries HEADWAY_GUARDED_BY(lock);
 };
 
-registry& all_types() {
-  static auto* const one = new registry;  // never destroyed: the types may outlive it
+type_registry& all_types() {
+  static auto* const one = new type_registry;  // never destroyed: the types may outlive it
   return *one;
 }
 

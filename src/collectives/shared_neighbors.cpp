@@ -12,7 +12,7 @@
 namespace headway::collectives {
 namespace {
 
-shared_exchange& new_exchange(schedule& s, const team& t) {
+shared_exchange& new_neighbor_exchange(schedule& s, const team& t) {
   return *new (s.scratch(sizeof(shared_exchange))) shared_exchange(s, t, 0);
 }
 
@@ -29,7 +29,7 @@ shared_banks::rank_set others_of(const team& t, std::span<const int> neighbors) 
 
 /// The exchange of an operation: its readers, and room for what is read.
 shared_exchange& begin(schedule& s, const team& t, const neighborhood& n) {
-  auto& x = new_exchange(s, t);
+  auto& x = new_neighbor_exchange(s, t);
   x.set_readers(others_of(t, n.destinations));
   x.reads(static_cast<int>(n.sources.size()));
   return x;

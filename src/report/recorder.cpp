@@ -54,7 +54,11 @@ call_site site_of(const void* return_address) {
 
 }  // namespace
 
-thread_record::thread_record() noexcept { last_.fill(&no_call); }
+thread_record::thread_record() noexcept {
+  last_.fill(&no_call);
+  if (const auto entries = traced_entries_max(); entries != 0)
+    timeline_ = std::make_unique<call_timeline>(entries);
+}
 
 thread_record& make_own_record() {
   auto& whole = all();
@@ -77,7 +81,10 @@ void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
   auto& sums = call.sums;
   std::uint64_t took_ns = waited_ns_;
   if (began_ns != 0) {
-    const auto passed_ns = base::now_ns() - began_ns;
+    const auto now_ns = base::now_ns();
+    if (timeline_) [[unlikely]]
+      timeline_->end_call(call.what->name, began_ns, now_ns);
+    const auto passed_ns = now_ns - began_ns;
     took_ns = passed_ns - std::min(passed_ns, all().clock_ns);
   }
   sums.longest_ns = std::max(sums.longest_ns, took_ns);
@@ -165,6 +172,15 @@ void begin_recording() noexcept {
   }
   whole.clock_ns = shortest;
   whole.began_ns = base::now_ns();
+}
+
+std::vector<const call_timeline*> recorded_timelines() {
+  auto& whole = all();
+  const base::lock_guard held(whole.lock);
+  std::vector<const call_timeline*> found;
+  for (const auto& each : whole.threads)
+    if (each.timeline_) found.push_back(each.timeline_.get());
+  return found;
 }
 
 /// Adds a thread's calls to those of the others from the same places.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "report/call_timeline.hpp"
 #include "report/part.hpp"
 
 namespace headway::report {
@@ -62,8 +63,12 @@ class thread_record {
     ++found->sums.calls;
     current_ = found;
     waited_ns_ = 0;
+    if (timeline_) [[unlikely]]
+      timeline_->begin_call();
     return *found;
   }
+  /// Is not null if calls are traced. Every call is timed then.
+  [[nodiscard]] call_timeline* timeline() noexcept { return timeline_.get(); }
   /// The call has ended; `began_ns` is 0 if it was not timed.
   void end(call_record& call, std::uint64_t began_ns) noexcept;
   [[nodiscard]] bool has_waited() const noexcept { return waited_ns_ != 0; }
@@ -99,10 +104,12 @@ class thread_record {
     return find(*site.what, site.from);
   }
 
-  bool inside = false;  ///< a call: what it calls itself is not recorded
+  bool inside = false;              ///< a call: what it calls itself is not recorded
+  std::uint64_t call_began_ns = 0;  ///< the present call, if it is timed
 
  private:
   friend void add_thread(const thread_record& from, part& to);
+  friend std::vector<const call_timeline*> recorded_timelines();
 
   [[nodiscard]] call_record& find(const function& what, const void* from) noexcept;
   [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
@@ -121,6 +128,7 @@ class thread_record {
   std::vector<send_wait> send_waits_;
   std::vector<late_receive> late_receives_;
   std::uint64_t waits_dropped_ = 0;
+  std::unique_ptr<call_timeline> timeline_;
 };
 
 namespace detail {
@@ -142,6 +150,8 @@ inline thread_local constinit thread_record* own_record = nullptr;
 
 /// Begins the recording: before the first call that is recorded.
 void begin_recording() noexcept;
+/// The timelines of all threads, while no thread is in a call.
+[[nodiscard]] std::vector<const call_timeline*> recorded_timelines();
 /// What all threads have recorded so far, of calls, messages and waits; with the time of recording.
 /// While no thread is in a call that is recorded.
 [[nodiscard]] part recorded_part();

@@ -11,6 +11,8 @@ base::text_tunable page_path{
 
 }  // namespace
 
-settings settings::from_environment() { return {.file = page_path.get(), .summary = false}; }
+settings settings::from_environment() {
+  return {.file = page_path.get(), .summary = false, .traced_entries = 0};
+}
 
 }  // namespace headway::report

@@ -352,6 +352,10 @@ const packets::peers& instance::peers() const noexcept { return *parts_->peers; 
 messages::exchange& instance::messages() noexcept { return *parts_->messages; }
 endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
 
+void instance::add_to_timeline(std::string entries) {
+  parts_->watching->add_to_timeline(std::move(entries));
+}
+
 void instance::gather(watch::page_image& image) const {
   watch::gather(parts_->observed(), 0, image);
 }

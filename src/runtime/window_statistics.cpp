@@ -5,20 +5,20 @@
 namespace headway::runtime {
 namespace {
 
-std::uint64_t value_of(const windows::statistics::count& c) noexcept {
+std::uint64_t number_of(const windows::statistics::count& c) noexcept {
   return c.load(std::memory_order_relaxed);  // a count, carries nothing
 }
 
 void add_row(std::string_view name, const windows::statistics::row& from, watch::page_image& to) {
-  const auto puts = value_of(from.puts), gets = value_of(from.gets);
-  const auto accumulates = value_of(from.accumulates), fetches = value_of(from.fetches);
+  const auto puts = number_of(from.puts), gets = number_of(from.gets);
+  const auto accumulates = number_of(from.accumulates), fetches = number_of(from.fetches);
   if (puts + gets + accumulates + fetches == 0) return;
   auto& row = to.add("windows", name);
   row.add("puts", puts);
   row.add("gets", gets);
   row.add("accumulates", accumulates);
   row.add("fetches", fetches);
-  row.add("bytes", value_of(from.bytes));
+  row.add("bytes", number_of(from.bytes));
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct observer::parts {
   const settings chosen;
   const std::uint64_t began_ns;
   page_image image;
+  std::string more_entries;  // of the timeline
   std::optional<page> shown;
   // Guards `ends`. std::mutex, which Clang's analysis does not see: std::condition_variable works
   // with no other, and std::condition_variable_any uses locked instructions even with one thread.
@@ -117,11 +118,15 @@ void observer::finish() noexcept {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
+void observer::add_to_timeline(std::string entries) {
+  if (parts_) parts_->more_entries += entries;
+}
+
 void observer::write_timeline() noexcept {
   if (!parts_ || !parts_->chosen.traces()) return;
   const auto& what = parts_->what;
   const auto job = what.job.empty() ? fmt::format("{}.{}", getpid(), parts_->began_ns) : what.job;
-  const auto done = add_timeline(parts_->chosen.trace_file, what.rank, job);
+  const auto done = add_timeline(parts_->chosen.trace_file, what.rank, job, parts_->more_entries);
   if (!done) base::log(base::severity::warning, "no timeline: {}", done.error().text);
 }
 

@@ -41,6 +41,8 @@ class observer {
   /// Publishes the counters for the last time and prints the table. Call it while rails and engine
   /// exist.
   void finish() noexcept;
+  /// Entries that the timeline will have besides those of the engine, in JSON, each after a comma.
+  void add_to_timeline(std::string entries);
   /// Writes the timeline. Call it after the engine's threads have ended.
   void write_timeline() noexcept;
 

@@ -111,10 +111,11 @@ base::result<> add_to(int file, std::string part, std::string_view job) {
 
 }  // namespace
 
-base::result<> add_timeline(const std::string& path, int rank, const std::string& job) {
+base::result<> add_timeline(const std::string& path, int rank, const std::string& job,
+                            std::string_view more) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return base::failed_errno(fmt::format("open {}", path), errno);
-  auto done = add_to(file, own_part(rank, job), job);
+  auto done = add_to(file, own_part(rank, job).append(more), job);
   close(file);
   if (!done) done.error().text = fmt::format("{}: {}", path, done.error().text);
   return done;

@@ -54,6 +54,24 @@ class Installed(unittest.TestCase):
         run("cmake", "--build", build, env=self.path)
         self.assertEqual(lines(self.mpiexec(2, build / "hello")), HELLO_LINES[:2])
 
+    def test_end_points_are_found_by_cmake_from_c_and_with_owners_from_cxx(self):
+        project, build = SCRATCH / "endpoints_project", SCRATCH / "endpoints_build"
+        project.mkdir()
+        (project / "open.c").write_text(
+            "#include <headway/endpoint.h>\n"
+            "int main(void) { headway_endpoint made; return headway_endpoint_open(0, &made); }\n")
+        (project / "open.cpp").write_text(
+            "#include <headway/endpoint.hpp>\nint main() { headway::endpoint made; }\n")
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(use LANGUAGES C CXX)\n"
+            "set(CMAKE_CXX_STANDARD 17)\nfind_package(headway REQUIRED)\n"
+            "foreach(language c cpp)\nadd_executable(open_${language} open.${language})\n"
+            "target_link_libraries(open_${language} PRIVATE headway::headway)\nendforeach()\n")
+        run("cmake", "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        for language in ("c", "cpp"):
+            run(build / f"open_{language}")
+
     def test_compiling_and_linking_in_two_steps(self):
         run(self.bin / "mpicc", "-Wall", "-Werror", "-c", HELLO / "hello.c", "-o", "hello.o")
         run(self.bin / "mpicc_abi", "hello.o", "-o", "hello_two")
@@ -151,6 +169,10 @@ class Installed(unittest.TestCase):
             completion = share / "bash-completion" / "completions" / command.name
             run("bash", "-n", completion)
         self.assertIn(".SH SYNOPSIS", (share / "man/man1/headway-top.1").read_text())
+        page = (share / "man/man3/headway_progress.3").read_text()
+        self.assertIn("headway_ltask_submit", page)
+        self.assertEqual((share / "man/man3/headway_ltask_submit.3").read_text(),
+                         ".so man3/headway_progress.3\n")
         self.assertTrue((share / "zsh/site-functions/_mpiexec").read_text().startswith("#compdef"))
 
     def test_the_prefix_is_small(self):

@@ -140,7 +140,7 @@ class Timeline(unittest.TestCase):
         names = {e["args"].get("name") for e in found if e["ph"] == "M"}
         self.assertLessEqual({"rank 0", "rank 1", "mpi_watched", "hw-event"}, names)
         for e in found:
-            self.assertIn(e["ph"], "MXbei")
+            self.assertIn(e["ph"], "MXbeisfC")
             self.assertIn("pid", e)
             self.assertIn("tid", e)
             if e["ph"] == "X":
@@ -148,6 +148,65 @@ class Timeline(unittest.TestCase):
                 self.assertGreater(e["ts"], 0)
         stretches = {e["name"] for e in found if e["ph"] == "X"}
         self.assertLessEqual({"wait", "explicit round", "reap rail"}, stretches)
+
+    def calls(self, found, rank, name):
+        return [e for e in found if e.get("cat") == "mpi" and (e["pid"], e["name"]) == (rank, name)]
+
+    def test_has_the_calls_of_mpi_with_peer_tag_bytes_and_communicator(self):
+        found = self.entries()
+        message = {"tag": 0, "bytes": BYTES, "communicator": "MPI_COMM_WORLD"}
+        for rank, name, peer in ((0, "MPI_Send", 1), (1, "MPI_Irecv", 0), (1, "MPI_Wait", 0)):
+            self.assertEqual([e["args"] for e in self.calls(found, rank, name)],
+                             [message | {"peer": peer}], name)  # fmt: skip
+        for rank in (0, 1):
+            bcast = self.calls(found, rank, "MPI_Bcast")
+            self.assertEqual([e["args"] for e in bcast],
+                             [{"communicator": "MPI_COMM_WORLD", "bytes": 4}])  # fmt: skip
+
+    def test_has_an_arrow_from_the_send_to_the_call_that_receives(self):
+        found = self.entries()
+        arrows = [e for e in found if e.get("cat") == "message" and e["ph"] in "sf"]
+        self.assertEqual(sorted((e["ph"], e["pid"]) for e in arrows), [("f", 1), ("s", 0)])
+        self.assertEqual(len({e["id"] for e in arrows}), 1)
+        for e, name in zip(sorted(arrows, key=lambda e: e["pid"]), ("MPI_Send", "MPI_Wait")):
+            (call,) = self.calls(found, e["pid"], name)
+            self.assertEqual(call["tid"], e["tid"])
+            self.assertLessEqual(call["ts"], e["ts"])
+            self.assertLessEqual(e["ts"], call["ts"] + call["dur"])
+
+    def test_has_an_arrow_over_each_collective_operation_to_who_waits(self):
+        found = self.entries()
+        arrows = [e for e in found if e.get("cat") == "collective"]
+        by_id = {}
+        for e in arrows:
+            by_id.setdefault(e["id"], []).append(e)
+        self.assertEqual([sorted(e["ph"] for e in ends) for ends in by_id.values()],
+                         [["f", "s"]] * len(by_id))  # fmt: skip
+        # Two of the allgather, in which each waits for the other, one of the broadcast.
+        self.assertEqual(sorted(min(ends, key=lambda e: e["ts"])["ph"] for ends in by_id.values()),
+                         ["s"] * 3)  # fmt: skip
+
+    def test_counts_what_is_pending(self):
+        found = self.entries()
+        for rank in (0, 1):
+            for name, most in (("pending requests", 1), ("bytes in flight", BYTES)):
+                counts = [e for e in found if (e["ph"], e["pid"], e["name"]) == ("C", rank, name)]
+                values = [e["args"]["value"] for e in sorted(counts, key=lambda e: e["ts"])]
+                self.assertEqual(values, [most, 0])
+
+    def test_periods_of_a_thread_contain_each_other_or_do_not_overlap(self):
+        found = self.entries()
+        for thread in {(e["pid"], e["tid"]) for e in found if e["ph"] == "X"}:
+            open_ones = []
+            periods = [(e["ts"], -e["dur"], e["name"]) for e in found
+                       if e["ph"] == "X" and (e["pid"], e["tid"]) == thread]  # fmt: skip
+            for begin, length, name in sorted(periods):
+                while open_ones and open_ones[-1] <= begin + 0.001:  # three digits are written
+                    open_ones.pop()
+                end = begin - length
+                if open_ones:
+                    self.assertLessEqual(end, open_ones[-1] + 0.001, name)
+                open_ones.append(end)
 
     def test_is_written_anew_by_each_job(self):
         self.path.write_text('[\n{"ph":"M","name":"old"}\n]\n', encoding="utf-8")
@@ -167,7 +226,9 @@ class Timeline(unittest.TestCase):
             threads = {e["tid"] for e in found if e["pid"] == rank}
             for thread in threads:
                 kept = [e for e in found if e["tid"] == thread and e["ph"] in "Xbe"]
-                self.assertLessEqual(len(kept), 16)
+                calls = [e for e in kept if e.get("cat") == "mpi"]
+                self.assertLessEqual(len(calls), 16)
+                self.assertLessEqual(len(kept) - len(calls), 16)
 
     def test_that_cannot_be_written_is_said_in_one_line_and_hurts_nobody(self):
         said = run(HEADWAY_TRACE="/nowhere/timeline.json")

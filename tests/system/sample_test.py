@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
@@ -11,6 +12,10 @@ import xml.etree.ElementTree
 import jobs
 
 HEADWAY = jobs.BUILD + "/bin/headway"
+
+# As the command does: Debian's own Python has Debian's matplotlib.
+DRAWS = subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True,
+                       check=False).returncode == 0  # fmt: skip
 
 
 class Sample(unittest.TestCase):
@@ -27,7 +32,8 @@ class Sample(unittest.TestCase):
         return sorted(path.name for path in profiles if path.is_file())
 
     def test_measures_each_rail_at_powers_of_two_and_keeps_the_profiles(self):
-        job = self.sample("--json", "--plot", self.folder / "rates.svg")
+        plot = ["--plot", self.folder / "rates.svg"] if DRAWS else []
+        job = self.sample("--json", *plot)
         self.assertEqual(job.code, 0, job.err)
         rails = json.loads(job.out)["rails"]
         self.assertIn("shm", [rail["rail"] for rail in rails])
@@ -42,7 +48,11 @@ class Sample(unittest.TestCase):
             self.assertTrue(pathlib.Path(rail["file"]).read_text().startswith("headway profile 2"))
         self.assertEqual(len(self.kept()), len(rails))
         self.assertNotEqual([rail["rail"] for rail in rails], ["shm"])
-        xml.etree.ElementTree.parse(self.folder / "rates.svg")
+        if DRAWS:
+            picture = xml.etree.ElementTree.parse(self.folder / "rates.svg")
+            text = "".join(picture.getroot().itertext())
+            for rail in rails:
+                self.assertIn(rail["rail"], text)
 
     def test_says_it_in_a_table_under_a_launcher_too(self):
         job = self.sample("--rail", "shm", before=(jobs.MPIEXEC, "-n", "2"))

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "sampling/store.hpp"
 #include "tools/headway/rail_meter.hpp"
 #include "tools/headway/sample_report.hpp"
+#include "tools/headway/shared_program.hpp"
 #include "tools/headway/start_ranks.hpp"
 #include "tools/headway/stream_meter.hpp"
 #include "wireup/peer_rails.hpp"
@@ -221,14 +221,9 @@ base::result<std::vector<sampled_rail>> session::run() {
 
 int show(const std::vector<sampled_rail>& rails, const sample_options& wanted) {
   fmt::print("{}", wanted.json ? sample_json(rails) : sample_table(rails));
-  if (!wanted.plot.empty()) {
-    std::ofstream file(wanted.plot);
-    file << sample_svg(rails);
-    if (!file.flush()) {
-      fmt::print(stderr, "headway: sample: cannot write {}\n", wanted.plot);
-      return 1;
-    }
-  }
+  if (!wanted.plot.empty() &&
+      run_shared_program("sample", "bench/sample_picture", {wanted.plot}, sample_json(rails)) != 0)
+    return 1;
   const bool well = std::ranges::all_of(rails, [](const auto& r) { return r.fault.empty(); });
   return well && !rails.empty() ? 0 : 1;
 }

@@ -25,7 +25,5 @@ struct sampled_rail {
 
 [[nodiscard]] std::string sample_table(std::span<const sampled_rail> rails);
 [[nodiscard]] std::string sample_json(std::span<const sampled_rail> rails);
-/// Rate against size, both in powers, a line for each rail: a picture in SVG.
-[[nodiscard]] std::string sample_svg(std::span<const sampled_rail> rails);
 
 }  // namespace headway::tool

@@ -1,11 +1,14 @@
 #include "tools/headway/shared_program.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace headway::tool {
 
@@ -31,6 +34,26 @@ int become_shared_program(std::string_view subcommand, std::string_view path,
   fmt::print(stderr, "headway: {}: cannot start {} with /usr/bin/python3: {}\n", subcommand,
              program.string(), std::strerror(errno));
   return 1;
+}
+
+int run_shared_program(std::string_view subcommand, std::string_view path,
+                       std::vector<std::string> words, std::string_view input) {
+  const int text = memfd_create("input", MFD_CLOEXEC);  // a pipe might fill before it is read
+  if (text < 0 || write(text, input.data(), input.size()) != static_cast<ssize_t>(input.size()) ||
+      lseek(text, 0, SEEK_SET) != 0) {
+    fmt::print(stderr, "headway: {}: no memory for its input: {}\n", subcommand,
+               std::strerror(errno));
+    return 1;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    if (dup2(text, STDIN_FILENO) < 0) _exit(1);
+    _exit(become_shared_program(subcommand, path, std::move(words)));
+  }
+  close(text);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
+  return WEXITSTATUS(status);
 }
 
 }  // namespace headway::tool

@@ -16,4 +16,9 @@ namespace headway::tool {
 int become_shared_program(std::string_view subcommand, std::string_view path,
                           std::vector<std::string> words);
 
+/// The same in a process of its own, whose standard input is `input`. Waits for it.
+/// Returns: its exit status; 1, after one line on standard error, if it cannot be started.
+int run_shared_program(std::string_view subcommand, std::string_view path,
+                       std::vector<std::string> words, std::string_view input);
+
 }  // namespace headway::tool

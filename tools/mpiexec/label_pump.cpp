@@ -17,7 +17,7 @@ namespace headway::mpiexec {
 namespace {
 
 constexpr std::uint64_t drain_mark = UINT64_MAX;
-constexpr std::size_t block_bytes = 65'536;
+constexpr std::size_t line_block_bytes = 65'536;
 
 /// Another thread waits for it: a write that is refused is tried again.
 void raise_event(int descriptor) {
@@ -94,7 +94,7 @@ void label_pump::run() {
 }
 
 void label_pump::read_some(stream& from) {
-  char block[block_bytes];
+  char block[line_block_bytes];
   const auto got = read(from.pipe, block, sizeof block);
   if (got > 0) {
     from.held.append(block, static_cast<std::size_t>(got));

@@ -18,7 +18,7 @@ struct complaint {
   const char* volatile step = "";
 };
 
-bool place(int descriptor, int number) noexcept {
+bool put_at(int descriptor, int number) noexcept {
   if (descriptor < 0) return true;
   if (descriptor == number) return fcntl(descriptor, F_SETFD, 0) == 0;
   return dup2(descriptor, number) >= 0;
@@ -37,8 +37,8 @@ bool place(int descriptor, int number) noexcept {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(left, "prctl");
   if (getppid() != parent) _exit(exit_not_run);  // the parent died before the prctl above
   for (const int number : *plan.ignored_signals) signal(number, SIG_DFL);
-  if (!place(plan.input, STDIN_FILENO) || !place(plan.output, STDOUT_FILENO) ||
-      !place(plan.error, STDERR_FILENO))
+  if (!put_at(plan.input, STDIN_FILENO) || !put_at(plan.output, STDOUT_FILENO) ||
+      !put_at(plan.error, STDERR_FILENO))
     give_up(left, "dup2");
   if (plan.kept >= 0 && fcntl(plan.kept, F_SETFD, 0) != 0) give_up(left, "fcntl");
   if (plan.descriptor_limit) setrlimit(RLIMIT_NOFILE, plan.descriptor_limit);

@@ -15,6 +15,7 @@ void recorded_collective::begin(communicator& comm, int root, report::dependence
     comm.calls = &report::log_of(comm.id(), std::move(ranks));
   }
   log_ = comm.calls;
+  comm_ = &comm;
   call_ = {.number = log_->next(),
            .entered_ns = base::now_ns(),
            .left_ns = 0,
@@ -25,6 +26,12 @@ void recorded_collective::begin(communicator& comm, int root, report::dependence
 void recorded_collective::end() noexcept {
   call_.left_ns = base::now_ns();
   log_->note(call_);
+  auto& thread = report::own_record();
+  auto* const timeline = thread.timeline();
+  if (timeline == nullptr || !thread.inside) return;
+  const auto context = static_cast<std::uint32_t>(comm_->id());
+  timeline->name_context(context, comm_->name);
+  timeline->note({.context = context, .members = log_->members(), .call = call_, .bytes = bytes_});
 }
 
 }  // namespace headway::mpi

@@ -19,6 +19,8 @@ class recorded_collective {
       int root = 0;
       if constexpr (requires { a.root; }) root = a.root;
       begin(comm, root, Arguments::waits);
+      if constexpr (requires { a.count* a.type.layout().size(); })
+        bytes_ = static_cast<std::uint64_t>(a.count * a.type.layout().size());
     }
   }
   ~recorded_collective() {
@@ -33,6 +35,8 @@ class recorded_collective {
   [[gnu::cold]] void end() noexcept;
 
   report::collective_log* log_ = nullptr;
+  communicator* comm_ = nullptr;
+  std::uint64_t bytes_ = 0;
   report::collective_entry call_;
 };
 

@@ -12,6 +12,7 @@
 #include "messages/numbers.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/environment/library.hpp"
+#include "report/call_timeline.hpp"
 #include "report/merge.hpp"
 #include "report/page.hpp"
 #include "report/recorder.hpp"
@@ -92,6 +93,7 @@ void begin_report(const report::settings& wanted) {
   std::error_code fault;  // the program may change its folder
   if (!in_force.file.empty())
     in_force.file = std::filesystem::absolute(in_force.file, fault).string();
+  report::trace_calls(in_force.traced_entries);
   messages::exchange::keep_times();
   report::begin_recording();
 }
@@ -100,6 +102,14 @@ bool records_calls() noexcept { return in_force.records(); }
 
 void finish_report() noexcept {
   if (!records_calls()) return;
+  if (in_force.traced_entries != 0) {
+    const auto rank = static_cast<std::uint32_t>(the_library.runtime->rank());
+    the_library.runtime->add_to_timeline(report::calls_for_timeline(rank));
+  }
+  if (!in_force.summary && in_force.file.empty()) {
+    in_force = {};
+    return;
+  }
   auto own = report::recorded_part();
   describe(own);
   if (own.rank != 0) {

@@ -135,7 +135,9 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   the_library.progress = &the_library.runtime->progress();
   tools::begin_counting(**started);
   auto chosen = settings::from_environment();
-  chosen.report.summary = runtime::own_settings().watch.statistics == watch::statistics_mode::job;
+  const auto& watch = runtime::own_settings().watch;
+  chosen.report.summary = watch.statistics == watch::statistics_mode::job;
+  chosen.report.traced_entries = watch.traces() ? watch.trace_entries : 0;
   the_library.checks.store(chosen.check_arguments,
                            std::memory_order_relaxed);  // as in `checks_arguments`
   begin_report(chosen.report);

@@ -78,7 +78,8 @@ scattered_data scattered_in(const message_call& call) {
 
 int end_send(const message_call& call, messages::request& wire) {
   if (wire.times) [[unlikely]]
-    finish_recorded_send({.comm = *call.comm, .peer = call.peer, .wire = wire}, wire);
+    finish_recorded_send({.comm = *call.comm, .peer = call.peer, .tag = call.tag, .wire = wire},
+                         wire);
   else if (!wire.test()) engine().wait(wire);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, false);
@@ -345,17 +346,15 @@ int message_request::finish(MPI_Status& status) {
 void message_request::begin_recording() noexcept {
   if (!record_) record_ = std::make_unique<operation_record>();
   begin_record(*record_, wire_, bytes());
-  auto& thread = report::own_record();
-  if (mode_ != message_mode::receive && thread.inside)
-    thread.note_sent(job_rank(*comm, peer_), bytes());
+  note_start(recorded(), mode_ == message_mode::receive, bytes(), *record_);
 }
 
 /// The operation is complete, and its status is asked for: perhaps not for the first time.
 void message_request::file() noexcept {
   if (!record_->by) return;
   const bool receives = mode_ == message_mode::receive;
-  if (receives) note_received({.comm = *comm, .peer = peer_, .wire = wire_});
-  file_record(*record_, receives);
+  if (receives) note_received(recorded());
+  file_record(*record_, receives, recorded());
 }
 
 bool message_request::waits_briefly() const noexcept {
@@ -364,9 +363,8 @@ bool message_request::waits_briefly() const noexcept {
 
 void message_request::note_wait(const report::wait_span& waited) noexcept {
   if (!wire_.times) return;
-  const recorded_message ended{.comm = *comm, .peer = peer_, .wire = wire_};
-  if (mode_ == message_mode::receive) note_receive_wait(ended, waited);
-  else mpi::note_send_wait(ended, record_->started_ns, waited);
+  if (mode_ == message_mode::receive) note_receive_wait(recorded(), waited);
+  else mpi::note_send_wait(recorded(), record_->started_ns, waited);
 }
 
 int message_request::cancel() {

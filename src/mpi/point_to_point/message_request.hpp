@@ -72,6 +72,9 @@ class message_request final : public request {
   void run() noexcept;
   void run_scattered() noexcept;
   [[gnu::cold]] void begin_recording() noexcept;
+  [[nodiscard]] recorded_message recorded() const noexcept {
+    return {.comm = *comm, .peer = peer_, .tag = tag_, .wire = wire_};
+  }
   [[gnu::cold]] void file() noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept { return plain_ ? bytes_ : scattered_->bytes(); }
 

@@ -35,6 +35,46 @@ void note_if_late(const recorded_message& received) noexcept {
        .posted_ns = times.matched_ns});
 }
 
+/// Fills in who the other one is, now that it is known, and the present call.
+void describe(const recorded_message& what, int peer, report::traced_message& one,
+              const report::call_timeline& timeline) noexcept {
+  one.peer = peer;
+  one.partner = job_rank(what.comm, peer);
+  one.noted_ns = base::now_ns();
+  one.noted_by = timeline.thread();
+}
+
+/// A message that the present call has sent or received in the timeline, if that is kept.
+void trace_blocking(const recorded_message& what, bool receives) {
+  auto& thread = report::own_record();
+  auto* const timeline = thread.timeline();
+  if (timeline == nullptr || !thread.inside) return;
+  const auto& wire = what.wire.arrived;
+  report::traced_message one{.context = what.comm.id(),
+                             .tag = receives ? wire.tag : what.tag,
+                             .receives = receives,
+                             .bytes = wire.bytes,
+                             .posted_ns = thread.call_began_ns,
+                             .completed_ns = base::now_ns()};
+  describe(what, receives ? wire.source : what.peer, one, *timeline);
+  timeline->name_context(one.context, what.comm.name);
+  timeline->note(one);
+}
+
+/// The present call has found the operation complete.
+void trace_end(const recorded_message& what, const operation_record& record) noexcept {
+  auto* const timeline = report::own_record().timeline();
+  if (timeline == nullptr || record.traced == nullptr || !what.arrived()) return;
+  auto& one = *record.traced;
+  one.completed_ns = record.completed_ns;
+  if (one.receives) {
+    one.tag = what.wire.arrived.tag;
+    one.bytes = what.wire.arrived.bytes;
+    describe(what, what.wire.arrived.source, one, *timeline);
+  }
+  timeline->show(one);
+}
+
 }  // namespace
 
 std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
@@ -63,14 +103,35 @@ void finish_recorded_send(const recorded_message& sent, messages::request& wire)
     note_send_wait(sent, waited.began_ns, waited);
   }
   auto& thread = report::own_record();
-  if (thread.inside) thread.note_sent(job_rank(sent.comm, sent.peer), wire.arrived.bytes);
+  if (!thread.inside) return;
+  thread.note_sent(job_rank(sent.comm, sent.peer), wire.arrived.bytes);
+  trace_blocking(sent, false);
+}
+
+void note_start(const recorded_message& what, bool receives, std::size_t bytes,
+                operation_record& record) noexcept {
+  auto& thread = report::own_record();
+  if (!thread.inside) return;
+  if (!receives) thread.note_sent(job_rank(what.comm, what.peer), bytes);
+  auto* const timeline = thread.timeline();
+  if (timeline == nullptr) return;
+  report::traced_message one{.context = what.comm.id(),
+                             .peer = what.peer,
+                             .tag = what.tag,
+                             .receives = receives,
+                             .bytes = bytes,
+                             .posted_ns = base::now_ns()};
+  if (!receives) describe(what, what.peer, one, *timeline);
+  timeline->name_context(one.context, what.comm.name);
+  record.traced = timeline->note(one);
 }
 
 void finish_recorded_receive(messages::request& wire, const communicator& comm,
                              bool brief) noexcept {
-  const recorded_message received{.comm = comm, .peer = 0, .wire = wire};
+  const recorded_message received{.comm = comm, .peer = 0, .tag = 0, .wire = wire};
   if (!wire.test()) note_receive_wait(received, timed_wait(wire, brief));
   note_received(received);
+  if (received.arrived()) trace_blocking(received, true);
 }
 
 void note_receive_wait(const recorded_message& received, const report::wait_span& waited) noexcept {
@@ -114,7 +175,7 @@ void begin_record(operation_record& record, messages::request& wire, std::size_t
   record.by = thread.current();
   auto& started = record.by->started;
   ++started.operations;
-  if (is_brief(bytes) && started.operations > timed_at_first &&
+  if (!thread.timeline() && is_brief(bytes) && started.operations > timed_at_first &&
       started.operations % timed_period != 0)
     return;
   record.started_ns = base::now_ns();
@@ -122,11 +183,12 @@ void begin_record(operation_record& record, messages::request& wire, std::size_t
   wire.finish = &note_completion;
 }
 
-void file_record(operation_record& record, bool receives) noexcept {
+void file_record(operation_record& record, bool receives, const recorded_message& what) noexcept {
   auto& thread = report::own_record();
   const auto* by = std::exchange(record.by, nullptr);
   if (!by || record.started_ns == 0 || record.completed_ns == 0) return;
   const auto completed = record.completed_ns;
+  trace_end(what, record);
   // What the present call has waited before it came to this operation counts too.
   const auto waiting_since = thread.waiting_since_ns();
   const auto wait_began = waiting_since == 0 ? base::now_ns() : waiting_since;

@@ -14,13 +14,15 @@ namespace headway::mpi {
 struct operation_record {
   report::call_record* by = nullptr;  ///< the call that has started it; null: it is filed
   std::uint64_t started_ns = 0, completed_ns = 0;
+  report::traced_message* traced = nullptr;  ///< null: it is not traced
   messages::request_times times{};
 };
 
 /// One end of a message, for the functions below.
 struct recorded_message {
   const communicator& comm;
-  int peer;  ///< the rank that it is sent to
+  int peer;  ///< the rank that it is sent to, or asked for from
+  int tag;
   const messages::request& wire;
   [[nodiscard]] bool arrived() const noexcept { return wire.arrived.how == messages::outcome::ok; }
 };
@@ -43,10 +45,13 @@ void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
 /// A message was received, and is complete.
 void note_received(const recorded_message& received) noexcept;
 
+/// The start of a non-blocking operation on a message of so many bytes, whose record has begun.
+void note_start(const recorded_message& what, bool receives, std::size_t bytes,
+                operation_record& record) noexcept;
 /// Begins the record of an operation that is about to start, and whose message has so many bytes.
 void begin_record(operation_record& record, messages::request& wire, std::size_t bytes) noexcept;
 /// Files an operation that is complete and is being waited for or tested. Once.
-void file_record(operation_record& record, bool receives) noexcept;
+void file_record(operation_record& record, bool receives, const recorded_message& what) noexcept;
 
 /// The rank in the job.
 [[nodiscard]] std::uint32_t job_rank(const communicator& comm, int rank) noexcept;

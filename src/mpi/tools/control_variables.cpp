@@ -41,7 +41,7 @@ int refuse_index(int index) {
               index, control_variables().size());
 }
 
-int refuse_handle() { return fail(MPI_T_ERR_INVALID_HANDLE, "argument 1 is no cvar handle"); }
+int refuse_cvar() { return fail(MPI_T_ERR_INVALID_HANDLE, "argument 1 is no cvar handle"); }
 
 /// The settings that README.md names are the user's, all others are for tuning.
 int verbosity_of(std::string_view name) {
@@ -160,8 +160,7 @@ int t_cvar_handle_alloc(int cvar_index, void*, MPI_T_cvar_handle* handle, int* c
 int t_cvar_handle_free(MPI_T_cvar_handle* handle) {
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
-  if (handle == nullptr || tools::handles().remove(*handle) == nullptr)
-    return tools::refuse_handle();
+  if (handle == nullptr || tools::handles().remove(*handle) == nullptr) return tools::refuse_cvar();
   *handle = MPI_T_CVAR_HANDLE_NULL;
   return MPI_SUCCESS;
 }
@@ -170,7 +169,7 @@ int t_cvar_read(MPI_T_cvar_handle handle, void* buf) {
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
   const auto found = tools::handles().find(handle);
-  if (found == nullptr) return tools::refuse_handle();
+  if (found == nullptr) return tools::refuse_cvar();
   if (buf == nullptr) return fail(MPI_T_ERR_INVALID, "argument 2 is a null pointer");
   tools::read(*found->variable, buf);
   return MPI_SUCCESS;
@@ -180,7 +179,7 @@ int t_cvar_write(MPI_T_cvar_handle handle, const void* buf) {
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
   const auto found = tools::handles().find(handle);
-  if (found == nullptr) return tools::refuse_handle();
+  if (found == nullptr) return tools::refuse_cvar();
   if (buf == nullptr) return fail(MPI_T_ERR_INVALID, "argument 2 is a null pointer");
   bool good = false;
   if (!runtime::change_setting([&] { good = tools::write(*found->variable, buf); }))

@@ -72,7 +72,7 @@ session_table& sessions() HEADWAY_REQUIRES(lock) {
 }
 
 int refuse_session() { return fail(MPI_T_ERR_INVALID_SESSION, "argument 1 is no pvar session"); }
-int refuse_handle() {
+int refuse_pvar() {
   return fail(MPI_T_ERR_INVALID_HANDLE, "argument 2 is no pvar handle of this session");
 }
 
@@ -89,7 +89,7 @@ int with_handles(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int refus
     return MPI_SUCCESS;
   }
   const auto one = its->handles.find(handle);
-  if (one == nullptr || !one->is_valid()) return refuse_handle();
+  if (one == nullptr || !one->is_valid()) return refuse_pvar();
   if (!one->counts()) return fail(refusal, "the variable always has its present value");
   act(*one);
   return MPI_SUCCESS;
@@ -195,7 +195,7 @@ int t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
   if (!tools::is_open()) return tools::refuse_closed();
   const auto its = tools::sessions().find(session);
   if (its == nullptr) return tools::refuse_session();
-  if (handle == nullptr || its->handles.remove(*handle) == nullptr) return tools::refuse_handle();
+  if (handle == nullptr || its->handles.remove(*handle) == nullptr) return tools::refuse_pvar();
   *handle = MPI_T_PVAR_HANDLE_NULL;
   return MPI_SUCCESS;
 }
@@ -220,7 +220,7 @@ int t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf)
   const auto its = tools::sessions().find(session);
   if (its == nullptr) return tools::refuse_session();
   const auto one = its->handles.find(handle);
-  if (one == nullptr || !one->is_valid()) return tools::refuse_handle();
+  if (one == nullptr || !one->is_valid()) return tools::refuse_pvar();
   if (buf == nullptr) return tools::refuse_null();
   *static_cast<unsigned long long*>(buf) = one->value();
   return MPI_SUCCESS;
@@ -230,7 +230,7 @@ int t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const voi
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
   if (buf == nullptr) return tools::refuse_null();
-  if (handle == MPI_T_PVAR_ALL_HANDLES) return tools::refuse_handle();
+  if (handle == MPI_T_PVAR_ALL_HANDLES) return tools::refuse_pvar();
   return tools::with_handles(session, handle, MPI_T_ERR_PVAR_NO_WRITE,
                              [buf](auto& one) HEADWAY_REQUIRES(tools::lock) {
                                one.set(*static_cast<const unsigned long long*>(buf));
@@ -248,7 +248,7 @@ int t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void*
   const tools::section held;
   if (!tools::is_open()) return tools::refuse_closed();
   if (buf == nullptr) return tools::refuse_null();
-  if (handle == MPI_T_PVAR_ALL_HANDLES) return tools::refuse_handle();
+  if (handle == MPI_T_PVAR_ALL_HANDLES) return tools::refuse_pvar();
   return tools::with_handles(session, handle, MPI_T_ERR_PVAR_NO_ATOMIC,
                              [buf](auto& one) HEADWAY_REQUIRES(tools::lock) {
                                *static_cast<unsigned long long*>(buf) = one.take();

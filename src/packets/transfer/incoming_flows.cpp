@@ -27,7 +27,7 @@ constexpr double learning_weight = 0.25;
 
 using state = inflow::asked::state;
 
-bool in_use(const inflow::asked& piece) noexcept { return piece.now != state::free; }
+bool is_in_use(const inflow::asked& piece) noexcept { return piece.now != state::free; }
 
 bool is_asked_for(const inflow::asked& piece) noexcept {
   return piece.now == state::chosen || piece.now == state::under_way;
@@ -40,7 +40,7 @@ void reopen(inflow& in, const inflow::range& what) noexcept {
 
 std::size_t count_in_use(const inflow& in) noexcept {
   std::size_t count = 0;
-  for (const auto& way : in.ways) count += std::ranges::count_if(way, in_use);
+  for (const auto& way : in.ways) count += std::ranges::count_if(way, is_in_use);
   return count;
 }
 
@@ -244,7 +244,7 @@ bool incoming_flows::choose(inflow& in, std::uint32_t on, std::uint64_t bytes, s
                             step& next) noexcept {
   if (in.open.empty() || bytes == 0) return false;
   auto& way = in.ways[on];
-  const auto free = std::ranges::find_if_not(way, in_use);
+  const auto free = std::ranges::find_if_not(way, is_in_use);
   if (free == way.end()) return false;
   auto& range = in.open.back();
   if (in.open.size() + count_in_use(in) >= inflow::ranges_max) bytes = range.bytes;

@@ -172,7 +172,7 @@ std::optional<thread_times> own_times() noexcept {
   const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   char text[96] = {};
-  const auto got = read(file, text, sizeof text - 1);
+  const auto got = ::read(file, text, sizeof text - 1);
   close(file);
   if (got <= 0) return std::nullopt;
   char* rest = text;

@@ -15,7 +15,7 @@ constexpr std::size_t low_water_bytes_min = 64 * 1024;
 
 // How long to wait for more of a large payload: about the cost of a wake-up, in which a sender on
 // the same machine copies some hundred kilobytes (docs/experiments/E16.md).
-constexpr std::uint64_t linger_ns = 30'000;
+constexpr std::uint64_t next_read_ns = 30'000;
 constexpr int relaxes_between_reads = 16;
 constexpr unsigned in_vain_max = 6;  // afterwards one time in 63
 
@@ -78,7 +78,7 @@ void link_reader::linger(event_sink& out) noexcept {
     return;
   }
   const auto peer = recent_[0];
-  const auto until_ns = base::now_ns() + linger_ns;
+  const auto until_ns = base::now_ns() + next_read_ns;
   do {
     for (int i = 0; i < relaxes_between_reads; ++i) base::relax();
     read(peer, out);

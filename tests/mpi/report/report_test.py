@@ -40,6 +40,15 @@ def data_of(page):
     return json.loads(found.group(1))
 
 
+def cells_of(row):
+    return re.findall(r"<td[^>]*>([^<]*)", row)
+
+
+def time_text(seconds):
+    """As the page shows a time between a millisecond and a second."""
+    return f"{seconds * 1e3:.2f} ms"
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -197,6 +206,33 @@ console.log(made);
                 self.assertIn(word, done.stdout)
             self.assertNotIn("undefined", done.stdout)
             self.assertNotIn("NaN", done.stdout)
+
+    @unittest.skipUnless(shutil.which("chromium"), "needs chromium (scripts/install-deps --all)")
+    def test_shows_its_numbers_in_a_browser_and_fits_narrow_and_wide_windows(self):
+        data, said = self.run_job("late_sender")
+        wait = self.waits(data, 1, 0)
+        self.check_between(wait["late_sender_s"], LEAST, said["waited"] + CLOCK)
+        rows = [cells_of(row) for row in re.findall(r"<tr>.*?</tr>", self.shown_in_browser(1600))]
+        self.assertIn(["1", "0", time_text(wait["late_sender_s"])], [row[:3] for row in rows])
+        for function in data["functions"]:
+            found = [row for row in rows if row and row[0] == function["function"]]
+            self.assertEqual(found[0][1], str(function["calls"]), found)
+        for width in (800, 1600):
+            needed = re.search(r"needs (\d+) pixels", self.shown_in_browser(width))
+            self.assertLessEqual(int(needed[1]), width)
+
+    def shown_in_browser(self, width):
+        """The page's elements after its script has run; the last one says how wide it is."""
+        page = self.folder / "shown.html"
+        measure = ("<script>document.body.append(`needs ${document.documentElement.scrollWidth} "
+                   "pixels`)</script>")
+        page.write_text(self.path.read_text("utf-8") + measure, "utf-8")
+        done = subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             f"--user-data-dir={self.folder}/browser", f"--window-size={width},1000",
+             page.as_uri()], capture_output=True, text=True, timeout=120)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     def test_that_is_not_asked_for_is_not_written(self):
         done = launch(["-n", "2", "-wdir", self.folder, WAITS, "exchange"])

@@ -35,12 +35,15 @@ function(headway_module name)
                                               ${PROJECT_SOURCE_DIR}/include)
 endfunction()
 
-# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds [ALONE])
+# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds
+#              [ALONE] [ONE_THREAD])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
 # every test of a label. ALONE: with HEADWAY_UNITY too, each source is compiled by itself, because
-# names in their unnamed namespaces clash.
+# names in their unnamed namespaces clash. ONE_THREAD: the test starts no thread, so ThreadSanitizer
+# has nothing to find, and the preset `tsan` is without it; one that starts a thread after all fails
+# (tests/one_thread.c).
 function(headway_test name)
-  cmake_parse_arguments(TEST "ALONE" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ALONE;ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
@@ -55,6 +58,14 @@ function(headway_test name)
   if("unit" IN_LIST TEST_LABELS AND CMAKE_BUILD_TYPE MATCHES "Rel")
     # Unit tests run for milliseconds; this halves the time that the compiler takes for them.
     target_compile_options(${name} PRIVATE -O1 -g1)
+  endif()
+  if(TEST_ONE_THREAD)
+    if(HEADWAY_SANITIZE STREQUAL "thread")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      return()
+    elseif(NOT HEADWAY_SANITIZE)  # AddressSanitizer looks for leaks in a thread
+      target_link_libraries(${name} PRIVATE headway_one_thread)
+    endif()
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT}

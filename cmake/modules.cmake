@@ -85,7 +85,7 @@ endfunction()
 # headway_fuzz(NAME SOURCES file… LINKS target…)
 # One libFuzzer executable, with `LLVMFuzzerTestOneInput` in its sources, and a CTest entry that
 # runs it for HEADWAY_FUZZ_SECONDS, starting from the files in corpus/NAME if that folder exists.
-# Only in the preset `fuzz`; the target `fuzzers` builds them all.
+# Only where HEADWAY_FUZZ is on (preset `asan`); the target `fuzzers` builds them all.
 function(headway_fuzz name)
   cmake_parse_arguments(FUZZ "" "" "SOURCES;LINKS" ${ARGN})
   if(NOT HEADWAY_FUZZ)

@@ -13,8 +13,11 @@
 
 PREFIX ?= /usr/local
 PRESET ?= release
-# How many tests run at the same time; tests that need the whole machine are marked RUN_SERIAL.
-JOBS ?= $(shell nproc)
+# How many tests run at the same time: one more than processors, because many wait for most of their
+# time. Tests that need the whole machine are marked RUN_SERIAL.
+JOBS ?= $(shell expr $$(nproc) + 1)
+# With it, what begins from precompiled headers is in ccache too.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILER_LAUNCHER=ccache))
 # $(call built,PRESET): release if that was built, else PRESET.
 built = $(if $(wildcard build/release/bin/mpiexec),release,$(1))

@@ -1,6 +1,6 @@
 # Man pages, and completions for bash and zsh: tools/help_pages.py writes them while the build runs,
 # out of what each command prints for --help.
-if(HEADWAY_SANITIZE OR HEADWAY_FUZZ OR CMAKE_CROSSCOMPILING)
+if(HEADWAY_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()  # the commands are slow here, or cannot run
 endif()
 

@@ -13,6 +13,28 @@ function(headway_module_targets variable)
   set(${variable} ${targets} PARENT_SCOPE)
 endfunction()
 
+# headway_precompile(OWNER header…): where several sources are compiled at once (HEADWAY_UNITY), the
+# compiler reads these headers of other projects once, for OWNER and the targets that reuse them.
+# The preset `dev` does without, so that each source is seen to include what it uses.
+function(headway_precompile owner)
+  if(HEADWAY_UNITY)
+    list(TRANSFORM ARGN REPLACE ".+" "$<$<COMPILE_LANGUAGE:CXX>:<\\0$<ANGLE-R>>"
+         OUTPUT_VARIABLE headers)
+    target_precompile_headers(${owner} PRIVATE ${headers})
+  endif()
+endfunction()
+
+# headway_reuse(TARGET OWNER): both are compiled with the same options.
+function(headway_reuse target owner)
+  if(HEADWAY_UNITY)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
+set(HEADWAY_STANDARD_HEADERS
+    algorithm array atomic cstdint cstring functional map memory mutex optional span string
+    string_view utility vector fmt/format.h)
+
 # headway_module(NAME SOURCES file… USES module… LINKS target…)
 #
 # A module is a folder of src/ and one static library. It may link only modules that
@@ -33,28 +55,52 @@ function(headway_module name)
   target_link_libraries(${target} PUBLIC ${uses} ${MODULE_LINKS} PRIVATE headway_flags headway_lto)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                               ${PROJECT_SOURCE_DIR}/include)
+  if(name STREQUAL "base")
+    headway_precompile(${target} ${HEADWAY_STANDARD_HEADERS})
+  else()
+    headway_reuse(${target} headway_base)
+  endif()
 endfunction()
 
-# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds [ALONE])
+# headway_tests_are_short(TARGET): a test needs no quick code of its own, beside that of modules;
+# this halves the time that the compiler takes for it.
+function(headway_tests_are_short target)
+  if(HEADWAY_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE MATCHES "Rel")
+    target_compile_options(${target} PRIVATE -O1 -g1)
+  endif()
+endfunction()
+
+# headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds
+#              [ALONE] [ONE_THREAD])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
 # every test of a label. ALONE: with HEADWAY_UNITY too, each source is compiled by itself, because
-# names in their unnamed namespaces clash.
+# names in their unnamed namespaces clash. ONE_THREAD: the test starts no thread, so ThreadSanitizer
+# has nothing to find, and the preset `tsan` is without it; one that starts a thread after all fails
+# (tests/one_thread.c).
 function(headway_test name)
-  cmake_parse_arguments(TEST "ALONE" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ALONE;ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/unit/MODULE/x.hpp"
-  target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags GTest::gtest_main GTest::gmock
-                                        Threads::Threads)
+  target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags fmt::fmt GTest::gtest_main
+                                        GTest::gmock Threads::Threads)
   target_link_options(${name} PRIVATE -fno-lto)
   if(TEST_ALONE)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
-  if("unit" IN_LIST TEST_LABELS AND CMAKE_BUILD_TYPE MATCHES "Rel")
-    # Unit tests run for milliseconds; this halves the time that the compiler takes for them.
-    target_compile_options(${name} PRIVATE -O1 -g1)
+  headway_tests_are_short(${name})
+  headway_reuse(${name} headway_test_headers)
+  if(TEST_ONE_THREAD)
+    if(HEADWAY_SANITIZE STREQUAL "thread")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      return()
+    elseif(NOT HEADWAY_SANITIZE)  # AddressSanitizer looks for leaks in a thread
+      target_link_libraries(${name} PRIVATE headway_one_thread)
+    endif()
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT}
@@ -74,7 +120,7 @@ endfunction()
 # headway_fuzz(NAME SOURCES file… LINKS target…)
 # One libFuzzer executable, with `LLVMFuzzerTestOneInput` in its sources, and a CTest entry that
 # runs it for HEADWAY_FUZZ_SECONDS, starting from the files in corpus/NAME if that folder exists.
-# Only in the preset `fuzz`; the target `fuzzers` builds them all.
+# Only where HEADWAY_FUZZ is on (preset `asan`); the target `fuzzers` builds them all.
 function(headway_fuzz name)
   cmake_parse_arguments(FUZZ "" "" "SOURCES;LINKS" ${ARGN})
   if(NOT HEADWAY_FUZZ)

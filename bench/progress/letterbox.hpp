@@ -44,7 +44,7 @@ class letterbox final : public progress::event_source {
   }
 
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
-  [[nodiscard]] bool arm() noexcept override {
+  [[nodiscard]] bool arm(progress::wake_for) noexcept override {
     armed_.store(true, std::memory_order_seq_cst);
     return !full_.load(std::memory_order_seq_cst);
   }

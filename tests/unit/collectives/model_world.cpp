@@ -87,12 +87,27 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   struct release {
     void operator()(std::byte* p) const noexcept { std::free(p); }
   };
-  using area = std::unique_ptr<std::byte, release>;
-  [[nodiscard]] static area new_area() {
-    return area(static_cast<std::byte*>(std::aligned_alloc(64, rails::shm_slots::banked_bytes)));
+  /// Areas of worlds that have ended: a fresh one costs a sanitizer more than the operations in it.
+  static std::vector<std::unique_ptr<std::byte, release>>& spare_areas() {
+    static std::vector<std::unique_ptr<std::byte, release>> kept;
+    return kept;
   }
-  area memory = new_area();
-  area own_memory = new_area();  ///< of persistent operations
+  struct give_back {
+    void operator()(std::byte* p) const noexcept { spare_areas().emplace_back(p); }
+  };
+  using area = std::unique_ptr<std::byte, give_back>;
+  [[nodiscard]] static area take_area() {
+    auto& kept = spare_areas();
+    if (kept.empty()) {
+      constexpr auto bytes = rails::shm_slots::banked_bytes;
+      return area(static_cast<std::byte*>(std::aligned_alloc(64, bytes)));
+    }
+    area taken(kept.back().release());
+    kept.pop_back();
+    return taken;
+  }
+  area memory = take_area();
+  area own_memory = take_area();  ///< of persistent operations
   std::unique_ptr<shared_banks> banks;
   std::unique_ptr<byte_ring> ring;  ///< null: none
 };

@@ -7,6 +7,7 @@
 
 #include "rails/shm/shm_driver.hpp"
 #include "tcp_world.hpp"
+#include "tests/loopback.hpp"
 #include "tests/no_descriptors.hpp"
 #include "tests/unit/rails/shm_folder.hpp"
 
@@ -27,7 +28,7 @@ struct node {
           rails::tcp::config{.known = &headway::testing::table_of("job", 2),
                              .me = rails::peer_id{i},
                              .secret = {},
-                             .interfaces = loopback()});
+                             .interfaces = headway::testing::loopback()});
       all[1 - i].routes.addresses.emplace_back(near->open().value());
       all[1 - i].routes.addresses.emplace_back(far->open().value());
       one.peers->add_rail(std::move(near), rail_use::from_start);

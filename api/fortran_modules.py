@@ -8,6 +8,11 @@ import fortran_text as text
 NULL_FUNCTIONS = re.compile(r"MPI_(\w*)(DUP_FN|NULL_COPY_FN|NULL_DELETE_FN)$")
 
 
+def _flush_left(lines):
+    """Compilers read these files, people the tables: indentation would be a ninth of them."""
+    return re.sub(r"^ +", "", "\n".join(lines), flags=re.M)
+
+
 def callbacks_of(constants):
     """[(name, type of its callback)] of the predefined callbacks."""
     made = [(c.name, c.type.rstrip("* ")) for c in constants if NULL_FUNCTIONS.match(c.name)]
@@ -113,7 +118,7 @@ def write_mpi(bindings, constants):
                 lines.append(f"  interface {prefix}MPI_{b.name}")
                 lines += _mpi_procedure(b, prefix, False) + _mpi_procedure(b, prefix, True)
                 lines.append("  end interface")
-    return "\n".join(lines + ["end module mpi", ""])
+    return _flush_left(lines + ["end module mpi", ""])
 
 
 # -- mpi_f08 --------------------------------------------------------------------------------------
@@ -205,4 +210,4 @@ def write_f08(bindings, constants, types):
             lines.append(f"  procedure({kind}) :: {name}")
     for prefix in ("", "P"):
         lines += _sizeof(prefix) + _f08_interfaces(bindings, prefix)
-    return "\n".join(lines + ["end module mpi_f08", ""])
+    return _flush_left(lines + ["end module mpi_f08", ""])

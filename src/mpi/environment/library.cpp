@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "base/lock_guard.hpp"
@@ -72,6 +73,12 @@ void flush_output() noexcept {
   }
 }
 
+/// The reason without the rank that gives it.
+std::string_view without_rank(std::string_view why) noexcept {
+  const auto end = why.starts_with("rank ") ? why.find(": ") : why.npos;
+  return end == why.npos ? why : why.substr(end + 2);
+}
+
 }  // namespace
 
 void end_job(int exit_code, const std::string& why) noexcept {
@@ -84,7 +91,7 @@ void end_job(int exit_code, const std::string& why) noexcept {
       base::log_line(base::severity::error, fmt::format("{}; the job ends", why));
     }
     job.abort(exit_code, why);
-  } else if (base::first_of_job(why)) {  // without a runtime, ranks often fail alike
+  } else if (base::first_of_job(without_rank(why))) {  // without a runtime, ranks often fail alike
     base::log_line(base::severity::error, why);
   }
   std::_Exit(exit_code);

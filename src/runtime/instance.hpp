@@ -88,7 +88,7 @@ class instance {
   /// Fills `image` with the counters of threads, queues and rails (watch/statistics.hpp).
   void gather(watch::page_image& image) const;
   /// Adds entries to the timeline of HEADWAY_TRACE (watch/timeline_file.hpp).
-  void add_to_timeline(std::string entries);
+  void add_to_timeline(std::string json);
   /// The shared lines of the processes of this node; null: no rail has them.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
   /// What the windows of this process count.

@@ -45,6 +45,10 @@ struct packets_that_can_wait : ::testing::Test {
     between_two = all->open_context(0, 0, processes::consecutive(2));
     of_all = all->open_context(1, 0, processes::consecutive(2), true);
   }
+  ~packets_that_can_wait() override {
+    all->close_context(of_all);
+    all->close_context(between_two);
+  }
   void send(context& where, std::size_t size, send_mode mode = send_mode::standard) {
     request& r = *sent.emplace_back(std::make_unique<request>());
     all->send(where, r, std::span(memory).first(size), 1, 7, mode);

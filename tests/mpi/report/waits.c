@@ -88,7 +88,7 @@ static void wait_for_several(void) {
   }
 }
 
-static void exchange_some(void) {
+__attribute__((noinline)) static void exchange_some(void) {
   for (int i = 0; i < some; ++i) {
     if (rank == 0) MPI_Send(memory, small, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
     MPI_Recv(memory, small, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

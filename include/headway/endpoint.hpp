@@ -2,6 +2,7 @@
 // `find_package(headway)` and the target headway::headway.
 //
 // Threads:  as the C functions; one object is moved and destroyed by one thread at a time.
+// Progress: as the C functions.
 // Errors:   `headway::error`, whose text is that of headway_error_text. That a limit has passed is
 //           no error: the functions return false, or nothing.
 #pragma once

@@ -2,6 +2,7 @@
 // with CMake `find_package(headway_progress)` and the target headway::progress.
 //
 // Threads:  as the C functions.
+// Progress: as the C functions.
 // Errors:   `headway::progress_error`, whose text is that of headway_progress_error.
 #pragma once
 

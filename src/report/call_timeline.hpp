@@ -85,10 +85,10 @@ void trace_calls(std::size_t entries_max) noexcept;
 [[nodiscard]] std::size_t traced_entries_max() noexcept;
 
 /// The calls of all threads as entries of a timeline in JSON (watch/timeline_file.hpp), each after
-/// a comma: calls with peer, tag, bytes and communicator; arrows from a send to its receive, and
-/// over blocking collective operations from who is waited for to who waits; counters of what is
-/// pending. Both ends of a message count those of the same communicator, ranks and tag, in the
-/// order in which they were posted, which is the order in which they match.
+/// a comma: calls with peer, tag, bytes and communicator; arrows from a send to its receive, and in
+/// blocking collective operations from the rank that others wait for to these; counters of pending
+/// requests and of bytes in flight. Both ends of a message count those of the same communicator,
+/// ranks and tag, in the order in which they were posted, which is the order in which they match.
 [[nodiscard]] std::string calls_for_timeline(std::uint32_t rank);
 
 }  // namespace headway::report

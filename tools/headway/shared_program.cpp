@@ -52,8 +52,12 @@ int run_shared_program(std::string_view subcommand, std::string_view path,
   }
   close(text);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
-  return WEXITSTATUS(status);
+  if (child < 0 || waitpid(child, &status, 0) != child) {
+    fmt::print(stderr, "headway: {}: no process for {}: {}\n", subcommand, path,
+               std::strerror(errno));
+    return 1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 }  // namespace headway::tool

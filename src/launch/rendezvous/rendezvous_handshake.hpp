@@ -68,7 +68,7 @@ class rendezvous_handshake {
   [[nodiscard]] const rendezvous_decision& decision() const noexcept { return decision_; }
 
  private:
-  explicit rendezvous_handshake(authentication::handshake talk) noexcept : talk_(talk) {}
+  explicit rendezvous_handshake(const authentication::handshake& talk) noexcept : talk_(talk) {}
 
   authentication::handshake talk_;
   rendezvous_decision decision_;

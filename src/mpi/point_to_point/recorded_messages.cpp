@@ -35,7 +35,7 @@ void note_if_late(const recorded_message& received) noexcept {
        .posted_ns = times.matched_ns});
 }
 
-/// Fills in who the other one is, now that it is known, and the present call.
+/// Sets the rank at the other end, which is known now, and the time and thread of the present call.
 void describe(const recorded_message& what, int peer, report::traced_message& one,
               const report::call_timeline& timeline) noexcept {
   one.peer = peer;

@@ -7,8 +7,7 @@ namespace headway::progress {
 /// What is to end a sleep.
 enum class wake_for : std::uint8_t {
   all,      ///< everything that arrives
-  hurried,  ///< what goes on only when a thread of this process acts; not what merely lies there
-            ///< until the thread that wants it polls (rails::packet, `can_wait`)
+  hurried,  ///< not packets that can wait until the thread that wants them polls (rails::packet)
 };
 
 /// Can wake a sleeping thread: a rail's sockets, a shared-memory doorbell.

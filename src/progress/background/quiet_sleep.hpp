@@ -53,6 +53,7 @@ class quiet_sleep {
     tell();
     if (full_) sleeper_.kick_sleeper();
   }
+  /// Relaxed: seen late, it costs a wake-up.
   void rely_no_more() noexcept { relying_.fetch_sub(1, std::memory_order_relaxed); }
   /// What a background thread that sleeps on the event sources has to be woken for. Where ranks
   /// compute on every processor, a wake-up takes a rank's processor, and a message that only has to

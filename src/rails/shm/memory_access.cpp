@@ -12,34 +12,29 @@ namespace {
   return at.offset <= at.exposed.bytes && bytes <= at.exposed.bytes - at.offset;
 }
 
-/// Copies in the way that is faster for so many bytes, or else in the other. False: neither has
-/// copied all.
+/// Copies between this process and one whose memory may be read and written: in the way that is
+/// faster for so many bytes, or else in the other. False: not all was copied, or the process has
+/// ended.
 template <class ByFile, class ByCall>
-bool copy(std::size_t bytes, ByFile by_file, ByCall by_call) noexcept {
-  return bytes <= file_bytes_max ? by_file() || by_call() : by_call() || by_file();
+bool copy(send_channel& whose, std::size_t bytes, ByFile by_file, ByCall by_call) noexcept {
+  const auto in_file = [&] {
+    const int file = whose.memory_file();
+    return file >= 0 && by_file(file);
+  };
+  const auto in_call = [&] { return whose.process_runs() && by_call(whose.readable_pid()); };
+  return bytes <= file_bytes_max ? in_file() || in_call() : in_call() || in_file();
 }
 
-/// From the memory of a process that may be read. False: not all was copied, or the process has
-/// ended.
 bool read(send_channel& whose, std::uint64_t from, std::span<std::byte> to) noexcept {
   return copy(
-      to.size(),
-      [&] {
-        const int file = whose.memory_file();
-        return file >= 0 && read_by_file(file, from, to);
-      },
-      [&] { return whose.process_runs() && read_remote(whose.readable_pid(), from, to); });
+      whose, to.size(), [&](int file) { return read_by_file(file, from, to); },
+      [&](pid_t process) { return read_remote(process, from, to); });
 }
 
-/// The other way round.
 bool write(send_channel& whose, std::uint64_t to, std::span<const std::byte> from) noexcept {
   return copy(
-      from.size(),
-      [&] {
-        const int file = whose.memory_file();
-        return file >= 0 && write_by_file(file, to, from);
-      },
-      [&] { return whose.process_runs() && write_remote(whose.readable_pid(), to, from); });
+      whose, from.size(), [&](int file) { return write_by_file(file, to, from); },
+      [&](pid_t process) { return write_remote(process, to, from); });
 }
 
 rails::sooner_by sooner(large_way chosen) noexcept {

@@ -8,15 +8,13 @@
 
 #include "rails/driver.hpp"
 #include "rails/exposures.hpp"
+#include "rails/shm/arrivals.hpp"
 #include "rails/shm/get_answers.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/send_channel.hpp"
 
 namespace headway::rails::shm {
-
-/// Which of what has arrived: `hurried` leaves out packets that can wait (rails::packet).
-enum class arrivals : std::uint8_t { all, hurried };
 
 /// The receiving end of one slot of this process's segment: reads the peer's records, copies pieces
 /// from buffers, and reads pieces from the peer's memory where that is allowed and no end pushes.

@@ -238,14 +238,13 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
 int shm_driver::descriptor() const noexcept { return now_ ? now_->mine->bell() : -1; }
 
 bool shm_driver::arm(bool sleeping) noexcept {
-  if (!now_) return false;
-  if (sleeping) return now_->sleep.lie_down(true, [&] { return anything_to_do(arrivals::all); });
-  now_->sleep.get_up();
-  return true;
+  if (sleeping) return fall_asleep(arrivals::all);
+  if (now_) now_->sleep.get_up();
+  return now_.has_value();
 }
 
-bool shm_driver::arm_for_hurried() noexcept {
-  return now_ && now_->sleep.lie_down(false, [&] { return anything_to_do(arrivals::hurried); });
+bool shm_driver::fall_asleep(arrivals until) noexcept {
+  return now_ && now_->sleep.lie_down(until, [&] { return anything_to_do(until); });
 }
 
 bool shm_driver::anything_to_do(arrivals which) noexcept {

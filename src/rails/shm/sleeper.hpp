@@ -5,6 +5,7 @@
 #include "base/lock_guard.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
+#include "rails/shm/arrivals.hpp"
 #include "rails/shm/doorbell.hpp"
 #include "rails/shm/segment.hpp"
 
@@ -19,14 +20,14 @@ class sleeper {
  public:
   explicit sleeper(const segment& mine) noexcept : mine_(&mine) {}
 
-  /// As driver::arm(true), or `arm_for_hurried`. `anything_to_do` is called once senders are bound
-  /// to ring.
+  /// As driver::arm(true), or `arm_for_hurried`: `until` says what ends the sleep. `anything_to_do`
+  /// is called once senders are bound to ring.
   template <class AnythingToDo>
-  [[nodiscard]] bool lie_down(bool for_all, AnythingToDo&& anything_to_do) noexcept {
+  [[nodiscard]] bool lie_down(arrivals until, AnythingToDo&& anything_to_do) noexcept {
     const base::lock_guard guard(lock_);
     if (armed_) rise();
     drain();
-    armed_ = for_all ? &mine_->head().bell : &mine_->head().hurry_bell;
+    armed_ = until == arrivals::all ? &mine_->head().bell : &mine_->head().hurry_bell;
     doorbell(*armed_).lie_down();
     if (!anything_to_do()) return true;
     rise();

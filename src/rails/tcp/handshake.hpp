@@ -69,7 +69,7 @@ class handshake {
   void decide(verdict v) noexcept;
 
  private:
-  handshake(const credentials& own, authentication::handshake talk, bool dials) noexcept
+  handshake(const credentials& own, const authentication::handshake& talk, bool dials) noexcept
       : own_(&own), talk_(talk), dials_(dials) {}
   [[nodiscard]] bool is_for_us() noexcept;
 

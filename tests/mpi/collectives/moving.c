@@ -8,6 +8,7 @@
 static const struct layout *from, *to;
 enum { random_counts = 3 };
 static long count;
+static enum form form;
 static MPI_Comm comm;
 
 #define HOLDS(buffer, first, n, rank, block)                                                      \
@@ -18,9 +19,7 @@ static void test_bcast(int root) {
   const struct layout* mine = check_rank % 2 ? from : to;
   long* b = new_buffer(mine, count);
   if (check_rank == root) fill(b, mine, 0, count, root, 7);
-  IN_FORM(MPI_Bcast(b, count, mine->type, root, comm),
-          MPI_Ibcast(b, count, mine->type, root, comm, &r),
-          MPI_Bcast_init(b, count, mine->type, root, comm, MPI_INFO_NULL, &r));
+  RUN(form, Bcast, Ibcast, b, count, mine->type, root, comm);
   CHECK(holds(b, mine, 0, count, root, 7), "bcast of %ld from %d", count, root);
   free(b);
 }
@@ -33,10 +32,7 @@ static void test_gather(int root, int in_place) {
     fill(a, to, count * root, count, root, 1);
     send = MPI_IN_PLACE;
   }
-  IN_FORM(
-      MPI_Gather(send, count, from->type, a, count, to->type, root, comm),
-      MPI_Igather(send, count, from->type, a, count, to->type, root, comm, &r),
-      MPI_Gather_init(send, count, from->type, a, count, to->type, root, comm, MPI_INFO_NULL, &r));
+  RUN(form, Gather, Igather, send, count, from->type, a, count, to->type, root, comm);
   for (int i = 0; check_rank == root && i < check_size; ++i) HOLDS(a, i * count, count, i, 1);
   free(s);
   free(a);
@@ -46,10 +42,7 @@ static void test_scatter(int root, int in_place) {
   long *a = new_buffer(from, count * check_size), *b = new_buffer(to, count);
   for (int i = 0; i < check_size; ++i) fill(a, from, i * count, count, root, i);
   void* receive = in_place && check_rank == root ? MPI_IN_PLACE : b;
-  IN_FORM(MPI_Scatter(a, count, from->type, receive, count, to->type, root, comm),
-          MPI_Iscatter(a, count, from->type, receive, count, to->type, root, comm, &r),
-          MPI_Scatter_init(a, count, from->type, receive, count, to->type, root, comm,
-                           MPI_INFO_NULL, &r));
+  RUN(form, Scatter, Iscatter, a, count, from->type, receive, count, to->type, root, comm);
   if (receive == b) HOLDS(b, 0, count, root, check_rank);
   free(a);
   free(b);
@@ -60,9 +53,7 @@ static void test_allgather(int in_place) {
   fill(s, from, 0, count, check_rank, 2);
   if (in_place) fill(a, to, count * check_rank, count, check_rank, 2);
   const void* send = in_place ? MPI_IN_PLACE : s;
-  IN_FORM(MPI_Allgather(send, count, from->type, a, count, to->type, comm),
-          MPI_Iallgather(send, count, from->type, a, count, to->type, comm, &r),
-          MPI_Allgather_init(send, count, from->type, a, count, to->type, comm, MPI_INFO_NULL, &r));
+  RUN(form, Allgather, Iallgather, send, count, from->type, a, count, to->type, comm);
   for (int i = 0; i < check_size; ++i) HOLDS(a, i * count, count, i, 2);
   free(s);
   free(a);
@@ -73,9 +64,7 @@ static void test_alltoall(int in_place) {
   for (int i = 0; i < check_size; ++i) fill(s, from, i * count, count, check_rank, i);
   for (int i = 0; in_place && i < check_size; ++i) fill(a, to, i * count, count, check_rank, i);
   const void* send = in_place ? MPI_IN_PLACE : s;
-  IN_FORM(MPI_Alltoall(send, count, from->type, a, count, to->type, comm),
-          MPI_Ialltoall(send, count, from->type, a, count, to->type, comm, &r),
-          MPI_Alltoall_init(send, count, from->type, a, count, to->type, comm, MPI_INFO_NULL, &r));
+  RUN(form, Alltoall, Ialltoall, send, count, from->type, a, count, to->type, comm);
   /* In place, the second start sends back what the first one brought. */
   const int back = in_place && form == persistent;
   for (int i = 0; i < check_size; ++i)

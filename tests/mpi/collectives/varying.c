@@ -9,6 +9,7 @@ enum { length_max = 400 };
 static const struct layout *from, *to;
 static unsigned round_number; /* its lengths */
 static int in_place;
+static enum form form;
 
 /* In place, a rank gets back as much as it sends. */
 static int length(int i, int j) {
@@ -53,20 +54,13 @@ static void test_gatherv(int root) {
   fill(s, from, 0, mine, check_rank, 3);
   if (is_root && in_place) fill(a, to, in.places[root], mine, root, 3);
   const void* send = is_root && in_place ? MPI_IN_PLACE : s;
-  IN_FORM(
-      MPI_Gatherv(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD),
-      MPI_Igatherv(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD, &r),
-      MPI_Gatherv_init(send, mine, from->type, a, counts, places, to->type, root, MPI_COMM_WORLD,
-                       MPI_INFO_NULL, &r));
+  RUN(form, Gatherv, Igatherv, send, mine, from->type, a, counts, places, to->type, root,
+      MPI_COMM_WORLD);
   for (int i = 0; is_root && i < check_size; ++i)
     HOLDS("gatherv", a, to, in.places[i], in.counts[i], i, 3);
   void* receive = is_root && in_place ? MPI_IN_PLACE : b;
-  IN_FORM(
-      MPI_Scatterv(a, counts, places, to->type, receive, mine, from->type, root, MPI_COMM_WORLD),
-      MPI_Iscatterv(a, counts, places, to->type, receive, mine, from->type, root, MPI_COMM_WORLD,
-                    &r),
-      MPI_Scatterv_init(a, counts, places, to->type, receive, mine, from->type, root,
-                        MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  RUN(form, Scatterv, Iscatterv, a, counts, places, to->type, receive, mine, from->type, root,
+      MPI_COMM_WORLD);
   if (receive == b) HOLDS("scatterv", b, from, 0, mine, check_rank, 3);
   free(s);
   free(a);
@@ -81,11 +75,8 @@ static void test_allgatherv(void) {
   fill(s, from, 0, mine, check_rank, 4);
   if (in_place) fill(a, to, in.places[check_rank], mine, check_rank, 4);
   const void* send = in_place ? MPI_IN_PLACE : s;
-  IN_FORM(MPI_Allgatherv(send, mine, from->type, a, in.counts, in.places, to->type, MPI_COMM_WORLD),
-          MPI_Iallgatherv(send, mine, from->type, a, in.counts, in.places, to->type, MPI_COMM_WORLD,
-                          &r),
-          MPI_Allgatherv_init(send, mine, from->type, a, in.counts, in.places, to->type,
-                              MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  RUN(form, Allgatherv, Iallgatherv, send, mine, from->type, a, in.counts, in.places, to->type,
+      MPI_COMM_WORLD);
   for (int i = 0; i < check_size; ++i) HOLDS("allgatherv", a, to, in.places[i], in.counts[i], i, 4);
   free(s);
   free(a);
@@ -105,12 +96,8 @@ static void test_alltoallv(void) {
     if (in_place) fill(a, to, in.places[i], in.counts[i], check_rank, i);
   }
   const void* send = in_place ? MPI_IN_PLACE : s;
-  IN_FORM(MPI_Alltoallv(send, out.counts, out.places, from->type, a, in.counts, in.places, to->type,
-                        MPI_COMM_WORLD),
-          MPI_Ialltoallv(send, out.counts, out.places, from->type, a, in.counts, in.places,
-                         to->type, MPI_COMM_WORLD, &r),
-          MPI_Alltoallv_init(send, out.counts, out.places, from->type, a, in.counts, in.places,
-                             to->type, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  RUN(form, Alltoallv, Ialltoallv, send, out.counts, out.places, from->type, a, in.counts,
+      in.places, to->type, MPI_COMM_WORLD);
   for (int i = 0; i < check_size; ++i)
     HOLDS("alltoallv", a, to, in.places[i], in.counts[i], origin(i), target(i));
   free(s);
@@ -136,12 +123,8 @@ static void test_alltoallw(const struct layout* all) {
     if (in_place) fill(a + place, l, 0, in.counts[i], check_rank, i);
   }
   const void* send = in_place ? MPI_IN_PLACE : s;
-  IN_FORM(MPI_Alltoallw(send, out.counts, out.places, types, a, in.counts, in.places, types,
-                        MPI_COMM_WORLD),
-          MPI_Ialltoallw(send, out.counts, out.places, types, a, in.counts, in.places, types,
-                         MPI_COMM_WORLD, &r),
-          MPI_Alltoallw_init(send, out.counts, out.places, types, a, in.counts, in.places, types,
-                             MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+  RUN(form, Alltoallw, Ialltoallw, send, out.counts, out.places, types, a, in.counts, in.places,
+      types, MPI_COMM_WORLD);
   for (int i = 0; i < check_size; ++i)
     HOLDS("alltoallw", a + (check_size - 1 - i) * room, &all[(i + check_rank) % LAYOUTS], 0,
           in.counts[i], origin(i), target(i));

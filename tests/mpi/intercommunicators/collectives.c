@@ -4,29 +4,9 @@
  * serially from that. */
 #include <limits.h>
 
+#include "forms.h"
 #include "patterns.h"
 #include "two_groups.h"
-
-enum form { blocking, nonblocking, persistent, FORMS };
-
-/* Runs MPI_NAME(arguments), MPI_Iname(arguments, &request) or MPI_NAME_init twice. */
-#define RUN(form, name, iname, ...)                                       \
-  do {                                                                    \
-    MPI_Request request_ = MPI_REQUEST_NULL;                              \
-    if ((form) == blocking) CHECK_OK(MPI_##name(__VA_ARGS__));            \
-    if ((form) == nonblocking) {                                          \
-      CHECK_OK(MPI_##iname(__VA_ARGS__, &request_));                      \
-      CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                   \
-    }                                                                     \
-    if ((form) == persistent) {                                           \
-      CHECK_OK(MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_)); \
-      for (int twice_ = 0; twice_ < 2; ++twice_) {                        \
-        CHECK_OK(MPI_Start(&request_));                                   \
-        CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                 \
-      }                                                                   \
-      CHECK_OK(MPI_Request_free(&request_));                              \
-    }                                                                     \
-  } while (0)
 
 struct test {
   const struct two_groups* g;
@@ -371,7 +351,7 @@ int main(int argc, char** argv) {
                      .others = g.world_rank[other]};
     MPI_Comm_rank(g.inter, &t.rank);
     for (int c = 0; c < 4; ++c)
-      for (t.form = blocking; t.form < FORMS; ++t.form) {
+      for (t.form = blocking; t.form < forms; ++t.form) {
         t.count = counts[c];
         t.from = &layouts[(c + division) % LAYOUTS];
         t.to = &layouts[(c + division + (int)t.form) % LAYOUTS];

@@ -70,7 +70,8 @@ class machine {
   [[nodiscard]] int usable_processors() const noexcept;
   /// Processors that the processes of a job on this machine may use together. Our own affinity mask
   /// does not count, because a process that is bound to a core of its own shares the machine with
-  /// the others; unless the mask confines all of them (`confined_together`).
+  /// the others; unless the settings give a number, or the mask confines all of them
+  /// (`confined_together`).
   [[nodiscard]] int node_processors() const noexcept;
   /// Whether a control group grants less processor time than there are processors: polling on an
   /// unused processor then takes time from computing threads.

@@ -7,9 +7,12 @@ namespace headway::topology {
 /// The user's settings of the machine.
 struct settings {
   /// hwloc's synthetic syntax, "package:2 core:4 pu:1": an imagined machine; empty: the real one.
-  std::string description;
+  std::string description{};
+  /// Processors that the processes of a job on this node use together; 0: found out from the
+  /// affinity masks of this process and its parent.
+  int node_processors = 0;
 
-  /// From HEADWAY_TOPOLOGY.
+  /// From HEADWAY_TOPOLOGY and HEADWAY_NODE_PROCESSORS.
   [[nodiscard]] static settings from_environment();
   bool operator==(const settings&) const = default;
 };

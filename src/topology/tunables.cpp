@@ -8,8 +8,20 @@ base::text_tunable synthetic{
     "HEADWAY_TOPOLOGY", "", "hwloc's synthetic syntax, for example package:2 core:4 pu:1",
     "machine to imagine instead of the real one, to try the queue tree of larger machines"};
 
+base::number_tunable shared_processors{
+    "HEADWAY_NODE_PROCESSORS",
+    "",
+    0,
+    0,
+    1'000'000,
+    "processors that the processes of a job on one node use together, at most those of the node; "
+    "mpiexec sets it; 0: found out from the affinity masks of a process and its parent"};
+
 }  // namespace
 
-settings settings::from_environment() { return {.description = synthetic.get()}; }
+settings settings::from_environment() {
+  return {.description = synthetic.get(),
+          .node_processors = static_cast<int>(shared_processors.get())};
+}
 
 }  // namespace headway::topology

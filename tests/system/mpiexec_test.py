@@ -263,6 +263,19 @@ class Start(unittest.TestCase):
             self.assertRegex(job.err, rf"rank {rank} is bound to processors \d+\n")
         self.assertIn("rank 0 is not bound", run("--report-bindings", "true").err)
 
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is one processor")
+    def test_ranks_that_fill_the_machine_are_bound_unless_an_option_says_otherwise(self):
+        processors = len(os.sched_getaffinity(0))
+        text = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; env | grep NODE_PROCESSORS"]
+        filled = run("-n", processors, *text)
+        self.assertEqual(filled.out.count(f"HEADWAY_NODE_PROCESSORS={processors}\n"), processors)
+        places = {line.split()[1] for line in filled.out.splitlines() if "Cpus" in line}
+        self.assertEqual(len(places), processors, filled.out)
+        for words in (("-n", processors + 1), ("-n", processors, "--bind-to", "none")):
+            free = run(*words, *text)
+            places = {line.split()[1] for line in free.out.splitlines() if "Cpus" in line}
+            self.assertEqual(len(places), 1, free.out)
+
     def test_a_number_of_ranks_for_each_machine_is_that_of_this_one(self):
         self.assertEqual(run("-ppn", 3, "echo", "x").out, "x\n" * 3)
         self.assertEqual(run("--map-by", "ppr:2:node", "echo", "x").out, "x\n" * 2)

@@ -22,7 +22,8 @@ For the whole job:
   --version, --help
 Processors:
   --bind-to LEVEL       bind each rank to a hwthread, core, l3cache, numa or socket; LEVEL:N to N of
-                        them; none (the default)
+                        them; none. The default: a core for each if there are as many ranks as
+                        cores, else none
   --map-by LEVEL        deal the ranks out over these places, in turns; LEVEL:pe=N with N cores for
                         each, ppr:N:LEVEL with N ranks on each. Binds as well, unless --bind-to says
                         otherwise

@@ -157,6 +157,8 @@ std::vector<std::string> job_runner::environment_of(const program_block& block) 
     if (std::ranges::none_of(outer_words, [&](auto word) { return text.starts_with(word); }))
       made.emplace_back(text);
   }
+  // A rank that is bound, or whose parent is a script, cannot find this out by itself.
+  set(made, "HEADWAY_NODE_PROCESSORS", std::to_string(machine_places::allowed_here().size()));
   for (const auto& [name, value] : wish_.environment) set(made, name, value);
   for (const auto& [name, value] : block.environment) set(made, name, value);
   set(made, "PMI_SIZE", std::to_string(ranks_.size()));

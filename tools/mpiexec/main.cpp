@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -25,11 +26,18 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// The processors that ranks may be bound to. Nothing is read where the options do not need them.
+/// The processors that ranks may be bound to. Nothing is read where they cannot be needed: a core
+/// has at most eight hardware threads.
 headway::mpiexec::machine_places machine_of(const headway::mpiexec::options& wish) {
   using headway::mpiexec::machine_places;
-  if (!wish.placement.binds() && wish.placement.ranks_per_place == 0) return {};
-  return machine_places::read("/sys/devices/system/cpu", machine_places::allowed_here());
+  constexpr std::size_t most_threads = 8;
+  const auto& placement = wish.placement;
+  const auto allowed = machine_places::allowed_here();
+  const auto ranks = static_cast<std::size_t>(std::max(wish.rank_count(), wish.ranks_per_host));
+  const bool may_fill = placement.is_open() && ranks <= allowed.size() &&
+                        allowed.size() <= ranks * most_threads;
+  if (!placement.binds() && placement.ranks_per_place == 0 && !may_fill) return {};
+  return machine_places::read("/sys/devices/system/cpu", allowed);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -48,6 +56,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!headway::mpiexec::all_here(wish->hosts)) return headway::mpiexec::hand_over(*wish, environ);
   const auto machine = machine_of(*wish);
   wish->settle_rank_counts(machine);
+  wish->placement.settle(wish->rank_count(), machine);
   return headway::mpiexec::job_runner(*wish, machine, environ).run();
 }
 

@@ -128,6 +128,12 @@ base::result<> placement_wish::take_map(std::string_view text) {
 
 bool placement_wish::binds() const noexcept { return bind && *bind != place_level::node; }
 
+void placement_wish::settle(int ranks, const machine_places& machine) noexcept {
+  if (!is_open() || ranks < 2) return;
+  for (const auto level : {place_level::core, place_level::hwthread})
+    if (!bind && machine.of(level).size() == static_cast<std::size_t>(ranks)) bind = level;
+}
+
 std::vector<int> machine_places::allowed_here() {
   cpu_set_t mask;
   std::vector<int> allowed;

@@ -28,6 +28,11 @@ struct placement_wish {
   /// Errors:   as above.
   [[nodiscard]] base::result<> take_map(std::string_view text);
   [[nodiscard]] bool binds() const noexcept;
+  /// Whether no option says where ranks run: `settle` decides.
+  [[nodiscard]] bool is_open() const noexcept { return !bind && !map; }
+  /// If no option says where ranks run: ranks that fill the machine get a core each, or a hardware
+  /// thread each; others are not bound (docs/decisions/0037).
+  void settle(int ranks, const class machine_places& machine) noexcept;
 };
 
 /// The processors of a machine that a job may use, level by level.

@@ -9,6 +9,7 @@
 namespace headway::mpiexec {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -31,18 +32,31 @@ class machine : public testing::Test {
   void read(const std::vector<int>& allowed) { all_ = machine_places::read(folder_, allowed); }
   /// The processors of ranks 0, 1, …
   std::vector<std::string> bound(const std::string& bind, const std::string& map, int ranks) const {
-    placement_wish wish;
-    EXPECT_TRUE(bind.empty() || wish.take_bind(bind)) << bind;
-    EXPECT_TRUE(map.empty() || wish.take_map(map)) << map;
-    std::vector<std::string> texts;
-    for (int rank = 0; rank < ranks; ++rank)
-      texts.push_back(processor_text(all_.of_rank(rank, wish)));
-    return texts;
+    return bound_as(wish_of(bind, map), ranks);
+  }
+  /// The same of a job that has so many ranks.
+  std::vector<std::string> settled(const std::string& bind, const std::string& map,
+                                   int ranks) const {
+    auto wish = wish_of(bind, map);
+    wish.settle(ranks, all_);
+    return bound_as(wish, ranks);
   }
 
   machine_places all_;
 
  private:
+  static placement_wish wish_of(const std::string& bind, const std::string& map) {
+    placement_wish wish;
+    EXPECT_TRUE(bind.empty() || wish.take_bind(bind)) << bind;
+    EXPECT_TRUE(map.empty() || wish.take_map(map)) << map;
+    return wish;
+  }
+  std::vector<std::string> bound_as(const placement_wish& wish, int ranks) const {
+    std::vector<std::string> texts;
+    for (int rank = 0; rank < ranks; ++rank)
+      texts.push_back(processor_text(all_.of_rank(rank, wish)));
+    return texts;
+  }
   static void write(const std::string& path, int number, const char* what) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path) << what << number << '\n';
@@ -78,6 +92,22 @@ TEST_F(machine, nothing_is_bound_unless_a_level_says_so) {
   EXPECT_THAT(bound("", "node", 1), ElementsAre(""));
   EXPECT_THAT(bound("", "slot", 1), ElementsAre(""));
   EXPECT_THAT(bound("", "", 1), ElementsAre(""));
+}
+
+TEST_F(machine, ranks_that_fill_it_are_bound_where_no_option_says_so) {
+  EXPECT_THAT(settled("", "", 4), ElementsAre("0,4", "2,6", "1,5", "3,7"));
+  EXPECT_THAT(settled("", "", 8), ElementsAre("0", "4", "2", "6", "1", "5", "3", "7"));
+  for (const int ranks : {1, 2, 3, 5, 7, 9}) EXPECT_THAT(settled("", "", ranks), Each("")) << ranks;
+  EXPECT_THAT(settled("none", "", 4), Each(""));
+  EXPECT_THAT(settled("", "slot", 4), Each(""));
+  EXPECT_THAT(settled("socket", "", 4), ElementsAre("0,2,4,6", "1,3,5,7", "0,2,4,6", "1,3,5,7"));
+  read({1, 2, 3});
+  EXPECT_THAT(settled("", "", 3), ElementsAre("1", "3", "2"));
+}
+
+TEST_F(machine, one_rank_on_one_processor_is_not_bound) {
+  read({5});
+  EXPECT_THAT(settled("", "", 1), ElementsAre(""));
 }
 
 TEST_F(machine, only_allowed_processors_are_used) {

@@ -168,6 +168,12 @@ TEST(machine, of_a_confined_launcher_is_shared_by_all_that_it_starts) {
   EXPECT_EQ(shared_processors(true), 1);
 }
 
+TEST(machine, is_shared_by_as_many_processors_as_the_settings_say_but_not_more_than_it_has) {
+  const int all = machine::read().value()->node_processors();
+  EXPECT_EQ(machine::read({.node_processors = 1}).value()->node_processors(), 1);
+  EXPECT_EQ(machine::read({.node_processors = all + 1}).value()->node_processors(), all);
+}
+
 TEST(machine, of_ranks_that_are_bound_one_by_one_is_the_whole) {
   auto m = machine::read();
   ASSERT_TRUE(m);

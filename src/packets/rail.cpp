@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/cookies.hpp"
 #include "packets/peer_state.hpp"
@@ -25,6 +24,7 @@ rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driv
     : ltask("reap rail", &rail::run),
       when(use),
       host_(host),
+      clock_(host.engine.clock()),
       index_(index),
       driver_(std::move(driver)),
       costly_(driver_->query().poll_cost_ns >= costly_ns),
@@ -152,7 +152,7 @@ bool rail::reap_bundled() noexcept {
     idle_looks_.store(looks + 1, std::memory_order_relaxed);
     if (!set.clocked() || looks % looks_a_clock != 0) return false;
   }
-  const auto now_ns = base::now_ns();
+  const auto now_ns = clock_.now_ns();
   if (count == 0 && !set.due(now_ns)) return false;
   if (!set.try_enter()) {
     unhandled_.store(count, std::memory_order_relaxed);  // this thread's in the next run

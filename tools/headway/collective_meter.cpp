@@ -211,9 +211,9 @@ base::result<double> collective_meter::time_us(collective what, std::int64_t byt
   for (int i = 0; i < calls; ++i) {
     c.root = i % t.size;
     well &= run(control_, barrier) == messages::outcome::ok;
-    const auto begin = base::now_ns();
+    const auto begin = base::machine_now_ns();
     well &= run(measured_, c) == messages::outcome::ok;
-    all.push_back(static_cast<double>(base::now_ns() - begin) / 1000);
+    all.push_back(static_cast<double>(base::machine_now_ns() - begin) / 1000);
   }
   if (auto done = make_largest(all); !done) return std::unexpected(done.error());
   if (!well) return base::failed(base::fault_kind::peer_lost, "an operation has failed");

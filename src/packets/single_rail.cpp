@@ -62,7 +62,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   // Otherwise pointer and size are read as one wide word, which has to wait for both stores.
   base::optimizer_barrier(payload);
   const auto bytes = item.head_bytes + item.payload.size();
-  const auto cookie = send_cookie(item).word();
+  const auto cookie = cookie_of(item);
   const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
   const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                    .payload = {payload, item.payload.size()},

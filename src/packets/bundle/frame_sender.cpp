@@ -167,7 +167,7 @@ packet_sender::answer frame_sender::send_frame(std::uint32_t number, std::uint32
   replay_ring::hold(f);
   const auto said = l.via.send(of_.to, {.header = std::as_bytes(std::span(&head, 1)),
                                         .payload = {f.memory, f.bytes},
-                                        .cookie = send_cookie(f).word(),
+                                        .cookie = cookie_of(f),
                                         .alone = true});
   if (said != rails::post::posted) replay_ring::let_go(f);
   if (said == rails::post::retry || said == rails::post::down) {

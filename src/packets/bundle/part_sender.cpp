@@ -101,7 +101,7 @@ progress::ltask_result part_sender::help(progress::ltask& self) noexcept {
   const auto answer =
       of.lanes[order.lane].via.send(of.to, {.header = std::as_bytes(std::span(&order.head, 1)),
                                             .payload = {f.memory, f.bytes},
-                                            .cookie = send_cookie(f).word(),
+                                            .cookie = cookie_of(f),
                                             .alone = true});
   if (answer != rails::post::posted) replay_ring::let_go(f);
   helper.give(answer);

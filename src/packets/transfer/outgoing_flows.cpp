@@ -78,8 +78,8 @@ bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
   l.pieces_out.fetch_add(1, std::memory_order_relaxed);  // before its event can come
   const auto bytes = piece->payload.size();
   piece->departure = l.departures.given(of_.clock.now_ns(), bytes);
-  const auto said = l.via.memory()->put(of_.to, {.exposed = piece->target}, piece->payload,
-                                        send_cookie(*piece).word());
+  const auto said =
+      l.via.memory()->put(of_.to, {.exposed = piece->target}, piece->payload, cookie_of(*piece));
   if (said == rails::post::posted) {
     engine_.pending_started();  // ended with its event, see rail.cpp
     return true;

@@ -148,25 +148,32 @@ constexpr std::array<const char*, algorithm_count> algorithm_names = {
     "automatic", "dissemination", "doubling",     "binomial", "flat",   "chain",
     "pipeline",  "scatter_ring",  "ring",         "bruck",    "linear", "pairwise",
     "ordered",   "shared",        "shared_parts", "slots"};
-constexpr std::array<const char*, collective_count> collective_names = {"barrier",
-                                                                        "bcast",
-                                                                        "reduce",
-                                                                        "allreduce",
-                                                                        "gather",
-                                                                        "gatherv",
-                                                                        "scatter",
-                                                                        "scatterv",
-                                                                        "allgather",
-                                                                        "allgatherv",
-                                                                        "alltoall",
-                                                                        "alltoallv",
-                                                                        "scan",
-                                                                        "exscan",
-                                                                        "reduce_scatter",
-                                                                        "neighbor_allgather",
-                                                                        "neighbor_allgatherv",
-                                                                        "neighbor_alltoall",
-                                                                        "neighbor_alltoallv"};
+constexpr std::array<const char*, static_cast<std::size_t>(collective::unknown)> all_names = {
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "scan",
+    "exscan",
+    "reduce_scatter",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
+    "reduce_scatter_block",
+    "alltoallw",
+    "neighbor_alltoallw",
+    "intercomm_create"};
+/// Those with algorithms of their own.
+constexpr auto collective_names = std::span(all_names).first<collective_count>();
 
 /// Where `name` is among the names; their number if it is not there.
 template <class Names>
@@ -237,7 +244,7 @@ std::span<const rule> rules(collective c) noexcept {
   return std::span(table).subspan(first_rows[i], first_rows[i + 1] - first_rows[i]);
 }
 const char* name_of(algorithm a) noexcept { return algorithm_names[static_cast<std::size_t>(a)]; }
-const char* name_of(collective c) noexcept { return collective_names[static_cast<std::size_t>(c)]; }
+const char* name_of(collective c) noexcept { return all_names[static_cast<std::size_t>(c)]; }
 
 std::optional<collective> collective_named(std::string_view name) noexcept {
   const auto i = position(collective_names, name);

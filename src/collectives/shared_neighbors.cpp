@@ -115,7 +115,7 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   in_lines all(t, n, what);
   if (!all.fit()) return false;
   auto& banks = *t.memory.banks;
-  using enum call::kind;
+  using enum collective;
   const auto before = t.log.history();
   t.log.note(call{.what = what.is_divided ? neighbor_alltoall : neighbor_allgather}.word());
   const shared_banks::numbers operation(t.next_operation(), t.log.history());

@@ -47,7 +47,7 @@ collective_meter::group::group(runtime::instance& job, std::uint32_t number)
       team(std::in_place, exchange, *context, surroundings_of(job)) {
   // As many calls as it takes until shared memory is there, or will never be.
   constexpr int calls = 256;
-  for (int i = 0; i < calls; ++i) team->count_call({.what = collectives::call::kind::barrier});
+  for (int i = 0; i < calls; ++i) team->count_call({.what = collectives::collective::barrier});
 }
 
 collective_meter::group::~group() {
@@ -142,14 +142,7 @@ void collective_meter::append(collectives::schedule& s, const collectives::team&
       for (std::int64_t i = 0; i < c.count % t.size; ++i) ++counts[static_cast<std::size_t>(i)];
       return collectives::reduce_scatter(s, t, c.sum, counts.data());
     }
-    case collective::gatherv:
-    case collective::scatterv:
-    case collective::allgatherv:
-    case collective::alltoallv:
-    case collective::neighbor_allgather:
-    case collective::neighbor_allgatherv:
-    case collective::neighbor_alltoall:
-    case collective::neighbor_alltoallv:
+    default:
       break;
   }
   HEADWAY_ASSERT(false && "its size is unknown to the choice, so it is not measured");

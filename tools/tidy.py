@@ -8,8 +8,8 @@
     tools/tidy.py           all of them
 
 Each rule is a function from a file to breaches, and has a test in tests/house/tidy_test.py that
-shows it a bad piece of code. Where a rule must be broken, an entry in a table at the top of this
-file says so, with its reason.
+shows it a bad piece of code. Where a rule must be broken, an entry in a table of tidy_exceptions.py
+says so, with its reason.
 """
 
 import ast
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tidy_language as language  # noqa: E402
+from tidy_exceptions import COMPOSITIONS, GETENV_ALLOWED, MACHINE_TIME_ALLOWED  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -33,26 +34,9 @@ FUNCTION_LINES_MAX = 70
 CXX = {".cpp", ".hpp", ".c", ".h"}
 CODE = CXX | {".py", ".sh", ".cmake"}
 
-# The files that may read the environment, and the reason.
-GETENV_ALLOWED = {
-    "src/base/tunable.cpp": "the one place where HEADWAY_… settings are read",
-    "src/sampling/tunables.cpp": "XDG_CACHE_HOME, HOME: the desktop's variables",
-    "src/base/misspelt_settings.cpp": "names that are nearly those of settings",
-    "src/base/once_a_job.cpp": "PMI_JOBID, the launcher's variable",
-    "src/launch/": "PMI_…, SLURM_…: the launcher's variables, not settings of ours",
-    "tools/mpiexec/": "the environment that it hands to the programs that it starts",
-}
-
-# The files that make settings from the environment. All other files get settings as values.
-COMPOSITIONS = (
-    "src/runtime/settings.cpp",
-    "src/runtime/shared_instance.cpp",
-    "src/mpi/environment/library.cpp",
-    "src/c_api/progress/library.cpp",
-)
-
 # Files that describe a rule and therefore contain what it forbids.
-SPEAKS_OF_RULES = {"tools/tidy.py", "tools/tidy_language.py", "tests/house/tidy_test.py"}
+SPEAKS_OF_RULES = {"tools/tidy.py", "tools/tidy_exceptions.py", "tools/tidy_language.py",
+                   "tests/house/tidy_test.py"}
 
 
 @dataclass(frozen=True)
@@ -303,6 +287,18 @@ def check_getenv(file, why="the environment is read in base/tunable.cpp only"):
         yield Breach(file.path, line_of(text, match.start()), why)
 
 
+def check_clock(file):
+    """Time is a value below the bindings: two engines of a process may have different clocks."""
+    allowed = file.path.startswith(tuple(MACHINE_TIME_ALLOWED))
+    if allowed or not file.is_cxx or not file.path.startswith("src/"):
+        return
+    text = without_comments(file.text)
+    machine = r"\bmachine_now_ns\b|\bclock_gettime\(CLOCK_MONOTONIC|\bsteady_clock\b"
+    for match in re.finditer(machine, text):
+        yield Breach(file.path, line_of(text, match.start()),
+                     "the time comes from the clock that the module was given (base/clock.hpp)")
+
+
 def check_settings(file):
     """Tunables are known to a module's tunables.cpp, and read by what composes the modules."""
     if not file.is_cxx or not file.path.startswith("src/") or file.path.endswith("/tunables.cpp"):
@@ -392,6 +388,7 @@ TEXT_RULES = (
     check_functions,
     check_words,
     check_getenv,
+    check_clock,
     check_settings,
     check_atomics,
     check_header_habits,

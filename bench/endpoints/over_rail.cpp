@@ -139,9 +139,9 @@ double one_way_ns(Way& way, bool first, int rounds) {
     if (!first) way.send();
   };
   for (int i = 0; i < rounds / 8 + 1; ++i) round();
-  const auto began = base::now_ns();
+  const auto began = base::machine_now_ns();
   for (int i = 0; i < rounds; ++i) round();
-  return static_cast<double>(base::now_ns() - began) / rounds / 2;
+  return static_cast<double>(base::machine_now_ns() - began) / rounds / 2;
 }
 
 double part(std::vector<double> all, double which) {

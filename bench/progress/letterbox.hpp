@@ -32,7 +32,7 @@ class letterbox final : public progress::event_source {
   letterbox& operator=(const letterbox&) = delete;
 
   void post() noexcept {
-    posted_ns_.store(base::now_ns(), std::memory_order_relaxed);
+    posted_ns_.store(base::machine_now_ns(), std::memory_order_relaxed);
     full_.store(true, std::memory_order_seq_cst);  // before `armed_` is read; `arm` vice versa
     if (!armed_.load(std::memory_order_seq_cst)) return;
     const std::uint64_t one = 1;
@@ -62,7 +62,7 @@ class letterbox final : public progress::event_source {
   static progress::ltask_result reap(progress::ltask& self) noexcept {
     auto& box = static_cast<reap_task&>(self).box;
     if (!box.full_.load(std::memory_order_acquire)) return progress::ltask_result::idle;
-    const auto took = base::now_ns() - box.posted_ns_.load(std::memory_order_relaxed);
+    const auto took = base::machine_now_ns() - box.posted_ns_.load(std::memory_order_relaxed);
     box.full_.store(false, std::memory_order_relaxed);
     box.took_ns_.store(took == 0 ? 1 : took, std::memory_order_release);
     return progress::ltask_result::advanced;

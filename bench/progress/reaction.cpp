@@ -61,13 +61,13 @@ row measure(running& e, const std::string& name, int computing, const options& c
   bench::letterbox box(*e.the);
   std::mt19937 random(7);
   const auto compute_until = [](std::uint64_t end) {
-    while (base::now_ns() < end) base::relax();
+    while (base::machine_now_ns() < end) base::relax();
   };
-  compute_until(base::now_ns() + 250'000'000);  // `auto` has made its decisions by then
+  compute_until(base::machine_now_ns() + 250'000'000);  // `auto` has made its decisions by then
   r.before = e.the->statistics();
-  const auto end = base::now_ns() + static_cast<std::uint64_t>(chosen.seconds * 1e9);
-  while (r.took_us.size() < chosen.letters && base::now_ns() < end) {
-    compute_until(base::now_ns() + 300'000 + random() % 400'000);
+  const auto end = base::machine_now_ns() + static_cast<std::uint64_t>(chosen.seconds * 1e9);
+  while (r.took_us.size() < chosen.letters && base::machine_now_ns() < end) {
+    compute_until(base::machine_now_ns() + 300'000 + random() % 400'000);
     box.post();
     std::uint64_t took = 0;
     while ((took = box.taken()) == 0) base::relax();

@@ -83,9 +83,9 @@ void measure(bool first, const char* what, std::size_t bytes, int rounds,
              const std::function<void()>& round) {
   std::vector<double> one_way;
   for (int b = 0; b < batches; ++b) {
-    const auto begin = base::now_ns();
+    const auto begin = base::machine_now_ns();
     for (int i = 0; i < rounds; ++i) round();
-    one_way.push_back(static_cast<double>(base::now_ns() - begin) / rounds / 2);
+    one_way.push_back(static_cast<double>(base::machine_now_ns() - begin) / rounds / 2);
   }
   std::ranges::sort(one_way);
   if (first)
@@ -118,11 +118,11 @@ void stream(end_point& e, bool first, std::size_t bytes) {
       e.push({.header = header});
     }
   };
-  const auto begin = base::now_ns();
+  const auto begin = base::machine_now_ns();
   for (int i = 0; i < 10; ++i) round();
   if (first)
     fmt::print("stream   {:9} bytes  {:.1f} ns a message\n", bytes,
-               static_cast<double>(base::now_ns() - begin) / 10 / burst);
+               static_cast<double>(base::machine_now_ns() - begin) / 10 / burst);
 }
 
 void large_messages(end_point& e, bool first, std::size_t bytes) {

@@ -11,7 +11,8 @@ namespace headway::base {
 inline constexpr std::uint64_t us = 1'000, ms = 1'000'000;
 
 /// A source of time: the machine's monotonic clock, or, under simulation, a number that the test
-/// advances.
+/// advances. The composition chooses it; every module has the one of its engine, so that two
+/// runtimes with different clocks can live in one process.
 /// Shape:    one pointer, copied freely; the number must outlive every copy. The default is the
 ///           machine's clock.
 /// Threads:  `now_ns` any. The number is read relaxed: it carries nothing but the time.
@@ -39,28 +40,15 @@ class clock {
   const atomic<std::uint64_t>* virtual_now_ns_ = nullptr;
 };
 
-namespace detail {
-inline constinit clock process_clock;
-}  // namespace detail
-
-/// The time of the process's clock, in nanoseconds: for code that has no `clock` of its own.
-[[nodiscard]] inline std::uint64_t now_ns() noexcept { return detail::process_clock.now_ns(); }
-
-/// For as long as it lives, `now_ns` of the whole process is a number that the test advances.
-/// Threads:  made and destroyed while no other thread runs that asks for the time.
-class process_clock_override {
- public:
-  explicit process_clock_override(const atomic<std::uint64_t>& virtual_now_ns) noexcept
-      : before_(detail::process_clock) {
-    detail::process_clock = clock(virtual_now_ns);
-  }
-  ~process_clock_override() { detail::process_clock = before_; }
-  process_clock_override(const process_clock_override&) = delete;
-  process_clock_override& operator=(const process_clock_override&) = delete;
-
- private:
-  clock before_;
-};
+/// The time of the machine's monotonic clock, whatever clock an engine was given.
+///
+/// What an engine and the modules above it do at some time, they do on the engine's `clock`. The
+/// machine's is for what depends on the machine itself: waits in the kernel and times that are
+/// compared with the kernel's, the measured speed of copies, meters and records for reports, and
+/// short spins, which a number that only advances between two polls would never end. Launchers,
+/// commands, reports and the bindings (`mpi`, `c_api`) have no other clock. tools/tidy.py lists the
+/// files below these that may call this function.
+[[nodiscard]] inline std::uint64_t machine_now_ns() noexcept { return clock().now_ns(); }
 
 /// Tells the core that the thread spins: once a turn of a spinning loop.
 inline void relax() noexcept {

@@ -9,11 +9,11 @@ namespace headway::base {
 
 void copy_for_reader::copy_timed(std::byte* to, const std::byte* from, std::size_t size) noexcept {
   const auto timed = std::min(size, timed_bytes_max);
-  const auto begun = now_ns();
+  const auto begun = machine_now_ns();
   copy_between_cores(to, from, timed);
   // Not for an order: the fence returns when the stores have left the core.
   if (timed < awaited_bytes_max) store_load_fence();
-  learn(timed, now_ns() - begun);
+  learn(timed, machine_now_ns() - begun);
   copy_as_learnt(to + timed, from + timed, size - timed);
 }
 

@@ -24,7 +24,7 @@ constexpr const char* by_request = "never measured to be the best";
 // In the order of `collective`. Within one from top to bottom: the first row that fits is taken.
 // Ratios are of medians of bench/mpi/collectives.c, on 2 ranks and on 16 ranks on 2 cores where two
 // are given.
-constexpr rule table[] = {
+constexpr rule rule_table[] = {
     {collective::barrier, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
     {collective::barrier, shared, any_bytes, 64, always, node_banks,
      "reasoned: one step, no message"},
@@ -133,12 +133,12 @@ constexpr rule table[] = {
      "as neighbor_alltoall"},
     {collective::neighbor_alltoallv, linear, any_bytes, any_ranks, always, no_needs, "all at once"},
 };
-static_assert(std::ranges::is_sorted(table, {}, &rule::what));
+static_assert(std::ranges::is_sorted(rule_table, {}, &rule::what));
 
 /// Where each collective's rows begin, and behind the last one's end.
 constexpr auto first_rows = [] {
   std::array<std::size_t, collective_count + 1> made{};
-  for (const rule& r : table)
+  for (const rule& r : rule_table)
     for (auto behind = static_cast<std::size_t>(r.what) + 1; behind < made.size(); ++behind)
       ++made[behind];
   return made;
@@ -148,25 +148,32 @@ constexpr std::array<const char*, algorithm_count> algorithm_names = {
     "automatic", "dissemination", "doubling",     "binomial", "flat",   "chain",
     "pipeline",  "scatter_ring",  "ring",         "bruck",    "linear", "pairwise",
     "ordered",   "shared",        "shared_parts", "slots"};
-constexpr std::array<const char*, collective_count> collective_names = {"barrier",
-                                                                        "bcast",
-                                                                        "reduce",
-                                                                        "allreduce",
-                                                                        "gather",
-                                                                        "gatherv",
-                                                                        "scatter",
-                                                                        "scatterv",
-                                                                        "allgather",
-                                                                        "allgatherv",
-                                                                        "alltoall",
-                                                                        "alltoallv",
-                                                                        "scan",
-                                                                        "exscan",
-                                                                        "reduce_scatter",
-                                                                        "neighbor_allgather",
-                                                                        "neighbor_allgatherv",
-                                                                        "neighbor_alltoall",
-                                                                        "neighbor_alltoallv"};
+constexpr std::array<const char*, static_cast<std::size_t>(collective::unknown)> all_names = {
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "scan",
+    "exscan",
+    "reduce_scatter",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
+    "reduce_scatter_block",
+    "alltoallw",
+    "neighbor_alltoallw",
+    "intercomm_create"};
+/// Those with algorithms of their own.
+constexpr auto collective_names = std::span(all_names).first<collective_count>();
 
 /// Where `name` is among the names; their number if it is not there.
 template <class Names>
@@ -234,10 +241,10 @@ settings settings::from_text(std::string_view text) {
 
 std::span<const rule> rules(collective c) noexcept {
   const auto i = static_cast<std::size_t>(c);
-  return std::span(table).subspan(first_rows[i], first_rows[i + 1] - first_rows[i]);
+  return std::span(rule_table).subspan(first_rows[i], first_rows[i + 1] - first_rows[i]);
 }
 const char* name_of(algorithm a) noexcept { return algorithm_names[static_cast<std::size_t>(a)]; }
-const char* name_of(collective c) noexcept { return collective_names[static_cast<std::size_t>(c)]; }
+const char* name_of(collective c) noexcept { return all_names[static_cast<std::size_t>(c)]; }
 
 std::optional<collective> collective_named(std::string_view name) noexcept {
   const auto i = position(collective_names, name);

@@ -53,8 +53,9 @@ struct rule {
 /// The table's rows for a collective, in order: every algorithm that there is for it.
 [[nodiscard]] std::span<const rule> rules(collective c) noexcept;
 [[nodiscard]] const char* name_of(algorithm a) noexcept;
+/// In lower case; not of `unknown`.
 [[nodiscard]] const char* name_of(collective c) noexcept;
-/// Nothing: none has that name.
+/// One that has algorithms of its own. Nothing: none has that name.
 [[nodiscard]] std::optional<collective> collective_named(std::string_view name) noexcept;
 /// The same; `automatic` is not one of them.
 [[nodiscard]] std::optional<algorithm> algorithm_named(std::string_view name) noexcept;

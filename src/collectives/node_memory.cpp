@@ -137,9 +137,9 @@ bool node_memory::measure_lending() {
     bcast_shared(*steps, team_, {data.data(), bytes, &type}, 0);
     steps->bind(team_, team_.begin_agreement());
     const bool together = agree(team_, 1) != 0;
-    const auto begin = base::now_ns();
+    const auto begin = base::machine_now_ns();
     const bool done = steps->run() == messages::outcome::ok;
-    return together && done ? base::now_ns() - begin : 0;
+    return together && done ? base::machine_now_ns() - begin : 0;
   };
   // Once round the bank, because where it was never used each page costs a fault on both sides.
   for (std::size_t used = 0; used < rails::shm_slots::bank_bytes; used += bytes)

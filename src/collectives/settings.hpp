@@ -7,9 +7,7 @@
 
 namespace headway::collectives {
 
-/// The operations between which the choice of an algorithm differs. MPI_Alltoallw counts as
-/// alltoallv, MPI_Neighbor_alltoallw as neighbor_alltoallv, MPI_Reduce_scatter_block as
-/// reduce_scatter.
+/// The collective operations: first those between which the choice of an algorithm differs.
 enum class collective : std::uint8_t {
   barrier,
   bcast,
@@ -30,7 +28,13 @@ enum class collective : std::uint8_t {
   neighbor_allgatherv,
   neighbor_alltoall,
   neighbor_alltoallv,
+  reduce_scatter_block,  ///< its algorithms are those of reduce_scatter
+  alltoallw,             ///< of alltoallv
+  neighbor_alltoallw,    ///< of neighbor_alltoallv
+  intercomm_create,      ///< no algorithm is chosen
+  unknown,
 };
+/// How many have algorithms of their own.
 inline constexpr std::size_t collective_count =
     static_cast<std::size_t>(collective::neighbor_alltoallv) + 1;
 

@@ -32,19 +32,19 @@ class rotated_parts {
     const auto* first = static_cast<const std::byte*>(all);
     const auto behind = begin(t.rank + 1);
     if (length(t.rank) < static_cast<std::int64_t>(base::copy_for_reader::streamed_bytes_min)) {
-      x.show_parts(2);
-      x.show_part(first + behind, begin(t.size) - behind);
-      x.show_part(first, begin(t.rank));
+      x.stream().show_parts(2);
+      x.stream().show_part(first + behind, begin(t.size) - behind);
+      x.stream().show_part(first, begin(t.rank));
       return;
     }
-    x.show_parts(t.size - 1);
+    x.stream().show_parts(t.size - 1);
     for (int next = t.rank + 1; next < t.rank + t.size; ++next) {
       const int reader = next % t.size;
-      x.show_part(first + begin(reader), length(reader), reader);
+      x.stream().show_part(first + begin(reader), length(reader), reader);
     }
   }
   /// The reader's part in the stream of `rank`.
-  [[nodiscard]] shared_exchange::part of(const team& t, int rank, int reader) const noexcept {
+  [[nodiscard]] wanted_parts::part of(const team& t, int rank, int reader) const noexcept {
     const auto total = begin(t.size) - length(rank);
     const auto offset = begin(reader) - begin(rank + 1);
     return {rank, total, reader > rank ? offset : offset + begin(t.size), length(reader)};
@@ -63,19 +63,19 @@ void each_showing(const team& t, Act&& act) {
 
 /// Copies all other ranks' streams, each a block, to their places.
 void read_blocks(shared_exchange& x, const team& t, wire_buffers& w, const blocks& all) {
-  x.reads(t.size - 1);
+  x.parts().reserve(t.size - 1);
   each_other(t, [&](int rank) {
     const block b = all.of(rank);
-    x.copy({rank, b.bytes(), 0, b.bytes()}, w.in(b));
+    x.parts().copy({rank, b.bytes(), 0, b.bytes()}, w.in(b));
   });
 }
 
 /// Copies all other ranks' streams, each its part of the result, to their places.
 void read_parts(shared_exchange& x, const team& t, const rotated_parts& parts, std::byte* result) {
-  x.reads(t.size - 1);
+  x.parts().reserve(t.size - 1);
   each_other(t, [&](int rank) {
     const auto bytes = parts.length(rank);
-    x.copy({rank, bytes, 0, bytes}, result + parts.begin(rank));
+    x.parts().copy({rank, bytes, 0, bytes}, result + parts.begin(rank));
   });
 }
 
@@ -101,8 +101,8 @@ const void* kept_input(schedule& s, const reduction& r) {
 }
 
 void show_to_root(shared_exchange& x, const void* from, std::int64_t bytes, int root) {
-  x.set_readers(shared_banks::only(root));
-  x.show(from, bytes);
+  x.stream().set_readers(shared_banks::only(root));
+  x.stream().show(from, bytes);
 }
 
 /// The packed bytes of equal blocks, one behind the other.
@@ -126,9 +126,10 @@ void combine_own_part(schedule& s, const team& t, const reduction& r, const rota
   s.copy(own, result, parts.length(t.rank));
   auto& x = new_exchange(s, t);
   parts.show(x, t, r.input());
-  x.reads(t.size - 1);
-  each_showing(t,
-               [&](int rank) { x.apply(parts.of(t, rank, t.rank), result, r.type->size(), r.op); });
+  x.parts().reserve(t.size - 1);
+  each_showing(t, [&](int rank) {
+    x.parts().apply(parts.of(t, rank, t.rank), result, r.type->size(), r.op);
+  });
   s.add_exchange(x);
 }
 
@@ -136,9 +137,9 @@ void combine_own_part(schedule& s, const team& t, const reduction& r, const rota
 
 void barrier_shared(schedule& s, const team& t) {
   auto& x = new_exchange(s, t);
-  x.show(nullptr, 0);
-  x.reads(t.size - 1);
-  each_other(t, [&](int rank) { x.copy({rank, 0, 0, 0}, nullptr); });
+  x.stream().show(nullptr, 0);
+  x.parts().reserve(t.size - 1);
+  each_other(t, [&](int rank) { x.parts().copy({rank, 0, 0, 0}, nullptr); });
   s.add_exchange(x);
 }
 
@@ -148,10 +149,10 @@ void bcast_shared(schedule& s, const team& t, const block& data, int root) {
   const std::byte* from = t.rank == root ? w.out(data) : nullptr;
   auto& x = new_exchange(s, t);
   if (t.rank == root) {
-    x.show(from, bytes);
+    x.stream().show(from, bytes);
   } else {
-    x.reads(1);
-    x.copy({root, bytes, 0, bytes}, w.in(data));
+    x.parts().reserve(1);
+    x.parts().copy({root, bytes, 0, bytes}, w.in(data));
   }
   s.add_exchange(x);
   w.settle();
@@ -181,7 +182,7 @@ void allreduce_shared(schedule& s, const team& t, const reduction& r) {
   const bool keeps = takes_place_of_input(r) && r.bytes() > s.banks_of(t)->bank_bytes();
   const void* input = keeps ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
-  x.show(input, r.bytes());
+  x.stream().show(input, r.bytes());
   combine_up_to(x, r, t.size - 1, input);
   s.add_exchange(x);
 }
@@ -195,7 +196,7 @@ void allreduce_shared_parts(schedule& s, const team& t, const reduction& r) {
   std::byte* const own = result + parts.begin(t.rank);
   combine_own_part(s, t, r, parts, own);
   auto& x = new_exchange(s, t, 1);
-  x.show(own, parts.length(t.rank));
+  x.stream().show(own, parts.length(t.rank));
   read_parts(x, t, parts, result);
   s.add_exchange(x);
 }
@@ -214,7 +215,7 @@ void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
 void scan_shared(schedule& s, const team& t, const reduction& r, bool exclusive) {
   const void* input = takes_place_of_input(r) ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
-  x.show(input, r.bytes());
+  x.stream().show(input, r.bytes());
   const int last = exclusive ? t.rank - 1 : t.rank;
   if (last >= 0) combine_up_to(x, r, last, input);
   s.add_exchange(x);
@@ -240,9 +241,9 @@ void scatter_shared(schedule& s, const team& t, const blocks& all, const block* 
   if (t.rank != root) {
     const auto bytes = mine->bytes();
     auto& x = new_exchange(s, t);
-    x.reads(1);
+    x.parts().reserve(1);
     const partition part(t.size * bytes, t.size);
-    x.copy(rotated_parts(part, 1).of(t, root, t.rank), w.in(*mine));
+    x.parts().copy(rotated_parts(part, 1).of(t, root, t.rank), w.in(*mine));
     s.add_exchange(x);
     return w.settle();
   }
@@ -259,16 +260,17 @@ void scatterv_shared(schedule& s, const team& t, const blocks& all, const block*
   wire_buffers w(s);
   if (t.rank != root) {
     auto& x = new_exchange(s, t);
-    x.reads(1);
-    x.copy_own(root, t.rank, mine->bytes(), w.in(*mine));
+    x.parts().reserve(1);
+    x.parts().copy_own(root, t.rank, mine->bytes(), w.in(*mine));
     s.add_exchange(x);
     return w.settle();
   }
   if (mine) w.move(all.of(root), *mine);
   auto& x = new_exchange(s, t);
-  x.show_to_each(t.size);
-  each_other(t,
-             [&](int rank) { x.show_to(rank, rank, w.out(all.of(rank)), all.of(rank).bytes()); });
+  x.stream().show_to_each(t.size);
+  each_other(t, [&](int rank) {
+    x.stream().show_to(rank, rank, w.out(all.of(rank)), all.of(rank).bytes());
+  });
   s.add_exchange(x);
 }
 
@@ -278,7 +280,7 @@ void allgather_shared(schedule& s, const team& t, const block* mine, const block
   if (mine) w.move(*mine, all.of(t.rank));
   const std::byte* from = w.out(own);
   auto& x = new_exchange(s, t);
-  x.show(from, own.bytes());
+  x.stream().show(from, own.bytes());
   read_blocks(x, t, w, all);
   s.add_exchange(x);
   w.settle();
@@ -293,9 +295,10 @@ void alltoall_shared(schedule& s, const team& t, const blocks* from, const block
   auto& x = new_exchange(s, t);
   const partition sent(t.size * bytes, t.size), due(t.size * to.of(0).bytes(), t.size);
   rotated_parts(sent, 1).show(x, t, whole);
-  x.reads(t.size - 1);
-  each_showing(
-      t, [&](int rank) { x.copy(rotated_parts(due, 1).of(t, rank, t.rank), w.in(to.of(rank))); });
+  x.parts().reserve(t.size - 1);
+  each_showing(t, [&](int rank) {
+    x.parts().copy(rotated_parts(due, 1).of(t, rank, t.rank), w.in(to.of(rank)));
+  });
   s.add_exchange(x);
   w.settle();
 }
@@ -304,8 +307,8 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
   wire_buffers w(s);
   if (from) w.move(from->of(t.rank), to.of(t.rank));
   auto& x = new_exchange(s, t);
-  x.show_to_each(t.size);
-  x.reads(t.size - 1);
+  x.stream().show_to_each(t.size);
+  x.parts().reserve(t.size - 1);
   each_other(t, [&](int rank) {
     const block b = from ? from->of(rank) : to.of(rank);
     const std::byte* packed_bytes = from ? w.out(b) : nullptr;
@@ -314,8 +317,8 @@ void alltoallv_shared(schedule& s, const team& t, const blocks* from, const bloc
       s.pack(*b.type, b.data, b.count, kept);
       packed_bytes = kept;
     }
-    x.show_to(rank, rank, packed_bytes, b.bytes());
-    x.copy_own(rank, t.rank, to.of(rank).bytes(), w.in(to.of(rank)));
+    x.stream().show_to(rank, rank, packed_bytes, b.bytes());
+    x.parts().copy_own(rank, t.rank, to.of(rank).bytes(), w.in(to.of(rank)));
   });
   s.add_exchange(x);
   w.settle();

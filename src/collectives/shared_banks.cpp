@@ -72,16 +72,11 @@ std::int64_t shared_banks::taken(const shown& what) noexcept {
 
 void shared_banks::bind(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
-  HEADWAY_DEBUG_ASSERT(x.counted_ > last_bound_ || x.counted_ == last_in_line_);
-  last_bound_ = x.counted_;
+  HEADWAY_DEBUG_ASSERT(x.counted() > last_bound_ || x.counted() == last_in_line_);
+  last_bound_ = x.counted();
   open_.push_back(x);
-  if (x.counted_ == last_in_line_) {  // its stream is shown
-    x.begun_ = true;
-    x.begin_ = 0;
-    x.shown_ = x.total_;
-  } else if (x.shows_) {
-    place_if_possible(x);
-  }
+  if (x.counted() == last_in_line_) x.stream().take_over_line();
+  else if (x.stream().exists()) place_if_possible(x);
 }
 
 /// Each stream in one piece, but for those that fill the bank. Where many ranks show long streams,
@@ -100,8 +95,8 @@ std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
 /// core to core.
 bool shared_banks::has_line(const shared_exchange& x) noexcept {
   for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
-    if (earlier->shows_ && !earlier->has_place()) return false;
-  return is_line_free(x.counted_);
+    if (earlier->stream().exists() && !earlier->stream().has_place()) return false;
+  return is_line_free(x.counted());
 }
 
 bool shared_banks::is_line_free(std::uint64_t exchange) noexcept {
@@ -128,33 +123,31 @@ bool shared_banks::has_bytes(std::int64_t bytes) noexcept {
 }
 
 bool shared_banks::may_place(const shared_exchange& x) noexcept {
-  return has_line(x) && has_bytes(x.bank_bytes_needed());
+  return has_line(x) && has_bytes(x.stream().bank_bytes_needed());
 }
 
 bool shared_banks::try_place(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
   place_if_possible(x);
-  return x.has_place();
+  return x.stream().has_place();
 }
 
 void shared_banks::place_if_possible(shared_exchange& x) noexcept {
   if (!has_line(x)) return;
-  auto bytes = x.bank_bytes_needed();
+  auto& stream = x.stream();
+  const auto bytes = stream.bank_bytes_needed();
   std::optional<std::int64_t> in_ring;
   if (ring_ && bytes > 0)
-    in_ring = ring_->take({page_at_, x.counted_, x.readers_}, x.whole_bytes_needed());
+    in_ring = ring_->take({page_at_, x.counted(), stream.readers()}, stream.whole_bytes_needed());
   if (in_ring) {
-    x.begin_ = *in_ring;
-    x.in_ring_ = true;
-    bytes = 0;
+    stream.place(*in_ring, true);
+    note_shown({.exchange = x.counted(), .readers = stream.readers()});
   } else if (has_bytes(bytes)) {
-    x.begin_ = next_begin(bytes);
-    next_byte_ = x.begin_ + bytes;
-  } else {
-    return;
+    const auto begin = next_begin(bytes);
+    next_byte_ = begin + bytes;
+    stream.place(begin, false);
+    note_shown({x.counted(), stream.readers(), begin, next_byte_});
   }
-  const auto begin = in_ring ? 0 : x.begin_;
-  note_shown({x.counted_, x.readers_, begin, begin + bytes});
 }
 
 void shared_banks::note_shown(const shown& what) noexcept {
@@ -203,21 +196,21 @@ void shared_banks::finish(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
   open_.erase(x);
   const auto* oldest = open_.front();
-  const auto now = oldest ? oldest->counted_ - 1 : last_bound_;
+  const auto now = oldest ? oldest->counted() - 1 : last_bound_;
   if (now == own_finished_.load(std::memory_order_relaxed)) return;
   tell_finished(now);
 }
 
-bool shared_banks::is_oldest(const shared_exchange& x) noexcept {
+bool shared_banks::is_oldest(std::uint64_t exchange) noexcept {
   auto* oldest = open_.front();
-  while (oldest && line_number(oldest->counted_) != line_number(x.counted_))
+  while (oldest && line_number(oldest->counted()) != line_number(exchange))
     oldest = open_.after(*oldest);
-  return oldest == &x;
+  return oldest && oldest->counted() == exchange;
 }
 
-bool shared_banks::is_oldest_of_line(const shared_exchange& x) noexcept {
+bool shared_banks::is_oldest_of_line(std::uint64_t exchange) noexcept {
   const base::lock_guard guard(lock_);
-  return is_oldest(x);
+  return is_oldest(exchange);
 }
 
 void shared_banks::pend(shared_exchange& x) noexcept {
@@ -251,12 +244,10 @@ progress::ltask_result shared_banks::poll() noexcept {
   base::intrusive_list<shared_exchange, pending_tag> waiting, ended;
   bool moved = false;
   while (auto* x = in_hand.pop_front()) {
-    x->moved_ = false;
-    bool ends = x->go_on();
-    moved |= x->moved_;
+    bool ends = x->poll(moved);
     if (const int lost = ends ? -1 : lost_rank(); lost >= 0) {
       // What the rank showed before it died counts.
-      if (!x->go_on()) x->give_up(messages::outcome::peer_lost, lost);
+      if (!x->poll(moved)) x->give_up(messages::outcome::peer_lost, lost);
       ends = true;
     } else if (!ends && team_.log.is_broken()) {
       x->give_up(messages::outcome::failed, team_.rank);
@@ -280,7 +271,7 @@ progress::ltask_result shared_banks::poll() noexcept {
     result = progress::ltask_result::done;
   }
   // The end of the last exchange may let a thread destroy this object.
-  while (auto* x = ended.pop_front()) x->ended();
+  while (auto* x = ended.pop_front()) x->tell_end();
   return result;
 }
 
@@ -288,7 +279,7 @@ bool shared_banks::any_could_go_on() noexcept {
   const base::lock_guard guard(lock_);
   for (auto* x = pending_.front(); x; x = pending_.after(*x))
     if (x->waits_for_place() ? may_place(*x)
-                             : x->could_go_on() || (x->has_to_publish() && is_oldest(*x)))
+                             : x->could_go_on() || (x->has_to_publish() && is_oldest(x->counted())))
       return true;
   return false;
 }

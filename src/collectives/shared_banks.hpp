@@ -127,9 +127,61 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// This rank has read the streams of all its sources.
   void finish_in_line(const numbers& operation, rank_set sources) noexcept;
 
- private:
-  friend class shared_exchange;
+  // For the parts of an exchange.
+  /// All ranks of the team but this one.
+  [[nodiscard]] rank_set others() const noexcept {
+    return (~rank_set{0} >> (ranks_max - team_.size)) & ~only(team_.rank);
+  }
+  [[nodiscard]] static std::size_t line_number(std::uint64_t exchange) noexcept {
+    return (exchange / 2 + exchange) % bank_lines;
+  }
+  /// What a rank says of an exchange, by its number in the line.
+  [[nodiscard]] line& line_of(int rank, std::uint64_t exchange) const noexcept {
+    return page_of(rank).lines[line_number(exchange)];
+  }
+  [[nodiscard]] std::byte* bank(int rank) const noexcept {
+    return areas_[static_cast<std::size_t>(rank)] + bank_at_;
+  }
+  [[nodiscard]] std::byte* ring(int rank) const noexcept {
+    return areas_[static_cast<std::size_t>(rank)] + ring_->where().at;
+  }
+  /// Where this rank says how far it has read.
+  [[nodiscard]] reading& own_reading() const noexcept { return page_of(team_.rank).read; }
+  /// What this rank shows in an exchange, and which ranks read it.
+  struct shown {
+    std::uint64_t exchange = 0;
+    rank_set readers = 0;
+    std::int64_t begin = 0, end = 0;  ///< in the bank
+  };
+  /// No rank reads it any more.
+  [[nodiscard]] bool is_read(const shown& earlier) noexcept;
+  /// How much of what this rank shows in the exchange its readers do not need any more.
+  [[nodiscard]] std::int64_t taken(const shown& what) noexcept;
+  void note_finished(int rank, std::uint64_t exchange) noexcept {
+    finished_[static_cast<std::size_t>(rank)].store(exchange, std::memory_order_release);
+  }
+  void wake(int rank) noexcept { memory_.wake(processes_[static_cast<std::size_t>(rank)]); }
+  void wake_all(rank_set ranks) noexcept {
+    each_of(ranks, [this](int rank) { wake(rank); });
+  }
+  /// In the order of exchanges. Gives it its place if that is possible at once.
+  void bind(shared_exchange& x) noexcept;
+  /// Gives the exchange its place, which is its line and the bytes that it needs, in the order of
+  /// exchanges, when no rank reads any more what they hold. False: not yet.
+  [[nodiscard]] bool try_place(shared_exchange& x) noexcept;
+  /// `x` reads nothing any more, and has shown what it shows.
+  void finish(shared_exchange& x) noexcept;
+  /// The last exchange of this rank before which, and with which, all are finished.
+  [[nodiscard]] std::uint64_t finished() const noexcept {
+    return own_finished_.load(std::memory_order_relaxed);  // written by this process alone
+  }
+  /// No earlier exchange with the same line is unfinished: only then may it publish how
+  /// much it has taken, because there is one place for that.
+  [[nodiscard]] bool is_oldest_of_line(std::uint64_t exchange) noexcept;
+  /// Advances `x` at polling points, and calls its `tell_end` at the end.
+  void pend(shared_exchange& x) noexcept;
 
+ private:
   struct poll_task : progress::ltask {
     explicit poll_task(shared_banks& of) noexcept;
     shared_banks& owner;
@@ -142,56 +194,16 @@ class shared_banks final : private rails::shm_slots::watcher {
   static_assert(sizeof(line) == 64 && sizeof(page) <= page_bytes &&
                 page_bytes <= rails::shm_slots::bank_page_bytes);
 
-  /// What this rank shows in an exchange, and which ranks read it.
-  struct shown {
-    std::uint64_t exchange = 0;
-    rank_set readers = 0;
-    std::int64_t begin = 0, end = 0;  ///< in the bank
-  };
-
-  /// All ranks of the team but this one.
-  [[nodiscard]] rank_set others() const noexcept {
-    return (~rank_set{0} >> (ranks_max - team_.size)) & ~only(team_.rank);
-  }
   template <class Act>
   static void each_of(rank_set ranks, Act&& act) {
     for (; ranks != 0; ranks &= ranks - 1) act(std::countr_zero(ranks));
   }
-  [[nodiscard]] static std::size_t line_number(std::uint64_t exchange) noexcept {
-    return (exchange / 2 + exchange) % bank_lines;
-  }
   [[nodiscard]] page& page_of(int rank) const noexcept {
     return *reinterpret_cast<page*>(areas_[static_cast<std::size_t>(rank)] + page_at_);
   }
-  [[nodiscard]] line& line_of(int rank, std::uint64_t exchange) const noexcept {
-    return page_of(rank).lines[line_number(exchange)];
-  }
-  [[nodiscard]] std::byte* bank(int rank) const noexcept {
-    return areas_[static_cast<std::size_t>(rank)] + bank_at_;
-  }
-  [[nodiscard]] std::byte* ring(int rank) const noexcept {
-    return areas_[static_cast<std::size_t>(rank)] + ring_->where().at;
-  }
-  /// No rank reads it any more.
-  [[nodiscard]] bool is_read(const shown& earlier) noexcept;
-  /// The same as far as this rank knows already.
+  /// `is_read`, as far as this rank knows already.
   [[nodiscard]] bool is_known_as_read(const shown& earlier) const noexcept;
   [[nodiscard]] bool has_finished(int rank, std::uint64_t exchange) noexcept;
-  /// How much of what this rank shows in the exchange its readers do not need any more.
-  [[nodiscard]] std::int64_t taken(const shown& what) noexcept;
-  void note_finished(int rank, std::uint64_t exchange) noexcept {
-    finished_[static_cast<std::size_t>(rank)].store(exchange, std::memory_order_release);
-  }
-  void wake(int rank) noexcept { memory_.wake(processes_[static_cast<std::size_t>(rank)]); }
-  void wake_all(rank_set ranks) noexcept {
-    each_of(ranks, [this](int rank) { wake(rank); });
-  }
-
-  /// In the order of exchanges. Gives it its place if that is possible at once.
-  void bind(shared_exchange& x) noexcept;
-  /// Gives the exchange its place, which is its line and the bytes that it needs, in the order of
-  /// exchanges, when no rank reads any more what they hold. False: not yet.
-  [[nodiscard]] bool try_place(shared_exchange& x) noexcept;
   void place_if_possible(shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
   /// It may, also if there is no room in the ring.
   [[nodiscard]] bool may_place(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
@@ -201,20 +213,9 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] bool has_bytes(std::int64_t bytes) noexcept HEADWAY_REQUIRES(lock_);
   void note_shown(const shown& what) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
-  /// `x` reads nothing any more, and has shown what it shows.
-  void finish(shared_exchange& x) noexcept;
   /// This rank has finished all exchanges up to this one.
   void tell_finished(std::uint64_t exchange) noexcept;
-  /// The last exchange of this rank before which, and with which, all are finished.
-  [[nodiscard]] std::uint64_t finished() const noexcept {
-    return own_finished_.load(std::memory_order_relaxed);  // written by this process alone
-  }
-  /// No earlier exchange with the same line is unfinished: only then may `x` publish how
-  /// much it has taken, because there is one place for that.
-  [[nodiscard]] bool is_oldest_of_line(const shared_exchange& x) noexcept;
-  [[nodiscard]] bool is_oldest(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
-  /// Advances `x` at polling points, and calls its `ended` at the end.
-  void pend(shared_exchange& x) noexcept;
+  [[nodiscard]] bool is_oldest(std::uint64_t exchange) noexcept HEADWAY_REQUIRES(lock_);
   /// The rank that is lost, or -1.
   [[nodiscard]] int lost_rank() const noexcept;
 

@@ -30,8 +30,8 @@ shared_banks::rank_set others_of(const team& t, std::span<const int> neighbors) 
 /// The exchange of an operation: its readers, and room for what is read.
 shared_exchange& begin(schedule& s, const team& t, const neighborhood& n) {
   auto& x = new_neighbor_exchange(s, t);
-  x.set_readers(others_of(t, n.destinations));
-  x.reads(static_cast<int>(n.sources.size()));
+  x.stream().set_readers(others_of(t, n.destinations));
+  x.parts().reserve(static_cast<int>(n.sources.size()));
   return x;
 }
 
@@ -115,7 +115,7 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   in_lines all(t, n, what);
   if (!all.fit()) return false;
   auto& banks = *t.memory.banks;
-  using enum call::kind;
+  using enum collective;
   const auto before = t.log.history();
   t.log.note(call{.what = what.is_divided ? neighbor_alltoall : neighbor_allgather}.word());
   const shared_banks::numbers operation(t.next_operation(), t.log.history());
@@ -133,12 +133,12 @@ void neighbor_allgather_shared(schedule& s, const team& t, const neighborhood& n
                                const blocks& all) {
   wire_buffers w(s);
   auto& x = begin(s, t, n);
-  if (x.has_readers()) x.show(w.out(mine), mine.bytes());
+  if (x.stream().has_readers()) x.stream().show(w.out(mine), mine.bytes());
   each_source(
       t, n, [&](int i, const edge_end&) { w.move(mine, all.of(i)); },
       [&](int i, int source, const edge_end&) {
         const block b = all.of(i);
-        x.copy({source, b.bytes(), 0, b.bytes()}, w.in(b));
+        x.parts().copy({source, b.bytes(), 0, b.bytes()}, w.in(b));
       });
   s.add_exchange(x);
   w.settle();
@@ -148,14 +148,14 @@ void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n,
                               const blocks& to) {
   wire_buffers w(s);
   auto& x = begin(s, t, n);
-  if (x.has_readers()) {
+  if (x.stream().has_readers()) {
     const auto bytes = from.of(0).bytes();
     const std::byte* next = in_one_piece(s, w, t, n, from);
-    x.show_parts(static_cast<int>(n.destinations.size()));
-    if (!shared_exchange::is_worth_lending(bytes)) x.keep_in_bank();
+    x.stream().show_parts(static_cast<int>(n.destinations.size()));
+    if (!shown_stream::is_worth_lending(bytes)) x.stream().keep_in_bank();
     for (const int destination : n.destinations) {
-      if (is_other(t, destination)) x.show_part(next, bytes, destination);
-      else x.skip_part(next, bytes);
+      if (is_other(t, destination)) x.stream().show_part(next, bytes, destination);
+      else x.stream().skip_part(next, bytes);
       next += bytes;
     }
   }
@@ -163,7 +163,7 @@ void neighbor_alltoall_shared(schedule& s, const team& t, const neighborhood& n,
       t, n, [&](int i, const edge_end& end) { w.move(from.of(end.block), to.of(i)); },
       [&](int i, int source, const edge_end& end) {
         const block b = to.of(i);
-        x.copy({source, end.blocks * b.bytes(), end.block * b.bytes(), b.bytes()}, w.in(b));
+        x.parts().copy({source, end.blocks * b.bytes(), end.block * b.bytes(), b.bytes()}, w.in(b));
       });
   s.add_exchange(x);
   w.settle();
@@ -173,20 +173,20 @@ void neighbor_alltoallv_shared(schedule& s, const team& t, const neighborhood& n
                                const blocks& from, const blocks& to) {
   wire_buffers w(s);
   auto& x = begin(s, t, n);
-  if (x.has_readers()) {
+  if (x.stream().has_readers()) {
     const int count = static_cast<int>(n.destinations.size());
-    x.show_to_each(count);
+    x.stream().show_to_each(count);
     for (int i = 0; i < count; ++i) {
       const block b = from.of(i);
       const int destination = n.destinations[static_cast<std::size_t>(i)];
-      if (is_other(t, destination)) x.show_to(i, destination, w.out(b), b.bytes());
+      if (is_other(t, destination)) x.stream().show_to(i, destination, w.out(b), b.bytes());
     }
   }
   each_source(
       t, n, [&](int i, const edge_end& end) { w.move(from.of(end.block), to.of(i)); },
       [&](int i, int source, const edge_end& end) {
         const block b = to.of(i);
-        x.copy_own(source, end.block, b.bytes(), w.in(b));
+        x.parts().copy_own(source, end.block, b.bytes(), w.in(b));
       });
   s.add_exchange(x);
   w.settle();

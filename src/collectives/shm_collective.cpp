@@ -45,7 +45,7 @@ bool shm_collective::is_there() const noexcept {
 
 messages::outcome shm_collective::allreduce(const reduction& r) noexcept {
   const auto bytes = static_cast<std::size_t>(r.bytes());
-  const auto how = share({static_cast<const std::byte*>(r.input()), bytes}, call::kind::allreduce);
+  const auto how = share({static_cast<const std::byte*>(r.input()), bytes}, collective::allreduce);
   if (how != messages::outcome::ok) [[unlikely]]
     return how;
   alignas(16) std::byte sum[value_bytes_max];
@@ -55,7 +55,7 @@ messages::outcome shm_collective::allreduce(const reduction& r) noexcept {
   return messages::outcome::ok;
 }
 
-messages::outcome shm_collective::share(std::span<const std::byte> mine, call::kind what) noexcept {
+messages::outcome shm_collective::share(std::span<const std::byte> mine, collective what) noexcept {
   HEADWAY_DEBUG_ASSERT(mine.size() <= value_bytes_max);
   if (broken_) return messages::outcome::peer_lost;
   const auto me = static_cast<std::size_t>(team_.rank);

@@ -48,7 +48,7 @@ class shm_collective final : private node_wait {
 
   /// Publishes `mine`, and returns when the values of all ranks are there.
   [[nodiscard]] messages::outcome share(std::span<const std::byte> mine,
-                                        call::kind what = call::kind::unknown) noexcept;
+                                        collective what = collective::unknown) noexcept;
   /// After `share`, until the next one.
   [[nodiscard]] const std::byte* value_of(int rank) const noexcept;
   /// Every rank combines all values, in the order of ranks. Only where `allreduce_uses_slots`.

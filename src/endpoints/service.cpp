@@ -211,8 +211,8 @@ void service::stop() noexcept {
     close(id);
   }
   s.waiting.stop();
-  const auto deadline = base::now_ns() + farewell_ns;
-  while (s.bulk.has_sends() && base::now_ns() < deadline) s.engine.poll();
+  const auto deadline = s.engine.clock().now_ns() + farewell_ns;
+  while (s.bulk.has_sends() && s.engine.clock().now_ns() < deadline) s.engine.poll();
   s.packets.stop_packing();
   // After everything that was sent to the process, in order.
   std::vector<std::unique_ptr<progress::completion>> told;

@@ -29,8 +29,8 @@ struct service_options {
 /// The end-points of this process, and messages from them to those of all processes.
 ///
 /// Threads:  every function any thread, unless stated otherwise.
-/// Progress: functions with a deadline (base::now_ns; `no_wait`; `for_ever`) wait at the engine, so
-///           that a waiting thread polls; the others do not wait.
+/// Progress: functions with a deadline (on the engine's clock; `no_wait`; `for_ever`) wait at the
+///           engine, so that a waiting thread polls; the others do not wait.
 /// Errors:   `outcome`; for misuse of a buffer, `last_wrong` is the kind.
 /// Source:   pcor02 (docs/papers.md, mechanisms 18 to 22).
 class service {

@@ -108,8 +108,8 @@ std::optional<std::vector<std::byte>> node_records::find(int rank) const {
   const auto& from = slot(rank);
   auto found = from.load(std::memory_order_acquire);  // (R)
   unsigned pause_us = look_again_us;                  // longer each time: many may wait for one
-  for (const auto until_ns = base::now_ns() + claim_ns_max_;
-       found == slot_claimed && base::now_ns() < until_ns;
+  for (const auto until_ns = base::machine_now_ns() + claim_ns_max_;
+       found == slot_claimed && base::machine_now_ns() < until_ns;
        found = from.load(std::memory_order_acquire)) {  // (R)
     usleep(pause_us);
     pause_us = std::min(2 * pause_us, look_again_us_max);

@@ -10,7 +10,7 @@ namespace headway::launch {
 
 bool ready(int descriptor, short events, std::uint64_t deadline_ns) noexcept {
   for (;;) {
-    const auto now = base::now_ns();
+    const auto now = base::machine_now_ns();
     const auto left_ns = now < deadline_ns ? deadline_ns - now : 0;
     const auto left_ms = std::min<std::uint64_t>((left_ns + 999'999) / 1'000'000, 1'000'000);
     pollfd one{descriptor, events, 0};

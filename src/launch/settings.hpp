@@ -17,7 +17,7 @@ struct settings {
   [[nodiscard]] std::uint64_t start_timeout_s() const noexcept {
     return start_timeout_ns / 1'000'000'000;
   }
-  /// When a wait that begins now times out (base::now_ns).
+  /// When a wait that begins now times out (base::machine_now_ns).
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept;
 };
 

@@ -38,6 +38,8 @@ settings settings::from_environment() {
           .rendezvous_processes = static_cast<int>(launch::rendezvous_processes.get())};
 }
 
-std::uint64_t settings::deadline_ns() const noexcept { return base::now_ns() + start_timeout_ns; }
+std::uint64_t settings::deadline_ns() const noexcept {
+  return base::machine_now_ns() + start_timeout_ns;
+}
 
 }  // namespace headway::launch

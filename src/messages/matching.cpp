@@ -48,7 +48,7 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->bytes = announced.bytes;
   message->announced = announced.message;
   if (keeps_times()) [[unlikely]]
-    message->announced_ns = base::now_ns();
+    message->announced_ns = base::machine_now_ns();
   return message;
 }
 

@@ -59,7 +59,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
   r.how = r.where_->how.load(std::memory_order_relaxed);
   r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
   if (r.times) [[unlikely]] {
-    r.times->matched_ns = base::now_ns();
+    r.times->matched_ns = base::machine_now_ns();
     r.times->number = announced.message.number;
   }
   begin_receive(r);

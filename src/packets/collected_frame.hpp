@@ -27,6 +27,8 @@ class collected_frame {
   static constexpr std::uint32_t run_min = 2;
   static constexpr std::uint64_t gap_ns = 2'000;
 
+  explicit collected_frame(base::clock clock) noexcept : clock_(clock) {}
+
   /// Before the first packet. `bytes_max`: what the rail takes at once without posting it.
   void open(std::size_t bytes_max) {
     room_ = std::min(bytes_max, frame_bytes_max);
@@ -43,11 +45,11 @@ class collected_frame {
   }
   /// Whether the next packet follows others closely.
   [[nodiscard]] bool in_a_run() noexcept {
-    if (base::now_ns() - last_ns_ > gap_ns) length_ = 0;
+    if (clock_.now_ns() - last_ns_ > gap_ns) length_ = 0;
     return length_++ >= run_min;
   }
   /// A packet has just been sent or collected.
-  void went() noexcept { last_ns_ = base::now_ns(); }
+  void went() noexcept { last_ns_ = clock_.now_ns(); }
 
   void add(send_item& item, std::uint32_t credit) noexcept {
     send_item* const one[] = {&item};
@@ -66,6 +68,7 @@ class collected_frame {
   }
 
  private:
+  const base::clock clock_;
   std::unique_ptr<std::byte[]> memory_;
   std::size_t room_ = 0;
   std::size_t used_ = 0;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "packets/rail.hpp"
 
@@ -301,9 +300,9 @@ void peers::end_posted() noexcept {
 /// Collected packets were reported as sent. By index, because a polling round may use a new peer.
 void peers::send_collected() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
-  const auto until_ns = base::now_ns() + patience_ns;
+  const auto until_ns = engine_.clock().now_ns() + patience_ns;
   for (std::size_t i = 0; peer_state* const p = made(i); ++i)
-    while (!p->send_collected() && base::now_ns() < until_ns)
+    while (!p->send_collected() && engine_.clock().now_ns() < until_ns)
       if (!engine_.poll()) sched_yield();
 }
 
@@ -313,13 +312,13 @@ void peers::finish_bundles() noexcept {
   constexpr std::uint64_t patience_ns = 1'000'000'000;
   if (!set_.any()) return;
   set_.finishing.store(true, std::memory_order_relaxed);
-  const auto until_ns = base::now_ns() + patience_ns;
+  const auto until_ns = engine_.clock().now_ns() + patience_ns;
   const auto any_unfinished = [&] {
     bool any = false;
     set_.each([&](const bundle& b) { any |= !b.at_rest(); });
     return any;
   };
-  while (any_unfinished() && base::now_ns() < until_ns) {
+  while (any_unfinished() && engine_.clock().now_ns() < until_ns) {
     set_.hurry();
     if (!engine_.poll()) sched_yield();
   }
@@ -371,7 +370,7 @@ void peers::answer_calls(rail& r) noexcept {
 
 void peers::tick(void* self) noexcept {
   auto& all = *static_cast<peers*>(self);
-  const auto now = base::now_ns();
+  const auto now = all.engine_.clock().now_ns();
   all.tell_refused();
   all.set_.tick();
   for (auto& r : all.rails_) {

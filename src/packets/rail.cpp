@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/cookies.hpp"
 #include "packets/peer_state.hpp"
@@ -25,6 +24,7 @@ rail::rail(const rail_host& host, std::size_t index, std::unique_ptr<rails::driv
     : ltask("reap rail", &rail::run),
       when(use),
       host_(host),
+      clock_(host.engine.clock()),
       index_(index),
       driver_(std::move(driver)),
       costly_(driver_->query().poll_cost_ns >= costly_ns),
@@ -117,7 +117,7 @@ void rail::handle(const rails::event& what) noexcept {
 }
 
 void rail::end_item(const rails::event& what) noexcept {
-  auto& item = send_cookie(what.cookie).item();
+  auto& item = item_of(what.cookie);
   item.sent(item, what.kind == rails::event_kind::sent);
   host_.engine.pending_ended();
 }
@@ -129,8 +129,8 @@ void rail::end_posted() noexcept {
       using enum rails::event_kind;
       if (e.kind == received || e.kind == continued) driver_->release(e);
       if (e.kind != rails::event_kind::sent && e.kind != rails::event_kind::failed) continue;
-      if (const send_cookie cookie(e.cookie); cookie.is_frame()) {
-        replay_ring::let_go(cookie.frame());
+      if (auto* const frame = frame_of(e.cookie)) {
+        replay_ring::let_go(*frame);
       } else {
         end_item(e);
       }
@@ -152,7 +152,7 @@ bool rail::reap_bundled() noexcept {
     idle_looks_.store(looks + 1, std::memory_order_relaxed);
     if (!set.clocked() || looks % looks_a_clock != 0) return false;
   }
-  const auto now_ns = base::now_ns();
+  const auto now_ns = clock_.now_ns();
   if (count == 0 && !set.due(now_ns)) return false;
   if (!set.try_enter()) {
     unhandled_.store(count, std::memory_order_relaxed);  // this thread's in the next run
@@ -167,9 +167,10 @@ bool rail::reap_bundled() noexcept {
 
 void rail::handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept {
   using enum rails::event_kind;
-  if (const send_cookie cookie(what.cookie);
-      (what.kind == sent || what.kind == failed) && cookie.is_frame())
-    return replay_ring::let_go(cookie.frame());
+  if (what.kind == sent || what.kind == failed) {
+    auto* const frame = frame_of(what.cookie);
+    return frame ? replay_ring::let_go(*frame) : end_item(what);
+  }
   if (what.kind == received) return handle_packet_in_section(what, now_ns);
   if (what.kind != lost && what.kind != restored) return handle(what);
   bundle* of = host_.peers.state_of(what.peer).bundle();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/clock.hpp"
 #include "packets/bundle/rail_load.hpp"
 #include "packets/rail_departures.hpp"
 #include "packets/rail_host.hpp"
@@ -87,6 +88,7 @@ class rail final : public progress::ltask, public progress::event_source {
   [[gnu::hot]] void handle_packet(const rails::event& what) noexcept;
 
   const rail_host host_;
+  const base::clock clock_;
   const std::size_t index_;
   std::unique_ptr<rails::driver> driver_;
   const bool costly_;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "packets/posted_packet.hpp"
 #include "rails/memory.hpp"
 
 namespace headway::packets {
@@ -32,11 +33,11 @@ constexpr std::uint8_t beside_kinds = 64;
 /// A packet to be sent, embedded in what it belongs to.
 /// Shape:    `head` is copied when the packet is taken; `payload` is the user's memory.
 /// Threads:  its owner's until `post`, the scheduler's until `sent`.
-struct send_item {
+struct send_item : posted_packet {
   static constexpr std::size_t head_bytes_max = 48;
 
-  // uninitialised: its owner writes it whole
-  alignas(8) std::array<std::byte, head_bytes_max> head;
+  send_item() noexcept : posted_packet(posted_kind::item) {}
+
   std::uint8_t head_bytes = 0;  ///< 0: `payload` is put into `target`
   /// Completed by the peer's reply, not by local send completion: `sent(true)` is not called, and
   /// the item may be gone as soon as the driver has taken it.
@@ -46,6 +47,8 @@ struct send_item {
   bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
+  // uninitialised: its owner writes it whole
+  alignas(8) std::array<std::byte, head_bytes_max> head;
   std::span<const std::byte> payload;
   const strategy* how = nullptr;  ///< of its communicator; null: of the peer
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "base/optimizer_barrier.hpp"
 #include "packets/cookies.hpp"
 #include "packets/frames.hpp"
@@ -45,9 +44,9 @@ void single_rail::carry_large_over(const way& over) noexcept {
 
 /// Only for rails that also serve peers with several rails.
 [[gnu::always_inline]] inline void single_rail::note_departure(const way& over,
-                                                               std::size_t bytes) noexcept {
+                                                               std::size_t bytes) const noexcept {
   if (!over.departures || !over.departures->counts()) return;
-  const auto now_ns = base::now_ns();
+  const auto now_ns = clock_.now_ns();
   const auto mark = over.departures->given(now_ns, bytes);
   over.departures->gone(now_ns, mark, rail_departures::kernel_bytes);
 }
@@ -63,7 +62,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   // Otherwise pointer and size are read as one wide word, which has to wait for both stores.
   base::optimizer_barrier(payload);
   const auto bytes = item.head_bytes + item.payload.size();
-  const auto cookie = send_cookie(item).word();
+  const auto cookie = cookie_of(item);
   const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
   const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                    .payload = {payload, item.payload.size()},

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "packets/collected_frame.hpp"
 #include "packets/credits.hpp"
 #include "packets/packet_sender.hpp"
@@ -36,7 +37,12 @@ class single_rail final : public packet_sender {
 
   single_rail(scheduler& of, rails::peer_id to, credit_account& credits,
               progress::engine& engine) noexcept
-      : of_(of), to_(to), credits_(credits), engine_(engine) {}
+      : of_(of),
+        to_(to),
+        credits_(credits),
+        engine_(engine),
+        clock_(engine.clock()),
+        collected_(clock_) {}
 
   /// Null `departures`: the rail is never one of several.
   struct way {
@@ -108,7 +114,7 @@ class single_rail final : public packet_sender {
   [[nodiscard]] answer send_collected() noexcept;
   [[nodiscard]] answer send_frame(const frame_head& head,
                                   std::span<const std::byte> bytes) noexcept;
-  static void note_departure(const way& over, std::size_t bytes) noexcept;
+  void note_departure(const way& over, std::size_t bytes) const noexcept;
   [[nodiscard]] answer send_one(send_item& item) noexcept;
   [[nodiscard]] answer send_together(std::span<send_item* const> chosen) noexcept;
 
@@ -116,6 +122,7 @@ class single_rail final : public packet_sender {
   const rails::peer_id to_;
   credit_account& credits_;
   progress::engine& engine_;
+  const base::clock clock_;
   way way_;
   way other_way_;
   // Edge (L): the thread that fills in `other_way_` publishes it here.

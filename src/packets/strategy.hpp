@@ -21,16 +21,16 @@ constexpr std::size_t rails_per_peer_max = 8;
 /// One rail to one peer at this moment. Its index in the list of states identifies it.
 struct rail_state {
   enum class condition : std::uint8_t {
-    idle,  ///< takes something now, after what it has until `busy_until_ns`
-    busy,  ///< takes something again at `busy_until_ns`, or soon if that is in the past
+    idle,  ///< takes something now, after what it has for `busy_ns`
+    busy,  ///< takes something again in `busy_ns`, or soon if that is 0
     down,  ///< carries nothing to this peer until it comes back
   };
   condition now = condition::idle;
   /// the driver's own estimate, one way: used if there is no profile
   std::uint32_t latency_ns = 0;
-  /// When it will have sent everything that it was given, for all peers: predicted, on
-  /// base::now_ns's clock.
-  std::uint64_t busy_until_ns = 0;
+  /// For how long it still sends what it was given, for all peers: predicted. 0: not, or it is not
+  /// known.
+  std::uint64_t busy_ns = 0;
   const sampling::profile* profile = nullptr;  ///< null: not measured yet
 };
 
@@ -97,8 +97,7 @@ class strategy {
   /// Cuts `what` into contiguous pieces, in order, at most one for each rail, for rails that are
   /// not down; returns how many. `pieces` has room for one for each rail. At least one rail is not
   /// down.
-  [[nodiscard]] virtual std::size_t split(const remainder& what, std::uint64_t now_ns,
-                                          std::span<const rail_state> rails,
+  [[nodiscard]] virtual std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                           std::span<piece> pieces) const noexcept = 0;
 
   /// Whether small packets that follow each other closely may be kept until the next polling round,

@@ -19,8 +19,8 @@ class health {
   /// After `lost`: accepts `peer` again and tries to connect to it for a while. Ends in `restored`
   /// or in another `lost`. Has no effect on a peer that is not lost.
   virtual void revive(peer_id peer) noexcept = 0;
-  /// When something from this peer or from its machine's kernel last arrived (base::now_ns); 0:
-  /// unknown.
+  /// When something from this peer or from its machine's kernel last arrived, on the clock of
+  /// `driver::tick`; 0: unknown.
   [[nodiscard]] virtual std::uint64_t last_activity_ns(peer_id peer) noexcept = 0;
 
  protected:

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
 
@@ -286,12 +285,12 @@ bool software_memory::arm(bool sleeping) noexcept {
 void software_memory::close() noexcept {
   if (closed_.load(std::memory_order_relaxed)) return;
   constexpr std::uint64_t patience_ns = 1'000'000'000;
-  const auto until_ns = base::now_ns() + patience_ns;
+  const auto until_ns = clock_.now_ns() + patience_ns;
   const auto any_left = [&] {
     const base::lock_guard guard(lock_);
     return !puts_.empty();
   };
-  while (any_left() && base::now_ns() < until_ns) step(events_max);
+  while (any_left() && clock_.now_ns() < until_ns) step(events_max);
   closed_.store(true, std::memory_order_relaxed);
   for (const auto peer : known_) lose(peer);
   inner_->close();

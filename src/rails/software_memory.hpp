@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "rails/driver.hpp"
@@ -32,7 +33,9 @@ namespace headway::rails {
 /// Errors:   a malformed packet is dropped, with a line in the log.
 class software_memory final : public driver, private memory {
  public:
-  explicit software_memory(std::unique_ptr<driver> packets) noexcept : inner_(std::move(packets)) {}
+  /// `clock`: that of `tick`.
+  explicit software_memory(std::unique_ptr<driver> packets, base::clock clock = {}) noexcept
+      : inner_(std::move(packets)), clock_(clock) {}
   ~software_memory() override { close(); }
   software_memory(const software_memory&) = delete;
   software_memory& operator=(const software_memory&) = delete;
@@ -127,6 +130,7 @@ class software_memory final : public driver, private memory {
   void report_end(peer_id peer, event_kind how, std::optional<std::uint64_t> cookie) noexcept;
 
   std::unique_ptr<driver> inner_;
+  const base::clock clock_;
   std::unordered_set<peer_id> known_;  // written only by `connect`
   exposures exposed_;
   memory_calls calls_;

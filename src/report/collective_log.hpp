@@ -16,7 +16,7 @@ enum class dependence : std::uint32_t {
 /// One call of a collective operation on this process.
 struct collective_entry {
   std::uint64_t number = 0;  ///< of the call on its communicator: the same on all its members
-  std::uint64_t entered_ns = 0, left_ns = 0;  ///< base::now_ns of this machine
+  std::uint64_t entered_ns = 0, left_ns = 0;  ///< base::machine_now_ns of this machine
   std::uint32_t root = 0;                     ///< rank in the job
   dependence waits = dependence::on_all;
 };

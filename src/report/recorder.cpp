@@ -81,7 +81,7 @@ void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
   auto& sums = call.sums;
   std::uint64_t took_ns = waited_ns_;
   if (began_ns != 0) {
-    const auto now_ns = base::now_ns();
+    const auto now_ns = base::machine_now_ns();
     if (timeline_) [[unlikely]]
       timeline_->end_call(call.what->name, began_ns, now_ns);
     const auto passed_ns = now_ns - began_ns;
@@ -167,11 +167,11 @@ void begin_recording() noexcept {
   constexpr int tries = 100;
   std::uint64_t shortest = UINT64_MAX;
   for (int i = 0; i < tries; ++i) {
-    const auto first = base::now_ns();
-    shortest = std::min(shortest, base::now_ns() - first);
+    const auto first = base::machine_now_ns();
+    shortest = std::min(shortest, base::machine_now_ns() - first);
   }
   whole.clock_ns = shortest;
-  whole.began_ns = base::now_ns();
+  whole.began_ns = base::machine_now_ns();
 }
 
 std::vector<const call_timeline*> recorded_timelines() {
@@ -229,7 +229,7 @@ void add_thread(const thread_record& from, part& to) {
 
 part recorded_part() {
   auto& whole = all();
-  part made{.began_ns = whole.began_ns, .ended_ns = base::now_ns()};
+  part made{.began_ns = whole.began_ns, .ended_ns = base::machine_now_ns()};
   const base::lock_guard held(whole.lock);
   for (auto& each : whole.threads) {
     each.file_received();
@@ -240,7 +240,7 @@ part recorded_part() {
 }
 
 part recorded_part_of_this_thread() {
-  part made{.began_ns = all().began_ns, .ended_ns = base::now_ns()};
+  part made{.began_ns = all().began_ns, .ended_ns = base::machine_now_ns()};
   if (!detail::own_record) return made;
   detail::own_record->file_received();
   add_thread(*detail::own_record, made);

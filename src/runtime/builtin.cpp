@@ -38,7 +38,8 @@ made_rail make_shm(const this_process& own, const settings& how, const rails::ra
                          .me = own.me,
                          .job_name = who.job_id,
                          .size = static_cast<std::uint32_t>(who.size),
-                         .how = how.shm});
+                         .how = how.shm,
+                         .clock = own.clock});
 }
 
 made_rail make_tcp(const this_process& own, const settings& how, const rails::rail_choice& choice) {
@@ -48,7 +49,8 @@ made_rail make_tcp(const this_process& own, const settings& how, const rails::ra
                          .secret = own.job.secret(),
                          .interfaces = {*choice.interface},
                          .how = how.tcp,
-                         .number = choice.connection});
+                         .number = choice.connection,
+                         .clock = own.clock});
 }
 
 std::string describe_self(std::span<const std::byte>) { return "this process"; }
@@ -116,7 +118,8 @@ base::result<opened_rail> open_rail(const this_process& own, const settings& how
   r.rail = found->make(own, how, choice);
   auto address = r.rail->open();
   if (!address) return std::unexpected(std::move(address).error());
-  if (!r.rail->memory()) r.rail = std::make_unique<rails::software_memory>(std::move(r.rail));
+  if (!r.rail->memory())
+    r.rail = std::make_unique<rails::software_memory>(std::move(r.rail), own.clock);
   r.address = std::move(*address);
   r.address_text = found->describe(r.address);
   return r;

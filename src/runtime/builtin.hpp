@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "launch/job.hpp"
 #include "processes/table.hpp"
@@ -16,6 +17,7 @@ struct this_process {
   const launch::job& job;
   processes::table& known;
   rails::peer_id me{};  ///< its number in the table
+  base::clock clock = {};
 };
 
 struct opened_rails {

@@ -255,8 +255,9 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->machine = std::move(*machine);
   made->tuned = find_tuned(how, *made->machine);
 
-  auto rails = open_rails({.job = *made->job, .known = made->known_processes, .me = me}, how,
-                          made->profiles);
+  auto rails =
+      open_rails({.job = *made->job, .known = made->known_processes, .me = me, .clock = how.clock},
+                 how, made->profiles);
   if (!rails) return std::unexpected(rails.error());
   made->rails = std::move(rails->all);
   if (auto done = made->exchange_records(!rails->node_left_out); !done)
@@ -264,8 +265,8 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->choose_tuned();
 
   watch::switch_on_meters(how.watch);
-  auto engine =
-      progress::engine::start(*made->machine, how.progress, made->places.beside(who.rank));
+  auto engine = progress::engine::start(*made->machine, how.progress, made->places.beside(who.rank),
+                                        how.clock);
   if (!engine) return std::unexpected(engine.error());
   made->progress = std::move(*engine);
 

@@ -46,11 +46,11 @@ double memory_bytes_per_ns() {
   std::uint64_t seen = 0;  // makes each copy necessary
   for (std::size_t i = 0; i < repeats; ++i) {
     from[i] = static_cast<std::uint8_t>(i);
-    const auto before = base::now_ns();
+    const auto before = base::machine_now_ns();
     std::memcpy(to.data(), from.data(), bytes);
     seen += to[i];
     base::optimizer_barrier(seen);
-    best_ns = std::min(best_ns, base::now_ns() - before);
+    best_ns = std::min(best_ns, base::machine_now_ns() - before);
   }
   return static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(best_ns, 1));
 }

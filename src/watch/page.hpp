@@ -40,7 +40,7 @@ struct page_row {
 struct page_image {
   static constexpr std::size_t rows_max = 160;
   std::uint64_t pid = 0, rank = 0, size = 0;   ///< size 0: the process belongs to no job
-  std::uint64_t began_ns = 0, written_ns = 0;  ///< base::now_ns of this machine
+  std::uint64_t began_ns = 0, written_ns = 0;  ///< on the clock of the engine
   std::uint64_t row_count = 0, rows_left_out = 0;
   std::array<char, 32> program{};
   std::array<page_row, rows_max> rows{};

@@ -47,13 +47,13 @@ class window_lock {
   [[nodiscard]] bool wait_turn(lock_type how, GiveUp give_up) noexcept {
     std::uint16_t mine = 0;
     if (!draw(mine)) return false;
-    const auto until_ns = base::now_ns() + patience_ns;
+    const auto until_ns = base::machine_now_ns() + patience_ns;
     for (base::backoff until_last;;) {
       for (int looks = 0; looks < looks_between_clock_reads; ++looks) {
         if (take_turn(mine, how)) return true;
         base::relax();
       }
-      if (base::now_ns() < until_ns) continue;
+      if (base::machine_now_ns() < until_ns) continue;
       if (give_back(mine) || give_up()) return false;
       until_last.wait();  // those behind it give theirs back soon
     }
@@ -65,12 +65,12 @@ class window_lock {
   template <class GiveUp>
   [[nodiscard]] bool wait_yielding(lock_type how, std::uint64_t longest_ns,
                                    GiveUp give_up) noexcept {
-    const auto until_ns = base::now_ns() + longest_ns;
+    const auto until_ns = base::machine_now_ns() + longest_ns;
     do {
       if (has_queue() || give_up()) return false;
       sched_yield();
       if (try_lock(how)) return true;
-    } while (base::now_ns() < until_ns);
+    } while (base::machine_now_ns() < until_ns);
     return false;
   }
 

@@ -56,7 +56,7 @@ slot_client::outcome slot_client::await(request_slot& slot, std::uint64_t patien
     of_.own.serve();
     base::relax();
     if (looks % looks_between_clock_reads != 0) continue;
-    const auto now = base::now_ns();
+    const auto now = base::machine_now_ns();
     if (until_ns == 0) until_ns = now + patience_ns;
     if (now < until_ns) continue;
     return slot.turn.withdraw() ? outcome::not_answered : await_end(slot);

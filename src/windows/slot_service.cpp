@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
 #include "base/copy_small.hpp"
 #include "base/lock_guard.hpp"
 #include "base/thread_role.hpp"
@@ -31,6 +30,7 @@ slot_service::slot_service(parts of) noexcept
 void slot_service::start(progress::engine& engine) noexcept {
   HEADWAY_ASSERT(engine_ == nullptr);
   engine_ = &engine;
+  clock_ = engine.clock();
   progress::sleep_signs::of_process().add(of_.slots.sign.wait_sleeps);
   engine.submit(*this);
 }
@@ -44,17 +44,17 @@ void slot_service::stop() noexcept {
 
 progress::ltask_result slot_service::poll() noexcept {
   if (serve()) {
-    if (base::thread_waits()) expect_until(base::now_ns() + stays_awake_ns);
+    if (base::thread_waits()) expect_until(clock_.now_ns() + stays_awake_ns);
     return progress::ltask_result::advanced;
   }
   const auto until_ns = expected_until_ns_.load(std::memory_order_relaxed);
   if (until_ns == 0 || !base::thread_waits()) return progress::ltask_result::idle;
-  if (base::now_ns() < until_ns) return progress::ltask_result::advanced;
+  if (clock_.now_ns() < until_ns) return progress::ltask_result::advanced;
   expected_until_ns_.store(0, std::memory_order_relaxed);
   return progress::ltask_result::idle;
 }
 
-void slot_service::expect() noexcept { expect_until(base::now_ns() + stays_awake_for_copies_ns); }
+void slot_service::expect() noexcept { expect_until(clock_.now_ns() + stays_awake_for_copies_ns); }
 
 void slot_service::expect_until(std::uint64_t ns) noexcept {
   if (expected_until_ns_.load(std::memory_order_relaxed) < ns)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "messages/exchange.hpp"
 #include "processes/process.hpp"
 #include "progress/core/ltask.hpp"
@@ -63,6 +64,7 @@ class slot_service final : public progress::ltask {
   // Until when a waiting thread counts as busy. 0: not. Relaxed: a hint.
   std::atomic<std::uint64_t> expected_until_ns_{0};
   progress::engine* engine_ = nullptr;  // null: not started
+  base::clock clock_;                   // that of the engine
 };
 
 }  // namespace headway::windows

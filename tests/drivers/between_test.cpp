@@ -63,8 +63,8 @@ TEST_P(contract_between, what_was_done_leaves_in_reaps_for_which_an_armed_sender
   });
   std::this_thread::sleep_for(
       std::chrono::milliseconds(50));  // what can come without a reap is here
-  const auto begin = base::now_ns();
-  while (w.first()->unsent() && base::now_ns() - begin < 60'000'000'000u) {
+  const auto begin = base::machine_now_ns();
+  while (w.first()->unsent() && base::machine_now_ns() - begin < 60'000'000'000u) {
     if (w.first().step() > 0) continue;
     if (w.first()->arm(true) && w.first()->unsent()) {
       EXPECT_TRUE(readable(w.first()->descriptor(), 5000)) << "slept for ever";
@@ -126,10 +126,10 @@ TEST_P(contract_between, sleeping_ends_of_a_large_get_are_woken_until_all_is_the
   std::thread serving([&] {
     while (!over.load(std::memory_order_relaxed)) sleep_and_step(w.last());
   });
-  const auto begin = base::now_ns();
+  const auto begin = base::machine_now_ns();
   while (said != post::done && w.first().sent.empty() && !::testing::Test::HasFailure()) {
     sleep_and_step(w.first());
-    EXPECT_LT(base::now_ns() - begin, 60'000'000'000u) << "slept for ever";
+    EXPECT_LT(base::machine_now_ns() - begin, 60'000'000'000u) << "slept for ever";
   }
   over.store(true, std::memory_order_relaxed);
   serving.join();
@@ -202,11 +202,11 @@ TEST_P(contract_between, a_peer_that_closed_is_down_for_sends_but_not_lost) {
   ASSERT_NE(send_soon(*w.last(), w.first_id(), {.header = bytes_of("last words")}), post::retry);
   ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
   w.last()->close();
-  const auto deadline = base::now_ns() + 3'000'000'000u;
+  const auto deadline = base::machine_now_ns() + 3'000'000'000u;
   post said = post::done;
-  while (said != post::down && base::now_ns() < deadline) {
+  while (said != post::down && base::machine_now_ns() < deadline) {
     w.first().step();
-    w.first()->tick(base::now_ns());
+    w.first()->tick(base::machine_now_ns());
     said = w.first()->send(w.last_id(), {.header = bytes_of("late")});
   }
   EXPECT_EQ(said, post::down);
@@ -223,9 +223,9 @@ TEST_P(contract_between, close_sends_what_was_taken) {
   ASSERT_NE(w.put({.exposed = show(*w.last(), {.bytes = target})}, payload), post::retry);
   ASSERT_NE(w.push({.header = bytes_of("the end")}), post::retry);
   std::thread closing([&] { w.first()->close(); });
-  const auto deadline = base::now_ns() + 5'000'000'000u;
+  const auto deadline = base::machine_now_ns() + 5'000'000'000u;
   while ((w.last().landed_bytes < payload.size() || w.last().received.empty()) &&
-         base::now_ns() < deadline)
+         base::machine_now_ns() < deadline)
     w.last().step();
   closing.join();
   EXPECT_EQ(target, payload);

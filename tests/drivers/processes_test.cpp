@@ -24,10 +24,10 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 
 /// Steps `s` with a tick every 50 ms, until `enough` or for ten seconds.
 bool live_until(station& s, const std::function<bool()>& enough) {
-  const auto deadline = base::now_ns() + 10 * second_ns;
+  const auto deadline = base::machine_now_ns() + 10 * second_ns;
   std::uint64_t next_tick = 0;
   while (!enough()) {
-    const auto now = base::now_ns();
+    const auto now = base::machine_now_ns();
     if (now > deadline) return false;
     if (now > next_tick) {
       s->tick(now);
@@ -198,13 +198,13 @@ TEST_P(contract_processes, a_killed_peer_is_lost_once_after_what_it_sent_before)
   ASSERT_TRUE(live_until(*both.me, [&] { return both.me->received.size() == 10; }));
   both.kill_child();
   both.end_of_child();
-  const auto death = base::now_ns();
+  const auto death = base::machine_now_ns();
   ASSERT_TRUE(live_until(*both.me, [&] { return !both.me->lost.empty(); }));
-  EXPECT_LT(base::now_ns() - death, 2 * second_ns);
+  EXPECT_LT(base::machine_now_ns() - death, 2 * second_ns);
   EXPECT_EQ(both.me->lost.front(), peer_id{1});
   EXPECT_EQ((*both.me)->send(peer_id{1}, {.header = bytes_of("x")}), post::down);
-  const auto later = base::now_ns() + second_ns / 5;
-  live_until(*both.me, [&] { return base::now_ns() > later; });
+  const auto later = base::machine_now_ns() + second_ns / 5;
+  live_until(*both.me, [&] { return base::machine_now_ns() > later; });
   EXPECT_EQ(both.me->lost.size(), 1u);
 }
 
@@ -213,13 +213,16 @@ TEST_P(contract_processes, packets_that_wait_when_their_sender_dies_still_arrive
     if (!live_until(s, [&] { return !s.received.empty(); })) return false;
     for (int i = 0; i < 10; ++i)
       if (send_soon(*s, peer_id{0}, {.header = bytes_of("last words")}) == post::down) return false;
-    const auto until = base::now_ns() + second_ns / 5;  // a socket needs some reaping to send
-    live_until(s, [&] { return base::now_ns() > until; });
+    const auto until =
+        base::machine_now_ns() + second_ns / 5;  // a socket needs some reaping to send
+    live_until(s, [&] { return base::machine_now_ns() > until; });
     _exit(7);  // without closing the driver
   });
   ASSERT_NE(both.push({.header = bytes_of("begin")}), post::down);
-  const auto settled = base::now_ns() + second_ns / 10;  // a connection needs both ends at first
-  live_until(*both.me, [&] { return base::now_ns() > settled || !both.me->received.empty(); });
+  const auto settled =
+      base::machine_now_ns() + second_ns / 10;  // a connection needs both ends at first
+  live_until(*both.me,
+             [&] { return base::machine_now_ns() > settled || !both.me->received.empty(); });
   EXPECT_EQ(both.end_of_child(), 7);
   ASSERT_TRUE(live_until(*both.me, [&] { return !both.me->lost.empty(); }));
   EXPECT_EQ(both.me->received.size(), 10u);
@@ -265,7 +268,7 @@ TEST_P(contract_processes, a_sleeper_is_woken_by_another_process) {
     ASSERT_NE(both.push({.header = bytes_of("dong")}), post::down);
   }
   EXPECT_TRUE(live_until(me, [&] {
-    me->tick(base::now_ns());
+    me->tick(base::machine_now_ns());
     return me->send(peer_id{1}, {.header = bytes_of("are you there")}) == post::down;
   })) << "it ended well, so it is down in the end";
   EXPECT_EQ(both.end_of_child(), 0);

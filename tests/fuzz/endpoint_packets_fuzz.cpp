@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
     if (bytes > 0) std::memcpy(packet.data() + 4, data + at + 1, bytes);
     // Only kinds of end-points: packet_fuzz.cpp tests those of `messages`.
-    constexpr auto kinds = static_cast<unsigned>(wire_kind::leaving) - packets::beside_kinds + 1;
+    constexpr auto kinds = static_cast<unsigned>(wire_kind::lent) - packets::beside_kinds + 1;
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds + std::to_integer<unsigned>(kind) % kinds);
     is_lost |= kind == static_cast<std::byte>(wire_kind::leaving);

@@ -173,6 +173,23 @@ class Environment(unittest.TestCase):
             self.assertEqual(breaches(tidy.check_getenv, self.LINE, path), [])
 
 
+class Clock(unittest.TestCase):
+    LINE = "const auto now = base::machine_now_ns();\n"
+
+    def test_the_machines_time_outside_the_table(self):
+        for line in (self.LINE, "clock_gettime(CLOCK_MONOTONIC, &now);\n"):
+            found = breaches(tidy.check_clock, line, "src/packets/x.cpp")
+            self.assertEqual(len(found), 1)
+
+    def test_the_machines_time_where_the_table_allows_it(self):
+        for path in (*tidy.MACHINE_TIME_ALLOWED, "tests/x.cpp", "tools/x/a.cpp"):
+            path += "x.cpp" if path.endswith(("/", ".")) else ""
+            self.assertEqual(breaches(tidy.check_clock, self.LINE, path), [])
+
+    def test_an_engines_time_is_allowed_everywhere(self):
+        self.assertEqual(breaches(tidy.check_clock, "engine_.clock().now_ns();\n"), [])
+
+
 class Settings(unittest.TestCase):
     READ = "const auto how = progress::settings::from_environment();\n"
     INCLUDE = '#include "base/tunable.hpp"\n'

@@ -16,6 +16,7 @@ network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t
       plans_(std::move(rails)),
       temper_(t),
       dice_(seed),
+      clock_(time == time_source::simulated ? base::clock(now_ns_) : base::clock()),
       interface_free_ns_(plans_.size() * processes),
       names_(processes),
       drivers_(plans_.size() * processes),
@@ -25,7 +26,6 @@ network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t
       put_bytes_(plans_.size()),
       late_ns_(processes + 1),
       wake_ns_(processes + 1, UINT64_MAX) {
-  if (time == time_source::simulated) clock_.emplace(now_ns_);
   for (std::uint32_t p = 0; p < processes; ++p) name(p, {.job = job, .rank = p});
 }
 
@@ -48,7 +48,7 @@ network::connection& network::between(std::uint32_t rail, std::uint32_t a, std::
 }
 
 void network::wake(std::uint32_t process, std::uint64_t at_ns) {
-  if (dead_[process] || at_ns == UINT64_MAX || !clock_) return;
+  if (dead_[process] || at_ns == UINT64_MAX || !clock_.is_virtual()) return;
   at_ns = std::max(at_ns, now_ns()) + late_ns_[process];
   if (wake_ns_[process] <= at_ns) return;
   wake_ns_[process] = at_ns;

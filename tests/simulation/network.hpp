@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
@@ -53,9 +52,8 @@ enum class time_source : std::uint8_t {
 /// it), muted (no end reports it), and made again; a process can die.
 ///
 /// Shape:    what is in flight is bounded by `flight_bytes_max` a connection.
-/// Threads:  with simulated time one network at a time in a process, one thread: its clock is the
-///           process's. With the machine's, drivers may be used as the contract allows, and faults
-///           come from any thread; there are no wake-ups then.
+/// Threads:  with simulated time, one. With the machine's, drivers may be used as the contract
+///           allows, and faults come from any thread; there are no wake-ups then.
 /// Progress: `next` moves the clock to the next wake-up. Equal seeds give equal runs.
 class network {
  public:
@@ -68,9 +66,7 @@ class network {
 
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return clock().now_ns(); }
   /// The clock of the simulated processes. Copies must not outlive the network.
-  [[nodiscard]] base::clock clock() const noexcept {
-    return clock_ ? base::clock(now_ns_) : base::clock();
-  }
+  [[nodiscard]] base::clock clock() const noexcept { return clock_; }
   /// Makes time pass with every call of a driver: for the end of a process, which waits for its
   /// peers until a time limit.
   void run_out() {
@@ -192,7 +188,7 @@ class network {
   const temper temper_;
   dice dice_;
   base::atomic<std::uint64_t> now_ns_{1'000'000'000};  // not 0, which means "never" in places
-  std::optional<base::process_clock_override> clock_;  // nothing: the machine's
+  const base::clock clock_;
   bool running_out_ = false;
   std::map<key, connection> connections_;
   std::vector<std::uint64_t> interface_free_ns_;  // by rail and process

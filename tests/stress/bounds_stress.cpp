@@ -25,8 +25,8 @@ using base::ms;
 using base::us;
 
 void compute(std::uint64_t for_ns) {
-  const auto end = base::now_ns() + for_ns;
-  while (base::now_ns() < end) base::relax();
+  const auto end = base::machine_now_ns() + for_ns;
+  while (base::machine_now_ns() < end) base::relax();
 }
 
 class bounds : public ::testing::TestWithParam<polling> {};
@@ -53,11 +53,12 @@ TEST_P(bounds, of_a_ready_ltask_beside_32_computing_threads) {
     soon.ask(false);
     for (int i = 0; i < letters; ++i) {
       completion c;
-      const auto posted = base::now_ns();
+      const auto posted = base::machine_now_ns();
       box.post(c);
-      const bool at_once = base::now_ns() - posted < ms;  // not interrupted in the middle of it
+      const bool at_once =
+          base::machine_now_ns() - posted < ms;  // not interrupted in the middle of it
       while (!c.test()) {
-        ASSERT_LT(base::now_ns(), posted + 20'000 * ms) << "a ready ltask is not run";
+        ASSERT_LT(base::machine_now_ns(), posted + 20'000 * ms) << "a ready ltask is not run";
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
       if (at_once) waited.push_back(box.reaped_at_ns.load(std::memory_order_relaxed) - posted);
@@ -86,8 +87,8 @@ struct stuck_task : ltask {
     if (!me.armed.exchange(false)) return ltask_result::idle;
     const auto before = me.where.statistics().lifts;
     me.inside = true;
-    const auto end = base::now_ns() + 20'000 * ms;
-    while (me.where.statistics().lifts == before && base::now_ns() < end) base::relax();
+    const auto end = base::machine_now_ns() + 20'000 * ms;
+    while (me.where.statistics().lifts == before && base::machine_now_ns() < end) base::relax();
     me.helped = me.where.statistics().lifts != before;
     return ltask_result::idle;
   }

@@ -144,7 +144,7 @@ void exchange_with_both(int number, team& t) {
   if (!neighbor_alltoall_in_lines(t, ring, from, to)) {
     const auto steps = new_schedule();
     neighbor_alltoall(*steps, t, ring, from, to);
-    steps->bind(t, {.what = collectives::call::kind::neighbor_alltoall});
+    steps->bind(t, {.what = collectives::collective::neighbor_alltoall});
     ASSERT_EQ(steps->run(), messages::outcome::ok);
   }
   ASSERT_EQ(receive, expected) << "operation " << number;

@@ -83,7 +83,7 @@ class member {
 
  private:
   [[nodiscard]] static bool can_wait(std::uint32_t packet) { return packet % 3 != 0; }
-  [[nodiscard]] bool late() const { return base::now_ns() > deadline_ns_; }
+  [[nodiscard]] bool late() const { return base::machine_now_ns() > deadline_ns_; }
   [[nodiscard]] bool all_here() const {
     return packets_ == packet_count * (driver_count - 1) && landed_ == landed_wanted &&
            sent_ == posted_ && senders_left_ == 0;
@@ -187,7 +187,7 @@ class member {
   void guard() {
     while (!all_here() && !late()) {
       sleep();
-      driver_.tick(base::now_ns());
+      driver_.tick(base::machine_now_ns());
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }
@@ -225,10 +225,10 @@ TEST(shm_stress, threads_of_three_drivers_lose_nothing_and_sleep_well) {
   for (std::uint32_t from = 0; from < driver_count; ++from)
     for (std::uint32_t to = 0; to < driver_count; ++to)
       if (from != to) members[from]->connect(*members[to], addresses[to]);
-  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  const std::uint64_t deadline = base::machine_now_ns() + patience_ns;
   for (auto& m : members) m->start(deadline);
   for (auto& m : members) m->finish();
-  EXPECT_LT(base::now_ns(), deadline);
+  EXPECT_LT(base::machine_now_ns(), deadline);
   for (auto& m : members) m->check();
 }
 
@@ -248,21 +248,21 @@ void close_while_written(const std::string& job, std::size_t enough) {
   std::vector<std::byte> zone(payload.size());
   const ticket shown = ends[1]->memory()->expose({.bytes = zone}).value();
   ASSERT_EQ(ends[0]->memory()->put(peer_id{1}, {.exposed = shown}, payload, 5), post::posted);
-  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  const std::uint64_t deadline = base::machine_now_ns() + patience_ns;
   std::atomic<bool> ended{false};
   std::jthread sender([&] {
     std::array<event, 4> events;
-    while (!ended && base::now_ns() < deadline)
+    while (!ended && base::machine_now_ns() < deadline)
       if (ends[0]->reap(events) != 0) ended = events[0].kind == event_kind::sent;
   });
   std::array<event, 4> events;
-  for (std::size_t landed = 0; landed < enough && !ended && base::now_ns() < deadline;) {
+  for (std::size_t landed = 0; landed < enough && !ended && base::machine_now_ns() < deadline;) {
     const std::size_t count = ends[1]->reap(events);
     for (std::size_t i = 0; i < count; ++i) landed += events[i].count;
   }
   ends[1]->memory()->withdraw(shown);
   std::ranges::fill(zone, std::byte{1});
-  while (!ended && base::now_ns() < deadline) EXPECT_EQ(ends[1]->reap(events), 0u);
+  while (!ended && base::machine_now_ns() < deadline) EXPECT_EQ(ends[1]->reap(events), 0u);
   sender.join();
   EXPECT_TRUE(ended) << "the sender is told, though the rest was dropped";
   EXPECT_EQ(std::ranges::count(zone, std::byte{1}), static_cast<std::ptrdiff_t>(zone.size()));

@@ -90,8 +90,8 @@ TEST(tcp_stress, both_ends_open_at_once_and_no_message_is_lost_or_overtaken) {
       counter seen;
       std::uint32_t given = 0;
       start.arrive_and_wait();
-      const auto deadline = base::now_ns() + patience_ns;
-      while ((given < count || seen.next < count) && base::now_ns() < deadline) {
+      const auto deadline = base::machine_now_ns() + patience_ns;
+      while ((given < count || seen.next < count) && base::machine_now_ns() < deadline) {
         if (given < count) {
           const auto said =
               d.send(peer_id{1 - rank}, {.header = std::as_bytes(std::span(&given, 1))});
@@ -162,12 +162,12 @@ TEST(tcp_stress, senders_beside_reapers_in_both_directions_keep_order_and_conten
       return seen.next == packets && seen.landed == std::uint64_t{zones} * zone_bytes &&
              all_given[rank].load() && seen.sent == posted[rank].load();
     };
-    const auto deadline = base::now_ns() + 4 * patience_ns;
-    while (!enough() && !seen.wrong && base::now_ns() < deadline) {
+    const auto deadline = base::machine_now_ns() + 4 * patience_ns;
+    while (!enough() && !seen.wrong && base::machine_now_ns() < deadline) {
       seen.reap(*w.ends[rank]);
       if (w.ends[rank]->arm(true)) std::this_thread::yield();
       (void)w.ends[rank]->arm(false);
-      w.ends[rank]->tick(base::now_ns());
+      w.ends[rank]->tick(base::machine_now_ns());
     }
     wrong[rank] = !enough() || seen.wrong;
     through.fetch_add(1);
@@ -213,8 +213,8 @@ TEST(tcp_stress, exposures_may_be_withdrawn_while_pieces_come_in) {
     std::this_thread::sleep_for(std::chrono::microseconds(round * 20));
     w.ends[1]->memory()->withdraw(shown);  // `target` may go now
   }
-  const auto deadline = base::now_ns() + patience_ns;
-  while (sent.load() < posted && base::now_ns() < deadline) std::this_thread::yield();
+  const auto deadline = base::machine_now_ns() + patience_ns;
+  while (sent.load() < posted && base::machine_now_ns() < deadline) std::this_thread::yield();
   EXPECT_EQ(sent.load(), posted);
   stop.store(true);
 }

@@ -75,11 +75,11 @@ void rail_connection::sleep() {
 
 base::result<> rail_connection::wait(const std::function<bool()>& enough, bool asleep) {
   if (enough()) return {};
-  for (auto heard_ns = base::now_ns();;) {
+  for (auto heard_ns = base::machine_now_ns();;) {
     const bool idle = pump() == 0;
     if (lost_) return failed(base::fault_kind::peer_lost, "the other side is lost");
     if (enough()) return {};
-    const auto now = base::now_ns();
+    const auto now = base::machine_now_ns();
     if (now - ticked_ns_ >= tick_ns) {
       ticked_ns_ = now;
       for (auto* rail : rails_) rail->tick(now);

@@ -55,10 +55,10 @@ base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::
   const auto ready = connection_.receive_kind(word_kind::ready);
   if (!ready) return std::unexpected(ready.error());
   const auto processor_before = processor_ns();
-  const auto before = base::now_ns();
+  const auto before = base::machine_now_ns();
   auto done = connection_.put({.exposed = ready->target}, std::span(memory_).first(bytes));
   if (done) done = await(word_kind::arrived, asleep);
-  ns = base::now_ns() - before;
+  ns = base::machine_now_ns() - before;
   processor = processor_ns() - processor_before;
   if (done) done = connection_.wait([&] { return connection_.all_sent(); }, asleep);
   return done;
@@ -67,9 +67,9 @@ base::result<> rail_meter::one_piece(std::size_t bytes, std::uint64_t& ns, std::
 base::result<std::vector<double>> rail_meter::repeated(
     const std::function<base::result<double>()>& once) {
   std::vector<double> all;
-  const auto begin = base::now_ns();
+  const auto begin = base::machine_now_ns();
   while (all.size() < repeats_max) {
-    const auto spent_ns = base::now_ns() - begin;
+    const auto spent_ns = base::machine_now_ns() - begin;
     const auto enough = spent_ns < 10 * how_.size_ns ? repeats_usual : repeats_min;
     if (all.size() >= enough && spent_ns >= how_.size_ns) break;
     const auto ns = once();
@@ -109,9 +109,9 @@ base::result<double> rail_meter::plausible(std::size_t bytes, const double& empt
 }
 
 base::result<double> rail_meter::round_trip(std::size_t bytes) {
-  const auto before = base::now_ns();
+  const auto before = base::machine_now_ns();
   if (auto done = one_packet(bytes); !done) return std::unexpected(done.error());
-  return static_cast<double>(base::now_ns() - before);
+  return static_cast<double>(base::machine_now_ns() - before);
 }
 
 /// It is subtracted from all others: the quickest of all so far, or a busy moment would make them

@@ -68,9 +68,9 @@ base::result<std::uint64_t> stream_meter::enough_bytes() {
   constexpr std::uint64_t bytes_max = 256 << 20;
   std::uint64_t bytes = 256 << 10;
   while (true) {
-    const auto begin_ns = base::now_ns();
+    const auto begin_ns = base::machine_now_ns();
     if (const auto done = stream(1, bytes, false); !done) return std::unexpected(done.error());
-    const auto ns = std::max<std::uint64_t>(base::now_ns() - begin_ns, 1);
+    const auto ns = std::max<std::uint64_t>(base::machine_now_ns() - begin_ns, 1);
     if (ns >= how_.stream_ns / 2 || bytes == bytes_max) return bytes;
     bytes = std::min(bytes * std::clamp<std::uint64_t>(how_.stream_ns / ns, 2, 8), bytes_max);
   }
@@ -134,7 +134,7 @@ base::result<double> stream_meter::take_stream(std::size_t connections, std::uin
   if (auto done = connection_.send_word({.kind = word_kind::ready}); !done)
     return std::unexpected(done.error());
   auto done = connection_.wait([&] {
-    const moment now{.bytes = connection_.landed(), .ns = base::now_ns()};
+    const moment now{.bytes = connection_.landed(), .ns = base::machine_now_ns()};
     if (begin.ns == 0 && now.bytes >= whole / 4) begin = now;
     if (end.ns == 0 && now.bytes >= whole / 4 * 3) end = now;
     return now.bytes >= whole;

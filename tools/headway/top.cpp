@@ -94,7 +94,7 @@ bool refresh(const top_options& wanted, rate_meter& rates, top_view& view) {
     found.push_back(counts_of(image, page));
   });
   const bool more = !found.empty() || wanted.processes.empty();
-  view.update(rates.look(std::move(found), base::now_ns()), std::move(faults));
+  view.update(rates.look(std::move(found), base::machine_now_ns()), std::move(faults));
   if (const auto page = view.opened()) view.update_tables(image_of(*page));
   return more;
 }

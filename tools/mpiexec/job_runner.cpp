@@ -57,7 +57,7 @@ int job_runner::run() {
     end_ranks();
   }
   if (wish_.timeout_s)
-    timeout_at_ns_ = base::now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
+    timeout_at_ns_ = base::machine_now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
   while (living_ > 0) serve();
   input_.reset();
   settle_verdict();
@@ -104,7 +104,7 @@ int job_runner::wait_ms() const {
   std::uint64_t next = UINT64_MAX;
   for (const auto at : {verdict_at_ns_, kill_at_ns_, timeout_at_ns_})
     if (at != 0) next = std::min(next, at);
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   if (polls_ends_) next = std::min(next, now + end_poll_period_ns);
   if (next == UINT64_MAX) return -1;
   return next <= now ? 0
@@ -113,7 +113,7 @@ int job_runner::wait_ms() const {
 }
 
 void job_runner::look_at_clock() {
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   const auto due = [now](std::uint64_t& at) {
     return at != 0 && at <= now && std::exchange(at, 0) != 0;
   };
@@ -227,8 +227,8 @@ void job_runner::protocol_broken(int rank, std::string what) {
 void job_runner::blame(verdict found) {
   if (ending_) return;  // the ranks end because mpiexec ends them
   if (!pending_ || (found.strength > pending_->strength && found.rank != pending_->rank)) {
-    if (!pending_) verdict_at_ns_ = base::now_ns() + verdict_delay_ns;
-    if (found.strength == weight::killed) verdict_at_ns_ = base::now_ns();
+    if (!pending_) verdict_at_ns_ = base::machine_now_ns() + verdict_delay_ns;
+    if (found.strength == weight::killed) verdict_at_ns_ = base::machine_now_ns();
     pending_ = std::move(found);
   }
 }
@@ -259,7 +259,7 @@ void job_runner::end_ranks() {
   ending_ = true;
   kill_groups(SIGTERM);
   kill_groups(SIGCONT);  // a stopped rank handles SIGTERM only when it continues
-  kill_at_ns_ = base::now_ns() + kill_delay_ns;
+  kill_at_ns_ = base::machine_now_ns() + kill_delay_ns;
 }
 
 /// Sends a signal to every rank's process group, also if the rank has ended: its children may run.

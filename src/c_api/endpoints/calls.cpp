@@ -109,7 +109,8 @@ int leave() {
 
 std::uint64_t deadline_of(std::int64_t limit) noexcept {
   if (limit == 0) return endpoints::no_wait;
-  return limit < 0 ? endpoints::for_ever : base::now_ns() + static_cast<std::uint64_t>(limit);
+  return limit < 0 ? endpoints::for_ever
+                   : base::machine_now_ns() + static_cast<std::uint64_t>(limit);
 }
 
 [[gnu::noinline]] int answer_otherwise(outcome how, const char* call) {
@@ -162,7 +163,8 @@ int open(const char* name, headway_endpoint* made) {
   if (!made) return bad("endpoint_open", "made is NULL");
   service* s = joined();
   if (!s) return HEADWAY_NOT_JOINED;
-  return answer(s->open(name ? name : "", base::now_ns() + open_limit_ns, *made), "endpoint_open");
+  return answer(s->open(name ? name : "", base::machine_now_ns() + open_limit_ns, *made),
+                "endpoint_open");
 }
 
 int close(headway_endpoint endpoint) {

@@ -22,7 +22,7 @@ constinit thread_local const headway_progress_scheduler* scheduler
     __attribute__((tls_model("initial-exec"))) = nullptr;
 
 std::uint64_t deadline_after(std::uint64_t limit_ns) noexcept {
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   return limit_ns > base::no_deadline - now ? base::no_deadline : now + limit_ns;
 }
 
@@ -103,7 +103,7 @@ int wait_scheduled(std::span<completion* const> any, std::uint64_t deadline, std
   for (index = 0; index < any.size() && !done; ++index)
     done = any[index] && any[index]->test_in_overflow();
   if (done) --index;
-  for (auto now = base::now_ns(); !done && now < deadline; now = base::now_ns()) {
+  for (auto now = base::machine_now_ns(); !done && now < deadline; now = base::machine_now_ns()) {
     by.block(self, deadline == base::no_deadline ? deadline : deadline - now);
     done = first_done(any, index);
   }
@@ -276,7 +276,7 @@ int headway_ltask_wait_all(headway_ltask* const* tasks, size_t count, uint64_t l
       limit_ns == HEADWAY_PROGRESS_FOREVER ? base::no_deadline : deadline_after(limit_ns);
   for (std::size_t i = 0; i < count; ++i) {
     if (!tasks[i]) continue;
-    const auto now = base::now_ns();
+    const auto now = base::machine_now_ns();
     const auto left = deadline == base::no_deadline ? HEADWAY_PROGRESS_FOREVER
                       : deadline > now              ? deadline - now
                                                     : 0;

@@ -37,8 +37,8 @@ void spin(const waiting_thread& me) noexcept {
 /// Pauses so that messages gather: see `inbox::gathers`.
 [[gnu::noinline]] void look_away() noexcept {
   constexpr std::uint64_t away_ns = 1'000;
-  const auto until = base::now_ns() + away_ns;
-  while (base::now_ns() < until) base::relax();
+  const auto until = base::machine_now_ns() + away_ns;
+  while (base::machine_now_ns() < until) base::relax();
 }
 
 }  // namespace

@@ -122,10 +122,10 @@ outcome names::find(std::string_view name, std::uint64_t deadline_ns, address& o
   for (;;) {
     question q;
     start_find(q, name, waits);
-    const auto how = wait(q, waits ? deadline_ns : base::now_ns() + answer_ns_max);
+    const auto how = wait(q, waits ? deadline_ns : engine_.clock().now_ns() + answer_ns_max);
     owner = q.owner;
     if (!q.stale || !waits) return how;
-    const auto now = base::now_ns();
+    const auto now = engine_.clock().now_ns();
     if (now >= deadline_ns) return outcome::timed_out;
     progress::completion nothing;
     static_cast<void>(engine_.wait_until(nothing, std::min(deadline_ns, now + retry_ns)));

@@ -103,6 +103,7 @@ void arrivals::arrived_other(std::uint32_t from, wire_kind kind,
     case wire_kind::data:  // above
       return;
     case wire_kind::shared:
+    case wire_kind::lent:
       return arrived_shared(from, bytes);
     case wire_kind::announced:
       return by_.bulk.arrived_announcement(from, bytes);
@@ -152,9 +153,9 @@ void arrivals::arrived_packed(std::uint32_t from, std::span<const std::byte> byt
 void arrivals::arrived_shared(std::uint32_t from, std::span<const std::byte> bytes) noexcept {
   shared_head head;
   if (!read_head(bytes, head)) return;
-  const bool lent = (head.place & 1) != 0;
+  const bool lent = head.message.kind == wire_kind::lent;
   region* where = by_.regions.shared_by(from, head.owner);
-  block* b = where ? where->checked(head.place & ~std::uint64_t{1}, head.bytes) : nullptr;
+  block* b = where ? where->checked(head.place, head.bytes) : nullptr;
   if (!b || !ownership::land(*b, lent))
     return remotes_[from].complain(from, "a buffer that is not on its way here");
   parcel& p = by_.here.wrap({.header = b, .lent = lent}, false);

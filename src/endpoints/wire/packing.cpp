@@ -9,6 +9,7 @@ void packing::start(packet_sender& by, std::uint32_t process, std::size_t room,
                     std::size_t bytes_end, bool always) noexcept {
   HEADWAY_ASSERT(!by_ && room <= packed_message::room && bytes_end <= room);
   by_ = &by;
+  clock_ = by.engine().clock();
   process_ = process;
   always_ = always;
   room_ = room;

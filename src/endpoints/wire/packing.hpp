@@ -53,7 +53,7 @@ class packing final : public progress::ltask {
   /// True: the bytes are copied, and will be sent.
   [[nodiscard]] bool add(const sending& what, std::uint32_t charge) noexcept;
   /// Something was sent just now, or its sender was held back until now. Relaxed: a hint.
-  void went() noexcept { last_ns_.store(base::now_ns(), std::memory_order_relaxed); }
+  void went() noexcept { last_ns_.store(clock_.now_ns(), std::memory_order_relaxed); }
   /// Lines up what has gathered behind all that was posted before, and before all that follows; the
   /// caller then has the peer send it.
   void line_up() noexcept {
@@ -69,12 +69,13 @@ class packing final : public progress::ltask {
   void send() noexcept;
   /// Whether the next message follows others closely.
   [[nodiscard]] bool in_a_run() noexcept HEADWAY_REQUIRES(lock_) {
-    if (base::now_ns() - last_ns_.load(std::memory_order_relaxed) > gap_ns) length_ = 0;
+    if (clock_.now_ns() - last_ns_.load(std::memory_order_relaxed) > gap_ns) length_ = 0;
     return length_++ >= run_min;
   }
 
   // Constant after `start`.
   packet_sender* by_ = nullptr;
+  base::clock clock_;
   std::uint32_t process_ = 0;
   bool always_ = false;
   std::size_t room_ = 0;

@@ -196,13 +196,13 @@ outcome sender::post_shared(const sending& what, const pool::found& f,
   auto* item = packets_.make<packet_record>();
   if (!item) return outcome::no_memory;
   const bool lent = what.keep || f.lent;
-  write_head(*item, shared_head{.message = {.kind = wire_kind::shared,
+  write_head(*item, shared_head{.message = {.kind = lent ? wire_kind::lent : wire_kind::shared,
                                             .charge = static_cast<std::uint16_t>(charge),
                                             .to = what.to.id,
                                             .from = what.from,
                                             .tag = what.tag},
                                 .owner = f.header->owner,
-                                .place = f.header->place | (lent ? 1u : 0u),
+                                .place = f.header->place,
                                 .bytes = what.bytes});
   ownership::note_destination(*f.header, lent, what.to.process);
   switch (packets_.post_in_order(what.to.process, *item)) {

@@ -33,6 +33,7 @@ enum class wire_kind : std::uint8_t {
   packed,                        ///< plain_head, then messages, each behind a packed_entry
   zone_opened,                   ///< zone_head: a zone is preposted for a large message
   leaving,                       ///< plain_head: the process sends nothing more
+  lent,                          ///< as `shared`, and the sender keeps the memory
 };
 
 struct message_head {
@@ -70,7 +71,7 @@ class head_in_words {
 struct shared_head {
   message_head message;
   std::uint32_t owner = 0;  ///< the owner of the region
-  std::uint64_t place = 0;  ///< of the block there; bit 0: it is only lent
+  std::uint64_t place = 0;  ///< of the block there
   std::uint64_t bytes = 0;
 };
 static_assert(sizeof(shared_head) <= packets::send_item::head_bytes_max);

@@ -185,14 +185,14 @@ base::result<std::vector<std::byte>> pmi1_launcher::value_of(int rank) {
 
 /// "; not there yet: rank 2,3", if our mpiexec still replies.
 std::string pmi1_launcher::missing_ranks() {
-  const auto reply =
-      wire_.ask("cmd=headway_missing\n", "headway_missing", base::now_ns() + question_patience_ns);
+  const auto reply = wire_.ask("cmd=headway_missing\n", "headway_missing",
+                               base::machine_now_ns() + question_patience_ns);
   const auto ranks = reply ? reply->find("ranks") : std::nullopt;
   return ranks ? fmt::format("; not there yet: rank {}", *ranks) : std::string();
 }
 
 void pmi1_launcher::abort(int exit_code, std::string_view why) noexcept {
-  const auto deadline_ns = base::now_ns() + abort_patience_ns;
+  const auto deadline_ns = base::machine_now_ns() + abort_patience_ns;
   const bool ours = who_.launcher == "headway";
   // Launchers differ in how an abort transmits its text, so it is written to the log here.
   if (!ours && !why.empty())

@@ -17,7 +17,7 @@ namespace headway::launch {
 /// Shape:    owns the descriptor. Its file flags stay as they were, because shells may share it;
 ///           every call here is non-blocking by itself.
 /// Threads:  one; `send` also from others, each request whole.
-/// Progress: waits for the server, at most until `deadline_ns` (base::now_ns).
+/// Progress: waits for the server, at most until `deadline_ns` (base::machine_now_ns).
 /// Errors:   `timed_out` names what was waited for; `peer_lost`: the server hung up; `bad_input`:
 ///           an unexpected reply.
 class pmi_wire {

@@ -110,7 +110,7 @@ base::result<outcome> pmix_launcher::run(const std::string& what, std::uint64_t 
   });
   auto ended = task.get_future();
   std::thread(std::move(task)).detach();
-  const auto now_ns = base::now_ns();
+  const auto now_ns = base::machine_now_ns();
   const auto rest_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
   if (ended.wait_for(std::chrono::nanoseconds(rest_ns)) != std::future_status::ready)
     return failed(fault_kind::timed_out,
@@ -211,7 +211,7 @@ base::result<std::vector<std::byte>> pmix_launcher::value_of(int rank) {
 void pmix_launcher::abort(int exit_code, std::string_view why) noexcept {
   if (!why.empty())
     base::log(base::severity::error, "rank {}: the job is ended: {}", who_.rank, why);
-  const auto ended = run("PMIx_Abort", base::now_ns() + abort_ns_max,
+  const auto ended = run("PMIx_Abort", base::machine_now_ns() + abort_ns_max,
                          [exit_code, text = std::string(why)](const auto& library, outcome& out) {
                            out.status = library.abort(exit_code, text.c_str(), nullptr, 0);
                          });

@@ -51,7 +51,7 @@ base::result<std::optional<seat>> visit(const rendezvous_settings& where, const 
   auto host = place.call();
   if (!host.open()) return std::nullopt;
   auto talk = rendezvous_handshake::guest(key, static_cast<std::uint32_t>(where.processes));
-  const auto soon = base::now_ns() + answer_ns_max;
+  const auto soon = base::machine_now_ns() + answer_ns_max;
   const auto hello = talk.output();
   if (!host.send(hello, soon)) return std::nullopt;
   talk.sent(hello.size());
@@ -95,7 +95,7 @@ base::result<std::unique_ptr<launcher>> rendezvous_launcher::meet(const rendezvo
   const auto places = rendezvous_address::find(where.host, where.port);
   if (!places) return std::unexpected(places.error());
   std::unique_ptr<rendezvous_launcher> made(new rendezvous_launcher(how));
-  while (base::now_ns() < deadline_ns) {
+  while (base::machine_now_ns() < deadline_ns) {
     for (const auto& place : *places) {
       auto found = visit(where, key, place, deadline_ns);
       if (!found) return std::unexpected(found.error());

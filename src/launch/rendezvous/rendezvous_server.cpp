@@ -34,7 +34,8 @@ bool rendezvous_server::make_room() noexcept {
   for (auto at = pending_.begin(); at != pending_.end(); ++at)
     if (!(*at)->heard && (oldest == pending_.end() || (*at)->since_ns < (*oldest)->since_ns))
       oldest = at;
-  if (oldest == pending_.end() || base::now_ns() - (*oldest)->since_ns < silent_ns) return false;
+  if (oldest == pending_.end() || base::machine_now_ns() - (*oldest)->since_ns < silent_ns)
+    return false;
   pending_.erase(oldest);
   return true;
 }
@@ -47,7 +48,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
                                                                        std::uint64_t deadline_ns) {
   const auto expected = static_cast<std::size_t>(where_.processes - 1);
   while (guests() < expected) {
-    if (base::now_ns() >= deadline_ns)
+    if (base::machine_now_ns() >= deadline_ns)
       return base::failed(
           base::fault_kind::timed_out,
           fmt::format("{} of {} processes came to the rendezvous at {} within {} s "
@@ -77,7 +78,7 @@ void rendezvous_server::wait(std::uint64_t deadline_ns) const {
   std::vector<pollfd> all;
   if (accepting_) all.push_back({listener_.descriptor(), POLLIN, 0});
   for (const auto& c : pending_) all.push_back({c->socket.descriptor(), POLLIN, 0});
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   const auto rest = std::min(deadline_ns > now ? deadline_ns - now : 0, look_again_ns);
   poll(all.data(), all.size(), static_cast<int>(rest / 1'000'000) + 1);
 }
@@ -92,7 +93,7 @@ void rendezvous_server::accept_all() {
         accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!found.open()) return cannot_accept(errno);
     pending_.push_back(std::make_unique<pending_connection>(
-        std::move(found), rendezvous_handshake::host(key_), base::now_ns()));
+        std::move(found), rendezvous_handshake::host(key_), base::machine_now_ns()));
   }
 }
 
@@ -108,7 +109,7 @@ bool rendezvous_server::send_output(pending_connection& c) {
   // A few bytes on a fresh connection fit into its buffer; if they do not, the other side is no
   // guest.
   const auto output = c.talk.output();
-  if (!c.socket.send(output, base::now_ns())) return false;
+  if (!c.socket.send(output, base::machine_now_ns())) return false;
   c.talk.sent(output.size());
   return true;
 }
@@ -125,7 +126,8 @@ bool rendezvous_server::advance(pending_connection& c) {
   for (;;) {
     const auto at = c.talk.at();
     const bool proved = at == stage::judging;
-    if (!proved && base::now_ns() > c.since_ns + handshake_ns_max) return refuse_unauthenticated(c);
+    if (!proved && base::machine_now_ns() > c.since_ns + handshake_ns_max)
+      return refuse_unauthenticated(c);
     std::byte unexpected;  // a guest sends nothing before it is welcome
     const auto to = proved ? std::span(&unexpected, 1) : c.talk.wanted();
     const auto got = recv(c.socket.descriptor(), to.data(), to.size(), 0);

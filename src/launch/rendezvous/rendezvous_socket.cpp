@@ -143,7 +143,7 @@ rendezvous_socket rendezvous_address::call() const {
     int error = 0;
     socklen_t error_bytes = sizeof error;
     if (errno != EINPROGRESS ||
-        !ready(made.descriptor(), POLLOUT, base::now_ns() + connect_ns_max) ||
+        !ready(made.descriptor(), POLLOUT, base::machine_now_ns() + connect_ns_max) ||
         getsockopt(made.descriptor(), SOL_SOCKET, SO_ERROR, &error, &error_bytes) != 0 ||
         error != 0)
       return {};

@@ -15,7 +15,7 @@ namespace headway::launch {
 
 /// A non-blocking socket of a rendezvous, with calls that wait until a deadline.
 /// Threads:  one.
-/// Progress: waits for the other side, at most until `deadline_ns` (base::now_ns).
+/// Progress: waits for the other side, at most until `deadline_ns` (base::machine_now_ns).
 /// Errors:   `peer_lost` when the other side hung up, `timed_out`.
 class rendezvous_socket {
  public:

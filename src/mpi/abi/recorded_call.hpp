@@ -19,7 +19,8 @@ class recorded_call {
     }
     thread_->inside = true;
     call_ = &thread_->begin(what, from);
-    if (!what.light || thread_->timeline() || --call_->until_timed == 0) began_ns_ = base::now_ns();
+    if (!what.light || thread_->timeline() || --call_->until_timed == 0)
+      began_ns_ = base::machine_now_ns();
     thread_->call_began_ns = began_ns_;
   }
   ~recorded_call() {

@@ -17,7 +17,7 @@
 /// `start_collective` and `prepare_collective` (collective_request.hpp).
 ///
 /// Every struct has
-///   static constexpr collectives::call::kind kind;
+///   static constexpr collectives::collective kind;
 ///   int append(steps_builder& b) const;   appends the steps; an MPI error code
 ///   int append_inter(steps_builder& b) const;   the same for an inter-communicator, on which those
 ///       without it are refused
@@ -36,7 +36,7 @@ namespace headway::mpi::calls {
 using collectives::call_key;
 
 struct barrier {
-  static constexpr auto kind = collectives::call::kind::barrier;
+  static constexpr auto kind = collectives::collective::barrier;
   static constexpr auto waits = report::dependence::on_all;
   int append(steps_builder& b) const;
   int append_inter(steps_builder& b) const;
@@ -45,7 +45,7 @@ struct barrier {
 };
 
 struct bcast {
-  static constexpr auto kind = collectives::call::kind::bcast;
+  static constexpr auto kind = collectives::collective::bcast;
   static constexpr auto waits = report::dependence::on_root;
   void* buffer;
   MPI_Count count;
@@ -57,7 +57,7 @@ struct bcast {
 };
 
 struct reduce {
-  static constexpr auto kind = collectives::call::kind::reduce;
+  static constexpr auto kind = collectives::collective::reduce;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   void* receive;
@@ -71,7 +71,7 @@ struct reduce {
 };
 
 struct allreduce {
-  static constexpr auto kind = collectives::call::kind::allreduce;
+  static constexpr auto kind = collectives::collective::allreduce;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -85,7 +85,7 @@ struct allreduce {
 };
 
 struct scan {
-  static constexpr auto kind = collectives::call::kind::scan;
+  static constexpr auto kind = collectives::collective::scan;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -96,7 +96,7 @@ struct scan {
 };
 
 struct exscan {
-  static constexpr auto kind = collectives::call::kind::exscan;
+  static constexpr auto kind = collectives::collective::exscan;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -107,7 +107,7 @@ struct exscan {
 };
 
 struct reduce_scatter {
-  static constexpr auto kind = collectives::call::kind::reduce_scatter;
+  static constexpr auto kind = collectives::collective::reduce_scatter;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -119,7 +119,7 @@ struct reduce_scatter {
 };
 
 struct reduce_scatter_block {
-  static constexpr auto kind = collectives::call::kind::reduce_scatter_block;
+  static constexpr auto kind = collectives::collective::reduce_scatter_block;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   void* receive;
@@ -132,7 +132,7 @@ struct reduce_scatter_block {
 };
 
 struct gather {
-  static constexpr auto kind = collectives::call::kind::gather;
+  static constexpr auto kind = collectives::collective::gather;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
@@ -147,7 +147,7 @@ struct gather {
 };
 
 struct gatherv {
-  static constexpr auto kind = collectives::call::kind::gatherv;
+  static constexpr auto kind = collectives::collective::gatherv;
   static constexpr auto waits = report::dependence::root_alone;
   const void* send;
   MPI_Count send_count;
@@ -162,7 +162,7 @@ struct gatherv {
 };
 
 struct scatter {
-  static constexpr auto kind = collectives::call::kind::scatter;
+  static constexpr auto kind = collectives::collective::scatter;
   static constexpr auto waits = report::dependence::on_root;
   const void* send;
   MPI_Count count;
@@ -177,7 +177,7 @@ struct scatter {
 };
 
 struct scatterv {
-  static constexpr auto kind = collectives::call::kind::scatterv;
+  static constexpr auto kind = collectives::collective::scatterv;
   static constexpr auto waits = report::dependence::on_root;
   const void* send;
   integers counts;
@@ -192,7 +192,7 @@ struct scatterv {
 };
 
 struct allgather {
-  static constexpr auto kind = collectives::call::kind::allgather;
+  static constexpr auto kind = collectives::collective::allgather;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -206,7 +206,7 @@ struct allgather {
 };
 
 struct allgatherv {
-  static constexpr auto kind = collectives::call::kind::allgatherv;
+  static constexpr auto kind = collectives::collective::allgatherv;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -220,7 +220,7 @@ struct allgatherv {
 };
 
 struct alltoall {
-  static constexpr auto kind = collectives::call::kind::alltoall;
+  static constexpr auto kind = collectives::collective::alltoall;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   MPI_Count send_count;
@@ -234,7 +234,7 @@ struct alltoall {
 };
 
 struct alltoallv {
-  static constexpr auto kind = collectives::call::kind::alltoallv;
+  static constexpr auto kind = collectives::collective::alltoallv;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;
@@ -249,7 +249,7 @@ struct alltoallv {
 };
 
 struct alltoallw {
-  static constexpr auto kind = collectives::call::kind::alltoallw;
+  static constexpr auto kind = collectives::collective::alltoallw;
   static constexpr auto waits = report::dependence::on_all;
   const void* send;
   integers send_counts;

@@ -2,47 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <string_view>
+#include <string>
 
 #include "collectives/call.hpp"
+#include "collectives/choice.hpp"
 
 namespace headway::mpi {
 namespace {
 
 using collectives::call;
 
-/// By call::kind.
-constexpr std::array<std::string_view, 24> call_names{"",
-                                                      "barrier",
-                                                      "bcast",
-                                                      "reduce",
-                                                      "allreduce",
-                                                      "scan",
-                                                      "exscan",
-                                                      "reduce_scatter",
-                                                      "reduce_scatter_block",
-                                                      "gather",
-                                                      "gatherv",
-                                                      "scatter",
-                                                      "scatterv",
-                                                      "allgather",
-                                                      "allgatherv",
-                                                      "alltoall",
-                                                      "alltoallv",
-                                                      "alltoallw",
-                                                      "neighbor_allgather",
-                                                      "neighbor_allgatherv",
-                                                      "neighbor_alltoall",
-                                                      "neighbor_alltoallv",
-                                                      "neighbor_alltoallw",
-                                                      "intercomm_create"};
-static_assert(call_names.size() == static_cast<std::size_t>(call::kind::intercomm_create) + 1);
-
 std::string function_name(const call& what) {
-  const auto index = static_cast<std::size_t>(what.what);
-  std::string name(index < call_names.size() ? call_names[index] : call_names.front());
-  if (name.empty()) return "another function";
+  if (what.what == collectives::collective::unknown) return "another function";
+  std::string name = collectives::name_of(what.what);
   if (what.how == call::form::non_blocking) return "MPI_I" + name;
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   return "MPI_" + name + (what.how == call::form::persistent ? "_init" : "");

@@ -17,14 +17,14 @@ void recorded_collective::begin(communicator& comm, int root, report::dependence
   log_ = comm.calls;
   comm_ = &comm;
   call_ = {.number = log_->next(),
-           .entered_ns = base::now_ns(),
+           .entered_ns = base::machine_now_ns(),
            .left_ns = 0,
            .root = job_rank(comm, root),
            .waits = waits};
 }
 
 void recorded_collective::end() noexcept {
-  call_.left_ns = base::now_ns();
+  call_.left_ns = base::machine_now_ns();
   log_->note(call_);
   auto& thread = report::own_record();
   auto* const timeline = thread.timeline();

@@ -39,7 +39,9 @@ collectives::block steps_builder::one(const void* data, MPI_Count count, datatyp
 }
 
 collectives::blocks steps_builder::row(const void* data, MPI_Count count, datatype& type) {
-  return {.data = const_cast<void*>(data), .type = layout(type), .count = count};
+  auto made = row_of(data, count, type);
+  made.type = layout(type);
+  return made;
 }
 
 void steps_builder::fill(varying& v, const void* data, integers counts, integers places,

@@ -13,6 +13,11 @@
 namespace headway::mpi {
 
 [[nodiscard]] inline bool in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
+/// Blocks of equal length, one behind the other.
+[[nodiscard]] inline collectives::blocks row_of(const void* data, MPI_Count count,
+                                                const datatype& type) noexcept {
+  return {.data = const_cast<void*>(data), .type = &type.layout(), .count = count};
+}
 /// Reports that an argument may not be MPI_IN_PLACE.
 [[nodiscard]] int refuse_in_place(const char* argument);
 /// Whether both buffers start at the same address: the most common kind of aliasing, and cheap to
@@ -43,6 +48,7 @@ class steps_builder {
       : comm(on), team(on.team()), steps(into), keep_(keep) {}
 
   collectives::block one(const void* data, MPI_Count count, datatype& type);
+  /// As `row_of`.
   collectives::blocks row(const void* data, MPI_Count count, datatype& type);
   /// `count` blocks: one per rank, or one per neighbour.
   void fill(varying& v, const void* data, integers counts, integers places, datatype& type,

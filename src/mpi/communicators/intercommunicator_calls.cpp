@@ -86,7 +86,7 @@ bool tell_group(communicator& comm, int root, std::span<std::byte> data) {
   const collectives::block all{data.data(), static_cast<std::int64_t>(data.size()),
                                &datatypes::layout::of(datatypes::number::uint8)};
   collectives::bcast(steps, comm.team(), all, root);
-  steps.bind(comm.team(), {.what = collectives::call::kind::intercomm_create, .root = root});
+  steps.bind(comm.team(), {.what = collectives::collective::intercomm_create, .root = root});
   return steps.run() == messages::outcome::ok;
 }
 

@@ -98,8 +98,8 @@ int abort(communicator& comm, int errorcode) {
 }
 
 double wtime() {
-  static const std::uint64_t origin = base::now_ns();
-  return static_cast<double>(base::now_ns() - origin) * 1e-9;
+  static const std::uint64_t origin = base::machine_now_ns();
+  return static_cast<double>(base::machine_now_ns() - origin) * 1e-9;
 }
 
 double wtick() { return 1e-9; }

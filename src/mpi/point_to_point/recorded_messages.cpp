@@ -20,7 +20,7 @@ std::uint64_t span_ns(std::uint64_t begin, std::uint64_t end) noexcept {
 }
 
 bool note_completion(messages::request& self) noexcept {
-  static_cast<operation_record*>(self.owner)->completed_ns = base::now_ns();
+  static_cast<operation_record*>(self.owner)->completed_ns = base::machine_now_ns();
   return true;
 }
 
@@ -40,7 +40,7 @@ void describe(const recorded_message& what, int peer, report::traced_message& on
               const report::call_timeline& timeline) noexcept {
   one.peer = peer;
   one.partner = job_rank(what.comm, peer);
-  one.noted_ns = base::now_ns();
+  one.noted_ns = base::machine_now_ns();
   one.noted_by = timeline.thread();
 }
 
@@ -55,7 +55,7 @@ void trace_blocking(const recorded_message& what, bool receives) {
                              .receives = receives,
                              .bytes = wire.bytes,
                              .posted_ns = thread.call_began_ns,
-                             .completed_ns = base::now_ns()};
+                             .completed_ns = base::machine_now_ns()};
   describe(what, receives ? wire.source : what.peer, one, *timeline);
   timeline->name_context(one.context, what.comm.name);
   timeline->note(one);
@@ -86,13 +86,13 @@ report::wait_span timed_wait(progress::completion& what, bool brief) noexcept {
   constexpr int brief_rounds = 16;
   auto& thread = report::own_record();
   thread.file_received();
-  const auto began_ns = base::now_ns();
+  const auto began_ns = base::machine_now_ns();
   for (int i = 0; brief && i < brief_rounds; ++i) {
     static_cast<void>(engine().poll());
     if (what.test()) return {};
   }
   engine().wait(what);
-  const report::wait_span span{.began_ns = began_ns, .ended_ns = base::now_ns()};
+  const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
   thread.note_wait(span);
   return span;
 }
@@ -120,7 +120,7 @@ void note_start(const recorded_message& what, bool receives, std::size_t bytes,
                              .tag = what.tag,
                              .receives = receives,
                              .bytes = bytes,
-                             .posted_ns = base::now_ns()};
+                             .posted_ns = base::machine_now_ns()};
   if (!receives) describe(what, what.peer, one, *timeline);
   timeline->name_context(one.context, what.comm.name);
   record.traced = timeline->note(one);
@@ -178,7 +178,7 @@ void begin_record(operation_record& record, messages::request& wire, std::size_t
   if (!thread.timeline() && is_brief(bytes) && started.operations > timed_at_first &&
       started.operations % timed_period != 0)
     return;
-  record.started_ns = base::now_ns();
+  record.started_ns = base::machine_now_ns();
   wire.owner = &record;
   wire.finish = &note_completion;
 }
@@ -191,7 +191,7 @@ void file_record(operation_record& record, bool receives, const recorded_message
   trace_end(what, record);
   // What the present call has waited before it came to this operation counts too.
   const auto waiting_since = thread.waiting_since_ns();
-  const auto wait_began = waiting_since == 0 ? base::now_ns() : waiting_since;
+  const auto wait_began = waiting_since == 0 ? base::machine_now_ns() : waiting_since;
   const auto waited = span_ns(std::max(wait_began, record.started_ns), completed);
   const auto matched = record.times.matched_ns == 0 ? completed : record.times.matched_ns;
   const auto for_partner =

@@ -115,10 +115,10 @@ std::optional<int> wait_for_one(std::span<const MPI_Request> requests) {
     const request* r = at(requests[i]);
     watched[i] = is_waited_for(r) ? r->pending : nullptr;
   }
-  const auto began_ns = recording() ? base::now_ns() : 0;
+  const auto began_ns = recording() ? base::machine_now_ns() : 0;
   const auto found = engine().wait_any(watched.first(requests.size()));
   if (began_ns != 0) [[unlikely]] {
-    const report::wait_span span{.began_ns = began_ns, .ended_ns = base::now_ns()};
+    const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
     report::own_record().note_wait(span);
     at(requests[found])->note_wait(span);
   }

@@ -113,7 +113,7 @@ int t_source_get_timestamp(int source_index, MPI_Count* timestamp) {
   if (!tools::is_open()) return tools::refuse_closed();
   if (source_index != 0) return tools::refuse_index(source_index, 1);
   if (timestamp == nullptr) return tools::refuse_null();
-  *timestamp = static_cast<MPI_Count>(base::now_ns());
+  *timestamp = static_cast<MPI_Count>(base::machine_now_ns());
   return MPI_SUCCESS;
 }
 

@@ -71,7 +71,7 @@ void keep(const registration_ref& to, const event_instance& one) {
 /// The observer of every event type that has a registration. What a callback causes in its own
 /// thread waits, so that no callback is called inside another one.
 void observe(const base::event_type& what, const base::event_type::values& with) noexcept {
-  const event_instance one{.what = &what, .with = with, .at_ns = base::now_ns()};
+  const event_instance one{.what = &what, .with = with, .at_ns = base::machine_now_ns()};
   if (const auto all = present_observers()) {
     for (const auto& each : *all) {
       if (&each->what() != &what || !each->has_callback()) continue;
@@ -186,7 +186,7 @@ void event_registration::report_dropped() noexcept {
   if (function == nullptr) return;
   const auto count = dropped_count_.exchange(0, std::memory_order_relaxed);
   if (count == 0) return;
-  const event_instance none{.what = &what_, .with = {}, .at_ns = base::now_ns()};
+  const event_instance none{.what = &what_, .with = {}, .at_ns = base::machine_now_ns()};
   const inside_callback now(none);
   function(static_cast<MPI_Count>(count), handle_, 0, MPI_T_CB_REQUIRE_NONE,
            first_from(0).user_data);

@@ -48,10 +48,6 @@ std::optional<collectives::call_key> key_of_equal_blocks(collectives::collective
                                .type = &c.type};
 }
 
-collectives::blocks row_of(const void* data, MPI_Count count, const datatype& type) noexcept {
-  return {.data = const_cast<void*>(data), .type = &type.layout(), .count = count};
-}
-
 /// Whether the call may be made in lines: what is wrong with it, if anything, another way finds.
 template <class Call>
 bool may_use_lines(communicator& comm, const Call& c) noexcept {

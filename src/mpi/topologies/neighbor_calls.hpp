@@ -14,7 +14,7 @@
 namespace headway::mpi::calls {
 
 struct neighbor_allgather {
-  static constexpr auto kind = collectives::call::kind::neighbor_allgather;
+  static constexpr auto kind = collectives::collective::neighbor_allgather;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -28,7 +28,7 @@ struct neighbor_allgather {
 };
 
 struct neighbor_allgatherv {
-  static constexpr auto kind = collectives::call::kind::neighbor_allgatherv;
+  static constexpr auto kind = collectives::collective::neighbor_allgatherv;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -40,7 +40,7 @@ struct neighbor_allgatherv {
 };
 
 struct neighbor_alltoall {
-  static constexpr auto kind = collectives::call::kind::neighbor_alltoall;
+  static constexpr auto kind = collectives::collective::neighbor_alltoall;
   const void* send;
   MPI_Count send_count;
   datatype& send_type;
@@ -54,7 +54,7 @@ struct neighbor_alltoall {
 };
 
 struct neighbor_alltoallv {
-  static constexpr auto kind = collectives::call::kind::neighbor_alltoallv;
+  static constexpr auto kind = collectives::collective::neighbor_alltoallv;
   const void* send;
   integers send_counts;
   integers send_places;
@@ -68,7 +68,7 @@ struct neighbor_alltoallv {
 
 /// Displacements are in bytes, in both forms.
 struct neighbor_alltoallw {
-  static constexpr auto kind = collectives::call::kind::neighbor_alltoallw;
+  static constexpr auto kind = collectives::collective::neighbor_alltoallw;
   const void* send;
   integers send_counts;
   const MPI_Aint* send_places;

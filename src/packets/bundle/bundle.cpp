@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/scheduler.hpp"
@@ -16,7 +15,12 @@ bundle::bundle(bundle_owner& owner, rails::peer_id to, bundle_set& set, schedule
                credit_account& credits, progress::engine& engine, std::size_t ring_bytes)
     : owner_(owner),
       engine_(engine),
-      context_{.host = *this, .to = to, .lanes = lanes_, .set = set, .queue = queue},
+      context_{.host = *this,
+               .to = to,
+               .lanes = lanes_,
+               .set = set,
+               .queue = queue,
+               .clock = engine.clock()},
       sender_(context_, credits, engine, ring_bytes),
       incoming_(context_),
       outgoing_(context_, engine),
@@ -94,11 +98,11 @@ void bundle::arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t n
 }
 
 void bundle::lane_down(std::uint8_t number) noexcept {
-  monitor_.kill(lanes_[number], false, "given up by the peer", base::now_ns());
+  monitor_.kill(lanes_[number], false, "given up by the peer", context_.clock.now_ns());
 }
 
 void bundle::ask_again(std::uint8_t number) noexcept {
-  incoming_.retake(lanes_[number], base::now_ns());
+  incoming_.retake(lanes_[number], context_.clock.now_ns());
 }
 
 void bundle::broken(const char* what) noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/clock.hpp"
 #include "packets/control.hpp"
 #include "rails/driver.hpp"
 
@@ -45,6 +46,7 @@ struct bundle_context {
   lane_set& lanes;
   bundle_set& set;
   scheduler& queue;
+  base::clock clock;
 };
 
 }  // namespace headway::packets

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/cookies.hpp"
@@ -58,7 +57,7 @@ void frame_sender::reclaim() noexcept {
   const auto oldest = ring_.oldest();
   const auto count = ring_.reclaim();
   if (count == 0) return;
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   std::uint32_t seen = 0;
   for (auto n = oldest + count; n != oldest && seen + 1 != 1u << of_.lanes.count();) {
     // its memory is free; its fields stay valid until the next `reserve`
@@ -78,7 +77,7 @@ void frame_sender::unblock(std::size_t rail_index) noexcept {
 }
 
 int frame_sender::idle_rail(std::uint32_t passed_over, std::size_t bytes) const noexcept {
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   int best = -1;
   double best_ns = 0;
   for (std::size_t i = 0; i < of_.lanes.count(); ++i) {
@@ -94,7 +93,7 @@ int frame_sender::idle_rail(std::uint32_t passed_over, std::size_t bytes) const 
 
 /// Reads only `eager` of the profiles: `piece` is guarded by F.
 std::size_t frame_sender::describe(std::span<rail_state> states) const noexcept {
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   for (std::size_t i = 0; i < of_.lanes.count(); ++i) {
     const lane& l = of_.lanes[i];
     using enum rail_state::condition;
@@ -103,7 +102,7 @@ std::size_t frame_sender::describe(std::span<rail_state> states) const noexcept 
     const auto busy_ns = l.usable() ? l.departures.busy_ns(now_ns) : 0;
     states[i] = {.now = now,
                  .latency_ns = l.what.latency_ns,
-                 .busy_until_ns = now_ns + static_cast<std::uint64_t>(busy_ns),
+                 .busy_ns = static_cast<std::uint64_t>(busy_ns),
                  .profile = &l.profile};
   }
   return of_.lanes.count();
@@ -168,7 +167,7 @@ packet_sender::answer frame_sender::send_frame(std::uint32_t number, std::uint32
   replay_ring::hold(f);
   const auto said = l.via.send(of_.to, {.header = std::as_bytes(std::span(&head, 1)),
                                         .payload = {f.memory, f.bytes},
-                                        .cookie = send_cookie(f).word(),
+                                        .cookie = cookie_of(f),
                                         .alone = true});
   if (said != rails::post::posted) replay_ring::let_go(f);
   if (said == rails::post::retry || said == rails::post::down) {
@@ -177,7 +176,7 @@ packet_sender::answer frame_sender::send_frame(std::uint32_t number, std::uint32
     return answer::retry;
   }
   f.lane = static_cast<std::uint8_t>(on);
-  f.departure = l.departures.given(base::now_ns(), f.bytes);
+  f.departure = l.departures.given(of_.clock.now_ns(), f.bytes);
   told_ = head.acknowledged;
   told_seen_.store(told_, std::memory_order_relaxed);
   return answer::taken;

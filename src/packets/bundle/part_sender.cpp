@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/frame_sender.hpp"
 #include "packets/bundle/lane.hpp"
@@ -89,7 +88,7 @@ void part_sender::lend(std::uint32_t number) noexcept {
   replay_ring::hold(f);
   l.helper.lend(
       {.of = this, .lane = f.lane, .number = number, .frame = &f, .head = frames_.head_of(number)});
-  f.departure = l.departures.given(base::now_ns(), f.bytes);
+  f.departure = l.departures.given(of_.clock.now_ns(), f.bytes);
   lent_ |= 1u << f.lane;
   engine_.submit_to_background(l.helper);
 }
@@ -102,7 +101,7 @@ progress::ltask_result part_sender::help(progress::ltask& self) noexcept {
   const auto answer =
       of.lanes[order.lane].via.send(of.to, {.header = std::as_bytes(std::span(&order.head, 1)),
                                             .payload = {f.memory, f.bytes},
-                                            .cookie = send_cookie(f).word(),
+                                            .cookie = cookie_of(f),
                                             .alone = true});
   if (answer != rails::post::posted) replay_ring::let_go(f);
   helper.give(answer);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/assert.hpp"
+#include "packets/posted_packet.hpp"
 
 namespace headway::packets {
 
@@ -27,12 +28,13 @@ class basic_replay_ring {
   // Checked by: tests/model/replay_ring_model.cpp.
  public:
   static_assert((frame_count & (frame_count - 1)) == 0);
-  struct frame {
-    std::byte* memory = nullptr;
-    std::uint32_t bytes = 0;
-    std::uint16_t packets = 0;
+  struct frame : posted_packet {
+    frame() noexcept : posted_packet(posted_kind::frame) {}
     std::uint8_t lane = 0;  ///< of the lane that carried it last
-    double departure = 0;   ///< from that lane, as predicted: rail_departures::mark
+    std::uint16_t packets = 0;
+    std::uint32_t bytes = 0;
+    std::byte* memory = nullptr;
+    double departure = 0;  ///< from that lane, as predicted: rail_departures::mark
     Atomic<std::uint32_t> readers{0};
   };
 

@@ -33,10 +33,9 @@ std::size_t aggregate::choose(const backlog& waiting, std::uint32_t, std::span<c
   return choose_together(waiting, room, frame);
 }
 
-std::size_t aggregate::split(const remainder& what, std::uint64_t now_ns,
-                             std::span<const rail_state> rails,
+std::size_t aggregate::split(const remainder& what, std::span<const rail_state> rails,
                              std::span<piece> pieces) const noexcept {
-  return fifo().split(what, now_ns, rails, pieces);
+  return fifo().split(what, rails, pieces);
 }
 
 }  // namespace headway::packets::strategies

@@ -12,7 +12,7 @@ std::size_t equal::choose(const backlog& waiting, std::uint32_t, std::span<const
   return choose_together(waiting, room, frame);
 }
 
-std::size_t equal::split(const remainder& what, std::uint64_t, std::span<const rail_state> rails,
+std::size_t equal::split(const remainder& what, std::span<const rail_state> rails,
                          std::span<piece> pieces) const noexcept {
   const auto up = [](const rail_state& r) { return r.now != rail_state::condition::down; };
   auto rails_left = static_cast<std::uint64_t>(std::ranges::count_if(rails, up));

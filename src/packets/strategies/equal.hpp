@@ -12,8 +12,7 @@ class equal final : public strategy {
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
                                    std::span<const rail_state> rails, const frame_room& room,
                                    std::span<const send_item*> frame) const noexcept override;
-  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
-                                  std::span<const rail_state> rails,
+  [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
 };
 

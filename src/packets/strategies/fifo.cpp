@@ -1,6 +1,5 @@
 #include "packets/strategies/fifo.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "packets/send_item.hpp"
@@ -14,11 +13,9 @@ std::size_t fifo::choose(const backlog& waiting, std::uint32_t, std::span<const 
   return 1;
 }
 
-std::size_t fifo::split(const remainder& what, std::uint64_t now_ns,
-                        std::span<const rail_state> rails, std::span<piece> pieces) const noexcept {
-  const auto cost = [&](const rail_state& r) {
-    return std::pair(std::max(r.busy_until_ns, now_ns), r.latency_ns);
-  };
+std::size_t fifo::split(const remainder& what, std::span<const rail_state> rails,
+                        std::span<piece> pieces) const noexcept {
+  const auto cost = [](const rail_state& r) { return std::pair(r.busy_ns, r.latency_ns); };
   const rail_state* best = nullptr;
   for (const auto& r : rails) {
     if (r.now == rail_state::condition::down) continue;

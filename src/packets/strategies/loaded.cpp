@@ -26,7 +26,7 @@ sampling::profile profile_of(const headway_rail& rail) noexcept {
 
 const headway_strategy_host host{
     .version = HEADWAY_STRATEGY_VERSION,
-    .now_ns = [] { return base::now_ns(); },
+    .now_ns = [] { return base::machine_now_ns(); },
     .packet_ns = [](const headway_rail* rail,
                     std::uint64_t bytes) { return profile_of(*rail).eager.ns_for(bytes); },
     .piece_ns = [](const headway_rail* rail,
@@ -40,10 +40,12 @@ std::span<const headway_rail> in_c(std::span<const rail_state> rails, rail_list&
   static_assert(static_cast<int>(rail_state::condition::busy) == HEADWAY_RAIL_BUSY);
   static_assert(static_cast<int>(rail_state::condition::down) == HEADWAY_RAIL_DOWN);
   const auto count = std::min(rails.size(), list.size());
+  const bool any_busy = std::ranges::any_of(rails, [](const auto& r) { return r.busy_ns != 0; });
+  const auto now_ns = any_busy ? host.now_ns() : 0;
   for (std::size_t i = 0; i < count; ++i)
     list[i] = {.state = static_cast<std::uint32_t>(rails[i].now),
                .latency_ns = rails[i].latency_ns,
-               .busy_until_ns = rails[i].busy_until_ns,
+               .busy_until_ns = now_ns + rails[i].busy_ns,
                .profile = rails[i].profile};
   return std::span(list).first(count);
 }
@@ -120,17 +122,16 @@ std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
   return answer;  // the scheduler checks their order
 }
 
-std::size_t loaded::split(const remainder& what, std::uint64_t now_ns,
-                          std::span<const rail_state> rails,
+std::size_t loaded::split(const remainder& what, std::span<const rail_state> rails,
                           std::span<piece> pieces) const noexcept {
-  if (!what_.split) return sampled().split(what, now_ns, rails, pieces);
+  if (!what_.split) return sampled().split(what, rails, pieces);
   rail_list list;
   const auto states = in_c(rails, list);
   std::array<headway_piece, rails_per_peer_max> parts;
   const auto count =
       what_.split(what.offset, what.bytes, states.data(), states.size(), parts.data());
   if (count > states.size() || !sound(std::span(parts).first(count), what, rails))
-    return sampled().split(what, now_ns, rails, pieces);
+    return sampled().split(what, rails, pieces);
   for (std::size_t i = 0; i < count; ++i)
     pieces[i] = {.offset = parts[i].offset,
                  .bytes = parts[i].bytes,

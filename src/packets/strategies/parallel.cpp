@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/clock.hpp"
 #include "sampling/cutting.hpp"
 #include "sampling/profile.hpp"
 
@@ -15,10 +14,9 @@ std::size_t parallel::choose(const backlog& waiting, std::uint32_t rail,
   return sampled().choose(waiting, rail, rails, room, frame);
 }
 
-std::size_t parallel::split(const remainder& what, std::uint64_t now_ns,
-                            std::span<const rail_state> rails,
+std::size_t parallel::split(const remainder& what, std::span<const rail_state> rails,
                             std::span<piece> pieces) const noexcept {
-  return sampled().split(what, now_ns, rails, pieces);
+  return sampled().split(what, rails, pieces);
 }
 
 std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
@@ -36,11 +34,9 @@ std::size_t parallel::cut(std::uint64_t bytes, std::uint32_t rail,
                            [&](std::uint32_t i) { return rails[i].profile->eager.ns_for(bytes); });
   count = 1 + std::min(others.size(), threads.idle);
   std::array<sampling::way, rails_per_peer_max> ways;
-  const auto now_ns = base::now_ns();
   for (std::size_t i = 0; i < count; ++i) {
     const auto& r = rails[names[i]];
-    const auto busy_ns = r.busy_until_ns > now_ns ? r.busy_until_ns - now_ns : 0;
-    ways[i] = {.time = &r.profile->eager, .busy_ns = static_cast<double>(busy_ns)};
+    ways[i] = {.time = &r.profile->eager, .busy_ns = static_cast<double>(r.busy_ns)};
   }
   std::array<std::uint64_t, rails_per_peer_max> shares;
   if (!sampling::cutting_pays(std::span(ways).first(count), bytes,

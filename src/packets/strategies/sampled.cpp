@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "base/clock.hpp"
 #include "packets/send_item.hpp"
 #include "packets/strategies/aggregate.hpp"
 #include "sampling/division.hpp"
@@ -16,10 +15,7 @@ namespace {
 /// Bytes per nanosecond of a rail that was not measured: between a slow network and memory.
 constexpr double guessed_rate = 1;
 
-double busy_ns(const rail_state& r, std::uint64_t now_ns) noexcept {
-  if (r.busy_until_ns <= now_ns) return 0;
-  return static_cast<double>(r.busy_until_ns - now_ns);
-}
+double busy_ns(const rail_state& r) noexcept { return static_cast<double>(r.busy_ns); }
 
 double eager_ns(const rail_state& r, std::uint64_t bytes) noexcept {
   if (r.profile) return r.profile->eager.ns_for(bytes);
@@ -33,13 +29,13 @@ std::uint64_t bytes_of(const send_item& item) noexcept {
 /// Whether so many bytes would end sooner on another rail than on this one: on a busy one, or, with
 /// `or_idle`, on any that is not down.
 bool sooner_elsewhere(std::uint64_t bytes, std::uint32_t rail, std::span<const rail_state> rails,
-                      std::uint64_t now_ns, bool or_idle) noexcept {
-  const double here = busy_ns(rails[rail], now_ns) + eager_ns(rails[rail], bytes);
+                      bool or_idle) noexcept {
+  const double here = busy_ns(rails[rail]) + eager_ns(rails[rail], bytes);
   return std::ranges::any_of(rails, [&](const rail_state& r) {
     using enum rail_state::condition;
     // A rail that is busy for an unknown time is not considered.
-    const bool counts = r.now == busy ? r.busy_until_ns > now_ns : r.now == idle && or_idle;
-    return counts && busy_ns(r, now_ns) + eager_ns(r, bytes) < here;
+    const bool counts = r.now == busy ? r.busy_ns > 0 : r.now == idle && or_idle;
+    return counts && busy_ns(r) + eager_ns(r, bytes) < here;
   });
 }
 
@@ -50,14 +46,14 @@ struct candidates {
   std::array<std::optional<sampling::curve>, rails_per_peer_max> guesses;
   std::size_t count = 0;
 
-  candidates(std::span<const rail_state> rails, std::uint64_t now_ns) noexcept {
+  explicit candidates(std::span<const rail_state> rails) noexcept {
     for (std::uint32_t i = 0; i < rails.size() && count < ways.size(); ++i) {
       const auto& r = rails[i];
       if (r.now == rail_state::condition::down) continue;
       if (!r.profile)
         guesses[count] = sampling::curve::straight(std::max(r.latency_ns, 1u), guessed_rate);
       ways[count] = {.time = r.profile ? &r.profile->piece : &*guesses[count],
-                     .busy_ns = busy_ns(r, now_ns)};
+                     .busy_ns = busy_ns(r)};
       names[count++] = i;
     }
   }
@@ -70,22 +66,20 @@ std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
                             std::span<const send_item*> frame) const noexcept {
   if (waiting.count == 0) return 0;
   if (rails.size() == 1) return choose_together(waiting, room, frame);
-  const auto now_ns = base::now_ns();
-  if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, now_ns, false)) return 0;
+  if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, false)) return 0;
   // A frame arrives when its last packet does: packets with which it would arrive sooner on another
   // rail are left out.
   auto count = choose_together(waiting, room, frame);
   std::uint64_t bytes = 0;
   for (const auto* item : frame.first(count)) bytes += bytes_of(*item);
-  while (count > 1 && sooner_elsewhere(bytes, rail, rails, now_ns, true))
+  while (count > 1 && sooner_elsewhere(bytes, rail, rails, true))
     bytes -= bytes_of(*frame[--count]);
   return count;
 }
 
-std::size_t sampled::split(const remainder& what, std::uint64_t now_ns,
-                           std::span<const rail_state> rails,
+std::size_t sampled::split(const remainder& what, std::span<const rail_state> rails,
                            std::span<piece> pieces) const noexcept {
-  const candidates c(rails, now_ns);
+  const candidates c(rails);
   std::array<std::uint64_t, rails_per_peer_max> shares;
   const auto used = std::span(shares).first(c.count);
   sampling::divide(std::span(c.ways).first(c.count), what.bytes, used, piece_bytes_min);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/scheduler.hpp"
@@ -78,7 +77,7 @@ void incoming_flows::fetch(transfer& whole) noexcept {
     }
   }
   if (lost) return rendezvous::end(whole, false);
-  serve(in, base::now_ns());
+  serve(in, of_.clock.now_ns());
 }
 
 // ---- serving ------------------------------------------------------------------------------------
@@ -206,7 +205,7 @@ std::size_t incoming_flows::describe(std::span<rail_state> states,
                         : busy_ns > 0 ? busy
                                       : idle,
                  .latency_ns = l.what.latency_ns,
-                 .busy_until_ns = now_ns + static_cast<std::uint64_t>(busy_ns),
+                 .busy_ns = static_cast<std::uint64_t>(busy_ns),
                  .profile = &l.profile};
   }
   return any ? of_.lanes.count() : 0;
@@ -223,7 +222,7 @@ void incoming_flows::feed(inflow& in, std::uint64_t now_ns, step& next) noexcept
     const remainder rest{.offset = in.open.back().offset, .bytes = bytes};
     std::array<piece, rails_per_peer_max> pieces;
     const auto& how = in.whole->how ? *in.whole->how : of_.queue.how();
-    const auto count = how.split(rest, now_ns, rails, pieces);
+    const auto count = how.split(rest, rails, pieces);
     bool any = false;
     for (std::size_t i = 0; i < std::min(count, rails.size()); ++i) {
       const auto on = pieces[i].rail;
@@ -267,7 +266,7 @@ bool incoming_flows::choose(inflow& in, std::uint32_t on, std::uint64_t bytes, s
 
 void incoming_flows::landed(landing& where, std::uint64_t turn, std::uint64_t bytes) noexcept {
   auto& piece = static_cast<inflow::asked&>(where);
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   {
     const base::lock_guard guard(lock_);
     if (piece.now != state::under_way || piece.turn != turn) return;  // taken back since
@@ -334,7 +333,7 @@ inflow::asked* incoming_flows::find(const rails::ticket& asked) noexcept {
 
 void incoming_flows::refused(const control& c) noexcept {
   constexpr std::uint64_t avoided_ns = 20'000'000;
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   {
     const base::lock_guard guard(lock_);
     auto* piece = find(c.target);
@@ -378,7 +377,7 @@ void incoming_flows::feed_hungry(std::uint64_t now_ns) noexcept {
 }
 
 void incoming_flows::fail() noexcept {
-  const auto now_ns = base::now_ns();
+  const auto now_ns = of_.clock.now_ns();
   {
     const base::lock_guard guard(lock_);
     for (inflow* in = inflows_.front(); in; in = inflows_.after(*in)) {

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/clock.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/cookies.hpp"
@@ -78,16 +77,16 @@ bool outgoing_flows::send_next(lane& l, std::uint32_t number) noexcept {
   waiting_pieces_.fetch_sub(1, std::memory_order_relaxed);
   l.pieces_out.fetch_add(1, std::memory_order_relaxed);  // before its event can come
   const auto bytes = piece->payload.size();
-  piece->departure = l.departures.given(base::now_ns(), bytes);
-  const auto said = l.via.memory()->put(of_.to, {.exposed = piece->target}, piece->payload,
-                                        send_cookie(*piece).word());
+  piece->departure = l.departures.given(of_.clock.now_ns(), bytes);
+  const auto said =
+      l.via.memory()->put(of_.to, {.exposed = piece->target}, piece->payload, cookie_of(*piece));
   if (said == rails::post::posted) {
     engine_.pending_started();  // ended with its event, see rail.cpp
     return true;
   }
   l.pieces_out.fetch_sub(1, std::memory_order_relaxed);
   if (said == rails::post::done) {
-    l.departures.gone(base::now_ns(), piece->departure, rail_departures::kernel_bytes);
+    l.departures.gone(of_.clock.now_ns(), piece->departure, rail_departures::kernel_bytes);
   } else {
     l.departures.taken_back(bytes);
   }
@@ -130,7 +129,7 @@ void outgoing_flows::piece_sent(send_item& item, bool) noexcept {
   auto& flows = *piece.of;
   lane& l = flows.of_.lanes[piece.lane];
   l.pieces_out.fetch_sub(1, std::memory_order_relaxed);
-  l.departures.gone(base::now_ns(), piece.departure, rail_departures::kernel_bytes);
+  l.departures.gone(flows.of_.clock.now_ns(), piece.departure, rail_departures::kernel_bytes);
   flows.piece_over(piece);
 }
 

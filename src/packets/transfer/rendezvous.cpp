@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peer_state.hpp"
@@ -32,8 +31,10 @@ std::uint32_t rendezvous::begin(transfer& t) noexcept {
 void rendezvous::end(transfer& t, bool well) noexcept {
   if (std::exchange(t.counted_, false))
     state_of(t).transfers_under_way.fetch_sub(1, std::memory_order_relaxed);
-  if (const auto way = std::exchange(t.way_, {}); way.timed)
-    of(t).ways_.arrived(way, t.memory.size(), base::now_ns());
+  if (const auto way = std::exchange(t.way_, {}); way.timed) {
+    auto& all = of(t);
+    all.ways_.arrived(way, t.memory.size(), all.clock_.now_ns());
+  }
   t.ended(t, well);
 }
 
@@ -142,7 +143,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
   const auto sooner = memory.limits_to(id).large;
   if (sooner == rails::sooner_by::put) return false;
   if (sooner == rails::sooner_by::measured) {
-    into.way_ = ways_.choose(into.memory.size(), beside, base::now_ns());
+    into.way_ = ways_.choose(into.memory.size(), beside, clock_.now_ns());
     if (into.way_.by == get_choice::way::put) return false;
   }
   const auto from = rails::direct_place(address, into.memory.size());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/clock.hpp"
 #include "base/id_table.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
@@ -38,7 +39,8 @@ class peer_state;
 ///           memory operations need (fi_rma(3)).
 class rendezvous {
  public:
-  explicit rendezvous(progress::engine& engine) noexcept : engine_(engine), retry_(*this) {}
+  explicit rendezvous(progress::engine& engine) noexcept
+      : engine_(engine), clock_(engine.clock()), retry_(*this) {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
 
@@ -152,6 +154,7 @@ class rendezvous {
   static void sent_whole(send_item& item, bool well) noexcept;
 
   progress::engine& engine_;
+  const base::clock clock_;
   get_choice ways_;
   base::id_table<transfer> sends_;
   base::id_table<landing> landings_;

@@ -94,7 +94,7 @@ void kernel_sleeper::disarm() noexcept {
 }
 
 void kernel_sleeper::sleep_armed(std::uint64_t deadline_ns) noexcept {
-  const auto now = base::now_ns();  // the kernel uses the machine's clock
+  const auto now = base::machine_now_ns();  // the kernel uses the machine's clock
   std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
   if (is_blind()) left = std::min(left, blind_period_ns_);
   std::array<epoll_event, 8> events;

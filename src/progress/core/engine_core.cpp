@@ -8,7 +8,7 @@ namespace headway::progress {
 
 queue_tree::outcome engine_core::measured_round(thread_record& me, round_kind kind,
                                                 bool everywhere) noexcept {
-  const auto began_ns = base::now_ns();
+  const auto began_ns = base::machine_now_ns();
   me.measured->enter_round(kind);
   const auto o = visit(me, kind, everywhere);
   me.measured->round(kind, o.advanced, o.met_taken_mask, began_ns);

@@ -126,7 +126,7 @@ void meter::report::of_kind::add(const of_kind& other) noexcept {
 }
 
 void meter::round(round_kind kind, bool advanced, bool skipped, std::uint64_t began_ns) noexcept {
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   auto& of = rounds[static_cast<std::size_t>(kind)];
   bump(of.rounds);
   bump(of.busy_ns, now - began_ns);
@@ -195,13 +195,13 @@ void note_now(happening::sort what, const char* name, const void* id,
               std::uint64_t bytes) noexcept {
   auto* const mine = this_thread().measured;
   if (!mine) return;
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   mine->note(what, name, now, now, reinterpret_cast<std::uintptr_t>(id), bytes);
 }
 
 void stretch::end(meter& of, const char* name, meter::counter meter::* times,
                   meter::counter meter::* total, std::uint64_t began_ns) noexcept {
-  const auto now = base::now_ns();
+  const auto now = base::machine_now_ns();
   meter::bump(of.*times);
   meter::bump(of.*total, now - began_ns);
   of.note(happening::sort::stretch, name, began_ns, now);

@@ -133,7 +133,11 @@ class stretch {
  public:
   stretch(meter* of, const char* name, meter::counter meter::* times,
           meter::counter meter::* total_ns) noexcept
-      : of_(of), name_(name), times_(times), total_(total_ns), began_ns_(of ? base::now_ns() : 0) {}
+      : of_(of),
+        name_(name),
+        times_(times),
+        total_(total_ns),
+        began_ns_(of ? base::machine_now_ns() : 0) {}
   ~stretch() {
     if (of_) [[unlikely]]
       end(*of_, name_, times_, total_, began_ns_);

@@ -29,7 +29,7 @@ void task_queue::submit(ltask& task) noexcept {
   task.state_.store(ltask::state::queued, std::memory_order_relaxed);
   task.home_.store(this, std::memory_order_release);  // (H)
   if (meter::on()) [[unlikely]]
-    task.submitted_ns_ = base::now_ns();
+    task.submitted_ns_ = base::machine_now_ns();
   submissions_.push(task);
 }
 
@@ -50,7 +50,7 @@ task_queue::outcome task_queue::visit_some(thread_record& me, round_kind kind) n
     skips_.fetch_add(1, std::memory_order_relaxed);  // a count, carries no data
     return {found::taken, 0};
   }
-  const auto since_ns = me.measured ? base::now_ns() : 0;
+  const auto since_ns = me.measured ? base::machine_now_ns() : 0;
   bump(kind == round_kind::explicit_ ? explicit_rounds_ : background_rounds_);
   const auto result = run_all(me);
   if (result.what == found::advanced) bump(hits_);
@@ -61,7 +61,7 @@ task_queue::outcome task_queue::visit_some(thread_record& me, round_kind kind) n
 }
 
 void task_queue::note_tenure(thread_record& me, round_kind kind, std::uint64_t since_ns) noexcept {
-  const auto held_ns = base::now_ns() - since_ns;
+  const auto held_ns = base::machine_now_ns() - since_ns;
   bump(masked_ns_, held_ns);
   me.measured->under_mask(kind, held_ns);
 }
@@ -111,7 +111,7 @@ ltask_result task_queue::run_one(thread_record& me, ltask& task) noexcept {
 }
 
 ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
-  const auto began_ns = base::now_ns();
+  const auto began_ns = base::machine_now_ns();
   const bool repeats = task.kind_ == ltask_kind::repeat;
   // 0: it ran before, or was submitted before threads were metered.
   if (const auto since_ns = std::exchange(task.submitted_ns_, 0); since_ns != 0) {
@@ -124,7 +124,7 @@ ltask_result task_queue::run_measured(thread_record& me, ltask& task) noexcept {
   if (me.measured->has_timeline()) std::strncpy(name.data(), task.name_, name.size() - 1);
   const auto said = task.run_(task);
   if (said != ltask_result::idle || !repeats)
-    me.measured->note(happening::sort::stretch, name.data(), began_ns, base::now_ns());
+    me.measured->note(happening::sort::stretch, name.data(), began_ns, base::machine_now_ns());
   return said;
 }
 

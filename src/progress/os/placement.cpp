@@ -93,7 +93,8 @@ std::vector<int> free_part(const topology::machine& machine, const std::vector<i
 }
 
 std::vector<int> bound_threads::find(const topology::machine& machine) {
-  const auto now = base::now_ns();  // compared with the kernel's times, so the machine's clock
+  const auto now =
+      base::machine_now_ns();  // compared with the kernel's times, so the machine's clock
   const auto since = last_ns_ == 0 ? 0 : now - last_ns_;
   std::vector<seen> all;
   std::vector<int> bound;

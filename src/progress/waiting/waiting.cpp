@@ -32,9 +32,9 @@ constexpr std::uint32_t clock_period_spinning = 32, clock_period_yielding = 4;  
 class sleep_time {
  public:
   explicit sleep_time(std::uint64_t& sum_ns) noexcept
-      : sum_ns_(sum_ns), began_ns_(events::wait_slept.observed() ? base::now_ns() : 0) {}
+      : sum_ns_(sum_ns), began_ns_(events::wait_slept.observed() ? base::machine_now_ns() : 0) {}
   ~sleep_time() {
-    if (began_ns_ != 0) sum_ns_ += base::now_ns() - began_ns_;
+    if (began_ns_ != 0) sum_ns_ += base::machine_now_ns() - began_ns_;
   }
   sleep_time(const sleep_time&) = delete;
   sleep_time& operator=(const sleep_time&) = delete;

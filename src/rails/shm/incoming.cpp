@@ -75,7 +75,8 @@ void incoming::admit(std::uint32_t slot, send_channel& back) noexcept {
                .index = slot,
                .back = &back,
                .exposed = &c_.exposed,
-               .readable_pid = back.readable_pid()});
+               .readable_pid = back.readable_pid(),
+               .clock = c_.clock});
   takers_[taker_count_++] = made.get();
   taken_.store(taker_count_, std::memory_order_release);  // (S)
 }

@@ -29,6 +29,7 @@ class incoming {
     const peer_links& links;
     exposures& exposed;
     std::size_t record_bytes_max;
+    base::clock clock;
   };
   explicit incoming(const context& given);
 

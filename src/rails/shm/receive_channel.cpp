@@ -343,7 +343,7 @@ bool receive_channel::leaves_copying() const noexcept {
 bool receive_channel::pull_is_due() noexcept {
   if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
   if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half of it to this end
-  const std::uint64_t now = base::now_ns();
+  const std::uint64_t now = c_.clock.now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
   return now - silent_since_ns_ >= patience_ns;
 }

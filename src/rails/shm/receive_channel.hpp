@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/clock.hpp"
 #include "rails/driver.hpp"
 #include "rails/exposures.hpp"
 #include "rails/shm/arrivals.hpp"
@@ -35,6 +36,7 @@ class receive_channel {
     send_channel* back = nullptr;  ///< the send channel to the same peer
     exposures* exposed = nullptr;
     pid_t readable_pid = 0;  ///< 0: its memory cannot be read
+    base::clock clock = {};
   };
   void begin(const context& given) noexcept;
 

@@ -193,7 +193,7 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
   shared.claim.store(claim_word(number, 0), std::memory_order_relaxed);
   postings_[number % transfers_max] = {.payload = from,
                                        .cookie = cookie,
-                                       .begun_ns = chooses ? base::now_ns() : 0,
+                                       .begun_ns = chooses ? base::machine_now_ns() : 0,
                                        .chosen = places ? way::placing : way::buffers,
                                        .can_place = can_place};
   if (const post said = write_record(record_kind::transfer, bytes_of(notice), {});
@@ -419,7 +419,7 @@ std::size_t send_channel::report(std::span<event> out) noexcept {
     if (!whole && !down) break;
     if (const posting& p = postings_[number % transfers_max];
         whole && p.begun_ns != 0 && !copies_alone(number))
-      choice_.learn(p.payload.size(), p.chosen, base::now_ns() - p.begun_ns);
+      choice_.learn(p.payload.size(), p.chosen, base::machine_now_ns() - p.begun_ns);
     out[count] = {.kind = whole ? event_kind::sent : event_kind::failed,
                   .peer = peer_,
                   .cookie = postings_[number % transfers_max].cookie};

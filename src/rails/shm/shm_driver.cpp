@@ -266,14 +266,14 @@ void shm_driver::tick(std::uint64_t) noexcept {
 
 void shm_driver::close() noexcept {
   if (!now_) return;
-  const std::uint64_t deadline = base::now_ns() + 1'000'000'000;
+  const std::uint64_t deadline = base::machine_now_ns() + 1'000'000'000;
   std::array<event, 16> late;
   const auto keep_ends = [&] {
     const auto count = advance_all(late);
     last_.keep(std::span(late).first(count));
     return count;
   };
-  while (posted_.load(std::memory_order_relaxed) != 0 && base::now_ns() < deadline) {
+  while (posted_.load(std::memory_order_relaxed) != 0 && base::machine_now_ns() < deadline) {
     links_.each([](send_channel& to) { to.look_after(); });
     if (keep_ends() == 0) base::relax();
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "processes/table.hpp"
 #include "rails/driver.hpp"
 #include "rails/last_events.hpp"
@@ -30,6 +31,7 @@ struct config {
   std::string job_name;
   std::uint32_t size = 1;  ///< at most so many processes attach; the rings are sized by it
   settings how = {};
+  base::clock clock = {};  ///< that of `tick`
 };
 
 /// Shared memory between processes of one machine.
@@ -94,7 +96,8 @@ class shm_driver final : public driver {
               .self = given.known->at(given.me),
               .links = links,
               .exposed = exposed,
-              .record_bytes_max = record_bytes_max}),
+              .record_bytes_max = record_bytes_max,
+              .clock = given.clock}),
           sleep(*mine),
           slots(*mine, given.me, links) {}
     std::unique_ptr<segment> mine;

@@ -1,6 +1,5 @@
 #include "rails/tcp/link_health.hpp"
 
-#include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 
 namespace headway::rails::tcp {
@@ -36,7 +35,7 @@ std::uint64_t link_health::last_activity_ns(peer_id peer) noexcept {
   const base::lock_guard guard(l->lock);
   if (l->now != link::state::up) return 0;
   const auto silence = silence_ns(l->fd.get());
-  const auto now_ns = base::now_ns();
+  const auto now_ns = shared_->clock.now_ns();
   return silence < now_ns ? now_ns - silence : 0;
 }
 

@@ -78,12 +78,12 @@ void link_reader::linger(event_sink& out) noexcept {
     return;
   }
   const auto peer = recent_[0];
-  const auto until_ns = base::now_ns() + next_read_ns;
+  const auto until_ns = base::machine_now_ns() + next_read_ns;
   do {
     for (int i = 0; i < relaxes_between_reads; ++i) base::relax();
     read(peer, out);
   } while (out.count() == 0 && recent_count_ > 0 && recent_[0] == peer &&
-           base::now_ns() < until_ns);
+           base::machine_now_ns() < until_ns);
   lingered_in_vain_ = out.count() > 0 ? 0 : std::min(lingered_in_vain_ + 1, in_vain_max);
   lingers_left_out_ = (1u << lingered_in_vain_) - 1;
 }

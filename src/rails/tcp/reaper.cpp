@@ -41,7 +41,7 @@ std::size_t reaper::reap(std::span<event> out) noexcept {
   report(sink);
   const bool asked = shared_->wake.requested();
   const bool timed = connections_.next_deadline_ns() != UINT64_MAX;
-  if (asked || timed) meet_requests(base::now_ns());
+  if (asked || timed) meet_requests(shared_->clock.now_ns());
   report_losses(sink);
   if (!serving_.empty()) answer_peers();
   if (reader_.any_ready()) reader_.read_ready(sink);
@@ -105,7 +105,7 @@ void reaper::look_at_watch_set(event_sink& out) noexcept {
       if ((e.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) reader_.read(peer, out);
       continue;
     }
-    if (now_ns == 0) now_ns = base::now_ns();
+    if (now_ns == 0) now_ns = shared_->clock.now_ns();
     if (kind == watch_kind::bell) {
       shared_->wake.quiet_down();
     } else if (kind == watch_kind::listener) {
@@ -200,7 +200,7 @@ void reaper::connected(std::uint32_t peer, unique_fd fd,
   auto& l = shared_->links.meet(peer);
   l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer},
                                  keys ? std::make_unique<record_reader>(keys->receive) : nullptr);
-  l.up_since_ns = base::now_ns();
+  l.up_since_ns = shared_->clock.now_ns();
   bool waiting = false;
   bool revived = false;
   bool watched = false;
@@ -283,7 +283,7 @@ void reaper::check_health() noexcept {
 void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   const auto& l = shared_->links.at(peer);
   if (how == input::state::unverified) {
-    changes_.say(complaint::unverified, fmt::format("rank {}", l.rank), base::now_ns());
+    changes_.say(complaint::unverified, fmt::format("rank {}", l.rank), shared_->clock.now_ns());
     return lose(peer);
   }
   if (how == input::state::broken) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "rails/last_events.hpp"
 #include "rails/tcp/connection_manager.hpp"
 #include "rails/tcp/link.hpp"
@@ -21,15 +22,17 @@ namespace headway::rails::tcp {
 
 /// What the parts of a driver share. It outlives them.
 struct shared_state {
-  explicit shared_state(settings s, std::string rail_name, processes::table& processes)
+  shared_state(settings s, std::string rail_name, processes::table& processes, base::clock time)
       : how(s),
         name(std::move(rail_name)),
+        clock(time),
         known(processes),
         links(processes, s.segment_bytes),
         writer(watch) {}
 
   const settings how;
   const std::string name;
+  const base::clock clock;
   processes::table& known;
   link_table links;
   memory_tables memory;

@@ -26,7 +26,8 @@ std::string name_of(const config& c) {
 }  // namespace
 
 tcp_driver::tcp_driver(config c)
-    : config_(std::move(c)), shared_(config_.how, name_of(config_), *config_.known) {}
+    : config_(std::move(c)),
+      shared_(config_.how, name_of(config_), *config_.known, config_.clock) {}
 
 limits tcp_driver::query() const noexcept {
   return {.name = shared_.name.c_str(),
@@ -116,7 +117,7 @@ void tcp_driver::tick(std::uint64_t now_ns) noexcept {
 
 void tcp_driver::close() noexcept {
   if (!open_) return;
-  const auto deadline_ns = base::now_ns() + linger_ns;
+  const auto deadline_ns = base::machine_now_ns() + linger_ns;
   shared_.wake.set_woken();
   while (true) {
     std::array<event, 64> late;
@@ -124,7 +125,7 @@ void tcp_driver::close() noexcept {
     last_.keep(std::span(late).first(count));
     for (std::size_t i = 0; i < count; ++i)
       if (late[i].kind == event_kind::received) release(late[i]);
-    if (reaper_->finish_sending() || base::now_ns() >= deadline_ns) break;
+    if (reaper_->finish_sending() || base::machine_now_ns() >= deadline_ns) break;
     if (count > 0) continue;
     shared_.wake.set_woken();
     pollfd nap{.fd = shared_.watch.fd(), .events = POLLIN, .revents = 0};

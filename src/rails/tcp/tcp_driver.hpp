@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "rails/driver.hpp"
 #include "rails/last_events.hpp"
 #include "rails/tcp/handshake.hpp"
@@ -25,7 +26,8 @@ struct config {
   std::array<std::byte, 32> secret{};
   std::vector<net_interface> interfaces;  ///< as `select_rails` gives them; at least one
   settings how = {};
-  int number = 1;  ///< of several rails on the same interface
+  int number = 1;          ///< of several rails on the same interface
+  base::clock clock = {};  ///< that of `tick`
 };
 
 /// Carries messages over TCP: one connection for each pair of processes, made on first use, and

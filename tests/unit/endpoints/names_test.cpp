@@ -137,7 +137,7 @@ class small_job {
   int posted = 0;  ///< packets that left a process
 };
 
-std::uint64_t soon() { return base::now_ns() + 20'000'000; }
+std::uint64_t soon() { return base::machine_now_ns() + 20'000'000; }
 
 TEST(names, are_found_from_everywhere_and_survive_their_keepers_death) {
   small_job t(4);

@@ -95,7 +95,8 @@ TEST(pmi_wire, names_the_answer_that_did_not_come_in_time) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   pmi_wire wire(ends[1], settings{});
-  const auto reply = wire.ask("cmd=barrier_in\n", "barrier_out", base::now_ns() + 20'000'000);
+  const auto reply =
+      wire.ask("cmd=barrier_in\n", "barrier_out", base::machine_now_ns() + 20'000'000);
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().kind, base::fault_kind::timed_out);
   EXPECT_THAT(reply.error().text, HasSubstr("no barrier_out within"));
@@ -107,7 +108,8 @@ TEST(pmi_wire, refuses_an_answer_to_another_question) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   ASSERT_EQ(write(ends[0], "cmd=maxes\n", 10), 10);
   pmi_wire wire(ends[1], settings{});
-  const auto reply = wire.ask("cmd=barrier_in\n", "barrier_out", base::now_ns() + 5'000'000'000);
+  const auto reply =
+      wire.ask("cmd=barrier_in\n", "barrier_out", base::machine_now_ns() + 5'000'000'000);
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().kind, base::fault_kind::bad_input);
   close(ends[0]);

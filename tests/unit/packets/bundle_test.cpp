@@ -229,6 +229,33 @@ TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes)
   }
 }
 
+TEST(bundle, of_one_job_runs_as_it_does_alone_beside_another_job_at_another_time) {
+  constexpr simulation::job_options chosen{.rails = 2, .seed = 5};
+  constexpr std::size_t bytes = 500'000;
+  const auto alone = [&] {
+    simulation::job world(chosen);
+    traffic there(world, 0, 1, 5);
+    there.add(bytes);
+    EXPECT_TRUE(world.run_until([&] { return there.done(); }));
+    return world.net().fingerprint();
+  }();
+  simulation::job world(chosen), beside({.rails = 2, .seed = 6});
+  beside.net().jump(3'600'000'000'000);
+  traffic there(world, 0, 1, 5), over_there(beside, 0, 1, 5);
+  there.add(bytes);
+  over_there.add(bytes);
+  static_cast<void>(beside.run_until([] { return true; }));  // all are awake
+  ASSERT_TRUE(world.run_until([&] {
+    if (!over_there.done()) beside.step();
+    return there.done();
+  }));
+  EXPECT_TRUE(beside.run_until([&] { return over_there.done(); }));
+  EXPECT_EQ(world.net().fingerprint(), alone);
+  EXPECT_LT(world.net().now_ns() + 3'000'000'000'000, beside.net().now_ns());
+  there.check();
+  over_there.check();
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, bundle_on, ::testing::Range(1u, 4u));
 
 }  // namespace

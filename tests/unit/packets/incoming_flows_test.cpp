@@ -114,7 +114,12 @@ class incoming : public ::testing::Test {
   rail_departures departures[lane_count];
   lane_set lanes;
   host peer;
-  bundle_context context{.host = peer, .to = other, .lanes = lanes, .set = set, .queue = queue};
+  bundle_context context{.host = peer,
+                         .to = other,
+                         .lanes = lanes,
+                         .set = set,
+                         .queue = queue,
+                         .clock = engine->clock()};
   incoming_flows flows{context};
   received_message message{1 << 20};
 };
@@ -143,7 +148,7 @@ TEST_F(incoming, asks_again_on_the_other_rail_for_what_is_lost_while_it_is_being
   drivers[0].meanwhile = [&] {
     if (std::exchange(lost, true)) return;
     lanes[0].up.store(false, std::memory_order_relaxed);
-    flows.retake(lanes[0], base::now_ns());
+    flows.retake(lanes[0], base::machine_now_ns());
   };
   flows.fetch(message);
   EXPECT_EQ(drivers[0].exposed_count(), 0u);
@@ -178,7 +183,7 @@ TEST_F(incoming, waits_until_a_driver_can_expose_memory) {
   flows.fetch(message);
   EXPECT_TRUE(peer.sent.empty());
   for (auto& d : drivers) d.refuses = false;
-  flows.feed_starving(base::now_ns());
+  flows.feed_starving(base::machine_now_ns());
   land_everything();
   EXPECT_TRUE(message.well);
 }
@@ -202,7 +207,7 @@ TEST_F(incoming, brings_every_byte_once_however_often_the_peer_refuses_pieces) {
         land(c);
       }
     }
-    flows.feed_starving(base::now_ns());
+    flows.feed_starving(base::machine_now_ns());
   }
   EXPECT_TRUE(message.well);
   EXPECT_EQ(landed, message.bytes.size());

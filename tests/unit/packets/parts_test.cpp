@@ -27,10 +27,9 @@ class always final : public strategy {
                                    std::span<const send_item*> frame) const noexcept override {
     return strategies::sampled().choose(waiting, rail, rails, room, frame);
   }
-  [[nodiscard]] std::size_t split(const remainder& what, std::uint64_t now_ns,
-                                  std::span<const rail_state> rails,
+  [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override {
-    return strategies::sampled().split(what, now_ns, rails, pieces);
+    return strategies::sampled().split(what, rails, pieces);
   }
   [[nodiscard]] std::size_t cut(std::uint64_t bytes, std::uint32_t rail,
                                 std::span<const rail_state> rails, const helpers&,
@@ -121,7 +120,7 @@ struct tcp_pair {
   process all[2];
 
   tcp_pair() {
-    const auto job = "parts" + std::to_string(base::now_ns());
+    const auto job = "parts" + std::to_string(base::machine_now_ns());
     for (std::uint32_t i = 0; i < 2; ++i) {
       auto& one = all[i];
       one.engine =
@@ -166,7 +165,7 @@ TEST(parts_over_tcp, arrive_whole_with_helpers_on_other_threads) {
     }
     for (std::size_t from = 0; from < 2; ++from) {
       auto& m = both[from];
-      const auto until = base::now_ns() + 20'000'000'000;
+      const auto until = base::machine_now_ns() + 20'000'000'000;
       ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until)) << i;
       ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until)) << i;
       ASSERT_EQ(m.receive.arrived.how, messages::outcome::ok);

@@ -173,9 +173,9 @@ struct two_rails {
   /// Polls, with ticks, until the condition holds; false: it does not within some seconds.
   template <class Condition>
   [[nodiscard]] bool run_until(Condition&& holds) {
-    const auto until_ns = base::now_ns() + 10'000'000'000u;
+    const auto until_ns = base::machine_now_ns() + 10'000'000'000u;
     engine->pending_started();
-    while (!holds() && base::now_ns() < until_ns) engine->poll_everywhere();
+    while (!holds() && base::machine_now_ns() < until_ns) engine->poll_everywhere();
     engine->pending_ended();
     return holds();
   }

@@ -59,8 +59,9 @@ struct receiving_end {
 /// A rail of a rate, whose other end answers questions and acknowledges.
 class wire final : public rails::testing::silent_driver, public rails::health {
  public:
-  wire(const speed& how, std::size_t queue_bytes, std::uint32_t stated_ns, receiving_end& there)
-      : how_(how), queue_bytes_(queue_bytes), stated_ns_(stated_ns), there_(there) {}
+  wire(const speed& how, std::size_t queue_bytes, std::uint32_t stated_ns, base::clock clock,
+       receiving_end& there)
+      : how_(how), queue_bytes_(queue_bytes), stated_ns_(stated_ns), clock_(clock), there_(there) {}
 
   rails::limits query() const noexcept override {
     return {.name = "wire",
@@ -72,10 +73,10 @@ class wire final : public rails::testing::silent_driver, public rails::health {
   rails::health* health() noexcept override { return this; }
   void sever(rails::peer_id) noexcept override {}
   void revive(rails::peer_id) noexcept override {}
-  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return base::now_ns(); }
+  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return clock_.now_ns(); }
 
   rails::post send(rails::peer_id to, const rails::packet& what) noexcept override {
-    const auto now_ns = static_cast<double>(base::now_ns());
+    const auto now_ns = static_cast<double>(clock_.now_ns());
     const auto bytes = what.header.size() + what.payload.size();
     if ((free_ns_ - now_ns) / how_.ns_per_byte > static_cast<double>(queue_bytes_)) {
       refused = true;
@@ -93,7 +94,7 @@ class wire final : public rails::testing::silent_driver, public rails::health {
     return rails::post::done;
   }
   std::size_t reap(std::span<rails::event> out) noexcept override {
-    if (answers_.empty() || answers_.front() > static_cast<double>(base::now_ns())) return 0;
+    if (answers_.empty() || answers_.front() > static_cast<double>(clock_.now_ns())) return 0;
     answer_ = {.acknowledged = there_.due(answers_.front() - how_.latency_ns),
                .kind = frame_kind::ack};
     answers_.pop_front();
@@ -114,6 +115,7 @@ class wire final : public rails::testing::silent_driver, public rails::health {
   const speed how_;
   const std::size_t queue_bytes_;
   const std::uint32_t stated_ns_;
+  const base::clock clock_;
   receiving_end& there_;
   double free_ns_ = 0;
   std::deque<double> answers_;  // when they come back
@@ -157,7 +159,7 @@ struct numbered : send_item {
 /// Two rails from one process.
 struct world {
   world(const speed (&how)[2], std::size_t queue_bytes)
-      : clock(now), machine(topology::machine::read().value()) {
+      : machine(topology::machine::read().value()) {
     engine =
         progress::engine::start(
             *machine, {.points = progress::polling::off, .waits = progress::waiting_policy::busy},
@@ -168,7 +170,7 @@ struct world {
     const bool first_is_fast = how[0].ns_per_byte < how[1].ns_per_byte;
     for (int i = 0; i < 2; ++i) {
       const std::uint32_t stated_ns = (i == 0) == first_is_fast ? 30'000 : 10'000;
-      auto made = std::make_unique<wire>(how[i], queue_bytes, stated_ns, there);
+      auto made = std::make_unique<wire>(how[i], queue_bytes, stated_ns, base::clock(now), there);
       rails[i] = made.get();
       all->add_rail(std::move(made));
       routes.known.push_back(sampling::profile::guessed(how[i].latency_ns, 1 / how[i].ns_per_byte));
@@ -203,7 +205,6 @@ struct world {
     }
   }
   base::atomic<std::uint64_t> now{1'000'000'000};
-  base::process_clock_override clock;
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<progress::engine> engine;
   receiving_end there;

@@ -69,8 +69,8 @@ TEST(refused_rail, of_a_process_that_was_sent_to_before_is_replaced_and_nothing_
   std::vector<std::byte> got(bytes.size());
   messages::request receive;
   w.all[0].messages->receive(*w.all[0].context, receive, got, 1, 8);
-  ASSERT_TRUE(w.all[0].engine->wait_until(receive, base::now_ns() + patience_ns));
-  ASSERT_TRUE(w.all[1].engine->wait_until(early, base::now_ns() + patience_ns));
+  ASSERT_TRUE(w.all[0].engine->wait_until(receive, base::machine_now_ns() + patience_ns));
+  ASSERT_TRUE(w.all[1].engine->wait_until(early, base::machine_now_ns() + patience_ns));
   EXPECT_EQ(got, bytes);
   exchange_messages(w, 2, 300);
 }

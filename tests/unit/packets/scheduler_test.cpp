@@ -81,7 +81,12 @@ struct numbered : send_item {
 
 class one_rail : public ::testing::Test {
  protected:
-  explicit one_rail(const settings& chosen = {}) : all(*engine, rails::peer_id{0}, routes, chosen) {
+  /// `timeless`: the engine's clock stands still but for changes of `now`.
+  explicit one_rail(const settings& chosen = {}, bool timeless = false)
+      : engine(progress::engine::start(*machine, {.points = progress::polling::off}, 1,
+                                       timeless ? base::clock(now) : base::clock())
+                   .value()),
+        all(*engine, rails::peer_id{0}, routes, chosen) {
     auto made = std::make_unique<echo>();
     rail = made.get();
     all.add_rail(std::move(made));
@@ -101,8 +106,8 @@ class one_rail : public ::testing::Test {
   peer& to() { return all.at(other); }
 
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
-  std::unique_ptr<progress::engine> engine =
-      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  base::atomic<std::uint64_t> now{1'000'000'000};
+  std::unique_ptr<progress::engine> engine;
   numbers above;
   reaches_all routes;
   peers all;
@@ -185,7 +190,7 @@ TEST_F(one_rail, ends_what_waits_when_its_peer_is_lost) {
 /// Packets are collected, and time stands still but for `later`.
 class collecting : public one_rail {
  protected:
-  collecting() : one_rail({.collect_always = true}) {}
+  collecting() : one_rail({.collect_always = true}, true) {}
   void post(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i)
       ASSERT_EQ(to().post(items.emplace_back(static_cast<std::uint32_t>(items.size()))),
@@ -198,9 +203,6 @@ class collecting : public one_rail {
     for (std::uint32_t i = 0; i < above.all.size(); ++i) EXPECT_EQ(above.all[i], i);
     for (const auto& item : items) EXPECT_EQ(item.ends, 0) << "what is done is not told";
   }
-
-  base::atomic<std::uint64_t> now{1'000'000'000};
-  base::process_clock_override clock{now};
 };
 
 TEST_F(collecting, lets_the_first_leave_at_once_and_those_that_follow_closely_together) {

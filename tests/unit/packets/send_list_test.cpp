@@ -76,14 +76,12 @@ TEST(credit_account, wants_a_separate_packet_when_half_of_the_credit_was_not_rep
   EXPECT_FALSE(credits.return_due());
 }
 
-TEST(send_cookie, distinguishes_packets_and_frames) {
+TEST(cookie, is_the_address_of_an_item_or_of_a_frame_which_says_what_it_is) {
   send_item item;
   replay_ring::frame frame;
-  const send_cookie of_item(send_cookie(item).word()), of_frame(send_cookie(frame).word());
-  EXPECT_FALSE(of_item.is_frame());
-  EXPECT_EQ(&of_item.item(), &item);
-  EXPECT_TRUE(of_frame.is_frame());
-  EXPECT_EQ(&of_frame.frame(), &frame);
+  EXPECT_EQ(frame_of(cookie_of(item)), nullptr);
+  EXPECT_EQ(&item_of(cookie_of(item)), &item);
+  EXPECT_EQ(frame_of(cookie_of(frame)), &frame);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct process {
 struct world {
   explicit world(const rails::faulty::plan& p, std::uint32_t rails_between = rail_count) {
     machine = topology::machine::read().value();
-    const auto job = "tcp_bundle" + std::to_string(base::now_ns());
+    const auto job = "tcp_bundle" + std::to_string(base::machine_now_ns());
     for (std::uint32_t i = 0; i < 2; ++i) {
       auto& one = all[i];
       one.engine =
@@ -96,14 +96,14 @@ void exchange_messages(World& w, std::uint32_t seed, int count) {
     if (i < 20) continue;
     for (std::size_t from = 0; from < 2; ++from) {
       auto& m = traffic[from][static_cast<std::size_t>(i) - 20];
-      const auto until = base::now_ns() + patience_ns;
+      const auto until = base::machine_now_ns() + patience_ns;
       ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until)) << i;
       ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until)) << i;
     }
   }
   for (std::size_t from = 0; from < 2; ++from)
     for (auto& m : traffic[from]) {
-      const auto until = base::now_ns() + patience_ns;
+      const auto until = base::machine_now_ns() + patience_ns;
       ASSERT_TRUE(w.all[from].engine->wait_until(m.send, until));
       ASSERT_TRUE(w.all[1 - from].engine->wait_until(m.receive, until));
       ASSERT_EQ(m.receive.arrived.how, messages::outcome::ok);

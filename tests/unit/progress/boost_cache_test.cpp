@@ -124,10 +124,10 @@ TEST_F(boost_cache_test, is_given_back_although_another_thread_looks_meanwhile) 
       kept.owner_started();
       std::jthread owner([this](const std::stop_token& stop) {
         while (!stop.stop_requested())
-          static_cast<void>(kept.give_back_due(base::now_ns() + lasts_ns / 2));
+          static_cast<void>(kept.give_back_due(base::machine_now_ns() + lasts_ns / 2));
         kept.owner_stopped();
       });
-      for (int i = 0; i < 2000; ++i) wait_until(base::now_ns());
+      for (int i = 0; i < 2000; ++i) wait_until(base::machine_now_ns());
     }
     EXPECT_EQ(of_this_thread(), before);
   });

@@ -81,7 +81,7 @@ class mailbox final : public event_source {
       box.hurried_letters_.store(0, std::memory_order_seq_cst);
     }
     box.waiting_letters.fetch_sub(static_cast<int>(taken.size()));
-    box.reaped_at_ns.store(base::now_ns(), std::memory_order_relaxed);
+    box.reaped_at_ns.store(base::machine_now_ns(), std::memory_order_relaxed);
     for (auto* letter : taken) letter->complete();
     box.reaped += static_cast<int>(taken.size());
     return ltask_result::advanced;

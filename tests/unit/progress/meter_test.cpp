@@ -77,7 +77,7 @@ TEST_F(meters, time_waits_and_the_sleeps_within) {
   running engine(polling::off, waiting_policy::block);
   const auto before = of_this_thread();
   completion never;
-  EXPECT_FALSE(engine->wait_until(never, base::now_ns() + 20'000'000));
+  EXPECT_FALSE(engine->wait_until(never, base::machine_now_ns() + 20'000'000));
   const auto after = of_this_thread();
   EXPECT_EQ(after.waits - before.waits, 1u);
   EXPECT_GE(after.waited_ns - before.waited_ns, 20'000'000u);
@@ -107,9 +107,9 @@ TEST_F(meters, note_what_advanced_with_its_name_and_time) {
   running engine(polling::off);
   counting task;
   engine->submit(task);
-  const auto began_ns = base::now_ns();
+  const auto began_ns = base::machine_now_ns();
   engine->poll();
-  const auto ended_ns = base::now_ns();
+  const auto ended_ns = base::machine_now_ns();
   const auto all = meter::timelines();
   const auto mine = std::ranges::find(all, gettid(), &meter::timeline::thread);
   ASSERT_NE(mine, all.end());

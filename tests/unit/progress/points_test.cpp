@@ -66,9 +66,9 @@ TEST(lent_thread, polls_for_all_threads_until_it_is_given_back) {
 TEST(lent_thread, returns_at_its_deadline) {
   running e(polling::off);
   base::atomic<std::uint32_t> give_back{0};
-  e->points().lend(give_back, base::now_ns() + 2'000'000);
+  e->points().lend(give_back, base::machine_now_ns() + 2'000'000);
   e->pending_started();
-  e->points().lend(give_back, base::now_ns() + 2'000'000);
+  e->points().lend(give_back, base::machine_now_ns() + 2'000'000);
   e->pending_ended();
 }
 

@@ -75,9 +75,9 @@ TEST_P(waits, for_any_end_at_their_deadline) {
   running e(GetParam().points, GetParam().waits);
   completion one, other;
   std::array<completion*, 3> any{&one, nullptr, &other};
-  EXPECT_EQ(e->wait_any_until(any, base::now_ns() + 5 * ms), std::nullopt);
+  EXPECT_EQ(e->wait_any_until(any, base::machine_now_ns() + 5 * ms), std::nullopt);
   other.complete();
-  EXPECT_EQ(e->wait_any_until(any, base::now_ns() + 5 * ms), std::optional<std::size_t>(2));
+  EXPECT_EQ(e->wait_any_until(any, base::machine_now_ns() + 5 * ms), std::optional<std::size_t>(2));
 }
 
 TEST_P(waits, return_when_a_letter_comes) {
@@ -111,9 +111,9 @@ TEST_P(waits, end_at_their_deadline) {
   running e(GetParam().points, GetParam().waits);
   mailbox box(*e);
   completion never;
-  const auto until = base::now_ns() + 20 * ms;
+  const auto until = base::machine_now_ns() + 20 * ms;
   EXPECT_FALSE(e->wait_until(never, until));
-  EXPECT_GE(base::now_ns(), until);
+  EXPECT_GE(base::machine_now_ns(), until);
   EXPECT_FALSE(e->wait_until(never, 0));
 }
 
@@ -173,7 +173,7 @@ TEST(waiting, costs_hardly_any_processor_time_when_long) {
   completion c;
   e->pending_started();
   const double before = processor_seconds();
-  EXPECT_FALSE(e->wait_until(c, base::now_ns() + 1000 * ms));
+  EXPECT_FALSE(e->wait_until(c, base::machine_now_ns() + 1000 * ms));
   EXPECT_LT(processor_seconds() - before, 0.1);
   const auto s = e->statistics();
   EXPECT_GT(s.kernel_sleeps + s.sleeps, 0u) << "in the kernel, if the event thread leaves in time";
@@ -240,7 +240,7 @@ TEST(waiting, detects_oversubscription_by_lost_time_wherever_it_is_confined_to) 
     });
     completion never;
     while (e->statistics().delays == 0) {
-      if (e->wait_until(never, base::now_ns() + 100 * ms)) break;
+      if (e->wait_until(never, base::machine_now_ns() + 100 * ms)) break;
     }
   });
   EXPECT_TRUE(eventually([&] { return e->statistics().delays > 0; }));
@@ -272,7 +272,7 @@ TEST(waiting, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
   running e(polling::off, waiting_policy::block);
   busy_source source(*e);
   completion never;
-  EXPECT_FALSE(e->wait_until(never, base::now_ns() + 100 * ms));
+  EXPECT_FALSE(e->wait_until(never, base::machine_now_ns() + 100 * ms));
   EXPECT_GT(source.asked, 1);
   EXPECT_LT(source.asked, 5'000);
 }

@@ -267,7 +267,7 @@ TEST(shm_attach, a_peer_is_not_lost_because_this_process_may_open_no_descriptor)
   ASSERT_TRUE(to_here && to_there && here.connect(peer_id{1}, *to_there));
   {
     const headway::testing::no_descriptors now;
-    here.tick(base::now_ns());
+    here.tick(base::machine_now_ns());
   }
   std::array<event, 8> events;
   EXPECT_EQ(here.reap(events), 0u);

@@ -19,7 +19,7 @@ bool call(const function& what, const void* from) {
   auto& thread = own_record();
   auto& record = thread.begin(what, from);
   const bool timed = !what.light || --record.until_timed == 0;
-  if (timed) thread.end(record, base::now_ns());
+  if (timed) thread.end(record, base::machine_now_ns());
   return timed;
 }
 
@@ -68,7 +68,7 @@ TEST(recorder, times_every_wait_even_of_calls_that_it_does_not_time) {
     for (int i = 0; i < 7000; ++i) {
       auto& record = thread.begin(a_send, &places[0] + 1000);
       const bool timed = --record.until_timed == 0;
-      const auto began_ns = timed ? base::now_ns() : 0;
+      const auto began_ns = timed ? base::machine_now_ns() : 0;
       if (i % 10 == 0) thread.note_wait({.began_ns = 5000, .ended_ns = 8000});
       if (timed || thread.has_waited()) thread.end(record, began_ns);
     }

@@ -47,6 +47,21 @@ TEST(instance, two_single_processes_live_in_one_process) {
   EXPECT_TRUE(other->stop());
 }
 
+TEST(instance, two_with_different_clocks_live_in_one_process) {
+  const base::atomic<std::uint64_t> still{1'000'000'000};
+  const auto one = start(
+      {.progress = {.points = progress::polling::off, .waits = progress::waiting_policy::busy},
+       .clock = base::clock(still)});
+  const auto other = start();
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(echo(*one, 1), 1);
+  EXPECT_EQ(echo(*other, 2), 2);
+  EXPECT_EQ(one->progress().clock().now_ns(), 1'000'000'000u);
+  EXPECT_FALSE(other->progress().clock().is_virtual());
+  EXPECT_TRUE(one->stop());
+  EXPECT_TRUE(other->stop());
+}
+
 TEST(instance, one_may_stop_and_another_start_while_a_third_runs) {
   const auto lasting = start();
   ASSERT_TRUE(lasting);

@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "base/clock.hpp"
 #include "packets/strategy.hpp"
 #include "tests/unit/strategies/situations.hpp"
 
@@ -30,13 +29,12 @@ class strategies : public testing::TestWithParam<named_strategy> {
 
 TEST_P(strategies, split_covers_what_is_left_without_gaps_in_order_once_per_rail_that_is_not_down) {
   for (int round = 0; round < rounds; ++round) {
-    const auto now = base::now_ns();
-    const auto rails = rails_of_a_peer::any(random, now);
+    const auto rails = rails_of_a_peer::any(random);
     const remainder what{.offset = random() % 1000,
                          .bytes = 1 + random() % (std::uint64_t{1} << (random() % 36))};
     std::array<piece, rails_per_peer_max> pieces;
     const auto count =
-        how().split(what, now, rails.states, std::span(pieces).first(rails.states.size()));
+        how().split(what, rails.states, std::span(pieces).first(rails.states.size()));
     ASSERT_GE(count, 1u);
     ASSERT_LE(count, rails.states.size());
     std::set<std::uint32_t> used;
@@ -70,7 +68,7 @@ bool keeps_order(std::span<const send_item* const> frame, const waiting_packets&
 
 TEST_P(strategies, choose_fills_a_frame_within_its_room_and_keeps_the_packets_order) {
   for (int round = 0; round < rounds; ++round) {
-    auto rails = rails_of_a_peer::any(random, base::now_ns());
+    auto rails = rails_of_a_peer::any(random);
     const auto rail = static_cast<std::uint32_t>(random() % rails.states.size());
     rails.states[rail].now = rail_state::condition::idle;
     waiting_packets waiting;
@@ -97,7 +95,7 @@ TEST_P(strategies, choose_fills_a_frame_within_its_room_and_keeps_the_packets_or
 
 TEST_P(strategies, nothing_waits_when_no_rail_is_busy) {
   for (int round = 0; round < rounds; ++round) {
-    auto rails = rails_of_a_peer::any(random, 0);
+    auto rails = rails_of_a_peer::any(random);
     for (auto& r : rails.states)
       if (r.now == rail_state::condition::busy) r.now = rail_state::condition::idle;
     const auto idle =

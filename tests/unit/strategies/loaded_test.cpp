@@ -46,7 +46,7 @@ TEST(loaded_strategy, decides_by_what_was_measured) {
       1u);
   EXPECT_EQ(frame[0], &waiting.items[0]);
   std::array<piece, 2> pieces;
-  ASSERT_EQ((*made)->split({.offset = 7, .bytes = 1 << 20}, 0, rails.states, pieces), 1u);
+  ASSERT_EQ((*made)->split({.offset = 7, .bytes = 1 << 20}, rails.states, pieces), 1u);
   EXPECT_EQ(pieces[0].rail, 1u);
   EXPECT_EQ(pieces[0].offset, 7u);
   EXPECT_EQ(pieces[0].bytes, std::uint64_t{1} << 20);
@@ -73,7 +73,7 @@ TEST(loaded_strategy, is_replaced_where_its_answers_break_the_rules) {
       (*made)->choose(waiting.all(), 0, rails.states, {.packets_max = 8, .bytes_max = 4096}, frame);
   EXPECT_LE(count, 1u) << "no more than the room, and only packets that there are";
   std::array<piece, 2> pieces;
-  ASSERT_EQ((*made)->split({.offset = 0, .bytes = 100'000}, 0, rails.states, pieces), 1u);
+  ASSERT_EQ((*made)->split({.offset = 0, .bytes = 100'000}, rails.states, pieces), 1u);
   EXPECT_EQ(pieces[0].rail, 0u);
   EXPECT_EQ(pieces[0].bytes, 100'000u);
 }

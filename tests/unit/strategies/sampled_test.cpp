@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "base/clock.hpp"
 #include "packets/strategies/equal.hpp"
 #include "tests/unit/strategies/situations.hpp"
 
@@ -13,10 +12,10 @@ namespace {
 
 using enum rail_state::condition;
 
-std::vector<piece> pieces_of(const strategy& how, const rails_of_a_peer& rails, std::uint64_t bytes,
-                             std::uint64_t now_ns = 1000) {
+std::vector<piece> pieces_of(const strategy& how, const rails_of_a_peer& rails,
+                             std::uint64_t bytes) {
   std::vector<piece> pieces(rails.states.size());
-  pieces.resize(how.split({.bytes = bytes}, now_ns, rails.states, pieces));
+  pieces.resize(how.split({.bytes = bytes}, rails.states, pieces));
   return pieces;
 }
 
@@ -44,7 +43,7 @@ TEST(sampled, a_small_message_takes_the_rail_that_is_quicker_for_its_size) {
 
 TEST(sampled, a_rail_busy_for_longer_than_the_others_need_gets_nothing) {
   rails_of_a_peer rails;
-  rails.add(busy, 1000, 1000 + 50'000'000);
+  rails.add(busy, 1000, 50'000'000);
   rails.measured(10'000, 1);
   rails.add(idle);
   rails.measured(10'000, 1);
@@ -66,7 +65,7 @@ TEST(sampled, rails_that_nobody_measured_share_evenly) {
 
 TEST(sampled, a_packet_waits_for_the_busy_rail_that_would_still_be_quicker) {
   rails_of_a_peer rails;
-  rails.add(busy, 1000, base::now_ns() + 1'000'000);
+  rails.add(busy, 1000, 1'000'000);
   rails.measured(10'000, 10);
   rails.add(idle);
   rails.measured(60'000'000'000, 1);  // a minute: as good as never
@@ -75,7 +74,7 @@ TEST(sampled, a_packet_waits_for_the_busy_rail_that_would_still_be_quicker) {
   std::array<const send_item*, 4> frame;
   const frame_room room{.packets_max = 4, .bytes_max = 4096};
   EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 0u);
-  rails.states[0].busy_until_ns = base::now_ns() + 120'000'000'000;
+  rails.states[0].busy_ns = 120'000'000'000;
   EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 1u);
 }
 

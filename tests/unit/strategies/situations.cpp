@@ -3,9 +3,8 @@
 namespace headway::packets {
 
 rail_state& rails_of_a_peer::add(rail_state::condition now, std::uint32_t latency_ns,
-                                 std::uint64_t busy_until_ns) {
-  return states.emplace_back(
-      rail_state{.now = now, .latency_ns = latency_ns, .busy_until_ns = busy_until_ns});
+                                 std::uint64_t busy_ns) {
+  return states.emplace_back(rail_state{.now = now, .latency_ns = latency_ns, .busy_ns = busy_ns});
 }
 
 void rails_of_a_peer::measured(double latency_ns, double bytes_per_ns) {
@@ -13,13 +12,13 @@ void rails_of_a_peer::measured(double latency_ns, double bytes_per_ns) {
   states.back().profile = &profiles.back();
 }
 
-rails_of_a_peer rails_of_a_peer::any(std::mt19937_64& random, std::uint64_t now_ns) {
+rails_of_a_peer rails_of_a_peer::any(std::mt19937_64& random) {
   rails_of_a_peer made;
   const auto count = 1 + random() % rails_per_peer_max;
   for (std::size_t i = 0; i < count; ++i) {
     const auto now = static_cast<rail_state::condition>(random() % 3);
     made.add(now, static_cast<std::uint32_t>(random() % 100'000),
-             now == rail_state::condition::busy ? now_ns + random() % 10'000'000 : 0);
+             now == rail_state::condition::busy ? random() % 10'000'000 : 0);
     const auto rate = std::uniform_real_distribution(0.001, 20.0)(random);
     if (random() % 2) made.measured(static_cast<double>(1 + random() % 100'000), rate);
   }

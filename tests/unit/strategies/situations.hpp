@@ -17,11 +17,11 @@ struct rails_of_a_peer {
   std::vector<rail_state> states;
 
   rail_state& add(rail_state::condition now, std::uint32_t latency_ns = 10'000,
-                  std::uint64_t busy_until_ns = 0);
+                  std::uint64_t busy_ns = 0);
   /// The last rail that was added has been measured.
   void measured(double latency_ns, double bytes_per_ns);
 
-  static rails_of_a_peer any(std::mt19937_64& random, std::uint64_t now_ns);
+  static rails_of_a_peer any(std::mt19937_64& random);
 };
 
 /// Packets that wait for a peer.

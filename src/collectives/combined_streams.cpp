@@ -1,0 +1,95 @@
+#include "collectives/combined_streams.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/copy_between_cores.hpp"
+#include "collectives/read_progress.hpp"
+#include "collectives/schedule.hpp"
+#include "collectives/wanted_parts.hpp"
+
+namespace headway::collectives {
+
+using messages::outcome;
+
+void combined_streams::combine(const operands& what) {
+  HEADWAY_ASSERT(what.element_bytes > 0 && run_.banks.piece_bytes() % what.element_bytes == 0);
+  exist_ = true;
+  what_ = what;
+  for (int rank = what.first; rank <= what.last; ++rank)
+    if (rank != run_.ranks.rank) run_.sources |= shared_banks::only(rank);
+  arriving_ = schedule_.scratch(run_.banks.chunk_bytes());
+  if (what.to == what.own) sum_ = schedule_.scratch(run_.banks.chunk_bytes());
+}
+
+bool combined_streams::advance() noexcept {
+  if (!exist_ || done_ == over) return true;
+  bool fits = true;
+  for (int rank = what_.first; rank <= what_.last; ++rank)
+    if (rank != run_.ranks.rank && !streams_.is_there(rank)) return false;
+  for (int rank = what_.first; done_ == 0 && rank <= what_.last; ++rank)
+    if (rank != run_.ranks.rank) fits = streams_.size_fits(rank, what_.bytes) && fits;
+  while (fits && run_.how == outcome::ok && done_ < what_.bytes) {
+    const auto there = std::min(ready_bytes(), run_.banks.chunk_bytes());
+    const auto bytes = there / what_.element_bytes * what_.element_bytes;
+    if (bytes == 0 || run_.budget <= 0) return false;
+    run_.moved = true;
+    combine_chunk(bytes);
+    done_ += bytes;
+    if (run_.long_streams) progress_.publish();
+  }
+  done_ = over;
+  return true;
+}
+
+std::optional<std::int64_t> combined_streams::taken_of(int rank) const noexcept {
+  if (!exist_ || rank < what_.first || what_.last < rank) return std::nullopt;
+  return done_ == over ? wanted_parts::all_of_it : done_;
+}
+
+/// How many more bytes of all streams are there, in one piece.
+std::int64_t combined_streams::ready_bytes() const noexcept {
+  auto bytes = what_.bytes - done_;
+  for (int rank = what_.first; rank <= what_.last; ++rank) {
+    if (rank == run_.ranks.rank) continue;
+    if (!streams_.is_there(rank)) return 0;
+    bytes = std::min(bytes, streams_.find(rank, done_, bytes).bytes);
+  }
+  return bytes;
+}
+
+/// All streams are there, and one has another size than is due.
+bool combined_streams::is_any_unequal() const noexcept {
+  bool equal = true;
+  for (int rank = what_.first; rank <= what_.last; ++rank) {
+    if (rank == run_.ranks.rank) continue;
+    if (!streams_.is_there(rank)) return false;
+    equal = equal && streams_.bytes_of(rank) == what_.bytes;
+  }
+  return !equal;
+}
+
+/// The operator's right side is the sum so far, its left side what is earlier in the order of
+/// ranks.
+void combined_streams::combine_chunk(std::int64_t bytes) noexcept {
+  const auto copy = [bytes](std::byte* to, const std::byte* from) {
+    base::copy_from_writer(to, from, static_cast<std::size_t>(bytes));
+  };
+  auto* const result = static_cast<std::byte*>(what_.to) + done_;
+  std::byte* const sum = sum_ ? sum_ : result;
+  for (int rank = what_.last; rank >= what_.first; --rank) {
+    const bool first = rank == what_.last;
+    const std::byte* next = static_cast<const std::byte*>(what_.own) + done_;
+    if (rank != run_.ranks.rank) {
+      const auto f = streams_.find(rank, done_, bytes);
+      run_.budget -= bytes;
+      next = f.here ? f.here : first ? sum : arriving_;
+      if (!f.here && !streams_.read(rank, f, first ? sum : arriving_, bytes)) return;
+    }
+    if (!first) what_.op.apply(what_.op, next, sum, bytes / what_.element_bytes);
+    else if (next != sum) copy(sum, next);
+  }
+  if (sum != result) copy(result, sum);
+}
+
+}  // namespace headway::collectives

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/shared_banks.hpp"
+#include "collectives/team.hpp"
+#include "messages/request.hpp"
+
+namespace headway::collectives {
+
+/// What the parts of a `shared_exchange` have in common: which exchange it is, and how it goes.
+/// Threads:  those of the exchange.
+struct exchange_run {
+  /// At most so many bytes are copied from one call of `shared_exchange::advance` to the next.
+  static constexpr std::int64_t advanced_at_once = 1024 * 1024;
+
+  exchange_run(const team& t, shared_banks& b) noexcept : ranks(t), banks(b) {}
+
+  const team& ranks;
+  shared_banks& banks;
+  shared_banks::rank_set sources = 0;  ///< whose streams it reads: set while it is built
+
+  // Set anew for each use.
+  std::uint64_t number = 0;    ///< as it is in a line
+  std::uint64_t counted = 0;   ///< as the ranks count exchanges
+  bool failed_before = false;  ///< the operation has failed on this rank
+  bool long_streams = false;   ///< some are longer than a bank
+  std::int64_t budget = 0;     ///< what may still be copied in this call
+  bool moved = false;          ///< something was done in this call
+  messages::outcome how = messages::outcome::ok;
+  int failed_rank = -1;
+
+  void begin(const shared_banks::numbers& its) noexcept {
+    number = its.in_line;
+    counted = its.counted;
+    failed_before = false;
+    how = messages::outcome::ok;
+    failed_rank = -1;
+  }
+  /// The first failure counts.
+  void fail(messages::outcome why, int rank) noexcept {
+    if (how != messages::outcome::ok) return;
+    how = why;
+    failed_rank = rank;
+  }
+};
+
+/// An entry of the table at the beginning of a stream with a part for each reader. Its size divides
+/// a bank's, so that no entry lies on both sides of a bank's end.
+struct stream_entry {
+  std::uint64_t
+      place;  ///< the offset in the stream; of a lent part, which is not in it, the address
+  std::uint64_t bytes : 63;
+  std::uint64_t is_lent : 1;
+};
+inline constexpr std::int64_t stream_entry_bytes = 16;
+static_assert(sizeof(stream_entry) == stream_entry_bytes);
+
+}  // namespace headway::collectives

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "collectives/exchange_run.hpp"
+
+namespace headway::collectives {
+
+class schedule;
+
+/// The stream of bytes that this rank shows in an exchange, and how far it has shown it.
+/// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, or,
+///           if it is small, in the line. Where copying between processes is faster
+///           (team::memory.lends), a long stream that lies in one piece stays where it is, and
+///           readers copy it out of this process.
+/// Threads:  those of its exchange.
+class shown_stream {
+ public:
+  using rank_set = shared_banks::rank_set;
+
+  shown_stream(schedule& s, exchange_run& run) noexcept;
+
+  // Building. What is passed must live until the schedule is complete.
+  /// The ranks that read it: before it is shown. Without it, all others.
+  void set_readers(rank_set readers) noexcept { readers_ = readers; }
+  [[nodiscard]] bool has_readers() const noexcept { return readers_ != 0; }
+  /// The whole stream.
+  void show(const void* from, std::int64_t bytes);
+  /// A stream of at most so many parts, which `show_part` adds in their order.
+  void show_parts(int parts);
+  /// `reader`: the one rank that reads it, or `several`.
+  void show_part(const void* from, std::int64_t bytes, int reader = shared_banks::several);
+  /// Adds bytes that no rank reads: they have their place in the stream, and are not copied.
+  void skip_part(const void* from, std::int64_t bytes);
+  /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
+  void show_to_each(int parts);
+  void show_to(int entry_number, int reader, const void* from, std::int64_t bytes);
+  /// It is not lent.
+  void keep_in_bank() noexcept { lendable_ = false; }
+  [[nodiscard]] static constexpr bool is_worth_lending(std::int64_t bytes) noexcept {
+    constexpr std::int64_t lent_bytes_min = 16 * 1024;
+    return bytes >= lent_bytes_min;
+  }
+
+  [[nodiscard]] bool exists() const noexcept { return exists_; }
+  [[nodiscard]] rank_set readers() const noexcept { return readers_; }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return total_; }
+  [[nodiscard]] bool is_lent() const noexcept;
+  /// Readers copy some of it out of this process, which therefore waits for them.
+  [[nodiscard]] bool waits_for_readers() const noexcept {
+    return exists_ && !run_.failed_before && (is_lent() || lends_parts_);
+  }
+
+  // Its place: its line, and bytes of the bank or the ring. By shared_banks.
+  [[nodiscard]] bool has_place() const noexcept { return begin_ != no_place; }
+  void place(std::int64_t begin, bool in_ring) noexcept {
+    begin_ = begin;
+    in_ring_ = in_ring;
+  }
+  /// It is in its line already.
+  void take_over_line() noexcept {
+    begun_ = true;
+    begin_ = 0;
+    shown_ = total_;
+  }
+  /// In whole cache lines; none of what is not copied there.
+  [[nodiscard]] std::int64_t whole_bytes_needed() const noexcept;
+  [[nodiscard]] std::int64_t bank_bytes_needed() const noexcept {
+    return std::min(whole_bytes_needed(), run_.banks.bank_bytes());
+  }
+
+  // Running.
+  void begin() noexcept;
+  [[nodiscard]] bool is_begun() const noexcept { return begun_; }
+  /// Once it has its place. True: all of it was shown.
+  [[nodiscard]] bool advance() noexcept;
+  [[nodiscard]] bool could_advance() const noexcept {
+    return exists_ && !run_.failed_before && !is_lent() && shown_ < total_ && room() > 0;
+  }
+
+ private:
+  struct piece {
+    const std::byte* from;
+    std::int64_t bytes;
+    bool skipped;
+    int reader;
+  };
+  static constexpr std::int64_t no_place = -1;
+
+  void add(const piece& p);
+  void fill_line() noexcept;
+  [[nodiscard]] std::int64_t room() const noexcept;
+  void copy(std::int64_t bytes) noexcept;
+  [[nodiscard]] bool is_small() const noexcept {
+    return total_ <= static_cast<std::int64_t>(sizeof(shared_banks::value::small));
+  }
+  void wake_readers() noexcept { run_.banks.wake_all(readers_); }
+
+  schedule& schedule_;
+  exchange_run& run_;
+
+  // Set while building.
+  bool exists_ = false;
+  rank_set readers_;
+  std::int64_t total_ = 0;
+  piece* pieces_ = nullptr;
+  int pieces_count_ = 0;
+  bool adjacent_ = true;  // each piece begins where the one before ends
+  bool lendable_ = true;
+  stream_entry* table_ = nullptr;
+  bool lends_parts_ = false;
+
+  // Set anew by `begin`.
+  std::int64_t begin_ = no_place;  // in the bank or the ring
+  bool in_ring_ = false;
+  bool begun_ = false;  // its line has its number
+  std::int64_t shown_ = 0;
+  int piece_ = 0;  // the one to show next, and how much of it was shown
+  std::int64_t piece_shown_ = 0;
+};
+
+}  // namespace headway::collectives

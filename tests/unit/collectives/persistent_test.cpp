@@ -13,7 +13,7 @@
 #include "collectives/persistent_banks.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::persistent_tests {
 namespace {
 
 constexpr int operations = 7;
@@ -120,7 +120,7 @@ TEST(persistent, operations_started_in_another_order_on_each_rank_do_not_mix) {
   std::uint64_t seed = 1;
   for (int ranks = 2; ranks <= 17; ++ranks) {
     for (const std::int64_t count : {0, 1, 4, 5, 31, 200}) {
-      SCOPED_TRACE(testing::Message() << ranks << " ranks, " << count << " words, seed " << seed);
+      SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << count << " words, seed " << seed);
       model_world world(ranks, ++seed);
       std::mt19937_64 order(seed);
       std::vector<std::vector<std::unique_ptr<started_again>>> all;
@@ -201,4 +201,4 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::persistent_tests

@@ -12,7 +12,7 @@
 #include "tests/simulation/job.hpp"
 #include "traffic.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::bundle_tests {
 namespace {
 
 class bundle_on : public ::testing::TestWithParam<std::uint32_t> {
@@ -232,4 +232,4 @@ TEST(bundle, has_the_same_rails_at_both_ends_where_there_are_more_than_it_takes)
 INSTANTIATE_TEST_SUITE_P(seeds, bundle_on, ::testing::Range(1u, 4u));
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::bundle_tests

@@ -8,7 +8,7 @@
 #include "packets/cookies.hpp"
 #include "packets/credits.hpp"
 
-namespace headway::packets {
+namespace headway::packets::send_list_tests {
 namespace {
 
 struct send_list_of_five : ::testing::Test {
@@ -87,4 +87,4 @@ TEST(send_cookie, distinguishes_packets_and_frames) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::send_list_tests

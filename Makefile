@@ -14,8 +14,11 @@
 PREFIX ?= /usr/local
 PRESET ?= release
 # How many tests run at the same time: one more than processors, because many wait for most of their
-# time. Tests that need the whole machine are marked RUN_SERIAL.
+# time. Tests that need the whole machine are marked RUN_SERIAL and have the label `alone`.
 JOBS ?= $(shell expr $$(nproc) + 1)
+# `make test` runs the tests with one of these labels, all if empty, but none with one of those.
+LABELS ?=
+WITHOUT ?= nightly
 # With it, what begins from precompiled headers is in ccache too.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILER_LAUNCHER=ccache))
@@ -50,7 +53,7 @@ demo:
 	@scripts/demo build/$(PRESET)
 
 test: build
-	@ctest --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $(JOBS) $(if $(LABELS),-L '$(LABELS)') -LE '$(WITHOUT)'
 
 install: PRESET := $(call built,package)
 install: TARGETS := installed

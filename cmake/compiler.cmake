@@ -41,6 +41,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Clang warns of the deprecated get_temporary_buffer that stable_sort of libstdc++ 12 uses. GCC
   # still warns of deprecated functions that Headway's code uses.
   target_compile_options(headway_flags INTERFACE -Wthread-safety -Wno-deprecated-declarations)
+  if(HEADWAY_UNITY)
+    # To Clang a local name shadows that of another source's unnamed namespace. GCC has -Wshadow.
+    target_compile_options(headway_flags INTERFACE -Wno-shadow)
+  endif()
 endif()
 
 # A message passes through eight modules. Link-time optimisation across them makes it a tenth faster

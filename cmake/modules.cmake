@@ -68,19 +68,18 @@ function(headway_tests_are_short target)
   if(HEADWAY_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   elseif(CMAKE_BUILD_TYPE MATCHES "Rel")
-    target_compile_options(${target} PRIVATE -O1 -g1)
+    target_compile_options(${target} PRIVATE -Og -g1)
   endif()
 endfunction()
 
 # headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds
-#              [ALONE] [ONE_THREAD])
+#              [ONE_THREAD])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
-# every test of a label. ALONE: with HEADWAY_UNITY too, each source is compiled by itself, because
-# names in their unnamed namespaces clash. ONE_THREAD: the test starts no thread, so ThreadSanitizer
-# has nothing to find, and the preset `tsan` is without it; one that starts a thread after all fails
+# every test of a label. ONE_THREAD: the test starts no thread, so ThreadSanitizer has nothing to
+# find, and the preset `tsan` is without it; one that starts a thread after all fails
 # (tests/one_thread.c).
 function(headway_test name)
-  cmake_parse_arguments(TEST "ALONE;ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
@@ -89,9 +88,6 @@ function(headway_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags fmt::fmt GTest::gtest_main
                                         GTest::gmock Threads::Threads)
   target_link_options(${name} PRIVATE -fno-lto)
-  if(TEST_ALONE)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   headway_tests_are_short(${name})
   headway_reuse(${name} headway_test_headers)
   if(TEST_ONE_THREAD)
@@ -108,6 +104,12 @@ function(headway_test name)
   foreach(label IN LISTS TEST_LABELS)
     add_dependencies(tests_${label} ${name})
   endforeach()
+endfunction()
+
+# headway_alone(TEST…): they run when no other test does, and .ci/run starts no build beside them.
+function(headway_alone)
+  set_tests_properties(${ARGN} PROPERTIES RUN_SERIAL ON)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS alone)
 endfunction()
 
 # headway_skipped_test(NAME LABEL WHY): a test that cannot be built here; CTest says that it is

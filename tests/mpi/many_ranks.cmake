@@ -1,6 +1,8 @@
 # Programs that check themselves, started by our own mpiexec on several numbers of ranks.
 # headway_mpi_test(NAME SOURCE file RANKS n… TIMEOUT seconds)
-# One program, and one CTest entry NAME.N for each number of ranks.
+# One program, and one CTest entry NAME.N for each number of ranks. Under a sanitizer 1, 2, 3, 5 and
+# 8 ranks stand for the others, which have the label `nightly` there.
+set(ranks_of_nights 4 6 7 9)
 function(headway_mpi_test name)
   cmake_parse_arguments(TEST "" "SOURCE;TIMEOUT" "RANKS" ${ARGN})
   if(NOT TEST_TIMEOUT)
@@ -13,7 +15,11 @@ function(headway_mpi_test name)
   foreach(ranks IN LISTS TEST_RANKS)
     add_test(NAME ${name}.${ranks}
              COMMAND mpiexec -n ${ranks} --timeout ${TEST_TIMEOUT} $<TARGET_FILE:${name}>)
-    set_tests_properties(${name}.${ranks} PROPERTIES LABELS mpi TIMEOUT ${TEST_TIMEOUT}
+    set(labels mpi)
+    if(HEADWAY_SANITIZE AND ranks IN_LIST ranks_of_nights)
+      list(APPEND labels nightly)
+    endif()
+    set_tests_properties(${name}.${ranks} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT}
                                                      PROCESSORS 2)
   endforeach()
 endfunction()

@@ -14,13 +14,14 @@ import unittest
 
 import cabled
 from cabled import network
-from jobs import BUILD, MPIEXEC, run
+from jobs import BUILD, MPIEXEC, WHOLE, run
 
 HEADWAY = BUILD + "/bin/headway"
 LARGE_TRANSFER = BUILD + "/bin/large_transfer"
 LARGE_BYTES = 4 << 20
 FLOWS = "60mbit/flow"
 LINK = "200mbit"
+HOW_LONG = [] if WHOLE else ["--quick"]  # a measurement
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
@@ -87,7 +88,7 @@ class Connections(unittest.TestCase):
     def test_where_each_connection_has_its_part_several_pay_and_are_used(self):
         with network.two_namespaces(FLOWS) as place:
             self.assertEqual(self.connections_used(place), 1)  # nothing is measured yet
-            rail = self.sample(place)
+            rail = self.sample(place, *HOW_LONG)
             many = rail["connections"]
             self.assertIn(many, (2, 4), rail)  # four, unless the machine is busy
             self.assertIn(f"\nconnections {many}\n", pathlib.Path(rail["file"]).read_text())
@@ -100,7 +101,7 @@ class Connections(unittest.TestCase):
 
     def test_where_all_share_the_link_one_is_kept(self):
         with network.two_namespaces(LINK) as place:
-            rail = self.sample(place)
+            rail = self.sample(place, *HOW_LONG)
             self.assertEqual(rail["connections"], 1, rail)
             self.assertEqual([s["connections"] for s in rail["streams_in"]], [1, 2, 4])
             self.assertEqual(self.connections_used(place), 1)

@@ -7,6 +7,7 @@ import time
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 MPIEXEC = BUILD + "/bin/mpiexec"
+WHOLE = "HEADWAY_TEST_WHOLE" in os.environ  # as in tests/length.hpp
 PEER = BUILD + "/bin/launch_peer"
 
 

@@ -2,8 +2,8 @@
 manual page of the call names. Each time the job ends by itself, either well, with every value
 right, or with a line that says why; it leaves nothing behind in shared memory.
 
-    refusal_sweep.py BUILD                  as many as a minute allows, by chance; prints the seed
-    refusal_sweep.py BUILD --whole          all: about ten minutes on two cores
+    refusal_sweep.py BUILD                  as many as half a minute allows, by a printed seed
+    refusal_sweep.py BUILD --whole          all, as in .ci/nightly: about ten minutes on two cores
     refusal_sweep.py BUILD --only TEXT      those whose description contains the text
 
 A call site is a system call with the three innermost return addresses in the library, or in
@@ -25,7 +25,7 @@ import tempfile
 import time
 
 import refusals
-from jobs import BUILD, MPIEXEC, run, skip
+from jobs import BUILD, MPIEXEC, WHOLE, run, skip
 
 TRACER = BUILD + "/bin/refusing_tracer"
 PROGRAM = BUILD + "/bin/refusable"
@@ -181,7 +181,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--whole", action="store_true")
     options.add_argument("--only", metavar="TEXT")
-    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--seed", type=int, default=int(time.time()))
     options.add_argument("--at-once", type=int, default=2)
     given = options.parse_args()
@@ -199,7 +199,7 @@ def main():
     chance.shuffle(cases)
     print(f"{len(cases)} refusals, seed {given.seed}", flush=True)
     end = time.monotonic() + given.seconds
-    all_of_them = given.whole or given.only
+    all_of_them = given.whole or given.only or WHOLE
     counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(given.at_once) as workers:
         for found in workers.map(

@@ -1,14 +1,17 @@
 """The kernel refuses one call after the other, at the start and while messages are under way: the
 job goes on by another way, or ends with a line that says what was refused. It neither waits for
-ever nor crashes. Each call of each function is refused alone, and all from the first and from the
-middle one on; `refusing.c` does it."""
+ever nor crashes. Calls of each function are refused alone, and all from the first and from the
+middle one on; `refusing.c` does it. Which calls, a seed chooses, which is printed; .ci/nightly
+refuses each. `refusal_sweep.py` has the call sites."""
 
 import errno
 import os
+import random
 import tempfile
+import time
 import unittest
 
-from jobs import BUILD, MPIEXEC, run
+from jobs import BUILD, MPIEXEC, WHOLE, run
 
 LARGE = BUILD + "/bin/large_transfer"
 ORACLE = BUILD + "/bin/oracle"
@@ -16,6 +19,8 @@ UNEXPECTED = BUILD + "/bin/unexpected"
 REFUSING = BUILD + "/lib/librefusing.so"
 LIMIT = 40  # seconds after which a job counts as waiting for ever
 CALLS_MAX = 12  # of a function that are refused alone
+CALLS_CHOSEN = CALLS_MAX if WHOLE else 3
+SEED = int(os.environ.get("REFUSED_SEED", time.time()))
 
 # Descriptors may become free again: a rank that can accept no caller says so, and tries again; see
 # `test_a_rank_that_never_accepts_a_caller`.
@@ -48,6 +53,9 @@ REFUSALS = {
 
 
 class Refused(unittest.TestCase):
+    def setUp(self):
+        self.chance = random.Random(SEED)
+
     def job(self, rails, rank, plan, *program, ranks=2, **more):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith("HEADWAY_")}  # fmt: skip
@@ -68,6 +76,7 @@ class Refused(unittest.TestCase):
         for function, error in REFUSALS.items():
             calls = self.calls(rails, rank, function)
             alone = range(1, min(calls, CALLS_MAX) + 1)
+            alone = self.chance.sample(alone, min(len(alone), CALLS_CHOSEN))
             onward = {-1, -(calls // 2 + 1)} if calls and function not in PASSING else set()
             for number in (*alone, *onward):
                 with self.subTest(rails=rails, rank=rank, function=function, number=number):
@@ -142,4 +151,5 @@ class Refused(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    print(f"the same calls again: REFUSED_SEED={SEED}")
     unittest.main(verbosity=2)

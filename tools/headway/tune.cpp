@@ -38,9 +38,9 @@ struct tuned_size {
   timed_algorithm best, built_in;
 };
 
-class session {
+class tuning_session {
  public:
-  session(runtime::instance& job, const tune_options& wanted)
+  tuning_session(runtime::instance& job, const tune_options& wanted)
       : job_(job), wanted_(wanted), meter_(job, bytes_max) {}
 
   /// The same result on every rank.
@@ -76,7 +76,7 @@ int other_threads(const runtime::instance& job) {
   return std::max(least, 0);
 }
 
-base::result<> session::wait_for_idle_machine() {
+base::result<> tuning_session::wait_for_idle_machine() {
   double others = 0;
   for (int attempt = 0; attempt < attempts_max; ++attempt) {
     if (attempt > 0) std::this_thread::sleep_for(1s);
@@ -91,7 +91,7 @@ base::result<> session::wait_for_idle_machine() {
 }
 
 /// Every usable algorithm in each round, in turns.
-base::result<judgement> session::measure(collective what, std::int64_t bytes) {
+base::result<judgement> tuning_session::measure(collective what, std::int64_t bytes) {
   std::vector<timed_algorithm> all;
   for (const auto use : meter_.usable(what, bytes)) all.push_back({.use = use, .times_us = {}});
   const int rounds = wanted_.quick ? 5 : 12;
@@ -113,7 +113,8 @@ base::result<judgement> session::measure(collective what, std::int64_t bytes) {
   return judge(std::move(all), meter_.built_in(what, bytes));
 }
 
-base::result<judgement> session::measure_until_plausible(collective what, std::int64_t bytes) {
+base::result<judgement> tuning_session::measure_until_plausible(collective what,
+                                                                std::int64_t bytes) {
   auto found = measure(what, bytes);
   for (int i = 1; i < attempts_max && found && found->why != sampling::doubt::none; ++i) {
     if (auto ready = wait_for_idle_machine(); !ready) return std::unexpected(ready.error());
@@ -127,7 +128,7 @@ base::result<judgement> session::measure_until_plausible(collective what, std::i
   return found;
 }
 
-base::result<collectives::tuned_shape> session::run() {
+base::result<collectives::tuned_shape> tuning_session::run() {
   collectives::tuned_shape made{.ranks = job_.size(),
                                 .processors = job_.machine().node_processors(),
                                 .measured_at = wireup::seconds_now(),
@@ -160,7 +161,7 @@ void show(const std::vector<tuned_size>& sizes) {
                one.built_in.usual_us, one.best.usual_us / one.built_in.usual_us);
 }
 
-int report(const runtime::instance& job, const runtime::settings& chosen, const session& s,
+int report(const runtime::instance& job, const runtime::settings& chosen, const tuning_session& s,
            collectives::tuned_shape found, const tune_options& wanted) {
   show(s.sizes());
   if (wanted.forget) return 0;
@@ -190,7 +191,7 @@ int tune_job(runtime::instance& job, const runtime::settings& chosen, const tune
     const base::fault why{.text = "measures the ranks of one node, this job has more nodes"};
     return speaks ? failed(why) : 0;
   }
-  session s(job, wanted);
+  tuning_session s(job, wanted);
   const auto found = s.run();
   if (!speaks) return 0;
   return found ? report(job, chosen, s, *found, wanted) : failed(found.error());

@@ -1,4 +1,5 @@
-/* A target that computes, and makes no call for two seconds: what origins begin ends meanwhile. */
+/* A target that computes, and makes no call for two seconds: what origins begin ends meanwhile. It
+   computes no longer when the last operation has written into its memory. */
 #include <time.h>
 
 #include "windows.h"
@@ -11,6 +12,7 @@ static double now(void) {
 
 enum { BYTES = 1 << 20 };
 static const double computes_s = 2.0;
+enum { OVER_AT = 16 }; /* a byte that no other operation writes */
 
 static double origin(struct test_window* w, int round) {
   char* data = malloc(BYTES);
@@ -39,6 +41,13 @@ static double origin(struct test_window* w, int round) {
   return now() - begin;
 }
 
+static void tell_that_it_is_over(struct test_window* w) {
+  const char one = 1;
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
+  CHECK_OK(MPI_Put(&one, 1, MPI_CHAR, 0, displacement(w, 0, OVER_AT), 1, MPI_CHAR, w->win));
+  CHECK_OK(MPI_Win_unlock(0, w->win));
+}
+
 int main(int argc, char** argv) {
   check_start(&argc, &argv);
   for (int f = 0; f < FLAVORS; ++f) {
@@ -46,7 +55,8 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check_rank == 0) {
       volatile double sum = 0;
-      for (const double end = now() + computes_s; now() < end;)
+      const volatile char* over = w.base + OVER_AT;
+      for (const double end = now() + computes_s; now() < end && !*over;)
         for (int i = 0; i < 10000; ++i) sum += i;
     } else if (check_rank == 1) {
       double longest = 0;
@@ -54,6 +64,7 @@ int main(int argc, char** argv) {
         const double took = origin(&w, round);
         if (took > longest) longest = took;
       }
+      tell_that_it_is_over(&w);
       CHECK(longest < computes_s / 2, "%s: %.3f s", flavor_names[f], longest);
     }
     close_window(&w);

@@ -5,16 +5,16 @@
 namespace headway::base {
 namespace {
 
-struct member {
+struct queued {
   mpsc_link hook = {};
   int value = 0;
-  static mpsc_link& link(member& m) { return m.hook; }
+  static mpsc_link& link(queued& m) { return m.hook; }
 };
-using queue = mpsc_queue<member, &member::link>;
+using queue = mpsc_queue<queued, &queued::link>;
 
 TEST(mpsc_queue, pops_in_the_order_of_the_pushes) {
   queue q;
-  member a{.value = 1}, b{.value = 2}, c{.value = 3};
+  queued a{.value = 1}, b{.value = 2}, c{.value = 3};
   EXPECT_TRUE(q.empty());
   q.push(a);
   q.push(b);
@@ -29,7 +29,7 @@ TEST(mpsc_queue, pops_in_the_order_of_the_pushes) {
 
 TEST(mpsc_queue, takes_a_member_again_once_it_was_popped) {
   queue q;
-  member a;
+  queued a;
   for (int i = 0; i < 3; ++i) {
     q.push(a);
     EXPECT_TRUE(q.fresh());
@@ -42,7 +42,7 @@ TEST(mpsc_queue, takes_a_member_again_once_it_was_popped) {
 
 TEST(mpsc_queue, distinguishes_a_member_that_is_pushed_again_from_its_earlier_push) {
   queue q;
-  member a, b;
+  queued a, b;
   for (int i = 0; i < 3; ++i) {
     q.push(a);
     EXPECT_EQ(q.pop(), &a);
@@ -61,7 +61,7 @@ TEST(mpsc_queue, distinguishes_a_member_that_is_pushed_again_from_its_earlier_pu
 TEST(mpsc_queue, distinguishes_another_member_at_the_address_of_the_last_one) {
   queue q;
   for (int i = 0; i < 3; ++i) {
-    member a{.value = i};
+    queued a{.value = i};
     q.push(a);
     EXPECT_FALSE(q.empty());
     EXPECT_EQ(q.pop(), &a);

@@ -88,11 +88,11 @@ TEST(tunable, can_be_set_within_its_bounds_over_what_the_environment_says) {
   EXPECT_TRUE(t.set(256));
   EXPECT_EQ(t.get(), 256);
   EXPECT_STREQ(t.origin(), "MPI_T");
-  choice_tunable word{"HEADWAY_TEST_SET_WORD", {"red", "green"}, "red", "to be tested"};
-  EXPECT_FALSE(word.set(2));
-  EXPECT_FALSE(word.set(-1));
-  EXPECT_TRUE(word.set(1));
-  EXPECT_EQ(word.value_text(), "green");
+  choice_tunable color{"HEADWAY_TEST_SET_WORD", {"red", "green"}, "red", "to be tested"};
+  EXPECT_FALSE(color.set(2));
+  EXPECT_FALSE(color.set(-1));
+  EXPECT_TRUE(color.set(1));
+  EXPECT_EQ(color.value_text(), "green");
   text_tunable text{"HEADWAY_TEST_SET_TEXT", "none", "text", "to be tested"};
   text.set("some");
   EXPECT_EQ(text.get(), "some");

@@ -6,7 +6,7 @@
 #include "collectives/collectives.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::bytes_tests {
 namespace {
 
 struct setting {
@@ -25,10 +25,10 @@ void for_all_settings(const Check& check) {
     for (const std::int64_t count : {0, 1, 3, 40}) {
       for (const auto& type : pair_types()) {
         const setting s{ranks, static_cast<int>(seed * 7 % ranks), count, type, seed++};
-        SCOPED_TRACE(testing::Message() << ranks << " ranks, root " << s.root << ", " << count
-                                        << " pairs, " << type.name << ", seed " << s.seed);
+        SCOPED_TRACE(::testing::Message() << ranks << " ranks, root " << s.root << ", " << count
+                                          << " pairs, " << type.name << ", seed " << s.seed);
         check(s);
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
     }
   }
@@ -229,7 +229,7 @@ TEST(shared, streams_go_round_in_banks_and_are_lent) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
     for (const auto& type : pair_types()) {
       const setting x{1 + static_cast<int>(seed % 5), 0, 3000, type, seed};
-      SCOPED_TRACE(testing::Message() << x.ranks << " ranks, " << type.name << ", seed " << seed);
+      SCOPED_TRACE(::testing::Message() << x.ranks << " ranks, " << type.name << ", seed " << seed);
       check_bcast(x, bcast_shared);
       for (const bool in_place : {false, true}) {
         check_gather(x, gather_shared, in_place);
@@ -243,4 +243,4 @@ TEST(shared, streams_go_round_in_banks_and_are_lent) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::bytes_tests

@@ -10,7 +10,7 @@
 #include "collectives/operators.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::failure_tests {
 namespace {
 
 using datatypes::layout;
@@ -180,8 +180,8 @@ TEST(failure, of_a_rank_ends_the_operation_on_all_others) {
     for (const int ranks : {2, 3, 5, 8}) {
       for (int after = 0; after < 40; after += 3) {
         const int victim = after % ranks;
-        SCOPED_TRACE(testing::Message() << what.name << ", " << ranks << " ranks, rank " << victim
-                                        << " dies after " << after);
+        SCOPED_TRACE(::testing::Message() << what.name << ", " << ranks << " ranks, rank " << victim
+                                          << " dies after " << after);
         stage s(what, ranks, static_cast<std::uint64_t>(after) + 1);
         s.world.settle(after);
         s.world.kill(victim);
@@ -203,7 +203,7 @@ TEST(failure, of_the_calls_is_shown_to_no_rank_that_is_not_told_of_it) {
     if (std::string_view(what.name).find("shared") == std::string_view::npos) continue;
     for (const int ranks : {2, 3, 5}) {
       for (int told = 0; told < ranks; ++told) {
-        SCOPED_TRACE(testing::Message() << what.name << ", " << ranks << " ranks, " << told);
+        SCOPED_TRACE(::testing::Message() << what.name << ", " << ranks << " ranks, " << told);
         stage s(what, ranks, static_cast<std::uint64_t>(told) + 1, -1, told);
         s.world.settle();
         for (int i = 0; i < ranks; ++i) {
@@ -223,7 +223,7 @@ TEST(failure, never_leaves_a_wrong_sum_without_an_error) {
     for (int after = 0; after < 60; ++after) {
       for (const auto& what : scenarios) {
         if (std::string_view(what.name).substr(0, 9) != "allreduce") continue;
-        SCOPED_TRACE(testing::Message() << what.name << ", " << ranks << " ranks, " << after);
+        SCOPED_TRACE(::testing::Message() << what.name << ", " << ranks << " ranks, " << after);
         stage s(what, ranks, static_cast<std::uint64_t>(after) * 31 + 7);
         s.world.settle(after);
         s.world.kill(after % ranks);
@@ -270,4 +270,4 @@ TEST(failure, of_all_but_two_leaves_no_barrier_open) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::failure_tests

@@ -14,7 +14,7 @@
 #include "collectives/operators.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::forced_tests {
 namespace {
 
 using enum algorithm;
@@ -261,7 +261,7 @@ TEST(forced, is_what_runs_and_so_is_what_was_measured) {
     const tuned_shape measured{.ranks = ranks, .processors = ranks, .rows = {row}};
     for (const std::int64_t count : {1, 700, 50000})
       for (const bool oversubscribed : {false, true}) {
-        SCOPED_TRACE(testing::Message() << name_of(what) << ":" << name_of(use) << ", " << count);
+        SCOPED_TRACE(::testing::Message() << name_of(what) << ":" << name_of(use) << ", " << count);
         model_world world(ranks, 1);
         world.everyone([&](int rank, team& t) {
           team forced(t.via, rank, ranks, oversubscribed, user);
@@ -282,4 +282,4 @@ TEST(forced, is_what_runs_and_so_is_what_was_measured) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::forced_tests

@@ -9,7 +9,7 @@
 #include "collectives/operators.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::many_tests {
 namespace {
 
 using datatypes::layout;
@@ -106,4 +106,4 @@ TEST(many, operations_at_once_on_one_communicator_do_not_mix) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::many_tests

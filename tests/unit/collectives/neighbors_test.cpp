@@ -12,7 +12,7 @@
 
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::neighbors_tests {
 namespace {
 
 using datatypes::layout;
@@ -306,4 +306,4 @@ TEST(neighbors, a_longer_block_than_is_expected_is_an_error_where_it_arrives) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::neighbors_tests

@@ -10,7 +10,7 @@
 #include "collectives/collectives.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::reductions_tests {
 namespace {
 
 void read(const datatypes::layout& type, const void* at, std::int64_t count, words& w) {
@@ -73,12 +73,12 @@ void for_all_settings(bool commutative_only, const Check& check) {
         for (const int mode : {0, 1, 2, 3}) {
           const operand_kind op{commutative_only || mode < 2};
           const setting x{ranks, count, type, op, mode % 2 == 1, seed++};
-          SCOPED_TRACE(testing::Message()
+          SCOPED_TRACE(::testing::Message()
                        << ranks << " ranks, " << count << " pairs, " << type.name << ", "
                        << (op.commutative ? "sum" : "composition")
                        << (x.in_place ? ", in place" : "") << ", seed " << x.seed);
           check(x);
-          if (testing::Test::HasFailure()) return;
+          if (::testing::Test::HasFailure()) return;
         }
       }
     }
@@ -273,4 +273,4 @@ TEST(reduce_scatter, leaves_each_rank_its_part) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::reductions_tests

@@ -6,7 +6,7 @@
 #include "collectives/operators.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::schedule_tests {
 namespace {
 
 reduction sum_of(const std::int64_t& mine, std::int64_t& all) {
@@ -111,4 +111,4 @@ TEST(schedule, costs_two_messages_per_rank_where_ranks_outnumber_processors) {
 }
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::schedule_tests

@@ -6,7 +6,7 @@
 #include "collectives/collectives.hpp"
 #include "harness.hpp"
 
-namespace headway::collectives::test {
+namespace headway::collectives::test::varying_tests {
 namespace {
 
 /// A length for each pair of ranks: many are 0.
@@ -60,7 +60,7 @@ std::vector<std::int64_t> lengths_from(int rank, int ranks) {
   return made;
 }
 
-class varying_blocks : public testing::TestWithParam<int> {};
+class varying_blocks : public ::testing::TestWithParam<int> {};
 
 TEST_P(varying_blocks, are_gathered_and_scattered) {
   const int ranks = GetParam();
@@ -189,7 +189,7 @@ TEST_P(varying_blocks, may_each_have_their_own_type) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(ranks, varying_blocks, testing::Values(1, 2, 3, 4, 5, 8, 11));
+INSTANTIATE_TEST_SUITE_P(ranks, varying_blocks, ::testing::Values(1, 2, 3, 4, 5, 8, 11));
 
 }  // namespace
-}  // namespace headway::collectives::test
+}  // namespace headway::collectives::test::varying_tests

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-using headway::endpoints::adaptive_retry;
+namespace headway::endpoints {
+namespace {
 
 TEST(adaptive_retry, is_due_on_every_occasion_while_it_pays) {
   adaptive_retry<4, 16> one;
@@ -27,3 +28,6 @@ TEST(adaptive_retry,
   for (int i = 0; i < 4; ++i) ASSERT_FALSE(one.due());
   EXPECT_TRUE(one.due());
 }
+
+}  // namespace
+}  // namespace headway::endpoints

@@ -6,7 +6,7 @@
 
 #include "two_processes.hpp"
 
-namespace headway::endpoints {
+namespace headway::endpoints::buffer_queue_tests {
 namespace {
 
 using testing::two_processes;
@@ -143,4 +143,4 @@ TEST_F(buffer_queue_test, what_waits_when_the_job_ends_ends_with_it) {
 }
 
 }  // namespace
-}  // namespace headway::endpoints
+}  // namespace headway::endpoints::buffer_queue_tests

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 
-namespace headway::endpoints {
+namespace headway::endpoints::dispatcher_tests {
 namespace {
 
 using base::us;
@@ -86,4 +86,4 @@ TEST(message_gap, forgets_one_long_rest_soon) {
 }
 
 }  // namespace
-}  // namespace headway::endpoints
+}  // namespace headway::endpoints::dispatcher_tests

@@ -7,17 +7,17 @@
 #include <deque>
 
 #ifdef __clang__
+#pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wthread-safety-analysis"  // see box_test
 #endif
 
-using namespace headway::endpoints;
-
+namespace headway::endpoints::inbox_tests {
 namespace {
 
 constexpr address here{0, 1}, there{1, 1};
 
 /// An inbox, and messages for it. One thread plays all parts, so the locks are left alone.
-struct box_test : testing::Test {
+struct box_test : ::testing::Test {
   inbox box;
   std::deque<block> blocks;
 
@@ -171,3 +171,8 @@ TEST_F(box_test, closing_wakes_waiting_threads_and_returns_waiting_messages_in_o
 }
 
 }  // namespace
+}  // namespace headway::endpoints::inbox_tests
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif

@@ -9,12 +9,8 @@
 #include "base/clock.hpp"
 #include "topology/machine.hpp"
 
+namespace headway::endpoints::names_tests {
 namespace {
-
-using namespace headway;
-using endpoints::address;
-using endpoints::directory;
-using endpoints::outcome;
 
 TEST(directory, gives_a_name_once_and_returns_the_questions_for_it) {
   directory d;
@@ -255,3 +251,4 @@ TEST(names, a_question_that_is_taken_back_is_not_answered) {
 }
 
 }  // namespace
+}  // namespace headway::endpoints::names_tests

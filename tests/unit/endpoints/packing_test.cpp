@@ -3,7 +3,7 @@
 
 #include "two_processes.hpp"
 
-namespace headway::endpoints {
+namespace headway::endpoints::packing_tests {
 namespace {
 
 using testing::two_processes;
@@ -77,4 +77,4 @@ TEST(packing, messages_that_have_gathered_leave_before_the_leaving_packet) {
 }
 
 }  // namespace
-}  // namespace headway::endpoints
+}  // namespace headway::endpoints::packing_tests

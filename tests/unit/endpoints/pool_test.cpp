@@ -6,11 +6,7 @@
 #include <thread>
 #include <vector>
 
-using headway::endpoints::block;
-using headway::endpoints::pool;
-namespace ownership = headway::endpoints::ownership;
-using headway::endpoints::wrong;
-
+namespace headway::endpoints::pool_tests {
 namespace {
 
 constexpr std::uint64_t job = 7;
@@ -34,8 +30,6 @@ void* hand_over(pool& from, pool& to, void* data, bool keep) {
   to.receive(*seen, lent);
   return to.address_of(*seen, lent);
 }
-
-}  // namespace
 
 TEST(pool, gives_blocks_of_the_size_on_a_cache_line_and_on_a_page_when_large) {
   auto p = make_pool();
@@ -198,9 +192,9 @@ TEST(pool, notices_a_write_after_release_where_checks_are_on) {
   block* b = p->request(100);
   EXPECT_EQ(p->release(b->data()), wrong::none);
   b->data()[5] = std::byte{1};
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(p->request(100), b);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("written after its release"),
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("written after its release"),
             std::string::npos);
 }
 
@@ -216,3 +210,6 @@ TEST(pool, a_thread_that_ended_leaves_its_buffers_to_the_next) {
   for (int i = 0; i < 20; ++i) std::thread(once).join();
   EXPECT_LE(p->bytes_taken(), taken + 64 * 1024);
 }
+
+}  // namespace
+}  // namespace headway::endpoints::pool_tests

@@ -6,7 +6,7 @@
 #include "messages/wire.hpp"
 #include "two_processes.hpp"
 
-namespace headway::endpoints {
+namespace headway::endpoints::preposted_zones_tests {
 namespace {
 
 using kinds = std::vector<wire_kind>;
@@ -168,4 +168,4 @@ TEST(preposted_zones, of_a_lost_process_are_closed_and_its_announced_messages_dr
 }
 
 }  // namespace
-}  // namespace headway::endpoints
+}  // namespace headway::endpoints::preposted_zones_tests

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::endpoints {
+namespace headway::endpoints::remote_endpoint_tests {
 namespace {
 
 using answer = remote_endpoint::answer;
@@ -66,4 +66,4 @@ TEST(remote_endpoint, that_is_closed_wakes_its_senders_and_a_later_use_of_the_sl
 }
 
 }  // namespace
-}  // namespace headway::endpoints
+}  // namespace headway::endpoints::remote_endpoint_tests

@@ -11,7 +11,7 @@
 #include "launch/pmi1/pmi1_launcher.hpp"
 #include "launch/single/single_launcher.hpp"
 
-namespace headway::launch {
+namespace headway::launch::job_tests {
 namespace {
 
 base::result<std::unique_ptr<job>> join(const fake_server& server, int rank, int size) {
@@ -120,4 +120,4 @@ TEST(job, a_record_that_is_too_large_is_refused) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::job_tests

@@ -12,7 +12,7 @@
 
 #include "launch/pmix/pmix_launcher.hpp"
 
-namespace headway::launch {
+namespace headway::launch::join_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST(join, a_PMI_PORT_that_nobody_serves_is_a_fault) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::join_tests

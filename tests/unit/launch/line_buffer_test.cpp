@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::launch {
+namespace headway::launch::line_buffer_tests {
 namespace {
 
 TEST(line_buffer, hands_out_lines_however_the_bytes_come) {
@@ -33,4 +33,4 @@ TEST(line_buffer, never_hands_out_a_line_above_its_limit) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::line_buffer_tests

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace headway::launch {
+namespace headway::launch::node_records_tests {
 namespace {
 
 const job_secret a_secret{std::byte{1}};
@@ -122,4 +122,4 @@ TEST(node_records, a_file_that_others_may_write_is_not_used) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::node_records_tests

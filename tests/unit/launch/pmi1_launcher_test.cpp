@@ -13,7 +13,7 @@
 #include "fake_server.hpp"
 #include "launch/join.hpp"
 
-namespace headway::launch {
+namespace headway::launch::pmi1_launcher_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(file_safe, keeps_plain_names_and_makes_changed_ones_different) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::pmi1_launcher_tests

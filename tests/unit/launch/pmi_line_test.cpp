@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::launch {
+namespace headway::launch::pmi_line_tests {
 namespace {
 
 TEST(pmi_line, finds_fields_by_name_wherever_they_stand) {
@@ -70,4 +70,4 @@ TEST(decimal, takes_numbers_and_nothing_else) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::pmi_line_tests

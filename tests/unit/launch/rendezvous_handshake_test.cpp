@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace headway::launch {
+namespace headway::launch::rendezvous_handshake_tests {
 namespace {
 
 using stage = rendezvous_handshake::stage;
@@ -95,4 +95,4 @@ TEST(rendezvous_handshake, a_proof_cannot_be_used_again) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::rendezvous_handshake_tests

@@ -17,7 +17,7 @@
 #include "launch/rendezvous/rendezvous_launcher.hpp"
 #include "launch/rendezvous/rendezvous_server.hpp"
 
-namespace headway::launch {
+namespace headway::launch::rendezvous_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST(rendezvous, settings_come_from_the_environment_or_from_a_file_of_the_owners
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::rendezvous_tests

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::launch {
+namespace headway::launch::wire_text_tests {
 namespace {
 
 std::vector<std::byte> bytes(std::size_t count, int seed) {
@@ -29,4 +29,4 @@ TEST(wire_text, refuses_other_characters_and_impossible_lengths) {
 }
 
 }  // namespace
-}  // namespace headway::launch
+}  // namespace headway::launch::wire_text_tests

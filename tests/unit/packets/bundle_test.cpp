@@ -12,7 +12,7 @@
 #include "tests/simulation/job.hpp"
 #include "traffic.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::bundle_tests {
 namespace {
 
 class bundle_on : public ::testing::TestWithParam<std::uint32_t> {
@@ -259,4 +259,4 @@ TEST(bundle, of_one_job_runs_as_it_does_alone_beside_another_job_at_another_time
 INSTANTIATE_TEST_SUITE_P(seeds, bundle_on, ::testing::Range(1u, 4u));
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::bundle_tests

@@ -4,7 +4,7 @@
 
 #include "traffic.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::cut_off_tests {
 namespace {
 
 TEST(cut_off, fails_the_peer_when_no_rail_comes_back_in_time) {
@@ -24,4 +24,4 @@ TEST(cut_off, fails_the_peer_when_no_rail_comes_back_in_time) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::cut_off_tests

@@ -15,7 +15,7 @@
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
-namespace headway::packets {
+namespace headway::packets::early_answer_tests {
 namespace {
 
 class gate final : public rails::testing::silent_driver {
@@ -131,4 +131,4 @@ TEST_F(early_answer, by_bytes_that_were_not_asked_for_is_ignored) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::early_answer_tests

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-namespace headway::packets {
+namespace headway::packets::get_choice_tests {
 namespace {
 
 using way = get_choice::way;
@@ -122,4 +122,4 @@ TEST_F(get_choice_test, what_would_occupy_a_polling_thread_for_long_is_put) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::get_choice_tests

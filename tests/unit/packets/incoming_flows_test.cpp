@@ -18,7 +18,7 @@
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::incoming_flows_tests {
 namespace {
 
 constexpr rails::peer_id other{1};
@@ -214,4 +214,4 @@ TEST_F(incoming, brings_every_byte_once_however_often_the_peer_refuses_pieces) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::incoming_flows_tests

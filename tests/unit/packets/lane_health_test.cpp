@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 
-namespace headway::packets {
+namespace headway::packets::lane_health_tests {
 namespace {
 
 using verdict = lane_health::verdict;
@@ -76,4 +76,4 @@ TEST(lane_health, gives_a_rail_that_came_back_twice_as_long_until_it_answers_in_
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::lane_health_tests

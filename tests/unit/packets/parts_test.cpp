@@ -16,7 +16,7 @@
 #include "tests/reaches_all.hpp"
 #include "tests/simulation/job.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::parts_tests {
 namespace {
 
 /// In as many parts as there are idle rails, of sizes that are no multiple of anything.
@@ -176,4 +176,4 @@ TEST(parts_over_tcp, arrive_whole_with_helpers_on_other_threads) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::parts_tests

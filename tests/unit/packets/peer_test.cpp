@@ -11,7 +11,7 @@
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
-namespace headway::packets {
+namespace headway::packets::peer_tests {
 namespace {
 
 constexpr rails::peer_id other{1};
@@ -172,4 +172,4 @@ TEST(peer, what_a_rail_has_posted_when_it_stops_ends_as_the_rail_reports) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::peer_tests

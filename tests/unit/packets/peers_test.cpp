@@ -19,7 +19,7 @@
 #include "topology/machine.hpp"
 #include "traffic.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::peers_tests {
 namespace {
 
 struct ignoring final : receiver {
@@ -278,4 +278,4 @@ TEST(peers, are_made_by_what_they_send) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::peers_tests

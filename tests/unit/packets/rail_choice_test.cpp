@@ -21,7 +21,7 @@
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::rail_choice_tests {
 namespace {
 
 constexpr rails::peer_id other{1};
@@ -311,4 +311,4 @@ TEST(rail_choice, counts_what_other_peers_have_put_into_a_rail) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::rail_choice_tests

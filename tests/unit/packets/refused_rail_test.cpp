@@ -11,7 +11,7 @@
 #include "tests/no_descriptors.hpp"
 #include "tests/unit/rails/shm_folder.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::refused_rail_tests {
 namespace {
 
 /// Shared memory and a TCP rail between two processes, which are not connected yet.
@@ -82,4 +82,4 @@ TEST(refused_rail, of_both_processes_is_replaced_and_nothing_is_lost) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::refused_rail_tests

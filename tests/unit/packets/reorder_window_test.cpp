@@ -6,7 +6,7 @@
 #include <memory>
 #include <random>
 
-namespace headway::packets {
+namespace headway::packets::reorder_window_tests {
 namespace {
 
 using answer = reorder_window::answer;
@@ -52,4 +52,4 @@ TEST(reorder_window, refuses_numbers_that_may_not_be_sent_yet) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::reorder_window_tests

@@ -7,7 +7,7 @@
 #include <deque>
 #include <random>
 
-namespace headway::packets {
+namespace headway::packets::replay_ring_tests {
 namespace {
 
 using ring = basic_replay_ring<std::atomic, 16>;
@@ -80,4 +80,4 @@ TEST(replay_ring, is_full_with_as_many_frames_as_it_has) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::replay_ring_tests

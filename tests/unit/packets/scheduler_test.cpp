@@ -15,7 +15,7 @@
 #include "tests/silent_driver.hpp"
 #include "topology/machine.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::scheduler_tests {
 namespace {
 
 constexpr rails::peer_id other{1};
@@ -274,4 +274,4 @@ TEST_F(collecting, sends_what_is_left_before_the_rails_close) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::scheduler_tests

@@ -8,7 +8,7 @@
 #include "packets/cookies.hpp"
 #include "packets/credits.hpp"
 
-namespace headway::packets {
+namespace headway::packets::send_list_tests {
 namespace {
 
 struct send_list_of_five : ::testing::Test {
@@ -85,4 +85,4 @@ TEST(cookie, is_the_address_of_an_item_or_of_a_frame_which_says_what_it_is) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::send_list_tests

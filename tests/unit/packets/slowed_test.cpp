@@ -8,7 +8,7 @@
 
 #include "tests/simulation/job.hpp"
 
-namespace headway::packets {
+namespace headway::packets::slowed_tests {
 namespace {
 
 TEST(slowed_rail, carries_a_tenth_of_the_rest_and_not_half_of_it) {
@@ -39,4 +39,4 @@ TEST(slowed_rail, carries_a_tenth_of_the_rest_and_not_half_of_it) {
 }
 
 }  // namespace
-}  // namespace headway::packets
+}  // namespace headway::packets::slowed_tests

@@ -8,7 +8,7 @@
 
 #include "tcp_world.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::tcp_bundle_tests {
 namespace {
 
 class tcp_bundle : public ::testing::TestWithParam<std::uint32_t> {
@@ -53,4 +53,4 @@ TEST_P(tcp_bundle, counts_a_peer_that_has_closed_its_rails_as_lost) {
 INSTANTIATE_TEST_SUITE_P(seeds, tcp_bundle, ::testing::Range(1u, 3u));
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::tcp_bundle_tests

@@ -5,30 +5,16 @@
 // Seed:   the test's parameter.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "tcp_world.hpp"
+#include "tests/length.hpp"
 
 namespace headway::packets::testing {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define HEADWAY_TEST_SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define HEADWAY_TEST_SLOW 1
-#endif
-#endif
-
-#ifdef HEADWAY_TEST_SLOW
-constexpr std::uint64_t losses_of_a_seed = 50;
-#else
-constexpr std::uint64_t losses_of_a_seed = 500;
-#endif
-
 class thousand_losses : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(thousand_losses, lose_double_and_reorder_nothing) {
+  const auto losses_of_a_seed = headway::testing::whole_or_sanitized<std::uint64_t>(500, 50);
   world w({.seed = GetParam(),
            .retry_one_in = 9,
            .late_one_in = 30,

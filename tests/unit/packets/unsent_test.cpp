@@ -7,7 +7,7 @@
 
 #include "tcp_world.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::unsent_tests {
 namespace {
 
 TEST(unsent, the_first_message_to_a_peer_leaves_while_its_sender_computes) {
@@ -28,4 +28,4 @@ TEST(unsent, the_first_message_to_a_peer_leaves_while_its_sender_computes) {
 }
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::unsent_tests

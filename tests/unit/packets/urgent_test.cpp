@@ -8,7 +8,7 @@
 
 #include "tests/unit/packets/traffic.hpp"
 
-namespace headway::packets::testing {
+namespace headway::packets::testing::urgent_tests {
 namespace {
 
 class urgent_messages : public ::testing::TestWithParam<std::uint32_t> {
@@ -52,4 +52,4 @@ TEST_P(urgent_messages, pass_large_ones_between_their_parts) {
 INSTANTIATE_TEST_SUITE_P(rails, urgent_messages, ::testing::Values(1u, 2u));
 
 }  // namespace
-}  // namespace headway::packets::testing
+}  // namespace headway::packets::testing::urgent_tests

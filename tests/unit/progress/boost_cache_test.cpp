@@ -9,7 +9,7 @@
 #include "base/futex.hpp"
 #include "lighter_thread.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::boost_cache_tests {
 namespace {
 
 constexpr std::uint64_t lasts_ns = boost_cache::lasts_ns;
@@ -134,4 +134,4 @@ TEST_F(boost_cache_test, is_given_back_although_another_thread_looks_meanwhile) 
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::boost_cache_tests

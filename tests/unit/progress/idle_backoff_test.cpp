@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 
-namespace headway::progress {
+namespace headway::progress::idle_backoff_tests {
 namespace {
 
 using base::ms;
@@ -54,4 +54,4 @@ TEST(idle_backoff, does_not_take_work_or_another_sleep_for_a_lost_processor) {
 }
 
 }  // namespace
-}  // namespace headway::progress
+}  // namespace headway::progress::idle_backoff_tests

@@ -7,7 +7,7 @@
 #include "fixture.hpp"
 #include "progress/core/engine.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::ltask_tests {
 namespace {
 
 struct counting : ltask {
@@ -252,4 +252,4 @@ TEST(ltask_death, polling_inside_a_body_aborts_with_both_names) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::ltask_tests

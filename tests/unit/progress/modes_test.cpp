@@ -17,7 +17,7 @@
 #include "mailbox.hpp"
 #include "progress/background/polling_points.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::modes_tests {
 namespace {
 
 struct counted_task : ltask {
@@ -131,4 +131,4 @@ TEST(event_thread, in_a_real_time_class_does_not_take_a_processor) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::modes_tests

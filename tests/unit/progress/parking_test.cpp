@@ -7,7 +7,7 @@
 #include "fixture.hpp"
 #include "mailbox.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::parking_tests {
 namespace {
 
 /// One short wait, which disarms the sources while it polls.
@@ -189,4 +189,4 @@ TEST(parking, threads_that_sleep_are_served_with_what_can_wait) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::parking_tests

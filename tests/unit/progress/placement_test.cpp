@@ -21,7 +21,7 @@
 #include "mailbox.hpp"
 #include "progress/os/scheduling.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::placement_tests {
 namespace {
 
 using topology::level;
@@ -179,4 +179,4 @@ TEST(free_part, is_the_whole_site_when_every_core_is_taken) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::placement_tests

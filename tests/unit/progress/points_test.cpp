@@ -10,7 +10,7 @@
 #include "fixture.hpp"
 #include "progress/background/polling_points.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::points_tests {
 namespace {
 
 struct shot : ltask {
@@ -82,4 +82,4 @@ TEST(submission, at_a_place_runs_there_or_in_a_sweep) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::points_tests

@@ -8,7 +8,7 @@
 #include "progress/background/event_source.hpp"
 #include "progress/background/kernel_sleeper.hpp"
 
-namespace headway::progress {
+namespace headway::progress::poll_interval_tests {
 namespace {
 
 using base::ms;
@@ -90,4 +90,4 @@ TEST(shortest_poll_period, of_all_sources_is_the_least) {
 }
 
 }  // namespace
-}  // namespace headway::progress
+}  // namespace headway::progress::poll_interval_tests

@@ -13,7 +13,7 @@
 #include "fixture.hpp"
 #include "progress/background/polling_points.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::queue_tree_tests {
 namespace {
 
 struct idle_task : ltask {
@@ -167,4 +167,4 @@ INSTANTIATE_TEST_SUITE_P(imagined, rounds,
                          name_of);
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::queue_tree_tests

@@ -13,7 +13,7 @@
 #include "mailbox.hpp"
 #include "progress/background/polling_points.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::rules_tests {
 namespace {
 
 using base::ms;
@@ -306,4 +306,4 @@ INSTANTIATE_TEST_SUITE_P(all, with_background,
                          name_of);
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::rules_tests

@@ -8,7 +8,7 @@
 
 #include "lighter_thread.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::sched_boost_tests {
 namespace {
 
 TEST(sched_boost, gives_back_the_slices_that_the_program_had) {
@@ -94,4 +94,4 @@ TEST(sched_boost, is_raised_and_lowered_by_several_threads_at_once) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::sched_boost_tests

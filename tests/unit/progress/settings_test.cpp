@@ -10,7 +10,7 @@
 #include "base/tunable.hpp"
 #include "fixture.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::settings_tests {
 namespace {
 
 /// In a child process, because the environment is read once.
@@ -57,4 +57,4 @@ TEST(settings_of_an_engine, differ_between_two_engines_of_a_process) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::settings_tests

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::progress {
+namespace headway::progress::sleep_signs_tests {
 namespace {
 
 TEST(sleep_signs, show_whether_a_waiting_thread_sleeps) {
@@ -24,4 +24,4 @@ TEST(sleep_signs, show_whether_a_waiting_thread_sleeps) {
 }
 
 }  // namespace
-}  // namespace headway::progress
+}  // namespace headway::progress::sleep_signs_tests

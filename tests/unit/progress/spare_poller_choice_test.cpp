@@ -11,7 +11,7 @@
 #include "fixture.hpp"
 #include "mailbox.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::spare_poller_choice_tests {
 namespace {
 
 constexpr situation roomy{.usable = 8, .shared = 8, .processes = 2, .wake_ns = 20'000};
@@ -82,4 +82,4 @@ TEST(automatic, polls_on_a_spare_processor_and_withdraws_when_others_want_it) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::spare_poller_choice_tests

@@ -11,7 +11,7 @@
 #include "mailbox.hpp"
 #include "progress/background/polling_points.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::turn_roster_tests {
 namespace {
 
 TEST(turn_roster, calls_the_seat_that_has_rested_longest) {
@@ -128,4 +128,4 @@ TEST(event_threads, is_quiet_when_nothing_is_pending_and_ends_with_the_engine) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::turn_roster_tests

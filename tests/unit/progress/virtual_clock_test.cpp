@@ -7,7 +7,7 @@
 #include "fixture.hpp"
 #include "progress/completion/completion.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::virtual_clock_tests {
 namespace {
 
 constexpr std::uint64_t start_ns = 1'000'000'000, period_ns = 100'000'000;
@@ -71,4 +71,4 @@ TEST(virtual_clock, refuses_background_threads) {
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::virtual_clock_tests

@@ -15,7 +15,7 @@
 #include "progress/os/scheduling.hpp"
 #include "progress/waiting/spin_length.hpp"
 
-namespace headway::progress::testing {
+namespace headway::progress::testing::waiting_tests {
 namespace {
 
 using base::ms;
@@ -329,4 +329,4 @@ TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_wan
 }
 
 }  // namespace
-}  // namespace headway::progress::testing
+}  // namespace headway::progress::testing::waiting_tests

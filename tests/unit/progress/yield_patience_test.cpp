@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headway::progress {
+namespace headway::progress::yield_patience_tests {
 namespace {
 
 constexpr auto patient = yield_patience::patient_rounds;
@@ -54,4 +54,4 @@ TEST(yield_patience, one_success_in_three_is_enough) {
 }
 
 }  // namespace
-}  // namespace headway::progress
+}  // namespace headway::progress::yield_patience_tests

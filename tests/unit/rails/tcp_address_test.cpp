@@ -2,7 +2,7 @@
 
 #include "rails/tcp/address.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_address_tests {
 namespace {
 
 ip_address v4(unsigned a, unsigned b, unsigned c, unsigned d, unsigned prefix_bits = 24) {
@@ -131,4 +131,4 @@ TEST(tcp_closeness, within_one_host_interfaces_prefer_themselves) {
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_address_tests

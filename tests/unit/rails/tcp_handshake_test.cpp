@@ -6,7 +6,7 @@
 
 #include "rails/tcp/handshake.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_handshake_tests {
 namespace {
 
 using stage = handshake::stage;
@@ -205,4 +205,4 @@ TEST_F(tcp_handshake, a_choice_of_encryption_that_does_not_exist_is_refused) {
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_handshake_tests

@@ -9,7 +9,7 @@
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/record_writer.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_input_tests {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -107,4 +107,4 @@ TEST_F(tcp_encrypted_input, never_awaits_more_than_is_still_to_be_read_from_the_
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_input_tests

@@ -6,7 +6,7 @@
 
 #include "rails/tcp/output.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_output_tests {
 namespace {
 
 std::vector<std::byte> bytes(std::size_t count, int value) {
@@ -173,4 +173,4 @@ TEST(tcp_output, an_answer_leaves_whole_and_has_no_cookie) {
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_output_tests

@@ -11,7 +11,7 @@
 #include "rails/tcp/record_reader.hpp"
 #include "rails/tcp/record_writer.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_record_tests {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -297,4 +297,4 @@ TEST_F(tcp_record, a_length_of_nothing_or_too_much_is_refused_also_with_a_valid_
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_record_tests

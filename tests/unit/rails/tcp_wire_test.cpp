@@ -2,7 +2,7 @@
 
 #include "rails/tcp/wire.hpp"
 
-namespace headway::rails::tcp {
+namespace headway::rails::tcp::tcp_wire_tests {
 namespace {
 
 const frame good_ones[] = {
@@ -90,4 +90,4 @@ TEST(frame, padding_ends_at_a_multiple_of_eight) {
 }
 
 }  // namespace
-}  // namespace headway::rails::tcp
+}  // namespace headway::rails::tcp::tcp_wire_tests

@@ -1,7 +1,7 @@
 # The commands of the README and a few more. CMake does the work (CMakePresets.json).
 #
 #   make demo              install what is missing, build, run the heat equation, draw the overlap
-#   make test              install what is missing, build, run every test
+#   make test              install what is missing, build, run the tests
 #   make install PREFIX=…  build and install (default PREFIX: /usr/local; DESTDIR is honoured)
 #   make packages          build Debian packages, and try them in a fresh Debian (minutes, as root)
 #   make site              the documents as a site in build/site/html (needs PyPI, once)

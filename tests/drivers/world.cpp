@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
 
 #include "base/clock.hpp"
+#include "tests/random_bytes.hpp"
 
 namespace headway::rails::testing {
 
@@ -175,9 +175,8 @@ std::string fresh_job() {
 }
 
 std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
-  std::mt19937 random(seed);
   std::vector<std::byte> bytes(size);
-  for (auto& b : bytes) b = static_cast<std::byte>(random());
+  headway::testing::fill_at_random(bytes, seed);
   return bytes;
 }
 

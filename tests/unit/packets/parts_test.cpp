@@ -13,6 +13,7 @@
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/job_table.hpp"
 #include "tests/loopback.hpp"
+#include "tests/random_bytes.hpp"
 #include "tests/reaches_all.hpp"
 #include "tests/simulation/job.hpp"
 
@@ -54,8 +55,7 @@ struct message {
   messages::request send, receive;
 
   explicit message(std::size_t bytes, std::uint32_t seed) : sent(bytes), received(bytes) {
-    std::mt19937 random(seed);
-    for (auto& b : sent) b = static_cast<std::byte>(random());
+    headway::testing::fill_at_random(sent, seed);
   }
 };
 

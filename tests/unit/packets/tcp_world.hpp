@@ -13,6 +13,7 @@
 #include "tests/drivers/faulty_driver.hpp"
 #include "tests/job_table.hpp"
 #include "tests/loopback.hpp"
+#include "tests/random_bytes.hpp"
 #include "tests/reaches_all.hpp"
 
 namespace headway::packets::testing {
@@ -86,7 +87,7 @@ void exchange_messages(World& w, std::uint32_t seed, int count) {
       auto& m = traffic[from].emplace_back();
       const std::size_t bytes = random() % 8 == 0 ? random() % 1'000'000 : random() % 5'000;
       m.sent.resize(bytes);
-      for (auto& b : m.sent) b = static_cast<std::byte>(random());
+      headway::testing::fill_at_random(m.sent, random());
       m.received.resize(bytes);
       auto& to = w.all[1 - from];
       to.messages->receive(*to.context, m.receive, m.received, static_cast<int>(from), 7);

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <deque>
-#include <random>
 #include <vector>
 
+#include "tests/random_bytes.hpp"
 #include "tests/simulation/job.hpp"
 
 namespace headway::packets::testing {
 
 inline std::vector<std::byte> contents_of(std::size_t bytes, std::uint32_t number) {
   std::vector<std::byte> made(bytes);
-  std::mt19937 random(number);
-  for (auto& b : made) b = static_cast<std::byte>(random());
+  headway::testing::fill_at_random(made, number);
   return made;
 }
 

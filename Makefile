@@ -16,9 +16,9 @@ PRESET ?= release
 # How many tests run at the same time: one more than processors, because many wait for most of their
 # time. Tests that need the whole machine are marked RUN_SERIAL and have the label `alone`.
 JOBS ?= $(shell expr $$(nproc) + 1)
-# `make test` runs the tests with one of these labels, all if empty, but none with one of those.
+# `make test` runs the tests with one of these labels but none of those; empty: all.
 LABELS ?=
-WITHOUT ?= nightly
+WITHOUT ?=
 # With it, what begins from precompiled headers is in ccache too.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 CCACHE := $(if $(shell command -v ccache),$(foreach L,C CXX,-DCMAKE_$(L)_COMPILER_LAUNCHER=ccache))
@@ -53,7 +53,8 @@ demo:
 	@scripts/demo build/$(PRESET)
 
 test: build
-	@ctest --preset $(PRESET) -j $(JOBS) $(if $(LABELS),-L '$(LABELS)') -LE '$(WITHOUT)'
+	@ctest --preset $(PRESET) -j $(JOBS) $(if $(LABELS),-L '$(LABELS)') \
+	  $(if $(WITHOUT),-LE '$(WITHOUT)')
 
 install: PRESET := $(call built,package)
 install: TARGETS := installed

@@ -64,6 +64,7 @@ REPLACED = (
     Replaced(whole("notice[_ -]boards?"), "shm_collective"),
     Replaced(whole("basic_notice"), "exchange_slot"),
     Replaced(r"\bshared_board\b|\brails/board\b|\brails::board\b|\bclass board\b", "shm_slots"),
+    Replaced(r"\bboard\(\)|\bboard_at\b", "shared_lines"),
     Replaced(whole("memory_nearby"), "peer_memory"),
     Replaced(r"\brails/neighbours\b|\brails::neighbours\b|\bclass neighbours\b", "peer_memory"),
     # Composition.

@@ -14,12 +14,12 @@ namespace headway::rails::shm {
 // The layout of a process's segment: memory that belongs to the receiver and is written by its
 // peers.
 //
-//   segment_head | board | slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 … |
-//   banks
+//   segment_head | shared lines
+//   slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 … | banks
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
 // the reply buffers, which the owner writes. Every line has one writer unless its comment says
-// otherwise; on the board and in the banks (shm_slots.hpp) that is the owner. The file is sparse:
+// otherwise; in the shared lines and banks (shm_slots.hpp) that is the owner. The file is sparse:
 // what was never touched takes no memory. Zero bytes are the valid empty state of everything but
 // the head's first lines.
 
@@ -131,10 +131,11 @@ struct slot_control {
 };
 
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t board_at = page_bytes;
-constexpr std::size_t head_bytes = 2 * page_bytes;  ///< with the board
+constexpr std::size_t shared_lines_at = page_bytes;
+constexpr std::size_t head_bytes = 2 * page_bytes;  ///< with the shared lines
 constexpr std::size_t control_bytes = page_bytes;
-static_assert(sizeof(segment_head) <= board_at && board_at + shm_slots::total_bytes <= head_bytes);
+static_assert(sizeof(segment_head) <= shared_lines_at &&
+              shared_lines_at + shm_slots::total_bytes <= head_bytes);
 static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

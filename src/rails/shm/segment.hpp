@@ -89,7 +89,9 @@ class segment {
 
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] slot_view slot(std::uint32_t index) const noexcept;
-  [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
+  [[nodiscard]] std::byte* shared_lines() const noexcept {
+    return memory_->base() + shared_lines_at;
+  }
   [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
   /// Makes the file system keep memory for the bank of a slot. False: there is too little, or
   /// little would be left for others.
@@ -130,7 +132,9 @@ class attachment {
 
   [[nodiscard]] segment_head& head() const noexcept;
   [[nodiscard]] const slot_view& slot() const noexcept { return slot_; }
-  [[nodiscard]] std::byte* board() const noexcept { return memory_->base() + board_at; }
+  [[nodiscard]] std::byte* shared_lines() const noexcept {
+    return memory_->base() + shared_lines_at;
+  }
   [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
   [[nodiscard]] std::uint32_t slot_index() const noexcept { return index_; }
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }

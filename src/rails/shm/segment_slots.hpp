@@ -20,7 +20,7 @@ class segment_slots final : public shm_slots {
 
   [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
     const send_channel* to = links_->find(peer);
-    std::byte* first = peer == me_ ? mine_->board() : to ? to->board() : nullptr;
+    std::byte* first = peer == me_ ? mine_->shared_lines() : to ? to->shared_lines() : nullptr;
     return first ? first + slot * slot_bytes : nullptr;
   }
   [[nodiscard]] std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept override {

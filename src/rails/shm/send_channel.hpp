@@ -75,8 +75,10 @@ class send_channel {
       way_->ring_bell();
   }
   [[nodiscard]] bool is_attached() const noexcept { return way_ != nullptr; }
-  /// The peer's board and banks; null: they are not seen from here.
-  [[nodiscard]] std::byte* board() const noexcept { return way_ ? way_->board() : nullptr; }
+  /// The peer's shared lines and banks; null: they are not seen from here.
+  [[nodiscard]] std::byte* shared_lines() const noexcept {
+    return way_ ? way_->shared_lines() : nullptr;
+  }
   [[nodiscard]] std::byte* banks() const noexcept { return way_ ? way_->banks() : nullptr; }
   /// The peer's, if this process may read and write its memory, else 0.
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/log.hpp"
 
@@ -30,6 +31,7 @@ connection_manager::connection_manager(connection_events& h, watch_set& watch,
 
 base::result<std::vector<endpoint>> connection_manager::open(std::span<const net_interface> on) {
   std::vector<endpoint> made;
+  base::fault why{base::fault_kind::unsupported, "no address to listen on"};
   for (const auto& i : on)
     for (const auto& ip : i.addresses) {
       if (listeners_.size() == address::endpoints_max) break;
@@ -37,13 +39,13 @@ base::result<std::vector<endpoint>> connection_manager::open(std::span<const net
       if (!l) {
         // An address may disappear during start-up; that of another interface will do.
         base::log(base::severity::info, "tcp:{}: {}", i.name, l.error().text);
+        why = std::move(l.error());
         continue;
       }
       made.push_back(l->at);
       listeners_.push_back(std::move(*l));
     }
-  if (listeners_.empty())
-    return base::failed(base::fault_kind::unsupported, "tcp: no address to listen on");
+  if (listeners_.empty()) return base::failed(why.kind, fmt::format("tcp: {}", why.text));
   if (!resume_listeners()) return base::failed_errno("epoll_ctl", errno);
   return made;
 }

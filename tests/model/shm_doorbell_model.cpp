@@ -2,7 +2,7 @@
 //         that stays awake knows whether a byte is on its way.
 // Method: Relacy, random interleavings and weak memory, with one and two senders. The model has no
 //         membarrier, so the word is strict from the start: both sides fence.
-// Mutations that fail here: the full fence left out of lie_down or of take_the_ringing; a sender
+// Mutations that fail here: the full fence left out of arm or of claim_ring; a sender
 // that goes by strict alone as if it were awake; the exchange of asleep replaced by a store.
 
 #include "relacy_atomic.hpp"
@@ -39,11 +39,11 @@ struct shm_doorbell_model : rl::test_suite<shm_doorbell_model<senders>, senders 
       if (b.must_ring(false)) rings.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    b.lie_down();
+    b.arm();
     int seen = 0;
     for (auto& m : messages) seen += m.load(std::memory_order_acquire);
     slept = seen != senders;
-    if (!slept) quiet = b.get_up();
+    if (!slept) quiet = b.disarm();
   }
 
   void after() {

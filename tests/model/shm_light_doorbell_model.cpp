@@ -1,11 +1,11 @@
-// Goal:   the doorbell's light mode: a receiver that was awake for long lies down; senders that do
+// Goal:   the doorbell's light mode: a receiver that was awake for long arms it; senders that do
 //         not fence either are seen by it, or ring.
 // Method: Relacy, random interleavings and weak memory. membarrier(2) makes every other thread pass
 //         a full fence somewhere between call and return; here the caller asks, and each sender
 //         answers with a fence at whichever of its points it sees the question, at its end at the
 //         latest: a thread that has left the processor has fenced too. The caller waits for all.
 // Mutations that fail here: `heavy` that does not wait for the answers, or asks before (S);
-// `lie_down` that fences only as under strict.
+// `arm` that fences only as under strict.
 
 #include "relacy_atomic.hpp"
 // After it, because they name the memory orders.
@@ -76,11 +76,11 @@ struct shm_light_doorbell_model : rl::test_suite<shm_light_doorbell_model<sender
       barrier.pass(index, true);
       return;
     }
-    b.lie_down();
+    b.arm();
     int seen = 0;
     for (auto& m : messages) seen += m.load(std::memory_order_acquire);
     slept = seen != senders;
-    if (!slept) quiet = b.get_up();
+    if (!slept) quiet = b.disarm();
   }
 
   void after() {

@@ -177,20 +177,20 @@ void self_driver::release(const event&) noexcept {
 }
 
 bool self_driver::arm(bool sleeping) noexcept {
-  if (sleeping) return fall_asleep(sleep::all);
+  if (sleeping) return arm_for(sleep::all);
   const base::lock_guard guard(lock_);
   sleep_ = sleep::none;
   return true;
 }
 
-bool self_driver::fall_asleep(sleep until) noexcept {
+bool self_driver::arm_for(sleep what) noexcept {
   const base::lock_guard guard(lock_);
   // A ring of a moment ago may still be on its way: then it is drained the next time.
   std::uint64_t rings;
   if (rang_ && read(bell_, &rings, sizeof rings) == sizeof rings) rang_ = false;
   const bool something =
-      until == sleep::all ? reaped_ < sent_ || posted_done_ < posted_sent_ : reaped_ < hurried_;
-  sleep_ = something ? sleep::none : until;
+      what == sleep::all ? reaped_ < sent_ || posted_done_ < posted_sent_ : reaped_ < hurried_;
+  sleep_ = something ? sleep::none : what;
   return !something;
 }
 

@@ -46,7 +46,7 @@ class self_driver final : public driver, private memory {
   void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return bell_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
-  [[nodiscard]] bool arm_for_hurried() noexcept override { return fall_asleep(sleep::hurried); }
+  [[nodiscard]] bool arm_for_hurried() noexcept override { return arm_for(sleep::hurried); }
   void tick(std::uint64_t now_ns) noexcept override;
   [[nodiscard]] rails::memory* memory() noexcept override { return this; }
   void close() noexcept override;
@@ -75,7 +75,7 @@ class self_driver final : public driver, private memory {
 
   enum class sleep : std::uint8_t { none, hurried, all };  ///< what ends it
 
-  [[nodiscard]] bool fall_asleep(sleep until) noexcept;
+  [[nodiscard]] bool arm_for(sleep what) noexcept;
   [[nodiscard]] bool end_sleep() noexcept HEADWAY_REQUIRES(lock_);
   void ring_if(bool asleep) noexcept;
   [[nodiscard]] std::size_t move_piece(std::span<event> out) noexcept;

@@ -8,9 +8,9 @@ namespace headway::rails::shm {
 /// Wakes a receiver that sleeps, and costs a sender one load while it does not.
 ///
 /// Shape:    one word in the receiver's segment, and nothing else.
-/// Threads:  `lie_down`, `get_up` the one thread that is about to sleep; `grow_light` the one that
+/// Threads:  `arm`, `disarm` the one thread that is about to sleep; `clear_strict` the one that
 ///           reaps; `must_ring` any thread of any process.
-/// Progress: never waits. `lie_down` may cost microseconds when the receiver has not slept lately.
+/// Progress: never waits. `arm` may cost microseconds when the receiver has not slept lately.
 /// Errors:   none; if a peer has written garbage into the word, senders ring too often or never.
 /// Source:   Dekker's mutual exclusion; asymmetric fences after Dice, Huang and Yang (2001) and
 ///           membarrier(2).
@@ -22,7 +22,7 @@ class basic_doorbell {
   // the sender wait, for a hundred nanoseconds, until the receiver's core has released the line.
   //   strict set:    the sender fences between (s) and (l), the receiver between (S) and (L).
   //   strict clear:  the sender does nothing, the receiver pays for both with a `heavy` fence.
-  // `lie_down` sets strict together with asleep, and learns in the same step whether it was set
+  // `arm` sets strict together with asleep, and learns in the same step whether it was set
   // before. Only a receiver that is not asleep clears it, also in one step. So a receiver that
   // sleeps often pays a heavy fence once, and one that has been awake for long costs its senders
   // nothing.
@@ -35,7 +35,7 @@ class basic_doorbell {
 
   // --- the receiver
   /// Before the last look at the rings: for what comes after that look, the sender rings.
-  void lie_down() noexcept {
+  void arm() noexcept {
     const std::uint32_t old = word_->fetch_or(asleep | strict, std::memory_order_seq_cst);  // (S)
     if (old & strict) {
       Fences::full();
@@ -44,11 +44,11 @@ class basic_doorbell {
     }
   }
   /// True: no sender has rung, and none will.
-  [[nodiscard]] bool get_up() noexcept {
+  [[nodiscard]] bool disarm() noexcept {
     return word_->fetch_and(~asleep, std::memory_order_acq_rel) & asleep;
   }
   /// The receiver has been awake for long: senders need no fence from now on.
-  void grow_light() noexcept {
+  void clear_strict() noexcept {
     std::uint32_t expected = strict;
     word_->compare_exchange_strong(expected, 0, std::memory_order_relaxed);
   }
@@ -64,11 +64,11 @@ class basic_doorbell {
     Fences::light();
     if (!fence_always && word_->load(std::memory_order_relaxed) == 0) [[likely]]  // (l)
       return false;
-    return take_the_ringing();
+    return claim_ring();
   }
 
  private:
-  [[nodiscard]] bool take_the_ringing() noexcept {
+  [[nodiscard]] bool claim_ring() noexcept {
     Fences::full();
     std::uint32_t seen = word_->load(std::memory_order_relaxed);  // (l)
     while (seen & asleep)

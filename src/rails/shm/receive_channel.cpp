@@ -407,7 +407,7 @@ std::size_t receive_channel::pull(event& e) noexcept {
 
 bool receive_channel::waiting(arrivals which) noexcept {
   if (broken()) return false;  // what is there is not taken
-  // Relaxed: a sender that this load does not see yet sees that the receiver lies down, and rings.
+  // Relaxed: a sender whose store this load does not see sees that the bell is armed, and rings.
   const bool record =
       which == arrivals::all
           ? reader_.waiting()

@@ -186,7 +186,7 @@ std::size_t shm_driver::reap(std::span<event> out) noexcept {
   if (posted_.load(std::memory_order_relaxed) != 0) count += advance_all(out.subspan(count));
   if (news_.load(std::memory_order_relaxed)) [[unlikely]]
     count += report_losses(out.subspan(count));
-  now_->sleep.quiet_down();
+  now_->sleep.drain_if_due();
   if (count > 0) note_traffic(count);
   return count;
 }
@@ -230,7 +230,7 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
   events_awake_ += static_cast<std::uint32_t>(count);
   if (events_awake_ < awake_events) return;
   events_awake_ = 0;
-  if (enlisted_) now_->sleep.grow_light();
+  if (enlisted_) now_->sleep.clear_strict();
 }
 
 // --- sleeping
@@ -238,13 +238,13 @@ void shm_driver::note_traffic(std::size_t count) noexcept {
 int shm_driver::descriptor() const noexcept { return now_ ? now_->mine->bell() : -1; }
 
 bool shm_driver::arm(bool sleeping) noexcept {
-  if (sleeping) return fall_asleep(arrivals::all);
-  if (now_) now_->sleep.get_up();
+  if (sleeping) return arm_for(arrivals::all);
+  if (now_) now_->sleep.disarm();
   return now_.has_value();
 }
 
-bool shm_driver::fall_asleep(arrivals until) noexcept {
-  return now_ && now_->sleep.lie_down(until, [&] { return anything_to_do(until); });
+bool shm_driver::arm_for(arrivals what) noexcept {
+  return now_ && now_->sleep.arm(what, [&] { return anything_to_do(what); });
 }
 
 bool shm_driver::anything_to_do(arrivals which) noexcept {

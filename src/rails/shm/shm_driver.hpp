@@ -69,7 +69,7 @@ class shm_driver final : public driver {
   [[gnu::hot]] void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
-  [[nodiscard]] bool arm_for_hurried() noexcept override { return fall_asleep(arrivals::hurried); }
+  [[nodiscard]] bool arm_for_hurried() noexcept override { return arm_for(arrivals::hurried); }
   void tick(std::uint64_t now_ns) noexcept override;
   [[nodiscard]] rails::memory* memory() noexcept override;
   [[nodiscard]] shm_slots* slots() noexcept override;
@@ -114,7 +114,7 @@ class shm_driver final : public driver {
   [[nodiscard]] std::size_t advance_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t report_losses(std::span<event> out) noexcept;
   void note_traffic(std::size_t count) noexcept;
-  [[nodiscard]] bool fall_asleep(arrivals until) noexcept;
+  [[nodiscard]] bool arm_for(arrivals what) noexcept;
   [[nodiscard]] bool anything_to_do(arrivals which) noexcept;
 
   std::optional<opened> now_;

@@ -14,33 +14,33 @@ namespace headway::rails::shm {
 /// Puts this process's reaper to sleep on the bell of its segment. The word of a doorbell tells
 /// senders whether they have to ring; ringing makes the bell, a descriptor, readable. One word is
 /// for a sleep that everything ends, another one for a sleep that packets that can wait do not end.
-/// Threads:  `quiet_down` by the reaper; the rest any thread.
+/// Threads:  `drain_if_due` by the reaper; the rest any thread.
 /// Progress: never waits.
 class sleeper {
  public:
   explicit sleeper(const segment& mine) noexcept : mine_(&mine) {}
 
-  /// As driver::arm(true), or `arm_for_hurried`: `until` says what ends the sleep. `anything_to_do`
-  /// is called once senders are bound to ring.
+  /// As driver::arm(true), or `arm_for_hurried`: `what` ends the sleep. `anything_to_do` is called
+  /// after senders have to ring.
   template <class AnythingToDo>
-  [[nodiscard]] bool lie_down(arrivals until, AnythingToDo&& anything_to_do) noexcept {
+  [[nodiscard]] bool arm(arrivals what, AnythingToDo&& anything_to_do) noexcept {
     const base::lock_guard guard(lock_);
-    if (armed_) rise();
+    if (armed_) disarm_word();
     drain();
-    armed_ = until == arrivals::all ? &mine_->head().bell : &mine_->head().hurry_bell;
-    doorbell(*armed_).lie_down();
+    armed_ = what == arrivals::all ? &mine_->head().bell : &mine_->head().hurry_bell;
+    doorbell(*armed_).arm();
     if (!anything_to_do()) return true;
-    rise();
+    disarm_word();
     return false;
   }
-  void get_up() noexcept {
+  void disarm() noexcept {
     const base::lock_guard guard(lock_);
-    if (armed_) rise();
+    if (armed_) disarm_word();
   }
   /// Reads the byte of an earlier ring from the bell, if one is due.
-  [[gnu::always_inline]] void quiet_down() noexcept {
+  [[gnu::always_inline]] void drain_if_due() noexcept {
     if (rang_.load(std::memory_order_relaxed)) [[unlikely]]  // a hint, see `drain`
-      hush();
+      try_drain();
   }
   /// Ends this process's own sleep.
   void ring() const noexcept {
@@ -49,15 +49,15 @@ class sleeper {
     if (all || hurried) mine_->ring_bell();
   }
   /// Awake for long: senders need no fence from now on.
-  void grow_light() const noexcept {
-    doorbell(mine_->head().bell).grow_light();
-    doorbell(mine_->head().hurry_bell).grow_light();
+  void clear_strict() const noexcept {
+    doorbell(mine_->head().bell).clear_strict();
+    doorbell(mine_->head().hurry_bell).clear_strict();
   }
   /// For good: tells senders that this process is closed.
   void shut() const noexcept { doorbell(mine_->head().bell).shut(); }
 
  private:
-  void hush() noexcept {
+  void try_drain() noexcept {
     if (!lock_.try_lock()) return;
     if (!armed_) drain();  // otherwise the byte may be the one that ends the sleep
     lock_.unlock();
@@ -68,8 +68,8 @@ class sleeper {
     if (rang_.load(std::memory_order_relaxed) && mine_->drain_bell())
       rang_.store(false, std::memory_order_relaxed);
   }
-  void rise() noexcept HEADWAY_REQUIRES(lock_) {
-    if (!doorbell(*armed_).get_up()) rang_.store(true, std::memory_order_relaxed);
+  void disarm_word() noexcept HEADWAY_REQUIRES(lock_) {
+    if (!doorbell(*armed_).disarm()) rang_.store(true, std::memory_order_relaxed);
     armed_ = nullptr;
   }
 

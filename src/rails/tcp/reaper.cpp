@@ -107,7 +107,7 @@ void reaper::look_at_watch_set(event_sink& out) noexcept {
     }
     if (now_ns == 0) now_ns = shared_->clock.now_ns();
     if (kind == watch_kind::bell) {
-      shared_->wake.quiet_down();
+      shared_->wake.drain();
     } else if (kind == watch_kind::listener) {
       connections_.on_listener(which, now_ns);
     } else {

@@ -33,7 +33,7 @@ void wake_up::ring_if_asleep() noexcept {
   (void)!write(bell_.get(), &one, sizeof one);  // if it is full it is readable already
 }
 
-void wake_up::quiet_down() noexcept {
+void wake_up::drain() noexcept {
   std::uint64_t rung = 0;
   (void)!read(bell_.get(), &rung, sizeof rung);
 }

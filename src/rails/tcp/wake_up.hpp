@@ -11,7 +11,7 @@ namespace headway::rails::tcp {
 
 /// Requests of other threads to the reaper, and the descriptor that ends its sleep for them.
 /// Shape:    a list of links with a request, each once; allocates nothing.
-/// Threads:  `set_unfinished`, `take_*`, `quiet_down` by the reaper; the rest any thread.
+/// Threads:  `set_unfinished`, `take_*`, `drain` by the reaper; the rest any thread.
 /// Progress: never waits.
 class wake_up {
   // Hazard: the sleeper's last look misses a request, and its author sees no sleeper.
@@ -29,7 +29,7 @@ class wake_up {
   [[nodiscard]] bool arm(bool sleeping) noexcept;
   void ring_if_asleep() noexcept;
   /// Empties the bell.
-  void quiet_down() noexcept;
+  void drain() noexcept;
   [[nodiscard]] bool asleep() const noexcept { return asleep_.load(std::memory_order_relaxed); }
 
   /// Requests the reaper to call this peer, or to leave it, as the link says.

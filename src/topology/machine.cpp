@@ -91,10 +91,9 @@ base::result<std::unique_ptr<machine>> machine::read(const settings& chosen,
   made->package = only_package(own);
   made->leaf_of_processor = leaves(made->places);
   made->node_processors = static_cast<int>(whole->objects.front().processors.size());
-  if (chosen.node_processors > 0)
-    made->node_processors = std::min(made->node_processors, chosen.node_processors);
-  else if (const auto together = confined_together())
-    made->node_processors = std::min(made->node_processors, *together);
+  const auto together =
+      chosen.node_processors > 0 ? std::optional(chosen.node_processors) : confined_together();
+  if (together) made->node_processors = std::min(made->node_processors, *together);
   if (const auto quota = group_quota())
     made->quota_processors = static_cast<int>(std::ceil(*quota));
   return std::unique_ptr<machine>(new machine(std::move(made)));

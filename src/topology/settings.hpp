@@ -8,7 +8,7 @@ namespace headway::topology {
 struct settings {
   /// hwloc's synthetic syntax, "package:2 core:4 pu:1": an imagined machine; empty: the real one.
   std::string description{};
-  /// Processors that the processes of a job on this node use together; 0: found out from the
+  /// How many processors the processes of a job use together on this node; 0: derived from the
   /// affinity masks of this process and its parent.
   int node_processors = 0;
 

@@ -14,8 +14,8 @@ base::number_tunable shared_processors{
     0,
     0,
     1'000'000,
-    "processors that the processes of a job on one node use together, at most those of the node; "
-    "mpiexec sets it; 0: found out from the affinity masks of a process and its parent"};
+    "how many processors the processes of a job use together on one node, at most all of them; set "
+    "by mpiexec; 0: derived from the affinity masks of a process and its parent"};
 
 }  // namespace
 

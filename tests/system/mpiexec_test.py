@@ -264,7 +264,7 @@ class Start(unittest.TestCase):
         self.assertIn("rank 0 is not bound", run("--report-bindings", "true").err)
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is one processor")
-    def test_ranks_that_fill_the_machine_are_bound_unless_an_option_says_otherwise(self):
+    def test_as_many_ranks_as_processors_are_bound_unless_an_option_says_otherwise(self):
         processors = len(os.sched_getaffinity(0))
         text = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; env | grep NODE_PROCESSORS"]
         filled = run("-n", processors, *text)

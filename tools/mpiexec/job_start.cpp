@@ -157,7 +157,7 @@ std::vector<std::string> job_runner::environment_of(const program_block& block) 
     if (std::ranges::none_of(outer_words, [&](auto word) { return text.starts_with(word); }))
       made.emplace_back(text);
   }
-  // A rank that is bound, or whose parent is a script, cannot find this out by itself.
+  // A rank cannot learn it from affinity masks if it is bound, or if its parent is a script.
   set(made, "HEADWAY_NODE_PROCESSORS", std::to_string(machine_places::allowed_here().size()));
   for (const auto& [name, value] : wish_.environment) set(made, name, value);
   for (const auto& [name, value] : block.environment) set(made, name, value);

@@ -26,17 +26,17 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// The processors that ranks may be bound to. Nothing is read where they cannot be needed: a core
-/// has at most eight hardware threads.
+/// The processors that ranks may be bound to. Empty if no rank can be bound: reading takes a file
+/// for each processor and level. A core has at most eight hardware threads.
 headway::mpiexec::machine_places machine_of(const headway::mpiexec::options& wish) {
   using headway::mpiexec::machine_places;
   constexpr std::size_t most_threads = 8;
   const auto& placement = wish.placement;
   const auto allowed = machine_places::allowed_here();
   const auto ranks = static_cast<std::size_t>(std::max(wish.rank_count(), wish.ranks_per_host));
-  const bool may_fill =
-      placement.is_open() && ranks <= allowed.size() && allowed.size() <= ranks * most_threads;
-  if (!placement.binds() && placement.ranks_per_place == 0 && !may_fill) return {};
+  const bool may_bind = placement.is_unspecified() && ranks <= allowed.size() &&
+                        allowed.size() <= ranks * most_threads;
+  if (!placement.binds() && placement.ranks_per_place == 0 && !may_bind) return {};
   return machine_places::read("/sys/devices/system/cpu", allowed);
 }
 
@@ -56,7 +56,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!headway::mpiexec::all_here(wish->hosts)) return headway::mpiexec::hand_over(*wish, environ);
   const auto machine = machine_of(*wish);
   wish->settle_rank_counts(machine);
-  wish->placement.settle(wish->rank_count(), machine);
+  wish->placement.choose_default(wish->rank_count(), machine);
   return headway::mpiexec::job_runner(*wish, machine, environ).run();
 }
 

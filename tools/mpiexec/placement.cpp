@@ -128,8 +128,8 @@ base::result<> placement_wish::take_map(std::string_view text) {
 
 bool placement_wish::binds() const noexcept { return bind && *bind != place_level::node; }
 
-void placement_wish::settle(int ranks, const machine_places& machine) noexcept {
-  if (!is_open() || ranks < 2) return;
+void placement_wish::choose_default(int ranks, const machine_places& machine) noexcept {
+  if (!is_unspecified() || ranks < 2) return;
   for (const auto level : {place_level::core, place_level::hwthread})
     if (!bind && machine.of(level).size() == static_cast<std::size_t>(ranks)) bind = level;
 }

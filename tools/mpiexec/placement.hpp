@@ -13,6 +13,8 @@ namespace headway::mpiexec {
 /// A level of the machine, from small to large.
 enum class place_level : std::uint8_t { hwthread, core, l3cache, numa, socket, node };
 
+class machine_places;
+
 /// What --bind-to, --map-by and their relatives say.
 struct placement_wish {
   std::optional<place_level> bind;  ///< places that a rank is bound to; `node`: it is not bound
@@ -28,11 +30,11 @@ struct placement_wish {
   /// Errors:   as above.
   [[nodiscard]] base::result<> take_map(std::string_view text);
   [[nodiscard]] bool binds() const noexcept;
-  /// Whether no option says where ranks run: `settle` decides.
-  [[nodiscard]] bool is_open() const noexcept { return !bind && !map; }
-  /// If no option says where ranks run: ranks that fill the machine get a core each, or a hardware
-  /// thread each; others are not bound (docs/decisions/0037).
-  void settle(int ranks, const class machine_places& machine) noexcept;
+  /// No option says where ranks run.
+  [[nodiscard]] bool is_unspecified() const noexcept { return !bind && !map; }
+  /// If no option says where ranks run: as many ranks as cores are bound to a core each, as many as
+  /// hardware threads to a hardware thread each; otherwise none is bound (docs/decisions/0037).
+  void choose_default(int ranks, const machine_places& machine) noexcept;
 };
 
 /// The processors of a machine that a job may use, level by level.

@@ -35,10 +35,10 @@ class machine : public testing::Test {
     return bound_as(wish_of(bind, map), ranks);
   }
   /// The same of a job that has so many ranks.
-  std::vector<std::string> settled(const std::string& bind, const std::string& map,
-                                   int ranks) const {
+  std::vector<std::string> bound_by_default(const std::string& bind, const std::string& map,
+                                            int ranks) const {
     auto wish = wish_of(bind, map);
-    wish.settle(ranks, all_);
+    wish.choose_default(ranks, all_);
     return bound_as(wish, ranks);
   }
 
@@ -94,20 +94,22 @@ TEST_F(machine, nothing_is_bound_unless_a_level_says_so) {
   EXPECT_THAT(bound("", "", 1), ElementsAre(""));
 }
 
-TEST_F(machine, ranks_that_fill_it_are_bound_where_no_option_says_so) {
-  EXPECT_THAT(settled("", "", 4), ElementsAre("0,4", "2,6", "1,5", "3,7"));
-  EXPECT_THAT(settled("", "", 8), ElementsAre("0", "2", "4", "6", "1", "3", "5", "7"));
-  for (const int ranks : {1, 2, 3, 5, 7, 9}) EXPECT_THAT(settled("", "", ranks), Each("")) << ranks;
-  EXPECT_THAT(settled("none", "", 4), Each(""));
-  EXPECT_THAT(settled("", "slot", 4), Each(""));
-  EXPECT_THAT(settled("socket", "", 4), ElementsAre("0,2,4,6", "1,3,5,7", "0,2,4,6", "1,3,5,7"));
+TEST_F(machine, as_many_ranks_as_cores_or_hardware_threads_are_bound_by_default) {
+  EXPECT_THAT(bound_by_default("", "", 4), ElementsAre("0,4", "2,6", "1,5", "3,7"));
+  EXPECT_THAT(bound_by_default("", "", 8), ElementsAre("0", "2", "4", "6", "1", "3", "5", "7"));
+  for (const int ranks : {1, 2, 3, 5, 7, 9})
+    EXPECT_THAT(bound_by_default("", "", ranks), Each("")) << ranks;
+  EXPECT_THAT(bound_by_default("none", "", 4), Each(""));
+  EXPECT_THAT(bound_by_default("", "slot", 4), Each(""));
+  EXPECT_THAT(bound_by_default("socket", "", 4),
+              ElementsAre("0,2,4,6", "1,3,5,7", "0,2,4,6", "1,3,5,7"));
   read({1, 2, 3});
-  EXPECT_THAT(settled("", "", 3), ElementsAre("1", "3", "2"));
+  EXPECT_THAT(bound_by_default("", "", 3), ElementsAre("1", "3", "2"));
 }
 
 TEST_F(machine, one_rank_on_one_processor_is_not_bound) {
   read({5});
-  EXPECT_THAT(settled("", "", 1), ElementsAre(""));
+  EXPECT_THAT(bound_by_default("", "", 1), ElementsAre(""));
 }
 
 TEST_F(machine, only_allowed_processors_are_used) {

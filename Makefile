@@ -1,7 +1,7 @@
 # The commands of the README and a few more. CMake does the work (CMakePresets.json).
 #
 #   make demo              install what is missing, build, run the heat equation, draw the overlap
-#   make test              install what is missing, build, run the tests
+#   make test              install what is missing, build, run every test
 #   make install PREFIX=…  build and install (default PREFIX: /usr/local; DESTDIR is honoured)
 #   make packages          build Debian packages, and try them in a fresh Debian (minutes, as root)
 #   make site              the documents as a site in build/site/html (needs PyPI, once)
@@ -16,8 +16,7 @@ PRESET ?= release
 # How many tests run at the same time: one more than processors, because many wait for most of their
 # time. Tests that need the whole machine are marked RUN_SERIAL and have the label `alone`.
 JOBS ?= $(shell expr $$(nproc) + 1)
-# `make test` runs the tests with one of these labels but none of those; empty: all.
-LABELS ?=
+# `make test` leaves out the tests with these labels (a regular expression); empty: none.
 WITHOUT ?=
 # With it, what begins from precompiled headers is in ccache too.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
@@ -53,8 +52,7 @@ demo:
 	@scripts/demo build/$(PRESET)
 
 test: build
-	@ctest --preset $(PRESET) -j $(JOBS) $(if $(LABELS),-L '$(LABELS)') \
-	  $(if $(WITHOUT),-LE '$(WITHOUT)')
+	@ctest --preset $(PRESET) -j $(JOBS) $(if $(WITHOUT),-LE '$(WITHOUT)')
 
 install: PRESET := $(call built,package)
 install: TARGETS := installed

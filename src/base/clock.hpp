@@ -46,8 +46,8 @@ class clock {
 /// machine's is for what depends on the machine itself: waits in the kernel and times that are
 /// compared with the kernel's, the measured speed of copies, meters and records for reports, and
 /// short spins, which a number that only advances between two polls would never end. Launchers,
-/// commands, reports and the bindings (`mpi`, `c_api`) have no other clock. tools/tidy.py lists the
-/// files below these that may call this function.
+/// commands, reports and the bindings (`mpi`, `c_api`) have no other clock. The files that may call
+/// this function are listed in tools/tidy_exceptions.py.
 [[nodiscard]] inline std::uint64_t machine_now_ns() noexcept { return clock().now_ns(); }
 
 /// Tells the core that the thread spins: once a turn of a spinning loop.

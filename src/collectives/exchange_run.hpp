@@ -48,8 +48,8 @@ struct exchange_run {
 /// An entry of the table at the beginning of a stream with a part for each reader. Its size divides
 /// a bank's, so that no entry lies on both sides of a bank's end.
 struct stream_entry {
-  std::uint64_t
-      place;  ///< the offset in the stream; of a lent part, which is not in it, the address
+  /// The offset in the stream; of a lent part, which is not in it, the address.
+  std::uint64_t place;
   std::uint64_t bytes : 63;
   std::uint64_t is_lent : 1;
 };

@@ -35,8 +35,8 @@ struct settings {
   collectives::settings collectives = {};
   std::filesystem::path cache = {};  ///< with the table of `headway tune`; empty: there is none
   windows::settings windows = {};
-  base::clock clock =
-      {};  ///< of the engine, the rails and all modules above; by default the machine's
+  /// Of the engine, the rails and all modules above; by default the machine's.
+  base::clock clock = {};
 
   /// The only place that reads the environment for an instance.
   [[nodiscard]] static settings from_environment();

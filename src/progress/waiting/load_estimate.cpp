@@ -12,8 +12,9 @@ void load_estimate::sample(const topology::machine& machine, int processes_on_no
   // their own must spin.
   const bool more_ranks = processes_on_node > machine.node_processors();
   // The sampling thread itself runs, too.
-  const bool many_threads = machine.runnable_threads() - (spare_poller_runs ? 1 : 0) >
-                            static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) + 1;
+  const int processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const bool many_threads =
+      machine.runnable_threads() - (spare_poller_runs ? 1 : 0) > processors + processors / 4 + 1;
   const int samples = many_threads ? samples_in_a_row_.load(std::memory_order_relaxed) + 1 : 0;
   samples_in_a_row_.store(samples, std::memory_order_relaxed);
   more_ranks_.store(more_ranks, std::memory_order_relaxed);

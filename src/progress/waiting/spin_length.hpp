@@ -13,6 +13,17 @@ struct spin_situation {
   bool oversubscribed_by_others = false;  ///< computing threads want the processor
 };
 
+/// The longest wait that is spun through rather than slept. Where no other thread wants the
+/// processor, a spin takes nothing from anyone; but a sleep makes the wait longer by a wake-up, and
+/// with it those of all ranks that wait for this one: of ranks that wait for each other in turn, one
+/// that sleeps would make the others sleep, too, and none of them would ever be quick again. Of a
+/// wait that takes longer than this, the wake-up is a twentieth at most.
+[[nodiscard]] constexpr std::uint64_t spun_through_ns(std::uint64_t longest_ns,
+                                                      bool yields) noexcept {
+  constexpr std::uint64_t sleeps = 20;
+  return yields ? longest_ns : sleeps * longest_ns;
+}
+
 /// How long the adaptive policy spins before it sleeps: docs/waiting.md, step 4. `brief_waits` is
 /// kept for the thread, and counts waits that spun briefly because recent ones took long.
 [[nodiscard]] inline std::uint64_t adaptive_spin_ns(const spin_situation& now,
@@ -26,15 +37,14 @@ struct spin_situation {
     return 2 * now.recent_ns <= longest_oversubscribed_ns
                ? std::max(2 * now.recent_ns, oversubscription_ns)
                : oversubscription_ns;
-  if (now.recent_ns > now.longest_ns) {
+  const auto most = spun_through_ns(now.longest_ns, now.yields);
+  if (now.recent_ns > most) {
     // If both ends sleep, each waits for the other's wake-up, although both would be quick if one
     // of them stayed awake. Each end detects this by itself: one brief wait in a few is a long one.
-    const bool tries =
-        !now.yields && now.recent_ns <= 4 * now.longest_ns && ++brief_waits % try_period == 0;
-    return tries ? 2 * now.longest_ns : std::min(now.longest_ns, brief_ns);
+    const bool tries = !now.yields && now.recent_ns <= 2 * most && ++brief_waits % try_period == 0;
+    return tries ? most : std::min(now.longest_ns, brief_ns);
   }
-  return now.yields ? now.longest_ns
-                    : std::clamp(2 * now.recent_ns, now.longest_ns, 2 * now.longest_ns);
+  return now.yields ? most : std::clamp(2 * now.recent_ns, now.longest_ns, 2 * most);
 }
 
 /// How long a thread stays awake that slept for `slept_ns` and was woken for something other than

@@ -376,9 +376,9 @@ void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   recent -= recent / 8;
   end_idle_stretch(woken_in_ns);
   if (longest_idle_ns_ == 0) return;  // it ended before the first clock read
-  const auto longest =
-      core_.load.more_ranks_than_processors() ? core_.chosen.yield_ns : core_.chosen.spin_ns;
-  recent += std::min(std::exchange(longest_idle_ns_, 0u), 8 * longest) / 8;
+  const bool yields = core_.load.more_ranks_than_processors();
+  const auto most = spun_through_ns(yields ? core_.chosen.yield_ns : core_.chosen.spin_ns, yields);
+  recent += std::min(std::exchange(longest_idle_ns_, 0u), 4 * most) / 8;
 }
 
 void waiting::end_idle_stretch(std::uint64_t woken_in_ns) noexcept {

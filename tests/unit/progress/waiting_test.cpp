@@ -303,13 +303,41 @@ TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
   EXPECT_EQ(spin_after_sleep_ns(wanted, 20'000, 2'000), 2'000u) << "others want the processor";
 }
 
+TEST(spin_length, of_a_wait_that_recently_took_as_long_as_some_sleeps_is_still_longer_than_it) {
+  std::uint32_t brief = 0;
+  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000}, brief), 120'000u);
+  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'000'000}, brief), 2'000'000u);
+  EXPECT_EQ(brief, 0u);
+}
+
+// Ranks that wait for each other in turn: each wait lasts as long as the sleeps of all others.
+TEST(spin_length, does_not_keep_a_chain_of_ranks_asleep_that_once_slept) {
+  constexpr std::uint64_t wake_ns = 40'000, answer_ns = 500;
+  constexpr int ranks = 16;
+  std::array<std::uint64_t, ranks> recent_ns;
+  recent_ns.fill(wake_ns * ranks);  // as after a time in which others wanted the processors
+  std::uint32_t brief = 0;
+  std::uint64_t round_ns = 0;
+  for (int round = 0; round < 20; ++round) {
+    const auto waited_ns = std::max(round_ns, answer_ns);
+    round_ns = 0;
+    for (auto& recent : recent_ns) {
+      const auto spin = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = recent}, brief);
+      round_ns += answer_ns + (spin < waited_ns ? wake_ns : 0);
+      recent += waited_ns / 8;
+      recent -= recent / 8;
+    }
+  }
+  EXPECT_EQ(round_ns, ranks * answer_ns);
+}
+
 TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_ends_sleep) {
   std::uint32_t brief = 0;
   int tries = 0;
   for (int i = 0; i < 64; ++i) {
-    const auto length = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000}, brief);
-    EXPECT_TRUE(length == 5'000 || length == 100'000) << length;
-    tries += length == 100'000;
+    const auto length = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'500'000}, brief);
+    EXPECT_TRUE(length == 5'000 || length == 1'000'000) << length;
+    tries += length == 1'000'000;
   }
   EXPECT_EQ(tries, 8);
 }
@@ -317,7 +345,7 @@ TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_en
 TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_want_the_processor) {
   std::uint32_t brief = 0;
   for (int i = 0; i < 64; ++i) {
-    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'000'000}, brief), 5'000u);
+    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 3'000'000}, brief), 5'000u);
     EXPECT_EQ(
         adaptive_spin_ns({.longest_ns = 1'000'000, .recent_ns = 2'000'000, .yields = true}, brief),
         5'000u);

@@ -44,6 +44,8 @@ class exchange_transport final : public transport {
   void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }
   void submit(shared_banks& pending) noexcept override { engine_.submit(pending.task()); }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
+  [[nodiscard]] bool begin_looking() noexcept override { return engine_.begin_looking(); }
+  void end_looking() noexcept override { engine_.end_looking(); }
   void pending_started() noexcept override { engine_.pending_started(); }
   void pending_ended() noexcept override { engine_.pending_ended(); }
 

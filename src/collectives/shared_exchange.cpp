@@ -59,7 +59,8 @@ bool shared_exchange::advance_spinning(bool failed) noexcept {
   bool ended = false;
   do {
     run_.moved = false;
-    ended = look_for_a_while(run_.ranks.oversubscribed, [this] { return go_on() || run_.moved; });
+    ended = look_for_a_while(run_.ranks.oversubscribed, run_.ranks.via,
+                             [this] { return go_on() || run_.moved; });
   } while (ended && at_ != stage::ended);
   return ended;
 }

@@ -120,7 +120,7 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   t.log.note(call{.what = what.is_divided ? neighbor_alltoall : neighbor_allgather}.word());
   const shared_banks::numbers operation(t.next_operation(), t.log.history());
   if (banks.try_show_in_line(operation, what.own, others_of(t, n.destinations)) &&
-      look_for_a_while(t.oversubscribed, [&] { return all.take(operation); })) {
+      look_for_a_while(t.oversubscribed, t.via, [&] { return all.take(operation); })) {
     banks.finish_in_line(operation, others_of(t, n.sources));
     return true;
   }

@@ -67,7 +67,7 @@ messages::outcome shm_collective::share(std::span<const std::byte> mine, collect
   own.publish(in_lines_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (i != me) memory_.wake(processes_[i]);
-  if (look_for_a_while(team_.oversubscribed, [this] { return is_there(); }))
+  if (look_for_a_while(team_.oversubscribed, team_.via, [this] { return is_there(); }))
     return compare(mine.size());
   team_.log.waiting_begins();
   wait();

@@ -29,7 +29,7 @@ status epoch_signals::expected::await() noexcept {
   // With more ranks than processors the engine yields as it does in every wait.
   const auto is_soon_there = [&] {
     const base::waiting_thread_scope waits;
-    return of_.oversubscribed ? is_there() : collectives::look_for_a_while(false, look);
+    return of_.oversubscribed ? is_there() : collectives::look_for_a_while(false, of_.engine, look);
   };
   if (!is_soon_there()) wait();
   all_.clear();

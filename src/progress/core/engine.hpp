@@ -132,6 +132,14 @@ class engine {
   /// has visited count as one.
   [[nodiscard]] std::uint32_t pending() const noexcept;
 
+  /// Whether the calling thread may look by itself, without polling and for some microseconds, for
+  /// what another process writes into memory: nothing else of the process waits for progress, no
+  /// other thread of it looks like that, and no computing thread wants its processor. A wait would
+  /// find it as soon, but background threads then begin to watch, and where each processor has a
+  /// rank they take it from one. True: `end_looking` must follow. Hints; never waits.
+  [[nodiscard]] bool begin_looking() noexcept;
+  void end_looking() noexcept;
+
   /// `add_source`: `source` may wake sleeping threads from now on; `remove_source`: no longer.
   /// Takes a mutex.
   void add_source(event_source& source);

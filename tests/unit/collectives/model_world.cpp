@@ -75,6 +75,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     });
   }
   void wait(progress::completion&) noexcept override { std::abort(); }  // all ranks are one thread
+  [[nodiscard]] bool begin_looking() noexcept override { return false; }
+  void end_looking() noexcept override {}
   void pending_started() noexcept override { ++pending; }
   void pending_ended() noexcept override { --pending; }
 

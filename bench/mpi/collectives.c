@@ -87,13 +87,15 @@ static void measure(struct bench* b, const struct operation* o, enum form form, 
     c.request = &requests[c.root];
     o->run(&c, form);
   }
-  double trial_us = 0;
-  const int trials = 2 * roots + 3;
-  for (int i = 0; i < trials; ++i) {
+  // The first calls may set up something that takes as long as hundreds of others.
+  struct samples trials = {0};
+  for (int i = 0; i < 2 * roots + 3; ++i) {
     c.root = i % roots;
-    trial_us += timed(o, &c, form, requests);
+    samples_add(&trials, timed(o, &c, form, requests));
   }
-  const long rounds = bench_repeat(b, 1500 * trial_us / trials, 4 * (long)roots, 50000);
+  const double trial_us = summarise(&trials).median;
+  samples_free(&trials);
+  const long rounds = bench_repeat(b, 1500 * trial_us, 4 * (long)roots, 50000);
   struct samples samples = {0};
   for (long i = 0; i < rounds; ++i) {
     c.root = (int)(i % roots);

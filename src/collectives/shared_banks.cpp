@@ -79,15 +79,25 @@ void shared_banks::bind(shared_exchange& x) noexcept {
   else if (x.stream().exists()) place_if_possible(x);
 }
 
-/// Each stream in one piece, but for those that fill the bank. Where many ranks show long streams,
-/// all banks together take more than the caches that the ranks share. So these streams go to two
-/// places in turns, which no stream waits longer for, because there are two lines.
+/// How much of the bank streams of so many bytes go round in: at least two places, because there are
+/// two lines.
+std::int64_t shared_banks::used_by(std::int64_t bytes) const noexcept {
+  return std::min(std::max(used_bytes_, 2 * bytes), bank_bytes_);
+}
+
+/// Each stream in one piece, but for those that fill the bank.
 std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
-  constexpr std::int64_t of_all_ranks = 8 * 1024 * 1024;
-  const auto two_places = 2 * bytes;
-  const bool long_ones = two_places * team_.size >= of_all_ranks;
-  const auto end = long_ones ? std::min(two_places, bank_bytes_) : bank_bytes_;
-  return next_byte_ + bytes <= end ? next_byte_ : 0;
+  return next_byte_ + bytes <= used_by(bytes) ? next_byte_ : 0;
+}
+
+/// A page that a rank reads for the first time costs it a page fault, which takes longer than to
+/// read what is in it. So the first streams go round in few pages, and more are used as more
+/// follow; all ranks together use no more than the caches hold that they share.
+void shared_banks::gone_round() noexcept {
+  constexpr int rounds = 8;
+  constexpr std::int64_t of_all_ranks = 4 * 1024 * 1024;
+  const auto most = std::min(bank_bytes_, of_all_ranks / team_.size);
+  if (++rounds_ % rounds == 0) used_bytes_ = std::max(used_bytes_, std::min(2 * used_bytes_, most));
 }
 
 /// What readers have finished is mostly known from their next lines, which this rank reads anyway.
@@ -144,6 +154,7 @@ void shared_banks::place_if_possible(shared_exchange& x) noexcept {
     note_shown({.exchange = x.counted(), .readers = stream.readers()});
   } else if (has_bytes(bytes)) {
     const auto begin = next_begin(bytes);
+    if (begin < next_byte_) gone_round();
     next_byte_ = begin + bytes;
     stream.place(begin, false);
     note_shown({x.counted(), stream.readers(), begin, next_byte_});

@@ -212,7 +212,9 @@ class shared_banks final : private rails::shm_slots::watcher {
   [[nodiscard]] bool is_line_free(std::uint64_t exchange) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] bool has_bytes(std::int64_t bytes) noexcept HEADWAY_REQUIRES(lock_);
   void note_shown(const shown& what) noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] std::int64_t used_by(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept HEADWAY_REQUIRES(lock_);
+  void gone_round() noexcept HEADWAY_REQUIRES(lock_);
   /// This rank has finished all exchanges up to this one.
   void tell_finished(std::uint64_t exchange) noexcept;
   [[nodiscard]] bool is_oldest(std::uint64_t exchange) noexcept HEADWAY_REQUIRES(lock_);
@@ -247,7 +249,9 @@ class shared_banks final : private rails::shm_slots::watcher {
   std::array<shown, shown_max> shown_ HEADWAY_GUARDED_BY(lock_) = {};
   std::size_t first_shown_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::size_t shown_count_ HEADWAY_GUARDED_BY(lock_) = 0;
-  std::int64_t next_byte_ HEADWAY_GUARDED_BY(lock_) = 0;  // of the bank
+  std::int64_t next_byte_ HEADWAY_GUARDED_BY(lock_) = 0;           // of the bank
+  std::int64_t used_bytes_ HEADWAY_GUARDED_BY(lock_) = 64 * 1024;  // its first bytes: see `used_by`
+  int rounds_ HEADWAY_GUARDED_BY(lock_) = 0;                       // of streams in them
   std::uint64_t last_bound_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::uint64_t last_in_line_ HEADWAY_GUARDED_BY(lock_) = 0;  // by `try_show_in_line`
   bool polled_ HEADWAY_GUARDED_BY(lock_) = false;             // the ltask is submitted

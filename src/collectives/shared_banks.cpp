@@ -79,8 +79,8 @@ void shared_banks::bind(shared_exchange& x) noexcept {
   else if (x.stream().exists()) place_if_possible(x);
 }
 
-/// How much of the bank streams of so many bytes go round in: at least two places, because there are
-/// two lines.
+/// How much of the bank streams of so many bytes go round in: at least two places, because there
+/// are two lines.
 std::int64_t shared_banks::used_by(std::int64_t bytes) const noexcept {
   return std::min(std::max(used_bytes_, 2 * bytes), bank_bytes_);
 }

@@ -94,6 +94,7 @@ std::optional<std::uint64_t> exposures::add(const exposure& what) noexcept {
   const base::lock_guard guard(e.lock);
   const auto id = (e.uses << index_bits & ids_mask) | index |
                   (allows(what.rights, access::notified) ? notified_bit : 0);
+  if (notified(id)) awaited_bytes_.fetch_add(what.bytes.size(), std::memory_order_relaxed);
   e.bytes = what.bytes;
   e.token = what.token;
   e.who = what.who;
@@ -125,6 +126,7 @@ std::uint64_t exposures::remove(std::uint64_t id) noexcept {
   entry* e = find(id);
   if (!e) return 0;
   const auto holders = std::exchange(e->holders, 0);
+  if (notified(id)) awaited_bytes_.fetch_sub(e->bytes.size(), std::memory_order_relaxed);
   e->lent = 0;
   e->bytes = {};
   ++e->uses;

@@ -63,6 +63,13 @@ class exposures {
   std::uint64_t remove(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
   [[nodiscard]] static constexpr bool notified(std::uint64_t id) noexcept { return id >> 63 != 0; }
 
+  /// So many bytes are awaited in exposures that are `notified` that they do not stay in the caches
+  /// of one core's share. Any thread; a hint.
+  [[nodiscard]] bool awaits_more_than_caches_hold() const noexcept {
+    constexpr std::uint64_t caches_hold_bytes = 32 * 1024 * 1024;
+    return awaited_bytes_.load(std::memory_order_relaxed) >= caches_hold_bytes;
+  }
+
   /// Calls `user(part of the exposed bytes)` while they cannot be withdrawn. `user` must be short:
   /// see Progress.
   template <class User>
@@ -147,6 +154,7 @@ class exposures {
     return said;
   }
 
+  std::atomic<std::uint64_t> awaited_bytes_{0};  // relaxed: carries nothing
   // Hazard: an id is used before its page is visible. Edge (G): release of the page -> acquire.
   std::array<std::atomic<page*>, pages_max> pages_{};
   base::spinlock free_lock_;  // guards the two below, and the free entries' `next_free`

@@ -15,9 +15,9 @@ struct spin_situation {
 
 /// The longest wait that is spun through rather than slept. Where no other thread wants the
 /// processor, a spin takes nothing from anyone; but a sleep makes the wait longer by a wake-up, and
-/// with it those of all ranks that wait for this one: of ranks that wait for each other in turn, one
-/// that sleeps would make the others sleep, too, and none of them would ever be quick again. Of a
-/// wait that takes longer than this, the wake-up is a twentieth at most.
+/// with it those of all ranks that wait for this one: of ranks that wait for each other in turn,
+/// one that sleeps would make the others sleep, too, and none of them would ever be quick again. Of
+/// a wait that takes longer than this, the wake-up is a twentieth at most.
 [[nodiscard]] constexpr std::uint64_t spun_through_ns(std::uint64_t longest_ns,
                                                       bool yields) noexcept {
   constexpr std::uint64_t sleeps = 20;

@@ -287,7 +287,10 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
   const std::byte* buffer =
       c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
   const auto said = c_.exposed->use(part_of(t, offset, bytes), [&](std::span<std::byte> to) {
-    if (!placed) base::copy_from_writer(to.data(), buffer, bytes);
+    if (placed) return;
+    if (c_.exposed->awaits_more_than_caches_hold())
+      base::copy_from_writer_to_memory(to.data(), buffer, bytes);
+    else base::copy_from_writer(to.data(), buffer, bytes);
   });
   if (said.what == exposures::answer::out_of_bounds) {
     break_off(behind_its_exposure);

@@ -9,7 +9,9 @@
 namespace headway::collectives {
 
 /// What the parts of a `shared_exchange` have in common: which exchange it is, and how it goes.
+/// Shape:    plain data; `begin` sets what is of one use.
 /// Threads:  those of the exchange.
+/// Errors:   `how` and `failed_rank` say what failed first.
 struct exchange_run {
   /// At most so many bytes are copied from one call of `shared_exchange::advance` to the next.
   static constexpr std::int64_t advanced_at_once = 1024 * 1024;

@@ -8,7 +8,10 @@
 namespace headway::collectives {
 
 /// Finds bytes in the streams that the other ranks show in an exchange.
+/// Shape:    keeps nothing: it looks into the lines and banks of the other ranks.
 /// Threads:  those of its exchange.
+/// Progress: never waits; `read` takes as long as the copy.
+/// Errors:   what `size_fits` and `read` find wrong is noted in the exchange's `exchange_run`.
 class peer_streams {
  public:
   explicit peer_streams(exchange_run& run) noexcept : run_(run) {}

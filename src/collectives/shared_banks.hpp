@@ -41,6 +41,11 @@ class shared_banks final : private rails::shm_slots::watcher {
   static constexpr int ranks_max = 64;
   using rank_set = std::uint64_t;  ///< a bit for each rank
   [[nodiscard]] static constexpr rank_set only(int rank) noexcept { return rank_set{1} << rank; }
+  /// The ranks `first` … `last`.
+  [[nodiscard]] static constexpr rank_set from_to(int first, int last) noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= first && first <= last && last < ranks_max);
+    return (~rank_set{0} >> (ranks_max - 1 - last)) & (~rank_set{0} << first);
+  }
   /// Whether it holds for every rank of the set; asks no further when it does not.
   template <class Holds>
   [[nodiscard]] static bool all_of(rank_set ranks, Holds&& holds) {

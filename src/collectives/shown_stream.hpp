@@ -14,8 +14,13 @@ class schedule;
 /// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, or,
 ///           if it is small, in the line. Where copying between processes is faster
 ///           (team::memory.lends), a long stream that lies in one piece stays where it is, and
-///           readers copy it out of this process.
+///           readers copy it out of this process. Its list of parts is in the schedule's scratch
+///           memory.
 /// Threads:  those of its exchange.
+/// Progress: never waits. `advance` copies as many pieces as have room: in the ring all of them,
+///           in a bank those whose place no reader needs any more.
+/// Errors:   none of its own. After the operation has failed on this rank, it shows that in place
+///           of the stream.
 class shown_stream {
  public:
   using rank_set = shared_banks::rank_set;

@@ -40,6 +40,13 @@ shared_banks::shared_banks(team& ranks, rails::shm_slots& memory,
 
 shared_banks::~shared_banks() { memory_.unwatch(*this); }
 
+void shared_banks::move_to(std::size_t page_at, std::size_t bank_at) noexcept {
+  HEADWAY_ASSERT(page_at + page_bytes <= rails::shm_slots::banked_bytes &&
+                 bank_at + static_cast<std::size_t>(bank_bytes_) <= rails::shm_slots::banked_bytes);
+  page_at_ = page_at;
+  bank_at_ = bank_at;
+}
+
 bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
   if (finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >= exchange)
     return true;

@@ -95,6 +95,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   shared_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
                const location& where);
   ~shared_banks();
+  /// Before the first exchange is bound: another page and bank in the memory of the same slot.
+  void move_to(std::size_t page_at, std::size_t bank_at) noexcept;
   shared_banks(const shared_banks&) = delete;
   shared_banks& operator=(const shared_banks&) = delete;
 
@@ -232,8 +234,8 @@ class shared_banks final : private rails::shm_slots::watcher {
   team& team_;
   rails::shm_slots& memory_;
   const std::vector<rails::peer_id> processes_;
-  const std::size_t page_at_;
-  const std::size_t bank_at_;
+  std::size_t page_at_;  // these two change only in `move_to`
+  std::size_t bank_at_;
   byte_ring* const ring_;
   const std::int64_t bank_bytes_;
   const std::int64_t piece_bytes_;

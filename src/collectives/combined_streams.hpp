@@ -64,10 +64,10 @@ class combined_streams {
   read_progress& progress_;
   bool exist_ = false;
   operands what_ = {};
-  shared_banks::rank_set sources_ = 0;  // the ranks whose streams are read: all but this one
-  std::byte* sum_ = nullptr;            // a chunk, if the result is due in the place of the input
-  std::byte* arriving_ = nullptr;       // a chunk
-  std::int64_t done_ = 0;               // bytes; `over`: nothing more is to be done
+  rank_set sources_;               // the ranks whose streams are read: all but this one
+  std::byte* sum_ = nullptr;       // a chunk, if the result is due in the place of the input
+  std::byte* arriving_ = nullptr;  // a chunk
+  std::int64_t done_ = 0;          // bytes; `over`: nothing more is to be done
 };
 
 }  // namespace headway::collectives

@@ -73,7 +73,7 @@ void node_memory::open_banks(std::uint32_t slot) {
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
   banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_,
-                                          shared_banks::location{.slot = slot});
+                                          bank_memory::location{.slot = slot});
   if (neighbors_) match_edges(slot);
   team_.memory.banks = banks_.get();
   if ((all & has_copies) == 0) return;

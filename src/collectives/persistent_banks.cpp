@@ -21,11 +21,11 @@ struct persistent_banks::given {
 
   void use(int which) noexcept {
     constexpr auto first_page = rails::shm_slots::bank_page_bytes;
-    constexpr auto first_bank = first_page + operations_max * shared_banks::page_bytes;
+    constexpr auto first_bank = first_page + operations_max * bank_memory::page_bytes;
     place = which;
     const auto number = static_cast<std::size_t>(which);
-    banks.move_to(first_page + number * shared_banks::page_bytes,
-                  first_bank + number * std::size_t{own_bytes});
+    banks.memory().move_to(first_page + number * bank_memory::page_bytes,
+                           first_bank + number * std::size_t{own_bytes});
   }
 
   static void let_go(void* what) {

@@ -28,7 +28,7 @@ class persistent_banks {
   static constexpr int operations_max = 64;
   static constexpr std::int64_t own_bytes = 4096;
   static constexpr std::size_t ring_at =
-      rails::shm_slots::bank_page_bytes + operations_max * (shared_banks::page_bytes + own_bytes);
+      rails::shm_slots::bank_page_bytes + operations_max * (bank_memory::page_bytes + own_bytes);
   static constexpr auto ring_bytes =
       static_cast<std::int64_t>(rails::shm_slots::banked_bytes - ring_at);
   /// A stream that is longer would pass through a small bank, which takes longer than messages.

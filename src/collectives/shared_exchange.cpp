@@ -23,13 +23,13 @@ shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
 void shared_exchange::combine(const combined_streams::operands& what) {
   sum_.combine(what);
   if (!sum_.replace_input()) return;
-  HEADWAY_ASSERT(!stream_.exists() || what.bytes <= run_.banks.bank_bytes());
+  HEADWAY_ASSERT(!stream_.exists() || what.bytes <= run_.memory.bank_bytes());
   stream_.keep_in_bank();
 }
 
 void shared_exchange::bind(std::uint64_t operation, std::uint64_t history) noexcept {
-  run_.begin(shared_banks::numbers(operation, history, phase_));
-  run_.long_streams = stream_.bytes() > run_.banks.bank_bytes();
+  run_.begin(exchange_numbers(operation, history, phase_));
+  run_.long_streams = stream_.bytes() > run_.memory.bank_bytes();
   at_ = stage::working;
   stream_.begin();
   parts_.begin();
@@ -46,7 +46,7 @@ bool shared_exchange::advance(bool failed) noexcept {
 bool shared_exchange::advance_at_start(bool failed) noexcept {
   constexpr int looks_max = 4;
   if (advance(failed)) return true;
-  const bool worth_it = !run_.ranks.oversubscribed && stream_.bytes() <= run_.banks.piece_bytes();
+  const bool worth_it = !run_.ranks.oversubscribed && stream_.bytes() <= run_.memory.piece_bytes();
   for (int looks = worth_it ? looks_max : 0; looks > 0; --looks) {
     base::relax();
     if (go_on()) return true;
@@ -102,7 +102,7 @@ bool shared_exchange::go_on() noexcept {
     run_.moved = true;
     at_ = stage::waiting_for_readers;
     run_.banks.finish(*this);
-    run_.banks.wake_all(run_.sources);  // they may wait for that
+    run_.memory.wake_all(run_.sources);  // they may wait for that
   }
   if (at_ == stage::waiting_for_readers) {
     if (stream_.waits_for_readers() && !is_read()) return false;

@@ -93,7 +93,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool work() noexcept;
   [[nodiscard]] bool show() noexcept;
   [[nodiscard]] bool is_read() const noexcept {
-    return run_.banks.is_read({.exchange = run_.counted, .readers = stream_.readers()});
+    return run_.banks.readers().is_read({.exchange = run_.counted, .readers = stream_.readers()});
   }
 
   schedule& schedule_;

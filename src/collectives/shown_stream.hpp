@@ -23,20 +23,18 @@ class schedule;
 ///           of the stream.
 class shown_stream {
  public:
-  using rank_set = shared_banks::rank_set;
-
   shown_stream(schedule& s, exchange_run& run) noexcept;
 
   // Building. What is passed must live until the schedule is complete.
   /// The ranks that read it: before it is shown. Without it, all others.
   void set_readers(rank_set readers) noexcept { readers_ = readers; }
-  [[nodiscard]] bool has_readers() const noexcept { return readers_ != 0; }
+  [[nodiscard]] bool has_readers() const noexcept { return !readers_.empty(); }
   /// The whole stream.
   void show(const void* from, std::int64_t bytes);
   /// A stream of at most so many parts, which `show_part` adds in their order.
   void show_parts(int parts);
   /// `reader`: the one rank that reads it, or `several`.
-  void show_part(const void* from, std::int64_t bytes, int reader = shared_banks::several);
+  void show_part(const void* from, std::int64_t bytes, int reader = bank_memory::several);
   /// Adds bytes that no rank reads: they have their place in the stream, and are not copied.
   void skip_part(const void* from, std::int64_t bytes);
   /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
@@ -73,7 +71,7 @@ class shown_stream {
   /// In whole cache lines; none of what is not copied there.
   [[nodiscard]] std::int64_t whole_bytes_needed() const noexcept;
   [[nodiscard]] std::int64_t bank_bytes_needed() const noexcept {
-    return std::min(whole_bytes_needed(), run_.banks.bank_bytes());
+    return std::min(whole_bytes_needed(), run_.memory.bank_bytes());
   }
 
   // Running.
@@ -99,9 +97,9 @@ class shown_stream {
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy(std::int64_t bytes) noexcept;
   [[nodiscard]] bool is_small() const noexcept {
-    return total_ <= static_cast<std::int64_t>(sizeof(shared_banks::value::small));
+    return total_ <= static_cast<std::int64_t>(sizeof(bank_memory::value::small));
   }
-  void wake_readers() noexcept { run_.banks.wake_all(readers_); }
+  void wake_readers() noexcept { run_.memory.wake_all(readers_); }
 
   schedule& schedule_;
   exchange_run& run_;

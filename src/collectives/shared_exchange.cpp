@@ -3,15 +3,14 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "collectives/looking.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/schedule_run.hpp"
 
 namespace headway::collectives {
 
 using messages::outcome;
 
 shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
-    : schedule_(s),
-      phase_(phase),
+    : phase_(phase),
       run_(t, *s.banks_of(t)),
       stream_(s, run_),
       parts_(s, run_, read_),
@@ -66,19 +65,19 @@ bool shared_exchange::advance_spinning(bool failed) noexcept {
 }
 
 void shared_exchange::wait() noexcept {
-  notifies_ = false;
+  notified_ = nullptr;
   ended_.reset();
   run_.banks.pend(*this);
   run_.ranks.via.wait(ended_);
 }
 
-void shared_exchange::end_later() noexcept {
-  notifies_ = true;
+void shared_exchange::end_later(schedule_run& owner) noexcept {
+  notified_ = &owner;
   run_.banks.pend(*this);
 }
 
 void shared_exchange::tell_end() noexcept {
-  if (notifies_) schedule_.exchange_ended(*this);
+  if (notified_) notified_->exchange_ended(*this);
   else ended_.complete();
 }
 

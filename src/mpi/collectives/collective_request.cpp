@@ -11,7 +11,7 @@ namespace headway::mpi {
 namespace {
 
 /// The MPI error code of a schedule that has ended.
-int code_of(const collectives::schedule& s, const communicator& comm) {
+int code_of(const collectives::schedule_run& s, const communicator& comm) {
   if (s.is_refused()) [[unlikely]]
     return fail_same(comm);
   return code_of(s.how(), s.failed_rank(), comm);

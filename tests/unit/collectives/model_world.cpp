@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collectives/schedule_run.hpp"
 #include "collectives/shared_banks.hpp"
 
 namespace headway::collectives::test {
@@ -69,7 +70,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   [[nodiscard]] messages::operation_log& log() noexcept override { return operations; }
   [[nodiscard]] bool lost(int other) const noexcept override { return world.dead(other); }
-  void submit(schedule& ready) noexcept override {
+  void submit(schedule_run& ready) noexcept override {
     world.events_.push_back([this, &ready] {
       if (!dead) ready.take_turn();
     });

@@ -17,6 +17,9 @@ CHECKED_FILES = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CMakeLists.txt
 
 PROGRESS = ("src/progress/", "tests/unit/progress/", "tests/model/", "tests/stress/", "docs/")
 LAUNCH = ("src/launch/", "tests/unit/launch/", "tests/fuzz/", "tools/mpiexec/")
+BELOW_RANKS = (  # modules that know processes, and no ranks
+    "src/packets/", "src/rails/", "src/sampling/", "src/endpoints/", "tests/drivers/",
+)  # fmt: skip
 MESSAGES = ("src/messages/", "src/mpi/", "tests/unit/messages/")
 
 
@@ -57,6 +60,7 @@ REPLACED = (
     Replaced(whole("greetings?"), "rendezvous_handshake"),
     Replaced(whole("cards?|unpack_card|pack_card"), "kvs_record", LAUNCH),
     # Drivers.
+    Replaced(r"\brank \{\}", "peer {}", BELOW_RANKS),
     Replaced(whole("grumbles?"), "rate_limited_log"),
     Replaced(r"\btcp/meeting\b|\btcp/caller\b|\bcaller\.[ch]pp|\bclass caller\b",
              "connection_manager, pending_connection"),

@@ -1,7 +1,7 @@
 #include "collectives/byte_ring.hpp"
 
 #include "base/lock_guard.hpp"
-#include "collectives/shared_banks.hpp"
+#include "collectives/bank_memory.hpp"
 
 namespace headway::collectives {
 
@@ -14,9 +14,9 @@ byte_ring::byte_ring(rails::shm_slots& memory, std::span<const rails::peer_id> p
 /// A page may have passed to another operation since, whose numbers are greater: then every rank
 /// has ended the one that this stream was of.
 bool byte_ring::is_read(const stream& s) const noexcept {
-  return shared_banks::all_of(s.readers, [&](int rank) {
+  return s.readers.all([&](int rank) {
     auto* const area = areas_[static_cast<std::size_t>(rank)];
-    return shared_banks::reading_in(area + s.page_at)->finished() >= s.exchange;
+    return bank_memory::reading_in(area + s.page_at)->finished() >= s.exchange;
   });
 }
 

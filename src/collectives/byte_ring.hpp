@@ -9,6 +9,7 @@
 
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
+#include "collectives/rank_set.hpp"
 #include "rails/shm_slots.hpp"
 
 namespace headway::collectives {
@@ -38,7 +39,7 @@ class byte_ring {
   struct stream {
     std::size_t page_at;
     std::uint64_t exchange;
-    std::uint64_t readers;  ///< a bit for each rank
+    rank_set readers;
   };
   /// Where so many bytes for the stream begin in the ring; nothing: there is no room now.
   [[nodiscard]] std::optional<std::int64_t> take(const stream& what, std::int64_t bytes) noexcept;

@@ -241,10 +241,19 @@ settings settings::from_text(std::string_view text) {
 
 std::span<const rule> rules(collective c) noexcept {
   const auto i = static_cast<std::size_t>(c);
+  HEADWAY_ASSERT(i < collective_count);
   return std::span(rule_table).subspan(first_rows[i], first_rows[i + 1] - first_rows[i]);
 }
-const char* name_of(algorithm a) noexcept { return algorithm_names[static_cast<std::size_t>(a)]; }
-const char* name_of(collective c) noexcept { return all_names[static_cast<std::size_t>(c)]; }
+const char* name_of(algorithm a) noexcept {
+  const auto i = static_cast<std::size_t>(a);
+  HEADWAY_ASSERT(i < algorithm_names.size());
+  return algorithm_names[i];
+}
+const char* name_of(collective c) noexcept {
+  const auto i = static_cast<std::size_t>(c);
+  HEADWAY_ASSERT(i < all_names.size());
+  return all_names[i];
+}
 
 std::optional<collective> collective_named(std::string_view name) noexcept {
   const auto i = position(collective_names, name);

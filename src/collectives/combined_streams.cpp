@@ -13,24 +13,23 @@ namespace headway::collectives {
 using messages::outcome;
 
 void combined_streams::combine(const operands& what) {
-  HEADWAY_ASSERT(what.element_bytes > 0 && run_.banks.piece_bytes() % what.element_bytes == 0);
+  HEADWAY_ASSERT(what.element_bytes > 0 && run_.memory.piece_bytes() % what.element_bytes == 0);
   exist_ = true;
   what_ = what;
-  for (int rank = what.first; rank <= what.last; ++rank)
-    if (rank != run_.ranks.rank) run_.sources |= shared_banks::only(rank);
-  arriving_ = schedule_.scratch(run_.banks.chunk_bytes());
-  if (what.to == what.own) sum_ = schedule_.scratch(run_.banks.chunk_bytes());
+  sources_ = rank_set::from_to(what.first, what.last).without(rank_set::only(run_.ranks.rank));
+  run_.sources |= sources_;
+  arriving_ = schedule_.scratch(run_.memory.chunk_bytes());
+  if (what.to == what.own) sum_ = schedule_.scratch(run_.memory.chunk_bytes());
 }
 
 bool combined_streams::advance() noexcept {
   if (!exist_ || done_ == over) return true;
-  bool fits = true;
-  for (int rank = what_.first; rank <= what_.last; ++rank)
-    if (rank != run_.ranks.rank && !streams_.is_there(rank)) return false;
-  for (int rank = what_.first; done_ == 0 && rank <= what_.last; ++rank)
-    if (rank != run_.ranks.rank) fits = streams_.size_fits(rank, what_.bytes) && fits;
+  if (!are_all_there()) return false;
+  const bool fits = done_ != 0 || sources_.all([this](int rank) {
+    return streams_.size_fits(rank, what_.bytes);
+  });
   while (fits && run_.how == outcome::ok && done_ < what_.bytes) {
-    const auto there = std::min(ready_bytes(), run_.banks.chunk_bytes());
+    const auto there = std::min(ready_bytes(), run_.memory.chunk_bytes());
     const auto bytes = there / what_.element_bytes * what_.element_bytes;
     if (bytes == 0 || run_.budget <= 0) return false;
     run_.moved = true;
@@ -50,23 +49,22 @@ std::optional<std::int64_t> combined_streams::taken_of(int rank) const noexcept 
 /// How many more bytes of all streams are there, in one piece.
 std::int64_t combined_streams::ready_bytes() const noexcept {
   auto bytes = what_.bytes - done_;
-  for (int rank = what_.first; rank <= what_.last; ++rank) {
-    if (rank == run_.ranks.rank) continue;
-    if (!streams_.is_there(rank)) return 0;
+  const bool there = sources_.all([&](int rank) {
+    if (!streams_.is_there(rank)) return false;
     bytes = std::min(bytes, streams_.find(rank, done_, bytes).bytes);
-  }
-  return bytes;
+    return true;
+  });
+  return there ? bytes : 0;
+}
+
+bool combined_streams::are_all_there() const noexcept {
+  return sources_.all([this](int rank) { return streams_.is_there(rank); });
 }
 
 /// All streams are there, and one has another size than is due.
 bool combined_streams::is_any_unequal() const noexcept {
-  bool equal = true;
-  for (int rank = what_.first; rank <= what_.last; ++rank) {
-    if (rank == run_.ranks.rank) continue;
-    if (!streams_.is_there(rank)) return false;
-    equal = equal && streams_.bytes_of(rank) == what_.bytes;
-  }
-  return !equal;
+  return are_all_there() &&
+         !sources_.all([this](int rank) { return streams_.bytes_of(rank) == what_.bytes; });
 }
 
 /// The operator's right side is the sum so far, its left side what is earlier in the order of

@@ -14,7 +14,13 @@ class schedule;
 
 /// The streams of consecutive ranks that an exchange combines, element by element, in the order of
 /// the ranks.
+/// Shape:    a chunk of the schedule's scratch memory, or two where the result takes the place of
+///           the input.
 /// Threads:  those of its exchange.
+/// Progress: never waits. `advance` combines what all streams have, chunk by chunk, as long as the
+///           call's budget lasts.
+/// Errors:   a stream of another size than is due, or that cannot be read, ends the exchange with
+///           an error; then the result holds some of the elements.
 class combined_streams {
  public:
   combined_streams(schedule& s, exchange_run& run, read_progress& progress) noexcept
@@ -48,6 +54,7 @@ class combined_streams {
   static constexpr std::int64_t over = -1;
 
   [[nodiscard]] std::int64_t ready_bytes() const noexcept;
+  [[nodiscard]] bool are_all_there() const noexcept;
   [[nodiscard]] bool is_any_unequal() const noexcept;
   void combine_chunk(std::int64_t bytes) noexcept;
 
@@ -57,6 +64,7 @@ class combined_streams {
   read_progress& progress_;
   bool exist_ = false;
   operands what_ = {};
+  rank_set sources_;               // the ranks whose streams are read: all but this one
   std::byte* sum_ = nullptr;       // a chunk, if the result is due in the place of the input
   std::byte* arriving_ = nullptr;  // a chunk
   std::int64_t done_ = 0;          // bytes; `over`: nothing more is to be done

@@ -9,16 +9,19 @@
 namespace headway::collectives {
 
 /// What the parts of a `shared_exchange` have in common: which exchange it is, and how it goes.
+/// Shape:    plain data; `begin` sets what is of one use.
 /// Threads:  those of the exchange.
+/// Errors:   `how` and `failed_rank` say what failed first.
 struct exchange_run {
   /// At most so many bytes are copied from one call of `shared_exchange::advance` to the next.
   static constexpr std::int64_t advanced_at_once = 1024 * 1024;
 
-  exchange_run(const team& t, shared_banks& b) noexcept : ranks(t), banks(b) {}
+  exchange_run(const team& t, shared_banks& b) noexcept : ranks(t), banks(b), memory(b.memory()) {}
 
   const team& ranks;
   shared_banks& banks;
-  shared_banks::rank_set sources = 0;  ///< whose streams it reads: set while it is built
+  bank_memory& memory;
+  rank_set sources;  ///< whose streams it reads: set while it is built
 
   // Set anew for each use.
   std::uint64_t number = 0;    ///< as it is in a line
@@ -30,7 +33,7 @@ struct exchange_run {
   messages::outcome how = messages::outcome::ok;
   int failed_rank = -1;
 
-  void begin(const shared_banks::numbers& its) noexcept {
+  void begin(const exchange_numbers& its) noexcept {
     number = its.in_line;
     counted = its.counted;
     failed_before = false;

@@ -43,9 +43,10 @@ class exchange_team {
   void count_persistent(const call& what) {
     if (memory_.count_persistent(what)) recent_.forget();
   }
-  /// See node_memory::make_persistent.
-  void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes) {
-    memory_.make_persistent(s, stream_bytes);
+  /// See node_memory::begin_persistent.
+  void begin_persistent(schedule& s) { memory_.begin_persistent(s); }
+  [[nodiscard]] bool settle_persistent(schedule& s, bool is_built) {
+    return memory_.settle_persistent(s, is_built);
   }
 
  private:

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "collectives/schedule.hpp"
+#include "collectives/schedule_run.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/transport.hpp"
 #include "messages/context.hpp"
@@ -18,7 +18,7 @@ class exchange_transport final : public transport {
   exchange_transport(messages::exchange& exchange, messages::context& context) noexcept
       : exchange_(exchange), engine_(exchange.engine()), context_(context) {
     messages::exchange::use_expectation(context, [](const void* owner, int source) noexcept {
-      return static_cast<const schedule*>(owner)->receives_from(source);
+      return static_cast<const schedule_run*>(owner)->receives_from(source);
     });
   }
 
@@ -41,7 +41,7 @@ class exchange_transport final : public transport {
     return messages::exchange::log_of(context_);
   }
   [[nodiscard]] bool lost(int rank) const noexcept override { return context_.lost(rank); }
-  void submit(schedule& ready) noexcept override { engine_.submit(ready.task()); }
+  void submit(schedule_run& ready) noexcept override { engine_.submit(ready.task()); }
   void submit(shared_banks& pending) noexcept override { engine_.submit(pending.task()); }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
   [[nodiscard]] bool begin_looking() noexcept override { return engine_.begin_looking(); }

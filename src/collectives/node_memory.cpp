@@ -73,7 +73,7 @@ void node_memory::open_banks(std::uint32_t slot) {
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
   banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_,
-                                          shared_banks::location{.slot = slot});
+                                          bank_memory::location{.slot = slot});
   if (neighbors_) match_edges(slot);
   team_.memory.banks = banks_.get();
   if ((all & has_copies) == 0) return;
@@ -93,11 +93,14 @@ std::unique_ptr<persistent_banks> node_memory::open_persistent() {
   return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot);
 }
 
-void node_memory::make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes) {
-  if (!banks_) return s.set_persistent();
-  if (!std::exchange(persistent_tried_, true)) persistent_ = open_persistent();
-  if (!persistent_) return s.set_persistent();
-  persistent_->give(s, stream_bytes);
+void node_memory::begin_persistent(schedule& s) {
+  if (banks_ && !std::exchange(persistent_tried_, true)) persistent_ = open_persistent();
+  if (persistent_) persistent_->begin(s);
+  else s.set_persistent();
+}
+
+bool node_memory::settle_persistent(schedule& s, bool is_built) {
+  return persistent_ ? persistent_->settle(s, is_built) : is_built;
 }
 
 /// The lists lie in the banks, which nothing else uses yet: the first agreement says that all are

@@ -47,11 +47,13 @@ class node_memory {
   /// The same for a persistent operation, which will be started often: it tries at once.
   [[nodiscard]] bool count_persistent(const call& what) {
     calls_ = std::max(calls_, first_try - 1);
-    team_.agrees_in = what;  // also for `make_persistent`
+    team_.agrees_in = what;  // also for `begin_persistent` and `settle_persistent`
     return count_call(what);
   }
-  /// Makes an empty schedule persistent: see persistent_banks::give. Collective, waits.
-  void make_persistent(schedule& s, std::optional<std::int64_t> stream_bytes);
+  /// As those of persistent_banks; where the team has no banks, `settle_persistent` has nothing to
+  /// do. Collective, both wait.
+  void begin_persistent(schedule& s);
+  [[nodiscard]] bool settle_persistent(schedule& s, bool is_built);
 
  private:
   static constexpr int first_try = 4, last_try = 256;

@@ -7,19 +7,19 @@
 namespace headway::collectives {
 
 using messages::outcome;
-using place_of_value = shared_banks::value::place;
+using place_of_value = bank_memory::value::place;
 
 bool peer_streams::is_in_ring(int rank) const noexcept {
-  const auto& value = run_.banks.line_of(rank, run_.number).value;
+  const auto& value = run_.memory.line_of(rank, run_.number).value;
   return value.total > sizeof value.small && (value.longer.begin & place_of_value::in_ring) != 0;
 }
 
 bool peer_streams::size_fits(int rank, std::int64_t due) noexcept {
-  const auto& value = run_.banks.line_of(rank, run_.number).value;
-  run_.banks.note_finished(rank, value.finished);
-  const bool none = value.total == shared_banks::no_stream;
+  const auto& value = run_.memory.line_of(rank, run_.number).value;
+  run_.banks.readers().note_finished(rank, value.finished);
+  const bool none = value.total == bank_memory::no_stream;
   const auto bytes = static_cast<std::int64_t>(value.total);
-  if (!none && bytes > run_.banks.bank_bytes() && !is_in_ring(rank)) run_.long_streams = true;
+  if (!none && bytes > run_.memory.bank_bytes() && !is_in_ring(rank)) run_.long_streams = true;
   if (!none && (bytes == due || due == any_size)) [[likely]]
     return true;
   run_.fail(!none && bytes > due ? outcome::truncated : outcome::failed, rank);
@@ -28,21 +28,21 @@ bool peer_streams::size_fits(int rank, std::int64_t due) noexcept {
 
 peer_streams::found peer_streams::find(int rank, std::int64_t offset,
                                        std::int64_t bytes) const noexcept {
-  auto& banks = run_.banks;
-  const auto& l = banks.line_of(rank, run_.number);
+  auto& memory = run_.memory;
+  const auto& l = memory.line_of(rank, run_.number);
   if (l.value.total <= sizeof l.value.small) return {l.value.small + offset, 0, bytes};
-  if (l.value.total == shared_banks::no_stream) return {};
+  if (l.value.total == bank_memory::no_stream) return {};
   const place_of_value& where = l.value.longer;
   if (where.address != 0)
     return {nullptr, where.address + static_cast<std::uint64_t>(offset), bytes};
   const auto ready = static_cast<std::int64_t>(l.bytes_ready());
   if (is_in_ring(rank)) {
-    const auto* stream = banks.ring(rank) + (where.begin & ~place_of_value::in_ring);
+    const auto* stream = memory.ring(rank) + (where.begin & ~place_of_value::in_ring);
     return {stream + offset, 0, std::clamp<std::int64_t>(ready - offset, 0, bytes)};
   }
-  const auto at = offset % banks.bank_bytes();
-  const auto there = std::min({ready - offset, bytes, banks.bank_bytes() - at});
-  return {banks.bank(rank) + where.begin + at, 0, std::max<std::int64_t>(there, 0)};
+  const auto at = offset % memory.bank_bytes();
+  const auto there = std::min({ready - offset, bytes, memory.bank_bytes() - at});
+  return {memory.bank(rank) + where.begin + at, 0, std::max<std::int64_t>(there, 0)};
 }
 
 bool peer_streams::read(int rank, const found& f, std::byte* to, std::int64_t bytes) noexcept {

@@ -8,7 +8,10 @@
 namespace headway::collectives {
 
 /// Finds bytes in the streams that the other ranks show in an exchange.
+/// Shape:    keeps nothing: it looks into the lines and banks of the other ranks.
 /// Threads:  those of its exchange.
+/// Progress: never waits; `read` takes as long as the copy.
+/// Errors:   what `size_fits` and `read` find wrong is noted in the exchange's `exchange_run`.
 class peer_streams {
  public:
   explicit peer_streams(exchange_run& run) noexcept : run_(run) {}
@@ -22,15 +25,15 @@ class peer_streams {
   static constexpr std::int64_t any_size = -1;
 
   [[nodiscard]] bool is_there(int rank) const noexcept {
-    return run_.banks.line_of(rank, run_.number).holds(run_.number);
+    return run_.memory.line_of(rank, run_.number).holds(run_.number);
   }
   // Of a stream that is there:
   [[nodiscard]] std::int64_t bytes_of(int rank) const noexcept {
-    return static_cast<std::int64_t>(run_.banks.line_of(rank, run_.number).value.total);
+    return static_cast<std::int64_t>(run_.memory.line_of(rank, run_.number).value.total);
   }
   /// The rank shows that it has failed, in place of its stream.
   [[nodiscard]] bool has_failed(int rank) const noexcept {
-    return run_.banks.line_of(rank, run_.number).value.total == shared_banks::no_stream;
+    return run_.memory.line_of(rank, run_.number).value.total == bank_memory::no_stream;
   }
   [[nodiscard]] bool is_in_ring(int rank) const noexcept;
   /// False: it has another size than is due, which ends the exchange with an error.

@@ -14,8 +14,19 @@ constexpr int starts_bits = 40;
 }  // namespace
 
 struct persistent_banks::given {
-  given(persistent_banks& whole, int which, const shared_banks::location& where)
-      : from(whole), place(which), banks(whole.team_, whole.memory_, whole.processes_, where) {}
+  explicit given(persistent_banks& whole)
+      : from(whole),
+        banks(whole.team_, whole.memory_, whole.processes_,
+              {.slot = whole.slot_, .bytes = own_bytes, .ring = &whole.ring_}) {}
+
+  void use(int which) noexcept {
+    constexpr auto first_page = rails::shm_slots::bank_page_bytes;
+    constexpr auto first_bank = first_page + operations_max * bank_memory::page_bytes;
+    place = which;
+    const auto number = static_cast<std::size_t>(which);
+    banks.memory().move_to(first_page + number * bank_memory::page_bytes,
+                           first_bank + number * std::size_t{own_bytes});
+  }
 
   static void let_go(void* what) {
     auto* const self = static_cast<given*>(what);
@@ -26,7 +37,7 @@ struct persistent_banks::given {
   }
 
   persistent_banks& from;
-  const int place;
+  int place = -1;
   shared_banks banks;
 };
 
@@ -38,25 +49,35 @@ persistent_banks::persistent_banks(team& ranks, rails::shm_slots& memory,
       slot_(slot),
       ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}) {}
 
-void persistent_banks::give(schedule& s, std::optional<std::int64_t> stream_bytes) {
-  ++operations_;
-  const bool wants = stream_bytes && *stream_bytes <= stream_bytes_max;
+persistent_banks::~persistent_banks() = default;
+
+void persistent_banks::begin(schedule& s) {
+  begun_ = std::make_unique<given>(*this);
+  s.set_persistent(&begun_->banks, ++operations_ << starts_bits);
+}
+
+int persistent_banks::agree_on_place(bool wants) {
   const auto free = agree(team_, wants ? ~used_.load(std::memory_order_acquire) : 0);  // (C)
-  if (free == 0) return s.set_persistent();
+  if (free == 0) return -1;
   const int place = std::countr_zero(free);
-  // Relaxed: `give` alone sets bits.
+  // Relaxed: this function alone sets bits.
   used_.fetch_or(std::uint64_t{1} << place, std::memory_order_relaxed);
-  constexpr auto first_page = rails::shm_slots::bank_page_bytes;
-  constexpr auto first_bank = first_page + operations_max * shared_banks::page_bytes;
-  const auto number = static_cast<std::size_t>(place);
-  auto* const made = new given(*this, place,
-                               {.slot = slot_,
-                                .bytes = own_bytes,
-                                .page_at = first_page + number * shared_banks::page_bytes,
-                                .bank_at = first_bank + number * std::size_t{own_bytes},
-                                .ring = &ring_});
-  s.set_persistent(&made->banks, operations_ << starts_bits);
-  s.when_cleared(given::let_go, made);
+  return place;
+}
+
+bool persistent_banks::settle(schedule& s, bool is_built) {
+  const auto stream_bytes = is_built ? s.stream_bytes_max() : std::nullopt;
+  const int place = agree_on_place(stream_bytes && *stream_bytes <= stream_bytes_max);
+  if (place >= 0) {
+    begun_->use(place);
+    s.when_cleared(given::let_go, begun_.release());
+    return true;
+  }
+  const bool needs_none = is_built && !stream_bytes;
+  if (!needs_none) s.clear();
+  s.set_persistent();
+  begun_.reset();
+  return needs_none;
 }
 
 }  // namespace headway::collectives

@@ -38,10 +38,9 @@ bool read_progress::is_due() const noexcept {
 }
 
 void read_progress::publish() noexcept {
-  auto& banks = run_.banks;
-  if (!banks.is_oldest_of_line(run_.counted)) return;
-  auto& reading = banks.own_reading();
-  const auto line = shared_banks::line_number(run_.number);
+  if (!run_.banks.is_oldest_of_line(run_.counted)) return;
+  auto& reading = run_.memory.reading_of(run_.ranks.rank);
+  const auto line = bank_memory::line_number(run_.number);
   for (int rank = 0; rank < run_.ranks.size; ++rank) {
     const auto taken = taken_of(rank);
     if (rank == run_.ranks.rank || taken == published_[rank]) continue;
@@ -49,7 +48,7 @@ void read_progress::publish() noexcept {
     run_.moved = true;
     published_[rank] = taken;
     reading.take(line, static_cast<std::size_t>(rank), static_cast<std::uint64_t>(taken));
-    banks.wake(rank);
+    run_.memory.wake(rank);
   }
 }
 

@@ -12,7 +12,10 @@ class wanted_parts;
 
 /// Publishes how far this rank has read the streams of others in an exchange, so that long ones go
 /// on: their ranks write the bytes of their banks again.
+/// Shape:    a number for each rank, in the schedule's scratch memory.
 /// Threads:  those of its exchange.
+/// Progress: never waits. `publish` wakes the ranks for which something is new; it says nothing
+///           while an earlier exchange with the same line is unfinished.
 class read_progress {
  public:
   read_progress(schedule& s, exchange_run& run, const wanted_parts& parts,

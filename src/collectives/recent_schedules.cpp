@@ -7,7 +7,7 @@ recent_schedules::lease recent_schedules::take(const call_key& key) {
   if (s.leased.load(std::memory_order_acquire)) return {};  // (T)
   const bool built = s.steps && s.key == key && s.epoch == epoch_;
   if (!built) {
-    if (s.steps) s.steps->clear();
+    if (s.steps) s.steps->recycle();
     else s.steps = new_schedule();
     s.key = key;
     s.epoch = epoch_;

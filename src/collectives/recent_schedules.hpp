@@ -66,15 +66,15 @@ class recent_schedules {
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     /// Building or running it failed: it is not used again.
     void discard() noexcept { spoilt_ = true; }
-    schedule* operator->() const noexcept { return steps_; }
-    schedule& operator*() const noexcept { return *steps_; }
+    schedule_run* operator->() const noexcept { return steps_; }
+    schedule_run& operator*() const noexcept { return *steps_; }
 
    private:
     friend class recent_schedules;
     lease(slot& from, bool built) noexcept
         : steps_(from.steps.get()), from_(&from), built_(built) {}
 
-    schedule* steps_;
+    schedule_run* steps_;
     slot* from_ = nullptr;  // null: from the thread's cache
     bool built_ = false;
     bool spoilt_ = false;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,35 +10,25 @@
 #include <vector>
 
 #include "collectives/arena.hpp"
-#include "collectives/call.hpp"
 #include "collectives/reducer.hpp"
 #include "collectives/team.hpp"
 #include "datatypes/layout.hpp"
 #include "messages/request.hpp"
-#include "progress/completion/completion.hpp"
-#include "progress/core/ltask.hpp"
 
 namespace headway::collectives {
 
 class shared_exchange;
 
 /// One rank's part of a collective operation: a straight list of steps, in rounds. Messages of a
-/// round are under way together; `close_round` is where it waits for all of them.
+/// round are under way together; `close_round` is where it waits for all of them. A `schedule_run`
+/// runs it.
 ///
 /// Shape:    steps, requests and scratch memory are kept for the next operation when it is
 ///           recycled (schedule_cache.hpp), so that most operations allocate nothing.
-/// Threads:  built and started by one thread; after `start` any thread advances it, one at a time.
-/// Progress: after `start` it advances by itself: the thread that completes the last message of a
-///           round submits the ltask that runs the next one. `run` waits between the rounds
-///           instead.
-/// Errors:   when a message fails or has another size than is due, the remaining rounds still run,
-///           with failure messages in place of data, so that no rank waits for one that has
-///           failed. `how` says what failed first. Every rank whose result would be wrong has an
-///           error. Where ranks have chosen different algorithms, because they were called with
-///           different counts, `messages` ends the operation on all of them (given_up.cpp).
+/// Threads:  built by one thread.
 /// Source:   thread-or-not08 (docs/papers.md); Hoefler, Lumsdaine, Rehm, "Implementation and
 ///           performance analysis of non-blocking collective operations for MPI", SC 2007.
-class schedule final : public progress::completion {
+class schedule {
  public:
   enum class kind : std::uint8_t {
     send,
@@ -61,8 +50,8 @@ class schedule final : public progress::completion {
     const datatypes::layout* type;
   };
 
-  schedule();
-  ~schedule();
+  schedule(const schedule&) = delete;
+  schedule& operator=(const schedule&) = delete;
 
   // Building. Arguments must live until the schedule is complete; see also `keep`.
   /// From now on rank i of a team, for which steps are appended, is rank `ranks[i]` of the one that
@@ -115,63 +104,41 @@ class schedule final : public progress::completion {
   /// Of the longest stream that this rank shows; nothing: it has no exchange.
   [[nodiscard]] std::optional<std::int64_t> stream_bytes_max() const noexcept;
 
-  // Running. A schedule may be run or started again when it is complete.
-  /// Draws the operation's number, on all ranks in the same order. Before the first `run` or
-  /// `start`; one with exchanges, but for a persistent one, before each.
-  void bind(team& ranks, const call& what = {}) noexcept;
-  /// Runs all steps and waits for their end.
-  messages::outcome run() noexcept;
-  void start() noexcept;
-  /// An exchange has ended, for which the schedule does not wait.
-  void exchange_ended(const shared_exchange& what) noexcept;
-  /// Called by the ltask that transport::submit was given.
-  void take_turn() noexcept;
-  [[nodiscard]] progress::ltask& task() noexcept { return turn_; }
-  /// Valid once complete.
-  [[nodiscard]] messages::outcome how() const noexcept { return how_; }
-  /// The rank whose message failed first, or -1.
-  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
-
   /// Whether any step receives from this rank. Any thread while it runs.
   [[nodiscard]] bool receives_from(int rank) const noexcept;
-  /// For tests: the steps as they were built.
+  /// For the run, and for tests: the steps as they were built.
   [[nodiscard]] std::span<const step> steps() const noexcept { return steps_; }
   /// Removes the steps and keeps the memory. Not while it runs.
   void clear() noexcept;
 
+ protected:
+  schedule();
+  ~schedule();
+
+  // For the run.
+  /// For the messages of a round.
+  [[nodiscard]] messages::request* requests() noexcept { return requests_.get(); }
+  [[nodiscard]] const reducer& op() const noexcept { return reducer_; }
+  [[nodiscard]] bool is_built() const noexcept { return open_ == none; }
+  /// The exchanges of a team's operation; does nothing if it is persistent.
+  void bind_exchanges(std::uint64_t operation, std::uint64_t history) noexcept {
+    if (!persistent_) bind_each(operation, history);
+  }
+  /// Those of the next start of a persistent operation; does nothing for another one.
+  void bind_own_exchanges() noexcept {
+    if (own_banks_) bind_each(++own_operations_, 0);
+  }
+
  private:
-  friend class schedule_cache;
-
-  static bool on_message(messages::request& r) noexcept;
-  static bool on_counted(messages::request& r) noexcept;
-  static progress::ltask_result on_turn(progress::ltask& task) noexcept;
-
   void add(const step& s) { steps_.push_back(s); }
   [[nodiscard]] int bound_rank(int rank) const noexcept {
     return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
   }
-  void bind_exchanges(std::uint64_t operation, std::uint64_t history) noexcept;
+  void bind_each(std::uint64_t operation, std::uint64_t history) noexcept;
   void open_round();
-  void rewind() noexcept;
-  void begin_round(const step& open, messages::request::finisher finish) noexcept;
-  void post(const step& s) noexcept;
-  void local(const step& s) noexcept;
-  void advance() noexcept;
-  void end() noexcept;
-  void check_round() noexcept;
-  void check(const shared_exchange& what) noexcept;
-  void check(const messages::request& r, const step& s) noexcept;
-  void fail(messages::outcome how, int rank) noexcept;
-  void wait_round() noexcept;
-  [[nodiscard]] bool last_of_round() noexcept;
 
-  struct turn : progress::ltask {
-    explicit turn(schedule& whose) noexcept;
-    schedule& owner;
-  };
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  // Between rounds these belong to the thread that advances the schedule; `outstanding_` passes
-  // them on.
   std::vector<step> steps_;
   std::vector<datatypes::layout_ptr> kept_;
   struct held {
@@ -187,26 +154,10 @@ class schedule final : public progress::completion {
   int requests_held_ = 0;
   std::span<const int> ranks_;  ///< while building: see `use_ranks`
   std::size_t open_ = none;     ///< while building: the step that opened the round
-  std::size_t next_ = 0;        ///< the step to run next
-  std::size_t round_ = 0;       ///< the first step of this round
-  int posted_ = 0;              ///< messages of this round so far
-  transport* via_ = nullptr;
-  messages::label label_ = 0;
   bool persistent_ = false;
   shared_banks* own_banks_ = nullptr;
   std::uint64_t own_operations_ = 0;  // as `own_banks_` counts them
   bool refused_ = false;
-  messages::outcome how_ = messages::outcome::ok;
-  int failed_rank_ = -1;
-  messages::request::finisher finish_ = nullptr;
-  // Hazard: the next round reads requests while a completer still writes them.
-  // Edge:   (M) every completer's decrement, release -> (N) the last one's, acquire.
-  std::atomic<int> outstanding_{0};
-  progress::completion round_over_;  ///< of `run`, in rounds of many messages
-  turn turn_;
-  schedule* cached_next_ = nullptr;  ///< owned by schedule_cache
-
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
 
 }  // namespace headway::collectives

@@ -4,7 +4,7 @@ namespace headway::collectives {
 
 /// Trivial, so that it can be used before and after the thread's destructors run.
 struct schedule_cache::spare_list {
-  schedule* first;
+  schedule_run* first;
   int held;
   bool closed;
 };
@@ -14,7 +14,7 @@ schedule_cache::spare_list& schedule_cache::of_thread() noexcept {
   struct at_thread_exit {
     ~at_thread_exit() {
       own.closed = true;
-      while (schedule* s = own.first) {
+      while (schedule_run* s = own.first) {
         own.first = s->cached_next_;
         delete s;
       }
@@ -25,17 +25,17 @@ schedule_cache::spare_list& schedule_cache::of_thread() noexcept {
   return own;
 }
 
-schedule* schedule_cache::take() {
+schedule_run* schedule_cache::take() {
   spare_list& own = of_thread();
-  schedule* s = own.first;
-  if (!s) return new schedule;
+  schedule_run* s = own.first;
+  if (!s) return new schedule_run;
   own.first = s->cached_next_;
   --own.held;
   return s;
 }
 
-void schedule_cache::give(schedule* ended) noexcept {
-  ended->clear();
+void schedule_cache::give(schedule_run* ended) noexcept {
+  ended->recycle();
   spare_list& own = of_thread();
   if (own.closed || own.held >= kept_max) {
     delete ended;

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "collectives/schedule.hpp"
+#include "collectives/schedule_run.hpp"
 
 namespace headway::collectives {
 
@@ -12,8 +12,8 @@ namespace headway::collectives {
 /// Errors:   `take` throws std::bad_alloc.
 class schedule_cache {
  public:
-  [[nodiscard]] static schedule* take();
-  static void give(schedule* ended) noexcept;
+  [[nodiscard]] static schedule_run* take();
+  static void give(schedule_run* ended) noexcept;
 
  private:
   static constexpr int kept_max = 8;
@@ -22,12 +22,12 @@ class schedule_cache {
 };
 
 struct give_back {
-  void operator()(schedule* s) const noexcept { schedule_cache::give(s); }
+  void operator()(schedule_run* s) const noexcept { schedule_cache::give(s); }
 };
 
 /// A schedule that goes back to the cache when it is destroyed: it must be complete, or never have
 /// been started.
-using schedule_ptr = std::unique_ptr<schedule, give_back>;
+using schedule_ptr = std::unique_ptr<schedule_run, give_back>;
 
 [[nodiscard]] inline schedule_ptr new_schedule() { return schedule_ptr(schedule_cache::take()); }
 

@@ -101,7 +101,7 @@ const void* kept_input(schedule& s, const reduction& r) {
 }
 
 void show_to_root(shared_exchange& x, const void* from, std::int64_t bytes, int root) {
-  x.stream().set_readers(shared_banks::only(root));
+  x.stream().set_readers(rank_set::only(root));
   x.stream().show(from, bytes);
 }
 
@@ -179,7 +179,7 @@ void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int roo
 }
 
 void allreduce_shared(schedule& s, const team& t, const reduction& r) {
-  const bool keeps = takes_place_of_input(r) && r.bytes() > s.banks_of(t)->bank_bytes();
+  const bool keeps = takes_place_of_input(r) && r.bytes() > s.banks_of(t)->memory().bank_bytes();
   const void* input = keeps ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
   x.stream().show(input, r.bytes());

@@ -1,8 +1,6 @@
 #include "collectives/shared_banks.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -17,58 +15,15 @@ shared_banks::poll_task::poll_task(shared_banks& of) noexcept
             [](ltask& self) noexcept { return static_cast<poll_task&>(self).owner.poll(); }),
       owner(of) {}
 
-shared_banks::shared_banks(team& ranks, rails::shm_slots& memory,
-                           std::span<const rails::peer_id> processes, const location& where)
-    : team_(ranks),
-      memory_(memory),
-      processes_(processes.begin(), processes.end()),
-      page_at_(where.page_at),
-      bank_at_(where.bank_at),
-      ring_(where.ring),
-      bank_bytes_(where.bytes),
-      piece_bytes_(std::min(where.bytes / 4, piece_bytes_max)),
-      finished_(std::make_unique<std::atomic<std::uint64_t>[]>(processes.size())),
-      copies_(std::make_unique<base::copy_for_reader[]>(processes.size() + 1)),
-      task_(*this) {
-  HEADWAY_ASSERT(ranks.size <= ranks_max);
-  HEADWAY_ASSERT(where.bytes >= 256 && where.bank_at + static_cast<std::size_t>(where.bytes) <=
-                                           rails::shm_slots::banked_bytes);
-  HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
-  for (const auto process : processes_) areas_.push_back(memory.bank_of(process, where.slot));
-  memory_.watch(*this);
+shared_banks::shared_banks(team& ranks, rails::shm_slots& slots,
+                           std::span<const rails::peer_id> processes,
+                           const bank_memory::location& where)
+    : team_(ranks), memory_(ranks.rank, slots, processes, where), task_(*this) {
+  HEADWAY_ASSERT(memory_.size() == ranks.size);
+  slots.watch(*this);
 }
 
-shared_banks::~shared_banks() { memory_.unwatch(*this); }
-
-bool shared_banks::has_finished(int rank, std::uint64_t exchange) noexcept {
-  if (finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >= exchange)
-    return true;
-  const auto now = page_of(rank).read.finished();
-  note_finished(rank, now);
-  return now >= exchange;
-}
-
-bool shared_banks::is_known_as_read(const shown& earlier) const noexcept {
-  return all_of(earlier.readers, [&](int rank) {
-    return finished_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire) >=
-           earlier.exchange;
-  });
-}
-
-bool shared_banks::is_read(const shown& earlier) noexcept {
-  return all_of(earlier.readers, [&](int rank) { return has_finished(rank, earlier.exchange); });
-}
-
-std::int64_t shared_banks::taken(const shown& what) noexcept {
-  auto least = std::numeric_limits<std::int64_t>::max();
-  each_of(what.readers, [&](int rank) {
-    if (has_finished(rank, what.exchange)) return;
-    const auto bytes = page_of(rank).read.taken_of(
-        line_number(what.exchange), static_cast<std::size_t>(team_.rank), what.exchange);
-    least = std::min(least, static_cast<std::int64_t>(bytes));
-  });
-  return least;
-}
+shared_banks::~shared_banks() { memory_.slots().unwatch(*this); }
 
 void shared_banks::bind(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
@@ -79,61 +34,14 @@ void shared_banks::bind(shared_exchange& x) noexcept {
   else if (x.stream().exists()) place_if_possible(x);
 }
 
-/// How much of the bank streams of so many bytes go round in: at least two places, because there
-/// are two lines.
-std::int64_t shared_banks::used_by(std::int64_t bytes) const noexcept {
-  return std::min(std::max(used_bytes_, 2 * bytes), bank_bytes_);
-}
-
-/// Each stream in one piece, but for those that fill the bank.
-std::int64_t shared_banks::next_begin(std::int64_t bytes) const noexcept {
-  return next_byte_ + bytes <= used_by(bytes) ? next_byte_ : 0;
-}
-
-/// A page that a rank reads for the first time costs it a page fault, which takes longer than to
-/// read what is in it. So the first streams go round in few pages, and more are used as more
-/// follow; all ranks together use no more than the caches hold that they share.
-void shared_banks::gone_round() noexcept {
-  constexpr int rounds = 8;
-  constexpr std::int64_t of_all_ranks = 4 * 1024 * 1024;
-  const auto most = std::min(bank_bytes_, of_all_ranks / team_.size);
-  if (++rounds_ % rounds == 0) used_bytes_ = std::max(used_bytes_, std::min(2 * used_bytes_, most));
-}
-
-/// What readers have finished is mostly known from their next lines, which this rank reads anyway.
-/// Where they write it down is looked up only if something depends on it: that line then moves from
-/// core to core.
 bool shared_banks::has_line(const shared_exchange& x) noexcept {
   for (auto* earlier = open_.front(); earlier != &x; earlier = open_.after(*earlier))
     if (earlier->stream().exists() && !earlier->stream().has_place()) return false;
-  return is_line_free(x.counted());
-}
-
-bool shared_banks::is_line_free(std::uint64_t exchange) noexcept {
-  while (shown_count_ > 0 && (is_known_as_read(shown_[first_shown_]) ||
-                              (shown_count_ == shown_max && is_read(shown_[first_shown_])))) {
-    first_shown_ = (first_shown_ + 1) % shown_max;
-    --shown_count_;
-  }
-  if (shown_count_ == shown_max) return false;
-  for (std::size_t i = 0; i < shown_count_; ++i) {
-    const shown& other = shown_[(first_shown_ + i) % shown_max];
-    if (line_number(other.exchange) == line_number(exchange) && !is_read(other)) return false;
-  }
-  return true;
-}
-
-bool shared_banks::has_bytes(std::int64_t bytes) noexcept {
-  const auto begin = next_begin(bytes);
-  for (std::size_t i = 0; i < shown_count_; ++i) {
-    const shown& other = shown_[(first_shown_ + i) % shown_max];
-    if (begin < other.end && other.begin < begin + bytes && !is_read(other)) return false;
-  }
-  return true;
+  return shown_.is_line_free(x.counted());
 }
 
 bool shared_banks::may_place(const shared_exchange& x) noexcept {
-  return has_line(x) && has_bytes(x.stream().bank_bytes_needed());
+  return has_line(x) && shown_.has_bytes(x.stream().bank_bytes_needed());
 }
 
 bool shared_banks::try_place(shared_exchange& x) noexcept {
@@ -145,62 +53,54 @@ bool shared_banks::try_place(shared_exchange& x) noexcept {
 void shared_banks::place_if_possible(shared_exchange& x) noexcept {
   if (!has_line(x)) return;
   auto& stream = x.stream();
-  const auto bytes = stream.bank_bytes_needed();
-  std::optional<std::int64_t> in_ring;
-  if (ring_ && bytes > 0)
-    in_ring = ring_->take({page_at_, x.counted(), stream.readers()}, stream.whole_bytes_needed());
+  const auto in_ring =
+      memory_.take_of_ring(x.counted(), stream.readers(), stream.whole_bytes_needed());
   if (in_ring) {
     stream.place(*in_ring, true);
-    note_shown({.exchange = x.counted(), .readers = stream.readers()});
-  } else if (has_bytes(bytes)) {
-    const auto begin = next_begin(bytes);
-    if (begin < next_byte_) gone_round();
-    next_byte_ = begin + bytes;
-    stream.place(begin, false);
-    note_shown({x.counted(), stream.readers(), begin, next_byte_});
+    shown_.add(x.counted(), stream.readers());
+    return;
   }
+  const auto bytes = stream.bank_bytes_needed();
+  if (shown_.has_bytes(bytes))
+    stream.place(shown_.add(x.counted(), stream.readers(), bytes), false);
 }
 
-void shared_banks::note_shown(const shown& what) noexcept {
-  shown_[(first_shown_ + shown_count_++) % shown_max] = what;
-}
-
-bool shared_banks::try_show_in_line(const numbers& operation, std::span<const std::byte> stream,
-                                    rank_set readers) noexcept {
+bool shared_banks::try_show_in_line(const exchange_numbers& operation,
+                                    std::span<const std::byte> stream, rank_set readers) noexcept {
   const auto number = operation.counted;
   {
     const base::lock_guard guard(lock_);
-    if (!open_.empty() || !is_line_free(number)) return false;
-    note_shown({.exchange = number, .readers = readers});
+    if (!open_.empty() || !shown_.is_line_free(number)) return false;
+    shown_.add(number, readers);
     last_bound_ = last_in_line_ = number;
   }
-  line& own = line_of(team_.rank, number);
+  auto& own = memory_.line_of(team_.rank, number);
   own.value.total = stream.size();
   own.value.finished = finished();
   std::memcpy(own.value.small, stream.data(), stream.size());
   own.publish(operation.in_line, stream.size());
-  wake_all(readers);
+  memory_.wake_all(readers);
   return true;
 }
 
-const std::byte* shared_banks::find_in_line(int rank, const numbers& operation,
+const std::byte* shared_banks::find_in_line(int rank, const exchange_numbers& operation,
                                             std::int64_t bytes) noexcept {
-  const line& its = line_of(rank, operation.counted);
+  const auto& its = memory_.line_of(rank, operation.counted);
   if (!its.holds(operation.in_line) || its.value.total != static_cast<std::uint64_t>(bytes))
     return nullptr;
-  note_finished(rank, its.value.finished);
+  readers_.note_finished(rank, its.value.finished);
   return its.value.small;
 }
 
 /// The lock is not needed: no other exchange is open, and none begins during a blocking call.
-void shared_banks::finish_in_line(const numbers& operation, rank_set sources) noexcept {
+void shared_banks::finish_in_line(const exchange_numbers& operation, rank_set sources) noexcept {
   tell_finished(operation.counted);
-  wake_all(sources);
+  memory_.wake_all(sources);
 }
 
 void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
   own_finished_.store(exchange, std::memory_order_relaxed);  // written by this process alone
-  page_of(team_.rank).read.finish(exchange);
+  memory_.reading_of(team_.rank).finish(exchange);
 }
 
 void shared_banks::finish(shared_exchange& x) noexcept {
@@ -214,7 +114,8 @@ void shared_banks::finish(shared_exchange& x) noexcept {
 
 bool shared_banks::is_oldest(std::uint64_t exchange) noexcept {
   auto* oldest = open_.front();
-  while (oldest && line_number(oldest->counted()) != line_number(exchange))
+  while (oldest &&
+         bank_memory::line_number(oldest->counted()) != bank_memory::line_number(exchange))
     oldest = open_.after(*oldest);
   return oldest && oldest->counted() == exchange;
 }

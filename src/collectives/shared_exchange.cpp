@@ -3,15 +3,14 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "collectives/looking.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/schedule_run.hpp"
 
 namespace headway::collectives {
 
 using messages::outcome;
 
 shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
-    : schedule_(s),
-      phase_(phase),
+    : phase_(phase),
       run_(t, *s.banks_of(t)),
       stream_(s, run_),
       parts_(s, run_, read_),
@@ -23,13 +22,13 @@ shared_exchange::shared_exchange(schedule& s, const team& t, int phase)
 void shared_exchange::combine(const combined_streams::operands& what) {
   sum_.combine(what);
   if (!sum_.replace_input()) return;
-  HEADWAY_ASSERT(!stream_.exists() || what.bytes <= run_.banks.bank_bytes());
+  HEADWAY_ASSERT(!stream_.exists() || what.bytes <= run_.memory.bank_bytes());
   stream_.keep_in_bank();
 }
 
 void shared_exchange::bind(std::uint64_t operation, std::uint64_t history) noexcept {
-  run_.begin(shared_banks::numbers(operation, history, phase_));
-  run_.long_streams = stream_.bytes() > run_.banks.bank_bytes();
+  run_.begin(exchange_numbers(operation, history, phase_));
+  run_.long_streams = stream_.bytes() > run_.memory.bank_bytes();
   at_ = stage::working;
   stream_.begin();
   parts_.begin();
@@ -46,7 +45,7 @@ bool shared_exchange::advance(bool failed) noexcept {
 bool shared_exchange::advance_at_start(bool failed) noexcept {
   constexpr int looks_max = 4;
   if (advance(failed)) return true;
-  const bool worth_it = !run_.ranks.oversubscribed && stream_.bytes() <= run_.banks.piece_bytes();
+  const bool worth_it = !run_.ranks.oversubscribed && stream_.bytes() <= run_.memory.piece_bytes();
   for (int looks = worth_it ? looks_max : 0; looks > 0; --looks) {
     base::relax();
     if (go_on()) return true;
@@ -66,19 +65,19 @@ bool shared_exchange::advance_spinning(bool failed) noexcept {
 }
 
 void shared_exchange::wait() noexcept {
-  notifies_ = false;
+  notified_ = nullptr;
   ended_.reset();
   run_.banks.pend(*this);
   run_.ranks.via.wait(ended_);
 }
 
-void shared_exchange::end_later() noexcept {
-  notifies_ = true;
+void shared_exchange::end_later(schedule_run& owner) noexcept {
+  notified_ = &owner;
   run_.banks.pend(*this);
 }
 
 void shared_exchange::tell_end() noexcept {
-  if (notifies_) schedule_.exchange_ended(*this);
+  if (notified_) notified_->exchange_ended(*this);
   else ended_.complete();
 }
 
@@ -102,7 +101,7 @@ bool shared_exchange::go_on() noexcept {
     run_.moved = true;
     at_ = stage::waiting_for_readers;
     run_.banks.finish(*this);
-    run_.banks.wake_all(run_.sources);  // they may wait for that
+    run_.memory.wake_all(run_.sources);  // they may wait for that
   }
   if (at_ == stage::waiting_for_readers) {
     if (stream_.waits_for_readers() && !is_read()) return false;

@@ -13,6 +13,7 @@
 namespace headway::collectives {
 
 class schedule;
+class schedule_run;
 
 /// A step of a schedule: this rank shows a stream of bytes, and copies or combines parts of the
 /// streams of others, through the banks of its team. The other ranks' schedules have the same step
@@ -60,9 +61,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool advance_spinning(bool failed) noexcept;
   /// Waits for its end, after `advance` was false.
   void wait() noexcept;
-  /// After `advance` was false: its end continues the schedule (`exchange_ended`). From then on
+  /// After `advance` was false: its end continues `owner` (`exchange_ended`). From then on
   /// another thread may own the schedule.
-  void end_later() noexcept;
+  void end_later(schedule_run& owner) noexcept;
   /// Once it has ended.
   [[nodiscard]] messages::outcome how() const noexcept { return run_.how; }
   /// The rank whose stream failed first, or -1.
@@ -93,10 +94,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool work() noexcept;
   [[nodiscard]] bool show() noexcept;
   [[nodiscard]] bool is_read() const noexcept {
-    return run_.banks.is_read({.exchange = run_.counted, .readers = stream_.readers()});
+    return run_.banks.readers().is_read({.exchange = run_.counted, .readers = stream_.readers()});
   }
 
-  schedule& schedule_;
   const int phase_;
   exchange_run run_;
   shown_stream stream_;
@@ -104,7 +104,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   combined_streams sum_;
   read_progress read_;
   stage at_ = stage::working;
-  bool notifies_ = false;  // the schedule, else a thread waits
+  schedule_run* notified_ = nullptr;  // at the end; null: a thread waits
   progress::completion ended_;
 };
 

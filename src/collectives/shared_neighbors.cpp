@@ -20,10 +20,10 @@ shared_exchange& new_neighbor_exchange(schedule& s, const team& t) {
 bool is_other(const team& t, int neighbor) noexcept { return neighbor >= 0 && neighbor != t.rank; }
 
 /// The other processes among these.
-shared_banks::rank_set others_of(const team& t, std::span<const int> neighbors) noexcept {
-  shared_banks::rank_set found = 0;
+rank_set others_of(const team& t, std::span<const int> neighbors) noexcept {
+  rank_set found;
   for (const int each : neighbors)
-    if (is_other(t, each)) found |= shared_banks::only(each);
+    if (is_other(t, each)) found |= rank_set::only(each);
   return found;
 }
 
@@ -76,7 +76,7 @@ class in_lines {
     return true;
   }
   /// Copies those blocks that are there, in their order. True: all.
-  [[nodiscard]] bool take(const shared_banks::numbers& operation) noexcept {
+  [[nodiscard]] bool take(const exchange_numbers& operation) noexcept {
     for (; taken_ < neighbors_.sources.size(); ++taken_) {
       const int source = neighbors_.sources[taken_];
       if (source < 0) continue;
@@ -118,7 +118,7 @@ bool neighbors_in_lines(team& t, const neighborhood& n, const lines_exchanged& w
   using enum collective;
   const auto before = t.log.history();
   t.log.note(call{.what = what.is_divided ? neighbor_alltoall : neighbor_allgather}.word());
-  const shared_banks::numbers operation(t.next_operation(), t.log.history());
+  const exchange_numbers operation(t.next_operation(), t.log.history());
   if (banks.try_show_in_line(operation, what.own, others_of(t, n.destinations)) &&
       look_for_a_while(t.oversubscribed, t.via, [&] { return all.take(operation); })) {
     banks.finish_in_line(operation, others_of(t, n.sources));

@@ -34,6 +34,7 @@ shm_collective::line& shm_collective::line_of(std::size_t rank) const noexcept {
 }
 
 const std::byte* shm_collective::value_of(int rank) const noexcept {
+  HEADWAY_DEBUG_ASSERT(0 <= rank && rank < team_.size);
   return line_of(static_cast<std::size_t>(rank)).value.bytes;
 }
 

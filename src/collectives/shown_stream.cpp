@@ -4,12 +4,12 @@
 
 namespace headway::collectives {
 
-using place_of_value = shared_banks::value::place;
+using place_of_value = bank_memory::value::place;
 
 // --- building
 
 shown_stream::shown_stream(schedule& s, exchange_run& run) noexcept
-    : schedule_(s), run_(run), readers_(run.banks.others()) {}
+    : schedule_(s), run_(run), readers_(run.memory.others()) {}
 
 void shown_stream::show(const void* from, std::int64_t bytes) {
   show_parts(1);
@@ -41,7 +41,7 @@ void shown_stream::show_part(const void* from, std::int64_t bytes, int reader) {
 }
 
 void shown_stream::skip_part(const void* from, std::int64_t bytes) {
-  add({static_cast<const std::byte*>(from), bytes, true, shared_banks::several});
+  add({static_cast<const std::byte*>(from), bytes, true, bank_memory::several});
 }
 
 void shown_stream::show_to_each(int parts) {
@@ -82,7 +82,7 @@ void shown_stream::begin() noexcept {
 bool shown_stream::advance() noexcept {
   if (!begun_) fill_line();
   if (run_.failed_before || is_lent()) return true;
-  auto& l = run_.banks.line_of(run_.ranks.rank, run_.number);
+  auto& l = run_.memory.line_of(run_.ranks.rank, run_.number);
   const auto before = shown_;
   for (std::int64_t bytes = 0; (bytes = room()) > 0;) {
     copy(bytes);
@@ -98,8 +98,8 @@ bool shown_stream::advance() noexcept {
 
 void shown_stream::fill_line() noexcept {
   run_.moved = begun_ = true;
-  auto& l = run_.banks.line_of(run_.ranks.rank, run_.number);
-  l.value.total = run_.failed_before ? shared_banks::no_stream : static_cast<std::uint64_t>(total_);
+  auto& l = run_.memory.line_of(run_.ranks.rank, run_.number);
+  l.value.total = run_.failed_before ? bank_memory::no_stream : static_cast<std::uint64_t>(total_);
   if (!is_small())
     l.value.longer = {
         .address = 0,
@@ -121,28 +121,28 @@ void shown_stream::fill_line() noexcept {
 
 /// How many bytes can be shown now, at most a piece; not fewer than a piece, if more are left.
 std::int64_t shown_stream::room() const noexcept {
-  if (in_ring_) return std::min(shared_banks::piece_bytes_max, total_ - shown_);
-  const auto next = std::min(run_.banks.piece_bytes(), total_ - shown_);
-  const auto behind = shown_ + next - run_.banks.bank_bytes();
-  const bool fits =
-      behind <= 0 || run_.banks.taken({.exchange = run_.counted, .readers = readers_}) >= behind;
+  if (in_ring_) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
+  const auto next = std::min(run_.memory.piece_bytes(), total_ - shown_);
+  const auto behind = shown_ + next - run_.memory.bank_bytes();
+  const bool fits = behind <= 0 || run_.banks.readers().taken(
+                                       {.exchange = run_.counted, .readers = readers_}) >= behind;
   return fits ? next : 0;
 }
 
 /// `bytes` is not more than lies before the bank's end: a bank has whole pieces, and a stream that
 /// goes round in it begins at its beginning.
 void shown_stream::copy(std::int64_t bytes) noexcept {
-  auto& banks = run_.banks;
+  auto& memory = run_.memory;
   const int own = run_.ranks.rank;
-  std::byte* to = banks.line_of(own, run_.number).value.small;
-  if (in_ring_) to = banks.ring(own) + begin_ + shown_;
-  else if (!is_small()) to = banks.bank(own) + begin_ + shown_ % banks.bank_bytes();
+  std::byte* to = memory.line_of(own, run_.number).value.small;
+  if (in_ring_) to = memory.ring(own) + begin_ + shown_;
+  else if (!is_small()) to = memory.bank(own) + begin_ + shown_ % memory.bank_bytes();
   shown_ += bytes;
   while (bytes > 0) {
     const piece& p = pieces_[piece_];
     const auto copied = std::min(bytes, p.bytes - piece_shown_);
     if (!p.skipped)
-      banks.copy_for(p.reader).copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
+      memory.copy_for(p.reader).copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
     to += copied;
     bytes -= copied;
     piece_shown_ += copied;

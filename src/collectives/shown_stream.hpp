@@ -14,24 +14,27 @@ class schedule;
 /// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, or,
 ///           if it is small, in the line. Where copying between processes is faster
 ///           (team::memory.lends), a long stream that lies in one piece stays where it is, and
-///           readers copy it out of this process.
+///           readers copy it out of this process. Its list of parts is in the schedule's scratch
+///           memory.
 /// Threads:  those of its exchange.
+/// Progress: never waits. `advance` copies as many pieces as have room: in the ring all of them,
+///           in a bank those whose place no reader needs any more.
+/// Errors:   none of its own. After the operation has failed on this rank, it shows that in place
+///           of the stream.
 class shown_stream {
  public:
-  using rank_set = shared_banks::rank_set;
-
   shown_stream(schedule& s, exchange_run& run) noexcept;
 
   // Building. What is passed must live until the schedule is complete.
   /// The ranks that read it: before it is shown. Without it, all others.
   void set_readers(rank_set readers) noexcept { readers_ = readers; }
-  [[nodiscard]] bool has_readers() const noexcept { return readers_ != 0; }
+  [[nodiscard]] bool has_readers() const noexcept { return !readers_.empty(); }
   /// The whole stream.
   void show(const void* from, std::int64_t bytes);
   /// A stream of at most so many parts, which `show_part` adds in their order.
   void show_parts(int parts);
   /// `reader`: the one rank that reads it, or `several`.
-  void show_part(const void* from, std::int64_t bytes, int reader = shared_banks::several);
+  void show_part(const void* from, std::int64_t bytes, int reader = bank_memory::several);
   /// Adds bytes that no rank reads: they have their place in the stream, and are not copied.
   void skip_part(const void* from, std::int64_t bytes);
   /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
@@ -68,7 +71,7 @@ class shown_stream {
   /// In whole cache lines; none of what is not copied there.
   [[nodiscard]] std::int64_t whole_bytes_needed() const noexcept;
   [[nodiscard]] std::int64_t bank_bytes_needed() const noexcept {
-    return std::min(whole_bytes_needed(), run_.banks.bank_bytes());
+    return std::min(whole_bytes_needed(), run_.memory.bank_bytes());
   }
 
   // Running.
@@ -94,9 +97,9 @@ class shown_stream {
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy(std::int64_t bytes) noexcept;
   [[nodiscard]] bool is_small() const noexcept {
-    return total_ <= static_cast<std::int64_t>(sizeof(shared_banks::value::small));
+    return total_ <= static_cast<std::int64_t>(sizeof(bank_memory::value::small));
   }
-  void wake_readers() noexcept { run_.banks.wake_all(readers_); }
+  void wake_readers() noexcept { run_.memory.wake_all(readers_); }
 
   schedule& schedule_;
   exchange_run& run_;

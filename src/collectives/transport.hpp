@@ -10,7 +10,7 @@
 
 namespace headway::collectives {
 
-class schedule;
+class schedule_run;
 class shared_banks;
 
 /// What a schedule needs of the modules below: messages between the ranks of one team, and a
@@ -37,7 +37,7 @@ class transport {
   /// The process of that rank is known to be dead.
   [[nodiscard]] virtual bool lost(int rank) const noexcept = 0;
   /// Has `ready.take_turn()` called soon by `ready`'s ltask, at some polling point.
-  virtual void submit(schedule& ready) noexcept = 0;
+  virtual void submit(schedule_run& ready) noexcept = 0;
   /// Has `pending.poll()` called at every polling point, until it answers `done`.
   virtual void submit(shared_banks& pending) noexcept = 0;
   virtual void wait(progress::completion& what) noexcept = 0;

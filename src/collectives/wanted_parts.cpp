@@ -15,7 +15,7 @@ using messages::outcome;
 void wanted_parts::reserve(int count) { all_ = schedule_.scratch_of<wanted>(count); }
 
 void wanted_parts::want(const wanted& w) {
-  run_.sources |= shared_banks::only(w.rank);
+  run_.sources |= rank_set::only(w.rank);
   all_[count_++] = w;
 }
 
@@ -31,11 +31,11 @@ void wanted_parts::copy_own(int rank, int entry_number, std::int64_t bytes, void
 
 void wanted_parts::apply(const part& what, void* to, std::int64_t element_bytes,
                          const reducer& op) {
-  HEADWAY_ASSERT(element_bytes > 0 && run_.banks.piece_bytes() % element_bytes == 0);
+  HEADWAY_ASSERT(element_bytes > 0 && run_.memory.piece_bytes() % element_bytes == 0);
   copy(what, to);
   all_[count_ - 1].element_bytes = element_bytes;
   op_ = op;
-  if (!arriving_) arriving_ = schedule_.scratch(run_.banks.chunk_bytes());
+  if (!arriving_) arriving_ = schedule_.scratch(run_.memory.chunk_bytes());
 }
 
 // --- running
@@ -132,7 +132,7 @@ bool wanted_parts::read_entry(wanted& w) noexcept {
 
 /// True: all of it was taken.
 bool wanted_parts::take_bytes(wanted& w) noexcept {
-  const auto chunk_bytes = run_.banks.chunk_bytes();
+  const auto chunk_bytes = run_.memory.chunk_bytes();
   while (w.done < w.bytes) {
     const auto f = find(w);
     auto bytes =

@@ -13,7 +13,13 @@ class read_progress;
 class schedule;
 
 /// The parts of other ranks' streams that an exchange copies, or combines with what is there.
+/// Shape:    as many parts as were reserved, and a chunk where some are combined, in the schedule's
+///           scratch memory.
 /// Threads:  those of its exchange.
+/// Progress: never waits. `advance` takes what is there of each part, as long as the call's budget
+///           lasts: parts to be copied in any order, those to be combined one after the other.
+/// Errors:   a stream or part of another size than is due, or that cannot be read, ends the
+///           exchange with an error. The other parts are taken all the same.
 class wanted_parts {
  public:
   static constexpr auto all_of_it = std::numeric_limits<std::int64_t>::max();

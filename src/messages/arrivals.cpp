@@ -94,7 +94,7 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
     case wire_kind::misfit:
       return arrived_misfit(from, bytes);
   }
-  base::log(base::severity::error, "rank {} sent a packet that is not understood ({} bytes)",
+  base::log(base::severity::error, "peer {} sent a packet that is not understood ({} bytes)",
             static_cast<std::uint32_t>(from.id()), bytes.size());
 }
 

@@ -131,19 +131,18 @@ void peer_state::arrived_own(std::span<const std::byte> packet) noexcept {
 }
 
 void peer::give_up(std::string_view why) noexcept {
-  base::log(base::severity::error, "process {} is given up: {}", static_cast<std::uint32_t>(id_),
-            why);
+  base::log(base::severity::error, "peer {} is given up: {}", static_cast<std::uint32_t>(id_), why);
   static_cast<peer_state&>(*this).lose();
 }
 
 void peer_state::broken(const char* what) noexcept {
-  base::log(base::severity::error, "process {} sent {}", static_cast<std::uint32_t>(id()), what);
+  base::log(base::severity::error, "peer {} sent {}", static_cast<std::uint32_t>(id()), what);
   lose();
 }
 
 void peer_state::lose() noexcept {
   if (scheduler_.mark_lost())
-    base::log(base::severity::info, "process {} is lost", static_cast<std::uint32_t>(id()));
+    base::log(base::severity::info, "peer {} is lost", static_cast<std::uint32_t>(id()));
   if (loss_told_) return;
   events::peer_lost.raise({static_cast<std::uint64_t>(id())});
   scheduler_.end_waiting();

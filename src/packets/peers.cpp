@@ -48,8 +48,8 @@ void peers::add_rail(std::unique_ptr<rails::driver> driver, rail_use when) {
 
 peer_state& peers::first_use(rails::peer_id id) noexcept {
   if (const auto done = use(id); !done)
-    base::log(base::severity::error, "process {} is not reached: {}",
-              static_cast<std::uint32_t>(id), done.error().text);
+    base::log(base::severity::error, "peer {} is not reached: {}", static_cast<std::uint32_t>(id),
+              done.error().text);
   return *table_.find(static_cast<std::uint32_t>(id));
 }
 
@@ -123,7 +123,7 @@ base::result<peers::reaching_rails> peers::connect_rails(
   reaching_rails found;
   auto& reaching = found.rails;
   base::fault why{base::fault_kind::unsupported,
-                  fmt::format("no rail reaches rank {}", static_cast<std::uint32_t>(id))};
+                  fmt::format("no rail reaches peer {}", static_cast<std::uint32_t>(id))};
   const auto candidates = in_turn(addresses, turns);
   const auto severable = std::ranges::count_if(
       candidates, [&](std::size_t i) { return rails_[i]->driver().health() != nullptr; });
@@ -152,7 +152,7 @@ base::result<peers::reaching_rails> peers::connect_rails(
   if (reaching.empty() || (!found.fallen_back && why.kind != base::fault_kind::unsupported))
     return std::unexpected(std::move(why));
   if (found.fallen_back)
-    base::log(base::severity::warning, "rank {} is reached over {}: {}",
+    base::log(base::severity::warning, "peer {} is reached over {}: {}",
               static_cast<std::uint32_t>(id), rails_[reaching.front()]->driver().query().name,
               why.text);
   return found;
@@ -168,7 +168,7 @@ void peers::called(rails::peer_id id, std::size_t rail_index) noexcept {
   calling_rail_.reset();
   in_the_making_ = nullptr;
   if (done) return;
-  base::log(base::severity::error, "process {} is not heard over {}: {}",
+  base::log(base::severity::error, "peer {} is not heard over {}: {}",
             static_cast<std::uint32_t>(id), rails_[rail_index]->driver().query().name,
             done.error().text);
   refused_.push_back(&p);

@@ -46,9 +46,9 @@ struct net_interface {
 /// The speed of an interface and its largest packet, from the kernel: "1000 Mbit/s, mtu 1500".
 [[nodiscard]] std::string hardware_text(std::string_view interface);
 
-/// Interfaces that never reach a rank on another machine although they look as if they did: bridges
-/// and tunnels that container and virtual machine managers create on every host with the same
-/// private addresses. Shell patterns; left out unless the user names them.
+/// Interfaces that never reach a process on another machine although they look as if they did:
+/// bridges and tunnels that container and virtual machine managers create on every host with the
+/// same private addresses. Shell patterns; left out unless the user names them.
 [[nodiscard]] std::span<const std::string_view> container_interfaces() noexcept;
 
 /// Distinguishes hosts, and network namespaces on a host: two processes with the same key reach

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/assert.hpp"
 #include "base/spinlock.hpp"
 #include "rails/driver.hpp"
 
@@ -12,10 +13,11 @@ namespace headway::rails {
 
 /// Memory in which the processes of a node show each other values: each writes its own and reads
 /// all others', without a message. A slot belongs to one group of processes for ever.
-/// Shape:    `slots` slots for each process, zero at first. A slot has `lines` lines, and a bank of
-///           many bytes behind a page for what describes them. When a stream has gone round in a
-///           bank of this size, its first bytes have left the first caches of both cores, and are
-///           written again faster (docs/decisions/0021; bench/rails/node_copy.c).
+/// Shape:    `slots` slots for each process, numbered from 0, zero at first. A slot has `lines`
+///           lines, and a bank of many bytes behind a page for what describes them. When a
+///           stream has gone round in a bank of this size, its first bytes have left the first
+///           caches of both cores, and are written again faster (docs/decisions/0021;
+///           bench/rails/node_copy.c).
 /// Threads:  every function any thread.
 /// Progress: never waits; `wake` enters the kernel where the peer sleeps.
 class shm_slots {
@@ -60,7 +62,10 @@ class shm_slots {
   void end_reservation() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS { choosing_.unlock(); }
   /// The slots that this process has never used, a bit each. Only while reserved.
   [[nodiscard]] std::uint32_t unused() const noexcept { return unused_; }
-  void use(std::uint32_t slot) noexcept { unused_ &= ~(std::uint32_t{1} << slot); }
+  void use(std::uint32_t slot) noexcept {
+    HEADWAY_ASSERT(slot < slots);
+    unused_ &= ~(std::uint32_t{1} << slot);
+  }
 
   /// Whether copying out of another process was found to be faster than copying through a bank, by
   /// a group of which this process is a member. Any thread; relaxed, each value says it all.

@@ -158,7 +158,7 @@ void software_memory::take_packet(const event& e) noexcept {
     return;
   }
   if (!whole || !serve(e.peer, what, e.bytes.subspan(sizeof what)))
-    base::log(base::severity::error, "process {} sent a packet that is not understood ({} bytes)",
+    base::log(base::severity::error, "peer {} sent a packet that is not understood ({} bytes)",
               static_cast<std::uint32_t>(e.peer), e.bytes.size());
   if (held_.empty()) return inner_->release(e);
   held_.push_back({.received = e, .over = true});  // packets are released in their order

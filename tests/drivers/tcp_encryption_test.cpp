@@ -68,11 +68,11 @@ TEST(tcp_encryption, a_peer_that_has_chosen_otherwise_is_lost_at_both_ends_whoev
         EXPECT_TRUE(both.a.received.empty() && both.b.received.empty());
       }
       const auto said = ::testing::internal::GetCapturedStderr();
-      const auto line = [](int rank, bool here) {
+      const auto line = [](int peer, bool here) {
         return fmt::format(
-            "no connection to rank {}: HEADWAY_TCP_ENCRYPTION is {} here and {} "
+            "no connection to peer {}: HEADWAY_TCP_ENCRYPTION is {} here and {} "
             "there",
-            rank, here ? "on" : "off", here ? "off" : "on");
+            peer, here ? "on" : "off", here ? "off" : "on");
       };
       EXPECT_NE(said.find(line(1, first)), std::string::npos) << said;
       EXPECT_NE(said.find(line(0, !first)), std::string::npos) << said;

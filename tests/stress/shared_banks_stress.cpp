@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "collectives/algorithms.hpp"
+#include "collectives/collectives.hpp"
 #include "collectives/neighbors.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/persistent_banks.hpp"
@@ -87,7 +88,7 @@ std::unique_ptr<call> make(int number, team& t, persistent_banks* own = nullptr)
   c->root = number % t.size;
   c->send.resize(static_cast<std::size_t>(n));
   c->receive.resize(static_cast<std::size_t>(c->what == kind::allgather ? t.size * n : n));
-  if (own) own->give(*c->steps, n * std::int64_t{sizeof(std::int64_t)});
+  if (own) own->begin(*c->steps);
   switch (c->what) {
     case kind::bcast:
       bcast_shared(*c->steps, t, {c->receive.data(), n, &word_type}, c->root);
@@ -117,6 +118,9 @@ std::unique_ptr<call> make(int number, team& t, persistent_banks* own = nullptr)
       allgather_shared(*c->steps, t, &mine,
                        {.data = c->receive.data(), .type = &word_type, .count = n});
     }
+  }
+  if (own) {
+    EXPECT_TRUE(own->settle(*c->steps, true));
   }
   c->steps->bind(t);
   fill(*c, t, 0);
@@ -227,6 +231,57 @@ TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_ea
         all.memory.banks = &banks;
         persistent_banks own(all, own_slots, processes, 0);
         run_persistent(all, own, engine);
+      });
+}
+
+/// Makes a persistent allreduce, which `wants` banks on this rank or not. How often its steps were
+/// built.
+int build_persistent(schedule& s, team& t, persistent_banks& own, std::array<std::int64_t, 2>& data,
+                     bool wants) {
+  const reduction r{.send = data.data(),
+                    .receive = &data[1],
+                    .count = 1,
+                    .type = &word_type,
+                    .op = *predefined(operation::sum, datatypes::number::int64)};
+  own.begin(s);
+  allreduce(s, t, r);
+  if (own.settle(s, wants)) return 1;
+  EXPECT_TRUE(s.steps().empty());
+  EXPECT_FALSE(s.banks_of(t));
+  allreduce(s, t, r);
+  return 2;
+}
+
+TEST(persistent_banks, have_steps_built_once_and_again_only_where_a_rank_wants_none) {
+  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
+  for_each_thread_rank(
+      [] {
+        for (auto* all : {&memory, &own_memory})
+          for (auto& each : *all) each.fill(std::byte{0});
+      },
+      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+        plain_slots slots({}, memory), own_slots({}, own_memory);
+        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
+        all.memory.banks = &banks;
+        for (const auto use : {algorithm::shared, algorithm::doubling})
+          for (const int without : {-1, 0, 2}) {
+            persistent_banks own(all, own_slots, processes, 0);
+            all.chosen_by_user.forced[static_cast<std::size_t>(collective::allreduce)] = use;
+            const bool exchanged = use == algorithm::shared;
+            const bool wants = all.rank != without;
+            std::array<std::int64_t, 2> data = {all.rank + 1, 0};
+            const auto steps = new_schedule();
+            const int built = build_persistent(*steps, all, own, data, wants);
+            ASSERT_EQ(built, (exchanged ? without == -1 : wants) ? 1 : 2);
+            ASSERT_EQ(steps->banks_of(all) != nullptr, exchanged && without == -1);
+            steps->bind(all);
+            for (int round = 0; round < 3; ++round) {
+              data[1] = 0;
+              steps->start();
+              engine.wait(*steps);
+              ASSERT_EQ(data[1], ranks * (ranks + 1) / 2);
+            }
+          }
       });
 }
 

@@ -66,9 +66,9 @@ class Encryption(unittest.TestCase):
                       limit=60, env=environment())  # fmt: skip
             self.assertNotEqual(job.code, 0)
             self.assertNotIn("timeout", job.err)
-            self.assertIn(f"no connection to rank 1: {SETTING} is {here} here and {there} there",
+            self.assertIn(f"no connection to peer 1: {SETTING} is {here} here and {there} there",
                           job.err)  # fmt: skip
-            self.assertIn(f"no connection to rank 0: {SETTING} is {there} here and {here} there",
+            self.assertIn(f"no connection to peer 0: {SETTING} is {there} here and {here} there",
                           job.err)  # fmt: skip
 
 

@@ -143,7 +143,7 @@ class Failover(unittest.TestCase):
         self.assertEqual([row["bundle"] for row in bundle_rows(job.err)],
                          ["tcp:hw0", "tcp:hw1"] * 2, job.err)  # fmt: skip
         for rank in (0, 1):  # a rail is missed only if the peer owes an answer on it
-            self.assertIn(f"rail tcp:hw1 to rank {rank} is lost", job.err)
+            self.assertIn(f"rail tcp:hw1 to peer {rank} is lost", job.err)
 
     def test_a_silent_cable_is_noticed(self):
         def trouble(cables, over):
@@ -163,7 +163,7 @@ class Failover(unittest.TestCase):
                       limit=110, env=environment())  # fmt: skip
         self.assertEqual(job.code, 0, job.out + job.err)
         lines = [line for line in job.err.splitlines() if "is left out" in line]
-        said = "rail tcp:hw1 to rank {} is left out"
+        said = "rail tcp:hw1 to peer {} is left out"
         self.assertEqual([sum(said.format(rank) in line for line in lines) for rank in (0, 1)],
                          [1, 1], job.err)  # fmt: skip
         self.assertNotIn("is lost", job.err)

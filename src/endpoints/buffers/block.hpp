@@ -10,7 +10,7 @@ namespace headway::endpoints {
 
 /// The destination of a message: an end-point of a process of the job. Id 0: none.
 struct address {
-  std::uint32_t process = 0;  ///< its rank
+  std::uint32_t process = 0;  ///< its rank in the job
   std::uint32_t id = 0;       ///< of the end-point there: its slot and how often that was used
 
   friend bool operator==(const address&, const address&) = default;

@@ -35,7 +35,7 @@ void region_offers::arrived(std::uint32_t from, std::span<const std::byte> bytes
     const auto mapped = buffers_.map(offer);
     well = mapped.has_value();
     if (!well)
-      base::log(base::severity::info, "buffers of rank {} cannot be read in place: {}", offer.owner,
+      base::log(base::severity::info, "buffers of peer {} cannot be read in place: {}", offer.owner,
                 mapped.error().text);
   }
   out_.tell(from, plain_head{.kind = wire_kind::region_answer,

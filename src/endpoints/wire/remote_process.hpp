@@ -65,9 +65,9 @@ struct remote_process {
   preposted_zones zones;
 
   /// It violated the protocol: logs that, a few times.
-  void complain(std::uint32_t rank, const char* what) noexcept;
+  void complain(std::uint32_t peer, const char* what) noexcept;
   /// A message from it waits for memory: logs that, a few times.
-  void lack_memory(std::uint32_t rank, std::uint64_t bytes) noexcept;
+  void lack_memory(std::uint32_t peer, std::uint64_t bytes) noexcept;
 };
 
 }  // namespace headway::endpoints

@@ -11,7 +11,7 @@ namespace headway::mpi {
 namespace {
 
 /// The MPI error code of a schedule that has ended.
-int code_of(const collectives::schedule& s, const communicator& comm) {
+int code_of(const collectives::schedule_run& s, const communicator& comm) {
   if (s.is_refused()) [[unlikely]]
     return fail_same(comm);
   return code_of(s.how(), s.failed_rank(), comm);
@@ -68,24 +68,11 @@ collectives::recent_schedules::lease steps_for(communicator& comm, const optiona
   return {};
 }
 
-/// Makes a request that is not started. An MPI error code.
-int make_request(communicator& comm, const collective_call& call,
-                 collectives::recent_schedules::lease steps, request*& made) {
-  if (const int code = build(comm, call, steps, true)) return code;
-  made = pool<collective_request>::all().make(comm, std::move(steps));
+/// A request that is not started.
+request* request_of(communicator& comm, collectives::recent_schedules::lease steps) {
+  auto* const made = pool<collective_request>::all().make(comm, std::move(steps));
   made->active = false;
-  return MPI_SUCCESS;
-}
-
-/// Makes an empty schedule persistent. The steps of a single call say how long streams in shared
-/// memory will be. A call that fails says nothing, but takes part, because the other ranks wait.
-void make_persistent(communicator& comm, const collective_call& call,
-                     collectives::schedule& steps) {
-  std::optional<std::int64_t> stream_bytes;
-  if (comm.team().memory.banks && append(comm, call, steps, false) == MPI_SUCCESS)
-    stream_bytes = steps.stream_bytes_max();
-  steps.clear();
-  comm.make_persistent(steps, stream_bytes);
+  return made;
 }
 
 }  // namespace
@@ -106,15 +93,23 @@ int run_collective(communicator& comm, const collective_call& call, const option
 
 int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
                      request*& made) {
-  if (const int code = make_request(comm, call, steps_for(comm, key), made)) return code;
+  auto steps = steps_for(comm, key);
+  if (const int code = build(comm, call, steps, true)) return code;
+  made = request_of(comm, std::move(steps));
   return made->start();
 }
 
 int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
   comm.count_persistent_collective(call.what);
   collectives::recent_schedules::lease steps;
-  make_persistent(comm, call, *steps);
-  if (const int code = make_request(comm, call, std::move(steps), made)) return code;
+  comm.begin_persistent(*steps);
+  int code = append(comm, call, *steps, true);
+  // A call that fails takes part too, because the other ranks wait.
+  const bool settled = comm.settle_persistent(*steps, code == MPI_SUCCESS);
+  if (code == MPI_SUCCESS && !settled) code = append(comm, call, *steps, true);
+  if (code != MPI_SUCCESS) return code;
+  steps->bind(comm.team(), call.what);
+  made = request_of(comm, std::move(steps));
   made->persistent = true;
   return MPI_SUCCESS;
 }

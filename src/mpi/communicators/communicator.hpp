@@ -133,9 +133,12 @@ class communicator final : public object {
   void count_blocking_collective(const collectives::call& what) { team_->count_call(what); }
   /// The same for each persistent one that is made.
   void count_persistent_collective(const collectives::call& what) { team_->count_persistent(what); }
-  /// Makes an empty schedule persistent. Called by all members, in the same order; waits for them.
-  void make_persistent(collectives::schedule& s, std::optional<std::int64_t> stream_bytes) {
-    team_->make_persistent(s, stream_bytes);
+  /// Makes an empty schedule persistent, before its steps are built, and once that was done
+  /// (`is_built`) or has failed. False: they have to be built again. Both are called by all
+  /// members, in the same order, and wait for them.
+  void begin_persistent(collectives::schedule& s) { team_->begin_persistent(s); }
+  [[nodiscard]] bool settle_persistent(collectives::schedule& s, bool is_built) {
+    return team_->settle_persistent(s, is_built);
   }
 
   /// Counts the operations that may end after the handle is freed; see `communicator_ref`.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/schedule_run.hpp"
 #include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
@@ -82,7 +82,7 @@ introduction meet(communicator& local, communicator& peer, int remote_leader, in
 
 /// Waits. False: a process is gone.
 bool tell_group(communicator& comm, int root, std::span<std::byte> data) {
-  collectives::schedule steps;
+  collectives::schedule_run steps;
   const collectives::block all{data.data(), static_cast<std::int64_t>(data.size()),
                                &datatypes::layout::of(datatypes::number::uint8)};
   collectives::bcast(steps, comm.team(), all, root);

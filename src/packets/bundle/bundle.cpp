@@ -106,7 +106,7 @@ void bundle::ask_again(std::uint8_t number) noexcept {
 }
 
 void bundle::broken(const char* what) noexcept {
-  base::log(base::severity::error, "rank {} sent {}", static_cast<std::uint32_t>(context_.to),
+  base::log(base::severity::error, "peer {} sent {}", static_cast<std::uint32_t>(context_.to),
             what);
   owner_.lose();
 }

@@ -123,7 +123,7 @@ void lane_monitor::kill(lane& l, bool tell, const char* why, std::uint64_t now_n
   statistics::add(of_.set.counts.rail_losses);
   statistics::add_alone(l.losses);
   const bool news = !of_.set.finishing.load(std::memory_order_relaxed);
-  base::log(news ? base::severity::warning : base::severity::debug, "rail {} to rank {} is {}: {}",
+  base::log(news ? base::severity::warning : base::severity::debug, "rail {} to peer {} is {}: {}",
             l.what.name, static_cast<std::uint32_t>(of_.to),
             l.proved.load(std::memory_order_relaxed) ? "lost" : "left out", why);
   if (news) events::rail_lost.raise({static_cast<std::uint64_t>(of_.to), l.rail_index});
@@ -176,7 +176,7 @@ void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
   cut_off_ns_ = 0;
   statistics::add(of_.set.counts.rail_returns);
   statistics::add_alone(l.returns);
-  base::log(base::severity::warning, "rail {} to rank {} is back", l.what.name,
+  base::log(base::severity::warning, "rail {} to peer {} is back", l.what.name,
             static_cast<std::uint32_t>(of_.to));
   events::rail_returned.raise({static_cast<std::uint64_t>(of_.to), l.rail_index});
   incoming_.renewed(l, true);
@@ -201,13 +201,13 @@ void lane_monitor::give_up_if_cut_off(std::uint64_t now_ns) noexcept {
   if (!left && since_ns < of_.set.cut_off_ns) {
     if (cut_off_said_.due(since_ns))
       base::log(base::severity::warning,
-                "no rail to rank {} for {} s: it is given up after {} s (HEADWAY_CUT_OFF_MS)",
+                "no rail to peer {} for {} s: it is given up after {} s (HEADWAY_CUT_OFF_MS)",
                 static_cast<std::uint32_t>(of_.to), since_ns / ns_per_s,
                 of_.set.cut_off_ns / ns_per_s);
     return;
   }
   if (!left)
-    base::log(base::severity::warning, "no rail to rank {} has come back",
+    base::log(base::severity::warning, "no rail to peer {} has come back",
               static_cast<std::uint32_t>(of_.to));
   of_.host.lose();
 }

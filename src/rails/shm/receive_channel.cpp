@@ -431,8 +431,8 @@ void receive_channel::take_back_targets() noexcept {
 
 void receive_channel::break_off(const char* why) noexcept {
   broken_.store(true, std::memory_order_relaxed);
-  base::log(base::severity::error, "shm: rank {} wrote what makes no sense ({}): it is cut off",
-            c_.back->rank(), why);
+  base::log(base::severity::error, "shm: peer {} wrote what makes no sense ({}): it is cut off",
+            static_cast<std::uint32_t>(c_.back->peer()), why);
   c_.back->mark_lost();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
@@ -19,16 +20,19 @@ class segment_slots final : public shm_slots {
       : mine_(&mine), me_(me), links_(&links) {}
 
   [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
+    HEADWAY_ASSERT(slot < slots);
     const send_channel* to = links_->find(peer);
     std::byte* first = peer == me_ ? mine_->shared_lines() : to ? to->shared_lines() : nullptr;
     return first ? first + slot * slot_bytes : nullptr;
   }
   [[nodiscard]] std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept override {
+    HEADWAY_ASSERT(slot < slots);
     const send_channel* to = links_->find(peer);
     std::byte* first = peer == me_ ? mine_->banks() : to ? to->banks() : nullptr;
     return first ? first + slot * banked_bytes : nullptr;
   }
   [[nodiscard]] bool reserve_bank(std::uint32_t slot) noexcept override {
+    HEADWAY_ASSERT(slot < slots);
     return mine_->reserve_bank(slot);
   }
   void wake(peer_id peer) noexcept override { links_->find(peer)->notify(); }

@@ -39,7 +39,6 @@ send_channel::send_channel(context made) noexcept
       calls_(way_ ? way_->slot().control : nullptr),
       gets_(way_ ? way_->slot() : slot_view{}, way_ ? way_->shape().piece_bytes : 0),
       writable_pid_(made.readable_pid),
-      rank_(made.rank),
       posted_count_(made.posted_count),
       news_(made.news) {}
 
@@ -229,7 +228,8 @@ post send_channel::get(const remote_place& from, std::span<std::byte> to,
   if (!usable()) return post::down;
   if (to.empty()) return post::done;
   if (!replies_reserved_ && !(replies_reserved_ = way_->reserve_replies())) {
-    base::log(base::severity::warning, "shm: no memory to get bytes from rank {}", rank_);
+    base::log(base::severity::warning, "shm: no memory to get bytes from peer {}",
+              static_cast<std::uint32_t>(peer_));
     return post::down;
   }
   if (gets_.full() || !reserve(cells_of(sizeof(get_call)))) return post::retry;

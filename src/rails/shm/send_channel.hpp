@@ -42,7 +42,6 @@ class send_channel {
 
   struct context {
     peer_id peer{};
-    std::uint32_t rank = 0;           ///< in its job, for the log
     std::unique_ptr<attachment> way;  ///< null: there is none (any more), all sends answer `down`
     bool fence_always = false;        ///< this process is not enlisted
     bool push = true;                 ///< false: no buffers if the peer reads the memory
@@ -101,7 +100,6 @@ class send_channel {
   }
   void set_lost_reported() noexcept { lost_reported_ = true; }
   [[nodiscard]] peer_id peer() const noexcept { return peer_; }
-  [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
   [[nodiscard]] bool peer_alive() const noexcept { return way_ && way_->owner_alive(); }
 
  private:
@@ -217,7 +215,6 @@ class send_channel {
   bool replies_reserved_ = false;  // used by `send`
   std::atomic<bool> lost_{false};
   bool lost_reported_ = false;  // used by the reaper
-  const std::uint32_t rank_;
   std::atomic<std::uint32_t>* posted_count_;
   std::atomic<bool>* news_;
 

@@ -106,8 +106,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
 
 base::result<> shm_driver::connect(peer_id peer, std::span<const std::byte> bytes) {
   if (peer == config_.me || !now_ || links_.find(peer))
-    return base::failed(base::fault_kind::bad_input,
-                        fmt::format("shm: rank {} cannot be connected", process_of(peer).rank));
+    return base::failed(base::fault_kind::bad_input, fmt::format("shm: peer {} cannot be connected",
+                                                                 static_cast<std::uint32_t>(peer)));
   auto done = attach(peer, bytes);
   // A sleeping thread must wake up for what the peer has sent before.
   if (now_->in.slot_of(peer)) now_->sleep.ring();
@@ -138,8 +138,8 @@ base::result<> shm_driver::attach(peer_id peer, std::span<const std::byte> bytes
 
 base::result<> shm_driver::admit(peer_id peer, std::span<const std::byte>) {
   if (!now_ || links_.find(peer))
-    return base::failed(base::fault_kind::bad_input,
-                        fmt::format("shm: rank {} cannot be admitted", process_of(peer).rank));
+    return base::failed(base::fault_kind::bad_input, fmt::format("shm: peer {} cannot be admitted",
+                                                                 static_cast<std::uint32_t>(peer)));
   add(peer, nullptr, 0);
   now_->sleep.ring();
   return {};
@@ -147,7 +147,6 @@ base::result<> shm_driver::admit(peer_id peer, std::span<const std::byte>) {
 
 send_channel& shm_driver::add(peer_id peer, std::unique_ptr<attachment> way, pid_t readable_pid) {
   return links_.emplace(peer, send_channel::context{.peer = peer,
-                                                    .rank = process_of(peer).rank,
                                                     .way = std::move(way),
                                                     .fence_always = !enlisted_,
                                                     .push = config_.how.large != large_way::kernel,

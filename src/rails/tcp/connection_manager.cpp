@@ -125,14 +125,14 @@ void connection_manager::call_again_at(std::uint32_t peer, std::uint64_t when_ns
 
 void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept {
   auto& p = partners_[peer];
-  base::log(base::severity::debug, "tcp: call to rank {} at {}: errno {}", rank_of(peer),
+  base::log(base::severity::debug, "tcp: call to peer {} at {}: errno {}", peer,
             p.routes[p.next_route].to.text(), error);
   p.refused_only = p.refused_only && error == ECONNREFUSED;
   if (p.first_failure_ns == 0) p.first_failure_ns = now_ns;
   const auto patience = p.refused_only ? settings_->refused_ns : settings_->connect_ns;
   if (now_ns - p.first_failure_ns >= patience) {
     base::log(p.refused_only ? base::severity::info : base::severity::warning, "tcp: {}",
-              base::failed_errno(fmt::format("rank {} cannot be reached at {}", rank_of(peer),
+              base::failed_errno(fmt::format("peer {} cannot be reached at {}", peer,
                                              p.routes[p.next_route].to.text()),
                                  error)
                   .error()
@@ -308,10 +308,10 @@ void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) no
 void connection_manager::refuse_encryption(std::uint32_t peer, std::uint64_t now_ns) noexcept {
   const std::string_view here = own_->encrypts ? "on" : "off";
   const std::string_view there = own_->encrypts ? "off" : "on";
-  rejections_.say(complaint::other_encryption,
-                  fmt::format("rank {}: HEADWAY_TCP_ENCRYPTION is {} here and {} there",
-                              rank_of(peer), here, there),
-                  now_ns);
+  rejections_.say(
+      complaint::other_encryption,
+      fmt::format("peer {}: HEADWAY_TCP_ENCRYPTION is {} here and {} there", peer, here, there),
+      now_ns);
   stop_calling(peer);
   host_->unreachable(peer, false);
 }

@@ -121,9 +121,6 @@ class connection_manager {
   [[nodiscard]] std::uint32_t number_of(const pending_connection& c) const noexcept {
     return static_cast<std::uint32_t>(known_->add(c.peer()));
   }
-  [[nodiscard]] std::uint32_t rank_of(std::uint32_t peer) const noexcept {
-    return known_->at(peer_id{peer}).rank;
-  }
   std::size_t seat(pending_connection&& c, std::uint32_t events) noexcept;
   void dismiss(std::size_t slot) noexcept;
   void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;

@@ -37,11 +37,10 @@ struct link {
     lost,
   };
 
-  link(std::uint32_t number, std::uint32_t rank_there, std::size_t segment_bytes) noexcept
-      : peer(number), rank(rank_there), out(segment_bytes) {}
+  link(std::uint32_t number, std::size_t segment_bytes) noexcept
+      : peer(number), out(segment_bytes) {}
 
   const std::uint32_t peer;  ///< its number in the table of processes
-  const std::uint32_t rank;  ///< in its job, for the log
   /// `connect` was called; otherwise the peer has called us, and nothing is read from it yet. Edge
   /// (K): release in `connect` -> acquire in `link_reader::read`.
   std::atomic<bool> known{false};
@@ -83,8 +82,7 @@ struct link {
 /// Threads:  any.
 class link_table {
  public:
-  link_table(const processes::table& known, std::size_t segment_bytes) noexcept
-      : known_(&known), segment_bytes_(segment_bytes) {}
+  explicit link_table(std::size_t segment_bytes) noexcept : segment_bytes_(segment_bytes) {}
   /// Null: not met.
   [[nodiscard]] link* find(peer_id peer) const noexcept { return all_.find(peer); }
   /// Of a peer that was met.
@@ -94,7 +92,7 @@ class link_table {
     const base::lock_guard guard(making_);
     const peer_id id{peer};
     link* const met = all_.find(id);
-    return met ? *met : all_.emplace(id, peer, known_->at(id).rank, segment_bytes_);
+    return met ? *met : all_.emplace(id, peer, segment_bytes_);
   }
   template <class Visit>
   void each(Visit&& visit) const {
@@ -103,7 +101,6 @@ class link_table {
 
  private:
   peer_map<link> all_;
-  const processes::table* known_;
   const std::size_t segment_bytes_;
   base::mutex making_;  // cold: `connect` and the reaper may create the same one
 };

@@ -62,11 +62,11 @@ bool try_later(int error) noexcept {
 
 }  // namespace
 
-void say_lost(std::uint32_t rank, int error) noexcept {
+void say_lost(std::uint32_t peer, int error) noexcept {
   if (error == 0 || error == ECONNRESET || error == EPIPE) return;
   base::log(
       base::severity::warning, "{}",
-      base::failed_errno(fmt::format("tcp: connection to rank {} lost", rank), error).error().text);
+      base::failed_errno(fmt::format("tcp: connection to peer {} lost", peer), error).error().text);
 }
 
 post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
@@ -215,7 +215,7 @@ std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexc
 }
 
 void link_writer::fail(link& l, int error) noexcept {
-  say_lost(l.rank, error);
+  say_lost(l.peer, error);
   l.write_error = error;
   shutdown(l.fd.get(), SHUT_RDWR);
 }

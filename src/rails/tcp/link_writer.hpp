@@ -86,8 +86,8 @@ class link_writer {
   std::atomic<int> queued_{0};    // connections with something in their queue
 };
 
-/// Says that the connection to this rank ends, unless its other end has closed or reset it, which
+/// Says that the connection to this peer ends, unless its other end has closed or reset it, which
 /// is reported by what depends on it.
-void say_lost(std::uint32_t rank, int error) noexcept;
+void say_lost(std::uint32_t peer, int error) noexcept;
 
 }  // namespace headway::rails::tcp

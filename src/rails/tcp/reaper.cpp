@@ -249,8 +249,8 @@ void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
   // what it has sent must be read first
   const bool unread = !l.known.load(std::memory_order_relaxed);
   if (unread || now_ns < l.up_since_ns + doubt_ns) return;
-  base::log(base::severity::info, "{}: rank {} calls again: the old connection is lost",
-            shared_->name, l.rank);
+  base::log(base::severity::info, "{}: peer {} calls again: the old connection is lost",
+            shared_->name, l.peer);
   lose(peer);
 }
 
@@ -262,38 +262,38 @@ void reaper::check_health() noexcept {
     const auto silence_ns = unanswered_ns(l.fd.get());
     if (silence_ns == 0) {
       if (l.silence.said())
-        base::log(base::severity::warning, "{}: the machine of rank {} answers again",
-                  shared_->name, l.rank);
+        base::log(base::severity::warning, "{}: the machine of peer {} answers again",
+                  shared_->name, l.peer);
       l.silence = {};
       return;
     }
     if (dead_ns != 0 && silence_ns >= dead_ns) {
       base::log(base::severity::error,
-                "{}: the machine of rank {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
+                "{}: the machine of peer {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
                 "counts as dead",
-                shared_->name, l.rank, silence_ns / ns_per_s);
+                shared_->name, l.peer, silence_ns / ns_per_s);
       return lose(l.peer);
     }
     if (l.silence.due(silence_ns))
-      base::log(base::severity::warning, "{}: the machine of rank {} does not answer, for {} s",
-                shared_->name, l.rank, silence_ns / ns_per_s);
+      base::log(base::severity::warning, "{}: the machine of peer {} does not answer, for {} s",
+                shared_->name, l.peer, silence_ns / ns_per_s);
   });
 }
 
 void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   const auto& l = shared_->links.at(peer);
   if (how == input::state::unverified) {
-    changes_.say(complaint::unverified, fmt::format("rank {}", l.rank), shared_->clock.now_ns());
+    changes_.say(complaint::unverified, fmt::format("peer {}", l.peer), shared_->clock.now_ns());
     return lose(peer);
   }
   if (how == input::state::broken) {
-    base::log(base::severity::error, "{}: rank {} breaks the format of frames: connection closed",
-              shared_->name, l.rank);
+    base::log(base::severity::error, "{}: peer {} breaks the format of frames: connection closed",
+              shared_->name, l.peer);
     return lose(peer);
   }
   if (l.in->said_goodbye()) return drop(peer, link::state::leaving);
-  base::log(base::severity::info, "{}: connection to rank {} lost", shared_->name, l.rank);
-  say_lost(l.rank, l.in->error());
+  base::log(base::severity::info, "{}: connection to peer {} lost", shared_->name, l.peer);
+  say_lost(l.peer, l.in->error());
   lose(peer);
 }
 

@@ -27,7 +27,7 @@ struct shared_state {
         name(std::move(rail_name)),
         clock(time),
         known(processes),
-        links(processes, s.segment_bytes),
+        links(s.segment_bytes),
         writer(watch) {}
 
   const settings how;

@@ -61,24 +61,23 @@ base::result<std::vector<std::byte>> tcp_driver::open() {
 base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> bytes) {
   HEADWAY_ASSERT(open_);
   const auto number = static_cast<std::uint32_t>(peer);
-  const auto rank = config_.known->at(peer).rank;
   if (peer == config_.me)
     return base::failed(base::fault_kind::unsupported, "tcp: a process does not call itself");
   const auto theirs = address::decode(bytes);
   if (!theirs)
     return base::failed(base::fault_kind::bad_input,
-                        fmt::format("tcp: the address of rank {} makes no sense", rank));
+                        fmt::format("tcp: the address of peer {} makes no sense", number));
   auto routes = routes_to(*theirs, config_.interfaces, loopback_key_);
   if (routes.empty())
     return base::failed(
         base::fault_kind::unsupported,
-        fmt::format("tcp: no interface of {} reaches rank {} at {}", shared_.name, rank,
+        fmt::format("tcp: no interface of {} reaches peer {} at {}", shared_.name, number,
                     theirs->endpoints.empty() ? "no address" : theirs->endpoints[0].text()));
   auto& l = shared_.links.meet(number);
   const base::lock_guard guard(l.lock);
   if (l.known.load(std::memory_order_relaxed))  // written only here
     return base::failed(base::fault_kind::bad_input,
-                        fmt::format("tcp: rank {} is connected already", rank));
+                        fmt::format("tcp: peer {} is connected already", number));
   l.routes.swap(routes);
   l.known.store(true, std::memory_order_release);  // (K)
   // The peer has called before: its connection is read from now on.

@@ -12,13 +12,14 @@ constexpr settings fallback;
 
 constexpr std::int64_t in_ms(std::uint64_t ns) { return static_cast<std::int64_t>(ns / ns_per_ms); }
 
-number_tunable refused_ms{"HEADWAY_TCP_REFUSED_MS",
-                          "ms",
-                          in_ms(fallback.refused_ns),
-                          0,
-                          3'600'000,
-                          "how long a peer that refuses connections is tried: every rank listens "
-                          "before its address is known, so a refusal means that it is gone"};
+number_tunable refused_ms{
+    "HEADWAY_TCP_REFUSED_MS",
+    "ms",
+    in_ms(fallback.refused_ns),
+    0,
+    3'600'000,
+    "how long a peer that refuses connections is tried: every process listens "
+    "before its address is known, so a refusal means that it is gone"};
 number_tunable connect_ms{"HEADWAY_TCP_CONNECT_MS",
                           "ms",
                           in_ms(fallback.connect_ns),

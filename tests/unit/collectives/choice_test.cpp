@@ -27,6 +27,15 @@ TEST(choice, has_an_answer_to_every_question) {
       [](const question& q) { EXPECT_NE(choose(q), algorithm::automatic) << name_of(q.what); });
 }
 
+TEST(choice, has_no_name_and_no_rows_for_a_number_out_of_range) {
+  EXPECT_STREQ(name_of(collective::intercomm_create), "intercomm_create");
+  EXPECT_DEATH(static_cast<void>(name_of(collective::unknown)), "all_names");
+  EXPECT_DEATH(static_cast<void>(name_of(static_cast<algorithm>(algorithm_count))),
+               "algorithm_names");
+  EXPECT_DEATH(static_cast<void>(rules(static_cast<collective>(collective_count))),
+               "collective_count");
+}
+
 TEST(choice, takes_any_algorithm_of_the_table_that_the_user_names_if_it_serves_the_call) {
   for_all_questions([](const question& q) {
     for (const rule& r : rules(q.what)) {

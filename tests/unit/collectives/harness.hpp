@@ -31,7 +31,7 @@ class operation {
     }
     return true;
   }
-  [[nodiscard]] schedule& of(int rank) { return *schedules_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] schedule_run& of(int rank) { return *schedules_[static_cast<std::size_t>(rank)]; }
 
  private:
   std::vector<schedule_ptr> schedules_;

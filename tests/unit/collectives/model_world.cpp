@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collectives/schedule_run.hpp"
 #include "collectives/shared_banks.hpp"
 
 namespace headway::collectives::test {
@@ -20,7 +21,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   /// When all ranks are there.
   void open(std::int64_t bytes) {
     banks = std::make_unique<shared_banks>(ranks, *this, processes_of(ranks.size),
-                                           shared_banks::location{.slot = 0, .bytes = bytes});
+                                           bank_memory::location{.slot = 0, .bytes = bytes});
     ranks.memory.banks = banks.get();
   }
 
@@ -69,7 +70,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   [[nodiscard]] messages::operation_log& log() noexcept override { return operations; }
   [[nodiscard]] bool lost(int other) const noexcept override { return world.dead(other); }
-  void submit(schedule& ready) noexcept override {
+  void submit(schedule_run& ready) noexcept override {
     world.events_.push_back([this, &ready] {
       if (!dead) ready.take_turn();
     });
@@ -120,7 +121,7 @@ model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
   const auto bytes = seed % 2 == 0 ? small : std::int64_t{rails::shm_slots::bank_bytes};
   for (auto& n : nodes_) {
     std::memset(n->memory.get(), 0, rails::shm_slots::bank_page_bytes);
-    std::memset(n->own_memory.get(), 0, own_banks_max * shared_banks::page_bytes);
+    std::memset(n->own_memory.get(), 0, own_banks_max * bank_memory::page_bytes);
     n->open(bytes);
     if (seed % 3 != 0) n->open_ring();
   }
@@ -133,11 +134,11 @@ std::unique_ptr<shared_banks> model_world::own_banks(int rank, int number) {
   auto& of = *nodes_[static_cast<std::size_t>(rank)];
   return std::make_unique<shared_banks>(
       of.ranks, of, node::processes_of(size()),
-      shared_banks::location{.slot = 1,
-                             .bytes = bytes,
-                             .page_at = place * shared_banks::page_bytes,
-                             .bank_at = own_banks_max * shared_banks::page_bytes + place * bytes,
-                             .ring = of.ring.get()});
+      bank_memory::location{.slot = 1,
+                            .bytes = bytes,
+                            .page_at = place * bank_memory::page_bytes,
+                            .bank_at = own_banks_max * bank_memory::page_bytes + place * bytes,
+                            .ring = of.ring.get()});
 }
 
 int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }

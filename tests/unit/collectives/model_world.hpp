@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/schedule.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/team.hpp"
 

@@ -168,7 +168,7 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
   const std::vector processes{rails::peer_id{0}};
   constexpr std::int64_t bytes = 1024;
   byte_ring ring(slots, processes, 0, {.at = 8192, .bytes = bytes});
-  auto* const reading = shared_banks::reading_in(slots.memory.get());
+  auto* const reading = bank_memory::reading_in(slots.memory.get());
   struct held {
     std::uint64_t exchange;
     std::int64_t begin, end;
@@ -178,7 +178,8 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
   int given = 0, refused = 0;
   for (std::uint64_t exchange = 2; exchange < 20'000; ++exchange) {
     const auto length = static_cast<std::int64_t>(dice() % (bytes / 2)) + 1;
-    const auto begin = ring.take({.page_at = 0, .exchange = exchange, .readers = 1}, length);
+    const auto begin =
+        ring.take({.page_at = 0, .exchange = exchange, .readers = rank_set::only(0)}, length);
     if (begin) {
       ++given;
       ASSERT_GE(*begin, 0);
@@ -198,8 +199,10 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
   EXPECT_GT(given, 1000);
   EXPECT_GT(refused, 1000);
   reading->finish(20'000);
-  EXPECT_TRUE(ring.take({.page_at = 0, .exchange = 20'001, .readers = 1}, bytes / 2));
-  EXPECT_FALSE(ring.take({.page_at = 0, .exchange = 20'002, .readers = 1}, bytes / 2 + 1));
+  EXPECT_TRUE(
+      ring.take({.page_at = 0, .exchange = 20'001, .readers = rank_set::only(0)}, bytes / 2));
+  EXPECT_FALSE(
+      ring.take({.page_at = 0, .exchange = 20'002, .readers = rank_set::only(0)}, bytes / 2 + 1));
 }
 
 }  // namespace

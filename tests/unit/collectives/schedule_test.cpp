@@ -1,9 +1,8 @@
-#include "collectives/schedule.hpp"
-
 #include <gtest/gtest.h>
 
 #include "collectives/collectives.hpp"
 #include "collectives/operators.hpp"
+#include "collectives/schedule_run.hpp"
 #include "harness.hpp"
 
 namespace headway::collectives::test::schedule_tests {

@@ -57,7 +57,7 @@ class thread_world {
     }
     [[nodiscard]] messages::operation_log& log() noexcept override { return operations; }
     [[nodiscard]] bool lost(int) const noexcept override { return false; }
-    void submit(schedule& ready) noexcept override { world.submit(ready); }
+    void submit(schedule_run& ready) noexcept override { world.submit(ready); }
     void submit(shared_banks&) noexcept override { std::abort(); }  // it has none
     void wait(progress::completion& what) noexcept override { world.wait(what); }
     [[nodiscard]] bool begin_looking() noexcept override { return false; }
@@ -119,7 +119,7 @@ class thread_world {
     hold.unlock();
     deliver({&r, buffer}, data);
   }
-  void submit(schedule& ready) {
+  void submit(schedule_run& ready) {
     const std::lock_guard hold(lock_);
     turns_.push_back(&ready);
     changed_.notify_all();
@@ -133,7 +133,7 @@ class thread_world {
     for (;;) {
       changed_.wait(hold, [&] { return closing_ || !turns_.empty(); });
       if (turns_.empty()) return;
-      schedule* next = turns_.front();
+      schedule_run* next = turns_.front();
       turns_.pop_front();
       hold.unlock();
       next->take_turn();
@@ -145,7 +145,7 @@ class thread_world {
   std::mutex lock_;
   std::condition_variable changed_;
   std::map<key, line> lines_;
-  std::deque<schedule*> turns_;
+  std::deque<schedule_run*> turns_;
   bool closing_ = false;
   std::vector<std::unique_ptr<node>> nodes_;
   std::thread pool_;
@@ -153,7 +153,7 @@ class thread_world {
 
 constexpr std::int64_t count = 5;
 
-void sum_of(schedule& s, team& t, std::vector<std::int64_t>& data) {
+void sum_of(schedule_run& s, team& t, std::vector<std::int64_t>& data) {
   for (std::int64_t i = 0; i < count; ++i) data[static_cast<std::size_t>(i)] = t.rank + i;
   allreduce(s, t,
             {.receive = data.data(),

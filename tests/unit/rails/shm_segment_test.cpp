@@ -182,6 +182,20 @@ TEST(shm_memory, a_file_system_without_room_is_an_error_of_open_instead_of_a_sig
   umount2(where.path.c_str(), MNT_DETACH);
 }
 
+TEST(shm_slots, of_a_number_that_no_slot_has_are_a_bug_of_the_caller) {
+  folder where;
+  shm_driver driver(config_in(where, 0));
+  ASSERT_TRUE(driver.open());
+  auto& slots = *driver.slots();
+  constexpr auto last = shm_slots::slots - 1;
+  EXPECT_NE(slots.lines_of(peer_id{0}, last), nullptr);
+  EXPECT_NE(slots.bank_of(peer_id{0}, last), nullptr);
+  EXPECT_DEATH(static_cast<void>(slots.lines_of(peer_id{0}, last + 1)), "slot < slots");
+  EXPECT_DEATH(static_cast<void>(slots.bank_of(peer_id{0}, last + 1)), "slot < slots");
+  EXPECT_DEATH(static_cast<void>(slots.reserve_bank(last + 1)), "slot < slots");
+  EXPECT_DEATH(slots.use(last + 1), "slot < slots");
+}
+
 /// A process whose ring is written to by hand, as by a peer that violates the format.
 struct victim_of_peer {
   folder where;

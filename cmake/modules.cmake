@@ -89,13 +89,14 @@ function(headway_tests_are_short target)
 endfunction()
 
 # headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds
-#              [ONE_THREAD])
+#              [ONE_THREAD] [LONG])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
 # every test of a label. ONE_THREAD: the test starts no thread, so ThreadSanitizer has nothing to
 # find, and the preset `tsan` is without it; one that starts a thread after all fails
-# (tests/one_thread.c).
+# (tests/one_thread.c). LONG: it computes for so long that the compiler's optimisation under a
+# sanitizer takes less time than it saves.
 function(headway_test name)
-  cmake_parse_arguments(TEST "ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ONE_THREAD;LONG" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
@@ -104,8 +105,12 @@ function(headway_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags fmt::fmt GTest::gtest_main
                                         GTest::gmock Threads::Threads)
   target_link_options(${name} PRIVATE -fno-lto)
-  headway_tests_are_short(${name})
-  headway_reuse(${name} headway_test_headers)
+  if(TEST_LONG AND HEADWAY_SANITIZE)
+    headway_reuse(${name} headway_long_test_headers)
+  else()
+    headway_tests_are_short(${name})
+    headway_reuse(${name} headway_test_headers)
+  endif()
   if(TEST_ONE_THREAD)
     if(HEADWAY_SANITIZE STREQUAL "thread")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)

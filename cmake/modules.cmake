@@ -35,12 +35,13 @@ set(HEADWAY_STANDARD_HEADERS
     algorithm array atomic cstdint cstring functional map memory mutex optional span string
     string_view utility vector fmt/format.h)
 
-# headway_module(NAME SOURCES file… USES module… LINKS target…)
+# headway_module(NAME SOURCES file… USES module… LINKS target… [SELDOM])
 #
 # A module is a folder of src/ and one static library. It may link only modules that
 # tools/layers.txt lets it include: the test `layers` checks includes, this function checks links.
+# SELDOM: headway_runs_seldom, below.
 function(headway_module name)
-  cmake_parse_arguments(MODULE "" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(MODULE "SELDOM" "" "SOURCES;USES;LINKS" ${ARGN})
   file(STRINGS ${PROJECT_SOURCE_DIR}/tools/layers.txt rows REGEX "^${name}:")
   string(REGEX REPLACE "^[^:]*:" "" allowed "${rows}")
   string(REGEX MATCHALL "[a-z_/]+" allowed "${allowed}")
@@ -55,31 +56,47 @@ function(headway_module name)
   target_link_libraries(${target} PUBLIC ${uses} ${MODULE_LINKS} PRIVATE headway_flags headway_lto)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                               ${PROJECT_SOURCE_DIR}/include)
+  if(MODULE_SELDOM)
+    headway_runs_seldom(${target})
+  endif()
   if(name STREQUAL "base")
     headway_precompile(${target} ${HEADWAY_STANDARD_HEADERS})
+  elseif(MODULE_SELDOM AND HEADWAY_SANITIZE)
+    headway_reuse(${target} headway_seldom_headers)
   else()
     headway_reuse(${target} headway_base)
+  endif()
+endfunction()
+
+# headway_runs_seldom(TARGET…): most of what it does happens once in a job, or once a call from
+# outside. Under a sanitizer it is compiled without optimisation, which halves the compiler's time
+# and is not seen in that of a test. Not for what a fuzz target runs, which would find less.
+function(headway_runs_seldom)
+  if(HEADWAY_SANITIZE)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -O0)
+    endforeach()
   endif()
 endfunction()
 
 # headway_tests_are_short(TARGET): a test needs no quick code of its own, beside that of modules;
 # this halves the time that the compiler takes for it.
 function(headway_tests_are_short target)
-  if(HEADWAY_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  elseif(CMAKE_BUILD_TYPE MATCHES "Rel")
+  headway_runs_seldom(${target})
+  if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT HEADWAY_SANITIZE)
     target_compile_options(${target} PRIVATE -Og -g1)
   endif()
 endfunction()
 
 # headway_test(NAME SOURCES file… LINKS target… LABELS label… TIMEOUT seconds
-#              [ONE_THREAD])
+#              [ONE_THREAD] [LONG])
 # One GoogleTest executable and one CTest entry of the same name. The target `tests_LABEL` builds
 # every test of a label. ONE_THREAD: the test starts no thread, so ThreadSanitizer has nothing to
 # find, and the preset `tsan` is without it; one that starts a thread after all fails
-# (tests/one_thread.c).
+# (tests/one_thread.c). LONG: it computes for so long that the compiler's optimisation under a
+# sanitizer takes less time than it saves.
 function(headway_test name)
-  cmake_parse_arguments(TEST "ONE_THREAD" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "ONE_THREAD;LONG" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 180)  # ends a test that hangs; long enough for a loaded machine
   endif()
@@ -88,8 +105,12 @@ function(headway_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} headway_flags fmt::fmt GTest::gtest_main
                                         GTest::gmock Threads::Threads)
   target_link_options(${name} PRIVATE -fno-lto)
-  headway_tests_are_short(${name})
-  headway_reuse(${name} headway_test_headers)
+  if(TEST_LONG AND HEADWAY_SANITIZE)
+    headway_reuse(${name} headway_long_test_headers)
+  else()
+    headway_tests_are_short(${name})
+    headway_reuse(${name} headway_test_headers)
+  endif()
   if(TEST_ONE_THREAD)
     if(HEADWAY_SANITIZE STREQUAL "thread")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)

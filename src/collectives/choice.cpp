@@ -15,6 +15,7 @@ constexpr auto only_forced = rule::only_forced;
 constexpr int any_ranks = std::numeric_limits<int>::max();
 constexpr auto always = rule::load::any;
 constexpr auto oversubscribed = rule::load::yes;
+constexpr auto a_core_each = rule::load::no;
 constexpr std::int64_t kb = 1024;
 
 using enum algorithm;
@@ -23,7 +24,7 @@ constexpr const char* by_request = "never measured to be the best";
 
 // In the order of `collective`. Within one from top to bottom: the first row that fits is taken.
 // Ratios are of medians of bench/mpi/collectives.c, on 2 ranks and on 16 ranks on 2 cores where two
-// are given.
+// are given. What holds where each rank has a core was measured with 4, 8 and 16 ranks on 16 cores.
 constexpr rule rule_table[] = {
     {collective::barrier, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
     {collective::barrier, shared, any_bytes, 64, always, node_banks,
@@ -54,10 +55,14 @@ constexpr rule rule_table[] = {
     {collective::reduce, chain, only_forced, any_ranks, always, no_needs, by_request},
 
     {collective::allreduce, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
-    {collective::allreduce, shared, 4 * kb, 64, always, node_banks,
-     "64 KB 0.6 and 0.2 of messages"},
+    {collective::allreduce, shared, 4 * kb, 4, always, node_banks, "64 KB 0.6 of messages"},
+    {collective::allreduce, shared, 4 * kb, 64, oversubscribed, node_banks,
+     "64 KB 0.2 of messages"},
+    {collective::allreduce, shared, 512, 64, a_core_each, node_banks,
+     "1 KB: 8 ranks as shared_parts"},
     {collective::allreduce, shared_parts, any_bytes, 64, always, node_banks | any_order,
-     "64 KB 0.6 and 0.2 of messages"},
+     "16 ranks with a core each, 4 KB 0.4 of shared"},
+    {collective::allreduce, shared, 4 * kb, 64, a_core_each, node_banks, "keeps the order"},
     {collective::allreduce, doubling, 4 * kb, 4, always, no_needs,
      "4 ranks on 2 cores: 0.87 of flat"},
     {collective::allreduce, flat, 4 * kb, 64, oversubscribed, no_needs,
@@ -76,8 +81,10 @@ constexpr rule rule_table[] = {
     {collective::gatherv, shared, any_bytes, 64, always, node_banks, "as gather"},
     {collective::gatherv, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
 
-    {collective::scatter, shared, any_bytes, 64, always, node_banks,
+    {collective::scatter, shared, 32 * kb, 64, always, node_banks,
      "2 ranks, 64 KB 0.6 of messages"},
+    {collective::scatter, shared, any_bytes, 64, oversubscribed, node_banks, "as of 32 KB"},
+    {collective::scatter, shared, any_bytes, 2, a_core_each, node_banks, "as of 32 KB"},
     {collective::scatter, linear, any_bytes, 8, always, no_needs, "few ranks: no forwarding"},
     {collective::scatter, binomial, 4 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::scatter, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
@@ -93,8 +100,12 @@ constexpr rule rule_table[] = {
     {collective::allgatherv, shared, any_bytes, 64, always, node_banks, "as allgather"},
     {collective::allgatherv, ring, any_bytes, any_ranks, always, no_needs, "least bytes per link"},
 
-    {collective::alltoall, shared, any_bytes, 64, always, node_banks,
+    {collective::alltoall, shared, 32 * kb, 64, always, node_banks,
      "64 KB 0.7 and 0.6 of messages"},
+    {collective::alltoall, shared, any_bytes, 64, oversubscribed, node_banks, "as of 32 KB"},
+    {collective::alltoall, shared, any_bytes, 2, a_core_each, node_banks, "as of 32 KB"},
+    {collective::alltoall, linear, 1024 * kb, 16, a_core_each, node_banks | two_buffers,
+     "8 and 16 ranks with a core each, 256 KB 0.6 of shared"},
     {collective::alltoall, linear, 32 * kb, 8, always, two_buffers, "few ranks: all at once"},
     {collective::alltoall, bruck, 256, any_ranks, always, no_needs, "least rounds"},
     {collective::alltoall, linear, 4 * kb, 32, always, two_buffers, "all at once while it fits"},
@@ -104,11 +115,16 @@ constexpr rule rule_table[] = {
      "sizes unknown: all at once"},
     {collective::alltoallv, pairwise, any_bytes, any_ranks, always, no_needs, "bounded memory"},
 
-    {collective::scan, shared, any_bytes, 64, always, node_banks, "2 ranks, 64 KB 0.4 of messages"},
+    {collective::scan, shared, any_bytes, 8, always, node_banks, "2 ranks, 64 KB 0.4 of messages"},
+    {collective::scan, shared, any_bytes, 64, oversubscribed, node_banks, "as with 2 ranks"},
+    {collective::scan, shared, 2 * kb, 64, a_core_each, node_banks,
+     "16 ranks with a core each, 8 KB 1.4 of doubling"},
     {collective::scan, chain, any_bytes, any_ranks, oversubscribed, no_needs,
      "one wake-up per rank"},
     {collective::scan, doubling, any_bytes, any_ranks, always, no_needs, "least rounds"},
-    {collective::exscan, shared, any_bytes, 64, always, node_banks, "as scan"},
+    {collective::exscan, shared, any_bytes, 8, always, node_banks, "as scan"},
+    {collective::exscan, shared, any_bytes, 64, oversubscribed, node_banks, "as scan"},
+    {collective::exscan, shared, 2 * kb, 64, a_core_each, node_banks, "as scan"},
     {collective::exscan, chain, any_bytes, any_ranks, oversubscribed, no_needs,
      "one wake-up per rank"},
     {collective::exscan, doubling, any_bytes, any_ranks, always, no_needs, "least rounds"},

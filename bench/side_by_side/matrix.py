@@ -7,6 +7,7 @@ soon as it ends, the case with the fewest rounds is next, and what is drawn come
 
 import datetime
 import math
+import os
 import time
 from dataclasses import dataclass
 
@@ -95,7 +96,8 @@ def parts_named(names):
 
 def pinned(of):
     """The case as it is run: ranks that have a core each are bound to it."""
-    words = ("--pin", *of.arguments) if of.ranks <= 2 else of.arguments
+    a_core_each = of.ranks <= len(os.sched_getaffinity(0))
+    words = ("--pin", *of.arguments) if a_core_each else of.arguments
     return rounds.Case(of.benchmark, words, of.ranks, timeout_s=of.timeout_s)
 
 

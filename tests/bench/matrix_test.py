@@ -2,6 +2,7 @@
 """The matrix of bench/compare: which runs belong together, ratios, what is next, the drawing."""
 
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -227,8 +228,10 @@ class HeatMap(unittest.TestCase):
 
 class Cases(unittest.TestCase):
     def test_ranks_that_have_a_core_each_are_bound(self):
-        self.assertIn("--pin", matrix.pinned(rounds.Case("pingpong", (), 2)).arguments)
-        self.assertNotIn("--pin", matrix.pinned(rounds.Case("pingpong", (), 4)).arguments)
+        cores = len(os.sched_getaffinity(0))
+        self.assertIn("--pin", matrix.pinned(rounds.Case("pingpong", (), cores)).arguments)
+        more = rounds.Case("pingpong", (), cores + 1)
+        self.assertNotIn("--pin", matrix.pinned(more).arguments)
 
 
 if __name__ == "__main__":

@@ -287,6 +287,23 @@ TEST(event_thread, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
   EXPECT_LT(source.asked, 7'500);
 }
 
+TEST(looking, is_for_one_thread_at_a_time_while_nothing_is_pending) {
+  running e(polling::off);
+  EXPECT_TRUE(e->begin_looking());
+  EXPECT_FALSE(e->begin_looking()) << "another thread looks";
+  e->end_looking();
+  e->pending_started();
+  EXPECT_FALSE(e->begin_looking()) << "something waits for progress";
+  e->pending_ended();
+  EXPECT_TRUE(e->begin_looking());
+  e->end_looking();
+}
+
+TEST(looking, is_not_for_threads_that_are_to_sleep_at_once) {
+  running e(polling::off, waiting_policy::block);
+  EXPECT_FALSE(e->begin_looking());
+}
+
 TEST(spin_length, of_a_wait_that_recently_was_short_is_at_least_that_of_a_sleep) {
   std::uint32_t brief = 0;
   EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 100}, brief), 50'000u);

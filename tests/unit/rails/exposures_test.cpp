@@ -1,0 +1,41 @@
+#include "rails/exposures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace headway::rails::exposures_tests {
+namespace {
+
+constexpr std::size_t mib = 1024 * 1024;
+
+struct exposures_test : ::testing::Test {
+  std::uint64_t add(std::size_t bytes, access rights) {
+    const auto id = all.add({.bytes = std::span(memory).first(bytes), .rights = rights});
+    EXPECT_TRUE(id);
+    return id.value_or(exposures::never);
+  }
+  std::vector<std::byte> memory{32 * mib};
+  exposures all;
+};
+
+TEST_F(exposures_test, of_messages_count_as_awaited_until_they_are_removed) {
+  const auto half = add(16 * mib, access::put | access::notified);
+  EXPECT_FALSE(all.awaits_more_than_caches_hold());
+  const auto other = add(16 * mib, access::put | access::notified);
+  EXPECT_TRUE(all.awaits_more_than_caches_hold());
+  EXPECT_EQ(all.remove(half), 0u);
+  EXPECT_FALSE(all.awaits_more_than_caches_hold());
+  EXPECT_EQ(all.remove(half), 0u);  // unknown by now
+  EXPECT_EQ(all.remove(other), 0u);
+  EXPECT_EQ(all.remove(add(32 * mib, access::put | access::notified)), 0u);
+  EXPECT_FALSE(all.awaits_more_than_caches_hold());
+}
+
+TEST_F(exposures_test, of_windows_are_not_awaited) {
+  static_cast<void>(add(32 * mib, access::put | access::get));
+  EXPECT_FALSE(all.awaits_more_than_caches_hold());
+}
+
+}  // namespace
+}  // namespace headway::rails::exposures_tests

@@ -4,23 +4,25 @@
 
 #include "bench.h"
 
+/// Microseconds of one call.
+static double timed(const double* from, double* into, int count) {
+  const uint64_t start = now_ns();
+  MPI_Allreduce(from, into, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return (double)(now_ns() - start) / 1000;
+}
+
 static void measure(struct bench* b, size_t bytes) {
   const int count = bytes < sizeof(double) ? 1 : (int)(bytes / sizeof(double));
   double* from = buffer((size_t)count * sizeof *from);
   double* into = buffer((size_t)count * sizeof *into);
   for (int i = 0; i < count; ++i) from[i] = i;
-  uint64_t start = now_ns();
-  const int trial = 3;
-  for (int i = 0; i < trial; ++i)
-    MPI_Allreduce(from, into, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  const long rounds = bench_repeat(b, (double)(now_ns() - start) / trial, 10, 100000);
+  // The first call may set up something that takes as long as hundreds of others.
+  struct samples trials = {0};
+  for (int i = 0; i < 3; ++i) samples_add(&trials, timed(from, into, count));
+  const long rounds = bench_repeat(b, 1000 * median_of(&trials), 10, 100000);
   struct samples samples = {0};
   MPI_Barrier(MPI_COMM_WORLD);
-  for (long i = 0; i < rounds; ++i) {
-    start = now_ns();
-    MPI_Allreduce(from, into, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    samples_add(&samples, (double)(now_ns() - start) / 1000);
-  }
+  for (long i = 0; i < rounds; ++i) samples_add(&samples, timed(from, into, count));
   if (into[count - 1] != (double)(count - 1) * b->size) MPI_Abort(MPI_COMM_WORLD, 4);
   const struct summary s = summarise(&samples);
   const double slowest_mean = largest(s.mean);

@@ -93,9 +93,7 @@ static void measure(struct bench* b, const struct operation* o, enum form form, 
     c.root = i % roots;
     samples_add(&trials, timed(o, &c, form, requests));
   }
-  const double trial_us = summarise(&trials).median;
-  samples_free(&trials);
-  const long rounds = bench_repeat(b, 1500 * trial_us, 4 * (long)roots, 50000);
+  const long rounds = bench_repeat(b, 1500 * median_of(&trials), 4 * (long)roots, 50000);
   struct samples samples = {0};
   for (long i = 0; i < rounds; ++i) {
     c.root = (int)(i % roots);

@@ -25,6 +25,9 @@ struct summary {
 /// Sorts the samples in place. All fields are 0 when there are none.
 struct summary summarise(struct samples* s);
 
+/// The median; frees the samples.
+double median_of(struct samples* s);
+
 /// Computes `units` quanta of arithmetic that the compiler cannot remove. Registers only: no memory
 /// traffic, no system call, no clock, so that interrupts and time slices of other threads make it
 /// longer and are thus measured (thread-or-not08).

@@ -82,9 +82,7 @@ static double alone_us(const struct bench* b, const struct vectors* v) {
   const double first_us = round_us(b, v, NULL, true);
   const int trials = first_us > 10000 ? 3 : 20;
   for (int i = 0; i < trials; ++i) samples_add(&samples, round_us(b, v, NULL, true));
-  const double median = summarise(&samples).median;
-  samples_free(&samples);
-  return median;
+  return median_of(&samples);
 }
 
 static void report(struct bench* b, const struct vectors* v, const struct summary* collective,

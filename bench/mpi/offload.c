@@ -41,9 +41,7 @@ static double work_alone_us(uint64_t units) {
     work(units);
     samples_add(&samples, (double)(now_ns() - start) / 1000);
   }
-  const double median = summarise(&samples).median;
-  samples_free(&samples);
-  return largest(median);
+  return largest(median_of(&samples));
 }
 
 static void measure(struct bench* b, const struct exchange* x) {

@@ -39,8 +39,7 @@ static uint64_t units_for(const struct transfer* t, double wanted_us, double uni
   const int trials = wanted_us > 10000 ? 1 : 20;
   struct samples samples = {0};
   for (int i = 0; i < trials; ++i) samples_add(&samples, round_us(t, false, (uint64_t)first));
-  double took_us = summarise(&samples).median;
-  samples_free(&samples);
+  double took_us = median_of(&samples);
   MPI_Bcast(&took_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return (uint64_t)(took_us > 0 ? first * wanted_us / took_us : first);
 }
@@ -55,8 +54,7 @@ static double transfer_alone_us(const struct transfer* t) {
   const long trials = first_us > 10000 ? 3 : 50;
   struct samples samples = {0};
   for (long i = 0; i < trials; ++i) samples_add(&samples, round_us(t, true, 0));
-  double alone_us = summarise(&samples).median;
-  samples_free(&samples);
+  double alone_us = median_of(&samples);
   MPI_Bcast(&alone_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return alone_us;
 }

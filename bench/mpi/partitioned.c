@@ -63,11 +63,7 @@ static double plainly(const struct transfer* t, size_t bytes) {
   return tail_us(t->rank, s, now_ns(), &unused);
 }
 
-static double median_of(struct samples* s) {
-  const double median = summarise(s).median;
-  samples_free(s);
-  return largest(median);
-}
+static double slower_median(struct samples* s) { return largest(median_of(s)); }
 
 static void measure(struct bench* b, struct transfer* t) {
   const size_t whole = t->bytes * (size_t)t->partitions;
@@ -91,8 +87,9 @@ static void measure(struct bench* b, struct transfer* t) {
     samples_add(&alone, plainly(t, t->bytes));
     samples_add(&all, plainly(t, whole));
   }
-  const double tail = median_of(&tails), alone_us = median_of(&alone), whole_us = median_of(&all);
-  const double left = whole_us - median_of(&spreads), wire = left > 0 ? left : 0;
+  const double tail = slower_median(&tails), alone_us = slower_median(&alone),
+               whole_us = slower_median(&all);
+  const double left = whole_us - slower_median(&spreads), wire = left > 0 ? left : 0;
   const double bound = alone_us > wire ? alone_us : wire;
   table_row(&b->table, NULL,
             (double[]){(double)t->bytes, tail, alone_us, wire, whole_us,

@@ -44,8 +44,8 @@ class exchange_transport final : public transport {
   void submit(schedule_run& ready) noexcept override { engine_.submit(ready.task()); }
   void submit(shared_banks& pending) noexcept override { engine_.submit(pending.task()); }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
-  [[nodiscard]] bool begin_looking() noexcept override { return engine_.begin_looking(); }
-  void end_looking() noexcept override { engine_.end_looking(); }
+  [[nodiscard]] bool begin_lone_spin() noexcept override { return engine_.begin_lone_spin(); }
+  void end_lone_spin() noexcept override { engine_.end_lone_spin(); }
   void pending_started() noexcept override { engine_.pending_started(); }
   void pending_ended() noexcept override { engine_.pending_ended(); }
 

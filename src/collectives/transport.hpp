@@ -41,9 +41,9 @@ class transport {
   /// Has `pending.poll()` called at every polling point, until it answers `done`.
   virtual void submit(shared_banks& pending) noexcept = 0;
   virtual void wait(progress::completion& what) noexcept = 0;
-  /// See `progress::engine::begin_looking`.
-  [[nodiscard]] virtual bool begin_looking() noexcept = 0;
-  virtual void end_looking() noexcept = 0;
+  /// See `progress::engine::begin_lone_spin`.
+  [[nodiscard]] virtual bool begin_lone_spin() noexcept = 0;
+  virtual void end_lone_spin() noexcept = 0;
   /// A schedule that no thread waits for has started or ended: background progression is needed in
   /// between.
   virtual void pending_started() noexcept = 0;

@@ -216,14 +216,14 @@ std::uint32_t engine::pending() const noexcept {
   return core.work.balance() + core.queues.taken_count();
 }
 
-bool engine::begin_looking() noexcept {
+bool engine::begin_lone_spin() noexcept {
   auto& core = parts_->core;
   const bool may =
       core.chosen.waits != waiting_policy::block && !core.load.oversubscribed() && pending() == 0;
-  return may && !core.looked_for.exchange(true, std::memory_order_relaxed);
+  return may && !core.lone_spin.exchange(true, std::memory_order_relaxed);
 }
-void engine::end_looking() noexcept {
-  parts_->core.looked_for.store(false, std::memory_order_relaxed);
+void engine::end_lone_spin() noexcept {
+  parts_->core.lone_spin.store(false, std::memory_order_relaxed);
 }
 
 void engine::add_source(event_source& source) { parts_->core.sleeper->add(source); }

@@ -132,13 +132,13 @@ class engine {
   /// has visited count as one.
   [[nodiscard]] std::uint32_t pending() const noexcept;
 
-  /// Whether the calling thread may look by itself, without polling and for some microseconds, for
-  /// what another process writes into memory: nothing else of the process waits for progress, no
-  /// other thread of it looks like that, and no computing thread wants its processor. A wait would
-  /// find it as soon, but background threads then begin to watch, and where each processor has a
-  /// rank they take it from one. True: `end_looking` must follow. Hints; never waits.
-  [[nodiscard]] bool begin_looking() noexcept;
-  void end_looking() noexcept;
+  /// Whether the calling thread may spin for some tens of microseconds on what another process
+  /// writes into memory, without polling: nothing of this process waits for progress, no other
+  /// thread of it spins like that, and no computing thread wants the processor. A wait notices the
+  /// write as soon, but it is pending: background threads begin to watch, and where each processor
+  /// has a rank they take one from a rank. True: `end_lone_spin` must follow. A hint; never waits.
+  [[nodiscard]] bool begin_lone_spin() noexcept;
+  void end_lone_spin() noexcept;
 
   /// `add_source`: `source` may wake sleeping threads from now on; `remove_source`: no longer.
   /// Takes a mutex.

@@ -72,8 +72,9 @@ struct engine_core {
   base::atomic<std::uint32_t> served_waits{0};
   base::atomic<std::uint64_t> served_until_ns{0};  ///< the next such wait is expected until then
 
-  /// A thread looks by itself (`engine::begin_looking`). Relaxed: it only keeps others from it.
-  base::atomic<bool> looked_for{false};
+  /// A thread spins without polling (`engine::begin_lone_spin`). Relaxed: it carries nothing, and
+  /// only keeps others from it.
+  base::atomic<bool> lone_spin{false};
 
   engine_counters counted;
   load_estimate load{counted, clock};

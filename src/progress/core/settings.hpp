@@ -57,8 +57,9 @@ struct settings {
   event_class event_thread = event_class::normal;
   topology::level idle_level = topology::level::core;
   placing idle_places = placing::all;
-  std::uint64_t spin_ns = 50'000;        ///< shortest spin of a wait; see spin_length.hpp
-  std::uint64_t yield_ns = 1'000'000;    ///< the same with more processes than processors
+  std::uint64_t spin_ns = 50'000;  ///< shortest spin of a wait; see spin_length.hpp
+  std::uint64_t yield_ns =
+      1'000'000;  ///< longest wait by yielding, with more processes than processors
   std::uint64_t timer_ns = 1'000'000;    ///< period of timer polling
   std::uint64_t idle_ns = 10'000;        ///< pause between rounds of idle polling, at first …
   std::uint64_t idle_calm_ns = 100'000;  ///< … and at most, while nothing moves

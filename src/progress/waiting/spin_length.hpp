@@ -7,7 +7,8 @@ namespace headway::progress {
 
 /// The inputs of the length of a spin.
 struct spin_situation {
-  std::uint64_t longest_ns = 0;           ///< HEADWAY_SPIN_US: what a sleep would cost
+  std::uint64_t setting_ns = 0;           ///< HEADWAY_SPIN_US: what a sleep would cost; if
+                                          ///< `yields`, HEADWAY_YIELD_US: the longest wait
   std::uint64_t recent_ns = 0;            ///< recent durations of waits like this one
   bool yields = false;                    ///< among more ranks than processors
   bool oversubscribed_by_others = false;  ///< computing threads want the processor
@@ -18,10 +19,10 @@ struct spin_situation {
 /// with it those of all ranks that wait for this one: of ranks that wait for each other in turn,
 /// one that sleeps would make the others sleep, too, and none of them would ever be quick again. Of
 /// a wait that takes longer than this, the wake-up is a twentieth at most.
-[[nodiscard]] constexpr std::uint64_t spun_through_ns(std::uint64_t longest_ns,
+[[nodiscard]] constexpr std::uint64_t spun_through_ns(std::uint64_t setting_ns,
                                                       bool yields) noexcept {
   constexpr std::uint64_t sleeps = 20;
-  return yields ? longest_ns : sleeps * longest_ns;
+  return yields ? setting_ns : sleeps * setting_ns;
 }
 
 /// How long the adaptive policy spins before it sleeps: docs/waiting.md, step 4. `brief_waits` is
@@ -37,14 +38,14 @@ struct spin_situation {
     return 2 * now.recent_ns <= longest_oversubscribed_ns
                ? std::max(2 * now.recent_ns, oversubscription_ns)
                : oversubscription_ns;
-  const auto most = spun_through_ns(now.longest_ns, now.yields);
+  const auto most = spun_through_ns(now.setting_ns, now.yields);
   if (now.recent_ns > most) {
     // If both ends sleep, each waits for the other's wake-up, although both would be quick if one
     // of them stayed awake. Each end detects this by itself: one brief wait in a few is a long one.
     const bool tries = !now.yields && now.recent_ns <= 2 * most && ++brief_waits % try_period == 0;
-    return tries ? most : std::min(now.longest_ns, brief_ns);
+    return tries ? most : std::min(now.setting_ns, brief_ns);
   }
-  return now.yields ? most : std::clamp(2 * now.recent_ns, now.longest_ns, 2 * most);
+  return now.yields ? most : std::clamp(2 * now.recent_ns, now.setting_ns, 2 * most);
 }
 
 /// How long a thread stays awake that slept for `slept_ns` and was woken for something other than
@@ -56,7 +57,7 @@ struct spin_situation {
                                                        std::uint64_t usual_ns) noexcept {
   constexpr std::uint64_t brief_ns = 5'000;
   if (now.oversubscribed_by_others) return usual_ns;
-  return slept_ns < now.longest_ns ? now.longest_ns : std::min(usual_ns, brief_ns);
+  return slept_ns < now.setting_ns ? now.setting_ns : std::min(usual_ns, brief_ns);
 }
 
 }  // namespace headway::progress

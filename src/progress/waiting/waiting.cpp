@@ -293,18 +293,18 @@ void waiting::end_served() noexcept {
 }
 
 std::uint64_t waiting::budget_ns(bool yields) const noexcept {
-  const auto longest = yields ? core_.chosen.yield_ns : core_.chosen.spin_ns;
+  const auto setting = setting_ns(yields);
   switch (core_.chosen.waits) {
     case waiting_policy::busy:
       return forever;
     case waiting_policy::block:
       return 0;
     case waiting_policy::fixed:
-      return longest;
+      return setting;
     case waiting_policy::adaptive:
       break;
   }
-  return adaptive_spin_ns({.longest_ns = longest,
+  return adaptive_spin_ns({.setting_ns = setting,
                            .recent_ns = recent_ns(),
                            .yields = yields,
                            .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
@@ -316,7 +316,7 @@ std::uint64_t waiting::budget_after_sleep_ns(std::uint64_t slept_since_ns) noexc
   const bool yields = core_.load.more_ranks_than_processors();
   const auto usual = budget_ns(yields);
   if (core_.chosen.waits != waiting_policy::adaptive) return usual;
-  const spin_situation now{.longest_ns = yields ? core_.chosen.yield_ns : core_.chosen.spin_ns,
+  const spin_situation now{.setting_ns = setting_ns(yields),
                            .yields = yields,
                            .oversubscribed_by_others = core_.load.oversubscribed_by_others()};
   return spin_after_sleep_ns(now, look_at_clock() - slept_since_ns, usual);
@@ -377,7 +377,7 @@ void waiting::learn(std::uint64_t woken_in_ns) noexcept {
   end_idle_stretch(woken_in_ns);
   if (longest_idle_ns_ == 0) return;  // it ended before the first clock read
   const bool yields = core_.load.more_ranks_than_processors();
-  const auto most = spun_through_ns(yields ? core_.chosen.yield_ns : core_.chosen.spin_ns, yields);
+  const auto most = spun_through_ns(setting_ns(yields), yields);
   recent += std::min(std::exchange(longest_idle_ns_, 0u), 4 * most) / 8;
 }
 

@@ -75,6 +75,9 @@ class waiting {
   [[nodiscard]] outcome sleep_on_events() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
   bool make_way() noexcept;
+  [[nodiscard]] std::uint64_t setting_ns(bool yields) const noexcept {
+    return yields ? core_.chosen.yield_ns : core_.chosen.spin_ns;
+  }
   [[nodiscard]] std::uint64_t budget_ns(bool yields) const noexcept;
   [[nodiscard]] std::uint64_t budget_after_sleep_ns(std::uint64_t slept_since_ns) noexcept;
   std::uint64_t look_at_clock() noexcept;

@@ -76,8 +76,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     });
   }
   void wait(progress::completion&) noexcept override { std::abort(); }  // all ranks are one thread
-  [[nodiscard]] bool begin_looking() noexcept override { return false; }
-  void end_looking() noexcept override {}
+  [[nodiscard]] bool begin_lone_spin() noexcept override { return false; }
+  void end_lone_spin() noexcept override {}
   void pending_started() noexcept override { ++pending; }
   void pending_ended() noexcept override { --pending; }
 

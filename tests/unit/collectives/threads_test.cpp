@@ -60,8 +60,8 @@ class thread_world {
     void submit(schedule_run& ready) noexcept override { world.submit(ready); }
     void submit(shared_banks&) noexcept override { std::abort(); }  // it has none
     void wait(progress::completion& what) noexcept override { world.wait(what); }
-    [[nodiscard]] bool begin_looking() noexcept override { return false; }
-    void end_looking() noexcept override {}
+    [[nodiscard]] bool begin_lone_spin() noexcept override { return false; }
+    void end_lone_spin() noexcept override {}
     void pending_started() noexcept override {}
     void pending_ended() noexcept override {}
     thread_world& world;

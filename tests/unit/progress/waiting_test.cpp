@@ -287,43 +287,43 @@ TEST(event_thread, leaves_the_processor_when_a_source_does_not_let_it_sleep) {
   EXPECT_LT(source.asked, 7'500);
 }
 
-TEST(looking, is_for_one_thread_at_a_time_while_nothing_is_pending) {
+TEST(lone_spin, is_for_one_thread_at_a_time_while_nothing_is_pending) {
   running e(polling::off);
-  EXPECT_TRUE(e->begin_looking());
-  EXPECT_FALSE(e->begin_looking()) << "another thread looks";
-  e->end_looking();
+  EXPECT_TRUE(e->begin_lone_spin());
+  EXPECT_FALSE(e->begin_lone_spin()) << "another thread spins";
+  e->end_lone_spin();
   e->pending_started();
-  EXPECT_FALSE(e->begin_looking()) << "something waits for progress";
+  EXPECT_FALSE(e->begin_lone_spin()) << "something waits for progress";
   e->pending_ended();
-  EXPECT_TRUE(e->begin_looking());
-  e->end_looking();
+  EXPECT_TRUE(e->begin_lone_spin());
+  e->end_lone_spin();
 }
 
-TEST(looking, is_not_for_threads_that_are_to_sleep_at_once) {
+TEST(lone_spin, is_not_for_threads_that_are_to_sleep_at_once) {
   running e(polling::off, waiting_policy::block);
-  EXPECT_FALSE(e->begin_looking());
+  EXPECT_FALSE(e->begin_lone_spin());
 }
 
 TEST(spin_length, of_a_wait_that_recently_was_short_is_at_least_that_of_a_sleep) {
   std::uint32_t brief = 0;
-  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 100}, brief), 50'000u);
-  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 40'000}, brief), 80'000u);
+  EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 100}, brief), 50'000u);
+  EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 40'000}, brief), 80'000u);
   EXPECT_EQ(brief, 0u);
 }
 
 TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
-  const spin_situation free{.longest_ns = 50'000};
+  const spin_situation free{.setting_ns = 50'000};
   EXPECT_EQ(spin_after_sleep_ns(free, 20'000, 5'000), 50'000u);
   EXPECT_EQ(spin_after_sleep_ns(free, 50'000, 100'000), 5'000u) << "nothing follows soon";
   EXPECT_EQ(spin_after_sleep_ns(free, 50'000, 1'000), 1'000u);
-  const spin_situation wanted{.longest_ns = 50'000, .oversubscribed_by_others = true};
+  const spin_situation wanted{.setting_ns = 50'000, .oversubscribed_by_others = true};
   EXPECT_EQ(spin_after_sleep_ns(wanted, 20'000, 2'000), 2'000u) << "others want the processor";
 }
 
 TEST(spin_length, of_a_wait_that_recently_took_as_long_as_some_sleeps_is_still_longer_than_it) {
   std::uint32_t brief = 0;
-  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 60'000}, brief), 120'000u);
-  EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'000'000}, brief), 2'000'000u);
+  EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 60'000}, brief), 120'000u);
+  EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 1'000'000}, brief), 2'000'000u);
   EXPECT_EQ(brief, 0u);
 }
 
@@ -339,7 +339,7 @@ TEST(spin_length, does_not_keep_a_chain_of_ranks_asleep_that_once_slept) {
     const auto waited_ns = std::max(round_ns, answer_ns);
     round_ns = 0;
     for (auto& recent : recent_ns) {
-      const auto spin = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = recent}, brief);
+      const auto spin = adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = recent}, brief);
       round_ns += answer_ns + (spin < waited_ns ? wake_ns : 0);
       recent += waited_ns / 8;
       recent -= recent / 8;
@@ -352,7 +352,7 @@ TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_en
   std::uint32_t brief = 0;
   int tries = 0;
   for (int i = 0; i < 64; ++i) {
-    const auto length = adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 1'500'000}, brief);
+    const auto length = adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 1'500'000}, brief);
     EXPECT_TRUE(length == 5'000 || length == 1'000'000) << length;
     tries += length == 1'000'000;
   }
@@ -362,13 +362,13 @@ TEST(spin_length, tries_now_and_then_whether_waits_are_long_only_because_both_en
 TEST(spin_length, tries_nothing_where_waits_are_long_by_themselves_or_others_want_the_processor) {
   std::uint32_t brief = 0;
   for (int i = 0; i < 64; ++i) {
-    EXPECT_EQ(adaptive_spin_ns({.longest_ns = 50'000, .recent_ns = 3'000'000}, brief), 5'000u);
+    EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 3'000'000}, brief), 5'000u);
     EXPECT_EQ(
-        adaptive_spin_ns({.longest_ns = 1'000'000, .recent_ns = 2'000'000, .yields = true}, brief),
+        adaptive_spin_ns({.setting_ns = 1'000'000, .recent_ns = 2'000'000, .yields = true}, brief),
         5'000u);
     EXPECT_EQ(
         adaptive_spin_ns(
-            {.longest_ns = 50'000, .recent_ns = 60'000, .oversubscribed_by_others = true}, brief),
+            {.setting_ns = 50'000, .recent_ns = 60'000, .oversubscribed_by_others = true}, brief),
         2'000u);
   }
 }

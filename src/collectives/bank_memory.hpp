@@ -141,8 +141,8 @@ class bank_memory {
   const int own_rank_;
   rails::shm_slots& slots_;
   const std::vector<rails::peer_id> processes_;
-  std::size_t page_at_;  // these two change only in `move_to`
-  std::size_t bank_at_;
+  std::size_t page_at_ = 0;  // these two are set in `move_to`
+  std::size_t bank_at_ = 0;
   byte_ring* const ring_;
   const std::int64_t bank_bytes_;
   const std::int64_t piece_bytes_;

@@ -13,6 +13,10 @@ using messages::outcome;
 /// A blocking round of so many messages waits for each; a larger one once for all of them.
 constexpr int messages_waited_singly_max = 2;
 
+shared_exchange& exchange_of(const schedule::step& s) noexcept {
+  return *static_cast<shared_exchange*>(s.to);
+}
+
 }  // namespace
 
 schedule_run::turn::turn(schedule_run& whose) noexcept
@@ -104,7 +108,7 @@ outcome schedule_run::run() noexcept {
         check_round();
         break;
       case kind::exchange: {
-        auto& x = *static_cast<shared_exchange*>(s.to);
+        auto& x = exchange_of(s);
         if (!x.advance_spinning(how_ != outcome::ok)) x.wait();
         check(x);
         break;
@@ -146,7 +150,7 @@ void schedule_run::start() noexcept {
       local(s);
       continue;
     }
-    auto& x = *static_cast<shared_exchange*>(s.to);
+    auto& x = exchange_of(s);
     if (x.advance_at_start(how_ != outcome::ok)) check(x);
     else waits = &x;
   }
@@ -200,7 +204,7 @@ void schedule_run::advance() noexcept {
         check_round();
         break;
       case kind::exchange: {
-        auto& x = *static_cast<shared_exchange*>(s.to);
+        auto& x = exchange_of(s);
         if (!x.advance(how_ != outcome::ok)) return x.end_later(*this);
         check(x);
         break;

@@ -218,20 +218,30 @@ void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
   }
 }
 
-TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_each_rank) {
+/// Calls `body(team, slots, processes, engine)` for each rank. The team has banks; those of
+/// persistent operations go into `slots`, which nothing else uses.
+template <class Body>
+void for_each_rank_with_banks(const Body& body) {
   alignas(64) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
   for_each_thread_rank(
       [] {
         for (auto* all : {&memory, &own_memory})
           for (auto& each : *all) each.fill(std::byte{0});
       },
-      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+      [&](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
         plain_slots slots({}, memory), own_slots({}, own_memory);
         shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
         all.memory.banks = &banks;
-        persistent_banks own(all, own_slots, processes, 0);
-        run_persistent(all, own, engine);
+        body(all, own_slots, processes, engine);
       });
+}
+
+TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_each_rank) {
+  for_each_rank_with_banks([](team& all, rails::shm_slots& slots,
+                              std::span<const rails::peer_id> processes, progress::engine& engine) {
+    persistent_banks own(all, slots, processes, 0);
+    run_persistent(all, own, engine);
+  });
 }
 
 /// Makes a persistent allreduce, which `wants` banks on this rank or not. How often its steps were
@@ -253,36 +263,28 @@ int build_persistent(schedule& s, team& t, persistent_banks& own, std::array<std
 }
 
 TEST(persistent_banks, have_steps_built_once_and_again_only_where_a_rank_wants_none) {
-  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
-  for_each_thread_rank(
-      [] {
-        for (auto* all : {&memory, &own_memory})
-          for (auto& each : *all) each.fill(std::byte{0});
-      },
-      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
-        plain_slots slots({}, memory), own_slots({}, own_memory);
-        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
-        all.memory.banks = &banks;
-        for (const auto use : {algorithm::shared, algorithm::doubling})
-          for (const int without : {-1, 0, 2}) {
-            persistent_banks own(all, own_slots, processes, 0);
-            all.chosen_by_user.forced[static_cast<std::size_t>(collective::allreduce)] = use;
-            const bool exchanged = use == algorithm::shared;
-            const bool wants = all.rank != without;
-            std::array<std::int64_t, 2> data = {all.rank + 1, 0};
-            const auto steps = new_schedule();
-            const int built = build_persistent(*steps, all, own, data, wants);
-            ASSERT_EQ(built, (exchanged ? without == -1 : wants) ? 1 : 2);
-            ASSERT_EQ(steps->banks_of(all) != nullptr, exchanged && without == -1);
-            steps->bind(all);
-            for (int round = 0; round < 3; ++round) {
-              data[1] = 0;
-              steps->start();
-              engine.wait(*steps);
-              ASSERT_EQ(data[1], ranks * (ranks + 1) / 2);
-            }
-          }
-      });
+  for_each_rank_with_banks([](team& all, rails::shm_slots& slots,
+                              std::span<const rails::peer_id> processes, progress::engine& engine) {
+    for (const auto use : {algorithm::shared, algorithm::doubling})
+      for (const int without : {-1, 0, 2}) {
+        persistent_banks own(all, slots, processes, 0);
+        all.chosen_by_user.forced[static_cast<std::size_t>(collective::allreduce)] = use;
+        const bool exchanged = use == algorithm::shared;
+        const bool wants = all.rank != without;
+        std::array<std::int64_t, 2> data = {all.rank + 1, 0};
+        const auto steps = new_schedule();
+        const int built = build_persistent(*steps, all, own, data, wants);
+        ASSERT_EQ(built, (exchanged ? without == -1 : wants) ? 1 : 2);
+        ASSERT_EQ(steps->banks_of(all) != nullptr, exchanged && without == -1);
+        steps->bind(all);
+        for (int round = 0; round < 3; ++round) {
+          data[1] = 0;
+          steps->start();
+          engine.wait(*steps);
+          ASSERT_EQ(data[1], ranks * (ranks + 1) / 2);
+        }
+      }
+  });
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace headway::messages {
 source_watch::look::look(exchange_parts& of) noexcept
     : ltask("watch sources", &source_watch::run, progress::ltask_kind::one_shot), parts(of) {}
 
-void source_watch::start() { task_.parts.engine.add_tick(&source_watch::tick, this); }
+void source_watch::start() {
+  task_.parts.engine.add_tick(&source_watch::tick, this, ticks_between);
+}
 
 void source_watch::stop() noexcept {
   task_.parts.engine.remove_tick(&source_watch::tick, this);

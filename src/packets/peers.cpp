@@ -97,9 +97,10 @@ base::result<std::size_t> peers::connect(
   const auto reaching = connect_rails(id, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
   const auto& rails = reaching->rails;
-  if (rails.size() > 1 || (kept_for_replay(rails) && !reaching->fallen_back)) {
+  if (rails.size() > 1) {
     bundle_up(*in_the_making_, rails);
   } else {
+    keep(id, *rails_[rails.front()]);
     in_the_making_->reached_over(way_over(rails.front()), settings_);
   }
   for (const auto i : rails) count_peer(id, *rails_[i]);
@@ -113,8 +114,9 @@ void peers::count_peer(rails::peer_id id, rail& r) {
   if (started_) put_to_work(r);
 }
 
-bool peers::kept_for_replay(std::span<const std::size_t> reaching) const noexcept {
-  return settings_.replay_single && rails_[reaching.front()]->driver().health() != nullptr;
+/// No other rail could send again what is lost with a connection: its driver does.
+void peers::keep(rails::peer_id id, rail& r) noexcept {
+  if (auto* const health = r.driver().health()) health->keep(id);
 }
 
 base::result<peers::reaching_rails> peers::connect_rails(
@@ -127,8 +129,7 @@ base::result<peers::reaching_rails> peers::connect_rails(
   const auto candidates = in_turn(addresses, turns);
   const auto severable = std::ranges::count_if(
       candidates, [&](std::size_t i) { return rails_[i]->driver().health() != nullptr; });
-  const bool may_bundle =
-      (severable > 1 && settings_.rails_per_peer > 1) || settings_.replay_single;
+  const bool may_bundle = severable > 1 && settings_.rails_per_peer > 1;
   for (const auto i : candidates) {
     auto& driver = rails_[i]->driver();
     // When a rail that cannot be cut reaches the peer, no other rail is added.
@@ -184,6 +185,7 @@ base::result<std::size_t> peers::admit(
   if (from.driver().health()) p.carry_large_over(way_over(rail_index));
   if (auto done = from.driver().admit(p.id(), *addresses[rail_index]); !done)
     return std::unexpected(std::move(done).error());
+  keep(p.id(), from);
   count_peer(p.id(), from);
   return 1;
 }

@@ -16,7 +16,6 @@ struct settings {
   std::int64_t eager_peer_bytes_max = 8 << 20;      ///< HEADWAY_EAGER_PEER
   std::size_t rails_per_peer = rails_per_peer_max;  ///< HEADWAY_RAILS_PER_PEER
   std::uint64_t cut_off_ns = 600'000'000'000;       ///< HEADWAY_CUT_OFF_MS
-  bool replay_single = false;                       ///< HEADWAY_REPLAY=always
   /// For tests: packets that follow each other closely are collected on every rail, and also
   /// without an event thread.
   bool collect_always = false;

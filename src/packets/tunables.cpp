@@ -42,14 +42,6 @@ base::number_tunable cut_off_ms{
     "how long a peer may be without any rail before it counts as failed; a process that is gone is "
     "known at once"};
 
-base::choice_tunable replay{
-    "HEADWAY_REPLAY",
-    {"several", "always"},
-    "several",
-    "which packets are kept until the peer has them, and sent again when a connection is lost: "
-    "those to peers that several rails reach, or also those over a single connection. The same in "
-    "all processes"};
-
 base::text_tunable strategy_wanted{
     "HEADWAY_STRATEGY", "sampled", "fifo|aggregate|equal|sampled|parallel|/path/strategy.so",
     "which packets leave together, and how large messages are divided over the rails to a peer. "
@@ -77,7 +69,6 @@ settings settings::from_environment() {
           .eager_peer_bytes_max = packets::eager_peer_bytes_max.get(),
           .rails_per_peer = static_cast<std::size_t>(packets::rails_per_peer.get()),
           .cut_off_ns = static_cast<std::uint64_t>(cut_off_ms.get()) * ns_per_ms,
-          .replay_single = replay.index() == 1,
           .how = wanted_strategy()};
 }
 

@@ -148,7 +148,7 @@ class driver {
   /// Whether packets that were `done` still wait for a `reap` to send them, on a connection or for
   /// one. Only where the limits say `queues`. [any thread]
   [[nodiscard]] virtual bool unsent() const noexcept { return false; }
-  /// Called about every 100 ms while something is pending: checks peers' health and time limits.
+  /// Called about every 33 ms while something is pending: checks peers' health and time limits.
   /// The next `reap` reports what it finds. [any thread]
   virtual void tick(std::uint64_t now_ns) noexcept = 0;
   /// Access to exposed memory of peers, or null. While open.

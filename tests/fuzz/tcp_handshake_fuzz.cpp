@@ -71,7 +71,9 @@ bool pass(handshake& from, handshake& to, headway::bytes_of_input& input) {
 /// Both sides have the secret.
 void meet(const credentials& own, const credentials& other, headway::bytes_of_input& input) {
   using enum handshake::stage;
-  auto dialler = handshake::dial(other, own.self);
+  const headway::rails::tcp::standing at[] = {{.received = input.byte(), .calls = input.byte()},
+                                              {.received = input.byte(), .calls = input.byte()}};
+  auto dialler = handshake::dial(other, own.self, at[0]);
   auto answerer = handshake::answer(own);
   bool changed = pass(dialler, answerer, input);
   changed |= pass(answerer, dialler, input);
@@ -80,12 +82,13 @@ void meet(const credentials& own, const credentials& other, headway::bytes_of_in
   if (changed) return;
   if (answerer.peer() != other.self || answerer.peer_encrypts() != other.encrypts) std::abort();
   const auto code = input.byte();
-  answerer.decide(static_cast<headway::rails::tcp::verdict>(code));
+  answerer.decide(static_cast<headway::rails::tcp::verdict>(code), at[1]);
   const bool known = code >= 1 && code <= 4;
   changed = pass(answerer, dialler, input);
   if ((dialler.now() == finished) != (known && !changed)) std::abort();
   if (dialler.now() != finished) return;
   if (dialler.judged() != answerer.judged()) std::abort();
+  if (answerer.peer_standing() != at[0] || dialler.peer_standing() != at[1]) std::abort();
   if (dialler.keys().send != answerer.keys().receive ||
       dialler.keys().receive != answerer.keys().send)
     std::abort();

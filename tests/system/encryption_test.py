@@ -49,7 +49,7 @@ class Encryption(unittest.TestCase):
 
     def test_what_is_changed_on_the_way_is_noticed_and_every_message_arrives_once(self):
         job = self.attacked(ORACLE, "--messages", 3000, "--seed", 5, TAMPER_EVERY="40",
-                            HEADWAY_REPLAY="always", **{SETTING: "on"})  # fmt: skip
+                            **{SETTING: "on"})  # fmt: skip
         self.assertEqual(job.code, 0, job.out + job.err)
         self.assertIn("does not verify", job.err)
         self.assertLessEqual(job.err.count("does not verify"), 2, "a line a minute for each rank")

@@ -48,7 +48,7 @@ constexpr category categories[] = {
      "headway",
      "what leaves together, over which rails, and what happens when one is lost",
      {"packets.", "bundle.", "HEADWAY_CUT_OFF_MS", "HEADWAY_EAGER_", "HEADWAY_RAILS_PER_PEER",
-      "HEADWAY_REPLAY", "HEADWAY_STRATEGY"}},
+      "HEADWAY_STRATEGY"}},
     {"progress",
      "headway",
      "background progression and waiting (docs/waiting.md)",

@@ -52,8 +52,8 @@ int verbosity_of(std::string_view name) {
 
 /// Some settings have to be the same in all processes, as the description of each one says.
 int scope_of(std::string_view name) {
-  for (const auto* same :
-       {"HEADWAY_COLLECTIVES", "HEADWAY_RAILS_PER_PEER", "HEADWAY_REPLAY", "HEADWAY_RENDEZVOUS"})
+  for (const auto* same : {"HEADWAY_COLLECTIVES", "HEADWAY_RAILS_PER_PEER", "HEADWAY_RENDEZVOUS",
+                           "HEADWAY_TCP_ENCRYPTION", "HEADWAY_TCP_RESUME"})
     if (name == same) return MPI_T_SCOPE_ALL_EQ;
   return MPI_T_SCOPE_LOCAL;
 }

@@ -58,7 +58,7 @@ class bundle_set final : public progress::event_source {
   void serve(std::size_t rail_index, std::uint64_t now_ns) noexcept;
   /// Makes acknowledgements leave at the next reap.
   void hurry() noexcept { next_look_ns_.store(0, std::memory_order_relaxed); }
-  /// About every 100 ms.
+  /// At the engine's ticks.
   void tick() noexcept { ticked_.store(true, std::memory_order_relaxed); }
 
   void bundle_active(bool is) noexcept;

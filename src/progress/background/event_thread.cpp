@@ -259,7 +259,7 @@ event_thread::finding event_thread::look() noexcept {
   if (nothing) {
     found = finding::nothing;
   } else {
-    core_.every_100_ms.run_if_due(now);
+    core_.regular.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
     if (asked || serves_waits() || (rounds == rounds_seen_ && !spare_polls()))
@@ -316,7 +316,7 @@ void event_thread::watch(thread_record& me) noexcept {
       });
     }
     const auto woken = core_.clock.now_ns();
-    core_.every_100_ms.run_if_due(woken);
+    core_.regular.run_if_due(woken);
     const bool serves = core_.event_threads_serve();
     if (must_leave() || is_attended()) break;
     // A source that another thread serves makes a sleep impossible; that thread may need this

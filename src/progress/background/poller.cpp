@@ -90,7 +90,7 @@ void poller::pause_after_round(std::uint64_t period_ns) noexcept {
   pause(for_ns);
   const auto now = core_.clock.now_ns();
   backoff_.paused(for_ns, now);
-  core_.every_100_ms.run_if_due(now);
+  core_.regular.run_if_due(now);
 }
 
 void poller::pause(std::uint64_t for_ns) noexcept {

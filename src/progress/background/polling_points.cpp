@@ -153,7 +153,7 @@ void polling_points::lend(base::atomic<std::uint32_t>& give_back,
     if (idle % rounds_before_yield != 0 || o.advanced) continue;
     sched_yield();
     const auto now = core_.clock.now_ns();
-    core_.every_100_ms.run_if_due(now);
+    core_.regular.run_if_due(now);
     if (now >= deadline_ns) return;
   }
 }

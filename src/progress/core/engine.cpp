@@ -69,7 +69,7 @@ base::result<std::unique_ptr<engine>> engine::start(const topology::machine& mac
   auto& core = made->parts_->core;
   made->parts_->points.choose(chosen.points);
   core.sample_load();
-  core.every_100_ms.add(&parts::tick, made->parts_.get());
+  core.regular.add(&parts::tick, made->parts_.get(), ticks::each_tenth_second);
   return made;
 }
 
@@ -149,7 +149,7 @@ bool engine::poll() noexcept {
   const auto round = ++me.rounds;
   const auto o = core.round(me, round_kind::explicit_, round % sweep_period == 0);
   me.pay_wake_ups();
-  if (round % clock_period == 0) core.every_100_ms.run_if_due(core.clock.now_ns());
+  if (round % clock_period == 0) core.regular.run_if_due(core.clock.now_ns());
   return o.advanced;
 }
 
@@ -159,7 +159,7 @@ bool engine::poll_everywhere() noexcept {
   core.forbid_inside_ltask(me, "poll");
   const auto o = core.round(me, round_kind::explicit_, true);
   me.pay_wake_ups();
-  core.every_100_ms.run_if_due(core.clock.now_ns());
+  core.regular.run_if_due(core.clock.now_ns());
   return o.advanced;
 }
 
@@ -232,11 +232,11 @@ void engine::remove_source(event_source& source) { parts_->core.sleeper->remove(
 void engine::blind_started() noexcept { parts_->core.sleeper->blind_started(); }
 void engine::blind_ended() noexcept { parts_->core.sleeper->blind_ended(); }
 
-void engine::add_tick(void (*tick)(void*) noexcept, void* argument) {
-  parts_->core.every_100_ms.add(tick, argument);
+void engine::add_tick(void (*tick)(void*) noexcept, void* argument, std::uint32_t every) {
+  parts_->core.regular.add(tick, argument, every);
 }
 void engine::remove_tick(void (*tick)(void*) noexcept, void* argument) {
-  parts_->core.every_100_ms.remove(tick, argument);
+  parts_->core.regular.remove(tick, argument);
 }
 
 engine_statistics engine::statistics() const noexcept {

@@ -148,9 +148,10 @@ class engine {
   /// for longer than HEADWAY_TIMER_US. One atomic addition.
   void blind_started() noexcept;
   void blind_ended() noexcept;
-  /// Calls `tick(argument)` from any thread about every 100 ms while something is pending, also
-  /// while every thread sleeps: for time limits and the health of peers. At most 8 ticks.
-  void add_tick(void (*tick)(void* argument) noexcept, void* argument);
+  /// Calls `tick(argument)` from any thread about every 33 ms, or at every n-th of these times,
+  /// while something is pending, also while every thread sleeps: for time limits and the health of
+  /// peers. At most 8 ticks.
+  void add_tick(void (*tick)(void* argument) noexcept, void* argument, std::uint32_t every = 1);
   void remove_tick(void (*tick)(void* argument) noexcept, void* argument);
 
   /// The background polling points, and lending a thread.

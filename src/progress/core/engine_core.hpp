@@ -46,7 +46,7 @@ struct engine_core {
   queue_tree queues;
   basic_pending<> work;
   const std::unique_ptr<kernel_sleeper> sleeper;
-  ticks every_100_ms;
+  ticks regular;
   library_lock library;
 
   /// The thread that polls, awake, on behalf of all waiting threads.

@@ -119,7 +119,7 @@ class segment {
 /// Shape:    three descriptors, and a fourth from the first call of `memory_file` on, while those
 ///           of all attachments are at most a quarter of this process's limit; otherwise none, and
 ///           each check of the peer's life and each ring opens one for a moment. If none is left
-///           for a ring, the peer finds the message at its next look, within 100 ms.
+///           for a ring, the peer finds the message at its next look, within 33 ms.
 class attachment {
  public:
   /// `unsupported`: the segment cannot be reached or is another one; `no_memory`: it has no slot,

@@ -91,8 +91,7 @@ void connection_manager::call(std::uint32_t peer, std::span<const route> routes,
   p.calling = true;
   p.rounds = 0;
   p.next_route = 0;
-  p.first_failure_ns = 0;
-  p.refused_only = true;
+  p.first_failure_ns = p.refused_since_ns = 0;
   calling_.push_back(peer);
   start_call_to(peer, now_ns);
 }
@@ -111,9 +110,10 @@ void connection_manager::start_call_to(std::uint32_t peer, std::uint64_t now_ns)
   auto made = start_call(p.routes[p.next_route], *settings_);
   if (made.error != 0 && made.error != EINPROGRESS) return call_failed(peer, made.error, now_ns);
   tune_connection(made.fd.get(), *settings_);
-  p.slot = seat(
-      pending_connection::dialled(std::move(made.fd), *own_, known_->at(peer_id{peer}), now_ns),
-      EPOLLOUT);
+  ++p.calls;
+  p.slot = seat(pending_connection::dialled(std::move(made.fd), *own_, known_->at(peer_id{peer}),
+                                            standing_with(peer), now_ns),
+                EPOLLOUT);
   if (p.slot == no_slot) return call_failed(peer, ENOMEM, now_ns);
   deadline_at_most(now_ns + call_ns);
 }
@@ -123,27 +123,37 @@ void connection_manager::call_again_at(std::uint32_t peer, std::uint64_t when_ns
   deadline_at_most(when_ns);
 }
 
+/// A machine that answers knows whether the process lives. One that does not answer may come back:
+/// the kernel would wait for it, too, if the connection were still there.
+std::uint64_t connection_manager::patience_with(std::uint32_t peer, bool refused) const noexcept {
+  if (refused) return settings_->refused_ns;
+  if (host_->past_with(peer) != connection_events::past::resuming) return settings_->connect_ns;
+  return settings_->dead_ns == 0 ? UINT64_MAX : settings_->dead_ns;
+}
+
 void connection_manager::call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept {
   auto& p = partners_[peer];
   base::log(base::severity::debug, "tcp: call to peer {} at {}: errno {}", peer,
             p.routes[p.next_route].to.text(), error);
-  p.refused_only = p.refused_only && error == ECONNREFUSED;
   if (p.first_failure_ns == 0) p.first_failure_ns = now_ns;
-  const auto patience = p.refused_only ? settings_->refused_ns : settings_->connect_ns;
-  if (now_ns - p.first_failure_ns >= patience) {
-    base::log(p.refused_only ? base::severity::info : base::severity::warning, "tcp: {}",
+  const bool refused = error == ECONNREFUSED;
+  if (!refused) p.refused_since_ns = 0;
+  else if (p.refused_since_ns == 0) p.refused_since_ns = now_ns;
+  const auto since_ns = refused ? p.refused_since_ns : p.first_failure_ns;
+  if (now_ns - since_ns >= patience_with(peer, refused)) {
+    base::log(refused ? base::severity::info : base::severity::warning, "tcp: {}",
               base::failed_errno(fmt::format("peer {} cannot be reached at {}", peer,
                                              p.routes[p.next_route].to.text()),
                                  error)
                   .error()
                   .text);
     stop_calling(peer);
-    return host_->unreachable(peer, p.refused_only);
+    return host_->unreachable(peer, refused);
   }
   auto pause = first_pause_ns;
   if (++p.next_route == p.routes.size()) {
     p.next_route = 0;
-    pause = std::min(longest_pause_ns, first_pause_ns << std::min(p.rounds++, 6u));
+    if (!refused) pause = std::min(longest_pause_ns, first_pause_ns << std::min(p.rounds++, 6u));
   }
   call_again_at(peer, now_ns + pause);
 }
@@ -246,20 +256,24 @@ void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) n
 
 void connection_manager::admit(pending_connection&& c) noexcept {
   const auto peer = number_of(c);
-  const auto keys = own_->encrypts ? std::optional(c.keys()) : std::nullopt;
-  auto fd = c.take_fd();
+  made_connection made{.fd = c.take_fd(),
+                       .keys = own_->encrypts ? std::optional(c.keys()) : std::nullopt,
+                       .called = c.outgoing(),
+                       .peer_received = c.peer_standing().received};
+  partners_[peer].void_calls = c.peer_standing().calls;
   stop_calling(peer);
-  host_->connected(peer, std::move(fd), keys);
+  host_->connected(peer, std::move(made));
 }
 
 void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept {
   auto& c = *places_[slot].who;
   const auto peer = number_of(c);
   if (c.peer_encrypts() != own_->encrypts) {
-    (void)c.decide(verdict::other_encryption);  // if it cannot be sent, the caller calls again
+    (void)c.decide(verdict::other_encryption, {});  // if it cannot be sent, the caller calls again
     dismiss(slot);
     return refuse_encryption(peer, now_ns);
   }
+  if (c.peer_standing().calls <= partners_[peer].void_calls) return dismiss(slot);
   const auto& ours = partners_[peer].slot;
   const bool committed = ours != no_slot && places_[ours].who->committed();
   auto v = verdict::welcome;
@@ -276,7 +290,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
       if (committed && own_->self < c.peer()) v = verdict::taken;
       break;
   }
-  if (!c.decide(v) || v != verdict::welcome) return dismiss(slot);
+  if (!c.decide(v, standing_with(peer)) || v != verdict::welcome) return dismiss(slot);
   pending_connection welcome = std::move(c);
   dismiss(slot);
   admit(std::move(welcome));
@@ -287,16 +301,18 @@ void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) no
   const auto peer = number_of(c);
   dismiss(slot);
   partners_[peer].slot = no_slot;
+  const auto past = host_->past_with(peer);
   switch (c.judged()) {
     case verdict::welcome:
       return admit(std::move(c));
     case verdict::taken:  // the peer's call is on its way; if it fails, we call again
-      return call_again_at(peer,
-                           now_ns + (host_->returning(peer) ? returning_pause_ns : taken_pause_ns));
+      return call_again_at(
+          peer,
+          now_ns + (past == connection_events::past::none ? taken_pause_ns : returning_pause_ns));
     case verdict::gone:
       // The peer may not have asked for a new connection yet, and calls when it does: wait for
       // that.
-      if (host_->returning(peer)) return call_failed(peer, ECONNRESET, now_ns);
+      if (past == connection_events::past::returning) return call_failed(peer, ECONNRESET, now_ns);
       stop_calling(peer);
       return host_->unreachable(peer, false);
     case verdict::other_encryption:

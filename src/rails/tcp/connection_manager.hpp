@@ -33,19 +33,30 @@ enum class watch_kind : std::uint8_t { bell, listener, pending, link };
   return word & ((std::uint64_t{1} << 56) - 1);
 }
 
+/// A connection on which both sides agree. No keys: it is not encrypted.
+struct made_connection {
+  unique_fd fd;
+  std::optional<stream_keys> keys;
+  bool called = false;              ///< by this process: the other one has accepted it already
+  std::uint64_t peer_received = 0;  ///< bytes of our stream, over all connections before
+};
+
 /// Receives the connections that have been made.
 class connection_events {
  public:
   enum class relation : std::uint8_t { apart, together, over };
   [[nodiscard]] virtual relation relation_to(std::uint32_t peer) const noexcept = 0;
-  /// Both sides are authenticated and agree on this connection. No keys: it is not encrypted.
-  virtual void connected(std::uint32_t peer, unique_fd fd,
-                         const std::optional<stream_keys>& keys) noexcept = 0;
+  /// Bytes of the peer's stream that have been received, over all connections. Constant while a
+  /// connection is being made.
+  [[nodiscard]] virtual std::uint64_t received_from(std::uint32_t peer) const noexcept = 0;
+  virtual void connected(std::uint32_t peer, made_connection made) noexcept = 0;
   /// Every route to `peer` has been tried for long enough, or the peer has said that it is over.
   /// `refused`: its machine answers, but no process listens. Of a peer that was not met: no effect.
   virtual void unreachable(std::uint32_t peer, bool refused) noexcept = 0;
-  /// We had a connection to `peer` and are making another one.
-  [[nodiscard]] virtual bool returning(std::uint32_t peer) const noexcept = 0;
+  /// Whether there was a connection to `peer`: `returning`, and the next one begins anew;
+  /// `resuming`, and it goes on where that one ended.
+  enum class past : std::uint8_t { none, returning, resuming };
+  [[nodiscard]] virtual past past_with(std::uint32_t peer) const noexcept = 0;
   /// `peer`, to which a connection is up, has authenticated itself on another one.
   virtual void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept = 0;
 
@@ -62,8 +73,9 @@ class connection_events {
 /// answers `taken`, else it drops its own call and welcomes. The higher one always welcomes and
 /// drops its own call: the lower one, which has sent its proof here, answers `taken` there. So at
 /// most one connection is welcomed, and no frame is sent before the welcome: none can be lost or
-/// overtaken. No connection is welcomed of which only one side encrypts: the answerer says so, and
-/// both give up.
+/// overtaken. A call that was given up may be heard of only after another connection has come and
+/// gone: calls are numbered, and each side says in a handshake which of its own are void. No
+/// connection is welcomed of which only one side encrypts: the answerer says so, and both give up.
 ///
 /// Shape:    at most `unauthenticated_max` connections that have not proved the secret, each for at
 ///           most `unauthenticated_ns`; further ones wait in the kernel.
@@ -107,9 +119,11 @@ class connection_manager {
     std::size_t next_route = 0;
     std::size_t slot = no_slot;  // of our call
     bool calling = false;        // in `calling_`
-    bool refused_only = true;
     unsigned rounds = 0;
     std::uint64_t first_failure_ns = 0;
+    std::uint64_t refused_since_ns = 0;  // every call since; 0: not the last one
+    std::uint64_t calls = 0;
+    std::uint64_t void_calls = 0;  // of the other one: it has given up so many
     std::uint64_t again_ns = 0;
   };
   struct place {
@@ -124,6 +138,10 @@ class connection_manager {
   std::size_t seat(pending_connection&& c, std::uint32_t events) noexcept;
   void dismiss(std::size_t slot) noexcept;
   void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] standing standing_with(std::uint32_t peer) noexcept {
+    return {.received = host_->received_from(peer), .calls = partners_[peer].calls};
+  }
+  [[nodiscard]] std::uint64_t patience_with(std::uint32_t peer, bool refused) const noexcept;
   void call_failed(std::uint32_t peer, int error, std::uint64_t now_ns) noexcept;
   void call_again_at(std::uint32_t peer, std::uint64_t when_ns) noexcept;
   void admit(pending_connection&& c) noexcept;

@@ -5,14 +5,26 @@
 namespace headway::rails::tcp {
 namespace {
 
-constexpr std::size_t verdict_bytes = 8;
+constexpr std::size_t standing_bytes = 16;
+constexpr std::size_t decision_bytes = 8 + standing_bytes;  // the verdict comes first
 
-/// Payload of the hello: job and rank of the dialler, job and rank of the answerer, and 1 if the
-/// dialler encrypts, otherwise 0.
+void put_standing(std::byte* where, const standing& at) noexcept {
+  put_number(where, at.received);
+  put_number(where + 8, at.calls);
+}
+
+standing get_standing(const std::byte* where) noexcept {
+  return {.received = get_number<std::uint64_t>(where),
+          .calls = get_number<std::uint64_t>(where + 8)};
+}
+
+/// Payload of the hello: job and rank of the dialler, job and rank of the answerer, 1 if the
+/// dialler encrypts, otherwise 0, and where the dialler stands.
 struct introduction {
-  static constexpr std::size_t bytes = 32;
+  static constexpr std::size_t bytes = 32 + standing_bytes;
   processes::process_id dialler, answerer;
   std::uint64_t encrypts = 0;
+  standing at;
 
   [[nodiscard]] std::array<std::byte, bytes> packed() const noexcept {
     std::array<std::byte, bytes> made;
@@ -21,6 +33,7 @@ struct introduction {
     put_number(&made[12], answerer.job);
     put_number(&made[20], answerer.rank);
     put_number(&made[24], encrypts);
+    put_standing(&made[32], at);
     return made;
   }
   [[nodiscard]] static introduction unpacked(std::span<const std::byte> from) noexcept {
@@ -28,19 +41,21 @@ struct introduction {
                         .rank = get_number<std::uint32_t>(&from[8])},
             .answerer = {.job = get_number<std::uint64_t>(&from[12]),
                          .rank = get_number<std::uint32_t>(&from[20])},
-            .encrypts = get_number<std::uint64_t>(&from[24])};
+            .encrypts = get_number<std::uint64_t>(&from[24]),
+            .at = get_standing(&from[32])};
   }
 };
 
-constexpr authentication::protocol tcp_protocol{.name = "headway tcp   3\n",
+constexpr authentication::protocol tcp_protocol{.name = "headway tcp   4\n",
                                                 .hello_bytes = introduction::bytes,
-                                                .decision_bytes = verdict_bytes};
+                                                .decision_bytes = decision_bytes};
 
 }  // namespace
 
-handshake handshake::dial(const credentials& own, processes::process_id peer) noexcept {
+handshake handshake::dial(const credentials& own, processes::process_id peer,
+                          const standing& at) noexcept {
   const introduction said{
-      .dialler = own.self, .answerer = peer, .encrypts = own.encrypts ? 1u : 0u};
+      .dialler = own.self, .answerer = peer, .encrypts = own.encrypts ? 1u : 0u, .at = at};
   handshake h(
       own, authentication::handshake::initiator(own.secret, tcp_protocol, said.packed(), {}), true);
   h.peer_ = peer;
@@ -56,6 +71,7 @@ bool handshake::is_for_us() noexcept {
   const auto said = introduction::unpacked(talk_.hello());
   peer_ = said.dialler;
   peer_encrypts_ = said.encrypts != 0;
+  peer_at_ = said.at;
   return said.answerer == own_->self && peer_ != own_->self && said.encrypts <= 1;
 }
 
@@ -67,6 +83,7 @@ handshake::stage handshake::received(std::size_t bytes) noexcept {
   }
   if (at == stage::finished) {
     const auto code = get_number<std::uint64_t>(talk_.decision().data());
+    peer_at_ = get_standing(&talk_.decision()[8]);
     if (code < 1 || code > static_cast<std::uint64_t>(verdict::other_encryption)) talk_.refuse();
     else judged_ = static_cast<verdict>(code);
   }
@@ -79,9 +96,10 @@ stream_keys handshake::keys() const noexcept {
                 : stream_keys{.send = made.from_responder, .receive = made.from_initiator};
 }
 
-void handshake::decide(verdict v) noexcept {
-  std::array<std::byte, verdict_bytes> decision;
-  put_number(decision.data(), static_cast<std::uint64_t>(v));
+void handshake::decide(verdict v, const standing& at) noexcept {
+  std::array<std::byte, decision_bytes> decision;
+  put_number(&decision[0], static_cast<std::uint64_t>(v));
+  put_standing(&decision[8], at);
   talk_.decide(decision);
   judged_ = v;
 }

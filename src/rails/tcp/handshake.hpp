@@ -31,9 +31,18 @@ enum class verdict : std::uint8_t {
   other_encryption = 4,  ///< one of the two encrypts and the other does not
 };
 
+/// Where a process stands with another one when it calls or answers.
+struct standing {
+  std::uint64_t received = 0;  ///< bytes of the other's stream, over all connections before
+  std::uint64_t calls = 0;     ///< that it has made, this one included: earlier ones are void
+
+  bool operator==(const standing&) const = default;
+};
+
 /// The authenticated handshake of a connection between two processes. The hello contains the names
-/// of both (job, rank) and whether the dialler encrypts, the decision is a verdict.
-/// Shape:    messages of 80, 64, 32 and 40 bytes.
+/// of both (job, rank) and whether the dialler encrypts, the decision a verdict; both say where
+/// their side stands.
+/// Shape:    messages of 96, 64, 32 and 56 bytes.
 /// Threads:  the caller serializes.
 /// Errors:   `broken` for ever after the first invalid message. A hello for another process, or
 ///           from one with our own name, is invalid, too.
@@ -42,7 +51,8 @@ class handshake {
  public:
   using stage = authentication::handshake::stage;
 
-  [[nodiscard]] static handshake dial(const credentials& own, processes::process_id peer) noexcept;
+  [[nodiscard]] static handshake dial(const credentials& own, processes::process_id peer,
+                                      const standing& at) noexcept;
   [[nodiscard]] static handshake answer(const credentials& own) noexcept;
 
   [[nodiscard]] stage now() const noexcept { return talk_.now(); }
@@ -53,6 +63,8 @@ class handshake {
   [[nodiscard]] bool peer_encrypts() const noexcept { return peer_encrypts_; }
   /// Of a handshake that is `finished`.
   [[nodiscard]] verdict judged() const noexcept { return judged_; }
+  /// Of one that is `finished`, or for the answerer `judging`: of the other side.
+  [[nodiscard]] const standing& peer_standing() const noexcept { return peer_at_; }
   /// Of a handshake that is `finished` and whose sides encrypt: no other connection has the same.
   [[nodiscard]] stream_keys keys() const noexcept;
 
@@ -66,7 +78,7 @@ class handshake {
   stage received(std::size_t bytes) noexcept;
 
   /// For the answerer, at `judging`.
-  void decide(verdict v) noexcept;
+  void decide(verdict v, const standing& at) noexcept;
 
  private:
   handshake(const credentials& own, const authentication::handshake& talk, bool dials) noexcept
@@ -79,6 +91,7 @@ class handshake {
   bool peer_encrypts_ = false;
   processes::process_id peer_;
   verdict judged_ = verdict::gone;
+  standing peer_at_;
 };
 
 }  // namespace headway::rails::tcp

@@ -162,6 +162,8 @@ input::parsing input::parse_frame(event_sink& out) noexcept {
   begin_ += frame_bytes;
   if (f->kind == frame_kind::goodbye) {
     goodbye_ = true;
+  } else if (f->kind == frame_kind::receipt) {
+    peer_received_ = f->id;
   } else {
     id_ = f->id;
     offset_ = f->offset;
@@ -191,6 +193,12 @@ input::parsing input::parse(event_sink& out) noexcept {
 }
 
 std::ptrdiff_t input::receive(int fd, std::span<const iovec> into) noexcept {
+  const auto got = take_in(fd, into);
+  if (got > 0) received_ += static_cast<std::uint64_t>(got);
+  return got;
+}
+
+std::ptrdiff_t input::take_in(int fd, std::span<const iovec> into) noexcept {
   if (records_) return records_->receive(fd, into);
   if (into.size() == 1) return recv(fd, into[0].iov_base, into[0].iov_len, MSG_DONTWAIT);
   msghdr message{};

@@ -60,7 +60,7 @@ class event_sink {
   std::size_t count_ = 0;
 };
 
-/// Parses the bytes of one connection into events.
+/// Parses the bytes from one peer into events.
 ///
 /// Small frames are read many at a time into a block and handed out in place. The payload of a
 /// piece is read by the kernel straight into its exposure, with the block behind it in the same
@@ -89,6 +89,17 @@ class input {
   ~input() { stop(); }
 
   state read(int fd, event_sink& out, std::size_t budget) noexcept;
+  /// The next bytes come over another connection, with these `records` if that is encrypted.
+  void go_on(std::unique_ptr<record_reader> records) noexcept { records_ = std::move(records); }
+  /// The bytes of the stream that have come, over all its connections.
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
+  /// The peer is to be told so: its kernel does not know what could be decrypted here.
+  [[nodiscard]] bool owes_receipt() const noexcept {
+    return records_ && received_ - receipt_ >= receipt_each;
+  }
+  void receipt_sent() noexcept { receipt_ = received_; }
+  /// The bytes of our stream that the peer has received, as it said last.
+  [[nodiscard]] std::uint64_t peer_received() const noexcept { return peer_received_; }
 
   [[nodiscard]] bool said_goodbye() const noexcept { return goodbye_; }
   /// Bytes of a large payload that are known to follow on the connection: a wake-up before they
@@ -105,6 +116,8 @@ class input {
   void stop() noexcept;
 
  private:
+  static constexpr std::uint64_t receipt_each = 256 * 1024;
+
   enum class parsing : std::uint8_t { needs_bytes, needs_events, broken };
 
   [[nodiscard]] std::size_t available() const noexcept { return end_ - begin_; }
@@ -139,6 +152,8 @@ class input {
 
   /// As `recvmsg`.
   [[nodiscard]] std::ptrdiff_t receive(int fd, std::span<const iovec> into) noexcept;
+  /// The same, not counted.
+  [[nodiscard]] std::ptrdiff_t take_in(int fd, std::span<const iovec> into) noexcept;
   /// The end of a `read` for which the kernel has no more.
   [[nodiscard]] state drained() const noexcept {
     return records_ && records_->holds_more() ? state::more : state::waiting;
@@ -161,6 +176,9 @@ class input {
   bool goodbye_ = false;
   bool out_of_bounds_ = false;
   int error_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t receipt_ = 0;  // of so many bytes was sent last
+  std::uint64_t peer_received_ = 0;
   std::deque<asked_request> asked_;
 
   // The piece whose payload is coming in.

@@ -18,6 +18,7 @@
 #include "rails/tcp/input.hpp"
 #include "rails/tcp/output.hpp"
 #include "rails/tcp/record_writer.hpp"
+#include "rails/tcp/sent_log.hpp"
 #include "rails/tcp/socket.hpp"
 
 namespace headway::rails::tcp {
@@ -29,7 +30,7 @@ namespace headway::rails::tcp {
 struct link {
   enum class state : std::uint8_t {
     apart,    ///< nothing was sent yet
-    calling,  ///< packets wait for the connection
+    calling,  ///< packets wait for the connection, the first one or the next one
     up,
     leaving,  ///< the peer has said goodbye; posted packets are being reported as failed
     left,
@@ -54,14 +55,18 @@ struct link {
   bool queued HEADWAY_GUARDED_BY(lock) = false;        // `unwritten`, as was counted
   bool sever HEADWAY_GUARDED_BY(lock) = false;         // the reaper is to cut the connection
   bool revived HEADWAY_GUARDED_BY(lock) = false;       // report `restored` when it is up
+  bool resuming HEADWAY_GUARDED_BY(lock) = false;      // the next connection goes on where this was
   std::vector<route> routes HEADWAY_GUARDED_BY(lock);  // constant once `known`
   output out HEADWAY_GUARDED_BY(lock);
+  sent_log log HEADWAY_GUARDED_BY(lock){&unacknowledged_bytes};     // open: a connection is resumed
   std::unique_ptr<record_writer> records HEADWAY_GUARDED_BY(lock);  // null: it is not encrypted
   /// Something was accepted that the kernel has not taken yet.
   [[nodiscard]] bool unwritten() const noexcept HEADWAY_REQUIRES(lock) {
-    return !out.empty() || (records && !records->empty());
+    return !out.empty() || log.rewound() || (records && !records->empty());
   }
   unique_fd fd;  // changed by the reaper, under the lock; read by it without
+
+  sent_log::receipts told;  // written by the reaper
 
   // For `wake_up`:
   std::atomic<bool> requested{false};  // it is in the list of requests
@@ -74,7 +79,8 @@ struct link {
   bool serving = false;  // in the list of links that have requests to answer
   bool refused = false;  // the peer's machine reports that no process listens
   std::uint64_t up_since_ns = 0;
-  base::waiting_report silence;  // for the log: the peer's machine does not answer
+  std::uint64_t cut_since_ns = 0;  // while it is being resumed
+  base::waiting_report silence;    // for the log: the peer's machine does not answer
 };
 
 /// The links of one driver, by the peer's number: of peers for which `connect` was called, and of

@@ -29,6 +29,13 @@ void link_health::revive(peer_id peer) noexcept {
   shared_->wake.request(*l);
 }
 
+void link_health::keep(peer_id peer) noexcept {
+  auto* const l = shared_->links.find(peer);
+  if (!l || !shared_->how.resume) return;
+  const base::lock_guard guard(l->lock);
+  l->log.open();
+}
+
 std::uint64_t link_health::last_activity_ns(peer_id peer) noexcept {
   auto* const l = shared_->links.find(peer);
   if (!l) return 0;

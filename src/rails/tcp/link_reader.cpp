@@ -23,14 +23,18 @@ constexpr unsigned in_vain_max = 6;  // afterwards one time in 63
 
 void link_reader::read(std::uint32_t peer, event_sink& out) noexcept {
   auto& l = links_->at(peer);
-  if (!l.in || !l.known.load(std::memory_order_acquire)) return;  // (K)
+  if (!l.in || !l.fd || !l.known.load(std::memory_order_acquire)) return;  // (K)
   const auto before = out.count();
+  const auto received = l.in->received();
   const auto state = l.in->read(l.fd.get(), out, budget_bytes);
+  if (l.in->received() != received && !l.told.heard.load(std::memory_order_relaxed)) [[unlikely]]
+    l.told.heard.store(true, std::memory_order_relaxed);
+  l.told.received.store(l.in->peer_received(), std::memory_order_relaxed);
   if (out.count() != before) {
     touch(peer);
     more_follows_ = l.in->awaited_bytes() != 0;
   }
-  if (!l.in->asked().empty()) told_->asked(peer);
+  if (!l.in->asked().empty() || l.in->owes_receipt()) told_->asked(peer);
   switch (state) {
     case input::state::waiting:
       break;

@@ -22,7 +22,8 @@ namespace {
 // Up to this size, one copy into one buffer is cheaper than a gather list.
 constexpr std::size_t flat_bytes_max = 2048;
 
-ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t whole) noexcept {
+ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t whole,
+                   sent_log& log) noexcept {
   std::array<std::byte, flat_bytes_max> flat;
   auto* at = flat.data();
   std::memcpy(at, f.data(), f.size());
@@ -32,22 +33,32 @@ ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t wh
   if (!p.payload.empty()) std::memcpy(at, p.payload.data(), p.payload.size());
   at += p.payload.size();
   std::memset(at, 0, static_cast<std::size_t>(flat.data() + whole - at));
-  return ::send(fd, flat.data(), whole, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto wrote = ::send(fd, flat.data(), whole, MSG_NOSIGNAL | MSG_DONTWAIT);
+  // Behind the call: the copy is made while the packet is on its way.
+  if (wrote > 0) log.add(std::span(flat).first(static_cast<std::size_t>(wrote)));
+  return wrote;
 }
 
 iovec part(std::span<const std::byte> bytes) noexcept {
   return {.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
 }
 
-ssize_t write_gathered(int fd, const packet& p, const frame_image& f,
-                       std::size_t padding) noexcept {
+ssize_t write_gathered(int fd, const packet& p, const frame_image& f, std::size_t padding,
+                       sent_log& log) noexcept {
   static constexpr std::array<std::byte, 8> zeros{};
   iovec parts[4] = {part(f), part(p.header), part(p.payload),
                     part(std::span(zeros).first(padding))};
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 4;
-  return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto wrote = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  auto left = wrote > 0 && log.is_open() ? static_cast<std::size_t>(wrote) : 0;
+  for (std::size_t i = 0; left > 0; ++i) {
+    const auto bytes = std::min(left, parts[i].iov_len);
+    log.add({static_cast<const std::byte*>(parts[i].iov_base), bytes});
+    left -= bytes;
+  }
+  return wrote;
 }
 
 std::size_t bytes_in(std::span<const iovec> all) noexcept {
@@ -72,19 +83,20 @@ void say_lost(std::uint32_t peer, int error) noexcept {
 post link_writer::send(link& l, std::uint32_t peer, const packet& p) noexcept {
   HEADWAY_DEBUG_ASSERT(p.header.size() <= tcp::header_bytes_max &&
                        p.payload.size() <= tcp::eager_bytes_max);
-  if (l.now != link::state::up || l.records || !l.out.empty()) return queue(l, peer, p, 0);
+  if (l.now != link::state::up || l.write_error != 0 || l.records || l.unwritten())
+    return queue(l, peer, p, 0);
   const auto content = p.header.size() + p.payload.size();
   const auto padding = padding_of(content);
   const auto whole = frame_bytes + content + padding;
   const auto f = encode({.kind = frame_kind::plain,
                          .header_bytes = static_cast<std::uint16_t>(p.header.size()),
                          .payload_bytes = static_cast<std::uint32_t>(p.payload.size())});
-  const auto wrote = whole <= flat_bytes_max ? write_flat(l.fd.get(), p, f, whole)
-                                             : write_gathered(l.fd.get(), p, f, padding);
+  const auto wrote = whole <= flat_bytes_max ? write_flat(l.fd.get(), p, f, whole, l.log)
+                                             : write_gathered(l.fd.get(), p, f, padding, l.log);
   if (wrote == static_cast<ssize_t>(whole)) return post::done;
   if (wrote < 0 && !try_later(errno)) {
     fail(l, errno);
-    return post::down;
+    if (!l.log.is_open()) return post::down;
   }
   return queue(l, peer, p, wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
 }
@@ -96,6 +108,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
   if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
+    l.log.close();
     fail(l, ENOMEM);  // for the rest of a frame
     return post::down;
   }
@@ -108,7 +121,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
 void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
                                  std::size_t& done) noexcept {
   note_queue(l);
-  if (l.now != link::state::up) return;
+  if (l.now != link::state::up || l.write_error != 0) return;
   if (first) {
     cookies finished;
     bool blocked = false;
@@ -167,9 +180,20 @@ bool link_writer::answer_part(link& l, peer_id peer, memory_tables& memory,
   return l.out.take_frame({.kind = frame_kind::refusal, .id = r.what.answer});
 }
 
+bool link_writer::send_receipt(link& l, std::uint64_t received) noexcept {
+  if (l.now != link::state::up || l.write_error != 0 || l.goodbye_said) return false;
+  if (!l.out.take_frame({.kind = frame_kind::receipt, .id = received})) return false;
+  note_queue(l);
+  watch_output(l, l.peer, true);
+  return true;
+}
+
 void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
                          std::deque<asked_request>& asked) noexcept {
-  if (l.now != link::state::up || l.write_error != 0 || l.goodbye_said) return asked.clear();
+  if (l.now != link::state::up || l.write_error != 0 || l.goodbye_said) {
+    if (!l.log.is_open() || l.goodbye_said) asked.clear();
+    return;
+  }
   while (!asked.empty() && answer_part(l, peer_id{peer}, memory, asked.front()))
     if (asked.front().answered == asked.front().what.bytes) asked.pop_front();
   note_queue(l);
@@ -177,10 +201,20 @@ void link_writer::answer(link& l, std::uint32_t peer, memory_tables& memory,
   if (l.unwritten()) watch_output(l, peer, true);
 }
 
+std::size_t link_writer::gather(link& l, std::span<iovec, output::vectors_max> vectors) noexcept {
+  return l.log.rewound() ? l.log.gather(vectors) : l.out.gather(vectors);
+}
+
+std::size_t link_writer::advance(link& l, std::size_t bytes, cookies& done) noexcept {
+  if (!l.log.rewound()) return l.out.advance(bytes, done, l.log);
+  l.log.advance(bytes);
+  return 0;
+}
+
 std::size_t link_writer::write_records(link& l, cookies& done, bool& blocked) noexcept {
   auto& records = *l.records;
   std::array<iovec, output::vectors_max> vectors;
-  const auto count = l.out.gather(vectors);
+  const auto count = gather(l, vectors);
   const auto all = bytes_in(std::span(vectors).first(count));
   record::cursor from{std::span(vectors).first(count)};
   do {
@@ -193,7 +227,7 @@ std::size_t link_writer::write_records(link& l, cookies& done, bool& blocked) no
     if (wrote < 0 && !try_later(errno)) fail(l, errno);
     if (wrote > 0) records.written(static_cast<std::size_t>(wrote));
   } while (!blocked && !from.front().empty() && from.passed() < encrypted_bytes_max);
-  const auto reusable = l.out.advance(from.passed(), done);
+  const auto reusable = advance(l, from.passed(), done);
   note_queue(l);
   return reusable;
 }
@@ -203,19 +237,19 @@ std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexc
   std::array<iovec, output::vectors_max> vectors;
   msghdr message{};
   message.msg_iov = vectors.data();
-  message.msg_iovlen = l.out.gather(vectors);
+  message.msg_iovlen = gather(l, vectors);
   const auto wanted = bytes_in(std::span(vectors).first(message.msg_iovlen));
   const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   blocked = wrote < static_cast<ssize_t>(wanted);
   if (wrote < 0 && !try_later(errno)) fail(l, errno);
   if (wrote <= 0) return 0;
-  const auto count = l.out.advance(static_cast<std::size_t>(wrote), done);
+  const auto count = advance(l, static_cast<std::size_t>(wrote), done);
   note_queue(l);
   return count;
 }
 
 void link_writer::fail(link& l, int error) noexcept {
-  say_lost(l.peer, error);
+  if (!l.log.is_open()) say_lost(l.peer, error);  // otherwise it is resumed
   l.write_error = error;
   shutdown(l.fd.get(), SHUT_RDWR);
 }

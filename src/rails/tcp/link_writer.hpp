@@ -39,11 +39,14 @@ class link_writer {
   /// Queues answers to the peer's requests, as far as there is room.
   void answer(link& l, std::uint32_t peer, memory_tables& memory,
               std::deque<asked_request>& asked) noexcept HEADWAY_REQUIRES(l.lock);
+  /// Queues a receipt for so many bytes. False: no room now, or no connection.
+  [[nodiscard]] bool send_receipt(link& l, std::uint64_t received) noexcept
+      HEADWAY_REQUIRES(l.lock);
   /// Gives the kernel what one call takes. Returns how many payloads may be reused now, also if it
   /// fails.
   std::size_t write_some(link& l, cookies& done, bool& blocked) noexcept HEADWAY_REQUIRES(l.lock);
-  /// Nothing more can be written, because of this errno. What has arrived may still be read; then
-  /// the reaper meets the end of the connection.
+  /// Nothing more can be written to this connection, because of this errno. What has arrived may
+  /// still be read; then the reaper meets its end.
   void fail(link& l, int error) noexcept HEADWAY_REQUIRES(l.lock);
   /// Whether the watch set reports when the connection has room.
   void watch_output(link& l, std::uint32_t peer, bool on) noexcept HEADWAY_REQUIRES(l.lock);
@@ -76,6 +79,13 @@ class link_writer {
   /// `write_some` of an encrypted connection: a few records at a time, so that the peer decrypts
   /// some while the next are being encrypted, and fewer towards the end.
   [[nodiscard]] std::size_t write_records(link& l, cookies& done, bool& blocked) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  /// What to write next: first what a former connection may have lost.
+  [[nodiscard]] static std::size_t gather(link& l,
+                                          std::span<iovec, output::vectors_max> vectors) noexcept
+      HEADWAY_REQUIRES(l.lock);
+  /// So many bytes of it are written. Returns how many payloads may be reused.
+  static std::size_t advance(link& l, std::size_t bytes, cookies& done) noexcept
       HEADWAY_REQUIRES(l.lock);
   /// Answers part of a request. False: no room.
   [[nodiscard]] bool answer_part(link& l, peer_id peer, memory_tables& memory,

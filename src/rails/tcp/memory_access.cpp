@@ -19,7 +19,7 @@ bool ready_to_write(link& l, wake_up& wake) noexcept {
   if (!l.known.load(std::memory_order_relaxed)) return false;
   switch (l.now) {
     case link::state::up:
-      return l.write_error == 0;
+      return l.write_error == 0 || l.log.is_open();
     case link::state::apart:
       l.now = link::state::calling;
       wake.request(l);

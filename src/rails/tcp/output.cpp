@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::array<std::byte, 8> zeros{};
 
+// To copy so much takes less time than most programs would lose by a later end of their send.
+constexpr std::size_t copied_at_once = 128 * 1024;
+
 frame_image plain_frame(const packet& p) noexcept {
   return encode({.kind = frame_kind::plain,
                  .header_bytes = static_cast<std::uint16_t>(p.header.size()),
@@ -122,27 +125,33 @@ void output::start_segment() noexcept {
   if (last) pieces_.pop();
 }
 
-void output::list(const run& r, std::span<iovec, vectors_max> vectors,
-                  std::size_t& count) noexcept {
+/// Calls `take(bytes, in_payload)` for what is left of it, in order.
+template <class Take>
+void output::each_part(const run& r, Take take) noexcept {
   auto skip = r.done;
-  const auto add = [&](const std::byte* from, std::size_t bytes) {
+  const auto part = [&](const std::byte* from, std::size_t bytes, bool in_payload) {
     const auto passed = std::min(skip, bytes);
     skip -= passed;
-    if (bytes == passed) return;
+    if (bytes != passed) take(std::span(from + passed, bytes - passed), in_payload);
+  };
+  part(r.head, r.head_bytes, false);
+  part(r.payload, r.payload_bytes, true);
+  part(zeros.data(), r.padding, false);
+}
+
+void output::list(const run& r, std::span<iovec, vectors_max> vectors,
+                  std::size_t& count) noexcept {
+  each_part(r, [&](std::span<const std::byte> bytes, bool) {
     if (count > 0) {  // adjacent copied packets are one entry
       auto& last = vectors[count - 1];
-      if (static_cast<const std::byte*>(last.iov_base) + last.iov_len == from + passed) {
-        last.iov_len += bytes - passed;
+      if (static_cast<const std::byte*>(last.iov_base) + last.iov_len == bytes.data()) {
+        last.iov_len += bytes.size();
         return;
       }
     }
     // The kernel only reads; iovec has no const.
-    vectors[count++] = {.iov_base = const_cast<std::byte*>(from + passed),
-                        .iov_len = bytes - passed};
-  };
-  add(r.head, r.head_bytes);
-  add(r.payload, r.payload_bytes);
-  add(zeros.data(), r.padding);
+    vectors[count++] = {.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+  });
 }
 
 std::size_t output::gather(std::span<iovec, vectors_max> vectors) noexcept {
@@ -160,37 +169,75 @@ std::size_t output::gather(std::span<iovec, vectors_max> vectors) noexcept {
   return count;
 }
 
-bool output::finish(run& r, std::size_t& bytes) noexcept {
+/// `stays`: the payload may be read until its cookie is returned.
+bool output::finish(run& r, std::size_t& bytes, sent_log& log, bool stays) noexcept {
   const auto taken = std::min(bytes, r.left());
+  if (log.is_open()) {
+    auto left = taken;
+    each_part(r, [&](std::span<const std::byte> part, bool in_payload) {
+      const auto sent = part.first(std::min(part.size(), left));
+      left -= sent.size();
+      if (in_payload && stays) log.borrow(sent);
+      else log.add(sent);
+    });
+  }
   r.done += taken;
   bytes -= taken;
   return r.left() == 0;
 }
 
-std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t> cookies) noexcept {
+void output::end_segment(std::size_t& bytes, sent_log& log) noexcept {
+  segment_begun_ = true;
+  if (!finish(segment_run_, bytes, log, true)) return;
+  segment_ = segment_begun_ = false;
+  if (!segment_run_.posted && !segment_run_.own) return;  // the same payload goes on
+  store_->held[held_count_++] = {.end = log.end(),
+                                 .cookie = segment_run_.cookie,
+                                 .own = std::exchange(segment_run_.own, nullptr)};
+}
+
+/// Payloads that the kernel has taken: now or after the next writes.
+std::size_t output::give_back(std::span<std::uint64_t> cookies, sent_log& log) noexcept {
+  const bool more = segment_ || !pieces_.empty();
+  const bool wait = more && held_count_ < written_max && log.borrowed() > copied_at_once;
+  if (!wait) log.give_back();
   std::size_t count = 0;
-  const auto end_segment = [&] {
-    segment_begun_ = true;
-    if (!finish(segment_run_, bytes)) return;
-    segment_ = segment_begun_ = false;
-    delete[] std::exchange(segment_run_.own, nullptr);
-    if (segment_run_.posted) cookies[count++] = segment_run_.cookie;
-  };
-  if (segment_begun_ && bytes > 0) end_segment();
+  std::size_t done = 0;
+  for (; done < held_count_; ++done) {
+    const written& w = store_->held[done];
+    if (wait && w.end > log.oldest()) break;
+    if (w.own) delete[] w.own;
+    else cookies[count++] = w.cookie;
+  }
+  held_count_ -= done;
+  std::copy_n(store_->held.begin() + static_cast<std::ptrdiff_t>(done), held_count_,
+              store_->held.begin());
+  return count;
+}
+
+std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t, vectors_max> cookies,
+                            sent_log& log) noexcept {
+  std::size_t count = 0;
+  if (segment_begun_ && bytes > 0) end_segment(bytes, log);
   while (bytes > 0 && !plain_.empty()) {
     run& r = plain_.at(0);
-    if (!finish(r, bytes)) return count;
+    if (!finish(r, bytes, log, false)) break;
     if (r.posted) cookies[count++] = r.cookie;
     plain_.pop();
   }
   if (bytes > 0) {
     HEADWAY_DEBUG_ASSERT(segment_);
-    end_segment();
+    end_segment(bytes, log);
   }
-  return count;
+  return held_count_ == 0 ? count : count + give_back(cookies.subspan(count), log);
 }
 
 std::optional<std::uint64_t> output::drop() noexcept {
+  while (held_count_ > 0) {
+    const written& w = store_->held[--held_count_];
+    if (!w.own) return w.cookie;
+    delete[] w.own;
+  }
   if (segment_) {
     segment_ = segment_begun_ = false;
     delete[] std::exchange(segment_run_.own, nullptr);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "rails/driver.hpp"
+#include "rails/tcp/sent_log.hpp"
 #include "rails/tcp/wire.hpp"
 
 namespace headway::rails::tcp {
@@ -17,7 +18,9 @@ namespace headway::rails::tcp {
 /// The queue of a connection: what was accepted and not yet given to the kernel.
 ///
 /// Plain packets keep their order. Bytes for exposures leave in segments, each a frame of its own,
-/// and plain packets go between two segments: a short message does not wait for megabytes.
+/// and plain packets go between two segments: a short message does not wait for megabytes. While
+/// more of them waits, payloads are kept until the peer's kernel has them, because the log would
+/// have to copy them.
 ///
 /// Shape:    `entry_count` plain packets whose copied bytes fit in `copy_bytes`, and `entry_count`
 ///           pieces. The memory is allocated with the first packet that has to wait.
@@ -28,6 +31,7 @@ class output {
   static constexpr std::size_t entry_count = 512;
   static constexpr std::size_t copy_bytes = 512 * 1024;
   static constexpr std::size_t vectors_max = 32;
+  static constexpr std::size_t written_max = vectors_max / 2;
 
   explicit output(std::size_t segment_bytes) noexcept : segment_bytes_(segment_bytes) {}
   ~output() { clear(); }
@@ -57,9 +61,10 @@ class output {
 
   /// Lists what to write next, in order. Returns how many entries of `vectors` it has filled.
   [[nodiscard]] std::size_t gather(std::span<iovec, vectors_max> vectors) noexcept;
-  /// So many bytes of the last `gather` were written. Stores the cookies of payloads that may be
-  /// reused in `cookies`, which has room for `vectors_max`; returns how many.
-  std::size_t advance(std::size_t bytes, std::span<std::uint64_t> cookies) noexcept;
+  /// So many bytes of the last `gather` were written: adds them to `log`. Stores the cookies of
+  /// payloads that may be reused in `cookies`; returns how many.
+  std::size_t advance(std::size_t bytes, std::span<std::uint64_t, vectors_max> cookies,
+                      sent_log& log) noexcept;
   /// After a loss: removes one payload, and returns its cookie.
   [[nodiscard]] std::optional<std::uint64_t> drop() noexcept;
   /// After the last `drop`: clears the rest and frees the memory.
@@ -89,6 +94,12 @@ class output {
     std::uint64_t cookie = 0;
     std::byte* own = nullptr;  // the payload, if there is no cookie
   };
+  /// A payload that the kernel has, and that the log may still need.
+  struct written {
+    std::uint64_t end = 0;  // its last byte's number in the log, and one more
+    std::uint64_t cookie = 0;
+    std::byte* own = nullptr;  // the payload, if there is no cookie
+  };
   /// First in, first out, over the memory of `store`.
   template <class T>
   struct queue {
@@ -107,20 +118,26 @@ class output {
   struct store {
     std::array<run, entry_count> plain;
     std::array<piece, entry_count> pieces;
+    std::array<written, written_max> held;
     std::array<std::byte, copy_bytes> copies;
   };
 
   [[nodiscard]] bool ensure_store() noexcept;
   [[nodiscard]] std::byte* room_for(std::size_t bytes) const noexcept;
   void start_segment() noexcept;
+  void end_segment(std::size_t& bytes, sent_log& log) noexcept;
+  std::size_t give_back(std::span<std::uint64_t> cookies, sent_log& log) noexcept;
   static void list(const run& r, std::span<iovec, vectors_max> vectors,
                    std::size_t& count) noexcept;
-  static bool finish(run& r, std::size_t& bytes) noexcept;
+  template <class Take>
+  static void each_part(const run& r, Take take) noexcept;
+  static bool finish(run& r, std::size_t& bytes, sent_log& log, bool stays) noexcept;
 
   std::size_t segment_bytes_;
   std::unique_ptr<store> store_;
   queue<run> plain_;
   queue<piece> pieces_;
+  std::size_t held_count_ = 0;  // of `store_->held`, oldest first
   std::size_t copies_end_ = 0;  // in `store_->copies`: behind the newest copied bytes
 
   bool segment_ = false;        // part of the first piece is framed and not all written

@@ -7,9 +7,9 @@
 namespace headway::rails::tcp {
 
 pending_connection pending_connection::dialled(unique_fd fd, const credentials& own,
-                                               processes::process_id peer,
+                                               processes::process_id peer, const standing& at,
                                                std::uint64_t now_ns) noexcept {
-  return {std::move(fd), handshake::dial(own, peer), true, now_ns};
+  return {std::move(fd), handshake::dial(own, peer, at), true, now_ns};
 }
 
 pending_connection pending_connection::accepted(unique_fd fd, const credentials& own,
@@ -70,8 +70,8 @@ pending_connection::state pending_connection::advance() noexcept {
   }
 }
 
-bool pending_connection::decide(verdict v) noexcept {
-  shake_.decide(v);
+bool pending_connection::decide(verdict v, const standing& at) noexcept {
+  shake_.decide(v, at);
   return flush();
 }
 

@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(complaint::count
     "no descriptor or memory for a caller, the last was {}",
     "no connection to {}",
     "what comes from {} does not verify, so it was changed on the way: connection closed",
+    "the connection to {} was lost and is back: both sides go on where they were",
 };
 
 }  // namespace

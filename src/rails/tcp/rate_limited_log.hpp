@@ -15,6 +15,7 @@ enum class complaint : std::uint8_t {
   no_memory,         ///< no descriptor or memory for a caller
   other_encryption,  ///< a peer encrypts and this process does not, or the other way round
   unverified,        ///< what comes over an encrypted connection is not what its peer has sent
+  resumed,           ///< a connection was cut, and goes on as another one
   count_
 };
 

@@ -20,6 +20,8 @@ namespace {
 // Besides one for each connection: for what the modules above have not released.
 constexpr std::size_t spare_blocks = 256;
 
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
 }  // namespace
 
 reaper::reaper(shared_state& shared, const credentials& own)
@@ -151,6 +153,8 @@ void reaper::answer_peers() noexcept {
       continue;
     }
     const base::lock_guard guard(l.lock, std::adopt_lock);
+    if (l.in->owes_receipt() && shared_->writer.send_receipt(l, l.in->received()))
+      l.in->receipt_sent();
     shared_->writer.answer(l, peer, shared_->memory, l.in->asked());
   }
   serving_now_.clear();
@@ -195,23 +199,36 @@ connection_events::relation reaper::relation_to(std::uint32_t peer) const noexce
   }
 }
 
-void reaper::connected(std::uint32_t peer, unique_fd fd,
-                       const std::optional<stream_keys>& keys) noexcept {
+std::uint64_t reaper::received_from(std::uint32_t peer) const noexcept {
+  const auto* const l = shared_->links.find(peer_id{peer});
+  return l && l->in ? l->in->received() : 0;
+}
+
+void reaper::connected(std::uint32_t peer, made_connection made) noexcept {
   auto& l = shared_->links.meet(peer);
-  l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer},
-                                 keys ? std::make_unique<record_reader>(keys->receive) : nullptr);
+  const auto& keys = made.keys;
+  auto reads = keys ? std::make_unique<record_reader>(keys->receive) : nullptr;
   l.up_since_ns = shared_->clock.now_ns();
+  l.told.heard.store(made.called, std::memory_order_relaxed);
   bool waiting = false;
   bool revived = false;
   bool watched = false;
+  bool resumed = false;
+  bool whole = false;
+  std::uint64_t kept_from = 0, kept_until = 0;
   {
     const base::lock_guard guard(l.lock);
-    l.fd = std::move(fd);
+    l.fd = std::move(made.fd);
     const bool known = l.known.load(std::memory_order_relaxed);  // set under the lock
     if (!known) called_.push_back(peer);
     l.now = link::state::up;
     revived = std::exchange(l.revived, false);
+    resumed = std::exchange(l.resuming, false);
     l.records = keys ? std::make_unique<record_writer>(keys->send) : nullptr;
+    l.log.begin(l.fd.get(), l.told, keys ? sent_log::source::peer : sent_log::source::kernel);
+    whole = l.log.rewind(made.peer_received);
+    kept_from = l.log.oldest();
+    kept_until = l.log.end();
     waiting = l.unwritten();
     shared_->writer.set_watching(l, waiting);
     std::uint32_t events = 0;
@@ -220,10 +237,25 @@ void reaper::connected(std::uint32_t peer, unique_fd fd,
     watched = shared_->watch.change(l.fd.get(), events, watch_word(watch_kind::link, peer));
     if (!watched) shared_->writer.fail(l, errno);
   }
-  blocks_.limit_to(spare_blocks + ++up_count_);
+  if (resumed) {
+    l.in->go_on(std::move(reads));
+    l.silence = {};
+    changes_.say(complaint::resumed, fmt::format("peer {}", l.peer), l.up_since_ns);
+  } else {
+    l.in = std::make_unique<input>(blocks_, shared_->memory, peer_id{peer}, std::move(reads));
+    blocks_.limit_to(spare_blocks + ++up_count_);
+  }
+  if (!whole) {
+    base::log(base::severity::error,
+              "{}: the connection to peer {} is cut for good: it has {} bytes of what it was sent, "
+              "and bytes {} to {} are kept here",
+              shared_->name, l.peer, made.peer_received, kept_from, kept_until);
+    return lose(peer);
+  }
   if (revived) restored_.push_back(peer);
   reader_.touch(peer);
   if (!watched) return ended(peer, input::state::ended);
+  if (!l.in->asked().empty()) asked(peer);
   if (waiting) write(peer);
 }
 
@@ -234,57 +266,75 @@ void reaper::unreachable(std::uint32_t peer, bool refused) noexcept {
   lose(peer);
 }
 
-bool reaper::returning(std::uint32_t peer) const noexcept {
+connection_events::past reaper::past_with(std::uint32_t peer) const noexcept {
   auto* const l = shared_->links.find(peer_id{peer});
-  if (!l) return false;
+  if (!l) return past::none;
   const base::lock_guard guard(l->lock);
-  return l->revived;
+  return l->resuming ? past::resuming : l->revived ? past::returning : past::none;
 }
 
 /// A peer calls again only if it has lost the connection that still seems to be up here. A call
 /// that began before that connection was made is younger than `doubt_ns`.
 void reaper::called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t doubt_ns = 1'000'000'000;
-  const auto& l = shared_->links.at(peer);
+  auto& l = shared_->links.at(peer);
   // what it has sent must be read first
   const bool unread = !l.known.load(std::memory_order_relaxed);
   if (unread || now_ns < l.up_since_ns + doubt_ns) return;
   base::log(base::severity::info, "{}: peer {} calls again: the old connection is lost",
             shared_->name, l.peer);
+  {
+    const base::lock_guard guard(l.lock);
+    if (l.log.is_open()) return shared_->writer.fail(l, ECONNRESET);
+  }
   lose(peer);
 }
 
 void reaper::check_health() noexcept {
-  constexpr std::uint64_t ns_per_s = 1'000'000'000;
-  const auto dead_ns = shared_->how.dead_ns;
+  const auto now_ns = shared_->clock.now_ns();
   shared_->links.each([&](link& l) {
     if (!l.in) return;
-    const auto silence_ns = unanswered_ns(l.fd.get());
-    if (silence_ns == 0) {
-      if (l.silence.said())
-        base::log(base::severity::warning, "{}: the machine of peer {} answers again",
-                  shared_->name, l.peer);
-      l.silence = {};
-      return;
-    }
-    if (dead_ns != 0 && silence_ns >= dead_ns) {
-      base::log(base::severity::error,
-                "{}: the machine of peer {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
-                "counts as dead",
-                shared_->name, l.peer, silence_ns / ns_per_s);
-      return lose(l.peer);
-    }
-    if (l.silence.due(silence_ns))
-      base::log(base::severity::warning, "{}: the machine of peer {} does not answer, for {} s",
-                shared_->name, l.peer, silence_ns / ns_per_s);
+    if (l.fd) look_at_silence(l);
+    else say_missing(l, now_ns);
   });
+}
+
+void reaper::look_at_silence(link& l) noexcept {
+  const auto dead_ns = shared_->how.dead_ns;
+  const auto silence_ns = unanswered_ns(l.fd.get());
+  if (silence_ns == 0) {
+    if (l.silence.said())
+      base::log(base::severity::warning, "{}: the machine of peer {} answers again", shared_->name,
+                l.peer);
+    l.silence = {};
+    return;
+  }
+  if (dead_ns != 0 && silence_ns >= dead_ns) {
+    base::log(base::severity::error,
+              "{}: the machine of peer {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
+              "counts as dead",
+              shared_->name, l.peer, silence_ns / ns_per_s);
+    return lose(l.peer);
+  }
+  if (l.silence.due(silence_ns))
+    base::log(base::severity::warning, "{}: the machine of peer {} does not answer, for {} s",
+              shared_->name, l.peer, silence_ns / ns_per_s);
+}
+
+/// Its connection is being made again.
+void reaper::say_missing(link& l, std::uint64_t now_ns) const noexcept {
+  const auto since_ns = now_ns - l.cut_since_ns;
+  if (l.silence.due(since_ns))
+    base::log(base::severity::warning, "{}: no connection to peer {}, for {} s", shared_->name,
+              l.peer, since_ns / ns_per_s);
 }
 
 void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   const auto& l = shared_->links.at(peer);
   if (how == input::state::unverified) {
     changes_.say(complaint::unverified, fmt::format("peer {}", l.peer), shared_->clock.now_ns());
-    return lose(peer);
+    if (!resume(peer)) lose(peer);
+    return;
   }
   if (how == input::state::broken) {
     base::log(base::severity::error, "{}: peer {} breaks the format of frames: connection closed",
@@ -293,8 +343,37 @@ void reaper::ended(std::uint32_t peer, input::state how) noexcept {
   }
   if (l.in->said_goodbye()) return drop(peer, link::state::leaving);
   base::log(base::severity::info, "{}: connection to peer {} lost", shared_->name, l.peer);
+  if (resume(peer)) return;
   say_lost(l.peer, l.in->error());
   lose(peer);
+}
+
+/// Both ends make another connection, and go on with their streams where the other one has them.
+/// Everything that was received has been read. False: this connection is not resumed.
+bool reaper::resume(std::uint32_t peer) noexcept {
+  auto& l = shared_->links.at(peer);
+  const auto now_ns = shared_->clock.now_ns();
+  std::span<const route> routes;
+  {
+    const base::lock_guard guard(l.lock);
+    if (!l.log.is_open() || l.now != link::state::up) return false;
+    // The peer has all, and may have left since.
+    if (l.goodbye_said && unacknowledged_bytes(l.fd.get()).value_or(1) == 0) return false;
+    shared_->writer.set_watching(l, false);
+    l.now = link::state::calling;
+    l.resuming = true;
+    l.write_error = 0;
+    l.records.reset();
+    l.fd.reset();  // closing removes it from the watch set
+    shared_->writer.note_queue(l);
+    routes = l.routes;
+  }
+  l.low_water = 1;
+  l.cut_since_ns = now_ns;
+  l.silence = {};
+  reader_.forget(peer);
+  connections_.call(peer, routes, now_ns);
+  return true;
 }
 
 void reaper::drop(std::uint32_t peer, link::state how) noexcept {
@@ -305,7 +384,7 @@ void reaper::drop(std::uint32_t peer, link::state how) noexcept {
     shared_->writer.set_watching(l, false);
     l.now = how;
     l.sever = false;
-    l.revived = false;
+    l.revived = l.resuming = false;
     l.fd.reset();  // closing removes it from the watch set
   }
   l.low_water = 1;
@@ -324,6 +403,7 @@ void reaper::report_losses(event_sink& out) noexcept {
     const auto peer = losing_.back();
     auto& l = shared_->links.at(peer);
     const base::lock_guard guard(l.lock);
+    l.log.close();
     auto cookie = l.out.drop();
     if (!cookie) cookie = shared_->memory.calls.drop(peer_id{peer});
     if (cookie) {
@@ -362,7 +442,7 @@ bool reaper::finish_sending() noexcept {
         shutdown(l.fd.get(), SHUT_WR);
       }
     }
-    if (l.unwritten() || unacknowledged_bytes(l.fd.get()) > 0) all = false;
+    if (l.unwritten() || unacknowledged_bytes(l.fd.get()).value_or(0) > 0) all = false;
   });
   return all;
 }
@@ -376,6 +456,7 @@ void reaper::close(last_events& last) noexcept {
     l.now = link::state::lost;
     l.in.reset();
     l.fd.reset();
+    l.log.close();
     const peer_id peer{l.peer};
     const auto keep_failed = [&](std::uint64_t cookie) {
       last.keep({.kind = event_kind::failed, .peer = peer, .cookie = cookie, .bytes = {}});

@@ -69,10 +69,10 @@ class reaper final : private connection_events, private link_reader::listener {
 
   // Called by the connection manager.
   [[nodiscard]] relation relation_to(std::uint32_t peer) const noexcept override;
-  void connected(std::uint32_t peer, unique_fd fd,
-                 const std::optional<stream_keys>& keys) noexcept override;
+  [[nodiscard]] std::uint64_t received_from(std::uint32_t peer) const noexcept override;
+  void connected(std::uint32_t peer, made_connection made) noexcept override;
   void unreachable(std::uint32_t peer, bool refused) noexcept override;
-  [[nodiscard]] bool returning(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] past past_with(std::uint32_t peer) const noexcept override;
   void called_again(std::uint32_t peer, std::uint64_t now_ns) noexcept override;
 
   // Called by the reader.
@@ -85,6 +85,9 @@ class reaper final : private connection_events, private link_reader::listener {
   void write(std::uint32_t peer) noexcept;
   void answer_peers() noexcept;
   void check_health() noexcept;
+  void look_at_silence(link& l) noexcept;
+  void say_missing(link& l, std::uint64_t now_ns) const noexcept;
+  [[nodiscard]] bool resume(std::uint32_t peer) noexcept;
   void lose(std::uint32_t peer) noexcept { drop(peer, link::state::losing); }
   void drop(std::uint32_t peer, link::state how) noexcept;
   void report(event_sink& out) noexcept;

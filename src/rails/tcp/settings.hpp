@@ -6,7 +6,7 @@ namespace headway::rails::tcp {
 
 /// The user's settings of TCP rails. Their units, bounds and reasons are in tunables.cpp.
 struct settings {
-  std::uint64_t refused_ns = 1'000'000'000;   ///< HEADWAY_TCP_REFUSED_MS
+  std::uint64_t refused_ns = 100'000'000;     ///< HEADWAY_TCP_REFUSED_MS
   std::uint64_t connect_ns = 20'000'000'000;  ///< HEADWAY_TCP_CONNECT_MS
   std::uint64_t dead_ns = 600'000'000'000;    ///< HEADWAY_TCP_DEAD_MS
   std::uint32_t segment_bytes = 1 << 20;      ///< HEADWAY_TCP_SEGMENT
@@ -15,6 +15,7 @@ struct settings {
   int receive_buffer_bytes = 0;               ///< HEADWAY_TCP_RCVBUF; the same
   int unsent_bytes_max = 0;                   ///< HEADWAY_TCP_UNSENT; 0: the kernel's
   bool encryption = false;                    ///< HEADWAY_TCP_ENCRYPTION
+  bool resume = true;                         ///< HEADWAY_TCP_RESUME
 
   [[nodiscard]] static settings from_environment();
 };

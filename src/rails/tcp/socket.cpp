@@ -158,9 +158,9 @@ void tune_connection(int fd, const settings& s) noexcept {
 
 void set_low_water(int fd, int bytes) noexcept { set(fd, SOL_SOCKET, SO_RCVLOWAT, bytes); }
 
-std::size_t unacknowledged_bytes(int fd) noexcept {
+std::optional<std::size_t> unacknowledged_bytes(int fd) noexcept {
   int bytes = 0;
-  if (ioctl(fd, SIOCOUTQ, &bytes) != 0 || bytes < 0) return 0;
+  if (ioctl(fd, SIOCOUTQ, &bytes) != 0 || bytes < 0) return std::nullopt;
   return static_cast<std::size_t>(bytes);
 }
 

@@ -62,7 +62,7 @@ void tune_connection(int fd, const settings& s) noexcept;
 void set_low_water(int fd, int bytes) noexcept;
 
 /// Bytes that the peer's kernel has not acknowledged yet.
-[[nodiscard]] std::size_t unacknowledged_bytes(int fd) noexcept;
+[[nodiscard]] std::optional<std::size_t> unacknowledged_bytes(int fd) noexcept;
 
 /// For how long the peer's machine has not answered what was sent twice; 0: nothing was.
 [[nodiscard]] std::uint64_t unanswered_ns(int fd) noexcept;

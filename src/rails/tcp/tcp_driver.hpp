@@ -31,7 +31,7 @@ struct config {
 };
 
 /// Carries messages over TCP: one connection for each pair of processes, made on first use, and
-/// again when it was lost and both ends `revive` it.
+/// again when it was lost and both ends `keep` or `revive` it.
 ///
 /// Parts:    `link_writer` writes, `link_reader` reads, `reaper` does the rest of `reap`,
 ///           `connection_manager` makes connections, `wake_up` ends sleeps, `memory_access` and
@@ -42,9 +42,10 @@ struct config {
 /// Progress: every socket is non-blocking. While few connections are busy the reaper reads their
 ///           sockets before it polls epoll; while a large payload comes in it waits some
 ///           microseconds for the rest.
-/// Errors:   a reset, or an end without goodbye, is a loss. What callers without the job's secret
-///           do has no effect (see connection_manager). What follows the handshake may be
-///           encrypted (see record); what does not verify then is a loss, too.
+/// Errors:   a reset, or an end without goodbye, is a loss, or the next connection goes on where
+///           this one ended (see sent_log). What callers without the job's secret do has no effect
+///           (see connection_manager). What follows the handshake may be encrypted (see record);
+///           what does not verify then ends the connection, too.
 /// Source:   the floor of overlap and the value of few large calls: docs/papers.md.
 class tcp_driver final : public driver {
  public:

@@ -18,8 +18,8 @@ number_tunable refused_ms{
     in_ms(fallback.refused_ns),
     0,
     3'600'000,
-    "how long a peer that refuses connections is tried: every process listens "
-    "before its address is known, so a refusal means that it is gone"};
+    "how long a peer that refuses connections is tried: every process listens before its address "
+    "is known, so a refusal means that it is gone, unless a firewall refuses for it"};
 number_tunable connect_ms{"HEADWAY_TCP_CONNECT_MS",
                           "ms",
                           in_ms(fallback.connect_ns),
@@ -74,6 +74,13 @@ base::choice_tunable encryption_choice{
     "whether what follows the handshake of a connection is encrypted, so that the network between "
     "the machines can neither read nor change it. The same in all processes"};
 
+base::choice_tunable resume_choice{
+    "HEADWAY_TCP_RESUME",
+    {"off", "on"},
+    "on",
+    "whether the only connection to a peer is made again when it is cut, and goes on where it was; "
+    "off: operations with that peer end with an error. The same in all processes"};
+
 std::uint64_t as_ns(const number_tunable& ms) {
   return static_cast<std::uint64_t>(ms.get()) * ns_per_ms;
 }
@@ -89,7 +96,8 @@ settings settings::from_environment() {
           .send_buffer_bytes = static_cast<int>(send_buffer.get()),
           .receive_buffer_bytes = static_cast<int>(receive_buffer.get()),
           .unsent_bytes_max = static_cast<int>(unsent.get()),
-          .encryption = encryption_choice.index() == 1};
+          .encryption = encryption_choice.index() == 1,
+          .resume = resume_choice.index() == 1};
 }
 
 }  // namespace headway::rails::tcp

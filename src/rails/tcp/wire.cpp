@@ -29,6 +29,8 @@ bool makes_sense(const frame& f) noexcept {
       return !f.more && f.header_bytes == request_bytes && f.payload_bytes == 0 && f.id != 0;
     case frame_kind::refusal:
       return f == frame{.kind = frame_kind::refusal, .id = f.id} && f.id != 0;
+    case frame_kind::receipt:
+      return f == frame{.kind = frame_kind::receipt, .id = f.id} && f.id != 0;
   }
   return false;  // an unknown kind
 }

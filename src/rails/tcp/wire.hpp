@@ -20,6 +20,7 @@ enum class frame_kind : std::uint8_t {
   goodbye = 3,  ///< nothing follows: the end of the connection is not a loss
   request = 4,  ///< a memory_request, of an exposure of the receiver
   refusal = 5,  ///< the peer refuses the request whose answer would go to `id`
+  receipt = 6,  ///< of an encrypted connection: the peer has received `id` bytes of the stream
 };
 
 /// The fixed-size head of every frame on a connection.

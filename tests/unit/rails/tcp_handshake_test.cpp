@@ -54,7 +54,7 @@ void prove_both(handshake& dialler, handshake& answerer) {
 TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_verdict) {
   for (const auto v : {verdict::welcome, verdict::taken, verdict::gone, verdict::other_encryption})
     for (const std::size_t part : {1u, 7u, 1000u}) {
-      auto a = handshake::dial(three, of_job(5));
+      auto a = handshake::dial(three, of_job(5), {.received = 1'000'000'000'000, .calls = 3});
       auto b = handshake::answer(five);
       carry(a, b, part);
       EXPECT_EQ(b.peer(), of_job(3));
@@ -62,19 +62,21 @@ TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_ve
       EXPECT_EQ(a.now(), stage::decision);
       carry(a, b, part);
       ASSERT_EQ(b.now(), stage::judging);
-      b.decide(v);
+      EXPECT_EQ(b.peer_standing(), (standing{.received = 1'000'000'000'000, .calls = 3}));
+      b.decide(v, {.received = 17, .calls = 4});
       carry(b, a, part);
       EXPECT_EQ(a.now(), stage::finished);
       EXPECT_EQ(a.judged(), v);
+      EXPECT_EQ(a.peer_standing(), (standing{.received = 17, .calls = 4}));
     }
 }
 
 TEST_F(tcp_handshake, never_wants_a_byte_behind_the_handshake) {
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(five);
   prove_both(a, b);
   EXPECT_TRUE(b.wanted().empty());
-  b.decide(verdict::welcome);
+  b.decide(verdict::welcome, {});
   carry(b, a);
   EXPECT_TRUE(a.wanted().empty());
 }
@@ -82,7 +84,7 @@ TEST_F(tcp_handshake, never_wants_a_byte_behind_the_handshake) {
 TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_dialler_too) {
   // The job is the same by name, the secret is another.
   auto liar = named(2, "job", 5);
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(liar);
   carry(a, b);
   carry(b, a);
@@ -92,7 +94,7 @@ TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_dialler_too) {
 
 TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_answerer) {
   auto liar = named(2, "job", 3);
-  auto a = handshake::dial(liar, of_job(5));
+  auto a = handshake::dial(liar, of_job(5), {});
   auto b = handshake::answer(five);
   carry(a, b);
   ASSERT_EQ(b.now(), stage::proof);
@@ -103,7 +105,7 @@ TEST_F(tcp_handshake, a_wrong_secret_is_refused_by_the_answerer) {
 
 TEST_F(tcp_handshake, who_means_another_process_or_has_the_same_name_is_refused) {
   const auto refused = [&](const credentials& from, processes::process_id to) {
-    auto a = handshake::dial(from, to);
+    auto a = handshake::dial(from, to, {});
     auto b = handshake::answer(five);
     carry(a, b);
     return b.now() == stage::broken && b.output().empty();
@@ -115,7 +117,7 @@ TEST_F(tcp_handshake, who_means_another_process_or_has_the_same_name_is_refused)
 }
 
 TEST_F(tcp_handshake, a_process_of_another_job_that_knows_the_secret_is_named_by_its_job) {
-  auto a = handshake::dial(named(1, "another job", 5), of_job(5));
+  auto a = handshake::dial(named(1, "another job", 5), of_job(5), {});
   auto b = handshake::answer(five);
   prove_both(a, b);
   ASSERT_EQ(b.now(), stage::judging);
@@ -124,7 +126,7 @@ TEST_F(tcp_handshake, a_process_of_another_job_that_knows_the_secret_is_named_by
 }
 
 TEST_F(tcp_handshake, a_replayed_proof_is_refused) {
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   const std::vector<std::byte> hello(a.output().begin(), a.output().end());
   auto b = handshake::answer(five);
   carry(a, b);
@@ -139,7 +141,7 @@ TEST_F(tcp_handshake, a_replayed_proof_is_refused) {
 
 TEST_F(tcp_handshake, a_reflected_proof_is_refused) {
   // The answerer's own MAC sent back to it is not the dialler's.
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(five);
   carry(a, b);
   const std::vector<std::byte> challenge(b.output().begin(), b.output().end());
@@ -149,10 +151,10 @@ TEST_F(tcp_handshake, a_reflected_proof_is_refused) {
 }
 
 TEST_F(tcp_handshake, a_verdict_that_was_changed_on_the_way_is_refused) {
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(five);
   prove_both(a, b);
-  b.decide(verdict::taken);
+  b.decide(verdict::taken, {});
   std::vector<std::byte> decision(b.output().begin(), b.output().end());
   decision[0] = static_cast<std::byte>(verdict::welcome);
   std::ranges::copy(decision, a.wanted().begin());
@@ -167,10 +169,10 @@ TEST_F(tcp_handshake, garbage_is_refused_when_the_first_message_is_whole) {
 }
 
 TEST_F(tcp_handshake, what_one_side_sends_with_the_other_receives_with) {
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(five);
   prove_both(a, b);
-  b.decide(verdict::welcome);
+  b.decide(verdict::welcome, {});
   carry(b, a);
   EXPECT_EQ(a.keys().send, b.keys().receive);
   EXPECT_EQ(a.keys().receive, b.keys().send);
@@ -181,7 +183,7 @@ TEST_F(tcp_handshake, whether_the_dialler_encrypts_is_known_and_cannot_be_change
   for (const bool on : {false, true}) {
     three.encrypts = on;
     for (const bool changed : {false, true}) {
-      auto a = handshake::dial(three, of_job(5));
+      auto a = handshake::dial(three, of_job(5), {});
       auto b = handshake::answer(five);
       std::vector<std::byte> hello(a.output().begin(), a.output().end());
       a.sent(hello.size());
@@ -197,7 +199,7 @@ TEST_F(tcp_handshake, whether_the_dialler_encrypts_is_known_and_cannot_be_change
 }
 
 TEST_F(tcp_handshake, a_choice_of_encryption_that_does_not_exist_is_refused) {
-  auto a = handshake::dial(three, of_job(5));
+  auto a = handshake::dial(three, of_job(5), {});
   auto b = handshake::answer(five);
   std::ranges::copy(a.output(), b.wanted().begin());
   b.wanted()[16 + 24] = std::byte{2};

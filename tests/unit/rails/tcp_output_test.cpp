@@ -13,8 +13,18 @@ std::vector<std::byte> bytes(std::size_t count, int value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
+/// Nothing is acknowledged.
+std::optional<std::size_t> no_answer(int) { return std::nullopt; }
+
+/// Of a connection that is not resumed.
+sent_log& closed_log() {
+  static sent_log log(&no_answer);
+  return log;
+}
+
 /// Takes up to `most` bytes out of the queue, as a socket would. Returns the freed cookies.
-std::vector<std::uint64_t> drain(output& out, std::vector<std::byte>& wire, std::size_t most) {
+std::vector<std::uint64_t> drain(output& out, std::vector<std::byte>& wire, std::size_t most,
+                                 sent_log& log = closed_log()) {
   std::array<iovec, output::vectors_max> vectors;
   const auto count = out.gather(vectors);
   std::size_t taken = 0;
@@ -25,7 +35,7 @@ std::vector<std::uint64_t> drain(output& out, std::vector<std::byte>& wire, std:
     taken += part;
   }
   std::array<std::uint64_t, output::vectors_max> cookies;
-  const auto freed = out.advance(taken, cookies);
+  const auto freed = out.advance(taken, cookies, log);
   return {cookies.begin(), cookies.begin() + static_cast<std::ptrdiff_t>(freed)};
 }
 
@@ -127,6 +137,53 @@ TEST(tcp_output, whatever_the_socket_takes_every_byte_leaves_once_and_in_order) 
   }
   EXPECT_EQ(plain_seen, plain_taken);
   EXPECT_EQ(piece_bytes, 0u);
+}
+
+TEST(tcp_output, what_has_left_can_be_sent_again_in_the_same_order) {
+  std::mt19937 random(3);
+  const sent_log::receipts told;
+  sent_log log(&no_answer);
+  log.open();
+  log.begin(0, told, sent_log::source::kernel);
+  output out(5000);
+  std::vector<std::byte> wire;
+  std::vector<std::vector<std::byte>> payloads(200);
+  std::size_t freed = 0;
+  for (auto& p : payloads) {
+    p = bytes(random() % 20'000 + 1, static_cast<int>(random() % 251));
+    ASSERT_TRUE(random() % 2 ? out.take_piece(1, 0, p, 0)
+                             : out.take_plain({.payload = p}, 0, random() % 2));
+    freed += drain(out, wire, random() % 50'000, log).size();
+  }
+  while (!out.empty()) freed += drain(out, wire, 100'000, log).size();
+  for (auto& p : payloads) std::ranges::fill(p, std::byte{0xff});  // all were given back
+  ASSERT_TRUE(log.rewind(0));
+  std::vector<std::byte> again;
+  while (log.rewound()) {
+    std::array<iovec, 4> vectors;
+    const auto count = log.gather(vectors);
+    for (const auto& v : std::span(vectors).first(count)) {
+      const auto* from = static_cast<const std::byte*>(v.iov_base);
+      again.insert(again.end(), from, from + v.iov_len);
+      log.advance(v.iov_len);
+    }
+  }
+  EXPECT_EQ(again, wire);
+  EXPECT_GT(freed, 50u);
+}
+
+TEST(tcp_output, a_large_payload_comes_back_late_while_another_waits_and_at_once_if_none_does) {
+  const sent_log::receipts told;
+  sent_log log(&no_answer);
+  log.open();
+  log.begin(0, told, sent_log::source::kernel);
+  output out(1 << 20);
+  const auto large = bytes(1 << 20, 1);
+  ASSERT_TRUE(out.take_piece(1, 0, large, 1));
+  ASSERT_TRUE(out.take_piece(1, 0, large, 2));
+  std::vector<std::byte> wire;
+  EXPECT_TRUE(drain(out, wire, SIZE_MAX, log).empty());
+  EXPECT_EQ(drain(out, wire, SIZE_MAX, log), (std::vector<std::uint64_t>{1, 2}));
 }
 
 TEST(tcp_output, a_full_queue_takes_nothing_and_goes_on_after_a_write) {

@@ -17,6 +17,7 @@ const frame good_ones[] = {
     {.kind = frame_kind::goodbye},
     {.kind = frame_kind::request, .header_bytes = request_bytes, .id = 3, .offset = 9},
     {.kind = frame_kind::refusal, .id = 3},
+    {.kind = frame_kind::receipt, .id = 1'000'000'000'000},
 };
 
 TEST(frame, comes_back_as_it_was_written) {
@@ -46,6 +47,8 @@ TEST(frame, fields_that_do_not_belong_to_its_kind_are_refused) {
   EXPECT_FALSE(decode(encode({.kind = frame_kind::goodbye, .payload_bytes = 1})));
   EXPECT_FALSE(decode(encode({.kind = frame_kind::request, .header_bytes = 8, .id = 1})));
   EXPECT_FALSE(decode(encode({.kind = frame_kind::refusal, .id = 1, .offset = 1})));
+  EXPECT_FALSE(decode(encode({.kind = frame_kind::receipt, .id = 1, .offset = 1})));
+  EXPECT_FALSE(decode(encode({.kind = frame_kind::receipt})));
   EXPECT_FALSE(decode(encode({.kind = frame_kind{0}})));
   EXPECT_FALSE(decode(encode({.kind = frame_kind{77}})));
 }

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace headway::rails::tcp {
+
+/// The end of the stream of bytes to one peer: what was given to the kernel, and what the peer may
+/// not have. It is sent again over the next connection if this one is cut.
+///
+/// Bytes are numbered from the first one to the peer, over all connections. Small ones are copied;
+/// those of large payloads are read where they are, and copied only if their owner wants them back
+/// before the peer's kernel has them.
+///
+/// Shape:    at most `ranges_max` ranges of at most `block_bytes`. Older bytes are forgotten, and a
+///           peer that lacks them cannot be sent the rest. Memory is taken as it is needed.
+/// Threads:  under the connection's lock.
+/// Progress: never waits. Asks the kernel once for each `block_bytes` that are sent.
+/// Errors:   memory that is refused: bytes are forgotten.
+/// Source:   acknowledgements of TCP (RFC 9293), as Linux tells them (SIOCOUTQ); decision 39.
+class sent_log {
+ public:
+  static constexpr std::size_t block_bytes = 64 * 1024;
+  static constexpr std::size_t ranges_max = 512;
+
+  /// What a kernel says of a connection: bytes that its peer's kernel has not acknowledged.
+  /// Nothing: it does not say.
+  using question = std::optional<std::size_t> (*)(int fd);
+
+  /// What the peer has told. Relaxed: hints that carry nothing.
+  struct receipts {
+    std::atomic<bool> heard{false};          ///< something has come over this connection
+    std::atomic<std::uint64_t> received{0};  ///< bytes of the stream, as it said last
+  };
+  enum class source : std::uint8_t {
+    kernel,  ///< what the peer's kernel has is received, once the peer was heard
+    peer,    ///< what the peer says that it has received
+  };
+
+  explicit sent_log(question ask) noexcept : ask_(ask) {}
+  ~sent_log();
+  sent_log(const sent_log&) = delete;
+  sent_log& operator=(const sent_log&) = delete;
+
+  /// From now on bytes are kept. Before the first one.
+  void open() noexcept { open_ = true; }
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+  /// Forgets everything, for good. Nothing is borrowed any more.
+  void close() noexcept;
+
+  /// What follows is written to this connection.
+  void begin(int fd, const receipts& told, source by) noexcept;
+
+  /// The kernel has taken these bytes: copies them. Closed: no effect.
+  void add(std::span<const std::byte> bytes) noexcept;
+  /// The same for bytes that stay where they are until `give_back`. Few are copied at once.
+  void borrow(std::span<const std::byte> bytes) noexcept;
+  /// Borrowed bytes that the peer may not have. Asks the kernel.
+  [[nodiscard]] std::size_t borrowed() noexcept;
+  /// The owner of all that is borrowed wants it back: copies what may still be needed.
+  void give_back() noexcept;
+
+  /// The peer has received so many bytes: what follows them is sent again. False: it is forgotten,
+  /// or was never sent.
+  [[nodiscard]] bool rewind(std::uint64_t received) noexcept;
+  /// Something has to be sent again before anything else.
+  [[nodiscard]] bool rewound() const noexcept { return written_ != end_; }
+  /// Lists what to send again, in order; returns how many entries of `vectors` it has filled.
+  [[nodiscard]] std::size_t gather(std::span<iovec> vectors) const noexcept;
+  /// The kernel has taken so many bytes of the last `gather`.
+  void advance(std::size_t bytes) noexcept { written_ += bytes; }
+
+  [[nodiscard]] std::uint64_t oldest() const noexcept { return begin_; }  ///< number of a byte
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }       ///< of the next one
+
+ private:
+  struct block {
+    std::size_t ranges = 0;  // that lie in it
+    block* next = nullptr;   // of the free ones
+    alignas(64) std::array<std::byte, block_bytes> bytes;
+  };
+  struct range {
+    std::uint64_t first = 0;
+    std::size_t bytes = 0;
+    const std::byte* at = nullptr;
+    block* in = nullptr;  // null: borrowed
+  };
+
+  [[nodiscard]] range& at(std::size_t i) const noexcept {
+    return ranges_[(oldest_ + i) % ranges_max];
+  }
+  [[nodiscard]] range* newest() const noexcept { return count_ == 0 ? nullptr : &at(count_ - 1); }
+  [[nodiscard]] std::uint64_t acknowledged() const noexcept;
+  void grow(std::size_t bytes) noexcept { written_ = end_ += bytes; }
+  void pass_over(std::size_t bytes) noexcept;
+  [[nodiscard]] bool ensure_ranges() noexcept;
+  [[nodiscard]] std::span<std::byte> room(std::size_t least) noexcept;
+  [[nodiscard]] block* take_block() noexcept;
+  void free_block(block* b) noexcept;
+  void push(const range& r) noexcept;
+  void forget(std::uint64_t until) noexcept;
+  void trim() noexcept;
+
+  question ask_;
+  bool open_ = false;
+  int fd_ = -1;
+  const receipts* told_ = nullptr;
+  source by_ = source::kernel;
+  std::uint64_t begin_ = 0;    // of what is kept
+  std::uint64_t end_ = 0;      // of what was ever given to a kernel
+  std::uint64_t written_ = 0;  // of what was given to the kernel for this connection
+  std::uint64_t trim_at_ = block_bytes;
+  std::unique_ptr<range[]> ranges_;
+  std::size_t oldest_ = 0;
+  std::size_t count_ = 0;
+  block* filling_ = nullptr;
+  std::size_t filled_ = 0;  // bytes of it
+  block* free_ = nullptr;
+  std::size_t free_count_ = 0;
+};
+
+}  // namespace headway::rails::tcp

@@ -1,0 +1,203 @@
+// A connection that is cut is made again and goes on where it was: nothing is lost, nothing comes
+// twice.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <random>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "rails/health.hpp"
+#include "rails/tcp/tcp_driver.hpp"
+#include "tests/job_table.hpp"
+#include "tests/loopback.hpp"
+#include "world.hpp"
+
+namespace headway::rails::testing {
+namespace {
+
+constexpr int descriptors_max = 1024;
+constexpr peer_id first{0}, second{1};
+
+/// Ends every TCP connection of this process, as a network would: what is on its way may be lost.
+int cut_connections() {
+  int count = 0;
+  for (int fd = 3; fd < descriptors_max; ++fd) {
+    sockaddr_storage far;
+    socklen_t length = sizeof far;
+    const bool connected = getpeername(fd, reinterpret_cast<sockaddr*>(&far), &length) == 0;
+    if (!connected || far.ss_family == AF_UNIX) continue;
+    count += shutdown(fd, SHUT_RDWR) == 0;
+  }
+  return count;
+}
+
+std::unique_ptr<driver> make(std::uint32_t rank, const std::string& job, tcp::settings how) {
+  return std::make_unique<tcp::tcp_driver>(tcp::config{.known = &headway::testing::table_of(job, 2),
+                                                       .me = peer_id{rank},
+                                                       .secret = {},
+                                                       .interfaces = headway::testing::loopback(),
+                                                       .how = how});
+}
+
+/// Two processes that no other rail joins.
+struct pair {
+  explicit pair(tcp::settings how = {}) : a(make(0, job, how)), b(make(1, job, how)) {
+    const auto address_a = a->open(), address_b = b->open();
+    EXPECT_TRUE(address_a && address_b);
+    EXPECT_TRUE(a->connect(second, *address_b));
+    EXPECT_TRUE(b->connect(first, *address_a));
+    a->health()->keep(second);
+    b->health()->keep(first);
+  }
+  ~pair() {
+    std::thread other([&] { b->close(); });
+    a->close();
+    other.join();
+  }
+  [[nodiscard]] bool run_until(const std::function<bool()>& enough) {
+    const auto deadline = base::machine_now_ns() + 20'000'000'000u;
+    while (!enough()) {
+      a.step();
+      b.step();
+      if (base::machine_now_ns() > deadline) return false;
+    }
+    return true;
+  }
+  std::string job = fresh_job();
+  station a, b;
+};
+
+/// Random traffic in both directions: packets of all sizes, payloads for exposed memory, sums in
+/// the other's memory.
+class traffic {
+ public:
+  explicit traffic(unsigned seed, tcp::settings how = {}) : random_(seed), both_(how) {
+    for (auto* to : {&at_a_, &at_b_}) to->resize(slots * slot_bytes);
+    for (auto* from : {&for_a_, &for_b_}) from->resize(slots * slot_bytes);
+    shown_a_ = show(*both_.a, {.bytes = at_a_, .token = 1});
+    shown_b_ = show(*both_.b, {.bytes = at_b_, .token = 1});
+    sum_a_ = show(*both_.a, {.bytes = std::as_writable_bytes(std::span(&total_a_, 1)),
+                             .rights = access::atomic});
+    sum_b_ = show(*both_.b, {.bytes = std::as_writable_bytes(std::span(&total_b_, 1)),
+                             .rights = access::atomic});
+  }
+
+  void run(int steps, unsigned cut_each) {
+    int cuts = 0;
+    for (int i = 0; i < steps; ++i) {
+      send_something(both_.a, second, sent_to_b_, for_b_, shown_b_, sum_b_, puts_to_b_);
+      send_something(both_.b, first, sent_to_a_, for_a_, shown_a_, sum_a_, puts_to_a_);
+      if (random_() % 3 == 0) both_.a.step();
+      if (random_() % 3 == 0) both_.b.step();
+      if (random_() % cut_each == 0) cuts += cut_connections();
+    }
+    EXPECT_TRUE(both_.run_until([&] { return over(); })) << "something was lost";
+    for (int i = 0; i < 50; ++i) {  // or came twice
+      both_.a.step();
+      both_.b.step();
+    }
+    EXPECT_GT(cuts, 0);
+    check();
+  }
+
+ private:
+  static constexpr std::size_t slots = 60, slot_bytes = 200'000;
+
+  void send_something(station& from, peer_id to, std::vector<std::string>& sent,
+                      std::vector<std::byte>& source, const ticket& shown, const ticket& sum,
+                      std::size_t& puts) {
+    const auto kind = random_() % 4;
+    if (kind < 2) {
+      auto& text = texts_.emplace_back(fmt::format("{} ", sent.size()));
+      text.resize(random_() % (random_() % 8 == 0 ? 60'000 : 300) + text.size(), 'x');
+      if (from->send(to, {.header = bytes_of("head"), .payload = bytes_of(text)}) != post::retry)
+        sent.push_back("head" + text);
+    } else if (kind == 2 && puts < slots) {
+      const auto at = puts * slot_bytes;
+      const auto bytes = random_() % slot_bytes + 1;
+      const auto part = std::span(source).subspan(at, bytes);
+      std::ranges::copy(pattern(bytes, static_cast<unsigned>(puts + 1)), part.begin());
+      const auto said = from->memory()->put(to, {.exposed = shown, .offset = at}, part, 5);
+      if (said == post::retry) std::ranges::fill(part, std::byte{});
+      else ++puts;
+    } else if (kind == 3) {
+      auto& before = before_.emplace_back();
+      if (from->memory()->atomic(to, {.exposed = sum}, {.what = operation::add, .operand = 1},
+                                 before, 9) != post::retry)
+        ++(to == first ? added_to_a_ : added_to_b_);
+    }
+  }
+  [[nodiscard]] bool over() const {
+    const auto ends = [](const station& s) { return std::ranges::count(s.sent, 9u); };
+    return both_.a.received.size() >= sent_to_a_.size() &&
+           both_.b.received.size() >= sent_to_b_.size() && at_a_ == for_a_ && at_b_ == for_b_ &&
+           ends(both_.a) == added_to_b_ && ends(both_.b) == added_to_a_;
+  }
+  void check() const {
+    EXPECT_EQ(both_.a.received, sent_to_a_);
+    EXPECT_EQ(both_.b.received, sent_to_b_);
+    EXPECT_EQ(total_a_, static_cast<std::uint64_t>(added_to_a_)) << "each sum once";
+    EXPECT_EQ(total_b_, static_cast<std::uint64_t>(added_to_b_));
+    for (const auto* s : {&both_.a, &both_.b}) {
+      EXPECT_TRUE(s->lost.empty());
+      EXPECT_TRUE(s->failed.empty());
+      EXPECT_TRUE(s->restored.empty());
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<std::byte> at_a_, at_b_, for_a_, for_b_;
+  std::uint64_t total_a_ = 0, total_b_ = 0;
+  // They stay where they are.
+  std::deque<std::uint64_t> before_;
+  std::deque<std::string> texts_;
+  pair both_;
+  ticket shown_a_, shown_b_, sum_a_, sum_b_;
+  std::vector<std::string> sent_to_a_, sent_to_b_;
+  std::size_t puts_to_a_ = 0, puts_to_b_ = 0;
+  std::ptrdiff_t added_to_a_ = 0, added_to_b_ = 0;
+};
+
+TEST(tcp_resume, everything_arrives_once_however_often_connections_are_cut) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    traffic(seed).run(3000, 20 + 300 * (seed % 2));
+  }
+}
+
+TEST(tcp_resume, everything_arrives_once_over_encrypted_connections_that_are_cut) {
+  for (unsigned seed = 10; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    traffic(seed, {.encryption = true}).run(1500, 20 + 300 * (seed % 2));
+  }
+}
+
+TEST(tcp_resume, switched_off_a_connection_that_is_cut_is_a_loss) {
+  pair both({.resume = false});
+  EXPECT_EQ(both.a->send(second, {.header = bytes_of("hello")}), post::done);
+  ASSERT_TRUE(both.run_until([&] { return both.b.received.size() == 1; }));
+  EXPECT_GT(cut_connections(), 0);
+  EXPECT_TRUE(both.run_until([&] { return both.a.lost.size() + both.b.lost.size() == 2; }));
+}
+
+TEST(tcp_resume, a_peer_that_says_goodbye_is_not_waited_for) {
+  pair both;
+  EXPECT_EQ(both.a->send(second, {.header = bytes_of("hello")}), post::done);
+  ASSERT_TRUE(both.run_until([&] { return both.b.received.size() == 1; }));
+  std::thread leaving([&] { both.b->close(); });
+  const auto down = [&] { return both.a->send(second, {.header = bytes_of("still?")}); };
+  const auto deadline = base::machine_now_ns() + 20'000'000'000u;
+  while (down() != post::down && base::machine_now_ns() < deadline) both.a.step();
+  leaving.join();
+  EXPECT_EQ(down(), post::down);
+  EXPECT_TRUE(both.a.lost.empty());
+}
+
+}  // namespace
+}  // namespace headway::rails::testing

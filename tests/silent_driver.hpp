@@ -12,11 +12,11 @@
 
 namespace headway::rails::testing {
 
-/// The base of rails whose other end is the test itself: it delivers bytes (fuzzing), or decides
-/// what the rail answers and reports (scripts). Exchanges between two ends are tested on the
-/// simulation (docs/simulation.md). This class has the functions that such tests do not care about:
-/// an address of one byte, every peer reached, nothing to release, nothing to sleep on, and a table
-/// of exposures. It reports the events that the test puts into `events`.
+/// A rail whose other end is the test itself: it delivers bytes (fuzzing), or decides what the rail
+/// answers and reports (scripts, which override a function or two). Exchanges between two ends are
+/// tested on the simulation (docs/simulation.md). The address is one byte, every peer is reached,
+/// all that is sent is `done` and goes nowhere, there is nothing to release or to sleep on, and
+/// exposures are kept in a table. It reports the events that the test puts into `events`.
 class silent_driver : public rails::driver, public rails::memory {
  public:
   struct shown {
@@ -24,6 +24,14 @@ class silent_driver : public rails::driver, public rails::memory {
     std::uint64_t token = 0;
   };
 
+  explicit silent_driver(std::size_t eager_bytes_max = 4096) : eager_(eager_bytes_max) {}
+
+  rails::limits query() const noexcept override {
+    return {.name = "silent", .header_bytes_max = 64, .eager_bytes_max = eager_};
+  }
+  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
+    return rails::post::done;
+  }
   base::result<std::vector<std::byte>> open() override { return std::vector<std::byte>(1); }
   base::result<> connect(rails::peer_id, std::span<const std::byte>) override { return {}; }
   std::size_t reap(std::span<rails::event> out) noexcept override {
@@ -68,6 +76,7 @@ class silent_driver : public rails::driver, public rails::memory {
   std::map<std::uint64_t, shown> shown_;
 
  private:
+  const std::size_t eager_;
   std::uint64_t last_id_ = 0;
 };
 

@@ -13,7 +13,7 @@ GETENV_ALLOWED = {
 # The files that make settings from the environment. All other files get settings as values.
 COMPOSITIONS = (
     "src/runtime/settings.cpp",
-    "src/runtime/shared_instance.cpp",
+    "src/c_api/shared_runtime/shared_runtime.cpp",
     "src/mpi/environment/library.cpp",
     "src/c_api/progress/library.cpp",
 )
@@ -37,7 +37,7 @@ MACHINE_TIME_ALLOWED = {
     "src/progress/os/placement.cpp": "compared with times of the kernel",
     "src/base/copy_for_reader.cpp": "the speed of copies",
     "src/collectives/node_memory.cpp": "the speed of copies",
-    "src/rails/shm/send_channel.cpp": "the speed of copies",
+    "src/rails/shm/transfer_table.cpp": "the speed of copies",
     "src/sampling/plausibility.cpp": "the speed of copies",
     "src/rails/shm/shm_driver.cpp": "spins until other processes of the machine have read",
     "src/rails/tcp/tcp_driver.cpp": "waits in the kernel until all is sent",

@@ -45,7 +45,8 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
     (*slot.load(std::memory_order_acquire))[id % page_entries].store(
         where, std::memory_order_release);  // (E)
   }
-  while (unexpected_message* notice = notices.pop_front()) take_early_notice(*where, *notice);
+  while (unexpected_message* notice = notices.pop_front())
+    failing.take_early_notice(*where, *notice);
 }
 
 void exchange_parts::keep_early(unexpected_message& message) noexcept {
@@ -58,7 +59,7 @@ void exchange_parts::keep_early(unexpected_message& message) noexcept {
       return;
     }
   }
-  if (message.is_notice) return take_early_notice(*where, message);
+  if (message.is_notice) return failing.take_early_notice(*where, message);
   match(*where, message);  // a receive may have been posted there already
 }
 
@@ -77,7 +78,7 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
     }
   }
   if (bins_short) where.widen();
-  if (discarded) return discard(where, message);
+  if (discarded) return failing.discard(where, message);
   if (r) receive_unexpected(*r, message);
 }
 
@@ -88,11 +89,11 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
     case wire_kind::request_to_send:
       return arrived_rts(from, bytes);
     case wire_kind::given_up:
-      return arrived_given_up(from, bytes);
+      return failing.arrived_given_up(from, bytes);
     case wire_kind::inquiry:
-      return arrived_inquiry(from, bytes);
+      return failing.arrived_inquiry(from, bytes);
     case wire_kind::misfit:
-      return arrived_misfit(from, bytes);
+      return failing.arrived_misfit(from, bytes);
   }
   base::log(base::severity::error, "peer {} sent a packet that is not understood ({} bytes)",
             static_cast<std::uint32_t>(from.id()), bytes.size());

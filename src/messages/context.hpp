@@ -101,7 +101,7 @@ class context {
   // which the next look for `any_source` begins.
   int first_unwatched = 0;
   int next_source = 0;
-  // Used by the same ltask: see `exchange_parts::inquire`.
+  // Used by the same ltask: see `failing_operations::inquire`.
   std::uint64_t last_seen = 0;  // the last operation at the last look
   int looks_in_vain = 0;        // while it was that, and something waited
   int next_asked = 0;           // rank

@@ -38,31 +38,36 @@ bool delete_discarding(request& self) noexcept {
 
 }  // namespace
 
-void exchange_parts::discard(context& where, unexpected_message& message) noexcept {
+void failing_operations::discard(context& where, unexpected_message& message) noexcept {
   if (!message.is_rts) {
     message.from->consumed_late(message.charge);
     return free_unexpected(&message);
   }
   if (auto* const r = new (std::nothrow) discarding_receive(where))
-    return receive_unexpected(*r, message);
+    return parts_.receive_unexpected(*r, message);
   base::log(base::severity::error, "out of memory: rank {} waits for a message of {} bytes",
             message.source, message.bytes);
   free_unexpected(&message);
 }
 
-void exchange_parts::wrong_length(const request& r, int tag) noexcept {
+void failing_operations::wrong_length(const request& r, int tag) noexcept {
   context& where = *r.where_;
   if (r.finish != &delete_discarding) give_up(where, tag);
 }
 
-void exchange_parts::give_up(context& where, int tag) noexcept {
+void failing_operations::give_up(context& where, int tag) noexcept {
   if (!end_operation(where, where.self, tag)) return;
   notice::tell_all(where, wire_kind::given_up, tag);
 }
 
+void failing_operations::look_in(context& where) noexcept {
+  look_for_misfit(where);
+  inquire(where);
+}
+
 /// Ranks that were called with different counts may have chosen different algorithms. Then one
 /// waits for a message that no rank sends, while another sends it one that it does not expect.
-void exchange_parts::look_for_misfit(context& where) noexcept {
+void failing_operations::look_for_misfit(context& where) noexcept {
   const auto expects = where.expects.load(std::memory_order_relaxed);
   if (!expects) return;
   std::optional<int> misfit;
@@ -81,7 +86,7 @@ void exchange_parts::look_for_misfit(context& where) noexcept {
   if (misfit) give_up(where, *misfit);
 }
 
-bool exchange_parts::end_operation(context& where, int rank, int tag) noexcept {
+bool failing_operations::end_operation(context& where, int rank, int tag) noexcept {
   if (!where.collective || !operation_tags.has(tag)) return false;
   {
     const base::lock_guard guard(where.lock);
@@ -91,7 +96,7 @@ bool exchange_parts::end_operation(context& where, int rank, int tag) noexcept {
   return true;
 }
 
-void exchange_parts::end_receives(context& where, int rank, std::optional<int> tag) noexcept {
+void failing_operations::end_receives(context& where, int rank, std::optional<int> tag) noexcept {
   const auto is_meant = [&](int of) { return tag ? of == *tag : operation_tags.has(of); };
   while (true) {
     request* r = nullptr;
@@ -107,7 +112,7 @@ void exchange_parts::end_receives(context& where, int rank, std::optional<int> t
     }
     if (r) {
       r->arrived = {.source = rank, .tag = r->tag_};
-      fail(*r, outcome::failed);
+      parts_.fail(*r, outcome::failed);
     } else if (message) {
       discard(where, *message);
     } else {
@@ -116,8 +121,8 @@ void exchange_parts::end_receives(context& where, int rank, std::optional<int> t
   }
 }
 
-void exchange_parts::arrived_given_up(packets::peer& from,
-                                      std::span<const std::byte> bytes) noexcept {
+void failing_operations::arrived_given_up(packets::peer& from,
+                                          std::span<const std::byte> bytes) noexcept {
   notice_head head;
   if (!read_head(bytes, head)) return;
   if (context* const where = find(from, head)) {
@@ -128,10 +133,10 @@ void exchange_parts::arrived_given_up(packets::peer& from,
       make_unexpected(from, head.match, std::as_bytes(std::span(&head.incarnation, 1)));
   if (!notice) return;
   notice->is_notice = true;
-  keep_early(*notice);
+  parts_.keep_early(*notice);
 }
 
-void exchange_parts::take_early_notice(context& where, unexpected_message& notice) noexcept {
+void failing_operations::take_early_notice(context& where, unexpected_message& notice) noexcept {
   notice_head about{
       .match = {.context = notice.context, .source = static_cast<std::uint32_t>(notice.source)}};
   std::memcpy(&about.incarnation, notice.data(), sizeof about.incarnation);
@@ -142,8 +147,8 @@ void exchange_parts::take_early_notice(context& where, unexpected_message& notic
 
 /// A number is free again on all members of its next context, before the first of them opens that:
 /// what comes from a context while another one has its number here is late, never early.
-context* exchange_parts::find(packets::peer& from, const notice_head& about) noexcept {
-  context* const where = find(about.match.context);
+context* failing_operations::find(packets::peer& from, const notice_head& about) noexcept {
+  context* const where = parts_.find(about.match.context);
   if (!where || where->incarnation != about.incarnation) return nullptr;
   const int rank = rank_in(about.match.source);
   const bool is_member = rank < where->members->size() && (*where->members)[rank] == from.id();

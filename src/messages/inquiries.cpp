@@ -38,7 +38,7 @@ bool has_lost(context& where) noexcept {
 
 /// Receives of operations that wait, or messages that no receive waits for: one that its sender has
 /// announced may be all that this one waits for.
-bool exchange_parts::has_messages(context& where) noexcept {
+bool failing_operations::has_messages(context& where) noexcept {
   const base::lock_guard guard(where.lock);
   return where.waiting.any_posted([](const request& r) { return operation_tags.has(r.tag_); }) ||
          where.waiting.any_unexpected(
@@ -47,7 +47,7 @@ bool exchange_parts::has_messages(context& where) noexcept {
 
 /// Only those are asked that are peers already. A rank for whose message this one waits soon is one
 /// (source_watch).
-void exchange_parts::inquire(context& where) noexcept {
+void failing_operations::inquire(context& where) noexcept {
   operation_log* const log = where.log.get();
   if (!log || log->is_broken()) return;
   const bool waits = log->is_waiting() || has_messages(where);
@@ -64,15 +64,15 @@ void exchange_parts::inquire(context& where) noexcept {
   int asked = 0;
   for (; where.next_asked < where.members->size() && asked < asked_max; ++where.next_asked) {
     const int rank = where.next_asked;
-    if (rank == where.self || !peers.find((*where.members)[rank])) continue;
+    if (rank == where.self || !parts_.peers.find((*where.members)[rank])) continue;
     notice::tell(where, rank, wire_kind::inquiry, 0, bytes_of(words));
     ++asked;
   }
   if (where.next_asked == where.members->size()) where.next_asked = 0;
 }
 
-void exchange_parts::arrived_inquiry(packets::peer& from,
-                                     std::span<const std::byte> bytes) noexcept {
+void failing_operations::arrived_inquiry(packets::peer& from,
+                                         std::span<const std::byte> bytes) noexcept {
   notice_head head;
   operation_log::copy other;
   if (!read_notice(bytes, head, other)) return;
@@ -88,8 +88,8 @@ void exchange_parts::arrived_inquiry(packets::peer& from,
   }
 }
 
-void exchange_parts::arrived_misfit(packets::peer& from,
-                                    std::span<const std::byte> bytes) noexcept {
+void failing_operations::arrived_misfit(packets::peer& from,
+                                        std::span<const std::byte> bytes) noexcept {
   notice_head head;
   operation_log::misfit why;
   if (!read_notice(bytes, head, why)) return;
@@ -98,7 +98,8 @@ void exchange_parts::arrived_misfit(packets::peer& from,
 }
 
 /// Receives that are posted later end at once: context::gave_up.
-void exchange_parts::break_operations(context& where, const operation_log::misfit& why) noexcept {
+void failing_operations::break_operations(context& where,
+                                          const operation_log::misfit& why) noexcept {
   if (where.log->break_with(why)) end_receives(where, where.self, {});
 }
 

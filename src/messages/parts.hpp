@@ -2,12 +2,12 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
+#include "messages/failing_operations.hpp"
 #include "messages/source_watch.hpp"
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
@@ -27,8 +27,8 @@ inline constinit std::atomic<bool> times_kept{false};
   return detail::times_kept.load(std::memory_order_relaxed);
 }
 
-/// The implementation of `exchange`: arriving packets (arrivals.cpp), large messages
-/// (rendezvous.cpp) and collective operations that cannot succeed (given_up.cpp, inquiries.cpp).
+/// The implementation of `exchange`: arriving packets (arrivals.cpp) and large messages
+/// (rendezvous.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
 /// Locks:    early_lock, then context::lock; `complete` is called under neither.
 struct exchange_parts final : packets::receiver {
@@ -80,39 +80,11 @@ struct exchange_parts final : packets::receiver {
   void accept(packets::peer& from, request& r, const rts& announced) noexcept;
   void begin_receive(request& r) noexcept;
 
-  // Collective operations that cannot succeed.
-  /// Calls `give_up` if a message for `r` has another length than is due in a collective operation.
+  /// For a message to `r` that is to be of the length that is due in a collective operation.
   void check_length(const request& r, int tag, std::size_t bytes) noexcept {
     if (bytes != r.room()) [[unlikely]]
-      wrong_length(r, tag);
+      failing.wrong_length(r, tag);
   }
-  void wrong_length(const request& r, int tag) noexcept;
-  /// Ends the operation with this tag here, and at all members of the context.
-  void give_up(context& where, int tag) noexcept;
-  /// Calls it if a message has come that its operation, which waits for others, does not expect.
-  void look_for_misfit(context& where) noexcept;
-  void arrived_given_up(packets::peer& from, std::span<const std::byte> bytes) noexcept;
-  /// Does what a notice says that has come before its context was open; frees it.
-  void take_early_notice(context& where, unexpected_message& notice) noexcept;
-  /// The context that this member's notice is about; null: it is closed here, or not open yet.
-  [[nodiscard]] context* find(packets::peer& from, const notice_head& about) noexcept;
-  /// Fails the receives with this tag, or those of all operations, and discards the messages.
-  void end_receives(context& where, int rank, std::optional<int> tag) noexcept;
-  /// Fails the receives of an operation that `rank` has given up, and discards its messages. False:
-  /// it was given up before, or is no collective operation.
-  bool end_operation(context& where, int rank, int tag) noexcept;
-  /// Receives nothing of a message, so that its sender does not wait for ever; frees it.
-  void discard(context& where, unexpected_message& message) noexcept;
-
-  // Ranks that call different operations.
-  /// Sends the log to others if an operation has waited for a while. Called at looks of
-  /// `source_watch`.
-  void inquire(context& where) noexcept;
-  [[nodiscard]] static bool has_messages(context& where) noexcept;
-  void arrived_inquiry(packets::peer& from, std::span<const std::byte> bytes) noexcept;
-  void arrived_misfit(packets::peer& from, std::span<const std::byte> bytes) noexcept;
-  /// Ends all operations that wait here.
-  void break_operations(context& where, const operation_log::misfit& why) noexcept;
 
   // Ending.
   void now_pending(request& r) noexcept;
@@ -146,6 +118,7 @@ struct exchange_parts final : packets::receiver {
   /// Messages whose context is not open here yet.
   base::intrusive_list<unexpected_message> early HEADWAY_GUARDED_BY(early_lock);
 
+  failing_operations failing{*this};
   source_watch sources_{*this};
 };
 

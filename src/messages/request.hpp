@@ -67,6 +67,7 @@ class request : public progress::completion, private match_hook<>, private packe
   friend class exchange;
   friend class matcher;
   friend struct exchange_parts;
+  friend class failing_operations;
   friend struct discarding_receive;
   friend struct notice;
   friend class source_watch;

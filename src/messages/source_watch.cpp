@@ -33,8 +33,7 @@ progress::ltask_result source_watch::run(progress::ltask& self) noexcept {
     for (auto& entry : *entries)
       if (context* where = entry.load(std::memory_order_acquire)) {  // (E)
         look_in(task.parts, *where);
-        task.parts.look_for_misfit(*where);
-        task.parts.inquire(*where);
+        task.parts.failing.look_in(*where);
       }
   }
   task.submitted.store(false, std::memory_order_release);  // (R)

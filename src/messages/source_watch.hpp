@@ -12,7 +12,7 @@ struct exchange_parts;
 
 /// Detects the death of processes that a receive or probe waits for and that were never used: makes
 /// them peers, so that their rails notice when they end. In the same look, detects collective
-/// operations that cannot succeed (exchange_parts::look_for_misfit, inquire).
+/// operations that cannot succeed (failing_operations).
 /// Shape:    runs at every third of the engine's ticks, about every 100 ms; for `any_source`, makes
 ///           at most `sources_max` peers each time.
 /// Threads:  `start` and `stop` one thread; the search itself is an ltask.

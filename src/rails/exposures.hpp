@@ -100,7 +100,7 @@ class exposures {
   /// returns `holder`, which is below 64.
   template <class Taker>
   [[nodiscard]] found lend(const request& r, unsigned holder, Taker&& taker) noexcept {
-    return visit(r, [&](entry& e, std::span<std::byte> part) {
+    return visit(r, [&](entry& e, std::span<std::byte> part) HEADWAY_REQUIRES(e.lock) {
       ++e.lent;
       e.holders |= std::uint64_t{1} << holder;
       taker(part);
@@ -117,14 +117,14 @@ class exposures {
   struct alignas(64) entry {
     std::atomic<std::uint64_t> current{
         0};  // its id, 0: free. Changed under the lock, looked at without
-    std::span<std::byte> bytes;
-    std::uint64_t token = 0;
-    std::uint64_t uses = 1;  // uses up to now, this one included
-    std::uint64_t holders = 0;
-    process_set who;
-    std::uint32_t next_free = none;  // under free_lock_
-    std::uint16_t lent = 0;          // parts that are lent
-    access rights = access::put;
+    std::span<std::byte> bytes HEADWAY_GUARDED_BY(lock);
+    std::uint64_t token HEADWAY_GUARDED_BY(lock) = 0;
+    std::uint64_t uses HEADWAY_GUARDED_BY(lock) = 1;  // uses up to now, this one included
+    std::uint64_t holders HEADWAY_GUARDED_BY(lock) = 0;
+    process_set who HEADWAY_GUARDED_BY(lock);
+    std::uint32_t next_free = none;                   // under free_lock_
+    std::uint16_t lent HEADWAY_GUARDED_BY(lock) = 0;  // parts that are lent
+    access rights HEADWAY_GUARDED_BY(lock) = access::put;
     base::spinlock lock;
   };
   static_assert(sizeof(entry) <= 128);

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,35 +18,6 @@ namespace {
 
 using namespace headway;
 
-/// A rail to one peer that accepts everything and delivers the fuzzer's packets.
-class talker final : public rails::testing::silent_driver {
- public:
-  std::vector<std::vector<std::byte>> inbox;
-
-  rails::limits query() const noexcept override {
-    return {.name = "fuzz", .header_bytes_max = 64, .eager_bytes_max = 4096};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
-  }
-  std::size_t reap(std::span<rails::event> out) noexcept override {
-    std::size_t count = 0;
-    for (; next_ < inbox.size() && count < out.size(); ++next_, ++count)
-      out[count] = {.peer = static_cast<rails::peer_id>(1), .bytes = inbox[next_]};
-    if (count == 0 && !out.empty() && std::exchange(breaks, false))
-      out[count++] = {.kind = rails::event_kind::lost, .peer = static_cast<rails::peer_id>(1)};
-    return count;
-  }
-  void clear() {
-    inbox.clear();
-    next_ = 0;
-  }
-  bool breaks = false;  // after the packets
-
- private:
-  std::size_t next_ = 0;
-};
-
 constexpr std::size_t memory_bytes = 8 * 1024;  // so little that messages wait for buffers
 
 struct house {
@@ -59,12 +30,12 @@ struct house {
                              *engine,
                              {.process = 0, .job = 1, .nodes = {0, 0}},
                              {.memory_bytes = memory_bytes, .checks = true, .window = 8}};
-  talker* rail = nullptr;
+  rails::testing::silent_driver* rail = nullptr;
   std::unique_ptr<messages::exchange> exchange;
   std::uint32_t id = 0;
 
   house() {
-    auto made = std::make_unique<talker>();
+    auto made = std::make_unique<rails::testing::silent_driver>();
     rail = made.get();
     peers.add_rail(std::move(made));
     for (std::uint32_t p = 0; p < 2; ++p)
@@ -87,8 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static std::unique_ptr<house> all;
   if (!all) all = std::make_unique<house>();
   bool is_lost = size > 0 && data[0] % 8 == 7;
-  all->rail->clear();
-  all->rail->breaks = is_lost;
+  const bool breaks = is_lost;
+  all->rail->events.clear();
+  std::deque<std::vector<std::byte>> packets;
   for (std::size_t at = 0; at < size;) {
     const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
@@ -98,10 +70,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds + std::to_integer<unsigned>(kind) % kinds);
     is_lost |= kind == static_cast<std::byte>(wire_kind::leaving);
-    all->rail->inbox.push_back(std::move(packet));
+    packets.push_back(std::move(packet));
+    all->rail->events.push_back({.peer = rails::peer_id{1}, .bytes = packets.back()});
     at += bytes + 1;
   }
-  for (std::size_t i = 0; i <= all->rail->inbox.size() + 1; ++i) all->engine->poll();
+  if (breaks)
+    all->rail->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{1}});
+  for (std::size_t i = 0; i <= packets.size() + 1; ++i) all->engine->poll();
   endpoints::message got;
   while (all->service.receive(all->id, {}, endpoints::no_wait, got) == endpoints::outcome::ok) {
     static_cast<void>(all->service.release(got.data));

@@ -28,22 +28,11 @@ using windows::action;
 constexpr std::size_t window_bytes = 300;  // not a multiple of any element with a gap
 constexpr std::int32_t answer_tag = messages::window_answer_tags.first;
 
-/// A rail to the origin: it accepts every packet, and delivers the fuzzer's.
-class origin_rail final : public rails::testing::silent_driver {
- public:
-  rails::limits query() const noexcept override {
-    return {.name = "origin", .header_bytes_max = 64, .eager_bytes_max = 4096};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
-  }
-};
-
 /// The process whose window it is. It has one origin.
 class victim {
  public:
   victim() {
-    auto made = std::make_unique<origin_rail>();
+    auto made = std::make_unique<rails::testing::silent_driver>();
     rail_ = made.get();
     peers_.add_rail(std::move(made), packets::rail_use::from_start);
     exchange_ = std::make_unique<messages::exchange>(peers_, *engine_);
@@ -86,7 +75,7 @@ class victim {
   windows::control_line line_;
   windows::statistics::row served_;
   std::deque<std::vector<std::byte>> packets_;
-  origin_rail* rail_ = nullptr;
+  rails::testing::silent_driver* rail_ = nullptr;
   std::unique_ptr<messages::exchange> exchange_;
   messages::context* context_ = nullptr;
   std::unique_ptr<windows::target> target_;

@@ -12,8 +12,8 @@
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "endpoints/service.hpp"
-#include "runtime/shared_instance.hpp"
 
 namespace headway::endpoint_api {
 namespace {
@@ -51,8 +51,8 @@ base::result<> leave_job();
 void in_child() noexcept { the_service.store(nullptr, std::memory_order_relaxed); }
 
 service* join_job(bool again) {
-  if (runtime::in_forked_child()) {
-    error() = runtime::forked_child_text;
+  if (shared_runtime::in_forked_child()) {
+    error() = shared_runtime::forked_child_text;
     return nullptr;
   }
   const base::lock_guard held(lifetime);
@@ -65,7 +65,7 @@ service* join_job(bool again) {
     error() = why_not;
     return nullptr;
   }
-  auto runtime = runtime::hold();
+  auto runtime = shared_runtime::hold();
   if (!runtime) {
     why_not = runtime.error().text;
     error() = why_not;
@@ -88,7 +88,7 @@ service* joined() {
 int join() { return join_job(true) ? HEADWAY_OK : HEADWAY_NOT_JOINED; }
 
 base::result<> leave_job() {
-  if (runtime::in_forked_child()) return {};
+  if (shared_runtime::in_forked_child()) return {};
   const base::lock_guard one_at_a_time(leaving);
   {
     const base::lock_guard held(lifetime);
@@ -98,11 +98,12 @@ base::result<> leave_job() {
   if (!s) return {};
   s->stop();  // without `lifetime`: handlers that run now may call this library
   the_service.store(nullptr, std::memory_order_relaxed);  // carries nothing
-  return runtime::let_go();
+  return shared_runtime::let_go();
 }
 
 int leave() {
-  if (runtime::in_forked_child()) return fail(outcome::not_joined, runtime::forked_child_text);
+  if (shared_runtime::in_forked_child())
+    return fail(outcome::not_joined, shared_runtime::forked_child_text);
   auto stopped = leave_job();
   return stopped ? HEADWAY_OK : fail(outcome::not_joined, stopped.error().text);
 }

@@ -13,12 +13,12 @@
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "mpi/communicators/hardware_split.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
 #include "progress/core/settings.hpp"
-#include "runtime/shared_instance.hpp"
 
 namespace headway::mpi::calls {
 namespace {
@@ -61,7 +61,7 @@ int init_thread(int*, char***, int required, int& provided) {
   }
   // The provided level is the required one, except with HEADWAY_LOCKING=none: without locks two
   // threads may not call at the same time.
-  const bool locks = runtime::own_settings().progress.locks != progress::locking::none;
+  const bool locks = shared_runtime::own_settings().progress.locks != progress::locking::none;
   const int level = required >= MPI_THREAD_MULTIPLE && locks ? MPI_THREAD_MULTIPLE
                     : required >= MPI_THREAD_SERIALIZED      ? MPI_THREAD_SERIALIZED
                     : required >= MPI_THREAD_FUNNELED        ? MPI_THREAD_FUNNELED

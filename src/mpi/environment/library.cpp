@@ -15,6 +15,7 @@
 #include "base/once_a_job.hpp"
 #include "base/thread_annotations.hpp"
 #include "c_api/endpoints/calls.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "messages/numbers.hpp"
 #include "mpi/abi/finalization.hpp"
 #include "mpi/collectives/operation.hpp"
@@ -23,7 +24,6 @@
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/job_report.hpp"
 #include "mpi/tools/interface.hpp"
-#include "runtime/shared_instance.hpp"
 
 namespace headway::mpi {
 namespace {
@@ -133,7 +133,7 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
     return fail(MPI_ERR_OTHER,
                 "end-points run in this process on an engine of libheadway.so's own, which lies in "
                 "another folder than this MPI library; load MPI first");
-  auto started = runtime::hold();
+  auto started = shared_runtime::hold();
   if (!started) return fail_as(started.error());
   static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
   (void)registered;
@@ -142,13 +142,13 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   the_library.progress = &the_library.runtime->progress();
   tools::begin_counting(**started);
   auto chosen = settings::from_environment();
-  const auto& watch = runtime::own_settings().watch;
+  const auto& watch = shared_runtime::own_settings().watch;
   chosen.report.summary = watch.statistics == watch::statistics_mode::job;
   chosen.report.traced_entries = watch.traces() ? watch.trace_entries : 0;
   the_library.checks.store(chosen.check_arguments,
                            std::memory_order_relaxed);  // as in `checks_arguments`
   begin_report(chosen.report);
-  the_library.collectives = runtime::own_settings().collectives;
+  the_library.collectives = shared_runtime::own_settings().collectives;
   define_datatypes();
   define_operations();
   (void)group::empty();  // makes it
@@ -172,7 +172,7 @@ int stop_runtime() HEADWAY_REQUIRES(lifetime) {
   delete std::exchange(the_library.job, nullptr);
   tools::end_counting();
   the_library.runtime = nullptr;
-  auto stopped = runtime::let_go();
+  auto stopped = shared_runtime::let_go();
   the_library.messages = nullptr;
   the_library.progress = nullptr;
   stopped_for_good = true;

@@ -1,9 +1,9 @@
 #include <string>
 
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "mpi/abi/entry.hpp"
 #include "mpi/environment/error_codes.hpp"
 #include "mpi/environment/failure.hpp"
-#include "runtime/shared_instance.hpp"
 
 namespace headway::mpi {
 namespace {
@@ -109,8 +109,8 @@ int raise(const call_site& site, const object* where, int code) {
 }
 
 int refuse_state(const call_site& site) {
-  if (runtime::in_forked_child())
-    return hand_over(site, nullptr, MPI_ERR_OTHER, runtime::forked_child_text);
+  if (shared_runtime::in_forked_child())
+    return hand_over(site, nullptr, MPI_ERR_OTHER, shared_runtime::forked_child_text);
   const bool over = the_library.world_is.load(std::memory_order_relaxed) == library::phase::over;
   return hand_over(site, nullptr, MPI_ERR_OTHER,
                    over ? "called after MPI_Finalize" : "called before MPI_Init");

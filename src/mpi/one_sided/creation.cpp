@@ -12,12 +12,12 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "mpi/collectives/collective_calls.hpp"
 #include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
-#include "runtime/shared_instance.hpp"
 #include "windows/window.hpp"
 
 namespace headway::mpi {
@@ -152,7 +152,7 @@ class block_plan {
 
 /// The name of the block while it has one: of the job, the window and the first of its ranks here.
 [[nodiscard]] std::string path_of(const communicator& own, const block_plan& plan) {
-  return fmt::format("{}/headway_window-{:x}-{}-{}", runtime::own_settings().shm.directory,
+  return fmt::format("{}/headway_window-{:x}-{}-{}", shared_runtime::own_settings().shm.directory,
                      base::hash_of(the_library.runtime->job().who().job_id), own.id(),
                      plan.first_job_rank());
 }
@@ -189,7 +189,7 @@ class block_plan {
 /// Whether this process wakes all others of its node without a message.
 [[nodiscard]] bool wakes_all(communicator& own, const block_plan& plan, const node_block& block) {
   if (block.at() == nullptr || !plan.has_pairs() ||
-      runtime::own_settings().windows.best == way::wire)
+      shared_runtime::own_settings().windows.best == way::wire)
     return false;
   std::vector<processes::peer_id> others;
   for (const int rank : plan.ranks()) others.push_back(own.members()[rank]);
@@ -202,7 +202,7 @@ class block_plan {
                                                         const std::vector<part_memory>& memory,
                                                         const block_plan& plan,
                                                         const windows::window::parts& made) {
-  const auto best = runtime::own_settings().windows.best;
+  const auto best = shared_runtime::own_settings().windows.best;
   std::vector<windows::member> members(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const int rank = static_cast<int>(i);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/lock_guard.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/tools/control_calls.hpp"
 #include "mpi/tools/enumerations.hpp"
-#include "runtime/shared_instance.hpp"
 
 namespace headway::mpi {
 namespace tools {
@@ -182,7 +182,7 @@ int t_cvar_write(MPI_T_cvar_handle handle, const void* buf) {
   if (found == nullptr) return tools::refuse_cvar();
   if (buf == nullptr) return fail(MPI_T_ERR_INVALID, "argument 2 is a null pointer");
   bool good = false;
-  if (!runtime::change_setting([&] { good = tools::write(*found->variable, buf); }))
+  if (!shared_runtime::change_setting([&] { good = tools::write(*found->variable, buf); }))
     return fail(MPI_T_ERR_CVAR_SET_NOT_NOW, "{} can be set before MPI is initialised",
                 found->variable->name());
   if (!good)

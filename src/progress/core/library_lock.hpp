@@ -11,7 +11,7 @@ namespace headway::progress {
 /// Shape:    a recursive spinlock: the record of the thread counts how often it holds the lock.
 /// Threads:  every function any thread.
 /// Progress: `enter` waits as a spinlock does. If it is not used, a `section` costs one load of a
-///           constant and a branch that is always predicted.
+///           constant and two predicted branches (docs/decisions/0041-modes-to-measure-with.md).
 class library_lock {
  public:
   explicit library_lock(bool used) noexcept : used_(used) {}

@@ -27,7 +27,7 @@ std::size_t incoming::take(std::span<event> out) noexcept {
 template <class Visit>
 bool incoming::any_fresh(Visit&& visit) const noexcept {
   for (std::uint32_t w = 0; w < word_count_; ++w) {
-    // Acquire pairs with the release in `send_channel::begin`, for the process's name.
+    // Acquire pairs with the release in `record_sender::begin`, for the process's name.
     std::uint64_t fresh = c_.mine.head().active[w].load(std::memory_order_acquire) &
                           ~seen_[w].load(std::memory_order_acquire);  // (S)
     for (; fresh != 0; fresh &= fresh - 1) [[unlikely]] {

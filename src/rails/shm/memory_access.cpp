@@ -17,11 +17,12 @@ namespace {
 /// ended.
 template <class ByFile, class ByCall>
 bool copy(send_channel& whose, std::size_t bytes, ByFile by_file, ByCall by_call) noexcept {
+  attachment& segment = *whose.attached();
   const auto in_file = [&] {
-    const int file = whose.memory_file();
+    const int file = segment.memory_file();
     return file >= 0 && by_file(file);
   };
-  const auto in_call = [&] { return whose.process_runs() && by_call(whose.readable_pid()); };
+  const auto in_call = [&] { return segment.process_runs() && by_call(whose.readable_pid()); };
   return bytes <= file_bytes_max ? in_file() || in_call() : in_call() || in_file();
 }
 
@@ -54,7 +55,7 @@ rails::sooner_by sooner(large_way chosen) noexcept {
 
 memory_limits memory_access::limits_to(peer_id peer) const noexcept {
   const send_channel* way = links_->find(peer);
-  const bool known = way != nullptr && way->is_attached();
+  const bool known = way != nullptr && way->attached() != nullptr;
   const bool direct = known && way->is_direct();
   return {.put = known,
           .get = known,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace headway::rails::shm {
@@ -25,6 +26,9 @@ namespace headway::rails::shm {
 //   target reused while it is written   (E) release -> (W') acquire
 // Checked by: tests/model/shm_pieces_model.cpp, shm_placing_model.cpp (mutations there),
 //             tests/stress/shm_stress.cpp.
+
+/// A call of either end copies at most so much, and a piece.
+constexpr std::size_t copy_budget_bytes = 128 * 1024;
 
 template <class Turn>
 [[nodiscard]] bool piece_is_free(const Turn& turn, std::uint64_t lap) noexcept {

@@ -226,7 +226,7 @@ void receive_channel::release(std::uint64_t cells) noexcept {
 void receive_channel::free_cells(std::uint64_t cells) noexcept {
   if (!reader_.give_back(cells)) [[likely]]
     return;
-  // Dekker with `send_channel::reserve`: that sets wants_room, fences, loads consumed.
+  // Dekker with `record_sender::reserve`: that sets wants_room, fences, loads consumed.
   base::store_load_fence();
   auto& wanted = reader_.memory().wants_room();
   if (wanted.load(std::memory_order_relaxed) == 0) return;
@@ -250,7 +250,7 @@ bool receive_channel::piece_ready() const noexcept {
 std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
   std::size_t count = 0;
   std::size_t copied = 0;
-  while (count < out.size() && copied < send_channel::budget_bytes && piece_ready() && !broken()) {
+  while (count < out.size() && copied < copy_budget_bytes && piece_ready() && !broken()) {
     const std::size_t bytes = take_piece(out[count]);
     if (bytes == 0) break;
     copied += bytes;

@@ -23,7 +23,7 @@ namespace headway::rails::shm {
 ///
 /// Shape:    fixed; allocates nothing.
 /// Threads:  `take`, `release` one at a time; `waiting` any thread.
-/// Progress: never waits. A call copies at most `send_channel::budget_bytes` and a piece.
+/// Progress: never waits. A call copies at most `copy_budget_bytes` and a piece.
 /// Errors:   what the peer wrote is checked before use; if it is malformed the peer is lost, with
 ///           one line in the log.
 class receive_channel {

@@ -21,13 +21,13 @@ class segment_slots final : public shm_slots {
 
   [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
     HEADWAY_ASSERT(slot < slots);
-    const send_channel* to = links_->find(peer);
+    const attachment* to = segment_of(peer);
     std::byte* first = peer == me_ ? mine_->shared_lines() : to ? to->shared_lines() : nullptr;
     return first ? first + slot * slot_bytes : nullptr;
   }
   [[nodiscard]] std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept override {
     HEADWAY_ASSERT(slot < slots);
-    const send_channel* to = links_->find(peer);
+    const attachment* to = segment_of(peer);
     std::byte* first = peer == me_ ? mine_->banks() : to ? to->banks() : nullptr;
     return first ? first + slot * banked_bytes : nullptr;
   }
@@ -50,6 +50,12 @@ class segment_slots final : public shm_slots {
   }
 
  private:
+  /// Null: it is not seen from here.
+  [[nodiscard]] const attachment* segment_of(peer_id peer) const noexcept {
+    const send_channel* to = links_->find(peer);
+    return to ? to->attached() : nullptr;
+  }
+
   const segment* mine_;
   peer_id me_;
   const peer_links* links_;

@@ -15,7 +15,7 @@
 namespace headway::launch::join_tests {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct told {
   std::vector<const char*> entries;
@@ -26,9 +26,9 @@ struct told {
 };
 
 std::string warning_of(const told& words) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const auto joined = find_launcher(words.view(), settings{});
-  auto text = testing::internal::GetCapturedStderr();
+  auto text = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(joined);
   EXPECT_EQ((*joined)->who().size, 1);
   return text;

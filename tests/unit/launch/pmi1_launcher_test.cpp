@@ -16,7 +16,7 @@
 namespace headway::launch::pmi1_launcher_tests {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 base::result<std::unique_ptr<launcher>> connect(int descriptor, int rank, int size) {
   const auto fd = fmt::format("PMI_FD={}", descriptor), r = fmt::format("PMI_RANK={}", rank),
@@ -61,7 +61,7 @@ void on_ranks(int size, Body body) {
   for (auto& rank : ranks) rank.join();
 }
 
-class pmi1_launcher_with : public testing::TestWithParam<dialect> {};
+class pmi1_launcher_with : public ::testing::TestWithParam<dialect> {};
 
 TEST_P(pmi1_launcher_with, exchanges_values_of_any_size_and_keeps_each_line_within_1024_bytes) {
   for (const std::size_t size : {1u, 100u, 5'000u, 30'000u}) {
@@ -84,7 +84,7 @@ TEST_P(pmi1_launcher_with,
   EXPECT_EQ(server.heard().size(), 9u);
 }
 
-INSTANTIATE_TEST_SUITE_P(every_dialect, pmi1_launcher_with, testing::ValuesIn(dialects()),
+INSTANTIATE_TEST_SUITE_P(every_dialect, pmi1_launcher_with, ::testing::ValuesIn(dialects()),
                          [](const auto& of) {
                            auto name = of.param.name;
                            std::ranges::replace(name, ' ', '_');

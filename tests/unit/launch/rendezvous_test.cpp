@@ -16,28 +16,20 @@
 #include "launch/job.hpp"
 #include "launch/rendezvous/rendezvous_launcher.hpp"
 #include "launch/rendezvous/rendezvous_server.hpp"
+#include "tests/free_port.hpp"
 
 namespace headway::launch::rendezvous_tests {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* a_secret = "0123456789abcdef";
 
-std::string free_port() {
-  sockaddr_in here{};
-  here.sin_family = AF_INET;
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  socklen_t bytes = sizeof here;
-  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr*>(&here), bytes), 0);
-  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr*>(&here), &bytes), 0);
-  close(probe);
-  return std::to_string(ntohs(here.sin_port));
-}
-
 rendezvous_settings here(int processes) {
-  return {.host = "127.0.0.1", .port = free_port(), .secret = a_secret, .processes = processes};
+  return {.host = "127.0.0.1",
+          .port = headway::testing::free_port(),
+          .secret = a_secret,
+          .processes = processes};
 }
 
 void wait_for_host(const rendezvous_settings& where) {
@@ -79,7 +71,7 @@ TEST(rendezvous, every_process_gets_a_rank_and_sees_what_each_published) {
 
 TEST(rendezvous, a_wrong_secret_is_one_line_for_both_and_does_not_end_the_wait) {
   const auto where = here(2);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
     auto wrong = where;
@@ -91,12 +83,12 @@ TEST(rendezvous, a_wrong_secret_is_one_line_for_both_and_does_not_end_the_wait) 
     EXPECT_THAT(met.error().text, HasSubstr("has another secret"));
     EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("does not know the secret"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("does not know the secret"));
 }
 
 TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
   const auto where = here(2);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
     wait_for_host(where);
@@ -107,7 +99,7 @@ TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
     EXPECT_THAT(met.error().text, HasSubstr("is one of 2 processes, not 3"));
     EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
 }
 
 TEST(rendezvous, silent_connections_do_not_keep_a_guest_out) {
@@ -126,7 +118,7 @@ TEST(rendezvous, silent_connections_do_not_keep_a_guest_out) {
 
 TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is_one) {
   const auto where = here(2);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     // All numbers below the limit are in use, whatever the host closes meanwhile. The limit also
     // bounds how many descriptors `poll` takes.
@@ -150,7 +142,7 @@ TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is
     setrlimit(RLIMIT_NOFILE, &usual);
     EXPECT_TRUE(rendezvous_launcher::meet(where, settings{}));
   }
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no connection is accepted"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("no connection is accepted"));
 }
 
 TEST(rendezvous, settings_come_from_the_environment_or_from_a_file_of_the_owners_alone) {
@@ -163,7 +155,7 @@ TEST(rendezvous, settings_come_from_the_environment_or_from_a_file_of_the_owners
   EXPECT_THAT(rendezvous_from("host:99999", a_secret, 0).error().text, HasSubstr("not HOST:PORT"));
   EXPECT_THAT(rendezvous_from("host:1", "short", 0).error().text, HasSubstr("at least 16 letters"));
 
-  const auto path = testing::TempDir() + "/rendezvous_test_file";
+  const auto path = ::testing::TempDir() + "/rendezvous_test_file";
   std::ofstream(path) << "# where we meet\naddress  render.example:4711\nsecret " << a_secret
                       << "\nprocesses 5\n";
   ASSERT_EQ(chmod(path.c_str(), 0640), 0);

@@ -17,22 +17,11 @@
 namespace headway::messages {
 namespace {
 
-/// A rail that delivers what the test says and accepts every packet.
-class scripted final : public rails::testing::silent_driver {
- public:
-  rails::limits query() const noexcept override {
-    return {.name = "scripted", .header_bytes_max = 64, .eager_bytes_max = 256};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
-  }
-};
-
 constexpr rails::peer_id sender{1};
 
 struct in_parts : ::testing::Test {
   in_parts() {
-    auto made = std::make_unique<scripted>();
+    auto made = std::make_unique<rails::testing::silent_driver>(256);
     rail = made.get();
     peers.add_rail(std::move(made), packets::rail_use::from_start);
     all = std::make_unique<exchange>(peers, *engine);
@@ -70,7 +59,7 @@ struct in_parts : ::testing::Test {
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes;
   packets::peers peers{*engine, rails::peer_id{0}, routes, {.processes = 2}};
-  scripted* rail = nullptr;
+  rails::testing::silent_driver* rail = nullptr;
   std::unique_ptr<exchange> all;
   context* world = nullptr;
   std::string memory = std::string(32, '-');

@@ -2,9 +2,19 @@
 #include "runtime/instance.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
 #include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/free_port.hpp"
 
 namespace headway::runtime {
 namespace {
@@ -73,6 +83,57 @@ TEST(instance, one_may_stop_and_another_start_while_a_third_runs) {
   const auto rails = lasting->rails();
   EXPECT_TRUE(std::ranges::any_of(rails, [](const auto& r) { return r.peers == 1; })) << "itself";
   EXPECT_TRUE(lasting->stop());
+}
+
+/// Two processes of one job, by rank, each an instance of this process; null if they do not meet.
+std::array<std::unique_ptr<instance>, 2> start_two(const std::string& rails) {
+  const std::string file = ::testing::TempDir() + "/two_instances";
+  std::ofstream(file) << "address 127.0.0.1:" << headway::testing::free_port()
+                      << "\nsecret of two instances in one process\n";
+  chmod(file.c_str(), 0600);
+  std::array<std::unique_ptr<instance>, 2> both;
+  {
+    std::vector<std::jthread> threads;
+    for (auto& one : both)
+      threads.emplace_back(
+          [&] { one = start({.launch = {.rendezvous = file}, .rails = {.wanted = rails}}); });
+  }
+  std::remove(file.c_str());
+  if (both[0] && both[0]->rank() == 1) std::swap(both[0], both[1]);
+  return both;
+}
+
+void exchange_between_two(const std::string& rails) {
+  const auto both = start_two(rails);
+  ASSERT_TRUE(both[0] && both[1]);
+  EXPECT_EQ(both[0]->job().who().job_id, both[1]->job().who().job_id);
+  std::vector<int> sent(100'000), found(sent.size());
+  std::iota(sent.begin(), sent.end(), 0);
+  std::array<messages::context*, 2> here;
+  for (int rank = 0; rank < 2; ++rank)
+    here[rank] = both[rank]->messages().open_context(100, rank, processes::consecutive(2));
+  for (const std::size_t count : {std::size_t{1}, sent.size()}) {
+    messages::request sending, receiving;
+    both[1]->messages().receive(*here[1], receiving,
+                                std::as_writable_bytes(std::span(found).first(count)), 0, 7);
+    both[0]->messages().send(*here[0], sending, std::as_bytes(std::span(sent).first(count)), 1, 7);
+    both[1]->progress().wait(receiving);
+    both[0]->progress().wait(sending);
+    EXPECT_EQ(receiving.arrived.how, messages::outcome::ok);
+  }
+  EXPECT_EQ(found, sent);
+  EXPECT_EQ(both[0]->rail_to(processes::peer_id{1}), rails);
+  for (int rank = 0; rank < 2; ++rank) both[rank]->messages().close_context(here[rank]);
+  std::jthread other([&] { EXPECT_TRUE(both[1]->stop()); });
+  EXPECT_TRUE(both[0]->stop());
+}
+
+TEST(instance, two_processes_of_one_job_in_one_process_exchange_over_shared_memory) {
+  exchange_between_two("shm");
+}
+
+TEST(instance, two_processes_of_one_job_in_one_process_exchange_over_tcp) {
+  exchange_between_two("tcp:lo");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/shared_instance.hpp"
+#include "c_api/shared_runtime/shared_runtime.hpp"
 
 #include <pthread.h>
 
@@ -12,16 +12,16 @@
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 
-namespace headway::runtime {
+namespace headway::shared_runtime {
 namespace {
 
 base::mutex lifetime;  // cold: start and end only
-std::unique_ptr<instance> the_instance HEADWAY_GUARDED_BY(lifetime);
+std::unique_ptr<runtime::instance> the_instance HEADWAY_GUARDED_BY(lifetime);
 int holders HEADWAY_GUARDED_BY(lifetime) = 0;
 bool over HEADWAY_GUARDED_BY(lifetime) = false;
 // In a child: its parent's, which is left as it is. Reachable, so that leak checkers do not report
 // it.
-instance* left_to_parent = nullptr;
+runtime::instance* left_to_parent = nullptr;
 std::atomic<bool> forked{false};  // relaxed: set before a child has more than one thread
 
 /// A child must not run the runtime's destructor, which would say goodbye in its parent's name. A
@@ -32,18 +32,14 @@ void in_child() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
   forked.store(true, std::memory_order_relaxed);
 }
 
-}  // namespace
-
-namespace {
-
 base::mutex reading;  // taken when the tunables are read, and when one is set
-std::optional<const settings> read_settings HEADWAY_GUARDED_BY(reading);
+std::optional<const runtime::settings> read_settings HEADWAY_GUARDED_BY(reading);
 
 }  // namespace
 
-const settings& own_settings() {
+const runtime::settings& own_settings() {
   const base::lock_guard held(reading);
-  if (!read_settings) read_settings.emplace(settings::from_environment());
+  if (!read_settings) read_settings.emplace(runtime::settings::from_environment());
   return *read_settings;
 }
 
@@ -56,7 +52,7 @@ bool change_setting(const std::function<void()>& change) {
 
 bool in_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
 
-base::result<instance*> hold() {
+base::result<runtime::instance*> hold() {
   // Before the lock, which another thread may have held at the fork.
   if (in_forked_child()) return base::failed(base::fault_kind::unsupported, forked_child_text);
   const base::lock_guard held(lifetime);
@@ -69,7 +65,7 @@ base::result<instance*> hold() {
     const auto& how = own_settings();
     base::log_as(how.log);
     base::report_misspelt_settings();
-    auto started = instance::start(how);
+    auto started = runtime::instance::start(how);
     if (!started) return std::unexpected(started.error());
     the_instance = std::move(*started);
   }
@@ -88,4 +84,4 @@ base::result<> let_go() {
   return stopped;
 }
 
-}  // namespace headway::runtime
+}  // namespace headway::shared_runtime

@@ -1,0 +1,80 @@
+#include "rails/shm/record_sender.hpp"
+
+#include "base/assert.hpp"
+#include "base/fence.hpp"
+
+namespace headway::rails::shm {
+namespace {
+
+/// The bell of a peer without a segment.
+constinit std::atomic<std::uint32_t> closed_bell{doorbell::closed};
+
+}  // namespace
+
+record_sender::record_sender(attachment* way, bool fence_always) noexcept
+    : ring_(way ? ring_memory(way->slot(), way->shape().ring_bytes) : ring_memory()),
+      bell_(way ? way->head().bell : closed_bell),
+      hurry_bell_(way ? way->head().hurry_bell : closed_bell),
+      state_(way ? state::fresh : state::down),
+      fence_always_(fence_always),
+      way_(way) {}
+
+bool record_sender::begin() noexcept {
+  if (state_.load(std::memory_order_relaxed) == state::down || bell_.is_closed()) return false;
+  // From now on the peer polls this slot. The release publishes this process's name.
+  const std::uint32_t index = way_->slot_index();
+  way_->head().active[index / 64].fetch_or(std::uint64_t{1} << (index % 64),
+                                           std::memory_order_release);
+  state_.store(state::up, std::memory_order_relaxed);  // read only by the sender
+  return true;
+}
+
+/// The ring was full a moment ago.
+bool record_sender::reserve_late(std::uint64_t cells) noexcept {
+  // Dekker with `receive_channel::release`: that stores consumed, fences, loads wants_room.
+  ring_.memory().wants_room().store(1, std::memory_order_relaxed);
+  base::store_load_fence();
+  if (ring_.reserve(cells)) return true;
+  starved_at_.store(ring_.consumed_seen(), std::memory_order_relaxed);
+  hurry();  // what could wait takes the room of what cannot
+  return false;
+}
+
+/// The peer copies each part out while the next one is copied in. All have about the same size.
+post record_sender::send_in_parts(const packet& what) noexcept {
+  const auto count =
+      std::max<std::size_t>(2, (what.payload.size() + part_bytes_max - 1) / part_bytes_max);
+  const auto part_bytes =
+      (what.payload.size() + count * line_bytes - 1) / (count * line_bytes) * line_bytes;
+  const auto last = what.payload.size() % part_bytes;
+  const std::uint64_t most = cells_of(gap_max + what.header.size() + part_bytes);
+  const std::uint64_t all =
+      most + (what.payload.size() / part_bytes - 1) * cells_of(gap_max + part_bytes) +
+      cells_of(gap_max + last);
+  // The first may have to begin on the next line, and any of them skip the ring's end.
+  if (!reserve(all + cells_per_line + most)) [[unlikely]]
+    return post::retry;
+  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
+  auto kind = record_kind::packet;
+  auto header = what.header;
+  for (auto left = what.payload; !left.empty();) {
+    const auto part = left.first(std::min(part_bytes, left.size()));
+    left = left.subspan(part.size());
+    const auto gap = gap_before(part, header.size());
+    const auto cells = cells_of(gap + header.size() + part.size());
+    [[maybe_unused]] const bool fits = reserve(cells);
+    HEADWAY_DEBUG_ASSERT(fits);
+    publish({.kind = kind, .following = left.size(), .gap = gap}, cells, header, part,
+            what.can_wait);
+    kind = record_kind::more;
+    header = {};
+  }
+  return post::done;
+}
+
+post record_sender::write(record_kind kind, std::span<const std::byte> first,
+                          std::span<const std::byte> second) noexcept {
+  return write_record(kind, first, second, false);
+}
+
+}  // namespace headway::rails::shm

@@ -28,6 +28,7 @@ class Headway(CMakePackage):
     depends_on("fmt@9:")
     depends_on("libsodium")
     depends_on("cli11@2:", type="build")
+    depends_on("rapidjson", type="build")
     depends_on("ncurses")
     depends_on("hwloc@2:")
     depends_on("pmix@4:", when="+pmix")

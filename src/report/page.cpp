@@ -53,7 +53,7 @@ class summary_writer {
   void lines(std::string_view name, const auto& entries) {
     out_.break_line();
     out_.name(name);
-    out_.array(entries, [this](const auto& each) { add(each); }, true);
+    out_.array(entries, [this](const auto& each) { this->add(each); }, true);
   }
 
   void add(const spread& s) {

@@ -89,7 +89,7 @@ class fact_writer {
   void lines(std::string_view name, const auto& entries) {
     out_.break_line();
     out_.name(name);
-    out_.array(entries, [this](const auto& each) { write(each); }, true);
+    out_.array(entries, [this](const auto& each) { this->write(each); }, true);
   }
 
   base::json_writer out_;

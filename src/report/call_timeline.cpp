@@ -178,28 +178,13 @@ class timeline_text {
       const auto& m = *ends_[i];
       number = i > 0 && key(m) == key(*ends_[i - 1]) ? number + 1 : 0;
       const auto from = m.receives ? m.partner : rank_, to = m.receives ? rank_ : m.partner;
-      const auto letter = letter_of(m.what);
-      put_arrow(
-          m.receives ? "f" : "s", m.noted_by, m.receives ? m.noted_ns : m.posted_ns,
-          name_of(m.what),
-          fmt::format("{}{}.{}.{}.{}.{}.{}", letter, m.context, from, to, m.tag, m.part, number));
+      const auto id = fmt::format("m{}.{}.{}.{}.{}.{}.{}", static_cast<int>(m.what), m.context,
+                                  from, to, m.tag, m.part, number);
+      const bool signals =
+          m.what == traced_message::sort::post || m.what == traced_message::sort::complete;
+      put_arrow(m.receives ? "f" : "s", m.noted_by, m.receives ? m.noted_ns : m.posted_ns,
+                signals ? "window" : "message", id);
     }
-  }
-
-  static char letter_of(traced_message::sort what) noexcept {
-    return "mopsd"[static_cast<int>(what)];
-  }
-  static const char* name_of(traced_message::sort what) noexcept {
-    switch (what) {
-      case traced_message::sort::post:
-      case traced_message::sort::complete:
-        return "window";
-      case traced_message::sort::message:
-      case traced_message::sort::operation:
-      case traced_message::sort::partition:
-        break;
-    }
-    return "message";
   }
 
   void add(const traced_collective& one) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/atomic.hpp"
+#include "base/hash.hpp"
 #include "base/json_writer.hpp"
 #include "report/recorder.hpp"
 
@@ -157,11 +158,12 @@ class timeline_text {
   }
 
   /// `sort`: "s" where the arrow begins, "f" where it ends: in the call that goes on at that time.
+  /// The identifier becomes a number: Perfetto takes no other text than hexadecimal digits.
   void put_arrow(const char* sort, int thread, std::uint64_t at_ns, std::string_view name,
                  std::string_view id) {
     put(sort, thread, at_ns, name, [&] {
       out_.member("cat", name);
-      out_.member("id", id);
+      out_.member("id", fmt::format("{:x}", base::hash_of(id)));
       if (*sort == 'f') out_.member("bp", "e");
     });
   }

@@ -268,6 +268,8 @@ class Arrows(unittest.TestCase):
             ids = [e["id"] for e in self.ends if e["ph"] == sort]
             self.assertEqual(len(ids), len(set(ids)))
             self.assertEqual(set(ids), {e["id"] for e in self.ends})
+        for e in self.ends:  # Perfetto leaves out arrows with other texts than numbers
+            self.assertRegex(e["id"], "^[0-9a-f]{1,16}$")
 
     def test_of_a_partition_go_from_the_call_that_sends_it_to_the_one_that_finds_it(self):
         self.assertEqual(self.arrows("MPI_Pready", "MPI_Parrived", "MPI_Wait"), [(0, 1)] * 8)

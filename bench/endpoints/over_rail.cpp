@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json_writer.hpp"
 #include "rails/shm/shm_driver.hpp"
 
 namespace {
@@ -211,10 +212,19 @@ int main(int argc, char** argv) {
       s.bytes, s.asleep ? "asleep" : "awake", part(bare, 0.5), part(over, 0.5), part(more, 0.5),
       part(more, 0.25), part(more, 0.75));
   if (FILE* file = s.json ? std::fopen(s.json, "w") : nullptr) {
-    fmt::print(file,
-               "{{\"rows\": [{{\"bytes\": {}, \"rail_ns\": {:.2f}, \"points_ns\": {:.2f}, "
-               "\"over_ns\": {:.2f}}}]}}\n",
-               s.bytes, part(bare, 0.5), part(over, 0.5), part(more, 0.5));
+    headway::base::json_writer out;
+    out.object([&] {
+      out.name("rows");
+      out.begin_array();
+      out.object([&] {
+        out.member("bytes", s.bytes);
+        out.member("rail_ns", part(bare, 0.5));
+        out.member("points_ns", part(over, 0.5));
+        out.member("over_ns", part(more, 0.5));
+      });
+      out.end_array();
+    });
+    fmt::print(file, "{}\n", out.take());
     std::fclose(file);
   }
   return 0;

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "base/tunable.hpp"
 #include "letterbox.hpp"
 
@@ -95,16 +96,24 @@ void print(const row& r, bool json) {
   const auto events = r.after.event_sleeps - r.before.event_sleeps;
   const auto spells = r.after.spare_spells - r.before.spare_spells;
   const auto withdrawn = r.after.spare_withdrawals - r.before.spare_withdrawals;
-  if (json)
-    fmt::print(
-        "{{\"load\":\"{}\",\"letters\":{},\"median_us\":{:.2f},\"mean_us\":{:.2f},"
-        "\"max_us\":{:.2f},\"event_sleeps\":{},\"spells\":{},\"withdrawals\":{}}}\n",
-        r.name, r.took_us.size(), median, mean(r.took_us), r.took_us.back(), events, spells,
-        withdrawn);
-  else
+  if (json) {
+    headway::base::json_writer out;
+    out.object([&] {
+      out.member("load", r.name);
+      out.member("letters", r.took_us.size());
+      out.member("median_us", median);
+      out.member("mean_us", mean(r.took_us));
+      out.member("max_us", r.took_us.back());
+      out.member("event_sleeps", events);
+      out.member("spells", spells);
+      out.member("withdrawals", withdrawn);
+    });
+    fmt::print("{}\n", out.take());
+  } else {
     fmt::print("{:<34} {:>8} {:>9.2f} {:>9.2f} {:>9.1f} {:>8} {:>8} {:>9}\n", r.name,
                r.took_us.size(), median, mean(r.took_us), r.took_us.back(), events, spells,
                withdrawn);
+  }
   std::fflush(stdout);
 }
 

@@ -8,9 +8,10 @@ namespace headway::report {
 
 /// Which members of a communicator a collective operation makes wait for which others.
 enum class dependence : std::uint32_t {
-  on_all,     ///< every rank for the last one: barrier, allreduce, alltoall
-  on_root,    ///< every rank for the root: bcast, scatter
-  root_alone  ///< the root for every other rank: reduce, gather
+  on_all,      ///< every rank for the last one: barrier, allreduce, alltoall
+  on_root,     ///< every rank for the root: bcast, scatter
+  root_alone,  ///< the root for every other rank: reduce, gather
+  on_lower     ///< every rank for those before it: scan
 };
 
 /// One call of a collective operation on this process.
@@ -37,6 +38,8 @@ class collective_log {
   /// Every call is counted by `next`, and then noted at its end.
   [[nodiscard]] std::uint64_t next() noexcept { return calls_++; }
   void note(const collective_entry& call);
+  /// The number of one more operation in a timeline, which has those that are not noted here too.
+  [[nodiscard]] std::uint64_t next_traced() noexcept { return traced_++; }
 
   /// The same operations on another process have the same context and members.
   [[nodiscard]] bool same_as(std::uint32_t context,
@@ -60,6 +63,7 @@ class collective_log {
   std::uint32_t context_ = 0;
   std::vector<std::uint32_t> members_;  // ranks in the job
   std::uint64_t calls_ = 0;
+  std::uint64_t traced_ = 0;
   std::uint64_t stride_ = 1;
   std::vector<collective_entry> entries_;
 };

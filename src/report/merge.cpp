@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "report/site_names.hpp"
+#include "report/time_text.hpp"
 
 namespace headway::report {
 namespace {
 
 using pair_table = std::map<std::pair<std::uint32_t, std::uint32_t>, pair_total>;
-
-double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 pair_total& pair_of(pair_table& all, std::uint32_t waiting, std::uint32_t awaited) {
   auto& found = all[{waiting, awaited}];

@@ -2,103 +2,178 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
 
-#include "base/json_string.hpp"
+#include "base/json_writer.hpp"
+#include "report/time_text.hpp"
 
 namespace headway::report {
 namespace {
 
-using base::json_string;
-
 constexpr std::string_view mark = "{\"data\": null}";
 
-/// A JSON array, an entry a line.
-template <class Range, class Text>
-std::string array(const Range& entries, Text text) {
-  std::string out = "[";
-  const char* before = "\n";
-  for (const auto& entry : entries) {
-    out += before + text(entry);
-    before = ",\n";
+/// Writes a summary and its parts.
+class summary_writer {
+ public:
+  std::string write(const summary& job) {
+    out_.object([&] {
+      out_.member("headway_report", 1);
+      out_.member("size", job.size);
+      list("missing", job.missing);
+      out_.member("ended_early", job.ended_early);
+      out_.member("seconds", job.seconds);
+      add("mpi_seconds", job.mpi_seconds);
+      list("advice", job.advice);
+      lines("functions", job.functions);
+      lines("calls", job.calls);
+      lines("waits", job.waits);
+      lines("traffic", job.traffic);
+      add("sizes", job.sizes_sent);
+      add("overlap", job.overlap);
+      add("collectives", job.collectives);
+      out_.member("waits_dropped", job.waits_dropped);
+      lines("ranks", job.ranks);
+    });
+    return out_.take() + "\n";
   }
-  return out + "]";
-}
 
-std::string spread_json(const spread& s) {
-  return fmt::format(R"({{"sum":{:.9f},"min":{:.9f},"min_rank":{},"median":{:.9f},"max":{:.9f},)"
-                     R"("max_rank":{}}})",
-                     s.sum, s.least, s.least_rank, s.median, s.greatest, s.greatest_rank);
-}
-
-std::string function_json(const function_total& f) {
-  return fmt::format(
-      R"({{"function":{},"calls":{},"messages":{},"bytes":{},"sampled":{},"seconds":{}}})",
-      json_string(f.function), f.calls, f.messages, f.bytes, f.sampled, spread_json(f.seconds));
-}
-
-std::string overlap_json(const overlap_sums& o) {
-  return fmt::format(R"({{"operations":{},"timed":{},"bytes":{},"under_way_ns":{},"waited_ns":{},)"
-                     R"("for_partner_ns":{},"possible_ns":{},"spare_ns":{}}})",
-                     o.operations, o.timed, o.bytes, o.under_way_ns, o.waited_ns, o.for_partner_ns,
-                     o.possible_ns, o.spare_ns);
-}
-
-std::string call_json(const call_total& c) {
-  return fmt::format(
-      R"({{"function":{},"place":{},"ranks":{},"calls":{},"timed":{},"waited":{},)"
-      R"("seconds":{:.9f},"longest_s":{:.9f},"longest_rank":{},"messages":{},"bytes":{},)"
-      R"("overlap":{}}})",
-      json_string(c.function), json_string(c.place), c.ranks, c.sums.calls, c.sums.timed,
-      c.sums.waited, c.total_s, static_cast<double>(c.sums.longest_ns) * 1e-9, c.longest_rank,
-      c.sums.messages, c.sums.bytes, overlap_json(c.started));
-}
-
-std::string wait_json(const pair_total& w) {
-  return fmt::format(R"({{"waiting":{},"awaited":{},"late_sender_s":{:.9f},"late_senders":{},)"
-                     R"("late_receiver_s":{:.9f},"late_receivers":{},"collective_s":{:.9f},)"
-                     R"("collectives":{}}})",
-                     w.waiting, w.awaited, w.late_sender_s, w.late_sender, w.late_receiver_s,
-                     w.late_receiver, w.collective_s, w.collective);
-}
-
-std::string traffic_json(const traffic_total& t) {
-  return fmt::format(R"({{"from":{},"to":{},"messages":{},"bytes":{}}})", t.from, t.to, t.messages,
-                     t.bytes);
-}
-
-std::string sizes_json(const size_counts& s) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < size_counts::classes; ++i) {
-    if (s.messages[i] == 0) continue;
-    out += fmt::format(R"({}{{"below":{},"messages":{},"bytes":{}}})", out.size() > 1 ? "," : "",
-                       std::uint64_t{1} << i, s.messages[i], s.bytes[i]);
+ private:
+  void add(std::string_view name, const auto& what) {
+    out_.name(name);
+    add(what);
   }
-  return out + "]";
-}
+  void list(std::string_view name, const auto& values) {
+    out_.name(name);
+    out_.array(values, [this](const auto& each) { out_.value(each); });
+  }
+  void lines(std::string_view name, const auto& entries) {
+    out_.break_line();
+    out_.name(name);
+    out_.array(entries, [this](const auto& each) { this->add(each); }, true);
+  }
 
-std::string thread_json(const thread_row& t) {
-  return fmt::format(R"({{"name":{},"processors":{}}})", json_string(t.name),
-                     json_string(t.processors));
-}
+  void add(const spread& s) {
+    out_.object([&] {
+      out_.member("sum", s.sum);
+      out_.member("min", s.least);
+      out_.member("min_rank", s.least_rank);
+      out_.member("median", s.median);
+      out_.member("max", s.greatest);
+      out_.member("max_rank", s.greatest_rank);
+    });
+  }
+  void add(const function_total& f) {
+    out_.object([&] {
+      out_.member("function", f.function);
+      out_.member("calls", f.calls);
+      out_.member("messages", f.messages);
+      out_.member("bytes", f.bytes);
+      out_.member("sampled", f.sampled);
+      add("seconds", f.seconds);
+    });
+  }
+  void add(const overlap_sums& o) {
+    out_.object([&] {
+      out_.member("operations", o.operations);
+      out_.member("timed", o.timed);
+      out_.member("bytes", o.bytes);
+      out_.member("under_way_ns", o.under_way_ns);
+      out_.member("waited_ns", o.waited_ns);
+      out_.member("for_partner_ns", o.for_partner_ns);
+      out_.member("possible_ns", o.possible_ns);
+      out_.member("spare_ns", o.spare_ns);
+    });
+  }
+  void add(const call_total& c) {
+    out_.object([&] {
+      out_.member("function", c.function);
+      out_.member("place", c.place);
+      out_.member("ranks", c.ranks);
+      out_.member("calls", c.sums.calls);
+      out_.member("timed", c.sums.timed);
+      out_.member("waited", c.sums.waited);
+      out_.member("seconds", c.total_s);
+      out_.member("longest_s", seconds(c.sums.longest_ns));
+      out_.member("longest_rank", c.longest_rank);
+      out_.member("messages", c.sums.messages);
+      out_.member("bytes", c.sums.bytes);
+      add("overlap", c.started);
+    });
+  }
+  void add(const pair_total& w) {
+    out_.object([&] {
+      out_.member("waiting", w.waiting);
+      out_.member("awaited", w.awaited);
+      out_.member("late_sender_s", w.late_sender_s);
+      out_.member("late_senders", w.late_sender);
+      out_.member("late_receiver_s", w.late_receiver_s);
+      out_.member("late_receivers", w.late_receiver);
+      out_.member("collective_s", w.collective_s);
+      out_.member("collectives", w.collective);
+    });
+  }
+  void add(const traffic_total& t) {
+    out_.object([&] {
+      out_.member("from", t.from);
+      out_.member("to", t.to);
+      out_.member("messages", t.messages);
+      out_.member("bytes", t.bytes);
+    });
+  }
+  void add(const size_counts& s) {
+    out_.begin_array();
+    for (std::size_t i = 0; i < size_counts::classes; ++i) {
+      if (s.messages[i] == 0) continue;
+      out_.object([&] {
+        out_.member("below", std::uint64_t{1} << i);
+        out_.member("messages", s.messages[i]);
+        out_.member("bytes", s.bytes[i]);
+      });
+    }
+    out_.end_array();
+  }
+  void add(const collective_coverage& c) {
+    out_.object([&] {
+      out_.member("calls", c.calls);
+      out_.member("compared", c.compared);
+      out_.member("between_nodes", c.between_nodes);
+    });
+  }
+  void add(const thread_row& t) {
+    out_.object([&] {
+      out_.member("name", t.name);
+      out_.member("processors", t.processors);
+    });
+  }
+  void add(const rail_row& r) {
+    out_.object([&] {
+      out_.member("name", r.name);
+      out_.member("peers", r.peers);
+      out_.member("messages_sent", r.messages_sent);
+      out_.member("bytes_sent", r.bytes_sent);
+    });
+  }
+  void add(const part& p) {
+    out_.object([&] {
+      out_.member("rank", p.rank);
+      out_.member("node", p.node);
+      out_.member("host", p.host);
+      out_.member("process", p.pid);
+      out_.member("program", p.program);
+      out_.member("processors", p.processors);
+      out_.member("seconds", seconds(p.ended_ns - p.began_ns));
+      out_.member("threads_calling", p.threads_calling);
+      lines("threads", p.threads);
+      lines("rails", p.rails);
+    });
+  }
 
-std::string rail_json(const rail_row& r) {
-  return fmt::format(R"({{"name":{},"peers":{},"messages_sent":{},"bytes_sent":{}}})",
-                     json_string(r.name), r.peers, r.messages_sent, r.bytes_sent);
-}
-
-std::string rank_json(const part& p) {
-  return fmt::format(R"({{"rank":{},"node":{},"host":{},"process":{},"program":{},"processors":{},)"
-                     R"("seconds":{:.9f},"threads_calling":{},"threads":{},"rails":{}}})",
-                     p.rank, p.node, json_string(p.host), p.pid, json_string(p.program),
-                     json_string(p.processors), static_cast<double>(p.ended_ns - p.began_ns) * 1e-9,
-                     p.threads_calling, array(p.threads, thread_json), array(p.rails, rail_json));
-}
+  base::json_writer out_;
+};
 
 base::result<> write_all(int file, std::string_view text) {
   while (!text.empty()) {
@@ -111,34 +186,15 @@ base::result<> write_all(int file, std::string_view text) {
 
 }  // namespace
 
-std::string json_of(const summary& job) {
-  std::string out = "{\"headway_report\": 1";
-  const auto member = [&out](std::string_view name, const std::string& value) {
-    out += fmt::format(",\n\"{}\": {}", name, value);
-  };
-  member("size", std::to_string(job.size));
-  member("missing", fmt::format("[{}]", fmt::join(job.missing, ",")));
-  member("ended_early", json_string(job.ended_early));
-  member("seconds", fmt::format("{:.9f}", job.seconds));
-  member("mpi_seconds", spread_json(job.mpi_seconds));
-  member("advice", array(job.advice, json_string));
-  member("functions", array(job.functions, function_json));
-  member("calls", array(job.calls, call_json));
-  member("waits", array(job.waits, wait_json));
-  member("traffic", array(job.traffic, traffic_json));
-  member("sizes", sizes_json(job.sizes_sent));
-  member("overlap", overlap_json(job.overlap));
-  member("collectives",
-         fmt::format(R"({{"calls":{},"compared":{},"between_nodes":{}}})", job.collectives.calls,
-                     job.collectives.compared, job.collectives.between_nodes));
-  member("waits_dropped", std::to_string(job.waits_dropped));
-  member("ranks", array(job.ranks, rank_json));
-  return out + "}\n";
-}
+std::string json_of(const summary& job) { return summary_writer().write(job); }
 
 std::string page_of(const summary& job) {
   std::string page = page_template();
-  page.replace(page.find(mark), mark.size(), json_of(job));
+  auto data = json_of(job);
+  // In strings alone, where it would end the script that has the data.
+  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
+    data.replace(at, 1, "\\u003c");
+  page.replace(page.find(mark), mark.size(), data);
   return page;
 }
 

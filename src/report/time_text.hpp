@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 
 namespace headway::report {
+
+[[nodiscard]] inline double seconds(std::uint64_t ns) noexcept {
+  return static_cast<double>(ns) * 1e-9;
+}
 
 /// Seconds in the unit that suits them.
 [[nodiscard]] inline std::string time_text(double s) {

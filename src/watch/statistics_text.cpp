@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "watch/json_text.hpp"
+#include "base/json_writer.hpp"
 #include "watch/statistics.hpp"
 
 namespace headway::watch {
@@ -87,12 +88,11 @@ std::string overlap_text(const page_image& image) {
                      short_time(row.at("waited_ns")));
 }
 
-std::string row_json(const page_row& row) {
-  auto text = fmt::format(R"({{"kind": "{}", "name": "{}")", json_text(text_of(row.kind)),
-                          json_text(text_of(row.name)));
+void add_row(base::json_writer& out, const page_row& row) {
+  out.member("kind", text_of(row.kind));
+  out.member("name", text_of(row.name));
   for (std::size_t i = 0; i < row.cell_count; ++i)
-    text += fmt::format(R"(, "{}": {})", json_text(text_of(row.cells[i].name)), row.cells[i].value);
-  return text + "}";
+    out.member(text_of(row.cells[i].name), row.cells[i].value);
 }
 
 }  // namespace
@@ -109,13 +109,18 @@ std::string statistics_text(const page_image& image) {
 }
 
 std::string statistics_json(const page_image& image) {
-  auto text = fmt::format(
-      R"({{"process": {}, "rank": {}, "size": {}, "program": "{}", "age_ns": {}, "rows": [)",
-      image.pid, image.rank, image.size, json_text(text_of(image.program)),
-      image.written_ns - image.began_ns);
-  for (std::size_t i = 0; i < image.row_count; ++i)
-    text += fmt::format("{}\n  {}", i == 0 ? "" : ",", row_json(image.rows[i]));
-  return text + "\n]}";
+  base::json_writer out;
+  out.object([&] {
+    out.member("process", image.pid);
+    out.member("rank", image.rank);
+    out.member("size", image.size);
+    out.member("program", text_of(image.program));
+    out.member("age_ns", image.written_ns - image.began_ns);
+    out.name("rows");
+    out.array(std::span(image.rows).first(image.row_count),
+              [&](const auto& row) { out.object([&] { add_row(out, row); }); });
+  });
+  return out.take();
 }
 
 }  // namespace headway::watch

@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
+#include "base/json_writer.hpp"
 #include "progress/core/meter.hpp"
-#include "watch/json_text.hpp"
 
 namespace headway::watch {
 namespace {
@@ -24,61 +25,94 @@ constexpr std::string_view tail = "\n]\n";
 
 double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
-void add_meta(std::string& text, int rank, int thread, std::string_view what,
-              std::string_view name) {
-  text += fmt::format(
-      ",\n"
-      R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":"{}"}}}})",
-      rank, thread, what, json_text(name));
-}
+/// The entries of a process, as text.
+class entries_text {
+ public:
+  explicit entries_text(int rank) noexcept : rank_(rank) {}
 
-/// The name and arguments of a process's first entry, which names the job.
-std::string labels_of(std::string_view job) {
-  return fmt::format(R"("name":"process_labels","args":{{"labels":"job {}"}}}})", json_text(job));
-}
-
-void add_happening(std::string& text, int rank, int thread, const happening& h) {
-  text += fmt::format(
-      ",\n"
-      R"({{"pid":{},"tid":{},"ts":{:.3f},"name":"{}",)",
-      rank, thread, us(h.begin_ns), json_text(h.name.data()));
-  switch (h.what) {
-    case happening::sort::stretch:
-      text += fmt::format(R"("ph":"X","dur":{:.3f})", us(h.end_ns - h.begin_ns));
-      break;
-    case happening::sort::begin:
-    case happening::sort::end:
-      text += fmt::format(R"("ph":"{}","cat":"message","id":"{}.{:x}")",
-                          h.what == happening::sort::begin ? 'b' : 'e', rank, h.id);
-      break;
+  /// What is known of the process (`thread` 0) or the thread.
+  void add_fact(int thread, std::string_view what, std::string_view name, std::string_view value) {
+    add(thread, [&] {
+      out_.member("ph", "M");
+      out_.member("name", what);
+      add_argument(name, value);
+    });
   }
-  if (h.bytes != 0) text += fmt::format(R"(,"args":{{"bytes":{}}})", h.bytes);
-  text += '}';
+
+  void add_happening(int thread, const happening& h) {
+    add(thread, [&] {
+      out_.member("ts", us(h.begin_ns));
+      out_.member("name", h.name.data());
+      if (h.what == happening::sort::stretch) {
+        out_.member("ph", "X");
+        out_.member("dur", us(h.end_ns - h.begin_ns));
+      } else {
+        out_.member("ph", h.what == happening::sort::begin ? "b" : "e");
+        out_.member("cat", "message");
+        out_.member("id", fmt::format("{}.{:x}", rank_, h.id));
+      }
+      if (h.bytes != 0) add_argument("bytes", h.bytes);
+    });
+  }
+
+  void add_note(int thread, std::uint64_t at_ns, std::string_view what) {
+    add(thread, [&] {
+      out_.member("ph", "i");
+      out_.member("ts", us(at_ns));
+      out_.member("s", "t");
+      out_.member("name", what);
+    });
+  }
+
+  /// Each after a comma.
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  void add(int thread, const auto& members) {
+    out_.object([&] {
+      out_.member("pid", rank_);
+      out_.member("tid", thread);
+      members();
+    });
+    text_ += ",\n" + out_.take();
+  }
+  void add_argument(std::string_view name, const auto& value) {
+    out_.name("args");
+    out_.object([&] { out_.member(name, value); });
+  }
+
+  int rank_;
+  base::json_writer out_;
+  std::string text_;
+};
+
+constexpr std::string_view labels = "process_labels";
+
+/// The first entry of a process, which names the job.
+std::string first_entry(int rank, std::string_view job) {
+  entries_text text(rank);
+  text.add_fact(0, labels, "labels", fmt::format("job {}", job));
+  return text.take();
 }
 
 /// This process's entries, each after a comma.
 std::string own_part(int rank, std::string_view job) {
-  std::string text = fmt::format(
-      ",\n"
-      R"({{"ph":"M","pid":{},"tid":0,{})",
-      rank, labels_of(job));
-  add_meta(text, rank, 0, "process_name", fmt::format("rank {}", rank));
+  entries_text text(rank);
+  text.add_fact(0, "process_name", "name", fmt::format("rank {}", rank));
   for (const auto& t : meter::timelines()) {
-    add_meta(text, rank, t.thread, "thread_name", t.name);
-    for (const auto& h : t.entries) add_happening(text, rank, t.thread, h);
+    text.add_fact(t.thread, "thread_name", "name", t.name);
+    for (const auto& h : t.entries) text.add_happening(t.thread, h);
     if (t.dropped != 0)
-      text += fmt::format(
-          ",\n"
-          R"({{"ph":"i","pid":{},"tid":{},"ts":{:.3f},"s":"t","name":"{} entries dropped: )"
-          R"(the buffer is full"}})",
-          rank, t.thread, us(t.entries.back().end_ns), t.dropped);
+      text.add_note(t.thread, t.entries.back().end_ns,
+                    fmt::format("{} entries dropped: the buffer is full", t.dropped));
   }
-  return text;
+  return first_entry(rank, job) + text.take();
 }
 
-/// Whether the first line of the file names this job.
+/// Whether the first entry of the file names this job.
 bool names(int file, std::string_view job) {
-  const auto wanted = labels_of(job);
+  auto wanted = first_entry(0, job).substr(1);   // after the comma
+  wanted.erase(0, wanted.find(R"("name")"));     // of any rank
   std::string found(wanted.size() + 128, '\0');  // 128: what precedes it in the first line
   const auto got = pread(file, found.data(), found.size(), 0);
   found.resize(got < 0 ? 0 : static_cast<std::size_t>(got));

@@ -96,7 +96,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (c != '\n' && !printable(c)) std::abort();
   check_screens(*image);
   const auto json = headway::watch::statistics_json(*image);
-  if (std::ranges::any_of(json, [](char c) { return c >= 0 && c < ' ' && c != '\n'; }))
-    std::abort();
+  if (std::ranges::any_of(json, [](char c) { return c >= 0 && c < ' '; })) std::abort();
   return 0;
 }

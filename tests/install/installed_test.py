@@ -175,6 +175,19 @@ class Installed(unittest.TestCase):
                          ".so man3/headway_progress.3\n")
         self.assertTrue((share / "zsh/site-functions/_mpiexec").read_text().startswith("#compdef"))
 
+    @unittest.skipUnless(shutil.which("modulecmd"), "needs environment-modules")
+    def test_the_environment_module_is_all_that_a_user_needs(self):
+        modules = self.prefix / "share/headway/modulefiles"
+        load = run("modulecmd", "sh", "load", "headway", env=place.environment(MODULEPATH=modules))
+        program = SCRATCH / "by_module"
+        done = run("sh", "-c", f"{load}\nmpicc '{HELLO / 'hello.c'}' -o '{program}' && "
+                   f"mpiexec -n 2 '{program}' && pkg-config --cflags headway-mpi")  # fmt: skip
+        for line in [*HELLO_LINES, "-I"]:
+            self.assertIn(line, done)
+        if shutil.which("man"):
+            page = run("sh", "-c", f"{load}\nman -w mpiexec")
+            self.assertEqual(page.strip(), str(self.prefix / "share/man/man1/mpiexec.1"))
+
     def test_the_prefix_is_small(self):
         files = [path for path in self.prefix.rglob("*") if not path.is_symlink()]
         self.assertLess(sum(path.stat().st_size for path in files if path.is_file()), 12e6)

@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-BUILD, WATCHED = map(pathlib.Path, (sys.argv.pop(1), sys.argv.pop(1)))
+BUILD, WATCHED, TRACED = map(pathlib.Path, (sys.argv.pop(1) for _ in range(3)))
 BYTES = 1000003  # of the message that watched.c sends
 
 
@@ -233,6 +233,87 @@ class Timeline(unittest.TestCase):
     def test_that_cannot_be_written_is_said_in_one_line_and_hurts_nobody(self):
         said = run(HEADWAY_TRACE="/nowhere/timeline.json")
         self.assertIn("no timeline: open /nowhere/timeline.json: No such file", said)
+
+
+class Arrows(unittest.TestCase):
+    """traced.c, with three ranks: each kind of operation that has arrows."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "timeline.json")
+            subprocess.run([BUILD / "bin/mpiexec", "-n", "3", TRACED], check=True, timeout=60,
+                           env=environment(HEADWAY_TRACE=str(path)))  # fmt: skip
+            cls.found = json.loads(path.read_text(encoding="utf-8"))
+        cls.calls = [e for e in cls.found if e.get("cat") == "mpi"]
+        cls.ends = [e for e in cls.found if e["ph"] in "sf"]
+
+    def call_at(self, end):
+        """The call within which an arrow begins or ends."""
+        (call,) = [c for c in self.calls if (c["pid"], c["tid"]) == (end["pid"], end["tid"])
+                   and c["ts"] <= end["ts"] <= c["ts"] + c["dur"]]  # fmt: skip
+        return call["name"]
+
+    def arrows(self, first, *last):
+        """(from, to) of the arrows from the call named first to one of those named last."""
+        begins = {e["id"]: e for e in self.ends
+                  if e["ph"] == "s" and self.call_at(e) == first}  # fmt: skip
+        found = [e for e in self.ends
+                 if e["ph"] == "f" and e["id"] in begins and self.call_at(e) in last]  # fmt: skip
+        return sorted((begins[e["id"]]["pid"], e["pid"]) for e in found)
+
+    def test_each_has_two_ends(self):
+        self.assertGreater(len(self.ends), 0)
+        for sort in "sf":
+            ids = [e["id"] for e in self.ends if e["ph"] == sort]
+            self.assertEqual(len(ids), len(set(ids)))
+            self.assertEqual(set(ids), {e["id"] for e in self.ends})
+        for e in self.ends:  # Perfetto leaves out arrows with other texts than numbers
+            self.assertRegex(e["id"], "^[0-9a-f]{1,16}$")
+
+    def test_of_a_partition_go_from_the_call_that_sends_it_to_the_one_that_finds_it(self):
+        self.assertEqual(self.arrows("MPI_Pready", "MPI_Parrived", "MPI_Wait"), [(0, 1)] * 8)
+        # The first partition of the receiver is two of the sender's, and asked for in each round.
+        self.assertGreaterEqual(len(self.arrows("MPI_Pready", "MPI_Parrived")), 4)
+
+    def test_of_collective_operations_go_from_their_start_to_their_wait(self):
+        ring = [(0, 1), (1, 2), (2, 0)]
+        self.assertEqual(self.arrows("MPI_Ibarrier", "MPI_Wait"), ring)
+        self.assertEqual(self.arrows("MPI_Ibcast", "MPI_Wait"), [(1, 0), (1, 2)])
+        self.assertEqual(self.arrows("MPI_Start", "MPI_Wait"), sorted(ring * 2))
+
+    def test_of_scans_and_of_neighbors_go_to_those_that_need_the_data(self):
+        self.assertEqual(self.arrows("MPI_Scan", "MPI_Scan"), [(0, 1), (1, 2)])
+        self.assertEqual(self.arrows("MPI_Neighbor_allgather", "MPI_Neighbor_allgather"),
+                         [(0, 1), (1, 0), (1, 2), (2, 1)])  # fmt: skip
+
+    def test_of_windows_go_over_fences_and_from_the_signals_of_epochs(self):
+        ring = [(0, 1), (1, 2), (2, 0)]
+        self.assertEqual(self.arrows("MPI_Win_fence", "MPI_Win_fence"), sorted(ring * 2))
+        self.assertEqual(self.arrows("MPI_Win_post", "MPI_Win_start"), [(1, 0)])
+        self.assertEqual(self.arrows("MPI_Win_complete", "MPI_Win_wait"), [(0, 1)])
+
+    def test_calls_say_what_they_start_finish_or_access(self):
+        def arguments(rank, name):
+            return [e["args"] for e in self.calls if (e["pid"], e["name"]) == (rank, name)]
+
+        whole = {"peer": 1, "tag": 7, "bytes": 4000, "communicator": "MPI_COMM_WORLD"}
+        self.assertEqual(arguments(0, "MPI_Start")[:2], [whole] * 2)
+        self.assertEqual(arguments(0, "MPI_Wait")[:2], [whole] * 2)
+        self.assertEqual(arguments(0, "MPI_Pready"), [whole | {"bytes": 1000}] * 8)
+        self.assertEqual(arguments(0, "MPI_Ibcast"),
+                         [{"communicator": "MPI_COMM_WORLD", "bytes": 4}])  # fmt: skip
+        access = {"window": "shared value", "peer": 1, "bytes": 8}
+        self.assertEqual(arguments(0, "MPI_Put"), [access])
+        self.assertEqual(arguments(0, "MPI_Accumulate"), [access])
+        self.assertEqual(arguments(2, "MPI_Win_fence"), [{"window": "shared value"}] * 2)
+
+    def test_counters_return_to_nothing_pending(self):
+        for rank in range(3):
+            counts = [e for e in self.found
+                      if (e["ph"], e["pid"], e["name"]) == ("C", rank, "pending requests")]
+            values = [e["args"]["value"] for e in sorted(counts, key=lambda e: e["ts"])]
+            self.assertEqual((max(values), values[-1]), (2, 0))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ ELSEWHERE = {
     ("packages.md", "export PATH"): "tests/install/installed_test.py",
     ("packages.md", ". PREFIX"): "tests/house/help_pages_test.py",
     ("packages.md", "module"): "tests/install/installed_test.py",
-    ("packages.md", "spack"): "nothing: Spack cannot be fetched here",
+    ("packages.md", "spack"): "a person: no package registry has Spack",
     ("rails.md", ""): "tests/system/sample_test.py",
     ("simulation.md", ""): "tests/simulation",
     ("watching.md", "headway top"): "tests/system/top_test.py",

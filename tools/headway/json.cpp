@@ -1,85 +1,102 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <string_view>
 
-#include "base/json_string.hpp"
+#include "base/json_writer.hpp"
 #include "tools/headway/facts.hpp"
 
 namespace headway::tool {
 namespace {
 
-using base::json_string;
-
-/// A JSON array with one entry per line.
-template <class Range, class Text>
-std::string array(const Range& entries, Text text) {
-  std::string out = "[";
-  const char* before = "\n    ";
-  for (const auto& entry : entries) {
-    out += before + text(entry);
-    before = ",\n    ";
+class fact_writer {
+ public:
+  void write(const place_fact& p) {
+    out_.object([&] {
+      out_.member("name", p.name);
+      out_.member("depth", p.depth);
+      out_.name("processors");
+      out_.array(p.processors, [&](int number) { out_.value(number); });
+    });
   }
-  return out + "]";
-}
+  void write(const rail_fact& r) {
+    out_.object([&] {
+      out_.member("name", r.name);
+      out_.member("address", r.address);
+      out_.member("peers", r.peers);
+    });
+  }
+  void write(const window_fact& w) {
+    out_.object([&] {
+      out_.member("made_by", w.made_by);
+      out_.member("way", w.way);
+    });
+  }
+  void write(const tunable_fact& t) {
+    out_.object([&] {
+      out_.member("name", t.name);
+      out_.member("why", t.why);
+      out_.member("unit", t.unit);
+      out_.member("accepts", t.accepted);
+      out_.member("default", t.fallback);
+      out_.member("value", t.value);
+      out_.member("origin", t.origin);
+      out_.member("group", t.group);
+    });
+  }
+  void write(const function_fact& f) {
+    out_.object([&] {
+      out_.member("name", f.name);
+      out_.member("chapter", f.chapter);
+      out_.member("works", f.works);
+    });
+  }
+  void write(const rule_fact& r) {
+    out_.object([&] {
+      out_.member("collective", r.collective);
+      out_.member("algorithm", r.algorithm);
+      out_.member("when", r.when);
+      out_.member("why", r.why);
+      out_.member("forced", r.forced);
+      out_.member("chosen", r.chosen);
+      out_.member("source", r.source);
+    });
+  }
 
-std::string one_place(const place_fact& p) {
-  return fmt::format(R"({{"name": {}, "depth": {}, "processors": [{}]}})", json_string(p.name),
-                     p.depth, fmt::join(p.processors, ", "));
-}
+  std::string write(const facts& all) {
+    out_.object([&] {
+      line("version", all.version);
+      line("compiler", all.compiler);
+      line("mpi_version", all.mpi_version);
+      line("abi_version", all.abi_version);
+      line("usable_processors", all.usable_processors);
+      line("greatest_weight", all.weight);
+      line("imagined_machine", all.imagined_machine);
+      lines("places", all.places);
+      lines("rails", all.rails);
+      line("rails_fault", all.rails_fault);
+      lines("windows", all.windows);
+      lines("tunables", all.tunables);
+      lines("mpi_functions", all.functions);
+      lines("collectives", all.rules);
+      out_.break_line();
+    });
+    return out_.take() + "\n";
+  }
 
-std::string one_rail(const rail_fact& r) {
-  return fmt::format(R"({{"name": {}, "address": {}, "peers": {}}})", json_string(r.name),
-                     json_string(r.address), r.peers);
-}
+ private:
+  void line(std::string_view name, const auto& value) {
+    out_.break_line();
+    out_.member(name, value);
+  }
+  void lines(std::string_view name, const auto& entries) {
+    out_.break_line();
+    out_.name(name);
+    out_.array(entries, [this](const auto& each) { this->write(each); }, true);
+  }
 
-std::string one_window(const window_fact& w) {
-  return fmt::format(R"({{"made_by": {}, "way": {}}})", json_string(w.made_by), json_string(w.way));
-}
-
-std::string one_tunable(const tunable_fact& t) {
-  return fmt::format(
-      R"({{"name": {}, "why": {}, "unit": {}, "accepts": {}, "default": {}, "value": {}, )"
-      R"("origin": {}, "group": {}}})",
-      json_string(t.name), json_string(t.why), json_string(t.unit), json_string(t.accepted),
-      json_string(t.fallback), json_string(t.value), json_string(t.origin), json_string(t.group));
-}
-
-std::string one_function(const function_fact& f) {
-  return fmt::format(R"({{"name": {}, "chapter": {}, "works": {}}})", json_string(f.name),
-                     json_string(f.chapter), f.works);
-}
-
-std::string one_rule(const rule_fact& r) {
-  return fmt::format(
-      R"({{"collective": {}, "algorithm": {}, "when": {}, "why": {}, "forced": {}, "chosen": {}, )"
-      R"("source": {}}})",
-      json_string(r.collective), json_string(r.algorithm), json_string(r.when), json_string(r.why),
-      r.forced, r.chosen, json_string(r.source));
-}
+  base::json_writer out_;
+};
 
 }  // namespace
 
-std::string json_text(const facts& all) {
-  std::string out = "{\n";
-  const auto member = [&out](std::string_view name, const std::string& value) {
-    out += fmt::format("{}  {}: {}", out.size() > 2 ? ",\n" : "", json_string(name), value);
-  };
-  member("version", json_string(all.version));
-  member("compiler", json_string(all.compiler));
-  member("mpi_version", json_string(all.mpi_version));
-  member("abi_version", json_string(all.abi_version));
-  member("usable_processors", std::to_string(all.usable_processors));
-  member("greatest_weight", all.weight ? "true" : "false");
-  member("imagined_machine", all.imagined_machine ? "true" : "false");
-  member("places", array(all.places, one_place));
-  member("rails", array(all.rails, one_rail));
-  member("rails_fault", json_string(all.rails_fault));
-  member("windows", array(all.windows, one_window));
-  member("tunables", array(all.tunables, one_tunable));
-  member("mpi_functions", array(all.functions, one_function));
-  member("collectives", array(all.rules, one_rule));
-  return out + "\n}\n";
-}
+std::string json_text(const facts& all) { return fact_writer().write(all); }
 
 }  // namespace headway::tool

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "base/json_string.hpp"
+#include <cmath>
+#include <string_view>
+
+#include "base/json_writer.hpp"
 
 namespace headway::tool {
 namespace {
-
-using base::json_string;
 
 std::string size_text(std::uint64_t bytes) {
   if (bytes >= 1 << 20) return fmt::format("{} MB", bytes >> 20);
@@ -54,12 +55,46 @@ std::string streams_text(const sampled_rail& r) {
                      pay == 1 ? "one is enough" : fmt::format("{} pay", pay));
 }
 
-std::string streams_json(std::span<const sampling::stream_rates> streams) {
-  std::string text;
-  for (const auto& s : streams)
-    text += fmt::format("{}{{\"connections\": {}, \"mb_per_s\": {}}}", text.empty() ? "" : ", ",
-                        s.connections, s.sensible() ? s.usual() * 1e3 : 0.0);
-  return "[" + text + "]";
+void add_streams(base::json_writer& out, std::string_view name,
+                 std::span<const sampling::stream_rates> streams) {
+  out.name(name);
+  out.array(streams, [&](const auto& s) {
+    out.object([&] {
+      out.member("connections", s.connections);
+      out.member("mb_per_s", s.sensible() ? s.usual() * 1e3 : 0.0);
+    });
+  });
+}
+
+void add_samples(base::json_writer& out, const sampled_rail& r) {
+  out.name("samples");
+  out.begin_array();
+  for (std::size_t i = 0; i < r.in.piece.size(); ++i) {
+    out.break_line();
+    out.object([&] {
+      out.member("bytes", sampling::curve::bytes_of(i));
+      out.member("in_ns", std::round(r.in.piece[i]));
+      out.member("out_ns", std::round(r.out.piece[i]));
+      out.member("packet_ns", std::round(r.out.eager[i]));
+      out.member("cost_ns", std::round(r.out.cost[i]));
+    });
+  }
+  out.end_array();
+}
+
+void add_rail(base::json_writer& out, const sampled_rail& r) {
+  const auto& key = r.kept.key;
+  out.member("rail", key.rail);
+  out.member("here", key.here);
+  out.member("there", key.there);
+  if (!r.fault.empty()) return out.member("fault", r.fault);
+  out.member("hardware", r.kept.hardware);
+  out.member("file", r.file);
+  out.member("rendezvous_bytes", r.kept.found.rendezvous_bytes(r.eager_bytes_max));
+  out.member("connections", r.kept.found.connections);
+  add_streams(out, "streams_in", r.streams_in);
+  add_streams(out, "streams_out", r.streams_out);
+  add_samples(out, r);
 }
 
 }  // namespace
@@ -87,31 +122,12 @@ std::string sample_table(std::span<const sampled_rail> rails) {
 }
 
 std::string sample_json(std::span<const sampled_rail> rails) {
-  std::string text = "{\"rails\": [";
-  for (const auto& r : rails) {
-    const auto& key = r.kept.key;
-    text += fmt::format("{}\n  {{\"rail\": {}, \"here\": {}, \"there\": {}, ",
-                        &r == rails.data() ? "" : ",", json_string(key.rail), json_string(key.here),
-                        json_string(key.there));
-    if (!r.fault.empty()) {
-      text += fmt::format("\"fault\": {}}}", json_string(r.fault));
-      continue;
-    }
-    text += fmt::format("\"hardware\": {}, \"file\": {}, \"rendezvous_bytes\": {}, ",
-                        json_string(r.kept.hardware), json_string(r.file),
-                        r.kept.found.rendezvous_bytes(r.eager_bytes_max));
-    text += fmt::format(
-        "\"connections\": {}, \"streams_in\": {}, \"streams_out\": {}, \"samples\": [",
-        r.kept.found.connections, streams_json(r.streams_in), streams_json(r.streams_out));
-    for (std::size_t i = 0; i < r.in.piece.size(); ++i)
-      text += fmt::format(
-          "{}\n    {{\"bytes\": {}, \"in_ns\": {:.0f}, \"out_ns\": {:.0f}, \"packet_ns\": {:.0f}, "
-          "\"cost_ns\": {:.0f}}}",
-          i == 0 ? "" : ",", sampling::curve::bytes_of(i), r.in.piece[i], r.out.piece[i],
-          r.out.eager[i], r.out.cost[i]);
-    text += "]}";
-  }
-  return text + "]}\n";
+  base::json_writer out;
+  out.object([&] {
+    out.name("rails");
+    out.array(rails, [&](const auto& r) { out.object([&] { add_rail(out, r); }); }, true);
+  });
+  return out.take() + "\n";
 }
 
 }  // namespace headway::tool

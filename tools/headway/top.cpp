@@ -68,9 +68,7 @@ int lines(const top_options& wanted) {
   for (bool some = false;; some = true) {
     std::string text;
     const auto faults = look(wanted, [&](page_key, const watch::page_image& image) {
-      auto object = watch::statistics_json(image);
-      std::erase(object, '\n');  // names have none
-      text += object + '\n';
+      text += watch::statistics_json(image) + '\n';
     });
     if (text.empty()) return some ? 0 : complain_of_none(faults);
     fmt::print("{}", text);

@@ -27,7 +27,7 @@
 ///   std::optional<int> run_in_slots(communicator& comm) const;   an MPI error code; nothing: a
 ///       schedule is needed
 ///   bool run_in_lines(communicator& comm) const;   true: it has ended; false: the same
-/// Those of whose blocking form a report says which ranks waited for which have
+/// Those in which ranks wait for others of the communicator, whatever its topology, have
 ///   static constexpr report::dependence waits;
 /// The entry points have checked handles, counts and roots; buffers may be MPI_IN_PLACE wherever
 /// the program passes it.
@@ -86,6 +86,7 @@ struct allreduce {
 
 struct scan {
   static constexpr auto kind = collectives::collective::scan;
+  static constexpr auto waits = report::dependence::on_lower;
   const void* send;
   void* receive;
   MPI_Count count;
@@ -97,6 +98,7 @@ struct scan {
 
 struct exscan {
   static constexpr auto kind = collectives::collective::exscan;
+  static constexpr auto waits = report::dependence::on_lower;
   const void* send;
   void* receive;
   MPI_Count count;

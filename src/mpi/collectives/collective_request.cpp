@@ -28,12 +28,16 @@ collective_request::collective_request(communicator& on,
 int collective_request::start() {
   active = true;
   pending = &*steps_;
+  if (traced) [[unlikely]]
+    traced->start();
   steps_->start();
   return MPI_SUCCESS;
 }
 
 int collective_request::finish(MPI_Status& status) {
   set_status_empty(status);
+  if (traced) [[unlikely]]
+    traced->end();
   if (steps_->how() != messages::outcome::ok) [[unlikely]]
     steps_.discard();
   return code_of(*steps_, *comm);
@@ -69,9 +73,11 @@ collectives::recent_schedules::lease steps_for(communicator& comm, const optiona
 }
 
 /// A request that is not started.
-request* request_of(communicator& comm, collectives::recent_schedules::lease steps) {
+request* request_of(communicator& comm, collectives::recent_schedules::lease steps,
+                    traced_ptr traced) {
   auto* const made = pool<collective_request>::all().make(comm, std::move(steps));
   made->active = false;
+  made->traced = std::move(traced);
   return made;
 }
 
@@ -92,14 +98,15 @@ int run_collective(communicator& comm, const collective_call& call, const option
 }
 
 int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
-                     request*& made) {
+                     traced_ptr traced, request*& made) {
   auto steps = steps_for(comm, key);
   if (const int code = build(comm, call, steps, true)) return code;
-  made = request_of(comm, std::move(steps));
+  made = request_of(comm, std::move(steps), std::move(traced));
   return made->start();
 }
 
-int prepare_collective(communicator& comm, const collective_call& call, request*& made) {
+int prepare_collective(communicator& comm, const collective_call& call, traced_ptr traced,
+                       request*& made) {
   comm.count_persistent_collective(call.what);
   collectives::recent_schedules::lease steps;
   comm.begin_persistent(*steps);
@@ -109,7 +116,7 @@ int prepare_collective(communicator& comm, const collective_call& call, request*
   if (code == MPI_SUCCESS && !settled) code = append(comm, call, *steps, true);
   if (code != MPI_SUCCESS) return code;
   steps->bind(comm.team(), call.what);
-  made = request_of(comm, std::move(steps));
+  made = request_of(comm, std::move(steps), std::move(traced));
   made->persistent = true;
   return MPI_SUCCESS;
 }

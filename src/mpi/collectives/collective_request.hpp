@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <optional>
 
 #include "collectives/recent_schedules.hpp"
@@ -22,6 +23,8 @@ class collective_request final : public request {
   int start() override;
   int finish(MPI_Status& status) override;
   void release() noexcept override;
+
+  std::unique_ptr<traced_operation> traced;  ///< null: its calls are not traced
 
  private:
   communicator_ref kept_;  // before the lease, which ends first
@@ -64,10 +67,12 @@ using optional_key = std::optional<collectives::call_key>;
 
 /// Each returns an MPI error code. `run` waits for the end; `prepare` makes a persistent request,
 /// which is not started. With a key, schedules come from the schedule cache and return to it.
+using traced_ptr = std::unique_ptr<traced_operation>;
 int run_collective(communicator& comm, const collective_call& call, const optional_key& key);
 int start_collective(communicator& comm, const collective_call& call, const optional_key& key,
-                     request*& made);
-int prepare_collective(communicator& comm, const collective_call& call, request*& made);
+                     traced_ptr traced, request*& made);
+int prepare_collective(communicator& comm, const collective_call& call, traced_ptr traced,
+                       request*& made);
 
 template <class Arguments>
 [[nodiscard]] optional_key key_of(const Arguments& a) {
@@ -88,12 +93,12 @@ template <class Arguments>
 template <class Arguments>
 [[nodiscard]] int start_collective(communicator& comm, const Arguments& a, request*& made) {
   return start_collective(comm, collective_call(comm, a, collectives::call::form::non_blocking),
-                          key_of(a), made);
+                          key_of(a), traced_operation::of(comm, a), made);
 }
 template <class Arguments>
 [[nodiscard]] int prepare_collective(communicator& comm, const Arguments& a, request*& made) {
   return prepare_collective(comm, collective_call(comm, a, collectives::call::form::persistent),
-                            made);
+                            traced_operation::of(comm, a), made);
 }
 
 }  // namespace headway::mpi

@@ -171,9 +171,10 @@ epoch_answer epochs::complete(status& how) {
 epoch_answer epochs::post(std::vector<int> origins, bool checked) {
   if (posted_any_) return epoch_answer::refused;
   posted_any_ = true;
+  posted_ = std::move(origins);
   windows::window::synchronise_memory();
   requests sent;
-  for (const int rank : origins) {
+  for (const int rank : posted_) {
     if (is_told_in_memory(rank)) {
       signals_->expect_complete(rank);
       if (checked) signals_->tell_post(rank);

@@ -64,6 +64,9 @@ class epochs {
   /// Whether a fence is allowed now. `begins` says whether an epoch begins with it.
   [[nodiscard]] bool fence(bool begins) noexcept;
 
+  /// The targets of MPI_Win_start until MPI_Win_complete, and the origins of the last MPI_Win_post.
+  [[nodiscard]] const std::vector<int>& started() const noexcept { return started_; }
+  [[nodiscard]] const std::vector<int>& posted() const noexcept { return posted_; }
   [[nodiscard]] epoch_answer start(std::vector<int> targets, bool checked);
   [[nodiscard]] epoch_answer complete(windows::status& how);
   [[nodiscard]] epoch_answer post(std::vector<int> origins, bool checked);
@@ -109,6 +112,7 @@ class epochs {
   bool started_any_ = false;
   std::vector<int> started_;
   bool posted_any_ = false;
+  std::vector<int> posted_;
   requests completions_;  // of the origins that were let in
 };
 

@@ -7,6 +7,7 @@
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
 #include "mpi/one_sided/epochs.hpp"
+#include "mpi/one_sided/traced_window.hpp"
 #include "mpi/one_sided/window_request.hpp"
 #include "windows/window.hpp"
 
@@ -41,6 +42,10 @@ using windows::place;
 [[nodiscard]] int refuse_sizes(std::int64_t origin, std::int64_t target) {
   return fail(MPI_ERR_ARG, "there are {} bytes at the origin, but {} at the target", origin,
               target);
+}
+
+[[nodiscard]] std::uint64_t bytes_of(const place& at) noexcept {
+  return static_cast<std::uint64_t>(at.count * at.type->size());
 }
 
 [[nodiscard]] int check_sizes(const local_data& origin, const place& target) {
@@ -82,12 +87,14 @@ using windows::place;
 [[nodiscard]] int put(window& win, const local_data& from, const place& to, pending_ptr& left) {
   if (const int code = admit(win, to.rank)) return code;
   if (const int code = check_sizes(from, to)) return code;
+  trace_access(win, to.rank, bytes_of(to));
   return check_range(win.memory().put(from, to, left), win, to);
 }
 
 [[nodiscard]] int get(window& win, const local_data& to, const place& from, pending_ptr& left) {
   if (const int code = admit(win, from.rank)) return code;
   if (const int code = check_sizes(to, from)) return code;
+  trace_access(win, from.rank, bytes_of(from));
   return check_range(win.memory().get(to, from, left), win, from);
 }
 
@@ -105,6 +112,7 @@ using windows::place;
     if (const int code = check_sizes(*before, at)) return code;
     if (const int code = check_kind(*before, how)) return code;
   }
+  trace_access(win, at.rank, bytes_of(at));
   return check_range(win.memory().update(operand, before, at, how, left), win, at);
 }
 
@@ -223,6 +231,7 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
   if (target_rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (const int code = admit(win, target_rank)) return code;
   const place at{target_rank, target_disp, 1, &type.layout()};
+  trace_access(win, at.rank, bytes_of(at));
   return check_range(win.memory().compare_and_swap(static_cast<const std::byte*>(origin_addr),
                                                    static_cast<const std::byte*>(compare_addr),
                                                    static_cast<std::byte*>(result_addr), at),

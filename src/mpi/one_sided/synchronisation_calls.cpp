@@ -8,12 +8,16 @@
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/one_sided/epochs.hpp"
+#include "mpi/one_sided/traced_window.hpp"
 #include "windows/window.hpp"
 
 namespace headway::mpi::calls {
 namespace {
 
 using windows::status;
+using signal = report::traced_message::sort;
+
+constexpr int all_ranks = -1;  // as traced_window.hpp has it
 
 [[nodiscard]] int code_of(epoch_answer answer, const window& win, std::string_view why,
                           status how = status::ok) {
@@ -65,8 +69,10 @@ using windows::status;
 
 /// Returns when all processes of the window are here.
 [[nodiscard]] status meet(window& win) {
-  if (auto* const signals = win.memory().signals(); signals != nullptr && signals->reach_all())
+  if (auto* const signals = win.memory().signals(); signals != nullptr && signals->reach_all()) {
+    const recorded_collective recorded(win.comm(), {.waits = report::dependence::on_all});
     return signals->meet();
+  }
   windows::window::synchronise_memory();
   const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
   windows::window::synchronise_memory();
@@ -76,6 +82,7 @@ using windows::status;
 }  // namespace
 
 int win_fence(int assert, window& win) {
+  trace_access(win, all_ranks);
   if (const int code = check_assertions(
           assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED))
     return code;
@@ -91,11 +98,13 @@ int win_start(group& targets, int assert, window& win) {
   if (const int code = check_assertions(assert, MPI_MODE_NOCHECK)) return code;
   std::vector<int> ranks;
   if (const int code = ranks_of(targets, win, ranks)) return code;
-  return code_of(win.epochs().start(std::move(ranks), (assert& MPI_MODE_NOCHECK) == 0), win,
-                 "an epoch of locks or of MPI_Win_start has not ended");
+  const auto answer = win.epochs().start(std::move(ranks), (assert& MPI_MODE_NOCHECK) == 0);
+  if (answer == epoch_answer::ok) trace_signals(win, signal::post, win.epochs().started(), true);
+  return code_of(answer, win, "an epoch of locks or of MPI_Win_start has not ended");
 }
 
 int win_complete(window& win) {
+  trace_signals(win, signal::complete, win.epochs().started(), false);
   return win.attached().synchronise(attached_operations::all_ranks, [&] {
     auto how = status::ok;
     const auto answer = win.epochs().complete(how);
@@ -109,17 +118,22 @@ int win_post(group& origins, int assert, window& win) {
     return code;
   std::vector<int> ranks;
   if (const int code = ranks_of(origins, win, ranks)) return code;
+  trace_signals(win, signal::post, ranks, false);
   return code_of(win.epochs().post(std::move(ranks), (assert& MPI_MODE_NOCHECK) == 0), win,
                  "an epoch of MPI_Win_post has not ended");
 }
 
 int win_wait(window& win) {
-  return code_of(win.epochs().wait(), win, "no epoch was begun by MPI_Win_post");
+  const auto answer = win.epochs().wait();
+  if (answer == epoch_answer::ok) trace_signals(win, signal::complete, win.epochs().posted(), true);
+  return code_of(answer, win, "no epoch was begun by MPI_Win_post");
 }
 
 int win_test(window& win, int& flag) {
   bool is_over = false;
   const auto answer = win.epochs().test(is_over);
+  if (is_over && answer == epoch_answer::ok)
+    trace_signals(win, signal::complete, win.epochs().posted(), true);
   flag = is_over;
   return code_of(answer, win, "no epoch was begun by MPI_Win_post");
 }
@@ -130,6 +144,7 @@ int win_lock(int lock_type, int rank, int assert, window& win) {
   if (const int code = check_assertions(assert, MPI_MODE_NOCHECK)) return code;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (const int code = check_rank(win, rank)) return code;
+  trace_access(win, rank);
   const auto how =
       lock_type == MPI_LOCK_SHARED ? windows::lock_type::shared : windows::lock_type::exclusive;
   return code_of(win.epochs().lock(rank, how, (assert& MPI_MODE_NOCHECK) == 0), win,
@@ -137,6 +152,7 @@ int win_lock(int lock_type, int rank, int assert, window& win) {
 }
 
 int win_lock_all(int assert, window& win) {
+  trace_access(win, all_ranks);
   if (const int code = check_assertions(assert, MPI_MODE_NOCHECK)) return code;
   return code_of(win.epochs().lock_all((assert& MPI_MODE_NOCHECK) == 0), win,
                  "there are locks or other epochs");
@@ -144,6 +160,7 @@ int win_lock_all(int assert, window& win) {
 
 int win_unlock(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  trace_access(win, rank);
   if (const int code = check_rank(win, rank)) return code;
   return win.attached().synchronise(rank, [&] {
     auto how = status::ok;
@@ -153,6 +170,7 @@ int win_unlock(int rank, window& win) {
 }
 
 int win_unlock_all(window& win) {
+  trace_access(win, all_ranks);
   return win.attached().synchronise(attached_operations::all_ranks, [&] {
     auto how = status::ok;
     const auto answer = win.epochs().unlock_all(how);
@@ -162,12 +180,14 @@ int win_unlock_all(window& win) {
 
 int win_flush(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  trace_access(win, rank);
   if (const int code = check_passive(win, rank)) return code;
   return win.attached().synchronise(rank,
                                     [&] { return mpi::code_of(win.memory().flush(rank), win); });
 }
 
 int win_flush_all(window& win) {
+  trace_access(win, all_ranks);
   if (const int code = check_passive_all(win)) return code;
   return win.attached().synchronise(attached_operations::all_ranks,
                                     [&] { return mpi::code_of(win.memory().flush_all(), win); });
@@ -175,12 +195,14 @@ int win_flush_all(window& win) {
 
 int win_flush_local(int rank, window& win) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  trace_access(win, rank);
   if (const int code = check_passive(win, rank)) return code;
   return win.attached().synchronise(
       rank, [&] { return mpi::code_of(win.memory().flush_local(rank), win); });
 }
 
 int win_flush_local_all(window& win) {
+  trace_access(win, all_ranks);
   if (const int code = check_passive_all(win)) return code;
   return win.attached().synchronise(attached_operations::all_ranks, [&] {
     return mpi::code_of(win.memory().flush_local_all(), win);

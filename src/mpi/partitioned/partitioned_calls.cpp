@@ -84,6 +84,8 @@ int parrived(request* r, int partition, int& flag) {
   if (const int code = check_partition(*which, partition)) return code;
   poll_while([&] { return !which->has_arrived(partition); });
   flag = which->has_arrived(partition);
+  if (flag && recording()) [[unlikely]]
+    which->trace_arrival(partition);
   return MPI_SUCCESS;
 }
 

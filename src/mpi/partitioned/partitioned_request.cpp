@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/lock_guard.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
@@ -90,6 +91,7 @@ int partitioned_send::start() {
   for (int i = 0; i < partitions_; ++i)
     parts_[static_cast<std::size_t>(i)].is_ready.store(false, std::memory_order_relaxed);
   begin_round(partitions_);
+  trace_start(false);
   return MPI_SUCCESS;
 }
 
@@ -102,6 +104,8 @@ int partitioned_send::ready(int partition) {
                    fmt::format("partition {} was marked as ready before", partition));
   }
   pack(partition);
+  if (traced_) [[unlikely]]
+    trace_partition(first_tag_ + partition, bytes_each_);
   one.wire.reset();
   exchange().send(comm->collective(), one.wire,
                   {bytes_at(partition * bytes_each_), static_cast<std::size_t>(bytes_each_)},
@@ -119,6 +123,7 @@ bool partitioned_send::on_sent(messages::request& r) noexcept {
 int partitioned_send::finish(MPI_Status& status) {
   set_status_done(status);
   if (pending == nullptr) return MPI_SUCCESS;
+  trace_end();
   return code_of({.source = peer_, .tag = tag_, .how = how()}, *comm, false);
 }
 
@@ -182,6 +187,11 @@ int partitioned_receive::start() {
   if (attached_) attached_->before_start();
   done_.reset();
   pending = &done_;
+  trace_start(true);
+  if (traced_) [[unlikely]] {
+    const base::lock_guard held(noting_);
+    noted_.clear();
+  }
   for (int j = 0; j < partitions_; ++j)  // relaxed: the program orders MPI_Parrived after this
     own_[static_cast<std::size_t>(j)].is_here.store(false, std::memory_order_relaxed);
   if (state_.load(std::memory_order_acquire) == (setup_is_here | was_started) ||  // (S)
@@ -195,10 +205,8 @@ void partitioned_receive::post() noexcept {
   const std::int64_t count = setup_how_ == outcome::ok ? setup_.partitions : 0;
   begin_round(count + 1);  // 1: this function itself
   if (count > 0 && setup_.bytes_each > 0 && bytes_each_ > 0) {
-    const auto last_message = count - 1;
     for (std::int64_t j = 0; j < partitions_; ++j) {
-      const auto first = j * bytes_each_ / setup_.bytes_each;
-      const auto last = std::min(((j + 1) * bytes_each_ - 1) / setup_.bytes_each, last_message);
+      const auto [first, last] = parts_of(j);
       // Relaxed: starting the receives publishes it.
       own_[static_cast<std::size_t>(j)].missing.store(std::max<std::int64_t>(last - first + 1, 0),
                                                       std::memory_order_relaxed);
@@ -215,6 +223,12 @@ void partitioned_receive::post() noexcept {
                        setup_.first_tag + static_cast<int>(i));
   }
   end_message(setup_how_);
+}
+
+partitioned_receive::range partitioned_receive::parts_of(std::int64_t partition) const noexcept {
+  return {partition * bytes_each_ / setup_.bytes_each,
+          std::min<std::int64_t>(((partition + 1) * bytes_each_ - 1) / setup_.bytes_each,
+                                 setup_.partitions - 1)};
 }
 
 bool partitioned_receive::on_part(messages::request& r) noexcept {
@@ -252,6 +266,10 @@ int partitioned_receive::finish(MPI_Status& status) {
   if (pending == nullptr) {
     set_status_no_process(status);
     return MPI_SUCCESS;
+  }
+  if (traced_) [[unlikely]] {
+    if (how() == outcome::ok) trace_parts({0, setup_.partitions - 1});
+    trace_end();
   }
   const auto received = std::min(bytes(), setup_.partitions * setup_.bytes_each);
   set_status(status, peer_, tag_, how() == outcome::ok ? received : 0);

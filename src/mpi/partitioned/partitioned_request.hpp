@@ -8,7 +8,10 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
 #include "datatypes/layout.hpp"
 #include "messages/request.hpp"
 #include "mpi/communicators/communicator.hpp"
@@ -16,6 +19,7 @@
 #include "mpi/partitioned/partition_attachment.hpp"
 #include "mpi/point_to_point/request.hpp"
 #include "progress/completion/completion.hpp"
+#include "report/call_timeline.hpp"
 
 namespace headway::mpi {
 
@@ -77,6 +81,12 @@ class partitioned_request : public request {
   void begin_round(std::int64_t messages) noexcept;
   /// The last one completes the operation: this object may be gone afterwards.
   void end_message(messages::outcome how) noexcept;
+  /// For the timeline, if calls are traced: the present call starts a round, or has found it
+  /// complete.
+  void trace_start(bool receives);
+  void trace_end() noexcept;
+  /// The same for one of the sender's partitions, which is marked as ready, or has arrived.
+  void trace_partition(int number, std::int64_t bytes) noexcept;
   [[nodiscard]] messages::outcome how() const noexcept {
     return how_.load(std::memory_order_relaxed);  // read once `done_` says so
   }
@@ -87,6 +97,7 @@ class partitioned_request : public request {
   const std::int64_t bytes_each_;
   std::unique_ptr<partition_attachment> attached_;  // null: nothing
   progress::completion done_;
+  report::traced_message* traced_ = nullptr;  // of this round; null: it is not traced
 
  private:
   communicator_ref kept_;
@@ -135,6 +146,8 @@ class partitioned_receive final : public partitioned_request {
   int start() override;
   /// Of a partition that is in range.
   [[nodiscard]] bool has_arrived(int partition) const noexcept;
+  /// The present call has found that it has arrived.
+  void trace_arrival(int partition) noexcept;
   int finish(MPI_Status& status) override;
   void release() noexcept override;
 
@@ -148,12 +161,21 @@ class partitioned_receive final : public partitioned_request {
   void read_setup() noexcept;
   void post() noexcept;
   void arrived(const messages::request& r) noexcept;
+  /// The sender's partitions of which a partition here consists.
+  struct range {
+    std::int64_t first, last;
+  };
+  [[nodiscard]] range parts_of(std::int64_t partition) const noexcept;
+  /// Those of the sender's partitions that no call has noted in this round.
+  void trace_parts(range which) noexcept;
 
   partition_setup setup_;
   messages::request setup_received_;
   messages::outcome setup_how_ = messages::outcome::ok;
   std::unique_ptr<messages::request[]> parts_;  // one for each partition of the sender
   std::unique_ptr<own_partition[]> own_;
+  base::spinlock noting_;
+  std::vector<char> noted_ HEADWAY_GUARDED_BY(noting_);  // in the timeline, by sender's partition
   // Both bits are set once. The thread that sets the second one calls `post`; (S) release and
   // acquire: it sees what the other thread has written. After the first bit its setter does not
   // touch this object unless it is called again.

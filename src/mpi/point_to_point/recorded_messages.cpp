@@ -46,15 +46,14 @@ void describe(const recorded_message& what, int peer, report::traced_message& on
 
 /// A message that the present call has sent or received in the timeline, if that is kept.
 void trace_blocking(const recorded_message& what, bool receives) {
-  auto& thread = report::own_record();
-  auto* const timeline = thread.timeline();
-  if (timeline == nullptr || !thread.inside) return;
+  auto* const timeline = present_timeline();
+  if (timeline == nullptr) return;
   const auto& wire = what.wire.arrived;
   report::traced_message one{.context = what.comm.id(),
                              .tag = receives ? wire.tag : what.tag,
                              .receives = receives,
                              .bytes = wire.bytes,
-                             .posted_ns = thread.call_began_ns,
+                             .posted_ns = report::own_record().call_began_ns,
                              .completed_ns = base::machine_now_ns()};
   describe(what, receives ? wire.source : what.peer, one, *timeline);
   timeline->name_context(one.context, what.comm.name);
@@ -76,6 +75,12 @@ void trace_end(const recorded_message& what, const operation_record& record) noe
 }
 
 }  // namespace
+
+report::call_timeline* present_timeline() noexcept {
+  if (!recording()) return nullptr;
+  auto& thread = report::own_record();
+  return thread.inside ? thread.timeline() : nullptr;
+}
 
 std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
   const auto& members = comm.is_inter() ? *comm.remote().members : comm.members();

@@ -53,6 +53,9 @@ void begin_record(operation_record& record, messages::request& wire, std::size_t
 /// Files an operation that is complete and is being waited for or tested. Once.
 void file_record(operation_record& record, bool receives, const recorded_message& what) noexcept;
 
+/// The timeline of this thread, which is in a recorded call. Null: its calls are not traced.
+[[nodiscard]] report::call_timeline* present_timeline() noexcept;
+
 /// The rank in the job.
 [[nodiscard]] std::uint32_t job_rank(const communicator& comm, int rank) noexcept;
 

@@ -1,5 +1,9 @@
 """Spack's recipe: spack repo add packaging/spack && spack install headway."""
 
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+except ImportError:
+    pass  # before Spack 1.0 they are among the following
 from spack.package import *
 
 
@@ -9,15 +13,15 @@ class Headway(CMakePackage):
 
     license("BSD-3-Clause")
 
-    # There is no public archive yet: `spack dev-build headway@main` in a checkout, or a mirror.
+    # There is no public archive yet: `spack dev-build headway@main` in a checkout.
     version("main", branch="main", no_cache=True)
-    version("0.1.0")
     manual_download = True
 
     variant("pmix", default=True, description="Start under PMIx: srun --mpi=pmix, prterun")
     variant("python", default=False, description="The end-points' binding for Python")
 
     provides("mpi@:3.1")  # one-sided, topologies and Fortran; not files and dynamic processes
+    provides("mpi-abi@1.0")  # libmpi_abi.so.1, which any library of the standard ABI may replace
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -28,6 +32,7 @@ class Headway(CMakePackage):
     depends_on("fmt@9:")
     depends_on("libsodium")
     depends_on("cli11@2:", type="build")
+    depends_on("rapidjson", type="build")
     depends_on("ncurses")
     depends_on("hwloc@2:")
     depends_on("pmix@4:", when="+pmix")
@@ -43,7 +48,7 @@ class Headway(CMakePackage):
         return [
             self.define("HEADWAY_TESTS", False),
             self.define("HEADWAY_BENCH", False),
-            self.define("HEADWAY_PRECOMPILE", True),
+            self.define("HEADWAY_UNITY", True),
             self.define("HEADWAY_WERROR", False),
             self.define("CMAKE_INSTALL_LIBDIR", "lib"),
         ]
@@ -59,8 +64,10 @@ class Headway(CMakePackage):
 
     def setup_dependent_build_environment(self, env, dependent_spec):
         self.set_mpi_variables(env)
-        env.set("HEADWAY_CC", dependent_spec.package.module.spack_cc)
-        env.set("HEADWAY_CXX", dependent_spec.package.module.spack_cxx)
+        compilers = dependent_spec.package.module
+        for variable, name in (("CC", "spack_cc"), ("CXX", "spack_cxx"), ("FC", "spack_fc")):
+            if getattr(compilers, name, None):
+                env.set(f"HEADWAY_{variable}", getattr(compilers, name))
 
     def setup_dependent_package(self, module, dependent_spec):
         self.spec.mpicc = join_path(self.prefix.bin, "mpicc")

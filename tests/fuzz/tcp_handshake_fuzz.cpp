@@ -102,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   credentials own{.self = {.job = 3, .rank = 1}};
   own.secret.fill(std::byte{9});
   talk(handshake::answer(own), bytes);
-  talk(handshake::dial(own, {.job = 3, .rank = 2}), bytes);
+  talk(handshake::dial(own, {.job = 3, .rank = 2}, {}), bytes);
   headway::bytes_of_input input({data, size});
   credentials other = own;
   other.self = {.job = 3, .rank = input.byte() % 2u};  // 1: the name of this process

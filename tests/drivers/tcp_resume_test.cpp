@@ -91,8 +91,8 @@ class traffic {
   void run(int steps, unsigned cut_each) {
     int cuts = 0;
     for (int i = 0; i < steps; ++i) {
-      send_something(both_.a, second, sent_to_b_, for_b_, shown_b_, sum_b_, puts_to_b_);
-      send_something(both_.b, first, sent_to_a_, for_a_, shown_a_, sum_a_, puts_to_a_);
+      send_something(both_.a, second, sent_to_b_, for_b_, shown_b_, sum_b_, put_to_b_);
+      send_something(both_.b, first, sent_to_a_, for_a_, shown_a_, sum_a_, put_to_a_);
       if (random_() % 3 == 0) both_.a.step();
       if (random_() % 3 == 0) both_.b.step();
       if (random_() % cut_each == 0) cuts += cut_connections();
@@ -108,24 +108,27 @@ class traffic {
 
  private:
   static constexpr std::size_t slots = 60, slot_bytes = 200'000;
+  struct put_so_far {
+    std::size_t count = 0, bytes = 0;
+  };
 
   void send_something(station& from, peer_id to, std::vector<std::string>& sent,
                       std::vector<std::byte>& source, const ticket& shown, const ticket& sum,
-                      std::size_t& puts) {
+                      put_so_far& puts) {
     const auto kind = random_() % 4;
     if (kind < 2) {
       auto& text = texts_.emplace_back(fmt::format("{} ", sent.size()));
       text.resize(random_() % (random_() % 8 == 0 ? 60'000 : 300) + text.size(), 'x');
       if (from->send(to, {.header = bytes_of("head"), .payload = bytes_of(text)}) != post::retry)
         sent.push_back("head" + text);
-    } else if (kind == 2 && puts < slots) {
-      const auto at = puts * slot_bytes;
+    } else if (kind == 2 && puts.count < slots) {
+      const auto at = puts.count * slot_bytes;
       const auto bytes = random_() % slot_bytes + 1;
       const auto part = std::span(source).subspan(at, bytes);
-      std::ranges::copy(pattern(bytes, static_cast<unsigned>(puts + 1)), part.begin());
+      std::ranges::copy(pattern(bytes, static_cast<unsigned>(puts.count + 1)), part.begin());
       const auto said = from->memory()->put(to, {.exposed = shown, .offset = at}, part, 5);
       if (said == post::retry) std::ranges::fill(part, std::byte{});
-      else ++puts;
+      else puts = {.count = puts.count + 1, .bytes = puts.bytes + bytes};
     } else if (kind == 3) {
       auto& before = before_.emplace_back();
       if (from->memory()->atomic(to, {.exposed = sum}, {.what = operation::add, .operand = 1},
@@ -136,12 +139,16 @@ class traffic {
   [[nodiscard]] bool over() const {
     const auto ends = [](const station& s) { return std::ranges::count(s.sent, 9u); };
     return both_.a.received.size() >= sent_to_a_.size() &&
-           both_.b.received.size() >= sent_to_b_.size() && at_a_ == for_a_ && at_b_ == for_b_ &&
-           ends(both_.a) == added_to_b_ && ends(both_.b) == added_to_a_;
+           both_.b.received.size() >= sent_to_b_.size() &&
+           both_.a.landed_bytes >= put_to_a_.bytes && both_.b.landed_bytes >= put_to_b_.bytes &&
+           ends(both_.a) >= added_to_b_ && ends(both_.b) >= added_to_a_;
   }
   void check() const {
     EXPECT_EQ(both_.a.received, sent_to_a_);
     EXPECT_EQ(both_.b.received, sent_to_b_);
+    EXPECT_EQ(both_.a.landed_bytes, put_to_a_.bytes);
+    EXPECT_EQ(both_.b.landed_bytes, put_to_b_.bytes);
+    EXPECT_TRUE(at_a_ == for_a_ && at_b_ == for_b_);
     EXPECT_EQ(total_a_, static_cast<std::uint64_t>(added_to_a_)) << "each sum once";
     EXPECT_EQ(total_b_, static_cast<std::uint64_t>(added_to_b_));
     for (const auto* s : {&both_.a, &both_.b}) {
@@ -160,7 +167,7 @@ class traffic {
   pair both_;
   ticket shown_a_, shown_b_, sum_a_, sum_b_;
   std::vector<std::string> sent_to_a_, sent_to_b_;
-  std::size_t puts_to_a_ = 0, puts_to_b_ = 0;
+  put_so_far put_to_a_, put_to_b_;
   std::ptrdiff_t added_to_a_ = 0, added_to_b_ = 0;
 };
 

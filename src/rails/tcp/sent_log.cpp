@@ -94,10 +94,13 @@ void sent_log::pass_over(std::size_t bytes) noexcept {
   forget(end_);
 }
 
-/// Full: the oldest range makes room.
-void sent_log::push(const range& r) noexcept {
+/// Before bytes are copied: what is forgotten may be all that lies in the block that they go to.
+void sent_log::make_room_for_range() noexcept {
   if (count_ == ranges_max) trim();
   if (count_ == ranges_max) forget(at(0).first + at(0).bytes);
+}
+
+void sent_log::push(const range& r) noexcept {
   ++count_;
   *newest() = r;
   if (r.in) ++r.in->ranges;
@@ -117,6 +120,7 @@ void sent_log::add(std::span<const std::byte> bytes) noexcept {
   if (!open_) return;
   HEADWAY_DEBUG_ASSERT(!rewound());
   while (!bytes.empty()) {
+    make_room_for_range();
     const auto to = room(1);
     if (to.empty()) return pass_over(bytes.size());
     const auto part = bytes.first(std::min(bytes.size(), to.size()));
@@ -139,6 +143,7 @@ void sent_log::borrow(std::span<const std::byte> bytes) noexcept {
   HEADWAY_DEBUG_ASSERT(!rewound());
   if (!ensure_ranges()) return pass_over(bytes.size());
   while (!bytes.empty()) {
+    make_room_for_range();
     range* const last = newest();
     const bool goes_on =
         last && !last->in && last->bytes < block_bytes && last->at + last->bytes == bytes.data();

@@ -104,6 +104,7 @@ class sent_log {
   [[nodiscard]] std::span<std::byte> room(std::size_t least) noexcept;
   [[nodiscard]] block* take_block() noexcept;
   void free_block(block* b) noexcept;
+  void make_room_for_range() noexcept;
   void push(const range& r) noexcept;
   void forget(std::uint64_t until) noexcept;
   void trim() noexcept;

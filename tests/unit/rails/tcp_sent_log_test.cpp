@@ -154,6 +154,19 @@ TEST_F(tcp_sent_log, is_bounded_and_says_what_it_has_forgotten) {
   EXPECT_EQ(again(log.oldest()), sent_since(log.oldest()));
 }
 
+TEST_F(tcp_sent_log, what_is_copied_stays_whole_when_all_before_it_is_forgotten) {
+  for (std::size_t i = 0; i < sent_log::ranges_max / 2; ++i) {
+    add(40);
+    borrow(10'000);
+  }
+  acknowledged = all.size();
+  add(100);  // no range is free: all are forgotten
+  const auto known = all.size() - 100;
+  EXPECT_EQ(log.oldest(), known);
+  add(30'000);
+  EXPECT_EQ(again(known), sent_since(known));
+}
+
 TEST_F(tcp_sent_log, a_closed_one_keeps_nothing) {
   add(100);
   log.close();

@@ -34,9 +34,8 @@ void bundle::add_lane(rails::driver& via, std::size_t rail_index, const lane::sh
   sender_.bound_frames(made->what.eager_bytes_max);
   eager_bytes_max_ =
       sender_.frame_bytes_max() - send_item::head_bytes_max - 2 * sizeof(packet_mark);
+  made->proved.store(false, std::memory_order_relaxed);
   lanes_.add(std::move(made));
-  // A rail that is alone need not be proved: there is no other to use instead.
-  for (const auto& l : lanes_) l->proved.store(lanes_.count() == 1, std::memory_order_relaxed);
 }
 
 void bundle::know(std::size_t rail_index, const sampling::profile& known) noexcept {

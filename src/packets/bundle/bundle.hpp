@@ -35,7 +35,7 @@ class bundle_owner {
 
 /// Joins several rails to one peer into one stream: every packet arrives exactly once and in order,
 /// and every large message whole, as long as one rail is left or comes back in time. A peer with a
-/// single rail has no bundle: its driver does the same (rails::health::keep).
+/// single rail has no bundle: its driver does the same (rails::health::resume_if_cut).
 ///
 /// Parts:    `frame_sender` numbers, keeps and resends, `frame_receiver` restores the order,
 ///           `incoming_flows` and `outgoing_flows` carry large messages, `lane_monitor` watches the

@@ -223,7 +223,7 @@ void frame_sender::acknowledge(bool again) noexcept {
 
 void frame_sender::probe() noexcept {
   if (probed() || probed_.exchange(true, std::memory_order_relaxed)) return;
-  if (of_.lanes.count() > 1) ask();
+  ask();
 }
 
 /// False: it did not leave.

@@ -51,6 +51,13 @@ class json_writer {
     end_array();
   }
 
+  /// A member on a line of its own: such an array, an entry a line.
+  void lines(std::string_view called, const auto& entries, const auto& write) {
+    break_line();
+    name(called);
+    array(entries, write, true);
+  }
+
   void begin_object();
   void end_object();
   void begin_array();

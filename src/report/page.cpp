@@ -51,9 +51,7 @@ class summary_writer {
     out_.array(values, [this](const auto& each) { out_.value(each); });
   }
   void lines(std::string_view name, const auto& entries) {
-    out_.break_line();
-    out_.name(name);
-    out_.array(entries, [this](const auto& each) { this->add(each); }, true);
+    out_.lines(name, entries, [this](const auto& each) { this->add(each); });
   }
 
   void add(const spread& s) {

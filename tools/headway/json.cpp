@@ -87,9 +87,7 @@ class fact_writer {
     out_.member(name, value);
   }
   void lines(std::string_view name, const auto& entries) {
-    out_.break_line();
-    out_.name(name);
-    out_.array(entries, [this](const auto& each) { this->write(each); }, true);
+    out_.lines(name, entries, [this](const auto& each) { this->write(each); });
   }
 
   base::json_writer out_;

@@ -6,17 +6,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <random>
-#include <thread>
 
-#include "base/clock.hpp"
 #include "rails/health.hpp"
-#include "rails/tcp/tcp_driver.hpp"
-#include "tests/job_table.hpp"
-#include "tests/loopback.hpp"
-#include "world.hpp"
+#include "tcp_pair.hpp"
 
 namespace headway::rails::testing {
 namespace {
@@ -37,40 +31,12 @@ int cut_connections() {
   return count;
 }
 
-std::unique_ptr<driver> make(std::uint32_t rank, const std::string& job, tcp::settings how) {
-  return std::make_unique<tcp::tcp_driver>(tcp::config{.known = &headway::testing::table_of(job, 2),
-                                                       .me = peer_id{rank},
-                                                       .secret = {},
-                                                       .interfaces = headway::testing::loopback(),
-                                                       .how = how});
-}
-
 /// Two processes that no other rail joins.
-struct pair {
-  explicit pair(tcp::settings how = {}) : a(make(0, job, how)), b(make(1, job, how)) {
-    const auto address_a = a->open(), address_b = b->open();
-    EXPECT_TRUE(address_a && address_b);
-    EXPECT_TRUE(a->connect(second, *address_b));
-    EXPECT_TRUE(b->connect(first, *address_a));
-    a->health()->keep(second);
-    b->health()->keep(first);
+struct pair : tcp_pair {
+  explicit pair(const tcp::settings& how = {}) : tcp_pair(how, how) {
+    a->health()->resume_if_cut(second);
+    b->health()->resume_if_cut(first);
   }
-  ~pair() {
-    std::thread other([&] { b->close(); });
-    a->close();
-    other.join();
-  }
-  [[nodiscard]] bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = base::machine_now_ns() + 20'000'000'000u;
-    while (!enough()) {
-      a.step();
-      b.step();
-      if (base::machine_now_ns() > deadline) return false;
-    }
-    return true;
-  }
-  std::string job = fresh_job();
-  station a, b;
 };
 
 /// Random traffic in both directions: packets of all sizes, payloads for exposed memory, sums in

@@ -4,6 +4,7 @@
 
 #include "base/lock_guard.hpp"
 #include "messages/parts.hpp"
+#include "progress/core/ticks.hpp"
 
 namespace headway::messages {
 
@@ -11,7 +12,7 @@ source_watch::look::look(exchange_parts& of) noexcept
     : ltask("watch sources", &source_watch::run, progress::ltask_kind::one_shot), parts(of) {}
 
 void source_watch::start() {
-  task_.parts.engine.add_tick(&source_watch::tick, this, ticks_between);
+  task_.parts.engine.add_tick(&source_watch::tick, this, progress::ticks::each_tenth_second);
 }
 
 void source_watch::stop() noexcept {

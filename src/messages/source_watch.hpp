@@ -13,7 +13,7 @@ struct exchange_parts;
 /// Detects the death of processes that a receive or probe waits for and that were never used: makes
 /// them peers, so that their rails notice when they end. In the same look, detects collective
 /// operations that cannot succeed (failing_operations).
-/// Shape:    runs at every third of the engine's ticks, about every 100 ms; for `any_source`, makes
+/// Shape:    runs at the engine's ticks, about every 100 ms; for `any_source`, makes
 ///           at most `sources_max` peers each time.
 /// Threads:  `start` and `stop` one thread; the search itself is an ltask.
 /// Progress: the search waits until each new peer's rails are matched.
@@ -26,7 +26,6 @@ class source_watch {
 
  private:
   static constexpr int sources_max = 32;
-  static constexpr std::uint32_t ticks_between = 3;
 
   struct look : progress::ltask {
     explicit look(exchange_parts& of) noexcept;

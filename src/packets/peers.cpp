@@ -100,7 +100,7 @@ base::result<std::size_t> peers::connect(
   if (rails.size() > 1) {
     bundle_up(*in_the_making_, rails);
   } else {
-    keep(id, *rails_[rails.front()]);
+    resume_if_cut(id, *rails_[rails.front()]);
     in_the_making_->reached_over(way_over(rails.front()), settings_);
   }
   for (const auto i : rails) count_peer(id, *rails_[i]);
@@ -115,8 +115,8 @@ void peers::count_peer(rails::peer_id id, rail& r) {
 }
 
 /// No other rail could send again what is lost with a connection: its driver does.
-void peers::keep(rails::peer_id id, rail& r) noexcept {
-  if (auto* const health = r.driver().health()) health->keep(id);
+void peers::resume_if_cut(rails::peer_id id, rail& r) noexcept {
+  if (auto* const health = r.driver().health()) health->resume_if_cut(id);
 }
 
 base::result<peers::reaching_rails> peers::connect_rails(
@@ -185,7 +185,7 @@ base::result<std::size_t> peers::admit(
   if (from.driver().health()) p.carry_large_over(way_over(rail_index));
   if (auto done = from.driver().admit(p.id(), *addresses[rail_index]); !done)
     return std::unexpected(std::move(done).error());
-  keep(p.id(), from);
+  resume_if_cut(p.id(), from);
   count_peer(p.id(), from);
   return 1;
 }

@@ -140,8 +140,8 @@ class peers final : private peer_finder {
   [[nodiscard]] std::vector<std::size_t> in_turn(
       std::span<const std::optional<std::vector<std::byte>>> addresses,
       std::span<const std::size_t> turns) const;
-  /// The bundle is wanted although only one rail may reach the peer.
-  void keep(rails::peer_id id, rail& r) noexcept;
+  /// The rail alone reaches the peer.
+  void resume_if_cut(rails::peer_id id, rail& r) noexcept;
   void bundle_up(peer_state& p, std::span<const std::size_t> in_order)
       HEADWAY_REQUIRES(creation_lock_);
   /// Starts to poll the rail, if any process may use it.

@@ -22,7 +22,7 @@ class health {
   /// No other rail reaches `peer`: a connection that is cut is made again and goes on where it was,
   /// with nothing lost and nothing twice. `lost` follows only if that fails, because its process is
   /// gone or cannot be reached for long. After `connect` and before the first `send`, at both ends.
-  virtual void keep(peer_id) noexcept {}
+  virtual void resume_if_cut(peer_id) noexcept {}
   /// When something from this peer or from its machine's kernel last arrived, on the clock of
   /// `driver::tick`; 0: unknown.
   [[nodiscard]] virtual std::uint64_t last_activity_ns(peer_id peer) noexcept = 0;

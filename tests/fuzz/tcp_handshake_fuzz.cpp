@@ -71,8 +71,9 @@ bool pass(handshake& from, handshake& to, headway::bytes_of_input& input) {
 /// Both sides have the secret.
 void meet(const credentials& own, const credentials& other, headway::bytes_of_input& input) {
   using enum handshake::stage;
-  const headway::rails::tcp::standing at[] = {{.received = input.byte(), .calls = input.byte()},
-                                              {.received = input.byte(), .calls = input.byte()}};
+  const headway::rails::tcp::resume_point at[] = {
+      {.received = input.byte(), .calls = input.byte()},
+      {.received = input.byte(), .calls = input.byte()}};
   auto dialler = handshake::dial(other, own.self, at[0]);
   auto answerer = handshake::answer(own);
   bool changed = pass(dialler, answerer, input);
@@ -88,7 +89,7 @@ void meet(const credentials& own, const credentials& other, headway::bytes_of_in
   if ((dialler.now() == finished) != (known && !changed)) std::abort();
   if (dialler.now() != finished) return;
   if (dialler.judged() != answerer.judged()) std::abort();
-  if (answerer.peer_standing() != at[0] || dialler.peer_standing() != at[1]) std::abort();
+  if (answerer.peer_resume_point() != at[0] || dialler.peer_resume_point() != at[1]) std::abort();
   if (dialler.keys().send != answerer.keys().receive ||
       dialler.keys().receive != answerer.keys().send)
     std::abort();

@@ -113,7 +113,7 @@ class record_sender {
   }
   /// What is written so far cannot wait, or not any longer.
   void hurry() noexcept {
-    // Before the load of the bell: the receiver looks at it after it has lain down. It carries
+    // Before the load of the bell: the receiver looks at it after it has armed. It carries
     // nothing.
     ring_.memory().hurried().store(ring_.written(), std::memory_order_relaxed);
     notify();

@@ -112,7 +112,7 @@ void connection_manager::start_call_to(std::uint32_t peer, std::uint64_t now_ns)
   tune_connection(made.fd.get(), *settings_);
   ++p.calls;
   p.slot = seat(pending_connection::dialled(std::move(made.fd), *own_, known_->at(peer_id{peer}),
-                                            standing_with(peer), now_ns),
+                                            resume_point_with(peer), now_ns),
                 EPOLLOUT);
   if (p.slot == no_slot) return call_failed(peer, ENOMEM, now_ns);
   deadline_at_most(now_ns + call_ns);
@@ -259,8 +259,8 @@ void connection_manager::admit(pending_connection&& c) noexcept {
   made_connection made{.fd = c.take_fd(),
                        .keys = own_->encrypts ? std::optional(c.keys()) : std::nullopt,
                        .called = c.outgoing(),
-                       .peer_received = c.peer_standing().received};
-  partners_[peer].void_calls = c.peer_standing().calls;
+                       .peer_received = c.peer_resume_point().received};
+  partners_[peer].void_calls = c.peer_resume_point().calls;
   stop_calling(peer);
   host_->connected(peer, std::move(made));
 }
@@ -273,7 +273,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
     dismiss(slot);
     return refuse_encryption(peer, now_ns);
   }
-  if (c.peer_standing().calls <= partners_[peer].void_calls) return dismiss(slot);
+  if (c.peer_resume_point().calls <= partners_[peer].void_calls) return dismiss(slot);
   const auto& ours = partners_[peer].slot;
   const bool committed = ours != no_slot && places_[ours].who->committed();
   auto v = verdict::welcome;
@@ -290,7 +290,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
       if (committed && own_->self < c.peer()) v = verdict::taken;
       break;
   }
-  if (!c.decide(v, standing_with(peer)) || v != verdict::welcome) return dismiss(slot);
+  if (!c.decide(v, resume_point_with(peer)) || v != verdict::welcome) return dismiss(slot);
   pending_connection welcome = std::move(c);
   dismiss(slot);
   admit(std::move(welcome));

@@ -138,7 +138,7 @@ class connection_manager {
   std::size_t seat(pending_connection&& c, std::uint32_t events) noexcept;
   void dismiss(std::size_t slot) noexcept;
   void start_call_to(std::uint32_t peer, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] standing standing_with(std::uint32_t peer) noexcept {
+  [[nodiscard]] resume_point resume_point_with(std::uint32_t peer) noexcept {
     return {.received = host_->received_from(peer), .calls = partners_[peer].calls};
   }
   [[nodiscard]] std::uint64_t patience_with(std::uint32_t peer, bool refused) const noexcept;

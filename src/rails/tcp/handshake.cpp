@@ -5,26 +5,26 @@
 namespace headway::rails::tcp {
 namespace {
 
-constexpr std::size_t standing_bytes = 16;
-constexpr std::size_t decision_bytes = 8 + standing_bytes;  // the verdict comes first
+constexpr std::size_t resume_point_bytes = 16;
+constexpr std::size_t decision_bytes = 8 + resume_point_bytes;  // the verdict comes first
 
-void put_standing(std::byte* where, const standing& at) noexcept {
+void put_resume_point(std::byte* where, const resume_point& at) noexcept {
   put_number(where, at.received);
   put_number(where + 8, at.calls);
 }
 
-standing get_standing(const std::byte* where) noexcept {
+resume_point get_resume_point(const std::byte* where) noexcept {
   return {.received = get_number<std::uint64_t>(where),
           .calls = get_number<std::uint64_t>(where + 8)};
 }
 
 /// Payload of the hello: job and rank of the dialler, job and rank of the answerer, 1 if the
-/// dialler encrypts, otherwise 0, and where the dialler stands.
+/// dialler encrypts, otherwise 0, and the dialler's resume point.
 struct introduction {
-  static constexpr std::size_t bytes = 32 + standing_bytes;
+  static constexpr std::size_t bytes = 32 + resume_point_bytes;
   processes::process_id dialler, answerer;
   std::uint64_t encrypts = 0;
-  standing at;
+  resume_point at;
 
   [[nodiscard]] std::array<std::byte, bytes> packed() const noexcept {
     std::array<std::byte, bytes> made;
@@ -33,7 +33,7 @@ struct introduction {
     put_number(&made[12], answerer.job);
     put_number(&made[20], answerer.rank);
     put_number(&made[24], encrypts);
-    put_standing(&made[32], at);
+    put_resume_point(&made[32], at);
     return made;
   }
   [[nodiscard]] static introduction unpacked(std::span<const std::byte> from) noexcept {
@@ -42,7 +42,7 @@ struct introduction {
             .answerer = {.job = get_number<std::uint64_t>(&from[12]),
                          .rank = get_number<std::uint32_t>(&from[20])},
             .encrypts = get_number<std::uint64_t>(&from[24]),
-            .at = get_standing(&from[32])};
+            .at = get_resume_point(&from[32])};
   }
 };
 
@@ -53,7 +53,7 @@ constexpr authentication::protocol tcp_protocol{.name = "headway tcp   4\n",
 }  // namespace
 
 handshake handshake::dial(const credentials& own, processes::process_id peer,
-                          const standing& at) noexcept {
+                          const resume_point& at) noexcept {
   const introduction said{
       .dialler = own.self, .answerer = peer, .encrypts = own.encrypts ? 1u : 0u, .at = at};
   handshake h(
@@ -83,7 +83,7 @@ handshake::stage handshake::received(std::size_t bytes) noexcept {
   }
   if (at == stage::finished) {
     const auto code = get_number<std::uint64_t>(talk_.decision().data());
-    peer_at_ = get_standing(&talk_.decision()[8]);
+    peer_at_ = get_resume_point(&talk_.decision()[8]);
     if (code < 1 || code > static_cast<std::uint64_t>(verdict::other_encryption)) talk_.refuse();
     else judged_ = static_cast<verdict>(code);
   }
@@ -96,10 +96,10 @@ stream_keys handshake::keys() const noexcept {
                 : stream_keys{.send = made.from_responder, .receive = made.from_initiator};
 }
 
-void handshake::decide(verdict v, const standing& at) noexcept {
+void handshake::decide(verdict v, const resume_point& at) noexcept {
   std::array<std::byte, decision_bytes> decision;
   put_number(&decision[0], static_cast<std::uint64_t>(v));
-  put_standing(&decision[8], at);
+  put_resume_point(&decision[8], at);
   talk_.decide(decision);
   judged_ = v;
 }

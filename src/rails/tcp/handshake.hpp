@@ -31,17 +31,17 @@ enum class verdict : std::uint8_t {
   other_encryption = 4,  ///< one of the two encrypts and the other does not
 };
 
-/// Where a process stands with another one when it calls or answers.
-struct standing {
+/// What a process says in a handshake so that both go on where they were.
+struct resume_point {
   std::uint64_t received = 0;  ///< bytes of the other's stream, over all connections before
   std::uint64_t calls = 0;     ///< that it has made, this one included: earlier ones are void
 
-  bool operator==(const standing&) const = default;
+  bool operator==(const resume_point&) const = default;
 };
 
 /// The authenticated handshake of a connection between two processes. The hello contains the names
-/// of both (job, rank) and whether the dialler encrypts, the decision a verdict; both say where
-/// their side stands.
+/// of both (job, rank) and whether the dialler encrypts, the decision a verdict; both contain
+/// the resume point of their side.
 /// Shape:    messages of 96, 64, 32 and 56 bytes.
 /// Threads:  the caller serializes.
 /// Errors:   `broken` for ever after the first invalid message. A hello for another process, or
@@ -52,7 +52,7 @@ class handshake {
   using stage = authentication::handshake::stage;
 
   [[nodiscard]] static handshake dial(const credentials& own, processes::process_id peer,
-                                      const standing& at) noexcept;
+                                      const resume_point& at) noexcept;
   [[nodiscard]] static handshake answer(const credentials& own) noexcept;
 
   [[nodiscard]] stage now() const noexcept { return talk_.now(); }
@@ -64,7 +64,7 @@ class handshake {
   /// Of a handshake that is `finished`.
   [[nodiscard]] verdict judged() const noexcept { return judged_; }
   /// Of one that is `finished`, or for the answerer `judging`: of the other side.
-  [[nodiscard]] const standing& peer_standing() const noexcept { return peer_at_; }
+  [[nodiscard]] const resume_point& peer_resume_point() const noexcept { return peer_at_; }
   /// Of a handshake that is `finished` and whose sides encrypt: no other connection has the same.
   [[nodiscard]] stream_keys keys() const noexcept;
 
@@ -78,7 +78,7 @@ class handshake {
   stage received(std::size_t bytes) noexcept;
 
   /// For the answerer, at `judging`.
-  void decide(verdict v, const standing& at) noexcept;
+  void decide(verdict v, const resume_point& at) noexcept;
 
  private:
   handshake(const credentials& own, const authentication::handshake& talk, bool dials) noexcept
@@ -91,7 +91,7 @@ class handshake {
   bool peer_encrypts_ = false;
   processes::process_id peer_;
   verdict judged_ = verdict::gone;
-  standing peer_at_;
+  resume_point peer_at_;
 };
 
 }  // namespace headway::rails::tcp

@@ -29,7 +29,7 @@ void link_health::revive(peer_id peer) noexcept {
   shared_->wake.request(*l);
 }
 
-void link_health::keep(peer_id peer) noexcept {
+void link_health::resume_if_cut(peer_id peer) noexcept {
   auto* const l = shared_->links.find(peer);
   if (!l || !shared_->how.resume) return;
   const base::lock_guard guard(l->lock);

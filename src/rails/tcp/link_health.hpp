@@ -12,7 +12,7 @@ class link_health final : public health {
   explicit link_health(shared_state& shared) noexcept : shared_(&shared) {}
 
   void sever(peer_id peer) noexcept override;
-  void keep(peer_id peer) noexcept override;
+  void resume_if_cut(peer_id peer) noexcept override;
   void revive(peer_id peer) noexcept override;
   [[nodiscard]] std::uint64_t last_activity_ns(peer_id peer) noexcept override;
 

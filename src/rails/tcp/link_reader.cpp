@@ -27,9 +27,7 @@ void link_reader::read(std::uint32_t peer, event_sink& out) noexcept {
   const auto before = out.count();
   const auto received = l.in->received();
   const auto state = l.in->read(l.fd.get(), out, budget_bytes);
-  if (l.in->received() != received && !l.told.heard.load(std::memory_order_relaxed)) [[unlikely]]
-    l.told.heard.store(true, std::memory_order_relaxed);
-  l.told.received.store(l.in->peer_received(), std::memory_order_relaxed);
+  if (l.in->received() != received) l.told.note(l.in->peer_received());
   if (out.count() != before) {
     touch(peer);
     more_follows_ = l.in->awaited_bytes() != 0;

@@ -7,7 +7,7 @@
 namespace headway::rails::tcp {
 
 pending_connection pending_connection::dialled(unique_fd fd, const credentials& own,
-                                               processes::process_id peer, const standing& at,
+                                               processes::process_id peer, const resume_point& at,
                                                std::uint64_t now_ns) noexcept {
   return {std::move(fd), handshake::dial(own, peer, at), true, now_ns};
 }
@@ -70,7 +70,7 @@ pending_connection::state pending_connection::advance() noexcept {
   }
 }
 
-bool pending_connection::decide(verdict v, const standing& at) noexcept {
+bool pending_connection::decide(verdict v, const resume_point& at) noexcept {
   shake_.decide(v, at);
   return flush();
 }

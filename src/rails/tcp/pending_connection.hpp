@@ -22,7 +22,8 @@ class pending_connection {
 
   /// This process calls `peer`; the connection may still be being made.
   [[nodiscard]] static pending_connection dialled(unique_fd fd, const credentials& own,
-                                                  processes::process_id peer, const standing& at,
+                                                  processes::process_id peer,
+                                                  const resume_point& at,
                                                   std::uint64_t now_ns) noexcept;
   [[nodiscard]] static pending_connection accepted(unique_fd fd, const credentials& own,
                                                    std::uint64_t now_ns) noexcept;
@@ -30,7 +31,7 @@ class pending_connection {
   state advance() noexcept;
   /// At `judging`, as `handshake::decide`. False: the verdict could not be sent, the connection is
   /// useless.
-  [[nodiscard]] bool decide(verdict v, const standing& at) noexcept;
+  [[nodiscard]] bool decide(verdict v, const resume_point& at) noexcept;
 
   [[nodiscard]] bool outgoing() const noexcept { return outgoing_; }
   [[nodiscard]] bool connected() const noexcept { return connected_; }
@@ -43,7 +44,9 @@ class pending_connection {
   [[nodiscard]] processes::process_id peer() const noexcept { return shake_.peer(); }
   [[nodiscard]] bool peer_encrypts() const noexcept { return shake_.peer_encrypts(); }
   [[nodiscard]] verdict judged() const noexcept { return shake_.judged(); }
-  [[nodiscard]] const standing& peer_standing() const noexcept { return shake_.peer_standing(); }
+  [[nodiscard]] const resume_point& peer_resume_point() const noexcept {
+    return shake_.peer_resume_point();
+  }
   [[nodiscard]] stream_keys keys() const noexcept { return shake_.keys(); }
   [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
   [[nodiscard]] int error() const noexcept { return error_; }

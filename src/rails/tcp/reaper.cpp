@@ -215,7 +215,6 @@ void reaper::connected(std::uint32_t peer, made_connection made) noexcept {
   bool watched = false;
   bool resumed = false;
   bool whole = false;
-  std::uint64_t kept_from = 0, kept_until = 0;
   {
     const base::lock_guard guard(l.lock);
     l.fd = std::move(made.fd);
@@ -227,8 +226,6 @@ void reaper::connected(std::uint32_t peer, made_connection made) noexcept {
     l.records = keys ? std::make_unique<record_writer>(keys->send) : nullptr;
     l.log.begin(l.fd.get(), l.told, keys ? sent_log::source::peer : sent_log::source::kernel);
     whole = l.log.rewind(made.peer_received);
-    kept_from = l.log.oldest();
-    kept_until = l.log.end();
     waiting = l.unwritten();
     shared_->writer.set_watching(l, waiting);
     std::uint32_t events = 0;
@@ -246,10 +243,10 @@ void reaper::connected(std::uint32_t peer, made_connection made) noexcept {
     blocks_.limit_to(spare_blocks + ++up_count_);
   }
   if (!whole) {
-    base::log(base::severity::error,
-              "{}: the connection to peer {} is cut for good: it has {} bytes of what it was sent, "
-              "and bytes {} to {} are kept here",
-              shared_->name, l.peer, made.peer_received, kept_from, kept_until);
+    base::log(
+        base::severity::error,
+        "{}: the connection to peer {} cannot go on: what the peer lacks is not kept any more",
+        shared_->name, l.peer);
     return lose(peer);
   }
   if (revived) restored_.push_back(peer);

@@ -36,6 +36,13 @@ class sent_log {
 
   /// What the peer has told. Relaxed: hints that carry nothing.
   struct receipts {
+    /// Something has come, and the peer has said last that it has so many bytes. Stores only what
+    /// is new, because it is called at each reception.
+    void note(std::uint64_t peer_received) noexcept {
+      if (!heard.load(std::memory_order_relaxed)) heard.store(true, std::memory_order_relaxed);
+      if (received.load(std::memory_order_relaxed) != peer_received)
+        received.store(peer_received, std::memory_order_relaxed);
+    }
     std::atomic<bool> heard{false};          ///< something has come over this connection
     std::atomic<std::uint64_t> received{0};  ///< bytes of the stream, as it said last
   };

@@ -31,7 +31,7 @@ struct config {
 };
 
 /// Carries messages over TCP: one connection for each pair of processes, made on first use, and
-/// again when it was lost and both ends `keep` or `revive` it.
+/// again when it was lost and both ends `revive` it, or was cut and both `resume_if_cut`.
 ///
 /// Parts:    `link_writer` writes, `link_reader` reads, `reaper` does the rest of `reap`,
 ///           `connection_manager` makes connections, `wake_up` ends sleeps, `memory_access` and

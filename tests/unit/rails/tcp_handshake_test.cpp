@@ -62,12 +62,12 @@ TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_ve
       EXPECT_EQ(a.now(), stage::decision);
       carry(a, b, part);
       ASSERT_EQ(b.now(), stage::judging);
-      EXPECT_EQ(b.peer_standing(), (standing{.received = 1'000'000'000'000, .calls = 3}));
+      EXPECT_EQ(b.peer_resume_point(), (resume_point{.received = 1'000'000'000'000, .calls = 3}));
       b.decide(v, {.received = 17, .calls = 4});
       carry(b, a, part);
       EXPECT_EQ(a.now(), stage::finished);
       EXPECT_EQ(a.judged(), v);
-      EXPECT_EQ(a.peer_standing(), (standing{.received = 17, .calls = 4}));
+      EXPECT_EQ(a.peer_resume_point(), (resume_point{.received = 17, .calls = 4}));
     }
 }
 

@@ -108,8 +108,8 @@ TEST_P(with_background, leaves_an_attended_queue_alone) {
   e->pending_ended();
 }
 
-// It may have lain down while the machine gave the polling thread no processor, and is rung until
-// it has one itself: what counts is again that several looks in a row came without a ring.
+// It may have gone to sleep while the machine gave the polling thread no processor, and is rung
+// until it has one itself: what counts is again that several looks in a row came without a ring.
 TEST(event_thread, is_not_rung_for_letters_that_a_polling_thread_takes) {
   constexpr std::uint64_t looks_in_a_row = 4;
   running e(polling::automatic, waiting_policy::busy);

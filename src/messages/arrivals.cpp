@@ -146,7 +146,9 @@ void exchange_parts::receive_unexpected(request& r, unexpected_message& message)
     if (r.times) [[unlikely]]
       r.times->announced_ns = message.announced_ns;
     accept(*message.from, r,
-           {.match = {.source = static_cast<std::uint32_t>(message.source), .tag = message.tag},
+           {.match = {.given_up = message.given_up,
+                      .source = static_cast<std::uint32_t>(message.source),
+                      .tag = message.tag},
             .bytes = message.bytes,
             .message = message.announced});
   } else {

@@ -57,7 +57,8 @@ struct exchange_parts final : packets::receiver {
   // Sending.
   void start_rts(packets::peer& to, request& r) noexcept;
   void begin_send(request& r) noexcept;
-  void write_rts(request& r, const packets::announced& as) noexcept;
+  /// `given_up`: of the envelope that it replaces.
+  void write_rts(request& r, const packets::announced& as, std::uint8_t given_up) noexcept;
 
   // Receiving.
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;

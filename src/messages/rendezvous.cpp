@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "base/clock.hpp"
 #include "messages/events.hpp"
@@ -20,9 +21,11 @@ void exchange_parts::begin_send(request& r) noexcept {
   r.ended = &exchange_parts::send_ended;
 }
 
-void exchange_parts::write_rts(request& r, const packets::announced& as) noexcept {
+void exchange_parts::write_rts(request& r, const packets::announced& as,
+                               std::uint8_t given_up) noexcept {
   r.how = r.where_->how.load(std::memory_order_relaxed);
   write_head(r, rts{.match = {.kind = wire_kind::request_to_send,
+                              .given_up = given_up,
                               .context = r.where_->id,
                               .source = source_of(r.where_->self, r.history_),
                               .tag = r.tag_},
@@ -35,25 +38,30 @@ void exchange_parts::write_rts(request& r, const packets::announced& as) noexcep
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
   begin_send(r);
   r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
-  peers.rendezvous().post_rts(to, r, [&](const auto& as) { write_rts(r, as); });
+  peers.rendezvous().post_rts(to, r, [&](const auto& as) { write_rts(r, as, 0); });
 }
 
 void exchange_parts::fall_back_to_rts(packets::send_item& item) noexcept {
   request& r = owner_of(static_cast<packets::transfer&>(item));
   auto& parts = r.where_->parts;
+  envelope match;
+  std::memcpy(&match, item.head.data(), sizeof match);
   events::eager_window_full.raise({static_cast<std::uint64_t>(r.peer_rank_),
                                    static_cast<std::uint64_t>(r.tag_), r.memory.size()});
   parts.begin_send(r);
-  parts.peers.rendezvous().enter_rts(*r.with, r, [&](const auto& as) { parts.write_rts(r, as); });
+  parts.peers.rendezvous().enter_rts(
+      *r.with, r, [&](const auto& as) { parts.write_rts(r, as, match.given_up); });
 }
 
 void exchange_parts::accept(packets::peer& from, request& r, const rts& announced) noexcept {
   const std::size_t fits = std::min<std::size_t>(announced.bytes, r.room());
-  check_length(r, announced.match.tag, announced.bytes);
+  const bool given_up = announced.match.given_up != 0;
+  if (!given_up) check_length(r, announced.match.tag, announced.bytes);
+  const auto how = fits < announced.bytes ? outcome::truncated : outcome::ok;
   r.arrived = {.source = rank_in(announced.match.source),
                .tag = announced.match.tag,
                .bytes = fits,
-               .how = fits < announced.bytes ? outcome::truncated : outcome::ok};
+               .how = given_up ? outcome::peer_lost : how};
   if (!r.scattered) r.memory = r.memory.first(fits);
   r.left = fits;
   r.how = r.where_->how.load(std::memory_order_relaxed);

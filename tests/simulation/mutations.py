@@ -37,6 +37,8 @@ MUTATIONS = [
      "src/messages/arrivals.cpp",
      "discarded = !r && where.discards(message);",
      "discarded = false;", 51),
+    ("a failed rank's message says so also as a request to send", "src/messages/rendezvous.cpp",
+     ".given_up = given_up,", ".given_up = 0,", 1795725091000001),
 ]
 
 

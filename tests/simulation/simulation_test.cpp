@@ -31,6 +31,15 @@ TEST(simulation, keeps_every_invariant_whatever_fails) {
   }
 }
 
+// Each has found a defect, of the library or of the simulation.
+TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
+  for (const std::uint64_t seed :
+       {1795725091000001u, 1795725096000028u, 1795725100000039u, 1795725117000221u}) {
+    const auto what = scenario::of_seed(seed);
+    EXPECT_EQ(simulate(what).complaint, "") << what.text();
+  }
+}
+
 // New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. The work is
 // limited by steps, the same on machines of any speed; HEADWAY_SIMULATION_STEPS changes the limit.
 TEST(simulation, keeps_every_invariant_of_new_seeds_too) {

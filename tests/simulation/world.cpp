@@ -355,9 +355,9 @@ outcome world::run() {
   const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns;
   const auto wrong = [&] { return !(result.complaint = complaint()).empty(); };
   if (!run_until(until_ns, [&] { return wrong() || all_done(); })) result.complaint = hanging();
-  // What dead processes have left behind may stay until their peers notice the deaths.
-  if (result.complaint.empty() && !died_ &&
-      !run_until(net_.now_ns() + rest_ns, [&] { return wrong() || at_rest(); }))
+  // After a death, now or meanwhile, receives from any source may wait for ever.
+  if (result.complaint.empty() &&
+      !run_until(net_.now_ns() + rest_ns, [&] { return wrong() || died_ || at_rest(); }))
     result.complaint = hanging();
   for (const auto& all : work_)
     for (const auto& w : all) {

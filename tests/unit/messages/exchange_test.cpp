@@ -130,6 +130,25 @@ TEST_P(exchange_test, bounds_what_waits_for_a_receive_and_loses_nothing) {
   for (auto& s : sends) ASSERT_TRUE(until_done({&s}));
 }
 
+// Of the messages that fill the credits and of those that need a request to send, posted early and
+// late: none of them may look like the message itself, which is empty too.
+TEST_P(exchange_test, says_of_a_message_that_its_sender_gave_up_also_without_credits) {
+  constexpr std::size_t count = 9000;  // an empty message is charged too
+  std::deque<request> sends(count), receives(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == count / 2) job.settle();
+    job.messages(0).send(*world[0], sends[i], {}, 1, 9, send_mode::give_up);
+  }
+  job.settle();
+  EXPECT_FALSE(sends.back().test());  // it waits for its receive
+  for (auto& r : receives) {
+    job.messages(1).receive(*world[1], r, {}, 0, 9);
+    ASSERT_TRUE(until_done({&r}));
+    ASSERT_EQ(r.arrived.how, outcome::peer_lost);
+  }
+  for (auto& s : sends) ASSERT_TRUE(until_done({&s}));
+}
+
 TEST_P(exchange_test, keeps_contexts_apart_and_messages_that_come_before_theirs_is_open) {
   const auto data = numbers(3, 1), other = numbers(3, 100);
   context* early = job.open(0, 300);

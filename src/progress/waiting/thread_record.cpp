@@ -34,6 +34,7 @@ struct record_return {
     detail::current_record = nullptr;
     if (record->measured) record->measured->leave();
     record->measured = nullptr;
+    record->delay_due_ns = 0;  // the kernel's counts were of this thread
     const base::lock_guard hold(free_lock);
     record->next_free = free_records;
     free_records = record;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "progress/os/scheduling.hpp"
 
 namespace headway::progress {
@@ -14,13 +16,18 @@ void load_estimate::sample(const topology::machine& machine, int processes_on_no
   // A quarter more than the processors: each thread then loses a fifth of its time, as in
   // `measure_delay`. And one, because the sampling thread itself runs, too.
   const int processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  const bool many_threads =
-      machine.runnable_threads() - (spare_poller_runs ? 1 : 0) > processors + processors / 4 + 1;
+  const int runnable = machine.runnable_threads() - (spare_poller_runs ? 1 : 0);
+  const bool many_threads = runnable > processors + processors / 4 + 1;
   const int samples = many_threads ? samples_in_a_row_.load(std::memory_order_relaxed) + 1 : 0;
   samples_in_a_row_.store(samples, std::memory_order_relaxed);
   more_ranks_.store(more_ranks, std::memory_order_relaxed);
   const bool delayed = clock_.now_ns() < delayed_until_ns_.load(std::memory_order_relaxed);
   oversubscribed_.store(more_ranks || samples >= 2 || delayed, std::memory_order_relaxed);
+  // Our part of those that are free, and those of the threads that watch already.
+  const int unwanted = (processors - runnable) / std::max(processes_on_node, 1) +
+                       watches_.load(std::memory_order_relaxed);
+  watches_max_.store(std::min(unwanted, machine.usable_processors() - 1),
+                     std::memory_order_relaxed);
 }
 
 void load_estimate::measure_delay(thread_record& me, std::uint64_t now_ns) noexcept {

@@ -45,6 +45,20 @@ class load_estimate {
       several_wait_until_ns_.store(now_ns + several_lasts_ns, std::memory_order_relaxed);
   }
 
+  /// A processor is free for one more thread of this process that waits awake.
+  [[nodiscard]] bool may_watch() const noexcept {
+    return watches_.load(std::memory_order_relaxed) < watches_max_.load(std::memory_order_relaxed);
+  }
+  /// The calling thread may watch another one that polls for it. True: `end_watch` follows.
+  [[nodiscard]] bool begin_watch() noexcept {
+    if (watches_.fetch_add(1, std::memory_order_relaxed) <
+        watches_max_.load(std::memory_order_relaxed))
+      return true;
+    end_watch();
+    return false;
+  }
+  void end_watch() noexcept { watches_.fetch_sub(1, std::memory_order_relaxed); }
+
   /// Compares threads that want to run with processors. `spare_poller_runs`: one of those threads
   /// is ours, and yields to any other.
   void sample(const topology::machine& machine, int processes_on_node,
@@ -67,6 +81,8 @@ class load_estimate {
   base::atomic<std::uint64_t> several_wait_until_ns_{0};
   base::atomic<std::uint64_t> delayed_until_ns_{0};  ///< until then a delay counts
   base::atomic<int> samples_in_a_row_{0};            ///< with too many runnable threads
+  base::atomic<int> watches_max_{0};                 ///< processors that are free for this process
+  base::atomic<int> watches_{0};                     ///< threads that watch now, or ask
 };
 
 }  // namespace headway::progress

@@ -48,6 +48,25 @@ struct spin_situation {
   return now.yields ? most : std::clamp(2 * now.recent_ns, now.setting_ns, 2 * most);
 }
 
+/// The longest wait that is watched, while another thread polls and processors are free, rather
+/// than slept. Of a wait that takes longer, the wake-up is a twentieth.
+[[nodiscard]] constexpr std::uint64_t watched_through_ns(std::uint64_t setting_ns) noexcept {
+  return 4 * setting_ns;
+}
+
+/// How long such a thread watches before it sleeps. `recent_ns`: of its recent waits that another
+/// thread polled for. `long_waits` is kept for the thread, and counts waits that it slept through
+/// because recent ones took long.
+[[nodiscard]] inline std::uint64_t watch_length_ns(std::uint64_t setting_ns,
+                                                   std::uint64_t recent_ns,
+                                                   std::uint32_t& long_waits) noexcept {
+  constexpr std::uint32_t try_period = 8;
+  const auto most = watched_through_ns(setting_ns);
+  // Threads that wait for each other are quick if they stay awake, as in `adaptive_spin_ns`.
+  if (recent_ns > most) return ++long_waits % try_period == 0 ? most : 0;
+  return std::max(2 * recent_ns, setting_ns);
+}
+
 /// How long a thread stays awake that slept for `slept_ns` and was woken for something other than
 /// what it waits for: others operate on windows of its process, or a message comes in parts.
 /// `usual_ns` is the spin of its policy. If that came sooner than a sleep is worth, more of it is

@@ -62,6 +62,8 @@ struct thread_record {
   std::array<owed_wake_up, owed_max> owed;
   /// Moving estimates for the length of the next spin: of waits for one, and for any of several.
   std::array<std::uint64_t, 2> recent_wait_ns{};
+  std::uint64_t recent_follow_ns = 0;  ///< the same of waits for which another thread polled
+  std::uint32_t long_follows = 0;      ///< waits not watched, because recent ones took long
   std::uint32_t brief_waits = 0;       ///< waits that spun briefly, because recent ones took long
   yield_patience patience;             ///< with waits among more ranks than processors
   std::uint64_t delay_due_ns = 0;      ///< when to look next …

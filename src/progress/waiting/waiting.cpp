@@ -60,20 +60,67 @@ bool waiting::run(outcome first) noexcept {
   HEADWAY_ASSERT(!core_.clock.is_virtual() || core_.chosen.waits == waiting_policy::busy);
   for (auto how = first;; how = outcome::retry) {
     if (how == outcome::retry) {
-      if (core_.wait_leader.try_lock(me_.next_ticket())) {
-        how = poll_as_leader();
-      } else {
-        how = outcome::spun_enough;
-        core_.load.note_several_wait(look_at_clock());
+      if (core_.wait_leader.try_lock(me_.next_ticket())) how = poll_as_leader();
+      else how = follow();
+    }
+    if (how == outcome::woke_others) {
+      core_.load.note_several_wait(look_at_clock());
+      if (has_free_processor() && core_.load.may_watch()) {  // the woken thread has another one
+        me_.pay_wake_ups();
+        how = outcome::retry;
       }
     }
-    if (how == outcome::woke_others) core_.load.note_several_wait(look_at_clock());
     if (how == outcome::spun_enough || how == outcome::woke_others) how = sleep_on_futex(how);
     if (how == outcome::retry) continue;
+    if (followed_since_ns_ != 0) learn_to_follow();
     if (boosted_since_ns_ != 0) keep_boost();
     yield_to_woken(me_);
     return how == outcome::complete;
   }
+}
+
+/// Another thread polls. Where a processor is free for it, this one watches what it waits for
+/// during a brief wait: it saves both threads the wake-up, and the leader goes on polling.
+waiting::outcome waiting::follow() noexcept {
+  const auto now = look_at_clock();
+  core_.load.note_several_wait(now);
+  if (!has_free_processor()) return outcome::spun_enough;
+  if (followed_since_ns_ == 0) {
+    followed_since_ns_ = now;
+    const auto length_ns =
+        watch_length_ns(core_.chosen.spin_ns, me_.recent_follow_ns, me_.long_follows);
+    watch_until_ns_ = std::min(now + length_ns, deadline_ns_);
+  }
+  if (now >= watch_until_ns_ || !core_.load.begin_watch()) return outcome::spun_enough;
+  auto how = outcome::spun_enough;
+  for (std::uint32_t round = 1;; ++round) {
+    if (set_.done()) {
+      me_.slept_waits = 0;
+      how = outcome::complete;
+      break;
+    }
+    if (core_.wait_leader.holder() == 0) {
+      how = outcome::retry;
+      break;
+    }
+    if (round % clock_period_spinning == 0 && core_.clock.now_ns() >= watch_until_ns_) break;
+    base::relax();
+  }
+  core_.load.end_watch();
+  return how;
+}
+
+/// Threads that wait awake take it from none.
+bool waiting::has_free_processor() const noexcept {
+  return core_.chosen.waits != waiting_policy::block && !core_.load.oversubscribed() &&
+         core_.processor_to_spare.load(std::memory_order_relaxed);
+}
+
+void waiting::learn_to_follow() noexcept {
+  auto& recent = me_.recent_follow_ns;
+  const auto took = core_.clock.now_ns() - followed_since_ns_;
+  recent -= recent / 8;
+  recent += std::min(took, 2 * watched_through_ns(core_.chosen.spin_ns)) / 8;
 }
 
 /// Called by the wait leader, which then no longer leads.

@@ -10,13 +10,14 @@ namespace headway::progress {
 
 /// One wait of one thread.
 ///
-/// A thread that finds no wait leader becomes it and polls for all waiting threads; the others
-/// sleep at once, each on its own futex, so that at most one thread of a process spins. When the
-/// wait leader completes what another thread waits for, it wakes that thread, stops leading and
-/// sleeps; the woken thread returns to its program, and leads again when it waits next. That is one
-/// context switch a message, for any number of threads. A wait leader that has spun long enough
-/// becomes the kernel sleeper: it sleeps on the event sources and does not lead, so that a thread
-/// that begins to wait polls.
+/// A thread that finds no wait leader becomes it and polls for all waiting threads. The others
+/// follow: where processors are free, they watch what they wait for during a brief wait, and lead if
+/// the leader stops; else they sleep at once, each on its own futex, so that at most one thread of a
+/// process spins. When the wait leader completes what a sleeping thread waits for, it wakes that
+/// thread, and where no processor is free stops leading and sleeps; the woken thread returns to its
+/// program, and leads again when it waits next. That is one context switch a message, for any number
+/// of threads. A wait leader that has spun long enough becomes the kernel sleeper: it sleeps on the
+/// event sources and does not lead, so that a thread that begins to wait polls.
 ///
 /// If threads sleep without a wait leader, the event thread polls for them at its next look; if
 /// there is none, the sleepers themselves look from time to time.
@@ -69,6 +70,9 @@ class waiting {
   void end_served() noexcept;
 
   [[nodiscard]] outcome poll_as_leader() noexcept HEADWAY_RELEASE(core_.wait_leader);
+  [[nodiscard]] outcome follow() noexcept;
+  [[nodiscard]] bool has_free_processor() const noexcept;
+  void learn_to_follow() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
@@ -93,10 +97,12 @@ class waiting {
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
-  bool moved_ = false;                  ///< something advanced in the last spin
-  scoped_boost boost_;                  ///< on an oversubscribed machine
-  std::uint64_t boosted_since_ns_ = 0;  ///< with the greatest weight; 0: without
-  std::uint64_t began_ns_ = 0;          ///< the first clock read: short waits make none
+  bool moved_ = false;                   ///< something advanced in the last spin
+  scoped_boost boost_;                   ///< on an oversubscribed machine
+  std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without
+  std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none
+  std::uint64_t followed_since_ns_ = 0;  ///< another thread polled then; 0: none has
+  std::uint64_t watch_until_ns_ = 0;     ///< and this one watches until then
   std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };
 

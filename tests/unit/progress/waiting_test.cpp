@@ -311,6 +311,61 @@ TEST(spin_length, of_a_wait_that_recently_was_short_is_at_least_that_of_a_sleep)
   EXPECT_EQ(brief, 0u);
 }
 
+TEST(spin_length, of_a_thread_that_another_one_polls_for_follows_its_recent_waits) {
+  std::uint32_t long_waits = 0;
+  EXPECT_EQ(watch_length_ns(50'000, 100, long_waits), 50'000u);
+  EXPECT_EQ(watch_length_ns(50'000, 100'000, long_waits), 200'000u);
+  EXPECT_EQ(long_waits, 0u);
+  int watched = 0;  // they may be long only because all of them sleep
+  for (int i = 0; i < 64; ++i) watched += watch_length_ns(50'000, 300'000, long_waits) == 200'000u;
+  EXPECT_EQ(watched, 8);
+}
+
+/// How many threads may watch at the same time.
+int watchers(load_estimate& load) {
+  int count = 0;
+  while (count < 1000 && load.begin_watch()) ++count;
+  EXPECT_FALSE(load.may_watch());
+  for (int i = 0; i < count; ++i) load.end_watch();
+  return count;
+}
+
+// What the kernel counts for a new thread begins at zero. Compared with the counts of the thread
+// that had the record before, it looked like a delay of years: computing threads all over.
+TEST(load_estimate, measures_no_delay_between_two_threads_that_have_one_record) {
+  thread_record *first = nullptr, *second = nullptr;
+  std::uint64_t due_ns = 1;
+  std::thread([&] {
+    first = &this_thread();
+    first->delay_due_ns = 5;
+  }).join();
+  std::thread([&] {
+    second = &this_thread();
+    due_ns = second->delay_due_ns;
+  }).join();
+  ASSERT_EQ(first, second);
+  EXPECT_EQ(due_ns, 0u);
+}
+
+TEST(load_estimate, lets_no_more_threads_watch_than_there_are_free_processors) {
+  engine_counters counted;
+  load_estimate load(counted, {});
+  EXPECT_EQ(watchers(load), 0) << "nothing is known yet";
+  const auto here = topology::machine::read().value();
+  load.sample(*here, 1, false);
+  EXPECT_LT(watchers(load), sysconf(_SC_NPROCESSORS_ONLN)) << "this thread runs";
+  load.sample(*here, 1'000'000, false);
+  EXPECT_EQ(watchers(load), 0) << "the processes of the node share those that are free";
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  load.sample(*here, 1, false);
+  EXPECT_EQ(watchers(load), 0) << "the thread that polls has the only one";
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
   const spin_situation free{.setting_ns = 50'000};
   EXPECT_EQ(spin_after_sleep_ns(free, 20'000, 5'000), 50'000u);

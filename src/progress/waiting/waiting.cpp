@@ -80,7 +80,7 @@ bool waiting::run(outcome first) noexcept {
 }
 
 /// Another thread polls. Where a processor is free for it, this one watches what it waits for
-/// during a brief wait: it saves both threads the wake-up, and the leader goes on polling.
+/// during a brief wait: it saves both threads the wake-up, and the wait leader goes on polling.
 waiting::outcome waiting::follow() noexcept {
   const auto now = look_at_clock();
   core_.load.note_several_wait(now);

@@ -11,13 +11,14 @@ namespace headway::progress {
 /// One wait of one thread.
 ///
 /// A thread that finds no wait leader becomes it and polls for all waiting threads. The others
-/// follow: where processors are free, they watch what they wait for during a brief wait, and lead if
-/// the leader stops; else they sleep at once, each on its own futex, so that at most one thread of a
-/// process spins. When the wait leader completes what a sleeping thread waits for, it wakes that
-/// thread, and where no processor is free stops leading and sleeps; the woken thread returns to its
-/// program, and leads again when it waits next. That is one context switch a message, for any number
-/// of threads. A wait leader that has spun long enough becomes the kernel sleeper: it sleeps on the
-/// event sources and does not lead, so that a thread that begins to wait polls.
+/// follow: where processors are free, they watch what they wait for during a brief wait, and lead
+/// if the wait leader stops; else they sleep at once, each on its own futex, so that at most one
+/// thread of a process spins. When the wait leader completes what a sleeping thread waits for, it
+/// wakes that thread, and where no processor is free it stops leading and sleeps; the woken thread
+/// returns to its program, and leads again when it waits next. That is one context switch a
+/// message, for any number of threads. A wait leader that has spun long enough becomes the kernel
+/// sleeper: it sleeps on the event sources and does not lead, so that a thread that begins to wait
+/// polls.
 ///
 /// If threads sleep without a wait leader, the event thread polls for them at its next look; if
 /// there is none, the sleepers themselves look from time to time.

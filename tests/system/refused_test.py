@@ -110,7 +110,10 @@ class Refused(unittest.TestCase):
         for function, error, more in self.PEER_SEGMENT:
             for rank in (0, 1):
                 fallen_back = 0
-                for number in range(1, CALLS_MAX + 1):
+                # A rank looks at the segments of all jobs on the node before its own.
+                for number in range(1, 100):
+                    if number > CALLS_MAX and fallen_back > 0:
+                        break
                     with self.subTest(rank=rank, function=function, number=number):
                         job = self.job("shm,tcp:lo", rank, f"{function}:{number}:{error}", LARGE, 4,
                                        **more)  # fmt: skip

@@ -214,13 +214,16 @@ class timeline_text {
     for (const auto& [at_ns, more, more_bytes] : changes_) {
       requests += more;
       bytes += more_bytes;
-      for (const auto& [name, value] :
-           {std::pair("pending requests", requests), std::pair("bytes in flight", bytes)})
-        put("C", 0, at_ns, name, [&] {
-          out_.name("args");
-          out_.object([&] { out_.member("value", value); });
-        });
+      put_counter(at_ns, "pending requests", requests);
+      put_counter(at_ns, "bytes in flight", bytes);
     }
+  }
+
+  void put_counter(std::uint64_t at_ns, std::string_view name, std::int64_t value) {
+    put("C", 0, at_ns, name, [&] {
+      out_.name("args");
+      out_.object([&] { out_.member("value", value); });
+    });
   }
 
   void put(const char* sort, int thread, std::uint64_t at_ns, std::string_view name,

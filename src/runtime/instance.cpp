@@ -353,9 +353,7 @@ const packets::peers& instance::peers() const noexcept { return *parts_->peers; 
 messages::exchange& instance::messages() noexcept { return *parts_->messages; }
 endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
 
-void instance::add_to_timeline(std::string json) {
-  parts_->watching->add_to_timeline(std::move(json));
-}
+void instance::add_to_timeline(std::string_view json) { parts_->watching->add_to_timeline(json); }
 
 void instance::gather(watch::page_image& image) const {
   watch::gather(parts_->observed(), 0, image);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -88,7 +89,7 @@ class instance {
   /// Fills `image` with the counters of threads, queues and rails (watch/statistics.hpp).
   void gather(watch::page_image& image) const;
   /// Adds entries to the timeline of HEADWAY_TRACE (watch/timeline_file.hpp).
-  void add_to_timeline(std::string json);
+  void add_to_timeline(std::string_view json);
   /// The shared lines of the processes of this node; null: no rail has them.
   [[nodiscard]] rails::shm_slots* shm_slots() noexcept;
   /// What the windows of this process count.

@@ -118,7 +118,7 @@ void observer::finish() noexcept {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
-void observer::add_to_timeline(std::string entries) {
+void observer::add_to_timeline(std::string_view entries) {
   if (parts_) parts_->more_entries += entries;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "progress/core/engine.hpp"
@@ -42,7 +43,7 @@ class observer {
   /// exist.
   void finish() noexcept;
   /// Entries that the timeline will have besides those of the engine, in JSON, each after a comma.
-  void add_to_timeline(std::string entries);
+  void add_to_timeline(std::string_view entries);
   /// Writes the timeline. Call it after the engine's threads have ended.
   void write_timeline() noexcept;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "base/process_edge.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 
@@ -27,6 +28,10 @@ class exposed_memory {
   [[nodiscard]] bool attach(std::byte* base, std::int64_t bytes);
   /// False: no attached region begins there.
   [[nodiscard]] bool detach(const std::byte* base);
+
+  /// From a thread that has carried out requests of other processes, through the process that is
+  /// told of that, to a thread of the program that synchronises its memory. Of all windows.
+  static inline base::process_edge changes;
 
  private:
   struct region {

@@ -76,6 +76,7 @@ bool slot_service::serve(request_slot& slot) noexcept {
   if (!slot.turn.begin()) return false;
   slot.carried_out = true;
   carry_out(slot);
+  exposed_memory::changes.leaves();
   slot.turn.finish();
   return true;
 }

@@ -367,6 +367,7 @@ void target::send_bytes(int source, const request_view& request,
 }
 
 void target::send(answer& ready, std::span<const std::byte> bytes) noexcept {
+  exposed_memory::changes.leaves();
   exchange_.send(context_, ready.wire, bytes, ready.source, ready.tag);
 }
 

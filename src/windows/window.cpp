@@ -179,6 +179,7 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
 void window::synchronise_memory() noexcept {
   // Its partner is the same call, a flush or a barrier in another process that maps the memory.
   base::store_load_fence();
+  exposed_memory::changes.returns();
 }
 
 /// Loads and stores do not show the end of a process.
@@ -219,6 +220,12 @@ status window::settle() {
 }
 
 status window::lock(int rank, lock_type how) {
+  const auto taken = take_lock(rank, how);
+  exposed_memory::changes.returns();
+  return taken;
+}
+
+status window::take_lock(int rank, lock_type how) {
   control_line* const line = at(rank).line;
   if (line != nullptr) {
     if (line->lock.try_lock(how)) return status::ok;

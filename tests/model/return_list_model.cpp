@@ -35,7 +35,7 @@ struct return_list_model : rl::test_suite<return_list_model, pushers + 1> {
     for (unsigned i = 0; i < each; ++i) {
       const std::uint64_t place = 1 + index * each + i;
       written[place]($) = static_cast<int>(place);
-      list.push(place, [&](std::uint64_t at) -> auto& { return next[at]; });
+      list.push(place, [&](std::uint64_t newest) { next[place] = newest; });
     }
   }
   void after() {

@@ -122,7 +122,9 @@ void label_pump::put_out(stream& from, bool to_the_end) {
 
 void label_pump::close_stream(stream& from) {
   if (from.pipe < 0) return;
-  close(std::exchange(from.pipe, -1));  // leaves the epoll set by this
+  // A child on its way to its program has a copy, with which the pipe would stay in the set.
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, from.pipe, nullptr);
+  close(std::exchange(from.pipe, -1));
   --open_streams_;
   put_out(from, true);
 }

@@ -5,6 +5,7 @@
 
 #include "base/atomic.hpp"
 #include "base/intrusive_list.hpp"
+#include "base/process_edge.hpp"
 
 namespace headway::endpoints {
 
@@ -64,6 +65,9 @@ struct alignas(64) block {
       nobody};                 ///< the process that shares it, if there is one only
   std::uint32_t checksum = 0;  ///< of what was sent, where checks are on
   alignas(64) parcel waits;
+  /// From a thread that gives a block to another process to one that has it from there. Of all
+  /// blocks.
+  static inline base::process_edge elsewhere;
 
   [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << size_class; }
   [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

@@ -174,6 +174,7 @@ void block_allocator::take_from_ended(list& into, unsigned size_class) noexcept 
 
 void block_allocator::take_returned() noexcept {
   std::uint64_t place = known().returned().take_all();
+  block::elsewhere.returns();
   while (place != 0) {
     block* b = known().checked(place, 0);
     if (!b || b->size_class > class_max) {

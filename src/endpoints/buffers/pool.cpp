@@ -54,7 +54,10 @@ void pool::give_back_elsewhere(block& b) noexcept {
   region* home = region_of(b.owner);
   if (!home) return;
   blocks_.poison(b);
-  home->returned().push(b.place, [&](std::uint64_t at) -> auto& { return home->at(at)->next; });
+  home->returned().push(b.place, [&](std::uint64_t next) {
+    b.next = next;
+    block::elsewhere.leaves();
+  });
 }
 
 }  // namespace headway::endpoints

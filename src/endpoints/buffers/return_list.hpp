@@ -8,7 +8,7 @@ namespace headway::endpoints {
 
 /// Returns blocks to the process that owns them, from every process that maps its region.
 /// Shape:    one word in shared memory: the place of the newest block; unlike addresses, places are
-///           the same in every process. `next_of(place)` is the link in the block there.
+///           the same in every process. `link(next)` writes the link in the block that is pushed.
 /// Threads:  `push` any thread of any process; `take_all` any thread of the owner.
 /// Progress: lock-free. If a process dies between its store and (P), one block is lost.
 /// Source:   R. K. Treiber's stack (IBM RJ 5118, 1986), taken whole, so that there is no ABA.
@@ -19,15 +19,15 @@ class basic_return_list {
   // later (P) is a read-modify-write and continues the release sequence of the earlier ones.
   // Checked by: tests/model/return_list_model.cpp.
  public:
-  template <class NextOf>
-  void push(std::uint64_t place, NextOf next_of) noexcept {
+  template <class Link>
+  void push(std::uint64_t place, Link link) noexcept {
     std::uint64_t newest = newest_.load(std::memory_order_relaxed);  // a guess; (P) checks it
     do {
-      next_of(place) = newest;
+      link(newest);
     } while (!newest_.compare_exchange_weak(newest, place, std::memory_order_release,  // (P)
                                             std::memory_order_relaxed));
   }
-  /// The newest, linked by `next_of` to the oldest; 0: none.
+  /// The newest, linked to the oldest; 0: none.
   [[nodiscard]] std::uint64_t take_all() noexcept {
     if (newest_.load(std::memory_order_relaxed) == 0) return 0;  // a hint
     return newest_.exchange(0, std::memory_order_acquire);       // (T)

@@ -158,6 +158,7 @@ void arrivals::arrived_shared(std::uint32_t from, std::span<const std::byte> byt
   block* b = where ? where->checked(head.place, head.bytes) : nullptr;
   if (!b || !ownership::land(*b, lent))
     return remotes_[from].complain(from, "a buffer that is not on its way here");
+  block::elsewhere.returns();
   parcel& p = by_.here.wrap({.header = b, .lent = lent}, false);
   p.bytes = head.bytes;
   p.from = {from, head.message.from};

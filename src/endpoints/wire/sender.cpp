@@ -205,6 +205,7 @@ outcome sender::post_shared(const sending& what, const pool::found& f,
                                 .place = f.header->place,
                                 .bytes = what.bytes});
   ownership::note_destination(*f.header, lent, what.to.process);
+  block::elsewhere.leaves();
   switch (packets_.post_in_order(what.to.process, *item)) {
     case packets::posted::done:
       packet_sender::finish(*item);

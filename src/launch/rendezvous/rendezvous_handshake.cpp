@@ -67,7 +67,10 @@ rendezvous_handshake::stage rendezvous_handshake::received(std::size_t bytes) no
   if (now == stage::finished) {
     const auto given = talk_.decision();
     const auto code = get_number(given.data());
-    if (code < 1 || code > 3) talk_.refuse();
+    if (code < 1 || code > 3) {
+      talk_.refuse();
+      return talk_.now();
+    }
     decision_ = {.how = static_cast<reception>(code),
                  .rank = get_number(given.data() + 4),
                  .processes = get_number(given.data() + 8)};

@@ -51,7 +51,8 @@ namespace {
 processes::membership_ref both(const processes::membership& local,
                                const communicator::remote_side& remote) {
   std::vector<processes::peer_id> all;
-  all.reserve(static_cast<std::size_t>(local.size() + remote.members->size()));
+  all.reserve(static_cast<std::size_t>(local.size()) +
+              static_cast<std::size_t>(remote.members->size()));
   const auto append = [&](const processes::membership& group) {
     for (const auto process : group.peers()) all.push_back(process);
   };

@@ -45,9 +45,7 @@ int order_of(int order, dt::storage_order& found) {
 int dimension_of(std::int64_t size, int distribution, int argument, int processes,
                  dt::darray_dimension& made) {
   if (size < 1 || processes < 1) return fail(MPI_ERR_ARG, "a dimension is empty");
-  if (argument < 1 && argument != MPI_DISTRIBUTE_DFLT_DARG) {
-    return fail(MPI_ERR_ARG, "a distribution has blocks of {}", argument);
-  }
+  if (argument < 1) return fail(MPI_ERR_ARG, "a distribution has blocks of {}", argument);
   made = {.size = size,
           .how = dt::distribution::none,
           .argument = argument == MPI_DISTRIBUTE_DFLT_DARG ? -1 : argument,

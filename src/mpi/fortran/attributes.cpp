@@ -194,6 +194,7 @@ void pmpi_dup_fn_(int*, int*, int*, int* from, int* to, int* flag, int* code) {
   *code = MPI_SUCCESS;
 }
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `other`
 #define HEADWAY_NAME(other, name) \
   extern __typeof__(name) other __attribute__((weak, alias(#name), visibility("default")));
 HEADWAY_NAME(mpi_comm_dup_fn_, pmpi_comm_dup_fn_)

@@ -69,7 +69,7 @@ bool partitioned_section::describe(const descriptor& array, int partitions) {
   const auto element_bytes = static_cast<MPI_Count>(array.element_bytes);
   if (!range.is_within_extent() || element_bytes % range.extent() != 0) return false;
   const section_types types(array, type_, element_bytes / range.extent());
-  int last = array.rank;
+  int last = array.rank;  // NOLINT(bugprone-signed-char-misuse): a number of dimensions
   while (array.dimensions[last - 1].extent == 1) --last;  // there is another one: not contiguous
   const MPI_Count units = types.units_in(last - 1);
   if (count_ % units != 0 || count_ > types.units_in(last) / partitions) return false;

@@ -148,6 +148,7 @@ int attribute_set::remove(object& owner, int key) {
     if (find_keyval(key, owner.kind())) return MPI_SUCCESS;
     return fail(MPI_ERR_KEYVAL, "{} is no attribute key, or a freed one", key);
   }
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the callback may change entries_
   const entry taken = *at;
   if (const int code = remove_one(*taken.key, owner, taken.value); code != MPI_SUCCESS) {
     return failed(code, "delete", key);

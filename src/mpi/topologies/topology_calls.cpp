@@ -49,7 +49,7 @@ class division {
       if (rest % *each != 0) continue;
       trial_[left - 1] = *each;
       const int most = trial_.back() + spread_ - 1;  // of the largest, to be better than `best_`
-      if (!best_.empty() && std::pow(most, left - 1) < rest / *each) return;
+      if (!best_.empty() && std::pow(most, left - 1) < static_cast<double>(rest / *each)) return;
       extend(rest / *each, left - 1, *each);
     }
   }

@@ -34,6 +34,7 @@ std::size_t receive_channel::take_all(std::span<event> out) noexcept {
   if (active_.load(std::memory_order_relaxed) != 0 && !broken())
     count += take_pieces(out.subspan(count));
   if (gets_.any() && !broken()) serve_gets();
+  c_.back->reply_was_received();
   return count;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/copy_for_reader.hpp"
+#include "base/process_edge.hpp"
 #include "rails/driver.hpp"
 #include "rails/shm/doorbell.hpp"
 #include "rails/shm/header_copy.hpp"
@@ -64,6 +65,8 @@ class record_sender {
            ring_.memory().consumed().load(std::memory_order_acquire) != starved;
   }
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
+  /// What was received from the peer may be the reply to any record that was published.
+  void reply_was_received() noexcept { to_peer_.returns(); }
   /// For good: `usable` is false from now on.
   void set_down() noexcept { state_.store(state::down, std::memory_order_relaxed); }
 
@@ -102,6 +105,7 @@ class record_sender {
     copy_to_ring_.copy(at + first.size(), second.data(), second.size());
     if (streams) ring_.begin(cells);
     copy_header(at, first);
+    to_peer_.leaves();
     ring_.publish(cells, record_word(head),
                   record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
     can_wait ? notify_of_waiting() : hurry();
@@ -127,6 +131,7 @@ class record_sender {
   base::copy_for_reader copy_to_ring_;
   std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when there was no room
   attachment* const way_;
+  [[no_unique_address]] base::process_edge to_peer_;
 };
 
 }  // namespace headway::rails::shm

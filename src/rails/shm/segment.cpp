@@ -381,7 +381,8 @@ int attachment::open_memory_file() noexcept {
   const bool usable = opened.valid() && process_runs();
   int known = not_opened;
   const int mine = usable ? opened.get() : no_file;
-  if (!memory_file_.compare_exchange_strong(known, mine, std::memory_order_relaxed)) return known;
+  if (!memory_file_.compare_exchange_strong(known, mine, std::memory_order_acq_rel))  // (M)
+    return known;
   if (usable) static_cast<void>(opened.release());
   return mine;
 }

@@ -155,8 +155,8 @@ class attachment {
   /// The memory of its process as a file (proc(5)), which has nothing in it once the process has
   /// ended. -1: there is none. Any thread.
   [[nodiscard]] int memory_file() noexcept {
-    // Relaxed here and where it is opened: the kernel orders what is done with a descriptor.
-    const int known = memory_file_.load(std::memory_order_relaxed);
+    // Edge (M): opened in one thread -> used in another. The kernel orders that, too.
+    const int known = memory_file_.load(std::memory_order_acquire);  // (M)
     return known != not_opened ? known : open_memory_file();
   }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "patterns.h"
+#include "watched.h"
 
 enum { many = 80, length_max = 40000, kinds = 6 };
 
@@ -160,9 +161,9 @@ static void while_a_rank_makes_no_call(MPI_Comm comm) {
   for (int round = 0; round < 3; ++round) {
     if (check_rank != 0) usleep(20000); /* behind rank 0 */
     CHECK_OK(MPI_Start(&o.request));
-    volatile const long* last = &o.into[o.length - 1];
+    const long* const last = &o.into[o.length - 1];
     if (check_rank == 0)
-      while (*last != due(&o, 0, o.length - 1, 0)) usleep(100);
+      while (watched_long(last) != due(&o, 0, o.length - 1, 0)) usleep(100);
     CHECK_OK(MPI_Wait(&o.request, MPI_STATUS_IGNORE));
     check(&o, 0);
     prepare(&o, 0);

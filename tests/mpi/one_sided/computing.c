@@ -2,6 +2,7 @@
    computes no longer when the last operation has written into its memory. */
 #include <time.h>
 
+#include "watched.h"
 #include "windows.h"
 
 static double now(void) {
@@ -55,8 +56,8 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check_rank == 0) {
       volatile double sum = 0;
-      const volatile char* over = w.base + OVER_AT;
-      for (const double end = now() + computes_s; now() < end && !*over;)
+      const char* const over = w.base + OVER_AT;
+      for (const double end = now() + computes_s; now() < end && !watched_char(over);)
         for (int i = 0; i < 10000; ++i) sum += i;
     } else if (check_rank == 1) {
       double longest = 0;

@@ -1,6 +1,7 @@
 /* Litmus tests of the orderings that the standard promises between one-sided operations (MPI-5.0
  * section 12.7): the outcomes that it forbids do not occur. Ranks 0 and 1 are the origins; the
  * elements lie at the last rank, or one there and one at rank 0. */
+#include "watched.h"
 #include "windows.h"
 
 enum { ROUNDS = 300, READS = 4 };
@@ -88,10 +89,10 @@ static void a_target_sees_the_data_of_a_flag(const struct test* t) {
       write_y(t, i, 1);
       flush(t);
     } else if (check_rank == t->x_at) {
-      const volatile long* const own = (const volatile long*)t->w->base;
+      const long* const own = (const long*)t->w->base;
       do {
         MPI_Win_sync(t->w->win);
-      } while (own[2 * i + 1] == 0);
+      } while (watched_long(&own[2 * i + 1]) == 0);
       MPI_Win_sync(t->w->win);
       CHECK(own[2 * i] == 7, "round %d: %ld", i, own[2 * i]);
     }

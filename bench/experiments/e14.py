@@ -142,8 +142,8 @@ EXPERIMENT = Experiment(
     panels=(
         *(panel(rails) for rails in LINKS),
         Panel("64 MB over 1gbit + 600mbit, sound and with the second rail cut", "message_bytes",
-              {"sound": "sound_ms", "second cut": "cut_ms"}, "ms", "size", {"what": "cut"}, kind="bar",
-              bytes_x=True),
+              {"sound": "sound_ms", "second cut": "cut_ms"}, "ms", "size", {"what": "cut"},
+              kind="bar", bytes_x=True),
         Panel("one way over a link that gives each connection 250 Mbit/s", "bytes",
               {"rate": "mb_per_s"}, "MB/s", "size", {"what": FLOWS}, log_x=True, bytes_x=True,
               higher_is_better=True),

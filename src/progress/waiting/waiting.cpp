@@ -143,6 +143,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
+      gave_way_ = true;
       sched_yield();
     } else if (round >= rounds_before_relax) {
       base::relax();
@@ -176,6 +177,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   bool learnt = false;
   int in_vain = 0;
   std::uint64_t slept_ns = 0, slept_since_ns = 0;
+  gave_way_ = true;
   core_.quiet.stop_attending(me_);
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
@@ -223,6 +225,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   std::uint64_t slept_ns = 0;
   ++me_.slept_waits;
+  gave_way_ = true;
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.rely();
@@ -325,6 +328,7 @@ std::uint64_t waiting::budget_after_sleep_ns(std::uint64_t slept_since_ns) noexc
 std::uint64_t waiting::look_at_clock() noexcept {
   const auto now = core_.clock.now_ns();
   if (began_ns_ == 0) began_ns_ = now;
+  looked_ns_ = now;
   core_.regular.run_if_due(now);
   core_.load.check_delay(me_, now);
   return now;

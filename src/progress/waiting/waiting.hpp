@@ -61,6 +61,10 @@ class waiting {
   }
   /// The rest of the wait, after `look` returned `first`. False: the deadline passed.
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
+  /// As `engine::wait` returns it.
+  [[nodiscard]] std::uint64_t looked_ns() const noexcept {
+    return gave_way_ ? UINT64_MAX : looked_ns_;
+  }
 
  private:
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread between two sweeps
@@ -97,6 +101,8 @@ class waiting {
   scoped_boost boost_;                  ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;  ///< with the greatest weight; 0: without
   std::uint64_t began_ns_ = 0;          ///< the first clock read: short waits make none
+  std::uint64_t looked_ns_ = 0;         ///< the last one
+  bool gave_way_ = false;               ///< asleep, or to let others run
   std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };
 

@@ -270,12 +270,12 @@ class _Entry:
         self.put(f"return calls::{self.function.implementation()}({inner});")
 
     def record(self):
-        """Where calls are recorded, the call calls itself, so that it costs nothing elsewhere."""
-        inner = ", ".join(p.name for p in self.parameters)
-        self.put("if (!runs_plain()) [[unlikely]] {")
-        self.put("  if (!running()) return refuse_state(site);")
-        self.put("  const recorded_call call(site.recorded, __builtin_return_address(0));")
-        self.put(f"  if (call) return PMPI_{self.function.name}{self.suffix}({inner});")
+        """What an entry point asks first; where calls are recorded, it notes this one."""
+        self.put("recorded_call call;")
+        self.put("using enum library::call_mode;")
+        self.put("if (const auto calls = calls_are(); calls != plain) [[unlikely]] {")
+        self.put("  if (calls == refused) return refuse_state(site);")
+        self.put("  call.begin(site.recorded, __builtin_return_address(0));")
         self.put("}")
 
     def checked(self):

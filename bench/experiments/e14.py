@@ -62,8 +62,8 @@ def runs(scene):
 def runs_with_a_cut(scene):
     """64 MB over both links, the second of which is cut in the middle; and over the first alone."""
     for series, environment, device in (
-        ("second rail cut", several("cut"), ("--device", "hw1")),
-        ("first rail alone", {"HEADWAY_RAILS": "tcp:hw0"}, ()),
+        ("both rails", several("cut"), ("--device", "hw1")),
+        ("first alone", {"HEADWAY_RAILS": "tcp:hw0"}, ()),
     ):
         arguments = (*device, "--times", "1" if scene.quick else "3")
         yield Run("rail_cut", arguments, series=series, tags={"what": "cut"},
@@ -119,8 +119,8 @@ def better_than_equal(result):
 def cut_costs(result):
     """The time, without the detection of the cut, over the time that is expected: that until the
     cut, and that of the remaining rail for the rest."""
-    alone = result.median("first rail alone", "sound_ms")
-    times = [result.values("second rail cut", name) for name in ("sound_ms", "cut_at_ms", "cut_ms")]
+    alone = result.median("first alone", "sound_ms")
+    times = [result.values("both rails", name) for name in ("sound_ms", "cut_at_ms", "cut_ms")]
     shares = [(cut - DETECTION_MS) / (at + (1 - at / sound) * alone)
               for sound, at, cut in zip(*times) if alone]  # fmt: skip
     claim = f"64 MB, a rail cut in the middle: ≤ 1.15 × what the other needs + {DETECTION_MS} ms"
@@ -142,8 +142,8 @@ EXPERIMENT = Experiment(
     panels=(
         *(panel(rails) for rails in LINKS),
         Panel("64 MB over 1gbit + 600mbit, sound and with the second rail cut", "message_bytes",
-              {"sound": "sound_ms", "cut": "cut_ms"}, "ms", "size", {"what": "cut"}, kind="bar",
-              bytes_x=True),
+              {"sound": "sound_ms", "second cut": "cut_ms"}, "ms", "size", {"what": "cut"},
+              kind="bar", bytes_x=True),
         Panel("one way over a link that gives each connection 250 Mbit/s", "bytes",
               {"rate": "mb_per_s"}, "MB/s", "size", {"what": FLOWS}, log_x=True, bytes_x=True,
               higher_is_better=True),

@@ -22,6 +22,6 @@ EXPERIMENT = Experiment(
     "real-time priority",
     minutes=nbc.MINUTES,
     runs=runs,
-    panels=nbc.panels("overhead_us", "µs", "time added to the computation", log_y=False),
+    panels=nbc.panels("overhead_us", "µs", "time added to the computation", log_y=True),
     claims=(small_overhead,),
 )  # fmt: skip

@@ -15,9 +15,15 @@
 namespace headway::report {
 namespace {
 
-constexpr std::uint64_t timed_at_first = 32;     // calls of each site
-constexpr std::uint32_t timed_period = 61;       // prime: no multiple of a program's own period
 constexpr std::uint64_t worth_timing_ns = 2000;  // longer calls are all timed
+
+/// Of the calls of a site, every so manieth is timed after so many were. Of n calls that is about
+/// the root of 16 n: enough of few ones, and of many ones so few that they cost nothing. The period
+/// changes, so that it is no multiple of a program's own.
+std::uint32_t period_after(std::uint64_t timed) noexcept {
+  constexpr std::uint64_t period_max = 1021;
+  return static_cast<std::uint32_t>(std::min(timed / 8 | 1, period_max));
+}
 
 /// All that is recorded in this process. Records are not freed: their threads may come back.
 struct recording {
@@ -63,7 +69,8 @@ thread_record::thread_record() noexcept {
 thread_record& make_own_record() {
   auto& whole = all();
   const base::lock_guard held(whole.lock);
-  return *(detail::own_record = &whole.threads.emplace_back());
+  detail::own_record = detail::open_record = &whole.threads.emplace_back();
+  return *detail::own_record;
 }
 
 call_record& thread_record::find(const function& what, const void* from) noexcept {
@@ -77,18 +84,25 @@ call_record& thread_record::find(const function& what, const void* from) noexcep
   return *known;
 }
 
-void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
+void thread_record::begin_timed() noexcept {
+  current_->sums.calls += std::exchange(current_->period, 0);
+  if (timeline_) [[unlikely]]
+    timeline_->begin_call();
+  detail::open_record = nullptr;
+  began_ns_ = base::machine_now_ns();
+}
+
+void thread_record::end() noexcept {
+  auto& call = *current_;
   auto& sums = call.sums;
-  std::uint64_t took_ns = waited_ns_;
-  if (began_ns != 0) {
-    const auto now_ns = base::machine_now_ns();
-    if (timeline_) [[unlikely]]
-      timeline_->end_call(call.what->name, began_ns, now_ns);
-    const auto passed_ns = now_ns - began_ns;
-    took_ns = passed_ns - std::min(passed_ns, all().clock_ns);
-  }
+  const auto now_ns = base::machine_now_ns();
+  if (timeline_) [[unlikely]]
+    timeline_->end_call(call.what->name, began_ns_, now_ns);
+  const bool waited = has_waited();
+  const auto passed_ns = now_ns - std::exchange(began_ns_, 0);
+  const auto took_ns = passed_ns - std::min(passed_ns, all().clock_ns);
   sums.longest_ns = std::max(sums.longest_ns, took_ns);
-  if (waited_ns_ != 0) {
+  if (waited) {
     ++sums.waited;
     sums.waited_ns += took_ns;
   } else {
@@ -96,11 +110,27 @@ void thread_record::end(call_record& call, std::uint64_t began_ns) noexcept {
     sums.timed_ns += took_ns;
     sums.timed_longest_ns = std::max(sums.timed_longest_ns, took_ns);
   }
-  if (began_ns != 0)
-    call.until_timed =
-        sums.timed + sums.waited < timed_at_first || (waited_ns_ == 0 && took_ns >= worth_timing_ns)
-            ? 1
-            : timed_period;
+  const bool each = !call.what->light || timeline_ || (!waited && took_ns >= worth_timing_ns);
+  call.until_timed = call.period = each ? 1 : period_after(sums.timed + sums.waited);
+  current_ = nullptr;
+  detail::open_record = this;
+}
+
+void thread_record::note_wait(const wait_span& span) noexcept {
+  if (!current_) return;
+  const bool first = !has_waited();
+  if (first) {
+    waited_by_ = current_;
+    waited_call_ = current_->calls();
+    waiting_since_ns_ = span.began_ns;
+    waited_ns_ = 0;
+  }
+  waited_ns_ += span.length_ns();
+  if (began_ns_ != 0) return;  // the whole call is timed
+  auto& sums = current_->sums;
+  if (first) ++sums.waited;
+  sums.waited_ns += span.length_ns();
+  sums.longest_ns = std::max(sums.longest_ns, waited_ns_);
 }
 
 peer_row& thread_record::peer(std::uint32_t rank) noexcept {
@@ -115,12 +145,11 @@ void thread_record::note_sent(std::uint32_t to, std::uint64_t bytes) noexcept {
   auto& row = peer(to);
   ++row.sent;
   row.bytes_sent += bytes;
-  if (unfiled_by_) file_received();
+  file_received();
 }
 
-void thread_record::file_received() noexcept {
+void thread_record::add_received() noexcept {
   auto* const by = std::exchange(unfiled_by_, nullptr);
-  if (!by) return;
   ++by->sums.messages;
   by->sums.bytes += unfiled_bytes_;
   received_.add(unfiled_bytes_);
@@ -189,7 +218,8 @@ void add_thread(const thread_record& from, part& to) {
   ++to.threads_calling;
   for (const auto& one : from.records_) {
     auto sums = one.sums;
-    if (from.inside && &one == from.current_) --sums.calls;  // this one has not ended
+    sums.calls = one.calls();
+    if (&one == from.current_ && from.began_ns_ != 0) --sums.calls;  // this one has not ended
     if (sums.calls == 0) continue;
     auto site = site_of(one.from);
     auto known = std::ranges::find_if(to.calls, [&](const auto& row) {

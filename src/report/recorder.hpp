@@ -29,9 +29,13 @@ struct function {
 struct call_record {
   const void* from = nullptr;
   const function* what = nullptr;
+  // One number is changed in each call: it counts the calls, too.
   std::uint32_t until_timed = 1;  ///< calls until the next one that is timed
-  call_sums sums;
+  std::uint32_t period = 1;       ///< what `until_timed` was when it was set
+  call_sums sums;                 ///< `calls`: without those since then
   overlap_sums started;
+
+  [[nodiscard]] std::uint64_t calls() const noexcept { return sums.calls + period - until_timed; }
 };
 
 /// When something that a thread waited for began and ended; zeros: it was over at once.
@@ -42,8 +46,10 @@ struct wait_span {
 
 /// What one thread records of its calls of MPI.
 ///
-/// A received message is filed later, when this thread waits for the next one or sends: the time
-/// from its arrival to the next send, on which its sender may wait, stays short.
+/// From the arrival of a message to the next send, for which its sender may wait, as little as
+/// possible is done: a received message is filed when this thread waits for the next one or has
+/// sent, and a call that is not timed changes two words when it begins and none when it ends. Only
+/// light calls are not timed: what such a call calls itself, an error handler, counts on its own.
 /// Shape:    lists of waits have at most `waits_max` entries; later ones are counted.
 /// Threads:  the thread itself; `recorded_part` reads it when the thread makes no calls any more.
 /// Progress: never waits; allocates for new call sites and peers.
@@ -54,43 +60,48 @@ class thread_record {
 
   thread_record() noexcept;
 
-  /// The record of this call, which is now counted.
-  [[nodiscard]] call_record& begin(const function& what, const void* from) noexcept {
+  /// A call begins, not inside one that is timed. True: it is timed, and `end` must follow.
+  [[nodiscard]] bool begin(const function& what, const void* from) noexcept {
     HEADWAY_DEBUG_ASSERT(what.index < function::count_max);
     call_record* found = last_[what.index];
     if (found->from != from) [[unlikely]]
       found = &find(what, from);
-    ++found->sums.calls;
     current_ = found;
-    waited_ns_ = 0;
-    if (timeline_) [[unlikely]]
-      timeline_->begin_call();
-    return *found;
+    if (--found->until_timed != 0) [[likely]]
+      return false;
+    begin_timed();
+    return true;
   }
+  void end() noexcept;
+  /// The present call. Also the last one, if that was not timed; null if it was.
+  [[nodiscard]] call_record* current() const noexcept { return current_; }
+  /// When it began; 0: it is not timed.
+  [[nodiscard]] std::uint64_t call_began_ns() const noexcept { return began_ns_; }
   /// Is not null if calls are traced. Every call is timed then.
   [[nodiscard]] call_timeline* timeline() noexcept { return timeline_.get(); }
-  /// The call has ended; `began_ns` is 0 if it was not timed.
-  void end(call_record& call, std::uint64_t began_ns) noexcept;
-  [[nodiscard]] bool has_waited() const noexcept { return waited_ns_ != 0; }
 
   /// Within the present call.
-  void note_wait(const wait_span& span) noexcept {
-    if (waited_ns_ == 0) waiting_since_ns_ = span.began_ns;
-    waited_ns_ += span.length_ns();
-  }
+  void note_wait(const wait_span& span) noexcept;
   /// When the present call began to wait; 0: it has not waited.
   [[nodiscard]] std::uint64_t waiting_since_ns() const noexcept {
-    return waited_ns_ == 0 ? 0 : waiting_since_ns_;
+    return has_waited() ? waiting_since_ns_ : 0;
   }
   void note_sent(std::uint32_t to, std::uint64_t bytes) noexcept;
   void note_received(std::uint32_t from, std::uint64_t bytes) noexcept {
-    if (unfiled_by_) [[unlikely]]
-      file_received();
+    expect(from);
+    came(bytes);
+  }
+  /// The same in two steps: before the wait for the message, and after it, unless it fails.
+  void expect(std::uint32_t from) noexcept {
+    file_received();
     unfiled_by_ = current_;
     unfiled_from_ = from;
-    unfiled_bytes_ = bytes;
   }
-  void file_received() noexcept;
+  void came(std::uint64_t bytes) noexcept { unfiled_bytes_ = bytes; }
+  void expect_nothing() noexcept { unfiled_by_ = nullptr; }
+  void file_received() noexcept {
+    if (unfiled_by_) add_received();
+  }
   void note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept;
   void note_send_wait(const send_wait& what);
   void note_late_receive(const late_receive& what);
@@ -98,25 +109,28 @@ class thread_record {
   /// sender knows whether it was there by then.
   void note_receive_found_at_once(std::uint32_t from, std::uint32_t number,
                                   std::uint64_t looked_ns);
-  [[nodiscard]] call_record* current() const noexcept { return current_; }
   /// This thread's record of a call site that may be another thread's.
   [[nodiscard]] call_record& record_of(const call_record& site) noexcept {
     return find(*site.what, site.from);
   }
-
-  bool inside = false;              ///< a call: what it calls itself is not recorded
-  std::uint64_t call_began_ns = 0;  ///< the present call, if it is timed
 
  private:
   friend void add_thread(const thread_record& from, part& to);
   friend std::vector<const call_timeline*> recorded_timelines();
 
   [[nodiscard]] call_record& find(const function& what, const void* from) noexcept;
+  [[gnu::cold]] void begin_timed() noexcept;
+  [[nodiscard]] bool has_waited() const noexcept {
+    return current_ && waited_by_ == current_ && waited_call_ == current_->calls();
+  }
+  void add_received() noexcept;
   [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
 
   call_record* current_ = nullptr;
-  std::uint64_t waited_ns_ = 0;  // in the present call
-  std::uint64_t waiting_since_ns_ = 0;
+  std::uint64_t began_ns_ = 0;  // of the present call; 0: it is not timed, or there is none
+  // Of the last call that has waited: its record and its number there, since when, and how long.
+  const call_record* waited_by_ = nullptr;
+  std::uint64_t waited_call_ = 0, waiting_since_ns_ = 0, waited_ns_ = 0;
   call_record* unfiled_by_ = nullptr;  // the call that has received the message that is not filed
   std::uint32_t unfiled_from_ = 0;
   std::uint64_t unfiled_bytes_ = 0;
@@ -133,6 +147,8 @@ class thread_record {
 
 namespace detail {
 inline thread_local constinit thread_record* own_record = nullptr;
+/// The same, but null in a call that is timed: what that calls itself is not recorded.
+inline thread_local constinit thread_record* open_record = nullptr;
 }  // namespace detail
 
 /// Makes the record of the calling thread.

@@ -24,7 +24,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 COMMAND = re.compile(
     r"^    (?P<line>(?:[A-Z_]+=\S+ )*(?:mpi(?:cc|cxx|fort|exec|run)(?:\.hydra)?|headway|make|srun|"
-    r"cc|python3|pip|export|module|spack|update-alternatives|apt-get|cmake|ctest|\.(?= )|"
+    r"cc|python3|pip|export|module|spack|update-alternatives|apt-get|dpkg-(?:buildpackage|source)|"
+    r"cmake|ctest|\.(?= )|"
     r"(?:bench|build|tools|scripts|environment|\.ci)/\S+)(?: .*)?)$", re.M)  # fmt: skip
 
 # (page, the command as it begins): what runs it instead.
@@ -41,6 +42,7 @@ ELSEWHERE = {
     ("fortran.md", "bench/fortran/run"): "a person; it downloads MPICH",
     ("mpiexec.md", ""): "tests/system/launcher_lines_test.py",
     ("packages.md", "make packages"): "itself: it tries the packages",
+    ("packages.md", "dpkg-"): "scripts/make-packages without a folder, in .ci/nightly",
     ("packages.md", "update-alternatives"): "scripts/make-packages",
     ("packages.md", "python3 -m venv"): "tests/install/wheel_test.py",
     ("packages.md", "environment/bin"): "tests/install/wheel_test.py",

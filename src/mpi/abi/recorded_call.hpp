@@ -1,42 +1,34 @@
 #pragma once
 
-#include <cstdint>
-
-#include "base/clock.hpp"
 #include "report/recorder.hpp"
 
 namespace headway::mpi {
 
-/// A call of the program that is recorded, for as long as it lives. False: this is a call from
-/// inside a recorded one, which counts alone.
+/// A call of the program, for as long as it lives; nothing is done unless it is recorded.
 class recorded_call {
  public:
-  /// `from`: the address that the call returns to.
-  recorded_call(const report::function& what, const void* from) : thread_(&report::own_record()) {
-    if (thread_->inside) {
-      thread_ = nullptr;
-      return;
-    }
-    thread_->inside = true;
-    call_ = &thread_->begin(what, from);
-    if (!what.light || thread_->timeline() || --call_->until_timed == 0)
-      began_ns_ = base::machine_now_ns();
-    thread_->call_began_ns = began_ns_;
-  }
+  recorded_call() = default;
   ~recorded_call() {
-    if (!thread_) return;
-    if (began_ns_ != 0 || thread_->has_waited()) thread_->end(*call_, began_ns_);
-    thread_->inside = false;
+    if (timed_) [[unlikely]]
+      timed_->end();
   }
   recorded_call(const recorded_call&) = delete;
   recorded_call& operator=(const recorded_call&) = delete;
 
-  [[nodiscard]] explicit operator bool() const noexcept { return thread_ != nullptr; }
+  /// It is recorded, unless it comes from inside one that is timed. `from`: the address that it
+  /// returns to.
+  void begin(const report::function& what, const void* from) {
+    auto* thread = report::detail::open_record;
+    if (!thread) [[unlikely]] {
+      if (report::detail::own_record) return;
+      thread = &report::make_own_record();
+    }
+    if (thread->begin(what, from)) [[unlikely]]
+      timed_ = thread;
+  }
 
  private:
-  report::thread_record* thread_;
-  report::call_record* call_ = nullptr;
-  std::uint64_t began_ns_ = 0;
+  report::thread_record* timed_ = nullptr;
 };
 
 }  // namespace headway::mpi

@@ -93,7 +93,7 @@ std::unique_ptr<traced_operation> traced_operation::make(communicator& comm,
 void traced_operation::start() {
   auto* const timeline = present_timeline();
   if (timeline == nullptr) return;
-  shape_.entered_ns = report::own_record().call_began_ns;
+  shape_.entered_ns = report::own_record().call_began_ns();
   shape_.entered_by = timeline->thread();
   timeline->name_context(shape_.context, comm_->name);
   present_ = timeline->note(report::traced_collective(shape_));

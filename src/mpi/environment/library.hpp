@@ -55,10 +55,9 @@ extern library the_library;
 [[nodiscard]] inline bool running() noexcept {
   return the_library.calls.load(std::memory_order_relaxed) != library::call_mode::refused;
 }
-/// Whether calls are allowed and not recorded: what an entry point asks first. Relaxed: as
-/// `running`.
-[[nodiscard]] inline bool runs_plain() noexcept {
-  return the_library.calls.load(std::memory_order_relaxed) == library::call_mode::plain;
+/// What an entry point asks first. Relaxed: as `running`.
+[[nodiscard]] inline library::call_mode calls_are() noexcept {
+  return the_library.calls.load(std::memory_order_relaxed);
 }
 /// Whether calls are recorded (HEADWAY_REPORT). Relaxed: as `running`.
 [[nodiscard]] inline bool recording() noexcept {

@@ -24,7 +24,7 @@ void trace_signals(const window& win, report::traced_message::sort what, std::sp
                    bool receives) {
   auto* const timeline = timeline_for(win);
   if (timeline == nullptr) return;
-  const auto at_ns = receives ? base::machine_now_ns() : report::own_record().call_began_ns;
+  const auto at_ns = receives ? base::machine_now_ns() : report::own_record().call_began_ns();
   for (const int rank : ranks)
     timeline->note_signal({.what = what,
                            .context = win.comm().id(),

@@ -77,7 +77,7 @@ scattered_data scattered_in(const message_call& call) {
 }
 
 int end_send(const message_call& call, messages::request& wire) {
-  if (wire.times) [[unlikely]]
+  if (recording()) [[unlikely]]
     finish_recorded_send({.comm = *call.comm, .peer = call.peer, .tag = call.tag, .wire = wire},
                          wire);
   else if (!wire.test()) engine().wait(wire);
@@ -87,18 +87,18 @@ int end_send(const message_call& call, messages::request& wire) {
 
 int end_receive(const message_call& call, messages::request& wire, MPI_Status* status) {
   if (wire.times) [[unlikely]]
-    finish_recorded_receive(wire, *call.comm, is_brief(bytes_of(call)));
+    finish_recorded_receive(wire, *call.comm, call.peer, is_brief(bytes_of(call)));
   else if (!wire.test()) engine().wait(wire);
   if (status != MPI_STATUS_IGNORE) set_status(*status, wire.arrived);
   return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
                                                    : code_of(wire.arrived, *call.comm, true);
 }
 
-/// The request of a blocking call.
+/// The request of a blocking call. `noted`: `times` is asked for, while calls are recorded.
 struct blocking_request : messages::request {
-  blocking_request() noexcept {
+  explicit blocking_request(bool noted = true) noexcept {
     background = false;
-    if (recording()) [[unlikely]] {
+    if (noted && recording()) [[unlikely]] {
       noted_ = {};
       times = &noted_;
     }
@@ -163,9 +163,10 @@ int run_message(const message_call& call) {
     return send_buffered(call.type->layout(), call);
   if (!is_one_block(call)) [[unlikely]]
     return run_scattered(call);
-  blocking_request wire;
-  exchange().send(call.comm->messages(), wire, block_of(call), call.peer, call.tag,
-                  wire_mode(call.mode));
+  // A small message leaves without rts, so that there is nothing to note of it.
+  const auto data = block_of(call);
+  blocking_request wire(!is_brief(data.size()) || call.mode != message_mode::standard);
+  exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
   return end_send(call, wire);
 }
 

@@ -8,6 +8,10 @@
 namespace headway::mpi {
 namespace {
 
+constexpr std::uint64_t brief_ns = 2000;  // a shorter wait is not worth a second look at the clock
+// So many rounds of polling at first: the clock was read, and what a longer wait does before it
+// polls again would come when a short message does.
+constexpr int brief_looks = 16;
 constexpr std::uint64_t timed_at_first = 32;  // operations of each call site
 constexpr std::uint64_t timed_period = 61;    // of small ones after that
 // An announcement that a wait finds so soon may have been there before: the sender's times tell.
@@ -53,7 +57,7 @@ void trace_blocking(const recorded_message& what, bool receives) {
                              .tag = receives ? wire.tag : what.tag,
                              .receives = receives,
                              .bytes = wire.bytes,
-                             .posted_ns = report::own_record().call_began_ns,
+                             .posted_ns = report::own_record().call_began_ns(),
                              .completed_ns = base::machine_now_ns()};
   describe(what, receives ? wire.source : what.peer, one, *timeline);
   timeline->name_context(one.context, what.comm.name);
@@ -79,7 +83,7 @@ void trace_end(const recorded_message& what, const operation_record& record) noe
 report::call_timeline* present_timeline() noexcept {
   if (!recording()) return nullptr;
   auto& thread = report::own_record();
-  return thread.inside ? thread.timeline() : nullptr;
+  return thread.current() ? thread.timeline() : nullptr;
 }
 
 std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
@@ -88,15 +92,10 @@ std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
 }
 
 report::wait_span timed_wait(progress::completion& what, bool brief) noexcept {
-  constexpr int brief_rounds = 16;
   auto& thread = report::own_record();
   thread.file_received();
   const auto began_ns = base::machine_now_ns();
-  for (int i = 0; brief && i < brief_rounds; ++i) {
-    static_cast<void>(engine().poll());
-    if (what.test()) return {};
-  }
-  engine().wait(what);
+  if (engine().wait(what, brief ? brief_looks : 1) < began_ns + brief_ns && brief) return {};
   const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
   thread.note_wait(span);
   return span;
@@ -108,7 +107,7 @@ void finish_recorded_send(const recorded_message& sent, messages::request& wire)
     note_send_wait(sent, waited.began_ns, waited);
   }
   auto& thread = report::own_record();
-  if (!thread.inside) return;
+  if (!thread.current()) return;
   thread.note_sent(job_rank(sent.comm, sent.peer), wire.arrived.bytes);
   trace_blocking(sent, false);
 }
@@ -116,7 +115,7 @@ void finish_recorded_send(const recorded_message& sent, messages::request& wire)
 void note_start(const recorded_message& what, bool receives, std::size_t bytes,
                 operation_record& record) noexcept {
   auto& thread = report::own_record();
-  if (!thread.inside) return;
+  if (!thread.current()) return;
   if (!receives) thread.note_sent(job_rank(what.comm, what.peer), bytes);
   auto* const timeline = thread.timeline();
   if (timeline == nullptr) return;
@@ -131,12 +130,37 @@ void note_start(const recorded_message& what, bool receives, std::size_t bytes,
   record.traced = timeline->note(one);
 }
 
-void finish_recorded_receive(messages::request& wire, const communicator& comm,
-                             bool brief) noexcept {
-  const recorded_message received{.comm = comm, .peer = 0, .tag = 0, .wire = wire};
-  if (!wire.test()) note_receive_wait(received, timed_wait(wire, brief));
+/// The message has arrived, after a wait if `waited` is not empty.
+static void file_receive(const recorded_message& received,
+                         const report::wait_span& waited) noexcept {
+  note_receive_wait(received, waited);
   note_received(received);
   if (received.arrived()) trace_blocking(received, true);
+}
+
+void finish_recorded_receive(messages::request& wire, const communicator& comm, int peer,
+                             bool brief) noexcept {
+  const recorded_message received{.comm = comm, .peer = 0, .tag = 0, .wire = wire};
+  auto& thread = report::own_record();
+  const bool usual = brief && peer >= 0 && thread.current() && thread.timeline() == nullptr;
+  if (!usual) [[unlikely]]
+    return file_receive(received, wire.test() ? report::wait_span{} : timed_wait(wire, brief));
+  // What is done before the message comes costs nothing, if it is still under way.
+  thread.expect(job_rank(comm, peer));
+  if (!wire.test()) {
+    const auto began_ns = base::machine_now_ns();
+    if (engine().wait(wire, brief_looks) >= began_ns + brief_ns) [[unlikely]] {
+      const report::wait_span waited{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
+      thread.expect_nothing();
+      thread.note_wait(waited);
+      return file_receive(received, waited);
+    }
+  }
+  thread.came(wire.arrived.bytes);
+  if (!received.arrived() || wire.times->announced_ns != 0) [[unlikely]] {
+    thread.expect_nothing();
+    file_receive(received, {});
+  }
 }
 
 void note_receive_wait(const recorded_message& received, const report::wait_span& waited) noexcept {
@@ -154,7 +178,7 @@ void note_receive_wait(const recorded_message& received, const report::wait_span
 
 void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
                     const report::wait_span& waited) noexcept {
-  const auto number = sent.wire.times->number;
+  const auto number = sent.wire.times ? sent.wire.times->number : 0;
   if (number == 0 || waited.ended_ns == 0 || sent_ns == 0) return;
   report::own_record().note_send_wait({.to = job_rank(sent.comm, sent.peer),
                                        .number = number,
@@ -165,7 +189,7 @@ void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
 
 void note_received(const recorded_message& received) noexcept {
   auto& thread = report::own_record();
-  if (!thread.inside || !received.arrived()) return;
+  if (!thread.current() || !received.arrived()) return;
   note_if_late(received);
   thread.note_received(job_rank(received.comm, received.wire.arrived.source),
                        received.wire.arrived.bytes);
@@ -176,7 +200,7 @@ void begin_record(operation_record& record, messages::request& wire, std::size_t
   record = {};
   wire.times = &record.times;
   wire.finish = nullptr;
-  if (!thread.inside) return;
+  if (!thread.current()) return;
   record.by = thread.current();
   auto& started = record.by->started;
   ++started.operations;

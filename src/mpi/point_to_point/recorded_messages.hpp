@@ -27,15 +27,16 @@ struct recorded_message {
   [[nodiscard]] bool arrived() const noexcept { return wire.arrived.how == messages::outcome::ok; }
 };
 
-/// Waits as a recorded call does. A wait that is `brief` is timed only if it takes more than some
-/// rounds of polling, a microsecond: reading the clock takes as long as a short message.
+/// Waits as a recorded call does. A wait that is `brief` is timed only if it takes more than two
+/// microseconds: reading the clock takes a sixth of the time of a short message.
 report::wait_span timed_wait(progress::completion& what, bool brief) noexcept;
 /// Whether a wait for so many bytes is brief, as far as this process knows.
 [[nodiscard]] constexpr bool is_brief(std::size_t bytes) noexcept { return bytes <= 4096; }
 
 /// The rest of a recorded blocking call, after the start: waits and files the message.
 void finish_recorded_send(const recorded_message& sent, messages::request& wire) noexcept;
-void finish_recorded_receive(messages::request& wire, const communicator& comm,
+/// `peer`: the rank that the message is asked for from, or MPI_ANY_SOURCE.
+void finish_recorded_receive(messages::request& wire, const communicator& comm, int peer,
                              bool brief) noexcept;
 
 /// A call has waited so long for this message, in a receive or a send.

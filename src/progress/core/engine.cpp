@@ -43,10 +43,13 @@ class wait_account {
   stretch timed_;
 };
 
-[[gnu::noinline]] void wait_on(engine_core& core, completion& what, waiting::outcome how) noexcept {
+[[gnu::noinline]] std::uint64_t wait_on(engine_core& core, completion& what,
+                                        waiting::outcome how) noexcept {
   completion* const one[] = {&what};
   wait_set set(one);
-  static_cast<void>(waiting(core, set, base::no_deadline).run(how));
+  waiting rest(core, set, base::no_deadline);
+  static_cast<void>(rest.run(how));
+  return rest.looked_ns();
 }
 
 }  // namespace
@@ -163,14 +166,16 @@ bool engine::poll_everywhere() noexcept {
   return o.advanced;
 }
 
-void engine::wait(completion& what) noexcept {
+std::uint64_t engine::wait(completion& what, int looks) noexcept {
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "wait");
-  if (what.test()) return;
+  if (what.test()) return 0;
   const wait_account open(parts_->core, me);
-  const auto how =
-      waiting::look(parts_->core, me, what.shared() ? nullptr : &what, [&] { return what.test(); });
-  if (how != waiting::outcome::complete) wait_on(parts_->core, what, how);
+  const auto* const only = what.shared() ? nullptr : &what;
+  auto how = waiting::outcome::retry;
+  for (int i = 0; i < looks && how == waiting::outcome::retry; ++i)
+    how = waiting::look(parts_->core, me, only, [&] { return what.test(); });
+  return how == waiting::outcome::complete ? 0 : wait_on(parts_->core, what, how);
 }
 
 bool engine::wait_until(completion& what, std::uint64_t deadline_ns) noexcept {

@@ -110,7 +110,11 @@ class engine {
   bool poll_everywhere() noexcept;
 
   /// Returns when `what` is complete: spins with polling, then sleeps, according to the settings.
-  [[gnu::hot]] void wait(completion& what) noexcept;
+  /// The result says how long that took, as far as it is known without looking at the clock for it:
+  /// the last time of this engine's clock that the wait has read; 0: none, in less than 32 rounds
+  /// of polling; UINT64_MAX: the thread slept or let others run.
+  /// `looks`: so often it polls before it prepares for more (waiting/waiting.hpp).
+  [[gnu::hot]] std::uint64_t wait(completion& what, int looks = 1) noexcept;
   /// The same, at most until `deadline_ns` on this engine's clock. False: not complete by then.
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
   /// Returns the index of one that is complete when there is one. Null entries are skipped.

@@ -103,7 +103,9 @@ waiting::outcome waiting::follow() noexcept {
       how = outcome::retry;
       break;
     }
-    if (round % clock_period_spinning == 0 && core_.clock.now_ns() >= watch_until_ns_) break;
+    if (round % clock_period_spinning == 0 &&
+        (looked_ns_ = core_.clock.now_ns()) >= watch_until_ns_)
+      break;
     base::relax();
   }
   core_.load.end_watch();
@@ -118,7 +120,8 @@ bool waiting::has_free_processor() const noexcept {
 
 void waiting::learn_to_follow() noexcept {
   auto& recent = me_.recent_follow_ns;
-  const auto took = core_.clock.now_ns() - followed_since_ns_;
+  looked_ns_ = core_.clock.now_ns();
+  const auto took = looked_ns_ - followed_since_ns_;
   recent -= recent / 8;
   recent += std::min(took, 2 * watched_through_ns(core_.chosen.spin_ns)) / 8;
 }
@@ -190,6 +193,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
+      gave_way_ = true;
       sched_yield();
     } else if (round >= rounds_before_relax) {
       base::relax();
@@ -223,6 +227,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   bool learnt = false;
   int in_vain = 0;
   std::uint64_t slept_ns = 0, slept_since_ns = 0;
+  gave_way_ = true;
   core_.quiet.stop_attending(me_);
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
@@ -270,6 +275,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   auto how = outcome::retry;
   std::uint64_t slept_ns = 0;
   ++me_.slept_waits;
+  gave_way_ = true;
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.rely();
@@ -372,6 +378,7 @@ std::uint64_t waiting::budget_after_sleep_ns(std::uint64_t slept_since_ns) noexc
 std::uint64_t waiting::look_at_clock() noexcept {
   const auto now = core_.clock.now_ns();
   if (began_ns_ == 0) began_ns_ = now;
+  looked_ns_ = now;
   core_.regular.run_if_due(now);
   core_.load.check_delay(me_, now);
   return now;

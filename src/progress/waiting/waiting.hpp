@@ -63,6 +63,10 @@ class waiting {
   }
   /// The rest of the wait, after `look` returned `first`. False: the deadline passed.
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
+  /// As `engine::wait` returns it.
+  [[nodiscard]] std::uint64_t looked_ns() const noexcept {
+    return gave_way_ ? UINT64_MAX : looked_ns_;
+  }
 
  private:
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread between two sweeps
@@ -104,6 +108,8 @@ class waiting {
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none
   std::uint64_t followed_since_ns_ = 0;  ///< another thread polled then; 0: none has
   std::uint64_t watch_until_ns_ = 0;     ///< and this one watches until then
+  std::uint64_t looked_ns_ = 0;          ///< the last one
+  bool gave_way_ = false;                ///< asleep, or to let others run
   std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { small = 8, large = 4000000, sleep_ms = 300, some = 1000 };
+enum { small = 8, large = 4000000, sleep_ms = 300, some = 1000, many = 20000, late_us = 20 };
 
 static int rank;
 static char* memory;
@@ -96,6 +96,35 @@ __attribute__((noinline)) static void exchange_some(void) {
   }
 }
 
+/// Calls that are too short to be timed each: prints the time of all of them.
+static void exchange_many(void) {
+  const double began = MPI_Wtime();
+  for (int i = 0; i < many; ++i) {
+    if (rank == 0) MPI_Send(memory, small, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(memory, small, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(memory, small, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  }
+  if (rank == 0) say("calls", began);
+}
+
+/// Rank 1 waits for a moment, many times: prints the time of its receives.
+static void send_a_little_late(void) {
+  double waited = 0;
+  for (int i = 0; i < some; ++i) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = MPI_Wtime();
+    if (rank == 0) {
+      while (MPI_Wtime() - began < late_us * 1e-6) continue;
+      MPI_Send(memory, small, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(memory, small, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      waited += MPI_Wtime() - began;
+    }
+  }
+  if (rank == 1) printf("waited %.6f\n", waited);
+  fflush(stdout);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -110,6 +139,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "early")) receive_early();
   if (!strcmp(what, "several")) wait_for_several();
   if (!strcmp(what, "exchange")) exchange_some();
+  if (!strcmp(what, "many")) exchange_many();
+  if (!strcmp(what, "a_little_late")) send_a_little_late();
   if (!strcmp(what, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);
   MPI_Barrier(MPI_COMM_WORLD);
   free(memory);

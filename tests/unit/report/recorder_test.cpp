@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <thread>
-
-#include "base/clock.hpp"
 
 namespace headway::report {
 namespace {
@@ -17,9 +16,8 @@ const char places[4096] = {};  // their addresses stand for call sites
 /// A call that takes no time; returns whether it was timed.
 bool call(const function& what, const void* from) {
   auto& thread = own_record();
-  auto& record = thread.begin(what, from);
-  const bool timed = !what.light || --record.until_timed == 0;
-  if (timed) thread.end(record, base::machine_now_ns());
+  const bool timed = thread.begin(what, from);
+  if (timed) thread.end();
   return timed;
 }
 
@@ -40,8 +38,8 @@ TEST(recorder, counts_every_call_and_times_some_of_the_light_ones) {
   in_thread([] {
     int timed = 0;
     for (int i = 0; i < 10'000; ++i) timed += call(a_send, &places[0]);
-    EXPECT_GE(timed, 32 + (10'000 - 32) / 61);
-    EXPECT_LE(timed, 32 + (10'000 - 32) / 61 + 5);  // some calls may have taken microseconds
+    EXPECT_GE(timed, 390);
+    EXPECT_LE(timed, 450);  // some calls may have taken microseconds
     for (int i = 0; i < 100; ++i) EXPECT_TRUE(call(a_barrier, &places[0]));
   });
   const auto all = recorded_part();
@@ -49,6 +47,36 @@ TEST(recorder, counts_every_call_and_times_some_of_the_light_ones) {
   const auto* barrier = row_of(all, "MPI_Barrier", 100);
   ASSERT_TRUE(barrier);
   EXPECT_EQ(barrier->sums.timed, 100u);
+}
+
+TEST(recorder, times_the_first_calls_of_a_site_and_later_ones_ever_more_seldom) {
+  begin_recording();
+  in_thread([] {
+    const char* place = &places[3000];
+    for (int i = 0; i < 16; ++i) EXPECT_TRUE(call(a_send, place));
+    int before = 16, last = 0;
+    for (int calls = 1000; calls <= 1'000'000; calls *= 10) {
+      int timed = before;
+      for (int i = last + 16 * (last == 0); i < calls; ++i) timed += call(a_send, place);
+      EXPECT_NEAR(timed, 4 * std::sqrt(calls), 0.1 * 4 * std::sqrt(calls));
+      before = timed;
+      last = calls;
+    }
+    EXPECT_TRUE(row_of(recorded_part_of_this_thread(), "MPI_Send", 1'000'000));
+  });
+}
+
+TEST(recorder, closes_the_record_to_other_calls_in_a_timed_one_and_counts_it_when_it_has_ended) {
+  begin_recording();
+  in_thread([] {
+    auto& thread = own_record();
+    ASSERT_TRUE(thread.begin(a_barrier, &places[3001]));
+    EXPECT_EQ(detail::open_record, nullptr);
+    EXPECT_FALSE(row_of(recorded_part_of_this_thread(), "MPI_Barrier", 1));
+    thread.end();
+    EXPECT_EQ(detail::open_record, &thread);
+    EXPECT_TRUE(row_of(recorded_part_of_this_thread(), "MPI_Barrier", 1));
+  });
 }
 
 TEST(recorder, keeps_call_sites_apart) {
@@ -66,11 +94,12 @@ TEST(recorder, times_every_wait_even_of_calls_that_it_does_not_time) {
   in_thread([] {
     auto& thread = own_record();
     for (int i = 0; i < 7000; ++i) {
-      auto& record = thread.begin(a_send, &places[0] + 1000);
-      const bool timed = --record.until_timed == 0;
-      const auto began_ns = timed ? base::machine_now_ns() : 0;
-      if (i % 10 == 0) thread.note_wait({.began_ns = 5000, .ended_ns = 8000});
-      if (timed || thread.has_waited()) thread.end(record, began_ns);
+      const bool timed = thread.begin(a_send, &places[0] + 1000);
+      // One wait of 3 us, in two parts.
+      if (i % 10 == 0) thread.note_wait({.began_ns = 5000, .ended_ns = 7000});
+      if (i % 10 == 0) thread.note_wait({.began_ns = 9000, .ended_ns = 10'000});
+      EXPECT_EQ(thread.waiting_since_ns(), i % 10 == 0 ? 5000u : 0u);
+      if (timed) thread.end();
     }
   });
   const auto all = recorded_part();
@@ -85,11 +114,13 @@ TEST(recorder, files_a_received_message_with_the_call_that_received_it) {
   begin_recording();
   in_thread([] {
     auto& thread = own_record();
-    static_cast<void>(thread.begin(a_send, &places[0] + 2000));
+    ASSERT_TRUE(thread.begin(a_send, &places[0] + 2000));
     thread.note_received(3, 100);
-    static_cast<void>(thread.begin(a_barrier, &places[0] + 2001));
+    thread.end();
+    ASSERT_TRUE(thread.begin(a_barrier, &places[0] + 2001));
     thread.note_received(4, 20);
     thread.note_sent(4, 7);
+    thread.end();
   });
   const auto all = recorded_part();
   const auto of = [&](std::uint32_t rank) {
@@ -112,7 +143,7 @@ TEST(recorder, keeps_only_so_many_waits_and_counts_the_others) {
   const auto before = recorded_part();
   in_thread([] {
     auto& thread = own_record();
-    static_cast<void>(thread.begin(a_send, &places[0]));
+    ASSERT_TRUE(thread.begin(a_send, &places[0]));
     for (std::size_t i = 0; i < thread_record::waits_max + 5; ++i)
       thread.note_send_wait({.wait_began_ns = 0, .wait_ended_ns = thread_record::notable_ns});
     thread.note_send_wait({.wait_began_ns = 0, .wait_ended_ns = thread_record::notable_ns - 1});

@@ -28,7 +28,10 @@ class intrusive_list {
   intrusive_list& operator=(const intrusive_list&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
-  [[nodiscard]] T* front() noexcept { return empty() ? nullptr : of(head_.next); }
+  [[nodiscard]] T* front() noexcept {
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): `erase` has unlinked what was freed
+    return empty() ? nullptr : of(head_.next);
+  }
   /// The member after `member`, or nullptr after the last.
   [[nodiscard]] T* after(T& member) noexcept {
     hook* next = static_cast<hook&>(member).next;

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t worth_timing_ns = 2000;  // longer calls are all timed
 
-/// Of the calls of a site, every so manieth is timed after so many were. Of n calls that is about
-/// the root of 16 n: enough of few ones, and of many ones so few that they cost nothing. The period
-/// changes, so that it is no multiple of a program's own.
+/// How many calls of a site come until the next one that is timed, if so many were timed before. Of
+/// n calls about the root of 16 n are timed: enough of few, and of many so few that they cost
+/// nothing. The period changes, so that it is no multiple of a program's own.
 std::uint32_t period_after(std::uint64_t timed) noexcept {
   constexpr std::uint64_t period_max = 1021;
   return static_cast<std::uint32_t>(std::min(timed / 8 | 1, period_max));

@@ -53,6 +53,10 @@ ELSEWHERE = {
     ("packages.md", "spack"): "a person: no package registry has Spack",
     ("rails.md", ""): "tests/system/sample_test.py",
     ("simulation.md", ""): "tests/simulation",
+    ("testing.md", "HEADWAY_RAILS=tcp:lo mpiexec -n 4 build"): "tests/traffic",
+    ("testing.md", "cmake --preset tsan"): ".ci/nightly",
+    ("testing.md", "HEADWAY_TEST_WHOLE=1 ctest"): ".ci/nightly",
+    ("testing.md", "tools/analyse.py"): ".ci/nightly",
     ("watching.md", "headway top"): "tests/system/top_test.py",
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ one_sided::one_sided(const settings& s, int thread, MPI_Comm comm)
   if (thread % 2) {
     MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, comm, &memory_, &window_);
     std::fill_n(memory_, length_, 0);
+    MPI_Barrier(comm);  // before another rank accesses it
   } else {
     own_.assign(length_, 0);
     memory_ = own_.data();

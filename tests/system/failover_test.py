@@ -16,8 +16,6 @@ from cabled import network
 from jobs import BUILD, MPIEXEC, run
 
 ORACLE = BUILD + "/bin/oracle"
-# A sanitizer makes each message take ten times as long; faults are timed by the clock.
-SHARE = 10 if os.environ.get("HEADWAY_TEST_SANITIZE") else 1
 
 
 def ip(*words):
@@ -30,7 +28,7 @@ class Cables:
     def __init__(self, prefix):
         self.space = prefix[prefix.index("exec") + 1]
 
-    def await_traffic(self, device, over, wanted=(1 << 20) // SHARE):
+    def await_traffic(self, device, over, wanted=1 << 20):
         """Until the job has sent something there: a busy machine starts it late. Far from all that
         it will send, so that it is still under way when the trouble comes."""
         sent = 0
@@ -96,7 +94,7 @@ class Failover(unittest.TestCase):
             worker = threading.Thread(target=trouble, args=(cables, over))
             worker.start()
             try:
-                words = [*prefix, ORACLE, "--messages", messages // SHARE, "--seed", 5]
+                words = [*prefix, ORACLE, "--messages", messages, "--seed", 5]
                 job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
             finally:
                 over.set()
@@ -117,7 +115,7 @@ class Failover(unittest.TestCase):
             cables.put_back("hw0")
 
         # The traffic must still last when the cable is back, also where each message is slow.
-        job = self.traffic(trouble, messages=40000 * min(SHARE, 6), HEADWAY_STATS="1")
+        job = self.traffic(trouble, messages=40000, HEADWAY_STATS="1")
         self.assertIn("is lost", job.err)
         self.assertIn("is back", job.err)
         rows = bundle_rows(job.err)
@@ -159,7 +157,7 @@ class Failover(unittest.TestCase):
         """What this end sends over hw1 never arrives; the other direction works."""
         with network.two_namespaces("1gbit+600mbit") as place:
             Cables(list(place.prefixes[end])).silence("hw1")
-            job = run(command(place.prefixes, ORACLE, "--messages", 60000 // SHARE, "--seed", 5),
+            job = run(command(place.prefixes, ORACLE, "--messages", 60000, "--seed", 5),
                       limit=110, env=environment())  # fmt: skip
         self.assertEqual(job.code, 0, job.out + job.err)
         lines = [line for line in job.err.splitlines() if "is left out" in line]

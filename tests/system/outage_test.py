@@ -11,7 +11,7 @@ import unittest
 
 import cabled
 from cabled import network
-from failover_test import ORACLE, SHARE, Cables, command, environment
+from failover_test import ORACLE, Cables, command, environment
 from jobs import run
 
 OUTAGE = 13  # seconds: a line comes after ten
@@ -25,7 +25,7 @@ class Outage(unittest.TestCase):
             worker = threading.Thread(target=trouble, args=(cables, over))
             worker.start()
             try:
-                words = [ORACLE, "--messages", messages // SHARE, "--seed", 5]
+                words = [ORACLE, "--messages", messages, "--seed", 5]
                 job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
             finally:
                 over.set()
@@ -47,7 +47,7 @@ class Outage(unittest.TestCase):
 
     def test_the_only_cable_is_out_and_put_back(self):
         # So much that the job sees the answer before it ends.
-        job = self.traffic("1gbit", self.pull_all("hw0"), 40000 * min(SHARE, 6))
+        job = self.traffic("1gbit", self.pull_all("hw0"), 40000)
         self.assertRegex(job.err, r"the machine of peer \d does not answer, for 1\d s")
         self.assertIn("answers again", job.err)
 

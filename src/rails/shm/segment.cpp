@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -460,11 +461,19 @@ bool attachment::owner_alive() const noexcept {
 
 namespace {
 
+/// The mark of something that one process of a job has said (base/once_a_job.hpp): it is empty, no
+/// process locks it, and the job's launcher removes it. A day later it is left of a launcher that
+/// was killed.
+bool is_mark(const struct stat& about) noexcept {
+  constexpr std::time_t day_s = 24 * 60 * 60;
+  return about.st_size == 0 && std::time(nullptr) < about.st_mtime + day_s;
+}
+
 void sweep_one(const std::string& path) noexcept {
   const owned_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about{};
   if (!file.valid() || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
-      about.st_uid != geteuid() || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+      about.st_uid != geteuid() || is_mark(about) || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return;
   remove_names(path);
   base::log(base::severity::debug, "shm: removed {}, whose owner is dead", path);

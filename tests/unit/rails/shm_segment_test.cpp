@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -142,6 +143,18 @@ TEST(shm_files, of_the_dead_are_swept_and_of_the_living_are_not) {
   EXPECT_EQ(where.files(), 4u) << "of the same job";
   sweep(where.path, "");
   EXPECT_EQ(where.files(), 2u);
+}
+
+TEST(shm_files, that_say_what_another_job_has_said_stay_for_a_day) {
+  const folder where;
+  const auto mark = where.path + "/headway-hw-1-2-said-3";
+  close(open(mark.c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0600));
+  sweep(where.path, "");
+  EXPECT_EQ(where.files(), 1u);
+  const timespec long_ago[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, mark.c_str(), long_ago, 0), 0);
+  sweep(where.path, "");
+  EXPECT_EQ(where.files(), 0u);
 }
 
 TEST(shm_files, of_one_rank_have_another_name_each_time) {

@@ -14,8 +14,9 @@ namespace headway::progress {
 /// waits behave.
 /// Threads:  every function any thread, except `sample`: one at a time. All answers are hints, so
 ///           every access is relaxed.
-/// Progress: queries are loads; `sample` takes about 10 us, ten times a second; `check_delay` about
-///           4 us, twenty times a second for each waiting thread.
+/// Progress: queries are loads, `begin_watch` and `end_watch` an atomic addition; `sample` takes
+///           about 10 us, ten times a second; `check_delay` about 4 us, twenty times a second for
+///           each waiting thread.
 class load_estimate {
  public:
   load_estimate(engine_counters& counted, base::clock clock) noexcept
@@ -49,7 +50,8 @@ class load_estimate {
   [[nodiscard]] bool may_watch() const noexcept {
     return watches_.load(std::memory_order_relaxed) < watches_max_.load(std::memory_order_relaxed);
   }
-  /// The calling thread may watch another one that polls for it. True: `end_watch` follows.
+  /// The same, and the calling thread counts as one that waits awake until `end_watch`, which
+  /// follows if this returned true.
   [[nodiscard]] bool begin_watch() noexcept {
     if (watches_.fetch_add(1, std::memory_order_relaxed) <
         watches_max_.load(std::memory_order_relaxed))

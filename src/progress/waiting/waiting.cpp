@@ -79,8 +79,9 @@ bool waiting::run(outcome first) noexcept {
   }
 }
 
-/// Another thread polls. Where a processor is free for it, this one watches what it waits for
-/// during a brief wait: it saves both threads the wake-up, and the wait leader goes on polling.
+/// Another thread polls. Where a processor is free, this thread watches what it waits for, for a
+/// while, instead of sleeping: that saves both threads the wake-up, and the wait leader goes on
+/// polling.
 waiting::outcome waiting::follow() noexcept {
   const auto now = look_at_clock();
   core_.load.note_several_wait(now);
@@ -112,7 +113,7 @@ waiting::outcome waiting::follow() noexcept {
   return how;
 }
 
-/// Threads that wait awake take it from none.
+/// A thread that stays awake while it waits takes its processor from no other.
 bool waiting::has_free_processor() const noexcept {
   return core_.chosen.waits != waiting_policy::block && !core_.load.oversubscribed() &&
          core_.processor_to_spare.load(std::memory_order_relaxed);

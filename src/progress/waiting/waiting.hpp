@@ -106,10 +106,10 @@ class waiting {
   scoped_boost boost_;                   ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none
-  std::uint64_t followed_since_ns_ = 0;  ///< another thread polled then; 0: none has
-  std::uint64_t watch_until_ns_ = 0;     ///< and this one watches until then
-  std::uint64_t looked_ns_ = 0;          ///< the last one
-  bool gave_way_ = false;                ///< asleep, or to let others run
+  std::uint64_t followed_since_ns_ = 0;  ///< since then another thread polled; 0: none has
+  std::uint64_t watch_until_ns_ = 0;     ///< until then this thread may watch
+  std::uint64_t looked_ns_ = 0;          ///< the last clock read
+  bool gave_way_ = false;                ///< has slept, or yielded the processor
   std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };
 

@@ -461,9 +461,9 @@ bool attachment::owner_alive() const noexcept {
 
 namespace {
 
-/// The mark of something that one process of a job has said (base/once_a_job.hpp): it is empty, no
-/// process locks it, and the job's launcher removes it. A day later it is left of a launcher that
-/// was killed.
+/// The mark of a line that one process of a job has printed for all (base/once_a_job.hpp): it is
+/// empty, no process locks it, and the job's launcher removes it. The launcher of one that is older
+/// than a day was killed.
 bool is_mark(const struct stat& about) noexcept {
   constexpr std::time_t day_s = 24 * 60 * 60;
   return about.st_size == 0 && std::time(nullptr) < about.st_mtime + day_s;

@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "rails/health.hpp"
 #include "rails/tcp/tcp_driver.hpp"
 #include "tests/job_table.hpp"
 #include "tests/loopback.hpp"
@@ -17,17 +19,27 @@ namespace headway::rails::testing {
 
 /// Ranks 0 and 1 of a job, in this process, which know each other's address over TCP alone.
 struct tcp_pair {
-  tcp_pair(const tcp::settings& of_a, const tcp::settings& of_b)
+  using address = std::vector<std::byte>;
+
+  /// `as_known`: what `a` is told of the address of `b`.
+  tcp_pair(
+      const tcp::settings& of_a, const tcp::settings& of_b,
+      const std::function<address(const address&)>& as_known = [](const address& it) { return it; })
       : a(make(0, of_a)), b(make(1, of_b)) {
     const auto address_a = a->open(), address_b = b->open();
     EXPECT_TRUE(address_a && address_b);
-    EXPECT_TRUE(a->connect(peer_id{1}, *address_b));
+    EXPECT_TRUE(a->connect(peer_id{1}, as_known(*address_b)));
     EXPECT_TRUE(b->connect(peer_id{0}, *address_a));
   }
   ~tcp_pair() {
     std::thread other([&] { b->close(); });
     a->close();
     other.join();
+  }
+  /// No other rail joins them.
+  void resume_if_cut() {
+    a->health()->resume_if_cut(peer_id{1});
+    b->health()->resume_if_cut(peer_id{0});
   }
   /// False after 20 s.
   [[nodiscard]] bool run_until(const std::function<bool()>& enough) {

@@ -10,22 +10,14 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <thread>
 
-#include "base/clock.hpp"
-#include "rails/health.hpp"
 #include "rails/tcp/address.hpp"
-#include "rails/tcp/tcp_driver.hpp"
-#include "tests/job_table.hpp"
-#include "tests/loopback.hpp"
-#include "world.hpp"
+#include "tcp_pair.hpp"
 
 namespace headway::rails::testing {
 namespace {
-
-constexpr peer_id first{0}, second{1};
 
 sockaddr_in loopback_at(std::uint16_t port) {
   sockaddr_in at{};
@@ -118,52 +110,23 @@ class recorder {
 /// Two processes; the first one calls the second one through a recorder.
 class replayed : public ::testing::TestWithParam<bool> {
  protected:
-  void SetUp() override {
-    const auto address_a = a->open(), address_b = b->open();
-    ASSERT_TRUE(address_a && address_b);
-    auto of_b = tcp::address::decode(*address_b).value();
-    std::erase_if(of_b.endpoints, [](const auto& e) { return e.ip.family != ip_family::v4; });
-    ASSERT_FALSE(of_b.endpoints.empty());
-    real_port = of_b.endpoints.front().port;
+  replayed() { both.resume_if_cut(); }
+  [[nodiscard]] std::vector<std::byte> recorded_at(const std::vector<std::byte>& of_b) {
+    auto known = tcp::address::decode(of_b).value();
+    std::erase_if(known.endpoints, [](const auto& e) { return e.ip.family != ip_family::v4; });
+    EXPECT_FALSE(known.endpoints.empty());
+    known.endpoints.resize(1);
+    auto& port = known.endpoints.front().port;
+    real_port = port;
     between = std::make_unique<recorder>(real_port);
-    of_b.endpoints.resize(1);
-    of_b.endpoints.front().port = between->port();
-    ASSERT_TRUE(a->connect(second, of_b.encode()));
-    ASSERT_TRUE(b->connect(first, *address_a));
-    a->health()->resume_if_cut(second);
-    b->health()->resume_if_cut(first);
-  }
-  void TearDown() override {
-    std::thread other([&] { b->close(); });
-    a->close();
-    other.join();
-  }
-  [[nodiscard]] std::unique_ptr<driver> make(std::uint32_t rank) const {
-    tcp::settings how;
-    how.encryption = GetParam();
-    std::array<std::byte, 32> secret;
-    secret.fill(std::byte{1});
-    return std::make_unique<tcp::tcp_driver>(
-        tcp::config{.known = &headway::testing::table_of(job, 2),
-                    .me = peer_id{rank},
-                    .secret = secret,
-                    .interfaces = headway::testing::loopback(),
-                    .how = how});
-  }
-  [[nodiscard]] bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = base::machine_now_ns() + 20'000'000'000u;
-    while (!enough()) {
-      a.step();
-      b.step();
-      if (base::machine_now_ns() > deadline) return false;
-    }
-    return true;
+    port = between->port();
+    return known.encode();
   }
   void say(const char* text) {
     const auto before = b.received.size();
-    ASSERT_TRUE(run_until(
-        [&] { return a->send(second, {.header = bytes_of(text)}) == post::done || lost(); }));
-    EXPECT_TRUE(run_until([&] { return b.received.size() == before + 1 || lost(); }));
+    ASSERT_TRUE(both.run_until(
+        [&] { return a->send(peer_id{1}, {.header = bytes_of(text)}) == post::done || lost(); }));
+    EXPECT_TRUE(both.run_until([&] { return b.received.size() == before + 1 || lost(); }));
   }
   [[nodiscard]] bool lost() const { return !a.lost.empty() || !b.lost.empty(); }
   /// Sends the recorded bytes to the second process; it closes the connection.
@@ -171,17 +134,18 @@ class replayed : public ::testing::TestWithParam<bool> {
     const int fd = connected_to(real_port);
     EXPECT_GT(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
     std::array<char, 4096> answer;
-    EXPECT_TRUE(run_until([&] {
+    EXPECT_TRUE(both.run_until([&] {
       const auto got = ::recv(fd, answer.data(), answer.size(), MSG_DONTWAIT);
       return got == 0 || (got < 0 && errno != EAGAIN);
     })) << "the second process goes on with the attacker";
     ::close(fd);
   }
 
-  const std::string job = fresh_job();
-  station a{make(0)}, b{make(1)};
   std::uint16_t real_port = 0;
   std::unique_ptr<recorder> between;
+  const tcp::settings how{.encryption = GetParam()};
+  tcp_pair both{how, how, [this](const auto& of_b) { return recorded_at(of_b); }};
+  station &a = both.a, &b = both.b;
 };
 
 INSTANTIATE_TEST_SUITE_P(plain_and_encrypted, replayed, ::testing::Bool());

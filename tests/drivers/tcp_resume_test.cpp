@@ -33,10 +33,7 @@ int cut_connections() {
 
 /// Two processes that no other rail joins.
 struct pair : tcp_pair {
-  explicit pair(const tcp::settings& how = {}) : tcp_pair(how, how) {
-    a->health()->resume_if_cut(second);
-    b->health()->resume_if_cut(first);
-  }
+  explicit pair(const tcp::settings& how = {}) : tcp_pair(how, how) { resume_if_cut(); }
 };
 
 /// Random traffic in both directions: packets of all sizes, payloads for exposed memory, sums in

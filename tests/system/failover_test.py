@@ -80,25 +80,50 @@ def bundle_rows(text):
     return rows
 
 
-def command(prefixes, *words):
+def command(prefixes, *words, seconds=100):
     first, second = prefixes
-    return [MPIEXEC, "--timeout", "100", "-n", "1", *first, *words, ":", "-n", "1", *second, *words]
+    return [MPIEXEC, "--timeout", seconds, "-n", "1", *first, *words, ":", "-n", "1", *second,
+            *words]  # fmt: skip
+
+
+def run_in_trouble(links, trouble, *words, seconds=100, **more):
+    """Runs the words as two ranks while `trouble(cables, over)` does what it does until `over` is
+    set."""
+    with network.two_namespaces(links) as place:
+        cables = Cables(list(place.prefixes[0]))
+        over = threading.Event()
+        worker = threading.Thread(target=trouble, args=(cables, over))
+        worker.start()
+        try:
+            return run(command(place.prefixes, *words, seconds=seconds), limit=seconds + 10,
+                       env=environment(**more))  # fmt: skip
+        finally:
+            over.set()
+            worker.join()
+
+
+def random_trouble(seed, choices, calm):
+    """A trouble of one of the choices of cables at a time. `calm`: the seconds before the next one,
+    at least, and how many more by chance."""
+
+    def trouble(cables, over):
+        dice = random.Random(seed)
+        least, more = calm
+        while not over.wait(least + more * dice.random()):
+            devices = dice.choice(choices)
+            for device in devices:
+                dice.choice((cables.pull, cables.slow, cables.silence))(device)
+            over.wait(0.5 * dice.random())
+            for device in devices:
+                cables.put_back(device)
+
+    return trouble
 
 
 class Failover(unittest.TestCase):
     def traffic(self, trouble, messages=6000, prefix=(), **more):
-        """Runs the oracle while `trouble(cables, over)` does what it does until `over` is set."""
-        with network.two_namespaces("1gbit+600mbit") as place:
-            cables = Cables(list(place.prefixes[0]))
-            over = threading.Event()
-            worker = threading.Thread(target=trouble, args=(cables, over))
-            worker.start()
-            try:
-                words = [*prefix, ORACLE, "--messages", messages, "--seed", 5]
-                job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
-            finally:
-                over.set()
-                worker.join()
+        job = run_in_trouble("1gbit+600mbit", trouble, *prefix, ORACLE, "--messages", messages,
+                             "--seed", 5, **more)  # fmt: skip
         self.assertEqual(job.code, 0, job.out + job.err)
         return job
 
@@ -173,15 +198,7 @@ class Failover(unittest.TestCase):
         self.mute_from_the_start(1)
 
     def test_random_trouble(self):
-        def trouble(cables, over):
-            dice = random.Random(7)
-            while not over.wait(0.2 + 0.3 * dice.random()):
-                device = dice.choice(("hw0", "hw1"))
-                dice.choice((cables.pull, cables.slow, cables.silence))(device)
-                over.wait(0.5 * dice.random())
-                cables.put_back(device)
-
-        self.traffic(trouble, messages=30000)
+        self.traffic(random_trouble(7, (["hw0"], ["hw1"]), (0.2, 0.3)), messages=30000)
 
 
 if __name__ == "__main__":

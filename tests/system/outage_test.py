@@ -5,13 +5,12 @@ Needs root for network namespaces; says so where it is not.
 """
 
 import subprocess
-import threading
 import time
 import unittest
 
 import cabled
 from cabled import network
-from failover_test import ORACLE, Cables, command, environment
+from failover_test import ORACLE, command, environment, run_in_trouble
 from jobs import run
 
 OUTAGE = 13  # seconds: a line comes after ten
@@ -19,17 +18,7 @@ OUTAGE = 13  # seconds: a line comes after ten
 
 class Outage(unittest.TestCase):
     def traffic(self, links, trouble, messages, **more):
-        with network.two_namespaces(links) as place:
-            cables = Cables(list(place.prefixes[0]))
-            over = threading.Event()
-            worker = threading.Thread(target=trouble, args=(cables, over))
-            worker.start()
-            try:
-                words = [ORACLE, "--messages", messages, "--seed", 5]
-                job = run(command(place.prefixes, *words), limit=110, env=environment(**more))
-            finally:
-                over.set()
-                worker.join()
+        job = run_in_trouble(links, trouble, ORACLE, "--messages", messages, "--seed", 5, **more)
         self.assertEqual(job.code, 0, job.out + job.err)
         return job
 

@@ -3,7 +3,7 @@
 #include <deque>
 #include <vector>
 
-#include "settings.hpp"
+#include "common.hpp"
 
 namespace oracle {
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "settings.hpp"
+#include "common.hpp"
 
 namespace oracle {
 

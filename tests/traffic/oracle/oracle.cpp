@@ -17,45 +17,58 @@
 #include <thread>
 
 #include "collectives.hpp"
+#include "common.hpp"
 #include "one_sided.hpp"
 #include "point_to_point.hpp"
-#include "settings.hpp"
 
 namespace oracle {
 namespace {
 
+/// What a thread has done, and found as planned.
+struct tally {
+  long messages = 0;  ///< that it has received
+  long collectives = 0, one_sided = 0;
+};
+
 /// All that one thread does.
-struct worker {
+class worker {
+ public:
   worker(const settings& s, int thread, const std::vector<communicators>& comms)
       : settings_(s),
-        messages(s, thread, comms),
-        together(s, thread, comms[static_cast<std::size_t>(thread)].own),
-        window(s, thread, comms[static_cast<std::size_t>(thread)].own) {}
+        messages_(s, thread, comms),
+        together_(s, thread, comms[static_cast<std::size_t>(thread)].own),
+        window_(s, thread, comms[static_cast<std::size_t>(thread)].own) {}
 
   void run(const std::vector<message>& plan) {
-    messages.begin(plan);
-    together.begin();
-    window.begin();
+    messages_.begin(plan);
+    together_.begin();
+    window_.begin();
     // An operation after so many steps with messages, so that all last as long as each other.
     const int period = 1 + settings_.messages / (settings_.threads * settings_.size *
                                                  (settings_.collectives + settings_.one_sided + 1));
     bool receives = true, operates = true, accesses = true;
     for (int i = 0; receives || operates || accesses; ++i) {
-      if (receives) receives = messages.step();
+      if (receives) receives = messages_.step();
       if (receives && i % period != 0) continue;
-      if (operates) operates = together.step(!receives && !accesses);
-      if (accesses) accesses = window.step();
+      if (operates) operates = together_.step(!receives && !accesses);
+      if (accesses) accesses = window_.step();
     }
-    done.messages += messages.finish();
-    done.one_sided += window.finish();
-    done.collectives += together.finish();
+    done_.messages += messages_.finish();
+    done_.one_sided += window_.finish();
+    done_.collectives += together_.finish();
   }
 
+  /// When all threads of all ranks have run.
+  void check() { window_.check(); }
+  void free() { window_.free(); }
+  [[nodiscard]] const tally& done() const { return done_; }
+
+ private:
   const settings& settings_;
-  point_to_point messages;
-  collectives together;
-  one_sided window;
-  tally done;
+  point_to_point messages_;
+  collectives together_;
+  one_sided window_;
+  tally done_;
 };
 
 std::vector<communicators> make_communicators(int threads) {
@@ -85,7 +98,7 @@ void run_round(const settings& s, std::deque<worker>& workers) {
   int detached_bytes = 0;
   MPI_Buffer_detach(&detached, &detached_bytes);
   MPI_Barrier(MPI_COMM_WORLD);
-  for (auto& one : workers) one.window.check();
+  for (auto& one : workers) one.check();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -99,9 +112,9 @@ bool goes_on(double end) {
 void print(const settings& s, std::uint32_t first_seed, const std::deque<worker>& workers) {
   long mine[3] = {}, all[3] = {};
   for (const auto& one : workers) {
-    mine[0] += one.done.messages;
-    mine[1] += one.done.collectives;
-    mine[2] += one.done.one_sided;
+    mine[0] += one.done().messages;
+    mine[1] += one.done().collectives;
+    mine[2] += one.done().one_sided;
   }
   MPI_Reduce(mine, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (s.rank != 0) return;
@@ -111,7 +124,7 @@ void print(const settings& s, std::uint32_t first_seed, const std::deque<worker>
   std::printf(" as planned\n");
 }
 
-int run(settings s, int rounds, double seconds) {
+void run(settings s, int rounds, double seconds) {
   MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &s.size);
   auto comms = make_communicators(s.threads);
@@ -125,10 +138,9 @@ int run(settings s, int rounds, double seconds) {
       if (seconds > 0 ? !goes_on(end) : round == rounds) break;
     }
     print(s, first_seed, workers);
-    for (auto& one : workers) one.window.free();
+    for (auto& one : workers) one.free();
   }
   free_communicators(comms);
-  return 0;
 }
 
 }  // namespace
@@ -152,7 +164,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided != MPI_THREAD_MULTIPLE) oracle::wrong("MPI_THREAD_MULTIPLE is not provided", 0);
-  const int status = oracle::run(s, rounds, seconds);
+  oracle::run(s, rounds, seconds);
   MPI_Finalize();
-  return status;
+  return 0;
 }

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "settings.hpp"
+#include "common.hpp"
 
 namespace oracle {
 

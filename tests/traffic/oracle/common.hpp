@@ -37,10 +37,4 @@ struct communicators {
   MPI_Comm own;
 };
 
-/// What a thread has done in a round, and found as planned.
-struct tally {
-  long messages = 0;  ///< that it has received
-  long collectives = 0, one_sided = 0;
-};
-
 }  // namespace oracle

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/early_reads.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "rails/tcp/connection_manager.hpp"
@@ -51,6 +52,7 @@ ssize_t write_gathered(int fd, const packet& p, const frame_image& f, std::size_
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 4;
+  const base::early_reads read{parts};
   const auto wrote = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   auto left = wrote > 0 && log.is_open() ? static_cast<std::size_t>(wrote) : 0;
   for (std::size_t i = 0; left > 0; ++i) {
@@ -216,6 +218,7 @@ std::size_t link_writer::write_records(link& l, cookies& done, bool& blocked) no
   std::array<iovec, output::vectors_max> vectors;
   const auto count = gather(l, vectors);
   const auto all = bytes_in(std::span(vectors).first(count));
+  const base::early_reads read{std::span(vectors).first(count)};
   record::cursor from{std::span(vectors).first(count)};
   do {
     const auto quarter = (all - from.passed()) / 4 / record::content_bytes_max;
@@ -239,6 +242,7 @@ std::size_t link_writer::write_some(link& l, cookies& done, bool& blocked) noexc
   message.msg_iov = vectors.data();
   message.msg_iovlen = gather(l, vectors);
   const auto wanted = bytes_in(std::span(vectors).first(message.msg_iovlen));
+  const base::early_reads read{std::span(vectors).first(message.msg_iovlen)};
   const auto wrote = sendmsg(l.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   blocked = wrote < static_cast<ssize_t>(wanted);
   if (wrote < 0 && !try_later(errno)) fail(l, errno);

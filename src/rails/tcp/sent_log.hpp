@@ -65,7 +65,9 @@ class sent_log {
   /// What follows is written to this connection.
   void begin(int fd, const receipts& told, source by) noexcept;
 
-  /// The kernel has taken these bytes: copies them. Closed: no effect.
+  /// The kernel has taken these bytes: copies them. Closed: no effect. If the peer has received all
+  /// of them, they may be changing meanwhile (the part of a window that a get has read, and the
+  /// next put writes): it never lacks them, so what is copied then is never sent.
   void add(std::span<const std::byte> bytes) noexcept;
   /// The same for bytes that stay where they are until `give_back`. Few are copied at once.
   void borrow(std::span<const std::byte> bytes) noexcept;

@@ -9,9 +9,6 @@ namespace headway::mpi {
 namespace {
 
 constexpr std::uint64_t brief_ns = 2000;  // a shorter wait is not worth a second look at the clock
-// So many rounds of polling at first: the clock was read, and what a longer wait does before it
-// polls again would come when a short message does.
-constexpr int brief_looks = 16;
 constexpr std::uint64_t timed_at_first = 32;  // operations of each call site
 constexpr std::uint64_t timed_period = 61;    // of small ones after that
 // An announcement that a wait finds so soon may have been there before: the sender's times tell.
@@ -95,7 +92,7 @@ report::wait_span timed_wait(progress::completion& what, bool brief) noexcept {
   auto& thread = report::own_record();
   thread.file_received();
   const auto began_ns = base::machine_now_ns();
-  if (engine().wait(what, brief ? brief_looks : 1) < began_ns + brief_ns && brief) return {};
+  if (engine().wait(what) < began_ns + brief_ns && brief) return {};
   const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
   thread.note_wait(span);
   return span;
@@ -149,7 +146,7 @@ void finish_recorded_receive(messages::request& wire, const communicator& comm, 
   thread.expect(job_rank(comm, peer));
   if (!wire.test()) {
     const auto began_ns = base::machine_now_ns();
-    if (engine().wait(wire, brief_looks) >= began_ns + brief_ns) [[unlikely]] {
+    if (engine().wait(wire) >= began_ns + brief_ns) [[unlikely]] {
       const report::wait_span waited{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
       thread.expect_nothing();
       thread.note_wait(waited);

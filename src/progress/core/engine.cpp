@@ -166,15 +166,13 @@ bool engine::poll_everywhere() noexcept {
   return o.advanced;
 }
 
-std::uint64_t engine::wait(completion& what, int looks) noexcept {
+std::uint64_t engine::wait(completion& what) noexcept {
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "wait");
   if (what.test()) return 0;
   const wait_account open(parts_->core, me);
   const auto* const only = what.shared() ? nullptr : &what;
-  auto how = waiting::outcome::retry;
-  for (int i = 0; i < looks && how == waiting::outcome::retry; ++i)
-    how = waiting::look(parts_->core, me, only, [&] { return what.test(); });
+  const auto how = waiting::look(parts_->core, me, only, [&] { return what.test(); });
   return how == waiting::outcome::complete ? 0 : wait_on(parts_->core, what, how);
 }
 

@@ -111,10 +111,9 @@ class engine {
 
   /// Returns when `what` is complete: spins with polling, then sleeps, according to the settings.
   /// The result says how long that took, as far as it is known without looking at the clock for it:
-  /// the last time of this engine's clock that the wait has read; 0: none, in less than 32 rounds
+  /// the last time of this engine's clock that the wait has read; 0: none, in less than 48 rounds
   /// of polling; UINT64_MAX: the thread slept or let others run.
-  /// `looks`: so often it polls before it prepares for more (waiting/waiting.hpp).
-  [[gnu::hot]] std::uint64_t wait(completion& what, int looks = 1) noexcept;
+  [[gnu::hot]] std::uint64_t wait(completion& what) noexcept;
   /// The same, at most until `deadline_ns` on this engine's clock. False: not complete by then.
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
   /// Returns the index of one that is complete when there is one. Null entries are skipped.

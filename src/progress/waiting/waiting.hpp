@@ -40,26 +40,31 @@ class waiting {
     retry,        ///< another thread polls or sleeps on the events, or none does: begin again
   };
 
-  /// The first round of a wait, and usually the only one: it takes neither `wait_leader`, which is
-  /// for threads that keep polling, nor an object of this class. `only`: as `wait_set::only`.
+  /// The first rounds of a wait, and usually the only ones: they take neither `wait_leader`, which
+  /// is for threads that keep polling, nor an object of this class. `only`: as `wait_set::only`.
   template <class Done>
   [[nodiscard]] static outcome look(engine_core& core, thread_record& me, const completion* only,
                                     Done done) noexcept {
-    if (core.wait_leader.holder() != 0) return outcome::retry;  // the wait leader polls
-    core.quiet.attend(me);
-    me.spins_for = only;
-    static_cast<void>(
-        core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
-    me.spins_for = nullptr;
-    const bool woke_others = me.owed_count != 0;
-    if (woke_others) me.pay_wake_ups();
-    if (!done()) return woke_others ? outcome::woke_others : outcome::retry;
-    me.slept_waits = 0;
-    auto& recent = me.recent_wait_ns[only ? 0 : 1];
-    recent -= recent / 8;  // as in `learn`, if it ends before the first clock read
-    if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
-      yield_to_woken(me);
-    return outcome::complete;
+    auto& recent_ns = me.recent_wait_ns[only ? 0 : 1];
+    for (int left = recent_ns < brief_ns ? looks_of_brief_waits : 1; left > 0; --left) {
+      if (core.wait_leader.holder() != 0) return outcome::retry;  // the wait leader polls
+      core.quiet.attend(me);
+      me.spins_for = only;
+      static_cast<void>(
+          core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
+      me.spins_for = nullptr;
+      const bool woke_others = me.owed_count != 0;
+      if (woke_others) me.pay_wake_ups();
+      if (done()) {
+        me.slept_waits = 0;
+        recent_ns -= recent_ns / 8;  // as in `learn`, if it ends before the first clock read
+        if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
+          yield_to_woken(me);
+        return outcome::complete;
+      }
+      if (woke_others) return outcome::woke_others;
+    }
+    return outcome::retry;
   }
   /// The rest of the wait, after `look` returned `first`. False: the deadline passed.
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
@@ -70,6 +75,10 @@ class waiting {
 
  private:
   static constexpr std::uint32_t sweep_period = 64;  // rounds of a thread between two sweeps
+  static constexpr std::uint64_t brief_ns = 1000;
+  // As long as a small message takes between near cores. Among threads that wait for longer, more
+  // than one round would keep the wait leader from its work.
+  static constexpr int looks_of_brief_waits = 16;
 
   void begin_served() noexcept;
   void end_served() noexcept;

@@ -29,7 +29,8 @@ class intrusive_list {
 
   [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
   [[nodiscard]] T* front() noexcept {
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): `erase` has unlinked what was freed
+    // `erase` has unlinked what was freed:
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc, clang-analyzer-cplusplus.NewDelete)
     return empty() ? nullptr : of(head_.next);
   }
   /// The member after `member`, or nullptr after the last.

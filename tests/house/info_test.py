@@ -49,6 +49,13 @@ def on_terminal(columns, *words):
 
 
 class Info(unittest.TestCase):
+    def test_an_output_that_takes_no_more_is_one_line_and_status_1(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([HEADWAY, "info"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aheadway: .*\n\Z")
+
     def test_a_tunable_says_its_value_and_that_it_is_the_default(self):
         log = next(one for one in facts()["tunables"] if one["name"] == "HEADWAY_LOG")
         self.assertEqual((log["value"], log["origin"]), ("warning", "default"))

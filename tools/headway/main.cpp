@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -118,21 +119,31 @@ bool check_command(const CLI::App& app, int argc, char** argv) {
   return false;
 }
 
-}  // namespace
-}  // namespace headway::tool
-
-int main(int argc, char** argv) {
+/// Does what the command line says. Returns the exit status.
+int run(int argc, char** argv) {
   CLI::App app{"Headway: MPI whose messages make headway while the program computes", "headway"};
   app.set_version_flag("--version", "headway " HEADWAY_VERSION);
   app.require_subcommand(1);
   int status = 0;
-  headway::tool::add_info(app, status);
-  headway::tool::add_sample(app, status);
-  headway::tool::add_tune(app, status);
-  headway::tool::add_top(app, status);
-  headway::tool::add_bench(app, status);
-  headway::tool::add_report(app, status);
-  if (!headway::tool::check_command(app, argc, argv)) return 2;
+  add_info(app, status);
+  add_sample(app, status);
+  add_tune(app, status);
+  add_top(app, status);
+  add_bench(app, status);
+  add_report(app, status);
+  if (!check_command(app, argc, argv)) return 2;
   CLI11_PARSE(app, argc, argv);
   return status;
+}
+
+}  // namespace
+}  // namespace headway::tool
+
+int main(int argc, char** argv) {
+  try {
+    return headway::tool::run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, or an output that takes no more
+    std::fprintf(stderr, "headway: %s\n", error.what());
+    return 1;
+  }
 }

@@ -18,7 +18,6 @@
 namespace headway::tool {
 namespace {
 
-using collectives::algorithm;
 using collectives::collective;
 using namespace std::chrono_literals;
 

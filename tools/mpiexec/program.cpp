@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace headway::mpiexec {
@@ -23,10 +25,9 @@ int trouble_with(const std::string& path) {
 }
 
 std::string here() {
-  char* raw = getcwd(nullptr, 0);
-  std::string path = raw ? raw : ".";
-  free(raw);
-  return path;
+  std::error_code unknown;
+  const auto path = std::filesystem::current_path(unknown);
+  return unknown ? "." : path.string();
 }
 
 std::vector<std::string> places_of(const std::string& name, const std::string& directory,

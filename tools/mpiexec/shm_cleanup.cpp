@@ -27,6 +27,7 @@ void remove_shared_files(const std::string& job_name, const std::vector<std::str
     while (const auto* entry = readdir(folder)) {
       const std::string_view name(entry->d_name);
       if (name.starts_with(segments) || name.starts_with(windows))
+        // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): an open folder has a descriptor
         unlinkat(dirfd(folder), entry->d_name, 0);
     }
     closedir(folder);

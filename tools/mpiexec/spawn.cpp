@@ -55,7 +55,10 @@ bool put_at(int descriptor, int number) noexcept {
 child spawn(const child_plan& plan) noexcept {
   complaint left;
   const auto parent = getpid();
+  // posix_spawn does only a part of `become`, whose error comes back through the shared memory:
+  // NOLINTNEXTLINE(bugprone-unsafe-functions, clang-analyzer-security.insecureAPI.vfork)
   const auto pid = vfork();
+  // NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it does not return, and makes only system calls
   if (pid == 0) become(plan, parent, left);
   if (pid < 0) return {-1, errno, "vfork"};
   if (left.error_number == 0) return {pid, 0, ""};

@@ -27,9 +27,8 @@ std::uint64_t deadline_after(std::uint64_t limit_ns) noexcept {
 }
 
 int bad_attributes(const headway_ltask_attributes* a) {
-  constexpr auto call = "headway_ltask_init";
   const auto misuse = [](const std::string& why) {
-    return fail(HEADWAY_PROGRESS_MISUSE, call, why);
+    return fail(HEADWAY_PROGRESS_MISUSE, "headway_ltask_init", why);
   };
   if (!a) return misuse("no attributes");
   if (a->size != sizeof *a)
@@ -135,6 +134,7 @@ int wait_one(headway_ltask* storage, std::uint64_t limit_ns, const char* call) n
   if (limit_ns == HEADWAY_PROGRESS_FOREVER && !scheduler) [[likely]] {  // the fast path
     if (ended.test()) return HEADWAY_PROGRESS_OK;
     if (const int status = forbid_inside(call)) return status;
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): `ready` was OK, so there is a user
     user->home().wait(ended);
     return HEADWAY_PROGRESS_OK;
   }

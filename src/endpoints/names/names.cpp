@@ -107,7 +107,7 @@ outcome names::claim(std::string_view name, std::uint32_t id, std::uint64_t dead
 }
 
 void names::give_up(std::string_view name, std::uint32_t id) {
-  std::uint32_t home = self_;
+  std::uint32_t home;
   {
     const base::lock_guard guard(lock_);
     const auto found = own_.find(name);

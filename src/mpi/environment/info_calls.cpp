@@ -175,7 +175,8 @@ int info_get_nthkey(info& where, int n, char* key) {
   if (n < 0 || static_cast<std::size_t>(n) >= all.size()) {
     return fail(MPI_ERR_ARG, "argument 2 (n) is {}, but there are {} keys", n, all.size());
   }
-  std::strcpy(key, all[static_cast<std::size_t>(n)].first.c_str());
+  const auto& name = all[static_cast<std::size_t>(n)].first;  // at most MPI_MAX_INFO_KEY with its 0
+  std::memcpy(key, name.c_str(), name.size() + 1);
   return MPI_SUCCESS;
 }
 

@@ -194,9 +194,10 @@ void pmpi_dup_fn_(int*, int*, int*, int* from, int* to, int* flag, int* code) {
   *code = MPI_SUCCESS;
 }
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `other`
+// NOLINTBEGIN(bugprone-macro-parentheses): it declares `other`
 #define HEADWAY_NAME(other, name) \
   extern __typeof__(name) other __attribute__((weak, alias(#name), visibility("default")));
+// NOLINTEND(bugprone-macro-parentheses)
 HEADWAY_NAME(mpi_comm_dup_fn_, pmpi_comm_dup_fn_)
 HEADWAY_NAME(mpi_type_dup_fn_, pmpi_comm_dup_fn_)
 HEADWAY_NAME(mpi_win_dup_fn_, pmpi_comm_dup_fn_)

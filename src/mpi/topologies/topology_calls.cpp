@@ -48,9 +48,10 @@ class division {
     while (each != divisors_.begin() && *--each >= least) {
       if (rest % *each != 0) continue;
       trial_[left - 1] = *each;
+      const int others = rest / *each;
       const int most = trial_.back() + spread_ - 1;  // of the largest, to be better than `best_`
-      if (!best_.empty() && std::pow(most, left - 1) < static_cast<double>(rest / *each)) return;
-      extend(rest / *each, left - 1, *each);
+      if (!best_.empty() && std::pow(most, left - 1) < static_cast<double>(others)) return;
+      extend(others, left - 1, *each);
     }
   }
 

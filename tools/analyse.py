@@ -4,7 +4,7 @@
     tools/analyse.py [-j JOBS] [WORD…]
 
 With words: only over the targets with one of them in their names (`headway_rails`). Prints what
-was found; exit status 1 if that is something. Half an hour on two processors.
+was found; exit status 1 if that is something. Three quarters of an hour on two processors.
 
 The preset `analyse` compiles several sources at once. As clang's analyser passes over the functions
 of included files, this copies the sources one behind the other into one file, with #line.

@@ -33,6 +33,7 @@ struct planned {
 struct plan {
   plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max, std::uint64_t seed);
   using list = std::vector<planned*>;
+  std::size_t wild_bytes;                   ///< of the largest message of any source
   std::vector<std::vector<planned>> sends;  ///< by sender
   std::vector<list> receives;               ///< by receiver, in an order that cannot deadlock
   std::vector<list> wild_receives;          ///< those of any source, by receiver

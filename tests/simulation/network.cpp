@@ -13,10 +13,12 @@ namespace headway::simulation {
 network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t,
                  std::uint64_t seed, time_source time)
     : processes_(processes),
+      lock_(time == time_source::machine),
       plans_(std::move(rails)),
       temper_(t),
       dice_(seed),
       clock_(time == time_source::simulated ? base::clock(now_ns_) : base::clock()),
+      connections_(plans_.size() * processes * processes),
       interface_free_ns_(plans_.size() * processes),
       names_(processes),
       drivers_(plans_.size() * processes),
@@ -43,8 +45,10 @@ void network::say(const char* what, std::uint32_t rail, std::uint32_t a, std::ui
 }
 
 network::connection& network::between(std::uint32_t rail, std::uint32_t a, std::uint32_t b) {
-  const auto low = std::min(a, b), high = std::max(a, b);
-  return connections_[(static_cast<key>(rail) << 56) | (static_cast<key>(low) << 28) | high];
+  const std::size_t low = std::min(a, b), high = std::max(a, b);
+  auto& there = connections_[(rail * processes_ + high) * processes_ + low];
+  if (!there) there = std::make_unique<connection>();
+  return *there;
 }
 
 void network::wake(std::uint32_t process, std::uint64_t at_ns) {

@@ -89,6 +89,9 @@ struct traffic::transfer {
   bool receives = false;
   std::vector<std::byte> bytes;
   messages::request request;
+
+  /// It may take the message that was meant for another one.
+  [[nodiscard]] bool wild() const noexcept { return receives && what->any_source; }
 };
 
 traffic::traffic(process& on, plan& all, std::uint64_t seed)
@@ -178,19 +181,20 @@ void traffic::look(std::deque<std::unique_ptr<transfer>>& list) {
   // Receives of any source match in the order in which they were posted, tag by tag: a message that
   // is checked before an earlier one would be counted before it.
   std::array<bool, tags> open{};
-  for (auto& t : list) {
-    auto& passed_over = open[static_cast<std::size_t>(t->what->tag)];
-    if (!t->request.test() || (t->receives && t->what->any_source && passed_over)) {
+  auto at = list.begin();
+  for (; at != list.end() && !((*at)->wild() && std::ranges::all_of(open, std::identity{})); ++at) {
+    auto& passed_over = open[static_cast<std::size_t>((*at)->what->tag)];
+    if (((*at)->wild() && passed_over) || !(*at)->request.test()) {
       passed_over = true;
       continue;
     }
-    check(*t);
-    t = nullptr;
+    check(**at);
+    at->reset();
   }
-  std::erase(list, nullptr);
+  list.erase(std::remove(list.begin(), at, nullptr), at);
 }
 
-void traffic::check() {
+void traffic::check(bool) {
   look(receives_);
   look(wild_receives_);
   look(sends_);

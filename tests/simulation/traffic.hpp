@@ -52,7 +52,7 @@ class traffic final : public workload {
   traffic(process& on, plan& all, std::uint64_t seed);
   ~traffic() override;
 
-  void check() override;
+  void check(bool advanced) override;
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;

@@ -30,7 +30,7 @@ constexpr std::uint64_t rest_ns = 20'000 * ms;           // until all is at rest
 constexpr std::uint64_t pressure_max_ns = 50 * ms;
 constexpr std::uint64_t hoard_max_ns = 500 * ms;
 
-// The limit of a job that does not end; the longest of the first thousand seeds takes a tenth.
+// The limit of a job that does not end, for each unit of `scenario::length`.
 constexpr std::uint64_t steps_max = 200'000;
 
 /// The machine of every simulated process.
@@ -133,8 +133,8 @@ world::world(const scenario& what, bool trace)
       collectives_(what.processes, what.collectives, what.bytes_max, more_.next()),
       endpoints_(what.processes, what.endpoint_messages, what.bytes_max, more_.next()),
       start_ns_(net_.now_ns()),
-      faults_last_ns_(any_scale(dice_, ms / 4, 1'000 * ms)),
-      pause_max_ns_(any_scale(dice_, 5'000, faults_last_ns_ / (8))) {
+      faults_last_ns_(any_scale(dice_, ms / 4, 1'000 * ms) * what.length),
+      pause_max_ns_(any_scale(dice_, 5'000, faults_last_ns_ / (8 * what.length))) {
   net_.doubles = what.doubles;
   net_.trace = trace;
   next_start_ns_.resize(what.processes);
@@ -189,7 +189,7 @@ void world::plan_faults(dice& d) {
     return std::pair(a, (a + 1 + static_cast<std::uint32_t>(d.below(count - 1))) % count);
   };
   const auto when = [&] { return start_ns_ + d.below(faults_last_ns_); };
-  const auto some = d.between(1, 2 * count);
+  const auto some = d.between(1, 2 * count) * what_.length;
   for (std::uint64_t i = 0; i < some; ++i) {
     const auto [a, b] = any_pair();
     const auto rail = static_cast<std::uint32_t>(d.below(what_.rails));
@@ -223,16 +223,17 @@ void world::plan_more_faults(dice& d) {
     const auto rail = static_cast<std::uint32_t>(d.between(1, what_.rails - 1));  // the first stays
     if (a != b) faults_.push_back({fault::kind::lose_rail, when(), rail, a, b});
   }
-  for (auto some = d.between(1, 3); what_.jumps && some > 0; --some)
+  for (auto some = d.between(1, 3) * what_.length; what_.jumps && some > 0; --some)
     faults_.push_back({fault::kind::jump, when(), 0, 0, 0});
-  for (auto some = d.between(1, 2 * what_.processes); what_.pressure && some > 0; --some) {
+  for (auto some = d.between(1, 2 * what_.processes) * what_.length; what_.pressure && some > 0;
+       --some) {
     const auto at_ns = when();
     const auto who = any();
     faults_.push_back({fault::kind::refuse, at_ns, 0, who, 0});
     faults_.push_back(
         {fault::kind::grant, at_ns + any_scale(d, ms / 10, pressure_max_ns), 0, who, 0});
   }
-  for (auto some = d.between(1, what_.processes); what_.hoards && some > 0; --some) {
+  for (auto some = d.between(1, what_.processes) * what_.length; what_.hoards && some > 0; --some) {
     const auto at_ns = when();
     const auto who = any();
     faults_.push_back({fault::kind::hoard, at_ns, 0, who, 0});
@@ -356,7 +357,8 @@ bool world::run_until(std::uint64_t until_ns, Enough enough) {
   while (!enough()) {
     const auto& awake = net_.next();
     steps_ += awake.size();
-    if (awake.empty() || net_.now_ns() > until_ns || steps_ > steps_max) return false;
+    if (awake.empty() || net_.now_ns() > until_ns || steps_ > steps_max * what_.length)
+      return false;
     for (const auto one : awake) {
       if (one == what_.processes) do_faults();
       else if (!net_.dead(one)) step(one);
@@ -367,7 +369,7 @@ bool world::run_until(std::uint64_t until_ns, Enough enough) {
 
 outcome world::run() {
   outcome result;
-  const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns;
+  const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns * what_.length;
   const auto wrong = [&] { return !complaint_.empty(); };
   if (!run_until(until_ns, [&] { return wrong() || all_done(); })) complaint_ = hanging();
   // After a death, now or meanwhile, receives from any source may wait for ever.
@@ -388,6 +390,15 @@ outcome world::run() {
 }
 
 }  // namespace
+
+scenario scenario::times(std::uint32_t count) const {
+  auto s = *this;
+  s.length *= count;
+  s.messages *= count;
+  s.collectives *= count;
+  s.endpoint_messages *= count;
+  return s;
+}
 
 scenario scenario::of_seed(std::uint64_t seed) {
   auto s = of_seed_messages_only(seed);
@@ -432,6 +443,7 @@ scenario scenario::of_seed_messages_only(std::uint64_t seed) {
 std::string scenario::text() const {
   auto text = fmt::format("seed {}: {} processes, {} rails, {} messages up to {} bytes", seed,
                           processes, rails, messages, bytes_max);
+  if (length > 1) text += fmt::format(", {} times as long", length);
   if (collectives > 0) text += fmt::format(", {} collectives", collectives);
   if (endpoint_messages > 0) text += fmt::format(", {} to end-points", endpoint_messages);
   const std::pair<bool, const char*> said[] = {{cuts, "cuts"},

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 
 #include "base/log.hpp"
 #include "tests/simulation/world.hpp"
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
     fmt::print(
         "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose --trace{}\n",
         what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "");
+    std::fflush(stdout);  // it is known although the run may be ended
   }
   fmt::print(
       "{} seeds, {} failed; {} messages checked, {} packets, {:.1f} s simulated in {:.1f} s\n",

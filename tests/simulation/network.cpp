@@ -122,6 +122,7 @@ void network::lose(std::uint32_t rail, std::uint32_t whose, std::uint32_t other,
   }
   if (!std::exchange(e.up, false)) return;
   say(process_gone ? "the second process is gone" : "ended for the first", rail, whose, other);
+  at_ns = std::max(at_ns, e.known_ns);
   if (process_gone) {  // what it sent before its end arrives
     if (!e.coming.empty()) at_ns = std::max(at_ns, e.coming.back().at_ns);
   } else {
@@ -227,12 +228,16 @@ void network::connect_again(std::uint32_t rail, std::uint32_t a, std::uint32_t b
   if (!c.ends[0].wants && uses(rail, low, high)) return;
   if (!c.ends[1].wants && uses(rail, high, low)) return;
   say("connected again", rail, a, b);
-  for (auto& e : c.ends) e = end{};
+  const auto known_ns = now_ns() + plans_[rail].latency_ns;
+  for (auto& e : c.ends) {
+    e = end{};
+    e.known_ns = known_ns;
+  }
   for (const auto& [whose, other] : {std::pair{a, b}, std::pair{b, a}})
     if (uses(rail, whose, other))
       tell(rail, whose,
            {.kind = rails::event_kind::restored, .peer = driver_of(rail, whose)->peer_of(other)},
-           now_ns() + plans_[rail].latency_ns);
+           known_ns);
 }
 
 }  // namespace headway::simulation

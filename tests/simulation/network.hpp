@@ -160,6 +160,7 @@ class network {
     bool up = true;
     bool wants = false;           ///< `revive` was called
     std::uint64_t active_ns = 0;  ///< when something last arrived
+    std::uint64_t known_ns = 0;  ///< when its process learns of the connection: its end comes later
     std::size_t bytes = 0;
     std::deque<parcel> coming;  ///< to this end, in order of arrival
   };

@@ -42,8 +42,8 @@ TEST(simulation, keeps_every_invariant_in_long_jobs) {
 
 // Each has found a defect, of the library or of the simulation.
 TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
-  for (const std::uint64_t seed :
-       {1795725091000001u, 1795725096000028u, 1795725100000039u, 1795725117000221u}) {
+  for (const std::uint64_t seed : {1795725091000001u, 1795725096000028u, 1795725100000039u,
+                                   1795725117000221u, 20261127517351u}) {
     const auto what = scenario::of_seed(seed);
     EXPECT_EQ(simulate(what).complaint, "") << what.text();
   }

@@ -31,7 +31,7 @@ constexpr std::uint64_t pressure_max_ns = 50 * ms;
 constexpr std::uint64_t hoard_max_ns = 500 * ms;
 
 // The limit of a job that does not end, for each unit of `scenario::length`.
-constexpr std::uint64_t steps_max = 200'000;
+constexpr std::uint64_t steps_max = 1'000'000;
 
 /// The machine of every simulated process.
 const topology::machine& one_core() {
@@ -223,7 +223,7 @@ void world::plan_more_faults(dice& d) {
     const auto rail = static_cast<std::uint32_t>(d.between(1, what_.rails - 1));  // the first stays
     if (a != b) faults_.push_back({fault::kind::lose_rail, when(), rail, a, b});
   }
-  for (auto some = d.between(1, 3) * what_.length; what_.jumps && some > 0; --some)
+  for (auto some = d.between(1, 3); what_.jumps && some > 0; --some)
     faults_.push_back({fault::kind::jump, when(), 0, 0, 0});
   for (auto some = d.between(1, 2 * what_.processes) * what_.length; what_.pressure && some > 0;
        --some) {
@@ -373,8 +373,8 @@ outcome world::run() {
   const auto wrong = [&] { return !complaint_.empty(); };
   if (!run_until(until_ns, [&] { return wrong() || all_done(); })) complaint_ = hanging();
   // After a death, now or meanwhile, receives from any source may wait for ever.
-  if (!wrong() &&
-      !run_until(net_.now_ns() + rest_ns, [&] { return wrong() || died_ || at_rest(); }))
+  if (!wrong() && !run_until(net_.now_ns() + rest_ns * what_.length,
+                             [&] { return wrong() || died_ || at_rest(); }))
     complaint_ = hanging();
   result.complaint = complaint_;
   for (const auto& all : work_)

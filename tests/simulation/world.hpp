@@ -42,7 +42,7 @@ struct scenario {
   /// The same without collective operations, end-points and their faults.
   [[nodiscard]] static scenario of_seed_messages_only(std::uint64_t seed);
   /// A job that is so many times as long, with as much more work and faults of every kind but those
-  /// that are for good.
+  /// that are for good, and jumps, which together must be shorter than a peer may be cut off.
   [[nodiscard]] scenario times(std::uint32_t count) const;
   [[nodiscard]] std::string text() const;
 };

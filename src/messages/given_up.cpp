@@ -3,6 +3,7 @@
 // that has none to send in its schedule: the ranks have been called with different counts. Its
 // notice reaches every rank, also one that has chosen another algorithm for its own count, and
 // waits for messages that no rank sends.
+#include <bitset>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -71,14 +72,23 @@ void failing_operations::look_for_misfit(context& where) noexcept {
   const auto expects = where.expects.load(std::memory_order_relaxed);
   if (!expects) return;
   std::optional<int> misfit;
+  // By a part of the tag: of many messages that have come early, most are of operations that have
+  // not begun here.
+  std::bitset<1024> begun;
+  const auto part = [&](int tag) { return static_cast<unsigned>(tag) % begun.size(); };
   {
     const base::lock_guard guard(where.lock);
     matcher* const waiting = &where.waiting;
+    static_cast<void>(waiting->any_posted([&](const request& r) {
+      begun.set(part(r.tag_));
+      return false;
+    }));
     static_cast<void>(waiting->any_unexpected([&](const unexpected_message& message) {
-      const bool fits_none = waiting->any_posted([&](const request& r) {
-        return r.tag_ == message.tag && operation_tags.has(r.tag_) &&
-               r.history_ == message.history && !expects(r.owner, message.source);
-      });
+      const bool fits_none =
+          begun.test(part(message.tag)) && waiting->any_posted([&](const request& r) {
+            return r.tag_ == message.tag && operation_tags.has(r.tag_) &&
+                   r.history_ == message.history && !expects(r.owner, message.source);
+          });
       if (fits_none) misfit = message.tag;
       return fits_none;
     }));

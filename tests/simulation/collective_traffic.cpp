@@ -360,7 +360,7 @@ void collective_traffic::check(communicator& c, operation& o) {
   ++checked_;
 }
 
-void collective_traffic::check() {
+void collective_traffic::check(bool) {
   for (auto& c : communicators_) {
     for (auto& o : c->under_way) {
       if (!o->steps->test()) continue;

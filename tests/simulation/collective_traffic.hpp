@@ -57,7 +57,7 @@ class collective_traffic final : public workload {
   collective_traffic(process& on, collective_plan& all, std::uint64_t seed);
   ~collective_traffic() override;
 
-  void check() override;
+  void check(bool advanced) override;
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;

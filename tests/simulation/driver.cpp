@@ -197,7 +197,7 @@ bool driver::take(std::uint32_t from, network::parcel& p, rails::event& e) {
 }
 
 std::size_t driver::reap(std::span<rails::event> out) noexcept {
-  constexpr std::uint64_t end_step_ns = 1'000'000;
+  constexpr std::uint64_t end_step_ns = 100'000'000;
   const std::lock_guard guard(net_.lock_);
   if (net_.running_out_) net_.set_now(net_.now_ns() + end_step_ns);
   if (closed_) return report_ends(out);

@@ -68,7 +68,7 @@ class endpoint_traffic final : public workload {
   endpoint_traffic(process& on, endpoint_plan& all, std::uint64_t seed, bool names);
   ~endpoint_traffic() override;
 
-  void check() override;
+  void check(bool advanced) override;
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;
@@ -118,6 +118,7 @@ class endpoint_traffic final : public workload {
   std::deque<held_buffer> kept_, read_;
   std::vector<std::byte*> hoard_;  // buffers that are used for nothing
   std::map<endpoint_plan::line, std::uint32_t> came_;
+  std::size_t missing_ = 0;  // messages that have to come from processes that live
 };
 
 }  // namespace headway::simulation

@@ -29,10 +29,8 @@ MUTATIONS = [
      "  resending_ = true;\n}", "}", 3),
     ("a piece is withdrawn before it is asked for again (df2c76c)",
      "src/packets/transfer/incoming_flows.cpp",
-     "  withdraw(piece);\n  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n"
-     "  piece.of->open",
-     "  piece.under_way = false;\n"
-     "  of_.lanes[piece.lane].load.ended(now_ns, piece.predicted_ns);\n  piece.of->open", 8),
+     "    of_.lanes[c.piece->lane].via.memory()->withdraw(*c.ticket);",
+     "    if (!c.piece->again) of_.lanes[c.piece->lane].via.memory()->withdraw(*c.ticket);", 8),
     ("a message whose receive ended with a loss does not hold its sender",
      "src/messages/arrivals.cpp",
      "discarded = !r && where.discards(message);",
@@ -56,10 +54,16 @@ def link_command(build):
     return words[2:-2] if words[0] == ":" else words
 
 
+def united(path, commands):
+    """The source that CMake has made to compile `path` and others at once (CMAKE_UNITY_BUILD)."""
+    return next(source for source in commands
+                if "Unity" in source.parts and f'"{path}"' in source.read_text())  # fmt: skip
+
+
 def dependents(build, path, commands):
     """The sources of the linked modules that have to be compiled again when `path` changes."""
     if path.suffix == ".cpp":
-        return [path]
+        return [path if path in commands else united(path, commands)]
     linked = {pathlib.Path(word).stem.removeprefix("lib") for word in link_command(build)
               if word.endswith(".a")}  # fmt: skip
     deps = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
@@ -74,12 +78,16 @@ def dependents(build, path, commands):
     return sources
 
 
-def compiled(build, command, source, copy, overlay, to):
-    """The object file of `source`, which sees `copy` in place of the file that it is a copy of."""
+def compiled(build, command, source, path, copy, overlay, to):
+    """The object file of `source`, which sees `copy` in place of `path`."""
     words = [w for w in command if w != "ccache"]
+    mutated = copy if path == source else to.with_suffix(".cpp")
+    if path != source:
+        mutated.write_text(source.read_text().replace(f'"{path}"', f'"{copy}"'))
     words[words.index("-o") + 1] = str(to)
-    words[words.index("-c") + 1] = str(copy if copy.name == source.name else source)
-    words[1:1] = [f"-I{overlay / 'src'}", "-Wno-error"]
+    words[words.index("-c") + 1] = str(mutated)
+    words[1:1] = [f"-I{overlay / 'src'}"]
+    words.append("-Wno-error")
     subprocess.run(words, cwd=build, check=True)
     return str(to)
 
@@ -94,8 +102,8 @@ def mutant(build, path, before, after, folder):
     copy.write_text(text.replace(before, after))
     commands = compile_commands(build)
     objects = [
-        compiled(build, commands[source], source, copy, folder, folder / f"{i}.o")
-        for i, source in enumerate(dependents(build, (ROOT / path).resolve(), commands))
+        compiled(build, commands[source], source, ROOT / path, copy, folder, folder / f"{i}.o")
+        for i, source in enumerate(dependents(build, ROOT / path, commands))
     ]
     words = link_command(build)
     program = folder / "simulate"

@@ -13,10 +13,12 @@ namespace headway::simulation {
 network::network(std::uint32_t processes, std::vector<rail_plan> rails, temper t,
                  std::uint64_t seed, time_source time)
     : processes_(processes),
+      lock_(time == time_source::machine),
       plans_(std::move(rails)),
       temper_(t),
       dice_(seed),
       clock_(time == time_source::simulated ? base::clock(now_ns_) : base::clock()),
+      connections_(plans_.size() * processes * processes),
       interface_free_ns_(plans_.size() * processes),
       names_(processes),
       drivers_(plans_.size() * processes),
@@ -43,8 +45,10 @@ void network::say(const char* what, std::uint32_t rail, std::uint32_t a, std::ui
 }
 
 network::connection& network::between(std::uint32_t rail, std::uint32_t a, std::uint32_t b) {
-  const auto low = std::min(a, b), high = std::max(a, b);
-  return connections_[(static_cast<key>(rail) << 56) | (static_cast<key>(low) << 28) | high];
+  const std::size_t low = std::min(a, b), high = std::max(a, b);
+  auto& there = connections_[(rail * processes_ + high) * processes_ + low];
+  if (!there) there = std::make_unique<connection>();
+  return *there;
 }
 
 void network::wake(std::uint32_t process, std::uint64_t at_ns) {
@@ -118,6 +122,7 @@ void network::lose(std::uint32_t rail, std::uint32_t whose, std::uint32_t other,
   }
   if (!std::exchange(e.up, false)) return;
   say(process_gone ? "the second process is gone" : "ended for the first", rail, whose, other);
+  at_ns = std::max(at_ns, e.known_ns);
   if (process_gone) {  // what it sent before its end arrives
     if (!e.coming.empty()) at_ns = std::max(at_ns, e.coming.back().at_ns);
   } else {
@@ -223,12 +228,16 @@ void network::connect_again(std::uint32_t rail, std::uint32_t a, std::uint32_t b
   if (!c.ends[0].wants && uses(rail, low, high)) return;
   if (!c.ends[1].wants && uses(rail, high, low)) return;
   say("connected again", rail, a, b);
-  for (auto& e : c.ends) e = end{};
+  const auto known_ns = now_ns() + plans_[rail].latency_ns;
+  for (auto& e : c.ends) {
+    e = end{};
+    e.known_ns = known_ns;
+  }
   for (const auto& [whose, other] : {std::pair{a, b}, std::pair{b, a}})
     if (uses(rail, whose, other))
       tell(rail, whose,
            {.kind = rails::event_kind::restored, .peer = driver_of(rail, whose)->peer_of(other)},
-           now_ns() + plans_[rail].latency_ns);
+           known_ns);
 }
 
 }  // namespace headway::simulation

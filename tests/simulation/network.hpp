@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <queue>
 #include <span>
@@ -18,6 +19,22 @@
 namespace headway::simulation {
 
 class driver;
+
+/// A recursive mutex, or nothing where there is only one thread.
+class optional_mutex {
+ public:
+  explicit optional_mutex(bool needed) noexcept : needed_(needed) {}
+  void lock() {
+    if (needed_) mutex_.lock();
+  }
+  void unlock() noexcept {
+    if (needed_) mutex_.unlock();
+  }
+
+ private:
+  const bool needed_;
+  std::recursive_mutex mutex_;
+};
 
 /// A rail of the simulated job: every pair of processes has one connection on it.
 struct rail_plan {
@@ -143,6 +160,7 @@ class network {
     bool up = true;
     bool wants = false;           ///< `revive` was called
     std::uint64_t active_ns = 0;  ///< when something last arrived
+    std::uint64_t known_ns = 0;  ///< when its process learns of the connection: its end comes later
     std::size_t bytes = 0;
     std::deque<parcel> coming;  ///< to this end, in order of arrival
   };
@@ -158,8 +176,6 @@ class network {
       return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.process > b.process;
     }
   };
-  using key = std::uint64_t;  // rail, lower process, higher process
-
   [[nodiscard]] connection& between(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
   [[nodiscard]] end& end_of(std::uint32_t rail, std::uint32_t whose, std::uint32_t other) {
     return between(rail, whose, other).ends[whose > other];
@@ -183,15 +199,15 @@ class network {
   }
 
   const std::uint32_t processes_;
-  mutable std::recursive_mutex lock_;  // of everything, drivers included; see `time_source`
+  mutable optional_mutex lock_;  // of everything, drivers included; see `time_source`
   std::vector<rail_plan> plans_;
   const temper temper_;
   dice dice_;
   base::atomic<std::uint64_t> now_ns_{1'000'000'000};  // not 0, which means "never" in places
   const base::clock clock_;
   bool running_out_ = false;
-  std::map<key, connection> connections_;
-  std::vector<std::uint64_t> interface_free_ns_;  // by rail and process
+  std::vector<std::unique_ptr<connection>> connections_;  // by rail, lower and higher process
+  std::vector<std::uint64_t> interface_free_ns_;          // by rail and process
   std::vector<processes::process_id> names_;
   std::map<processes::process_id, std::uint32_t> numbers_;  // the same the other way round
   std::vector<driver*> drivers_;                            // likewise

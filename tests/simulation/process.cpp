@@ -9,8 +9,8 @@
 namespace headway::simulation {
 namespace {
 
-// Idle rails read the clock once in so many rounds (packets/rail.hpp, `looks_a_clock`).
-constexpr int idle_rounds = 16;
+// The second one runs what ticks have submitted, which come after a round.
+constexpr int idle_rounds = 2;
 constexpr int rounds_max = 64;  // a rail that answers `retry` is tried again in every round
 constexpr std::uint64_t look_period_ns = 5'000'000;
 constexpr std::uint64_t tick_period_ns = 100'000'000;
@@ -105,14 +105,15 @@ std::size_t process::exposed_count() const {
   return count;
 }
 
-void process::run() {
-  int idle = 0;
-  for (int round = 0; round < rounds_max && idle < idle_rounds; ++round)
+bool process::run() {
+  int idle = 0, round = 0;
+  for (; round < rounds_max && idle < idle_rounds; ++round)
     idle = engine_->poll_everywhere() ? 0 : idle + 1;
   if (idle < idle_rounds) net_.wake(self_, net_.now_ns() + 20'000);
   for (const auto* d : drivers_) net_.wake(self_, d->due_ns());
   if (engine_->pending() > 0)
     net_.wake(self_, net_.now_ns() + (net_.rails() > 1 ? look_period_ns : tick_period_ns));
+  return round > idle_rounds;
 }
 
 }  // namespace headway::simulation

@@ -44,8 +44,9 @@ class process {
 
   /// Connects to every process of the job. Without it, peers are made on first use.
   void connect_to_all();
-  /// Polls until nothing advances any more, or very often; then sets the next wake-up.
-  void run();
+  /// Polls until nothing advances any more, or very often; then sets the next wake-up. True:
+  /// something has advanced.
+  bool run();
   /// Closes the end-points and the rails. After network::run_out.
   void stop();
   /// All processes of the job, in their order, as one communicator.

@@ -31,17 +31,27 @@ TEST(simulation, keeps_every_invariant_whatever_fails) {
   }
 }
 
+// Queues grow longer, numbers go further, and memory is used again.
+TEST(simulation, keeps_every_invariant_in_long_jobs) {
+  const auto last = whole_or_sanitized<std::uint64_t>(6, 2);
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
+    const auto what = scenario::of_seed(seed).times(16);
+    EXPECT_EQ(simulate(what).complaint, "") << what.text();
+  }
+}
+
 // Each has found a defect, of the library or of the simulation.
 TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
-  for (const std::uint64_t seed :
-       {1795725091000001u, 1795725096000028u, 1795725100000039u, 1795725117000221u}) {
+  for (const std::uint64_t seed : {1795725091000001u, 1795725096000028u, 1795725100000039u,
+                                   1795725117000221u, 20261127517351u}) {
     const auto what = scenario::of_seed(seed);
     EXPECT_EQ(simulate(what).complaint, "") << what.text();
   }
 }
 
-// New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. The work is
-// limited by steps, the same on machines of any speed; HEADWAY_SIMULATION_STEPS changes the limit.
+// New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. Each fourth
+// job is a long one. The work is limited by steps, the same on machines of any speed;
+// HEADWAY_SIMULATION_STEPS changes the limit.
 TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   const auto number = [](const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
@@ -51,12 +61,15 @@ TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(clock).count();
   const auto base =
       number("HEADWAY_SIMULATION_SEED", static_cast<std::uint64_t>(seconds) * 1'000'000);
-  const auto steps_max = number("HEADWAY_SIMULATION_STEPS", whole_or_sanitized(150'000u, 30'000u));
-  fmt::print("new seeds from {} on; one that fails is replayed by simulate --from SEED --seeds 1\n",
-             base);
+  const auto steps_max = number("HEADWAY_SIMULATION_STEPS", whole_or_sanitized(500'000u, 100'000u));
+  constexpr std::uint32_t length = 8;
+  fmt::print(
+      "new seeds from {} on; one that fails is replayed by simulate --from SEED --seeds 1, "
+      "with --length {} if it is so many times as long\n",
+      base, length);
   std::uint64_t steps = 0, seed = base;
   for (; steps < steps_max && !::testing::Test::HasFailure(); ++seed) {
-    const auto what = scenario::of_seed(seed);
+    const auto what = scenario::of_seed(seed).times(seed % 4 == 0 ? length : 1);
     const auto result = simulate(what);
     steps += result.steps;
     EXPECT_EQ(result.complaint, "") << what.text();

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <utility>
+
+#include "tests/simulation/pattern.hpp"
 
 namespace headway::simulation {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 constexpr std::int32_t tags = 3;
 constexpr std::uint32_t exact_id = 10, wild_id = 11;
 constexpr std::size_t stored_bytes_max = 1024;  // of messages whose storage is summed up
-constexpr std::size_t wild_bytes_max = 20'000;  // each of their receives has so much memory
+constexpr std::size_t wild_bytes_max = 20'000;  // of what follows the label
 
 /// The first bytes of each message.
 struct label {
@@ -22,16 +25,11 @@ struct label {
   std::uint32_t number;
 };
 
-std::byte pattern(const planned& what, std::size_t at) {
-  return static_cast<std::byte>(what.from * 31 + what.number * 7 + at * (1 + at % 3));
-}
+label label_of(const planned& what) { return {what.from, what.to, what.tag, what.number}; }
 
-std::vector<std::byte> contents(const planned& what) {
-  std::vector<std::byte> bytes(what.bytes);
-  const label head{what.from, what.to, what.tag, what.number};
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(what, i);
-  if (!bytes.empty()) std::memcpy(bytes.data(), &head, std::min(sizeof head, bytes.size()));
-  return bytes;
+std::uint64_t key_of(const planned& what) {
+  return (std::uint64_t{what.from} << 40) ^ (std::uint64_t{what.number} << 8) ^
+         static_cast<std::uint64_t>(what.tag);
 }
 
 std::size_t any_size(dice& d, std::size_t bytes_max) {
@@ -46,7 +44,10 @@ std::size_t any_size(dice& d, std::size_t bytes_max) {
 
 plan::plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max,
            std::uint64_t seed)
-    : sends(processes), receives(processes), wild_receives(processes) {
+    : wild_bytes(sizeof(label) + std::min(bytes_max, wild_bytes_max)),
+      sends(processes),
+      receives(processes),
+      wild_receives(processes) {
   dice d(seed);
   struct line {
     std::uint32_t from, to;
@@ -65,7 +66,7 @@ plan::plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_ma
     m.any_source = d.one_in(4);
     m.synchronous = d.one_in(10);
     // A receive of any source must see from the message which one it is.
-    m.bytes = m.any_source ? sizeof(label) + any_size(d, std::min(bytes_max, wild_bytes_max))
+    m.bytes = m.any_source ? sizeof(label) + any_size(d, wild_bytes - sizeof(label))
                            : any_size(d, bytes_max);
     m.number = numbers[{m.from, m.to, m.tag, m.any_source}]++;
     sends[m.from].push_back(m);
@@ -88,6 +89,9 @@ struct traffic::transfer {
   bool receives = false;
   std::vector<std::byte> bytes;
   messages::request request;
+
+  /// It may take the message that was meant for another one.
+  [[nodiscard]] bool wild() const noexcept { return receives && what->any_source; }
 };
 
 traffic::traffic(process& on, plan& all, std::uint64_t seed)
@@ -121,7 +125,8 @@ void traffic::note_stored(planned& what, bool received) {
 void traffic::start_send(planned& what) {
   auto t = std::make_unique<transfer>();
   t->what = &what;
-  t->bytes = contents(what);
+  t->bytes.resize(what.bytes);
+  write_pattern(t->bytes, label_of(what), key_of(what));
   auto& started = *sends_.emplace_back(std::move(t));
   on_.messages().send(
       *(what.any_source ? wild_ : exact_), started.request, started.bytes,
@@ -133,7 +138,7 @@ void traffic::start_receive(planned& what) {
   auto t = std::make_unique<transfer>();
   t->what = &what;
   t->receives = true;
-  t->bytes.resize(what.any_source ? sizeof(label) + wild_bytes_max : what.bytes);
+  t->bytes.resize(what.any_source ? plan_.wild_bytes : what.bytes);
   auto& started = *(what.any_source ? wild_receives_ : receives_).emplace_back(std::move(t));
   on_.messages().receive(*(what.any_source ? wild_ : exact_), started.request, started.bytes,
                          what.any_source ? messages::any_source : static_cast<int>(what.from),
@@ -167,8 +172,8 @@ void traffic::check(transfer& t) {
   if (got.source != static_cast<int>(what.from) || got.tag != what.tag)
     return complain_of(what, fmt::format("came from {} with tag {}", got.source, got.tag));
   if (got.bytes != what.bytes) return complain_of(what, fmt::format("{} bytes came", got.bytes));
-  const auto due = contents(what);
-  if (!std::equal(due.begin(), due.end(), t.bytes.begin())) return complain_of(what, "is damaged");
+  if (!has_pattern(std::span(t.bytes).first(what.bytes), label_of(what), key_of(what)))
+    return complain_of(what, "is damaged");
   ++checked_;
 }
 
@@ -176,19 +181,20 @@ void traffic::look(std::deque<std::unique_ptr<transfer>>& list) {
   // Receives of any source match in the order in which they were posted, tag by tag: a message that
   // is checked before an earlier one would be counted before it.
   std::array<bool, tags> open{};
-  for (auto& t : list) {
-    auto& passed_over = open[static_cast<std::size_t>(t->what->tag)];
-    if (!t->request.test() || (t->receives && t->what->any_source && passed_over)) {
+  auto at = list.begin();
+  for (; at != list.end() && !((*at)->wild() && std::ranges::all_of(open, std::identity{})); ++at) {
+    auto& passed_over = open[static_cast<std::size_t>((*at)->what->tag)];
+    if (((*at)->wild() && passed_over) || !(*at)->request.test()) {
       passed_over = true;
       continue;
     }
-    check(*t);
-    t = nullptr;
+    check(**at);
+    at->reset();
   }
-  std::erase(list, nullptr);
+  list.erase(std::remove(list.begin(), at, nullptr), at);
 }
 
-void traffic::check() {
+void traffic::check(bool) {
   look(receives_);
   look(wild_receives_);
   look(sends_);

@@ -33,6 +33,7 @@ struct planned {
 struct plan {
   plan(std::uint32_t processes, std::uint32_t messages, std::size_t bytes_max, std::uint64_t seed);
   using list = std::vector<planned*>;
+  std::size_t wild_bytes;                   ///< of the largest message of any source
   std::vector<std::vector<planned>> sends;  ///< by sender
   std::vector<list> receives;               ///< by receiver, in an order that cannot deadlock
   std::vector<list> wild_receives;          ///< those of any source, by receiver
@@ -51,7 +52,7 @@ class traffic final : public workload {
   traffic(process& on, plan& all, std::uint64_t seed);
   ~traffic() override;
 
-  void check() override;
+  void check(bool advanced) override;
   void start_some() override;
   [[nodiscard]] bool may_start() const override;
   [[nodiscard]] bool done() const override;

@@ -14,10 +14,12 @@ class workload {
   workload(const workload&) = delete;
   workload& operator=(const workload&) = delete;
 
-  /// Checks operations that have ended. Called after each run of the process.
-  virtual void check() = 0;
+  /// Checks operations that have ended. Called after each run of the process; `advanced`: something
+  /// has advanced in it.
+  virtual void check(bool advanced) = 0;
   virtual void start_some() = 0;
-  /// Whether more work may be started now.
+  /// Whether more work may be started now, as far as that is known: `start_some` is of no use
+  /// otherwise.
   [[nodiscard]] virtual bool may_start() const = 0;
   [[nodiscard]] virtual bool done() const = 0;
   /// The program takes all memory that it can get, or gives it back.

@@ -30,8 +30,15 @@ constexpr std::uint64_t rest_ns = 20'000 * ms;           // until all is at rest
 constexpr std::uint64_t pressure_max_ns = 50 * ms;
 constexpr std::uint64_t hoard_max_ns = 500 * ms;
 
-// The limit of a job that does not end; the longest of the first thousand seeds takes a tenth.
-constexpr std::uint64_t steps_max = 200'000;
+// The limit of a job that does not end, for each unit of `scenario::length`.
+constexpr std::uint64_t steps_max = 1'000'000;
+
+/// The machine of every simulated process.
+const topology::machine& one_core() {
+  static const auto made =
+      topology::machine::read({.description = "package:1 core:1 pu:1"}).value();
+  return *made;
+}
 
 /// In [first, last], every order of magnitude as often as any other.
 std::uint64_t any_scale(dice& d, std::uint64_t first, std::uint64_t last) {
@@ -90,17 +97,16 @@ class world {
   /// Runs until `enough`, or until nothing more happens or the time is over: false.
   template <class Enough>
   [[nodiscard]] bool run_until(std::uint64_t until_ns, Enough enough);
-  [[nodiscard]] bool all_done() const;
+  [[nodiscard]] bool all_done();
   [[nodiscard]] bool done(std::uint32_t process) const;
   [[nodiscard]] bool at_rest() const;
-  [[nodiscard]] std::string complaint() const;
+  void look_for_complaints(std::uint32_t process);
   [[nodiscard]] std::string hanging() const;
 
   const scenario what_;
   dice dice_;
   dice more_;  // for end-points and collectives, so that messages are the same without them
   network net_;
-  std::unique_ptr<topology::machine> machine_;
   plan plan_;
   collective_plan collectives_;
   endpoint_plan endpoints_;
@@ -111,6 +117,8 @@ class world {
   std::uint64_t faults_last_ns_;  // all of them begin before
   std::uint64_t pause_max_ns_;    // of a process between two steps of its traffic
   bool died_ = false;
+  std::uint32_t not_done_ = 0;  // a process that has more to do, if there is any
+  std::string complaint_;       // the first violated invariant
   std::vector<std::unique_ptr<process>> processes_;
   std::vector<std::vector<std::unique_ptr<workload>>> work_;  // of each
   std::vector<std::uint64_t> next_start_ns_;                  // of each; 0: whenever it runs
@@ -121,13 +129,12 @@ world::world(const scenario& what, bool trace)
       dice_(what.seed),
       more_(what.seed ^ 0x5eed),
       net_(what.processes, rails_of(what, dice_), {}, dice_.next()),
-      machine_(topology::machine::read({.description = "package:1 core:1 pu:1"}).value()),
       plan_(what.processes, what.messages, what.bytes_max, dice_.next()),
       collectives_(what.processes, what.collectives, what.bytes_max, more_.next()),
       endpoints_(what.processes, what.endpoint_messages, what.bytes_max, more_.next()),
       start_ns_(net_.now_ns()),
-      faults_last_ns_(any_scale(dice_, ms / 4, 1'000 * ms)),
-      pause_max_ns_(any_scale(dice_, 5'000, faults_last_ns_ / 8)) {
+      faults_last_ns_(any_scale(dice_, ms / 4, 1'000 * ms) * what.length),
+      pause_max_ns_(any_scale(dice_, 5'000, faults_last_ns_ / (8 * what.length))) {
   net_.doubles = what.doubles;
   net_.trace = trace;
   next_start_ns_.resize(what.processes);
@@ -149,7 +156,7 @@ world::world(const scenario& what, bool trace)
                                .packs = what.packs,
                                .measured = what.measured};
   for (std::uint32_t i = 0; i < what.processes; ++i)
-    processes_.push_back(std::make_unique<process>(net_, *machine_, i, chosen));
+    processes_.push_back(std::make_unique<process>(net_, one_core(), i, chosen));
   if (!what.first_use)
     for (auto& p : processes_) p->connect_to_all();
   for (std::uint32_t i = 0; i < what.processes; ++i) add_work(i);
@@ -182,7 +189,7 @@ void world::plan_faults(dice& d) {
     return std::pair(a, (a + 1 + static_cast<std::uint32_t>(d.below(count - 1))) % count);
   };
   const auto when = [&] { return start_ns_ + d.below(faults_last_ns_); };
-  const auto some = d.between(1, 2 * count);
+  const auto some = d.between(1, 2 * count) * what_.length;
   for (std::uint64_t i = 0; i < some; ++i) {
     const auto [a, b] = any_pair();
     const auto rail = static_cast<std::uint32_t>(d.below(what_.rails));
@@ -218,14 +225,15 @@ void world::plan_more_faults(dice& d) {
   }
   for (auto some = d.between(1, 3); what_.jumps && some > 0; --some)
     faults_.push_back({fault::kind::jump, when(), 0, 0, 0});
-  for (auto some = d.between(1, 2 * what_.processes); what_.pressure && some > 0; --some) {
+  for (auto some = d.between(1, 2 * what_.processes) * what_.length; what_.pressure && some > 0;
+       --some) {
     const auto at_ns = when();
     const auto who = any();
     faults_.push_back({fault::kind::refuse, at_ns, 0, who, 0});
     faults_.push_back(
         {fault::kind::grant, at_ns + any_scale(d, ms / 10, pressure_max_ns), 0, who, 0});
   }
-  for (auto some = d.between(1, what_.processes); what_.hoards && some > 0; --some) {
+  for (auto some = d.between(1, what_.processes) * what_.length; what_.hoards && some > 0; --some) {
     const auto at_ns = when();
     const auto who = any();
     faults_.push_back({fault::kind::hoard, at_ns, 0, who, 0});
@@ -282,17 +290,23 @@ void world::step(std::uint32_t process) {
   auto& all = work_[process];
   auto& next_ns = next_start_ns_[process];
   const auto run = [&] {
-    processes_[process]->run();
-    for (auto& w : all) w->check();
+    const bool advanced = processes_[process]->run();
+    for (auto& w : all) w->check(advanced);
+  };
+  const auto may_start = [&] {
+    return std::ranges::any_of(all, [](const auto& w) { return w->may_start(); });
   };
   run();
-  if (net_.now_ns() >= next_ns && !done(process)) {
-    for (auto& w : all) w->start_some();
-    run();
-    const bool more = std::ranges::any_of(all, [](const auto& w) { return w->may_start(); });
+  if (net_.now_ns() >= next_ns) {
+    bool more = may_start();
+    if (more) {
+      for (auto& w : all) w->start_some();
+      run();
+      more = may_start();
+    }
     next_ns = more ? net_.now_ns() + dice_.below(pause_max_ns_) : 0;
   }
-  if (done(process)) next_ns = 0;
+  look_for_complaints(process);
   if (next_ns != 0) net_.wake(process, next_ns);
 }
 
@@ -301,9 +315,12 @@ bool world::done(std::uint32_t process) const {
          std::ranges::all_of(work_[process], [](const auto& w) { return w->done(); });
 }
 
-bool world::all_done() const {
-  for (std::uint32_t i = 0; i < what_.processes; ++i)
-    if (!done(i)) return false;
+/// Begins with the process that was not done the last time.
+bool world::all_done() {
+  for (std::uint32_t i = 0; i < what_.processes; ++i) {
+    if (!done(not_done_)) return false;
+    not_done_ = (not_done_ + 1) % what_.processes;
+  }
   return true;
 }
 
@@ -313,15 +330,14 @@ bool world::at_rest() const {
   return true;
 }
 
-std::string world::complaint() const {
-  for (std::uint32_t i = 0; i < what_.processes; ++i)
-    for (const auto& w : work_[i]) {
-      if (!w->complaint().empty()) return w->complaint();
-      if (w->failed() > 0 && !died_)
-        return fmt::format("process {}: {} requests failed, and no process has died", i,
-                           w->failed());
-    }
-  return {};
+void world::look_for_complaints(std::uint32_t process) {
+  for (const auto& w : work_[process]) {
+    if (!complaint_.empty()) return;
+    complaint_ = w->complaint();
+    if (complaint_.empty() && w->failed() > 0 && !died_)
+      complaint_ = fmt::format("process {}: {} requests failed, and no process has died", process,
+                               w->failed());
+  }
 }
 
 std::string world::hanging() const {
@@ -339,9 +355,10 @@ std::string world::hanging() const {
 template <class Enough>
 bool world::run_until(std::uint64_t until_ns, Enough enough) {
   while (!enough()) {
-    const auto awake = net_.next();
+    const auto& awake = net_.next();
     steps_ += awake.size();
-    if (awake.empty() || net_.now_ns() > until_ns || steps_ > steps_max) return false;
+    if (awake.empty() || net_.now_ns() > until_ns || steps_ > steps_max * what_.length)
+      return false;
     for (const auto one : awake) {
       if (one == what_.processes) do_faults();
       else if (!net_.dead(one)) step(one);
@@ -352,13 +369,14 @@ bool world::run_until(std::uint64_t until_ns, Enough enough) {
 
 outcome world::run() {
   outcome result;
-  const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns;
-  const auto wrong = [&] { return !(result.complaint = complaint()).empty(); };
-  if (!run_until(until_ns, [&] { return wrong() || all_done(); })) result.complaint = hanging();
+  const auto until_ns = start_ns_ + faults_last_ns_ + silence_max_ns + time_limit_ns * what_.length;
+  const auto wrong = [&] { return !complaint_.empty(); };
+  if (!run_until(until_ns, [&] { return wrong() || all_done(); })) complaint_ = hanging();
   // After a death, now or meanwhile, receives from any source may wait for ever.
-  if (result.complaint.empty() &&
-      !run_until(net_.now_ns() + rest_ns, [&] { return wrong() || died_ || at_rest(); }))
-    result.complaint = hanging();
+  if (!wrong() && !run_until(net_.now_ns() + rest_ns * what_.length,
+                             [&] { return wrong() || died_ || at_rest(); }))
+    complaint_ = hanging();
+  result.complaint = complaint_;
   for (const auto& all : work_)
     for (const auto& w : all) {
       result.checked += w->checked();
@@ -372,6 +390,15 @@ outcome world::run() {
 }
 
 }  // namespace
+
+scenario scenario::times(std::uint32_t count) const {
+  auto s = *this;
+  s.length *= count;
+  s.messages *= count;
+  s.collectives *= count;
+  s.endpoint_messages *= count;
+  return s;
+}
 
 scenario scenario::of_seed(std::uint64_t seed) {
   auto s = of_seed_messages_only(seed);
@@ -416,6 +443,7 @@ scenario scenario::of_seed_messages_only(std::uint64_t seed) {
 std::string scenario::text() const {
   auto text = fmt::format("seed {}: {} processes, {} rails, {} messages up to {} bytes", seed,
                           processes, rails, messages, bytes_max);
+  if (length > 1) text += fmt::format(", {} times as long", length);
   if (collectives > 0) text += fmt::format(", {} collectives", collectives);
   if (endpoint_messages > 0) text += fmt::format(", {} to end-points", endpoint_messages);
   const std::pair<bool, const char*> said[] = {{cuts, "cuts"},

@@ -10,6 +10,7 @@ struct scenario {
   std::uint64_t seed = 1;
   std::uint32_t processes = 4;
   std::uint32_t rails = 1;
+  std::uint32_t length = 1;  ///< in multiples of the time in which faults happen, and of the faults
   std::uint32_t messages = 400;
   std::size_t bytes_max = 100'000;
   bool cuts = false;     ///< connections are cut, and made again
@@ -40,6 +41,9 @@ struct scenario {
   [[nodiscard]] static scenario of_seed(std::uint64_t seed);
   /// The same without collective operations, end-points and their faults.
   [[nodiscard]] static scenario of_seed_messages_only(std::uint64_t seed);
+  /// A job that is so many times as long, with as much more work and faults of every kind but those
+  /// that are for good, and jumps, which together must be shorter than a peer may be cut off.
+  [[nodiscard]] scenario times(std::uint32_t count) const;
   [[nodiscard]] std::string text() const;
 };
 

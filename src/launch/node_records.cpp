@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,10 +41,26 @@ std::string path_of(const identity& who, const job_secret& secret) {
 }
 
 /// Whether the file belongs to this user and no other user may open it.
-bool is_private(int descriptor) {
-  struct stat found;
-  return fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
-         (found.st_mode & 077) == 0;
+bool is_private(const struct stat& file) {
+  return S_ISREG(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & 077) == 0;
+}
+
+/// Opens the file, or creates it, and locks it together with the others: processes of other jobs
+/// that start remove what no process locks (`sweep` of rails/shm). -1: failed, see errno.
+int open_locked(const std::string& path) noexcept {
+  constexpr int tries = 100;  // each time, one of them has removed it before it was locked
+  for (int i = 0; i < tries; ++i) {
+    const int opened = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (opened < 0) return -1;
+    struct stat found;
+    int why = fstat(opened, &found) != 0 ? errno : is_private(found) ? 0 : EPERM;
+    if (why == 0 && (flock(opened, LOCK_SH) != 0 || fstat(opened, &found) != 0)) why = errno;
+    if (why == 0 && found.st_nlink > 0) return opened;
+    close(opened);
+    errno = why == 0 ? EAGAIN : why;
+    if (why != 0 && why != EINTR) return -1;
+  }
+  return -1;
 }
 
 }  // namespace
@@ -71,13 +88,12 @@ node_records::node_records(const identity& who, const job_secret& secret,
 base::result<> node_records::map_file() {
   const auto head = table::bytes(size_);
   const auto bytes = head + std::max(size_ * arena_bytes_per_rank, arena_bytes_min);
-  const int opened = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int opened = open_locked(path_);
   if (opened < 0) return base::failed_errno("open " + path_, errno);
   const auto failed = [&](std::string_view call, int error) {
     close(opened);
     return base::failed_errno(fmt::format("{} {}", call, path_), error);
   };
-  if (!is_private(opened)) return failed("keep private", EPERM);
   if (ftruncate(opened, static_cast<off_t>(bytes)) != 0) return failed("ftruncate", errno);
   // Allocates the pages of the slots now: a full /dev/shm is an error here and would be a signal
   // later.

@@ -471,9 +471,10 @@ bool is_mark(const struct stat& about) noexcept {
 
 void sweep_one(const std::string& path) noexcept {
   const owned_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat about{};
-  if (!file.valid() || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
-      about.st_uid != geteuid() || is_mark(about) || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+  if (!file.valid() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
+  struct stat about{};  // without a link, another sweeper was quicker
+  if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0 ||
+      about.st_uid != geteuid() || is_mark(about))
     return;
   remove_names(path);
   base::log(base::severity::debug, "shm: removed {}, whose owner is dead", path);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -23,11 +24,18 @@ std::vector<std::byte> bytes(std::size_t count, int value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
-std::size_t files_of(const identity& who) {
-  std::size_t count = 0;
+std::vector<std::string> files_of(const identity& who) {
+  std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-    count += entry.path().filename().string().starts_with("headway-" + who.job_id + "-");
-  return count;
+    if (entry.path().filename().string().starts_with("headway-" + who.job_id + "-"))
+      found.push_back(entry.path());
+  return found;
+}
+
+/// Where the records of this job lie.
+std::string path_of(const identity& who) {
+  const node_records made(who, a_secret);
+  return files_of(who).at(0);
 }
 
 TEST(node_records, what_one_process_puts_the_others_find) {
@@ -89,25 +97,44 @@ TEST(node_records, leaves_no_file) {
   const auto who = a_job(2);
   {
     node_records one(who, a_secret), other(who, a_secret);
-    EXPECT_EQ(files_of(who), 1u);
+    EXPECT_EQ(files_of(who).size(), 1u);
     one.put(1, bytes(5, 9));
     one.unlink_name();
-    EXPECT_EQ(files_of(who), 0u);
+    EXPECT_TRUE(files_of(who).empty());
     EXPECT_EQ(other.find(1), bytes(5, 9));
   }
-  EXPECT_EQ(files_of(who), 0u);
+  EXPECT_TRUE(files_of(who).empty());
+}
+
+TEST(node_records, what_other_jobs_remove_unless_it_is_locked_is_locked) {
+  const auto who = a_job(2);
+  const node_records one(who, a_secret);
+  const int sweeper = open(files_of(who).at(0).c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(sweeper, 0);
+  EXPECT_NE(flock(sweeper, LOCK_EX | LOCK_NB), 0);
+  close(sweeper);
+}
+
+TEST(node_records, what_is_removed_before_it_is_locked_is_made_again) {
+  const auto who = a_job(2);
+  const auto path = path_of(who);
+  const int sweeper = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_EQ(flock(sweeper, LOCK_EX | LOCK_NB), 0);
+  std::thread sweeping([&] {
+    usleep(20'000);
+    unlink(path.c_str());
+    close(sweeper);
+  });
+  node_records one(who, a_secret);
+  sweeping.join();
+  const node_records other(who, a_secret);
+  one.put(1, bytes(5, 9));
+  EXPECT_EQ(other.find(1), bytes(5, 9));
 }
 
 TEST(node_records, a_file_that_others_may_write_is_not_used) {
   const auto who = a_job(1);
-  std::string path;
-  {
-    node_records one(who, a_secret);
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      if (entry.path().filename().string().starts_with("headway-" + who.job_id))
-        path = entry.path();
-  }
-  ASSERT_FALSE(path.empty());
+  const auto path = path_of(who);
   const int planted = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   ASSERT_GE(planted, 0);
   ASSERT_EQ(fchmod(planted, 0666), 0);

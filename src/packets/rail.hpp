@@ -73,6 +73,7 @@ class rail final : public progress::ltask, public progress::event_source {
   static constexpr std::uint32_t skip_max = 32;
   /// for one of several rails to the same peers
   static constexpr std::uint32_t skip_bundled_max = 8;
+  static constexpr std::uint32_t looks_a_clock = 16;  ///< idle polls for each read of the clock
 
   [[gnu::hot]] static progress::ltask_result run(progress::ltask& self) noexcept;
   [[nodiscard]] progress::ltask_result reap() noexcept;
@@ -88,7 +89,6 @@ class rail final : public progress::ltask, public progress::event_source {
 
   const rail_host host_;
   const base::clock clock_;
-  const std::uint32_t looks_a_clock_;  ///< idle polls for each read of the clock
   const std::size_t index_;
   std::unique_ptr<rails::driver> driver_;
   const bool costly_;

@@ -8,7 +8,7 @@
 
 #ifdef HEADWAY_UNDER_TSAN
 extern "C" {
-// of ThreadSanitizer's runtime, which has no header for them
+// Exported by ThreadSanitizer's runtime; no header of it declares them.
 void __tsan_read_range(void* at, unsigned long bytes);
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
@@ -17,14 +17,17 @@ void AnnotateIgnoreReadsEnd(const char* file, int line);
 
 namespace headway::base {
 
-/// Tells ThreadSanitizer that these bytes are read when this is constructed, and that no read until
-/// it is destroyed counts. For what is given to the kernel, and read once more afterwards: as soon
-/// as the peer has all of it, it may reply, and the reply may allow that these bytes change. The
-/// reader must not depend on what it reads then. (The runtime itself counts what `sendmsg` reads
-/// only behind the call.)
-/// Shape:    nothing without ThreadSanitizer.
-/// Threads:  one; they may be nested.
+/// For bytes that a thread gives to the kernel to be sent, and reads once more afterwards: when the
+/// peer has received them it may reply, and another thread of this process that receives the reply
+/// may change them. The second read may then see anything, and its result must not be used.
+///
+/// ThreadSanitizer checks the bytes when this object is made, and no access of the calling thread
+/// until it is destroyed (decision 42). The runtime itself would check what `sendmsg` reads after
+/// the call.
+/// Shape:    nothing in builds without ThreadSanitizer.
+/// Threads:  made and destroyed by the same one. Objects may be nested.
 /// Progress: never waits.
+/// Source:   the runtime's `__tsan_read_range` and dynamic annotations, which ignore writes too.
 class early_reads {
  public:
   explicit early_reads([[maybe_unused]] std::span<const iovec> parts) noexcept {

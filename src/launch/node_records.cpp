@@ -45,20 +45,29 @@ bool is_private(const struct stat& file) {
   return S_ISREG(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & 077) == 0;
 }
 
-/// Opens the file, or creates it, and locks it together with the others: processes of other jobs
-/// that start remove what no process locks (`sweep` of rails/shm). -1: failed, see errno.
+/// Locks the file, as the job's other processes do. Returns 0 or an errno; EAGAIN: another process
+/// has removed the file.
+int lock_shared(int file) noexcept {
+  struct stat found;
+  if (fstat(file, &found) != 0) return errno;
+  if (!is_private(found)) return EPERM;  // before the lock: another user could hold it for ever
+  if (flock(file, LOCK_SH) != 0 || fstat(file, &found) != 0) return errno;
+  return found.st_nlink > 0 ? 0 : EAGAIN;
+}
+
+/// Opens the file, or creates it, and locks it. Processes of other jobs remove files that are not
+/// locked when they start (`sweep` of rails/shm): if one does so between the two steps, begins
+/// again. -1: failed, see errno.
 int open_locked(const std::string& path) noexcept {
-  constexpr int tries = 100;  // each time, one of them has removed it before it was locked
+  constexpr int tries = 100;
   for (int i = 0; i < tries; ++i) {
     const int opened = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (opened < 0) return -1;
-    struct stat found;
-    int why = fstat(opened, &found) != 0 ? errno : is_private(found) ? 0 : EPERM;
-    if (why == 0 && (flock(opened, LOCK_SH) != 0 || fstat(opened, &found) != 0)) why = errno;
-    if (why == 0 && found.st_nlink > 0) return opened;
+    const int error = lock_shared(opened);
+    if (error == 0) return opened;
     close(opened);
-    errno = why == 0 ? EAGAIN : why;
-    if (why != 0 && why != EINTR) return -1;
+    errno = error;
+    if (error != EAGAIN && error != EINTR) return -1;
   }
   return -1;
 }

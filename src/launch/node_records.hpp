@@ -19,8 +19,8 @@ namespace headway::launch {
 /// Shape:    a sparse file in /dev/shm, mapped by each process of the node and unlinked as soon as
 ///           all of them have it; a slot of eight bytes for each rank and one for the node itself,
 ///           and an arena for the records. Its name contains a keyed hash of the job's secret, so
-///           that no other job opens it. Its processes lock it, so that no other job takes it for
-///           what a dead one has left.
+///           that no other job opens it. The job's processes keep it locked: without a lock, a
+///           process of another job that starts would remove it as the file of a dead job.
 /// Threads:  any, in any process of the node.
 /// Progress: `find` waits for a process that is looking up that record, but only for a limited
 ///           time.

@@ -72,20 +72,20 @@ void failing_operations::look_for_misfit(context& where) noexcept {
   const auto expects = where.expects.load(std::memory_order_relaxed);
   if (!expects) return;
   std::optional<int> misfit;
-  // By a part of the tag: of many messages that have come early, most are of operations that have
-  // not begun here.
-  std::bitset<1024> begun;
-  const auto part = [&](int tag) { return static_cast<unsigned>(tag) % begun.size(); };
+  // The tags of posted receives, modulo the size: most messages that have come early belong to
+  // operations that have not begun here, and need not be compared with every posted receive.
+  std::bitset<1024> posted_tags;
+  const auto bit_of = [&](int tag) { return static_cast<unsigned>(tag) % posted_tags.size(); };
   {
     const base::lock_guard guard(where.lock);
     matcher* const waiting = &where.waiting;
     static_cast<void>(waiting->any_posted([&](const request& r) {
-      begun.set(part(r.tag_));
+      posted_tags.set(bit_of(r.tag_));
       return false;
     }));
     static_cast<void>(waiting->any_unexpected([&](const unexpected_message& message) {
       const bool fits_none =
-          begun.test(part(message.tag)) && waiting->any_posted([&](const request& r) {
+          posted_tags.test(bit_of(message.tag)) && waiting->any_posted([&](const request& r) {
             return r.tag_ == message.tag && operation_tags.has(r.tag_) &&
                    r.history_ == message.history && !expects(r.owner, message.source);
           });

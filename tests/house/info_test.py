@@ -49,7 +49,7 @@ def on_terminal(columns, *words):
 
 
 class Info(unittest.TestCase):
-    def test_an_output_that_takes_no_more_is_one_line_and_status_1(self):
+    def test_if_its_output_cannot_be_written_it_prints_one_line_and_ends_with_status_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([HEADWAY, "info"], stdout=full, stderr=subprocess.PIPE, text=True,
                                   timeout=60, check=False)  # fmt: skip

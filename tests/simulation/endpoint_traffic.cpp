@@ -278,10 +278,10 @@ bool endpoint_traffic::receive_one() {
 }
 
 void endpoint_traffic::check(bool advanced) {
-  constexpr std::uint64_t spontaneously = 8;  // once in so many times, without any reason
+  constexpr std::uint64_t without_reason = 8;  // once in so many calls, although nothing advanced
   check_names();
   look_at_kept();
-  const bool tries = advanced || dice_.one_in(spontaneously);
+  const bool tries = advanced || dice_.one_in(without_reason);
   if (tries) blocked_ = false;
   unread_ |= tries;
   while (unread_ && !dice_.one_in(8)) unread_ = receive_one();

@@ -8,12 +8,13 @@
 
 namespace headway::simulation {
 
-/// Random bytes that belong to `key`: the contents of a message. Other keys have other bytes, with
-/// few exceptions. They are pieces of one table, so that messages are written and compared as
-/// quickly as memory allows.
+constexpr std::size_t pattern_bytes_max = 1 << 20;
+
+/// The contents of a message: random bytes that `key` determines. Two keys have the same bytes only
+/// by chance, for one pair in 65 521. They are parts of one table, so that writing and comparing a
+/// message takes one `memcpy` and one `memcmp`.
 /// Shape:    `bytes` is at most `pattern_bytes_max`. The table lives as long as the program.
 /// Threads:  any.
-constexpr std::size_t pattern_bytes_max = 1 << 20;
 [[nodiscard]] std::span<const std::byte> pattern(std::uint64_t key, std::size_t bytes);
 
 /// A message: `head`, as much of it as fits, and behind it the pattern of `key`.

@@ -9,7 +9,7 @@
 namespace headway::simulation {
 namespace {
 
-// The second one runs what ticks have submitted, which come after a round.
+// Ticks come after a round and may submit ltasks: a second round runs these.
 constexpr int idle_rounds = 2;
 constexpr int rounds_max = 64;  // a rail that answers `retry` is tried again in every round
 constexpr std::uint64_t look_period_ns = 5'000'000;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   app.add_flag("--messages-only", messages_only, "no collective operations, no end-points");
   app.add_flag("--trace", trace, "what happens to connections, on standard error");
   CLI11_PARSE(app, argc, argv);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // what one job has freed serves the next
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // memory that one job frees is reused by the next
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   if (!verbose) headway::base::log_as({.least = headway::base::severity::error});
 
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     fmt::print(
         "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose --trace{}\n",
         what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "");
-    std::fflush(stdout);  // it is known although the run may be ended
+    std::fflush(stdout);  // a run may be killed before its last seed
   }
   fmt::print(
       "{} seeds, {} failed; {} messages checked, {} packets, {:.1f} s simulated in {:.1f} s\n",

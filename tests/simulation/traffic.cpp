@@ -181,8 +181,11 @@ void traffic::look(std::deque<std::unique_ptr<transfer>>& list) {
   // Receives of any source match in the order in which they were posted, tag by tag: a message that
   // is checked before an earlier one would be counted before it.
   std::array<bool, tags> open{};
+  const auto none_follows = [&](const transfer& t) {
+    return t.wild() && std::ranges::all_of(open, std::identity{});
+  };
   auto at = list.begin();
-  for (; at != list.end() && !((*at)->wild() && std::ranges::all_of(open, std::identity{})); ++at) {
+  for (; at != list.end() && !none_follows(**at); ++at) {
     auto& passed_over = open[static_cast<std::size_t>((*at)->what->tag)];
     if (((*at)->wild() && passed_over) || !(*at)->request.test()) {
       passed_over = true;

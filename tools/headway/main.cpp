@@ -142,7 +142,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return headway::tool::run(argc, argv);
-  } catch (const std::exception& error) {  // out of memory, or an output that takes no more
+  } catch (const std::exception& error) {  // out of memory, or the output cannot be written
     std::fprintf(stderr, "headway: %s\n", error.what());
     return 1;
   }

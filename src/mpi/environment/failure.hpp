@@ -20,7 +20,7 @@ class object;
 [[nodiscard]] int fail_with(int code, std::string text);
 template <class... Args>
 [[nodiscard]] int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
-  // `return code` says to clang's analyser, too, that what called this function got no result.
+  // Returned from here, where clang's analyser sees that it is the caller's constant.
   static_cast<void>(fail_with(code, fmt::format(format, std::forward<Args>(args)...)));
   return code;
 }

@@ -472,7 +472,7 @@ bool is_mark(const struct stat& about) noexcept {
 void sweep_one(const std::string& path) noexcept {
   const owned_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
-  struct stat about{};  // without a link, another sweeper was quicker
+  struct stat about{};  // without a link, another process has removed it: the path may be another's
   if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0 ||
       about.st_uid != geteuid() || is_mark(about))
     return;

@@ -66,8 +66,8 @@ class sent_log {
   void begin(int fd, const receipts& told, source by) noexcept;
 
   /// The kernel has taken these bytes: copies them. Closed: no effect. If the peer has received all
-  /// of them, they may be changing meanwhile (the part of a window that a get has read, and the
-  /// next put writes): it never lacks them, so what is copied then is never sent.
+  /// of them, another thread may change them meanwhile (a put to the part of a window that a get
+  /// has read). The copy may then be wrong, and is never sent, because the peer has the bytes.
   void add(std::span<const std::byte> bytes) noexcept;
   /// The same for bytes that stay where they are until `give_back`. Few are copied at once.
   void borrow(std::span<const std::byte> bytes) noexcept;

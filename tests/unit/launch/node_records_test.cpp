@@ -32,7 +32,7 @@ std::vector<std::string> files_of(const identity& who) {
   return found;
 }
 
-/// Where the records of this job lie.
+/// The file with the records of this job, which is removed before this returns.
 std::string path_of(const identity& who) {
   const node_records made(who, a_secret);
   return files_of(who).at(0);
@@ -106,7 +106,7 @@ TEST(node_records, leaves_no_file) {
   EXPECT_TRUE(files_of(who).empty());
 }
 
-TEST(node_records, what_other_jobs_remove_unless_it_is_locked_is_locked) {
+TEST(node_records, is_locked_so_that_other_jobs_do_not_remove_its_file) {
   const auto who = a_job(2);
   const node_records one(who, a_secret);
   const int sweeper = open(files_of(who).at(0).c_str(), O_RDWR | O_CLOEXEC);
@@ -115,7 +115,7 @@ TEST(node_records, what_other_jobs_remove_unless_it_is_locked_is_locked) {
   close(sweeper);
 }
 
-TEST(node_records, what_is_removed_before_it_is_locked_is_made_again) {
+TEST(node_records, creates_its_file_again_if_another_job_removes_it_before_it_is_locked) {
   const auto who = a_job(2);
   const auto path = path_of(who);
   const int sweeper = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

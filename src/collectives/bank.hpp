@@ -83,4 +83,22 @@ struct basic_reading {
   Atomic taken[bank_lines][Ranks];
 };
 
+/// How far a rank has come, as its own threads know it without the line that others read.
+/// Threads:  `note` one at a time, `is` any thread of the rank.
+template <class Atomic>
+struct basic_finished {
+  // Hazard: a line of this rank tells the others that it has finished an exchange, and they write
+  //         again what another thread of the rank has read.
+  // Edge:   (N) release, behind that thread's reads -> (G) acquire, before the line is published.
+  // Checked by tests/model/bank_finished_model.cpp (mutations there).
+  void note(std::uint64_t exchange) noexcept {
+    last.store(exchange, std::memory_order_release);  // (N)
+  }
+  [[nodiscard]] std::uint64_t is() const noexcept {
+    return last.load(std::memory_order_acquire);  // (G)
+  }
+
+  Atomic last;
+};
+
 }  // namespace headway::collectives

@@ -99,7 +99,7 @@ void shared_banks::finish_in_line(const exchange_numbers& operation, rank_set so
 }
 
 void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
-  own_finished_.store(exchange, std::memory_order_relaxed);  // written by this process alone
+  own_finished_.note(exchange);
   memory_.reading_of(team_.rank).finish(exchange);
 }
 
@@ -108,7 +108,7 @@ void shared_banks::finish(shared_exchange& x) noexcept {
   open_.erase(x);
   const auto* oldest = open_.front();
   const auto now = oldest ? oldest->counted() - 1 : last_bound_;
-  if (now == own_finished_.load(std::memory_order_relaxed)) return;
+  if (now == finished()) return;
   tell_finished(now);
 }
 

@@ -72,9 +72,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// `x` reads nothing any more, and has shown what it shows.
   void finish(shared_exchange& x) noexcept;
   /// The last exchange of this rank before which, and with which, all are finished.
-  [[nodiscard]] std::uint64_t finished() const noexcept {
-    return own_finished_.load(std::memory_order_relaxed);  // written by this process alone
-  }
+  [[nodiscard]] std::uint64_t finished() const noexcept { return own_finished_.is(); }
   /// No earlier exchange with the same line is unfinished: only then may it publish how
   /// much it has taken, because there is one place for that.
   [[nodiscard]] bool is_oldest_of_line(std::uint64_t exchange) noexcept;
@@ -103,7 +101,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   team& team_;
   bank_memory memory_;
   bank_readers readers_{memory_};
-  std::atomic<std::uint64_t> own_finished_{0};
+  basic_finished<std::atomic<std::uint64_t>> own_finished_{0};
   poll_task task_;
 
   base::spinlock lock_;

@@ -84,7 +84,7 @@ struct basic_reading {
 };
 
 /// How far a rank has come, as its own threads know it without the line that others read.
-/// Threads:  `note` one at a time, `is` any thread of the rank.
+/// Threads:  `note` one at a time, `known` any thread of the rank.
 template <class Atomic>
 struct basic_finished {
   // Hazard: a line of this rank tells the others that it has finished an exchange, and they write
@@ -94,7 +94,7 @@ struct basic_finished {
   void note(std::uint64_t exchange) noexcept {
     last.store(exchange, std::memory_order_release);  // (N)
   }
-  [[nodiscard]] std::uint64_t is() const noexcept {
+  [[nodiscard]] std::uint64_t known() const noexcept {
     return last.load(std::memory_order_acquire);  // (G)
   }
 

@@ -72,7 +72,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   /// `x` reads nothing any more, and has shown what it shows.
   void finish(shared_exchange& x) noexcept;
   /// The last exchange of this rank before which, and with which, all are finished.
-  [[nodiscard]] std::uint64_t finished() const noexcept { return own_finished_.is(); }
+  [[nodiscard]] std::uint64_t finished() const noexcept { return own_finished_.known(); }
   /// No earlier exchange with the same line is unfinished: only then may it publish how
   /// much it has taken, because there is one place for that.
   [[nodiscard]] bool is_oldest_of_line(std::uint64_t exchange) noexcept;

@@ -44,7 +44,7 @@ struct bank_finished_model : rl::test_suite<bank_finished_model, 3> {
   /// The next exchange of the reading rank, begun by another one of its threads.
   void show() {
     std::uint64_t known = 0;
-    while ((known = finished.is()) == 0) rl::yield(1, $);
+    while ((known = finished.known()) == 0) rl::yield(1, $);
     of_reader.value($) = known;
     of_reader.publish(2, 1);
   }

@@ -83,12 +83,14 @@ struct basic_reading {
   Atomic taken[bank_lines][Ranks];
 };
 
-/// How far a rank has come, as its own threads know it without the line that others read.
+/// The last exchange that a rank has finished, with all before it, for the rank's own threads.
+/// `basic_reading` says the same to other ranks.
 /// Threads:  `note` one at a time, `known` any thread of the rank.
+/// Progress: never waits.
 template <class Atomic>
 struct basic_finished {
-  // Hazard: a line of this rank tells the others that it has finished an exchange, and they write
-  //         again what another thread of the rank has read.
+  // Hazard: a thread of this rank publishes the number in a line. Other ranks then overwrite what
+  //         they showed in that exchange, which another thread of this rank has read.
   // Edge:   (N) release, behind that thread's reads -> (G) acquire, before the line is published.
   // Checked by tests/model/bank_finished_model.cpp (mutations there).
   void note(std::uint64_t exchange) noexcept {

@@ -16,7 +16,7 @@ from cabled import network
 from jobs import BUILD, MPIEXEC, run
 
 ORACLE = BUILD + "/bin/oracle"
-# With a sanitizer each message takes several times as long: fewer of them last as long.
+# With a sanitizer each message takes several times as long, so half of them are enough.
 SHARE = 2 if os.environ.get("HEADWAY_TEST_SANITIZE") else 1
 
 

@@ -11,7 +11,8 @@ base::number_tunable memory_bytes{
     std::int64_t{4} << 30,
     16 << 20,
     std::int64_t{1} << 40,
-    "most memory for the buffers of end-points in a process; taken when it is touched"};
+    "most memory for the buffers of end-points in a process, and as much again for messages that "
+    "arrive when it is used up; taken when it is touched"};
 
 base::choice_tunable sharing{
     "HEADWAY_ENDPOINT_SHARE",

@@ -140,7 +140,7 @@ void endpoint_traffic::own(std::byte* data) {
       (after != plan_.held.begin() && std::prev(after)->second > data))
     complain(fmt::format("process {}: a buffer of {} bytes has two owners", on_.self(), bytes));
   plan_.held[data] = data + bytes;
-  if (service_.bytes_taken() > on_.endpoint_bytes_max())
+  if (service_.bytes_taken() > 2 * on_.endpoint_bytes_max())  // a half is for arrivals
     complain(fmt::format("process {}: buffers take {} bytes", on_.self(), service_.bytes_taken()));
 }
 

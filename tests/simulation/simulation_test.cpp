@@ -49,6 +49,12 @@ TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
   }
 }
 
+// Two processes whose memory was full of messages to each other.
+TEST(simulation, end_points_receive_when_all_memory_is_in_messages_to_each_other) {
+  const auto what = scenario::of_seed(4500009712).times(64);
+  EXPECT_EQ(simulate(what).complaint, "") << what.text();
+}
+
 // New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. Each fourth
 // job is a long one. The work is limited by steps, the same on machines of any speed;
 // HEADWAY_SIMULATION_STEPS changes the limit.

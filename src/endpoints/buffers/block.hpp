@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "base/atomic.hpp"
 #include "base/intrusive_list.hpp"
@@ -51,6 +52,7 @@ struct alignas(64) block {
   static constexpr std::uint32_t heap_mark = 0x68776271;  ///< of pool::heap_block
   static constexpr std::uint32_t nobody = UINT32_MAX, several = UINT32_MAX - 1;
   static constexpr std::size_t waits_offset = 64;  ///< of `waits`: the second line
+  static constexpr unsigned class_min = 6, class_max = 36;
 
   std::uint32_t mark = mark_value;
   base::atomic<std::uint32_t> state{free_state};
@@ -76,6 +78,36 @@ struct alignas(64) block {
   }
 };
 static_assert(sizeof(block) == 128);
+
+constexpr std::uint64_t page_bytes = 4096;
+
+/// Where a block of a class lies in its region: it needs `stride` bytes from a multiple of
+/// `alignment` on, and its header is `header_offset` behind their begin.
+struct block_layout {
+  std::uint64_t alignment, header_offset, stride;
+  [[nodiscard]] constexpr std::uint64_t align(std::uint64_t place) const noexcept {
+    return (place + alignment - 1) / alignment * alignment;
+  }
+};
+[[nodiscard]] constexpr block_layout layout_of(unsigned size_class) noexcept {
+  constexpr unsigned page_class = 16;        // from here on data begin on a page
+  constexpr std::uint64_t pair_bytes = 128;  // processors fetch lines in pairs: none is shared
+  const auto data_bytes = std::uint64_t{1} << size_class;
+  if (size_class >= page_class)
+    return {page_bytes, page_bytes - sizeof(block), page_bytes + data_bytes};
+  return {pair_bytes, 0, (sizeof(block) + data_bytes + pair_bytes - 1) / pair_bytes * pair_bytes};
+}
+
+/// A free block of the process `owner`, whose header is at `memory`, which is `place`.
+inline block* make_block(void* memory, std::uint64_t place, std::uint64_t job, std::uint32_t owner,
+                         unsigned size_class) noexcept {
+  auto* b = new (memory) block;
+  b->job = job;
+  b->place = place;
+  b->owner = owner;
+  b->size_class = size_class;
+  return b;
+}
 
 /// The block whose header `p` lies in.
 [[nodiscard]] inline block& block_of(parcel& p) noexcept {

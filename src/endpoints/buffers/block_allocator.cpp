@@ -10,11 +10,6 @@
 namespace headway::endpoints {
 namespace {
 
-constexpr unsigned page_class = 16;  // from here on data begin on a page
-constexpr std::uint64_t page_bytes = 4096;
-// Processors fetch lines in pairs: no two blocks share a pair.
-constexpr std::uint64_t pair_bytes = 128;
-
 constexpr std::uint32_t made_at_once(unsigned size_class) noexcept {
   return size_class <= 9 ? 32 : size_class <= 12 ? 16 : size_class <= 15 ? 8 : 1;
 }
@@ -49,7 +44,10 @@ struct block_allocator::thread_end {
 };
 
 block_allocator::block_allocator(const pool_options& options)
-    : options_(options), serial_(serials.fetch_add(1, std::memory_order_relaxed) + 1) {
+    : options_(options),
+      reserve_begin_(options.bytes_max / page_bytes * page_bytes),
+      serial_(serials.fetch_add(1, std::memory_order_relaxed) + 1),
+      reserve_(reserve_begin_, 2 * reserve_begin_) {
   const base::lock_guard held(all_lock);
   all_allocators().push_back(this);
 }
@@ -62,8 +60,7 @@ block_allocator::~block_allocator() {
 base::result<> block_allocator::open() {
   const base::lock_guard held(opening_);
   if (made_) return {};
-  auto made =
-      region::make(options_.process, options_.bytes_max / page_bytes * page_bytes, options_.job);
+  auto made = region::make(options_.process, 2 * reserve_begin_, options_.job);
   if (!made) return std::unexpected(made.error());
   made_ = std::move(*made);
   own_.store(made_.get(), std::memory_order_release);  // (O)
@@ -140,7 +137,7 @@ block* block_allocator::take_after_refill(list& mine, unsigned size_class) noexc
   }
   refill(mine, size_class);
   block* b = pop(mine);
-  for (unsigned larger = size_class + 1; !b && larger <= class_max; ++larger) {
+  for (unsigned larger = size_class + 1; !b && larger <= block::class_max; ++larger) {
     list& theirs = own_cache().free[larger];
     if (theirs.first == 0) refill(theirs, larger);
     b = pop(theirs);
@@ -177,44 +174,50 @@ void block_allocator::take_returned() noexcept {
   block::elsewhere.returns();
   while (place != 0) {
     block* b = known().checked(place, 0);
-    if (!b || b->size_class > class_max) {
+    if (!b || b->size_class > block::class_max) {
       base::log(base::severity::error, "a buffer came back with its header overwritten");
       return;
     }
     place = b->next;
-    push(spare_[b->size_class].single, *b);
+    push(b->place < reserve_begin_ ? spare_[b->size_class].single : returned_to_reserve_, *b);
   }
 }
 
 void block_allocator::make_blocks(list& into, unsigned size_class) noexcept {
-  const auto bytes_max = known().bytes();
-  const bool on_pages = size_class >= page_class;
-  auto stride = (std::uint64_t{1} << size_class) + (on_pages ? page_bytes : sizeof(block));
-  stride = (stride + pair_bytes - 1) / pair_bytes * pair_bytes;
+  const auto layout = layout_of(size_class);
   auto count = made_at_once(size_class);
-  std::uint64_t start = taken_;
-  if (on_pages) start = (start + page_bytes - 1) / page_bytes * page_bytes;
-  while (count > 1 && start + count * stride > bytes_max) count /= 2;
-  if (start + count * stride > bytes_max) {
+  const auto start = layout.align(taken_);
+  while (count > 1 && start + count * layout.stride > reserve_begin_) count /= 2;
+  if (start + count * layout.stride > reserve_begin_) {
     if (!std::exchange(exhausted_, true))
       base::log(base::severity::warning,
                 "buffers: {} MiB are in use or kept for other sizes, none is left for {} bytes",
                 taken_ >> 20, std::size_t{1} << size_class);
     return;
   }
-  taken_ = start + count * stride;
-  const run fresh{on_pages ? start + page_bytes - sizeof(block) : start, stride, count};
+  taken_ = start + count * layout.stride;
+  const run fresh{start + layout.header_offset, layout.stride, count};
   runs_.push_back(fresh);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto place = fresh.place + i * stride;
-    auto* b = new (known().at(place)) block;
-    b->job = options_.job;
-    b->place = place;
-    b->owner = options_.process;
-    b->size_class = size_class;
+    const auto place = fresh.place + i * fresh.stride;
+    block* b = make_block(known().at(place), place, options_.job, options_.process, size_class);
     poison(*b);
     push(into, *b);
   }
+}
+
+block* block_allocator::take_for_arrival(std::size_t bytes) noexcept {
+  if (block* b = take(bytes)) return b;
+  const auto size_class = class_of(bytes);
+  if (!own() || size_class > reserve_.largest_class()) return nullptr;
+  list returned;
+  {
+    const base::lock_guard guard(lock_);
+    returned = std::exchange(returned_to_reserve_, {});
+  }
+  while (block* b = pop(returned)) reserve_.put(*b);
+  block* b = reserve_.take(known(), options_.job, size_class);
+  return b ? hand_out(*b) : nullptr;
 }
 
 void block_allocator::give_up_surplus(list& mine, unsigned size_class) noexcept {
@@ -224,8 +227,9 @@ void block_allocator::give_up_surplus(list& mine, unsigned size_class) noexcept 
 }
 
 std::size_t block_allocator::bytes_taken() const noexcept {
+  const auto reserve_bytes = reserve_.bytes_touched();
   const base::lock_guard guard(lock_);
-  return taken_;
+  return taken_ + reserve_bytes;
 }
 
 bool block_allocator::belongs_to_another(const void* data) const noexcept {

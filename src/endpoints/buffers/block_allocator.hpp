@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
+#include "endpoints/buffers/arrival_reserve.hpp"
 #include "endpoints/buffers/checks.hpp"
 #include "endpoints/buffers/region.hpp"
 
@@ -20,11 +21,12 @@ namespace headway::endpoints {
 struct pool_options {
   std::uint32_t process = 0;
   std::uint64_t job = 0;
-  std::size_t bytes_max = std::size_t{1} << 30;
+  std::size_t bytes_max = std::size_t{1} << 30;  ///< of the first half of the region
   bool checks = false;  ///< detect writes to buffers in flight and after release
 };
 
-/// Allocates blocks of this process's region, in classes of powers of two.
+/// Allocates blocks of this process's region, in classes of powers of two: from its first half, and
+/// for messages that arrive from the second half, too (arrival_reserve).
 ///
 /// Shape:    classes from 64 bytes up. A block never changes its class, so memory is kept for the
 ///           largest number ever in use. When the memory is used up, a request gets a larger block
@@ -36,8 +38,6 @@ struct pool_options {
 class block_allocator {
   // Hazard: a thread sees a half-made region. Edge: (O) release -> acquire.
  public:
-  static constexpr unsigned class_min = 6, class_max = 36;
-
   explicit block_allocator(const pool_options& options);
   ~block_allocator();
   block_allocator(const block_allocator&) = delete;
@@ -52,6 +52,12 @@ class block_allocator {
 
   /// A block of at least `bytes`, held by this process.
   [[nodiscard, gnu::hot]] block* take(std::size_t bytes) noexcept;
+  /// The same for a message that has arrived: if there is none, from the reserve.
+  [[nodiscard]] block* take_for_arrival(std::size_t bytes) noexcept;
+  /// The most bytes of a message for which there can be a block.
+  [[nodiscard]] std::size_t arrival_bytes_max() const noexcept {
+    return std::size_t{1} << reserve_.largest_class();
+  }
   /// Puts back `b`, which is of this region and free, and which no other thread can access.
   void put(block& b) noexcept;
   /// Puts back those of all blocks ever made for which `freed` returns that they have become free.
@@ -85,7 +91,7 @@ class block_allocator {
   };
   struct cache {
     std::uint64_t thread = 0;  // 0: its thread has ended; under block_allocator::lock_
-    std::array<list, class_max + 1> free;
+    std::array<list, block::class_max + 1> free;
   };
   /// This thread's cache in the allocator that it used last.
   struct current_cache {
@@ -100,6 +106,17 @@ class block_allocator {
   };
   struct thread_end;
 
+  [[nodiscard]] static constexpr unsigned class_of(std::size_t bytes) noexcept {
+    return bytes <= std::size_t{1} << block::class_min
+               ? block::class_min
+               : static_cast<unsigned>(std::bit_width(bytes - 1));
+  }
+  [[nodiscard]] block* hand_out(block& b) const noexcept {
+    b.state.store(block::held, std::memory_order_relaxed);  // no other thread can access it
+    b.holder.store(options_.process, std::memory_order_relaxed);
+    b.lent_to.store(block::nobody, std::memory_order_relaxed);
+    return &b;
+  }
   [[nodiscard]] cache& own_cache() noexcept {
     return current.allocator_serial == serial_ ? *current.own : adopt_cache();
   }
@@ -131,17 +148,21 @@ class block_allocator {
   [[nodiscard]] region& known() const noexcept { return *own_.load(std::memory_order_relaxed); }
 
   const pool_options options_;
-  const std::uint64_t serial_;  // identifies allocators of one process
+  const std::uint64_t reserve_begin_;  // the place where the second half of the region begins
+  const std::uint64_t serial_;         // identifies allocators of one process
   std::atomic<region*> own_{nullptr};
 
   base::mutex opening_;  // cold
   std::unique_ptr<region> made_ HEADWAY_GUARDED_BY(opening_);
 
+  arrival_reserve reserve_;
+
   mutable base::spinlock lock_;
-  std::array<spares, class_max + 1> spare_ HEADWAY_GUARDED_BY(lock_);
+  std::array<spares, block::class_max + 1> spare_ HEADWAY_GUARDED_BY(lock_);
   std::vector<run> runs_ HEADWAY_GUARDED_BY(lock_);
   std::uint64_t taken_ HEADWAY_GUARDED_BY(lock_) = region::first_place;
   std::vector<std::unique_ptr<cache>> caches_ HEADWAY_GUARDED_BY(lock_);
+  list returned_to_reserve_ HEADWAY_GUARDED_BY(lock_);
   bool exhausted_ HEADWAY_GUARDED_BY(lock_) = false;  // logged once
 };
 
@@ -165,10 +186,8 @@ inline block* block_allocator::pop(list& from) noexcept {
 }
 
 inline block* block_allocator::take(std::size_t bytes) noexcept {
-  const auto size_class = bytes <= std::size_t{1} << class_min
-                              ? class_min
-                              : static_cast<unsigned>(std::bit_width(bytes - 1));
-  if (size_class > class_max) return nullptr;
+  const auto size_class = class_of(bytes);
+  if (size_class > block::class_max) return nullptr;
   list& mine = own_cache().free[size_class];
   block* b = pop(mine);
   if (!b) [[unlikely]] {
@@ -177,13 +196,12 @@ inline block* block_allocator::take(std::size_t bytes) noexcept {
   }
   if (options_.checks) [[unlikely]]
     check_poison(*b);
-  b->state.store(block::held, std::memory_order_relaxed);  // no other thread can access it
-  b->holder.store(options_.process, std::memory_order_relaxed);
-  b->lent_to.store(block::nobody, std::memory_order_relaxed);
-  return b;
+  return hand_out(*b);
 }
 
 inline void block_allocator::put(block& b) noexcept {
+  if (b.place >= reserve_begin_) [[unlikely]]
+    return reserve_.put(b);
   poison(b);
   list& mine = own_cache().free[b.size_class];
   push(mine, b);
@@ -202,6 +220,9 @@ void block_allocator::put_back_if(Freed freed) {
         if (freed(b)) all.push_back(&b);
       }
   }
+  reserve_.each([&](std::uint64_t place) {
+    if (block& b = *known().at(place); freed(b)) all.push_back(&b);
+  });
   for (block* b : all) put(*b);
 }
 

@@ -1,8 +1,19 @@
 #include "endpoints/buffers/pool.hpp"
 
+#include <cstring>
 #include <new>
 
 namespace headway::endpoints {
+namespace {
+
+block& make_heap_block(void* memory) noexcept {
+  auto* b = new (memory) block;
+  b->mark = block::heap_mark;
+  b->owner = block::nobody;
+  return *b;
+}
+
+}  // namespace
 
 pool::found pool::find_elsewhere(const void* data) noexcept {
   region* own = blocks_.own();
@@ -42,11 +53,16 @@ wrong pool::release_later(const void* data) noexcept {
 }
 
 block& pool::heap_block(std::size_t bytes) {
-  void* memory = ::operator new(sizeof(block) + bytes, std::align_val_t{alignof(block)});
-  auto* b = new (memory) block;
-  b->mark = block::heap_mark;
-  b->owner = block::nobody;
-  return *b;
+  return make_heap_block(::operator new(sizeof(block) + bytes, std::align_val_t{alignof(block)}));
+}
+
+block* pool::copy_on_heap(const block& from, std::size_t bytes) noexcept {
+  void* memory =
+      ::operator new(sizeof(block) + bytes, std::align_val_t{alignof(block)}, std::nothrow);
+  if (!memory) return nullptr;
+  block& made = make_heap_block(memory);
+  std::memcpy(made.data(), from.data(), bytes);
+  return &made;
 }
 
 void pool::give_back_elsewhere(block& b) noexcept {

@@ -26,6 +26,14 @@ class pool {
   [[nodiscard]] base::result<> open() { return blocks_.open(); }
   /// A block of at least `bytes`, held; nullptr: the memory is used up, or too small.
   [[nodiscard]] block* request(std::size_t bytes) noexcept { return blocks_.take(bytes); }
+  /// A block for a message of `bytes` that has arrived, held; nullptr: it has to wait.
+  [[nodiscard]] block* request_for_arrival(std::size_t bytes) noexcept {
+    return blocks_.take_for_arrival(bytes);
+  }
+  /// The most bytes of a message for which there can be a block.
+  [[nodiscard]] std::size_t arrival_bytes_max() const noexcept {
+    return blocks_.arrival_bytes_max();
+  }
   /// A block that is never passed to the program: if the memory is used up it comes from the heap,
   /// so that a program that holds all buffers still gets credit and control messages.
   [[nodiscard]] block& request_internal(std::size_t bytes) {
@@ -35,6 +43,14 @@ class pool {
   /// A block from the heap, for what must leave the memory to others. It also ends by
   /// `end_message`.
   [[nodiscard, gnu::noinline]] static block& heap_block(std::size_t bytes);
+  /// A copy of a message in such a block; nullptr: the heap has no memory.
+  [[nodiscard]] static block* copy_on_heap(const block& from, std::size_t bytes) noexcept;
+  /// Whether `b` is of the memory for arrivals, of any process: as long as messages to others
+  /// occupy it, none can arrive.
+  [[nodiscard]] bool is_for_arrivals(const block& b) noexcept {
+    const region* home = region_of(b.owner);
+    return home && b.place >= home->reserve_begin();
+  }
 
   /// A buffer that the program passes, checked: its block, and whether it was only lent to the
   /// program.
@@ -87,8 +103,6 @@ class pool {
 
   /// Memory taken so far, in bytes: for programs that watch their growth.
   [[nodiscard]] std::size_t bytes_taken() const noexcept { return blocks_.bytes_taken(); }
-  /// The most memory that it ever takes.
-  [[nodiscard]] std::size_t bytes_max() const noexcept { return blocks_.options().bytes_max; }
   [[nodiscard]] std::uint32_t process() const noexcept { return blocks_.options().process; }
   [[nodiscard]] bool checks() const noexcept { return blocks_.options().checks; }
 

@@ -27,7 +27,8 @@ static_assert(sizeof(region_offer) == 40);
 /// The sender of a kept buffer uses its address in the first view, receivers use the one in the
 /// second: so the address passed to `release` shows which of them releases.
 ///
-/// Shape:    `bytes` of address space for each view; memory is taken when it is touched.
+/// Shape:    `bytes` of address space for each view; memory is taken when it is touched. The second
+///           half is for messages that arrive when the first one is used up (arrival_reserve).
 /// Threads:  constant after `make` or `map`, except for the list.
 /// Errors:   those of the kernel, as text. A process whose memory cannot be opened (another
 ///           container or user) is an ordinary case for the caller.
@@ -46,6 +47,8 @@ class region {
   [[nodiscard]] const region_offer& offer() const noexcept { return offer_; }
   [[nodiscard]] std::uint32_t owner() const noexcept { return offer_.owner; }
   [[nodiscard]] std::size_t bytes() const noexcept { return offer_.bytes; }
+  /// The place where the second half begins.
+  [[nodiscard]] std::uint64_t reserve_begin() const noexcept { return bytes() / 2; }
   [[nodiscard]] bool contains(const void* p) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(p) - base_) < 2 * bytes();
   }

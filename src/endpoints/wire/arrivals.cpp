@@ -35,7 +35,8 @@ struct waiting_message final : buffer_request {
 
 [[gnu::always_inline]] inline void arrivals::arrived_message(
     const envelope& what, std::span<const std::byte> payload) noexcept {
-  block* b = by_.waiting.must_wait(what.to) ? nullptr : buffers_.request(payload.size());
+  block* b =
+      by_.waiting.must_wait(what.to) ? nullptr : buffers_.request_for_arrival(payload.size());
   if (!b) [[unlikely]]
     return wait_for_buffer(what, payload);
   base::copy_small(b->data(), payload.data(), payload.size());

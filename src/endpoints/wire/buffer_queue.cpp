@@ -58,7 +58,7 @@ void buffer_queue::pop(std::uint32_t to, std::uint32_t from) noexcept {
 bool buffer_queue::grant(buffer_request& one) noexcept {
   block* got = nullptr;
   if (here_.is_open(one.to)) {
-    got = buffers_.request(one.bytes);
+    got = buffers_.request_for_arrival(one.bytes);
     if (!got) return false;
   }
   one.granted(one, got);

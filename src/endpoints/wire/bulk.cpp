@@ -1,6 +1,7 @@
 #include "endpoints/wire/bulk.hpp"
 
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -25,6 +26,13 @@ struct bulk_send : messages::request, base::list_hook<transfer_list<bulk_send>> 
   // transfer's end. (D): the thread that deletes sees what came before each release.
   std::atomic<int> holds{2};
 
+  /// Sends a copy, and releases the buffer at once.
+  void leave_memory_for_arrivals(std::size_t bytes) noexcept {
+    block* const copy = pool::copy_on_heap(*contents, bytes);
+    if (!copy) return;
+    owner.buffers_.end_message(*contents, std::exchange(lent, false));
+    contents = copy;
+  }
   void drop() noexcept {
     if (holds.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;  // (D)
   }
@@ -138,10 +146,11 @@ outcome bulk_transfers::send(const sending& what, const pool::found& f,
   }
   bulk->contents = f.header;
   bulk->lent = what.keep || f.lent;
+  if (buffers_.is_for_arrivals(*f.header)) bulk->leave_memory_for_arrivals(what.bytes);
   bulk->finish = &bulk_send::ended;
   sends_.fetch_add(1, std::memory_order_relaxed);             // a number
   auto& context = *context_.load(std::memory_order_relaxed);  // carried by (X)
-  const std::span<const std::byte> data(f.header->data(), what.bytes);
+  const std::span<const std::byte> data(bulk->contents->data(), what.bytes);
   const auto process = static_cast<int>(what.to.process);
   if (there.suits) way->put(context, *bulk, data, process, there.zone);
   else way->send(context, *bulk, data, process, static_cast<int>(transfer));
@@ -171,11 +180,12 @@ void bulk_transfers::arrived_announcement(std::uint32_t from,
   if (!way) return;
   auto& r = *new bulk_receive(*this, from);
   r.transfer = head.transfer & transfer_mask;
-  block* target = waiting_.must_wait(head.message.to) ? nullptr : buffers_.request(head.bytes);
+  block* target =
+      waiting_.must_wait(head.message.to) ? nullptr : buffers_.request_for_arrival(head.bytes);
   announce(r, head, target);
   if (!target && r.kept) {
-    if (head.bytes > buffers_.bytes_max()) {
-      n.complain(from, "a message that is larger than HEADWAY_ENDPOINT_MEMORY: it is dropped");
+    if (head.bytes > buffers_.arrival_bytes_max()) {
+      n.complain(from, "a message that is too large for HEADWAY_ENDPOINT_MEMORY: it is dropped");
     } else {
       n.lack_memory(from, head.bytes);
       if (waiting_.add(r)) return;

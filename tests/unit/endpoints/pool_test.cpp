@@ -64,6 +64,49 @@ TEST(pool, refuses_a_request_when_memory_is_used_up_until_some_is_released) {
   EXPECT_EQ(p->request(std::size_t{1} << 40), nullptr);
 }
 
+/// All that the program may request, in buffers of 8 MiB.
+std::vector<block*> request_all(pool& p) {
+  std::vector<block*> all;
+  while (block* b = p.request(8 << 20)) all.push_back(b);
+  return all;
+}
+
+TEST(pool, has_memory_for_arrivals_that_requests_cannot_take) {
+  auto p = make_pool();
+  request_all(*p);
+  std::vector<block*> arrived;
+  while (block* b = p->request_for_arrival(8 << 20)) {
+    EXPECT_TRUE(p->is_for_arrivals(*b));
+    std::memset(b->data(), 1, b->capacity());
+    arrived.push_back(b);
+  }
+  EXPECT_EQ(arrived.size(), 7u);
+  for (block* b : arrived) EXPECT_EQ(p->release(b->data()), wrong::none);
+  EXPECT_EQ(p->release(arrived[0]->data()), wrong::released);
+  EXPECT_EQ(p->request(8 << 20), nullptr);
+  EXPECT_NE(p->request_for_arrival(p->arrival_bytes_max()), nullptr) << "the ranges are one again";
+  EXPECT_EQ(p->request_for_arrival(2 * p->arrival_bytes_max()), nullptr);
+}
+
+TEST(pool, memory_for_arrivals_comes_back_from_another_process_alive_or_dead) {
+  auto one = make_pool(0);
+  auto two = make_pool(1);
+  ASSERT_TRUE(one->open());
+  ASSERT_TRUE(two->map(one->region_of(0)->offer()));
+  request_all(*one);
+  for (int i = 0; i < 20; ++i) {
+    block* b = one->request_for_arrival(one->arrival_bytes_max());
+    ASSERT_NE(b, nullptr) << i;
+    void* received = hand_over(*one, *two, b->data(), false);
+    EXPECT_TRUE(two->is_for_arrivals(*two->find(received).header));
+    if (i % 2 == 0) {
+      EXPECT_EQ(two->release(received), wrong::none);
+    } else {
+      one->reclaim(1);
+    }
+  }
+}
+
 TEST(pool, names_a_second_release) {
   auto p = make_pool();
   void* data = p->request(10)->data();

@@ -4,6 +4,7 @@ reset, while random traffic runs: the job waits, says so, and goes on; every mes
 Needs root for network namespaces; says so where it is not.
 """
 
+import os
 import subprocess
 import time
 import unittest
@@ -11,7 +12,7 @@ import unittest
 import cabled
 from cabled import network
 from failover_test import ORACLE, command, environment, run_in_trouble
-from jobs import run
+from jobs import BUILD, run
 
 OUTAGE = 13  # seconds: a line comes after ten
 
@@ -59,6 +60,21 @@ class Outage(unittest.TestCase):
                 resets.append(self.reset_all(cables))
 
         job = self.traffic("1gbit", trouble, 40000)
+        if not any(resets):
+            self.skipTest("this kernel does not let ss reset connections")
+        self.assertIn("was lost and is back", job.err)
+
+    @unittest.skipIf(os.environ.get("HEADWAY_TEST_SANITIZE"), "the program is not built there")
+    def test_the_only_connection_of_end_points_is_reset_again_and_again(self):
+        resets = []
+
+        def trouble(cables, over):
+            cables.await_traffic("hw0", over)
+            while not over.wait(0.1):
+                resets.append(self.reset_all(cables))
+
+        job = run_in_trouble("1gbit", trouble, BUILD + "/bin/endpoint_soak")
+        self.assertEqual(job.code, 0, job.out + job.err)
         if not any(resets):
             self.skipTest("this kernel does not let ss reset connections")
         self.assertIn("was lost and is back", job.err)

@@ -248,16 +248,15 @@ bool context::note_given_up(int tag) noexcept {
   return true;
 }
 
-bool context::gave_up(int tag) const noexcept {
-  if (log && log->is_broken() && operation_tags.has(tag)) return true;
+bool context::is_given_up(int tag) const noexcept {
+  if (log->is_broken() && operation_tags.has(tag)) return true;
   const auto known = std::min(given_up_count, given_up_max);
   const auto end = given_up_.begin() + known;
   return std::find(given_up_.begin(), end, tag) != end;
 }
 
 bool context::discards(const unexpected_message& message) const noexcept {
-  if (!collective) return false;
-  return (message.is_rts && has_lost) || gave_up(message.tag);
+  return collective && ((message.is_rts && has_lost) || gave_up(message.tag));
 }
 
 bool context::lost(int rank) const noexcept {

@@ -76,7 +76,9 @@ class context {
   [[nodiscard]] bool note_given_up(int tag) noexcept HEADWAY_REQUIRES(lock);
   /// Whether a rank has given up the operation with this tag: none of its messages is expected any
   /// more. Remembered of the last `given_up_max`.
-  [[nodiscard]] bool gave_up(int tag) const noexcept HEADWAY_REQUIRES(lock);
+  [[nodiscard]] bool gave_up(int tag) const noexcept HEADWAY_REQUIRES(lock) {
+    return collective && is_given_up(tag);
+  }
   /// Whether the receive of this message has ended without it, or will: its sender must not wait.
   [[nodiscard]] bool discards(const unexpected_message& message) const noexcept
       HEADWAY_REQUIRES(lock);
@@ -108,6 +110,7 @@ class context {
 
  private:
   packets::peer& look_up(std::size_t rank) noexcept;
+  [[nodiscard]] bool is_given_up(int tag) const noexcept HEADWAY_REQUIRES(lock);
 
   // A rank that is so many failed operations behind the others may miss the oldest of them.
   static constexpr std::uint32_t given_up_max = 64;

@@ -98,7 +98,7 @@ struct block_layout {
   return {pair_bytes, 0, (sizeof(block) + data_bytes + pair_bytes - 1) / pair_bytes * pair_bytes};
 }
 
-/// A free block of the process `owner`, whose header is at `memory`, which is `place`.
+/// A free block at `place` of the region of the process `owner`, which is `memory` here.
 inline block* make_block(void* memory, std::uint64_t place, std::uint64_t job, std::uint32_t owner,
                          unsigned size_class) noexcept {
   auto* b = new (memory) block;

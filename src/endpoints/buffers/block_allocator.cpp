@@ -206,8 +206,7 @@ void block_allocator::make_blocks(list& into, unsigned size_class) noexcept {
   }
 }
 
-block* block_allocator::take_for_arrival(std::size_t bytes) noexcept {
-  if (block* b = take(bytes)) return b;
+block* block_allocator::take_from_reserve(std::size_t bytes) noexcept {
   const auto size_class = class_of(bytes);
   if (!own() || size_class > reserve_.largest_class()) return nullptr;
   list returned;

@@ -53,7 +53,10 @@ class block_allocator {
   /// A block of at least `bytes`, held by this process.
   [[nodiscard, gnu::hot]] block* take(std::size_t bytes) noexcept;
   /// The same for a message that has arrived: if there is none, from the reserve.
-  [[nodiscard]] block* take_for_arrival(std::size_t bytes) noexcept;
+  [[nodiscard]] block* take_for_arrival(std::size_t bytes) noexcept {
+    block* b = take(bytes);
+    return b ? b : take_from_reserve(bytes);
+  }
   /// The most bytes of a message for which there can be a block.
   [[nodiscard]] std::size_t arrival_bytes_max() const noexcept {
     return std::size_t{1} << reserve_.largest_class();
@@ -122,6 +125,7 @@ class block_allocator {
   }
   [[nodiscard, gnu::noinline]] cache& adopt_cache() noexcept;
   [[nodiscard, gnu::noinline]] block* take_after_refill(list& mine, unsigned size_class) noexcept;
+  [[nodiscard, gnu::cold]] block* take_from_reserve(std::size_t bytes) noexcept;
   [[gnu::noinline]] void give_up_surplus(list& mine, unsigned size_class) noexcept;
   void refill(list& into, unsigned size_class) noexcept;
   void take_from_ended(list& into, unsigned size_class) noexcept HEADWAY_REQUIRES(lock_);

@@ -49,12 +49,15 @@ def on_terminal(columns, *words):
 
 
 class Info(unittest.TestCase):
-    def test_if_its_output_cannot_be_written_it_prints_one_line_and_ends_with_status_1(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([HEADWAY, "info"], stdout=full, stderr=subprocess.PIPE, text=True,
-                                  timeout=60, check=False)  # fmt: skip
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Aheadway: .*\n\Z")
+    def test_if_output_cannot_be_written_one_line_is_printed_and_the_status_is_1(self):
+        mpiexec = os.path.join(os.path.dirname(HEADWAY), "mpiexec")
+        for words in ([HEADWAY, "info"], [HEADWAY, "--help"], [HEADWAY, "bench", "list"],
+                      [HEADWAY, "report", "--help"], [mpiexec, "--help"]):  # fmt: skip
+            with self.subTest(words=words[1:]), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=60, check=False)  # fmt: skip
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"\A(headway|mpiexec): .*\n\Z")
 
     def test_a_tunable_says_its_value_and_that_it_is_the_default(self):
         log = next(one for one in facts()["tunables"] if one["name"] == "HEADWAY_LOG")

@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/spelling.hpp"
@@ -141,7 +143,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return headway::tool::run(argc, argv);
+    const int status = headway::tool::run(argc, argv);
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return status;
   } catch (const std::exception& error) {  // out of memory, or the output cannot be written
     std::fprintf(stderr, "headway: %s\n", error.what());
     return 1;

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "tools/mpiexec/hand_over.hpp"
 #include "tools/mpiexec/job_runner.hpp"
@@ -50,6 +52,7 @@ int run(const std::vector<std::string>& arguments) {
     std::fputs(
         wish->help ? headway::mpiexec::help_text() : "mpiexec (Headway) " HEADWAY_VERSION "\n",
         stdout);
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
     return 0;
   }
   for (const auto& note : wish->notes) headway::mpiexec::say(note);
@@ -66,7 +69,7 @@ int main(int count, char** words) {
   occupy_standard_descriptors();
   try {
     return run({words + 1, words + count});
-  } catch (const std::exception& error) {  // out of memory or threads
+  } catch (const std::exception& error) {  // out of memory or threads, or help cannot be written
     headway::mpiexec::say(error.what());
     return exit_trouble;
   }

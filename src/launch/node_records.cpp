@@ -13,6 +13,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/file_size_errors.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 
@@ -103,6 +104,7 @@ base::result<> node_records::map_file() {
     close(opened);
     return base::failed_errno(fmt::format("{} {}", call, path_), error);
   };
+  const base::file_size_errors meanwhile;
   if (ftruncate(opened, static_cast<off_t>(bytes)) != 0) return failed("ftruncate", errno);
   // Allocates the pages of the slots now: a full /dev/shm is an error here and would be a signal
   // later.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/file_size_errors.hpp"
 #include "base/seqlock.hpp"
 
 namespace headway::watch {
@@ -65,6 +66,7 @@ std::vector<const page_row*> page_image::of(std::string_view kind) const {
 base::result<page> page::make() {
   const int descriptor = memfd_create(page_file::name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return base::failed_errno("make the page of statistics", errno);
+  const base::file_size_errors meanwhile;
   void* memory = MAP_FAILED;
   if (ftruncate(descriptor, static_cast<off_t>(page_file::bytes)) == 0 &&
       fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0)

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include "base/file_size_errors.hpp"
+
 namespace headway::windows {
 namespace {
 
@@ -41,6 +43,7 @@ base::result<node_block> node_block::create(const std::string& path, std::size_t
     file.fd = ::open(path.c_str(), flags, 0600);
   }
   if (file.fd < 0) return base::failed_errno("open " + path, errno);
+  const base::file_size_errors meanwhile;
   int error;
   do {
     error = ::posix_fallocate(file.fd, 0, static_cast<off_t>(reserved));

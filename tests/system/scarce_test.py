@@ -1,4 +1,4 @@
-"""Jobs that the machine gives too little of something: shared memory, descriptors, threads. Each
+"""Jobs that the machine gives too little of something: shared memory, descriptors, file size. Each
 ends well by another way, or says in one line what is missing; none waits for ever."""
 
 import os
@@ -9,6 +9,7 @@ from jobs import BUILD, MPIEXEC, run, skip
 
 LARGE = BUILD + "/bin/large_transfer"
 ORACLE = BUILD + "/bin/oracle"
+ENDPOINTS = BUILD + "/bin/endpoint_messages"
 LIMIT = 60  # seconds after which a job counts as waiting for ever
 
 
@@ -93,6 +94,24 @@ class Descriptors(unittest.TestCase):
         one = ["sh", "-c", 'ulimit -S -n 20 && exec "$@"', "sh", LARGE]
         job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT, env=environment())
         self.assertEqual(job.code, 0, job.err)
+
+
+class FileSize(unittest.TestCase):
+    def test_no_memory_is_shared_where_files_may_not_be_so_large(self):
+        for program in ((LARGE,), (ORACLE, "--messages", 300, "--one-sided", 20)):
+            for blocks in (0, 1, 100):
+                with self.subTest(program=os.path.basename(program[0]), blocks=blocks):
+                    one = ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *program]
+                    job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT + 30,
+                              env=environment())  # fmt: skip
+                    self.assertEqual(job.code, 0, job.err)
+                    self.assertRegex(job.err, "rail shm is left out: .*File too large")
+
+    def test_end_points_that_get_no_memory_say_why(self):
+        one = ["sh", "-c", 'ulimit -f 1 && exec "$@"', "sh", ENDPOINTS]
+        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT, env=environment())
+        self.assertNotEqual(job.code, 0)
+        self.assertRegex(job.err, "end-points have no buffers: .*File too large")
 
 
 if __name__ == "__main__":

@@ -57,14 +57,17 @@ block_allocator::~block_allocator() {
   std::erase(all_allocators(), this);
 }
 
-base::result<> block_allocator::open() {
+bool block_allocator::open() {
   const base::lock_guard held(opening_);
-  if (made_) return {};
+  if (made_) return true;
   auto made = region::make(options_.process, 2 * reserve_begin_, options_.job);
-  if (!made) return std::unexpected(made.error());
+  if (!made) {
+    base::log(base::severity::error, "end-points have no buffers: {}", made.error().text);
+    return false;
+  }
   made_ = std::move(*made);
   own_.store(made_.get(), std::memory_order_release);  // (O)
-  return {};
+  return true;
 }
 
 block_allocator::cache& block_allocator::adopt_cache() noexcept {
@@ -129,12 +132,7 @@ block_allocator::list block_allocator::take_list(spares& from) noexcept {
 }
 
 block* block_allocator::take_after_refill(list& mine, unsigned size_class) noexcept {
-  if (!own()) {
-    if (auto opened = open(); !opened) {
-      base::log(base::severity::error, "end-points have no buffers: {}", opened.error().text);
-      return nullptr;
-    }
-  }
+  if (!own() && !open()) return nullptr;
   refill(mine, size_class);
   block* b = pop(mine);
   for (unsigned larger = size_class + 1; !b && larger <= block::class_max; ++larger) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/mutex.hpp"
-#include "base/result.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "endpoints/buffers/arrival_reserve.hpp"
@@ -43,8 +42,8 @@ class block_allocator {
   block_allocator(const block_allocator&) = delete;
   block_allocator& operator=(const block_allocator&) = delete;
 
-  /// Makes the region, if there is none yet.
-  [[nodiscard]] base::result<> open();
+  /// Makes the region, if there is none yet. False: the kernel refuses it.
+  [[nodiscard]] bool open();
   /// The region, or nullptr before `open`.
   [[nodiscard]] region* own() const noexcept {
     return own_.load(std::memory_order_acquire);

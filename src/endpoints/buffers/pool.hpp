@@ -22,8 +22,8 @@ class pool {
  public:
   explicit pool(const pool_options& options) : blocks_(options) {}
 
-  /// Makes the memory, if it is not made yet.
-  [[nodiscard]] base::result<> open() { return blocks_.open(); }
+  /// Makes the memory, if it is not made yet. False: the kernel refuses it; the cause is logged.
+  [[nodiscard]] bool open() { return blocks_.open(); }
   /// A block of at least `bytes`, held; nullptr: the memory is used up, or too small.
   [[nodiscard]] block* request(std::size_t bytes) noexcept { return blocks_.take(bytes); }
   /// A block for a message of `bytes` that has arrived, held; nullptr: it has to wait.

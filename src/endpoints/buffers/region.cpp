@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <new>
 
+#include "base/file_size_errors.hpp"
+
 namespace headway::endpoints {
 
 base::result<> region::map_views(int descriptor) {
@@ -38,6 +40,7 @@ base::result<std::unique_ptr<region>> region::make(std::uint32_t owner, std::siz
   randombytes_buf(offer.nonce.data(), sizeof offer.nonce);
   std::unique_ptr<region> made(new region(offer));
   made->own_descriptor_ = descriptor;
+  const base::file_size_errors meanwhile;
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
     return base::failed_errno("size the memory for buffers", errno);
   if (auto mapped = made->map_views(descriptor); !mapped) return std::unexpected(mapped.error());

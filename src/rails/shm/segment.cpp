@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_size_errors.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
 #include "base/mutex.hpp"
@@ -93,6 +94,7 @@ int open_bell(const std::string& path) noexcept {
 /// Otherwise a full file system causes a signal in the middle of a copy. Not posix_fallocate: where
 /// that is unsupported it writes, which would race with other writers.
 bool reserve_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
+  const base::file_size_errors meanwhile;
   int done;
   do {
     done = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
@@ -221,6 +223,7 @@ base::result<std::unique_ptr<segment>> segment::create(const segment_options& op
   const int fd = made->file_.get();
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return give_up("flock " + early);
   const auto bytes = static_cast<off_t>(kept.shape.total_bytes());
+  const base::file_size_errors meanwhile;
   if (ftruncate(fd, bytes) != 0) return give_up("ftruncate " + early);
   if (!reserve_range(fd, 0, kept.bytes)) {
     auto why = no_room(options.directory, kept.bytes, "a process");

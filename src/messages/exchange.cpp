@@ -112,6 +112,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   r.tag_ = as.tag;
   r.history_ = as.history;
   r.with = &to;
+  r.lends = r.reclaims && data.size() >= to.lent_bytes_min();
   r.arrived = {.source = destination, .tag = as.tag, .bytes = data.size()};
   if (mode == send_mode::synchronous || data.size() > to.eager_bytes_max()) {
     parts_->start_rts(to, r);
@@ -126,6 +127,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.payload = data;
   out.in_parts = mode == send_mode::standard;
   out.can_wait = !where.collective;  // the messages of an operation may let its next ones leave
+  out.lent = r.lends;
   out.charge = eager_charge(data.size());
   out.answered = false;
   out.how = where.how.load(std::memory_order_relaxed);

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/result.hpp"
 #include "messages/match_index.hpp"
+#include "packets/peer.hpp"
 #include "packets/transfer/scattered_memory.hpp"
 #include "packets/transfer/transfer.hpp"
 #include "progress/completion/completion.hpp"
@@ -57,9 +59,16 @@ class request : public progress::completion, private match_hook<>, private packe
   /// it. A blocking call, whose thread waits and polls, sets it to false and saves two atomic
   /// additions.
   bool background = true;
+  /// The owner calls `reclaim` after the end of a send, before it changes what was sent. Saves a
+  /// copy of what a connection may have to send again.
+  bool reclaims = false;
   /// Is filled in until the request is complete; null: nothing is noted.
   request_times* times = nullptr;
 
+  /// See `reclaims`. By one thread, when it is complete; at other times without effect.
+  void reclaim() noexcept {
+    if (std::exchange(lends, false)) with->reclaim();
+  }
   /// After a use with scattered memory, before one with a block.
   void forget_scattered() noexcept { scattered = nullptr; }
 
@@ -79,6 +88,7 @@ class request : public progress::completion, private match_hook<>, private packe
     where_ = &where;
     memory = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     peer_rank_ = rank;
+    lends = false;
   }
   /// The bytes of the message that is sent, or the longest that the receive has memory for.
   [[nodiscard]] std::size_t room() const noexcept {

@@ -31,6 +31,10 @@ class peer {
 
   [[nodiscard]] rails::peer_id id() const noexcept { return id_; }
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
+  /// Payloads from here on may be `lent`, if this is not larger than `eager_bytes_max`.
+  [[nodiscard]] std::size_t lent_bytes_min() const noexcept { return lent_bytes_min_; }
+  /// See rails::driver.
+  void reclaim() noexcept { scheduler_.direct().driver().reclaim(id_); }
   [[nodiscard]] bool lost() const noexcept { return scheduler_.lost(); }
   /// What was given to `peers::start`.
   [[nodiscard]] receiver& above() const noexcept { return *services_.above.first; }
@@ -84,7 +88,9 @@ class peer {
 
   const services services_;
   const rails::peer_id id_;
-  std::size_t eager_bytes_max_ = 0;  // constant once other threads can find the peer
+  // Constant once other threads can find the peer:
+  std::size_t eager_bytes_max_ = 0;
+  std::size_t lent_bytes_min_ = SIZE_MAX;
   alignas(64) packets::scheduler scheduler_;
   credit_account credits_;
 

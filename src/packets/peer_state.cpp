@@ -16,7 +16,9 @@ namespace headway::packets {
 void peer_state::reached_over(const single_rail::way& over, const settings& chosen) noexcept {
   credits_.open(chosen.credit_bytes());
   scheduler_.open(over);
-  bound_eager(over.via->query().eager_bytes_max);
+  const auto can = over.via->query();
+  bound_eager(can.eager_bytes_max);
+  lent_bytes_min_ = can.lent_bytes_min;
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {

@@ -44,6 +44,7 @@ struct send_item : posted_packet {
   bool answered = false;
   bool in_parts = false;  ///< may be received in parts (`receiver::begun`): only `messages` does
   bool can_wait = false;  ///< see rails::packet
+  bool lent = false;      ///< see rails::packet; the owner calls `peer::reclaim` at its end
   bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
@@ -74,6 +75,7 @@ void write_head(send_item& item, const Head& head) noexcept {
   item.head_bytes = sizeof head;
   item.in_parts = false;
   item.can_wait = false;
+  item.lent = false;
 }
 
 /// False: the packet is too short for such a head.

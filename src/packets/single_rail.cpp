@@ -64,13 +64,19 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   const auto bytes = item.head_bytes + item.payload.size();
   const auto cookie = cookie_of(item);
   const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
+  const auto put = [&] {
+    auto& memory = *over.via->memory();
+    const std::span<const std::byte> all(payload, item.payload.size());
+    return item.lent && &over == &way_ ? memory.put_lent(to_, {.exposed = item.target}, all, cookie)
+                                       : memory.put(to_, {.exposed = item.target}, all, cookie);
+  };
   const auto said = telling ? over.via->send(to_, {.header = {item.head.data(), item.head_bytes},
                                                    .payload = {payload, item.payload.size()},
                                                    .cookie = cookie,
                                                    .in_parts = item.in_parts,
-                                                   .can_wait = item.can_wait && credits_.ample()})
-                            : over.via->memory()->put(to_, {.exposed = item.target},
-                                                      {payload, item.payload.size()}, cookie);
+                                                   .can_wait = item.can_wait && credits_.ample(),
+                                                   .lent = item.lent})
+                            : put();
   // Unless it is `done` and not `answered`, `item` may be gone: another thread may have reaped its
   // event or the answer.
   if (said == rails::post::retry) return taken::not_yet;

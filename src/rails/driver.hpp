@@ -32,6 +32,7 @@ struct limits {
   bool wakes = false;   ///< `descriptor` and `arm` can end a sleep
   bool silent = false;  ///< `descriptor` is readable only while armed, which is cheap
   bool queues = false;  ///< what was `done` may wait in the driver: see `unsent`
+  std::size_t lent_bytes_min = SIZE_MAX;  ///< payloads from here on may be `lent`
 };
 
 /// A packet to send: a header, then a payload that may stay in the user's memory.
@@ -43,6 +44,9 @@ struct packet {
   bool in_parts = false;  ///< may be received in parts, so that both ends copy at the same time
   /// Nothing depends on it but the thread that wants it, which polls: see `arm_for_hurried`.
   bool can_wait = false;
+  /// The payload does not change before `reclaim`, not even after `done` or `sent`: a driver that
+  /// may have to send it again need not copy it. Only from `lent_bytes_min` on.
+  bool lent = false;
 };
 
 /// The answer of a driver to a packet, or to an operation of `memory`.
@@ -135,6 +139,8 @@ class driver {
   /// Gives back the memory of a `received` or `continued` event: each exactly once, in the order of
   /// the events.
   virtual void release(const event& received) noexcept = 0;
+  /// What was `lent` to this peer and is `done` or `sent` may change from now on. [any thread]
+  virtual void reclaim(peer_id /*peer*/) noexcept {}
   /// A descriptor to sleep on (see progress::event_source), or -1.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// true: the caller is about to sleep; make `descriptor` readable when there is something to reap

@@ -139,6 +139,12 @@ class memory {
   [[nodiscard]] virtual post put(peer_id peer, const remote_place& to,
                                  std::span<const std::byte> from,
                                  std::uint64_t cookie) noexcept = 0;
+  /// The same for bytes that are `lent`: see packet.
+  [[nodiscard]] virtual post put_lent(peer_id peer, const remote_place& to,
+                                      std::span<const std::byte> from,
+                                      std::uint64_t cookie) noexcept {
+    return put(peer, to, from, cookie);
+  }
   /// Reads the bytes there. `done`: `to` is filled; `posted`: it is filled when `sent` reports
   /// `cookie`.
   [[nodiscard]] virtual post get(peer_id peer, const remote_place& from, std::span<std::byte> to,

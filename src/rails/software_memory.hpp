@@ -49,6 +49,7 @@ class software_memory final : public driver, private memory {
   [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
+  void reclaim(peer_id peer) noexcept override { inner_->reclaim(peer); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
   [[nodiscard]] rails::memory* memory() noexcept override { return this; }
   [[nodiscard]] rails::health* health() noexcept override { return inner_->health(); }

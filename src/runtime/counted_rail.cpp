@@ -52,6 +52,12 @@ rails::post counted_rail::put(rails::peer_id peer, const rails::remote_place& to
                  [&] { return inner_->memory()->put(peer, to, from, cookie); });
 }
 
+rails::post counted_rail::put_lent(rails::peer_id peer, const rails::remote_place& to,
+                                   std::span<const std::byte> from, std::uint64_t cookie) noexcept {
+  return counted(from.size(), cookie, true,
+                 [&] { return inner_->memory()->put_lent(peer, to, from, cookie); });
+}
+
 rails::post counted_rail::get(rails::peer_id peer, const rails::remote_place& from,
                               std::span<std::byte> to, std::uint64_t cookie) noexcept {
   const auto answer = inner_->memory()->get(peer, from, to, cookie);

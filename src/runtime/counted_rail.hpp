@@ -47,6 +47,7 @@ class counted_rail final : public rails::driver, private rails::memory {
   [[nodiscard]] bool arm(bool sleeping) noexcept override { return inner_->arm(sleeping); }
   [[nodiscard]] bool arm_for_hurried() noexcept override { return inner_->arm_for_hurried(); }
   [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
+  void reclaim(rails::peer_id peer) noexcept override { inner_->reclaim(peer); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
   [[nodiscard]] rails::health* health() noexcept override { return inner_->health(); }
   [[nodiscard]] rails::shm_slots* slots() noexcept override { return inner_->slots(); }
@@ -68,6 +69,9 @@ class counted_rail final : public rails::driver, private rails::memory {
   [[nodiscard]] rails::post put(rails::peer_id peer, const rails::remote_place& to,
                                 std::span<const std::byte> from,
                                 std::uint64_t cookie) noexcept override;
+  [[nodiscard]] rails::post put_lent(rails::peer_id peer, const rails::remote_place& to,
+                                     std::span<const std::byte> from,
+                                     std::uint64_t cookie) noexcept override;
   [[nodiscard]] rails::post get(rails::peer_id peer, const rails::remote_place& from,
                                 std::span<std::byte> to, std::uint64_t cookie) noexcept override;
   [[nodiscard]] rails::post atomic(rails::peer_id peer, const rails::remote_place& at,

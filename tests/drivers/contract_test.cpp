@@ -136,6 +136,25 @@ TEST_P(contract, done_means_that_header_and_payload_may_be_reused_now) {
   EXPECT_TRUE(w.first().sent.empty()) << "no event follows `done`";
 }
 
+TEST_P(contract, what_was_lent_may_change_when_it_is_reclaimed) {
+  auto w = make_world();
+  for (const std::size_t size : {3'000u, 10'000u, 40'000u}) {
+    if (size > w.first()->query().eager_bytes_max) break;
+    auto payload = pattern(size, 1);
+    const std::string wanted(reinterpret_cast<const char*>(payload.data()), size);
+    const auto before = w.first().sent.size();
+    const auto had = w.last().received.size();
+    const auto said = w.push({.payload = payload, .cookie = size, .lent = true});
+    ASSERT_TRUE(said == post::done || said == post::posted);
+    const auto ends = before + (said == post::posted ? 1 : 0);
+    ASSERT_TRUE(w.run_until([&] { return w.first().sent.size() == ends; }));
+    w.first()->reclaim(w.last_id());
+    std::ranges::fill(payload, std::byte{0xee});
+    ASSERT_TRUE(w.run_until([&] { return w.last().received.size() > had; }));
+    EXPECT_EQ(w.last().received.back(), wanted);
+  }
+}
+
 TEST_P(contract, posted_reads_the_payload_but_not_the_header_and_reports_its_cookie_once) {
   auto w = make_world();
   const limits l = w.first()->query();

@@ -70,6 +70,7 @@ class faulty_driver final : public driver, private memory, private health {
   [[nodiscard]] int descriptor() const noexcept override { return watch_; }
   [[nodiscard]] bool arm(bool sleeping) noexcept override;
   [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
+  void reclaim(peer_id peer) noexcept override { inner_->reclaim(peer); }
   void tick(std::uint64_t now_ns) noexcept override { inner_->tick(now_ns); }
   [[nodiscard]] rails::memory* memory() noexcept override {
     return inner_->memory() ? this : nullptr;

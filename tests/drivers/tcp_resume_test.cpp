@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <random>
 
 #include "rails/health.hpp"
@@ -82,14 +83,21 @@ class traffic {
     if (kind < 2) {
       auto& text = texts_.emplace_back(fmt::format("{} ", sent.size()));
       text.resize(random_() % (random_() % 8 == 0 ? 60'000 : 300) + text.size(), 'x');
-      if (from->send(to, {.header = bytes_of("head"), .payload = bytes_of(text)}) != post::retry)
-        sent.push_back("head" + text);
+      const bool lent = text.size() >= from->query().lent_bytes_min;
+      const auto said = from->send(
+          to, {.header = bytes_of("head"), .payload = bytes_of(text), .cookie = 7, .lent = lent});
+      if (said != post::retry) sent.push_back("head" + text);
+      if (said == post::done && lent) lent_[to].push_back(&text);
+      if (random_() % 10 == 0) reclaim(*from, to);
     } else if (kind == 2 && puts.count < slots) {
       const auto at = puts.count * slot_bytes;
       const auto bytes = random_() % slot_bytes + 1;
       const auto part = std::span(source).subspan(at, bytes);
       std::ranges::copy(pattern(bytes, static_cast<unsigned>(puts.count + 1)), part.begin());
-      const auto said = from->memory()->put(to, {.exposed = shown, .offset = at}, part, 5);
+      auto& memory = *from->memory();
+      const remote_place place{.exposed = shown, .offset = at};
+      const auto said =
+          random_() % 2 == 0 ? memory.put(to, place, part, 5) : memory.put_lent(to, place, part, 5);
       if (said == post::retry) std::ranges::fill(part, std::byte{});
       else puts = {.count = puts.count + 1, .bytes = puts.bytes + bytes};
     } else if (kind == 3) {
@@ -98,6 +106,12 @@ class traffic {
                                  before, 9) != post::retry)
         ++(to == first ? added_to_a_ : added_to_b_);
     }
+  }
+  /// What was lent may change then.
+  void reclaim(driver& from, peer_id to) {
+    from.reclaim(to);
+    for (auto* const text : lent_[to]) std::ranges::fill(*text, '!');
+    lent_[to].clear();
   }
   [[nodiscard]] bool over() const {
     const auto ends = [](const station& s) { return std::ranges::count(s.sent, 9u); };
@@ -127,6 +141,7 @@ class traffic {
   // They stay where they are.
   std::deque<std::uint64_t> before_;
   std::deque<std::string> texts_;
+  std::map<peer_id, std::vector<std::string*>> lent_;  // and `done`, not reclaimed
   pair both_;
   ticket shown_a_, shown_b_, sum_a_, sum_b_;
   std::vector<std::string> sent_to_a_, sent_to_b_;
@@ -146,6 +161,49 @@ TEST(tcp_resume, everything_arrives_once_over_encrypted_connections_that_are_cut
     SCOPED_TRACE(seed);
     traffic(seed, {.encryption = true}).run(1500, 20 + 300 * (seed % 2));
   }
+}
+
+TEST(tcp_resume, what_was_lent_is_sent_again_after_a_cut_and_may_change_once_it_is_reclaimed) {
+  constexpr std::size_t bytes = 50'000;
+  for (const bool cut_first : {true, false}) {
+    std::vector<std::vector<std::byte>> payloads;
+    pair both;
+    std::vector<std::string> wanted;
+    for (unsigned i = 0; i < 20; ++i) {
+      const auto& made = payloads.emplace_back(pattern(bytes, i));
+      wanted.emplace_back(reinterpret_cast<const char*>(made.data()), made.size());
+    }
+    EXPECT_EQ(both.a->send(second, {.header = bytes_of("hello")}), post::done);
+    ASSERT_TRUE(both.run_until([&] { return both.b.received.size() == 1; }));
+    std::size_t done = 0;
+    while (done < payloads.size() &&
+           both.a->send(second, {.payload = payloads[done], .cookie = done, .lent = true}) ==
+               post::done)
+      ++done;
+    EXPECT_GT(done, 0u);
+    int cuts = cut_first ? cut_connections() : 0;
+    both.a->reclaim(second);
+    for (std::size_t i = 0; i < done; ++i) std::ranges::fill(payloads[i], std::byte{0xee});
+    if (!cut_first) cuts = cut_connections();
+    EXPECT_GT(cuts, 0);
+    ASSERT_TRUE(both.run_until([&] { return both.b.received.size() > done; }));
+    for (std::size_t i = 0; i < done; ++i) EXPECT_EQ(both.b.received[i + 1], wanted[i]) << i;
+  }
+}
+
+TEST(tcp_resume, what_is_lent_needs_nothing_more_of_its_sender) {
+  const auto payload = pattern(30'000, 1);
+  pair both;
+  EXPECT_EQ(both.a->send(second, {.header = bytes_of("hello")}), post::done);
+  ASSERT_TRUE(both.run_until([&] { return both.b.received.size() == 1; }));
+  while (both.a.step() > 0) {
+  }
+  EXPECT_EQ(both.a->send(second, {.payload = payload, .lent = true}), post::done);
+  EXPECT_FALSE(both.a->unsent());
+  EXPECT_TRUE(both.a->arm(true)) << "it may sleep";
+  const auto deadline = base::machine_now_ns() + 20'000'000'000u;
+  while (both.b.received.size() < 2 && base::machine_now_ns() < deadline) both.b.step();
+  EXPECT_EQ(both.b.received.size(), 2u);
 }
 
 TEST(tcp_resume, switched_off_a_connection_that_is_cut_is_a_loss) {

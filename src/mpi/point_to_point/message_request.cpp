@@ -220,6 +220,7 @@ message_request& message_request::take() {
 
 void message_request::release() noexcept {
   retire();
+  wire_.reclaim();
   if (!plain_) {
     scattered_.reset();
     layout_ = {};
@@ -337,6 +338,7 @@ int message_request::finish(MPI_Status& status) {
   if (mode_ == message_mode::receive) {
     set_status(status, wire_.arrived);
   } else {
+    wire_.reclaim();
     set_status_done(status);
   }
   if (wire_.arrived.how == messages::outcome::ok) [[likely]]

@@ -42,7 +42,7 @@ class message_request final : public request {
  public:
   using searched = void;  // for `uses`, see objects/pool.hpp
 
-  message_request() = default;
+  message_request() noexcept { wire_.reclaims = true; }
   [[nodiscard]] static message_request& take();
   void release() noexcept override;
 

@@ -111,6 +111,7 @@ void rendezvous::put(transfer& message, const rails::ticket& target, std::uint64
   message.head_bytes = 0;
   message.answered = false;
   message.charge = 0;
+  message.lent = message.lends;
   message.target = target;
   message.payload = message.memory.first(bytes);
   message.sent = &rendezvous::sent_whole;

@@ -38,6 +38,8 @@ struct transfer : send_item, landing {
   /// used any more. From any thread; must not wait or poll. The item may be gone when it returns.
   void (*ended)(transfer& self, bool well) noexcept = nullptr;
   peer* with = nullptr;  ///< the process at its other end; set by `rendezvous`
+  /// Its memory is `lent` (see rails::packet): the owner calls `peer::reclaim` at the end.
+  bool lends = false;
 
  private:
   friend rendezvous;

@@ -25,18 +25,21 @@ constexpr std::size_t flat_bytes_max = 2048;
 
 ssize_t write_flat(int fd, const packet& p, const frame_image& f, std::size_t whole,
                    sent_log& log) noexcept {
-  std::array<std::byte, flat_bytes_max> flat;
-  auto* at = flat.data();
+  std::array<std::byte, flat_bytes_max> memory;
+  auto* const kept = log.place(whole);
+  auto* const flat = kept ? kept : memory.data();
+  auto* at = flat;
   std::memcpy(at, f.data(), f.size());
   at += f.size();
   if (!p.header.empty()) std::memcpy(at, p.header.data(), p.header.size());
   at += p.header.size();
   if (!p.payload.empty()) std::memcpy(at, p.payload.data(), p.payload.size());
   at += p.payload.size();
-  std::memset(at, 0, static_cast<std::size_t>(flat.data() + whole - at));
-  const auto wrote = ::send(fd, flat.data(), whole, MSG_NOSIGNAL | MSG_DONTWAIT);
-  // Behind the call: the copy is made while the packet is on its way.
-  if (wrote > 0) log.add(std::span(flat).first(static_cast<std::size_t>(wrote)));
+  std::memset(at, 0, static_cast<std::size_t>(flat + whole - at));
+  const auto wrote = ::send(fd, flat, whole, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto taken = static_cast<std::size_t>(std::max<ssize_t>(wrote, 0));
+  if (kept) log.add_placed(taken);
+  else log.add({flat, taken});
   return wrote;
 }
 
@@ -55,10 +58,13 @@ ssize_t write_gathered(int fd, const packet& p, const frame_image& f, std::size_
   const base::early_reads read{parts};
   const auto wrote = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   auto left = wrote > 0 && log.is_open() ? static_cast<std::size_t>(wrote) : 0;
+  // Behind the call: what is copied is copied while the packet is on its way.
   for (std::size_t i = 0; left > 0; ++i) {
-    const auto bytes = std::min(left, parts[i].iov_len);
-    log.add({static_cast<const std::byte*>(parts[i].iov_base), bytes});
-    left -= bytes;
+    const std::span sent(static_cast<const std::byte*>(parts[i].iov_base),
+                         std::min(left, parts[i].iov_len));
+    if (i == 2 && p.lent) log.lend(sent);
+    else log.add(sent);
+    left -= sent.size();
   }
   return wrote;
 }
@@ -134,10 +140,10 @@ void link_writer::write_if_first(link& l, std::uint32_t peer, bool first,
 }
 
 post link_writer::put(link& l, std::uint32_t peer, const remote_place& to,
-                      std::span<const std::byte> from, std::uint64_t cookie) noexcept {
-  if (from.empty()) return post::done;
+                      const output::payload& from) noexcept {
+  if (from.bytes.empty()) return post::done;
   const bool first = !l.unwritten();
-  if (!l.out.take_piece(to.exposed.id, to.offset, from, cookie)) return post::retry;
+  if (!l.out.take_piece(to.exposed.id, to.offset, from)) return post::retry;
   std::size_t done = 0;
   write_if_first(l, peer, first, done);
   return done > 0 ? post::done : post::posted;

@@ -31,8 +31,7 @@ class link_writer {
   [[nodiscard]] post send(link& l, std::uint32_t peer, const packet& p) noexcept
       HEADWAY_REQUIRES(l.lock);
   [[nodiscard]] post put(link& l, std::uint32_t peer, const remote_place& to,
-                         std::span<const std::byte> from, std::uint64_t cookie) noexcept
-      HEADWAY_REQUIRES(l.lock);
+                         const output::payload& from) noexcept HEADWAY_REQUIRES(l.lock);
   /// Sends a request for the peer's memory. False: no room now.
   [[nodiscard]] bool request(link& l, std::uint32_t peer, const remote_place& at,
                              const memory_request& what) noexcept HEADWAY_REQUIRES(l.lock);

@@ -50,12 +50,22 @@ void memory_access::withdraw(const ticket& exposed) noexcept {
 
 post memory_access::put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
                         std::uint64_t cookie) noexcept {
-  HEADWAY_DEBUG_ASSERT(inside(to, from.size()));
+  return write(peer, to, {.bytes = from, .cookie = cookie});
+}
+
+post memory_access::put_lent(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                             std::uint64_t cookie) noexcept {
+  return write(peer, to, {.bytes = from, .cookie = cookie, .lent = true});
+}
+
+post memory_access::write(peer_id peer, const remote_place& to,
+                          const output::payload& from) noexcept {
+  HEADWAY_DEBUG_ASSERT(inside(to, from.bytes.size()));
   auto* const l = shared_->links.find(peer);
   if (!l) return post::down;
   const base::lock_guard guard(l->lock);
   if (!ready_to_write(*l, shared_->wake)) return post::down;
-  return shared_->writer.put(*l, l->peer, to, from, cookie);
+  return shared_->writer.put(*l, l->peer, to, from);
 }
 
 post memory_access::request(peer_id peer, const remote_place& at, memory_request what,

@@ -22,6 +22,8 @@ class memory_access final : public memory {
   void withdraw(const ticket& exposed) noexcept override;
   [[nodiscard]] post put(peer_id peer, const remote_place& to, std::span<const std::byte> from,
                          std::uint64_t cookie) noexcept override;
+  [[nodiscard]] post put_lent(peer_id peer, const remote_place& to, std::span<const std::byte> from,
+                              std::uint64_t cookie) noexcept override;
   [[nodiscard]] post get(peer_id peer, const remote_place& from, std::span<std::byte> to,
                          std::uint64_t cookie) noexcept override;
   [[nodiscard]] post atomic(peer_id peer, const remote_place& at, const atomic_request& what,
@@ -29,6 +31,8 @@ class memory_access final : public memory {
   [[nodiscard]] post flush(peer_id peer, std::uint64_t cookie) noexcept override;
 
  private:
+  [[nodiscard]] post write(peer_id peer, const remote_place& to,
+                           const output::payload& from) noexcept;
   [[nodiscard]] post request(peer_id peer, const remote_place& at, memory_request what,
                              std::span<std::byte> to, std::uint64_t cookie) noexcept;
 

@@ -69,7 +69,8 @@ bool output::take_plain(const packet& p, std::size_t sent, bool copy) noexcept {
                .padding = copy ? 0 : padding,
                .done = sent,
                .cookie = p.cookie,
-               .posted = !copy});
+               .posted = !copy,
+               .lent = p.lent});
   return true;
 }
 
@@ -85,17 +86,20 @@ bool output::take_frame(const frame& f, std::span<const std::byte> header) noexc
   return true;
 }
 
-bool output::take_piece(std::uint64_t id, std::uint64_t offset, std::span<const std::byte> from,
-                        std::uint64_t cookie) noexcept {
+bool output::take_piece(std::uint64_t id, std::uint64_t offset, const payload& from) noexcept {
   if (!ensure_store() || pieces_.full()) return false;
-  pieces_.push(
-      {.payload = from.data(), .left = from.size(), .id = id, .offset = offset, .cookie = cookie});
+  pieces_.push({.payload = from.bytes.data(),
+                .left = from.bytes.size(),
+                .id = id,
+                .offset = offset,
+                .cookie = from.cookie,
+                .lent = from.lent});
   return true;
 }
 
 bool output::take_answer(std::uint64_t id, std::uint64_t offset, std::unique_ptr<std::byte[]> own,
                          std::size_t bytes) noexcept {
-  if (!take_piece(id, offset, {own.get(), bytes}, 0)) return false;
+  if (!take_piece(id, offset, {.bytes = {own.get(), bytes}})) return false;
   pieces_.at(pieces_.count - 1).own = own.release();
   return true;
 }
@@ -116,6 +120,7 @@ void output::start_segment() noexcept {
                   .padding = padding_of(bytes),
                   .cookie = from.cookie,
                   .posted = last && !from.own,
+                  .lent = from.lent,
                   .own = last ? from.own : nullptr};
   segment_ = true;
   segment_begun_ = false;
@@ -177,7 +182,8 @@ bool output::finish(run& r, std::size_t& bytes, sent_log& log, bool stays) noexc
     each_part(r, [&](std::span<const std::byte> part, bool in_payload) {
       const auto sent = part.first(std::min(part.size(), left));
       left -= sent.size();
-      if (in_payload && stays) log.borrow(sent);
+      if (in_payload && r.lent) log.lend(sent);
+      else if (in_payload && stays) log.borrow(sent);
       else log.add(sent);
     });
   }
@@ -186,14 +192,17 @@ bool output::finish(run& r, std::size_t& bytes, sent_log& log, bool stays) noexc
   return r.left() == 0;
 }
 
-void output::end_segment(std::size_t& bytes, sent_log& log) noexcept {
+/// Returns the cookie of a lent payload that has left.
+std::optional<std::uint64_t> output::end_segment(std::size_t& bytes, sent_log& log) noexcept {
   segment_begun_ = true;
-  if (!finish(segment_run_, bytes, log, true)) return;
+  if (!finish(segment_run_, bytes, log, true)) return std::nullopt;
   segment_ = segment_begun_ = false;
-  if (!segment_run_.posted && !segment_run_.own) return;  // the same payload goes on
+  if (!segment_run_.posted && !segment_run_.own) return std::nullopt;  // the payload goes on
+  if (segment_run_.lent) return segment_run_.cookie;
   store_->held[held_count_++] = {.end = log.end(),
                                  .cookie = segment_run_.cookie,
                                  .own = std::exchange(segment_run_.own, nullptr)};
+  return std::nullopt;
 }
 
 /// Payloads that the kernel has taken: now or after the next writes.
@@ -218,7 +227,10 @@ std::size_t output::give_back(std::span<std::uint64_t> cookies, sent_log& log) n
 std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t, vectors_max> cookies,
                             sent_log& log) noexcept {
   std::size_t count = 0;
-  if (segment_begun_ && bytes > 0) end_segment(bytes, log);
+  const auto go_on_with_segment = [&] {
+    if (const auto cookie = end_segment(bytes, log)) cookies[count++] = *cookie;
+  };
+  if (segment_begun_ && bytes > 0) go_on_with_segment();
   while (bytes > 0 && !plain_.empty()) {
     run& r = plain_.at(0);
     if (!finish(r, bytes, log, false)) break;
@@ -227,7 +239,7 @@ std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t, vectors_
   }
   if (bytes > 0) {
     HEADWAY_DEBUG_ASSERT(segment_);
-    end_segment(bytes, log);
+    go_on_with_segment();
   }
   return held_count_ == 0 ? count : count + give_back(cookies.subspan(count), log);
 }

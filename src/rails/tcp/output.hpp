@@ -33,6 +33,13 @@ class output {
   static constexpr std::size_t vectors_max = 32;
   static constexpr std::size_t written_max = vectors_max / 2;
 
+  /// Bytes in memory of the user's.
+  struct payload {
+    std::span<const std::byte> bytes;
+    std::uint64_t cookie = 0;
+    bool lent = false;  ///< see packet
+  };
+
   explicit output(std::size_t segment_bytes) noexcept : segment_bytes_(segment_bytes) {}
   ~output() { clear(); }
   output(const output&) = delete;
@@ -52,7 +59,7 @@ class output {
   /// Queues bytes for an exposure of the peer, which are read until `advance` or `drop` returns
   /// `cookie`. False: no room.
   [[nodiscard]] bool take_piece(std::uint64_t id, std::uint64_t offset,
-                                std::span<const std::byte> from, std::uint64_t cookie) noexcept;
+                                const payload& from) noexcept;
   /// The same for bytes that are freed when they are sent or dropped; there is no cookie.
   [[nodiscard]] bool take_answer(std::uint64_t id, std::uint64_t offset,
                                  std::unique_ptr<std::byte[]> own, std::size_t bytes) noexcept;
@@ -81,6 +88,7 @@ class output {
     std::size_t done = 0;
     std::uint64_t cookie = 0;
     bool posted = false;
+    bool lent = false;
     std::byte* own = nullptr;  // freed at the end
     [[nodiscard]] std::size_t left() const noexcept {
       return head_bytes + payload_bytes + padding - done;
@@ -92,6 +100,7 @@ class output {
     std::uint64_t id = 0;
     std::uint64_t offset = 0;
     std::uint64_t cookie = 0;
+    bool lent = false;
     std::byte* own = nullptr;  // the payload, if there is no cookie
   };
   /// A payload that the kernel has, and that the log may still need.
@@ -125,7 +134,8 @@ class output {
   [[nodiscard]] bool ensure_store() noexcept;
   [[nodiscard]] std::byte* room_for(std::size_t bytes) const noexcept;
   void start_segment() noexcept;
-  void end_segment(std::size_t& bytes, sent_log& log) noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> end_segment(std::size_t& bytes,
+                                                         sent_log& log) noexcept;
   std::size_t give_back(std::span<std::uint64_t> cookies, sent_log& log) noexcept;
   static void list(const run& r, std::span<iovec, vectors_max> vectors,
                    std::size_t& count) noexcept;

@@ -361,6 +361,7 @@ bool reaper::resume(std::uint32_t peer) noexcept {
     l.resuming = true;
     l.write_error = 0;
     l.records.reset();
+    l.log.end_connection();
     l.fd.reset();  // closing removes it from the watch set
     shared_->writer.note_queue(l);
     routes = l.routes;
@@ -382,6 +383,7 @@ void reaper::drop(std::uint32_t peer, link::state how) noexcept {
     l.now = how;
     l.sever = false;
     l.revived = l.resuming = false;
+    l.log.end_connection();
     l.fd.reset();  // closing removes it from the watch set
   }
   l.low_water = 1;

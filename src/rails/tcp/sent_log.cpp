@@ -41,6 +41,7 @@ void sent_log::begin(int fd, const receipts& told, source by) noexcept {
 /// A connection whose other end has not been heard may have been given up there: what that kernel
 /// has acknowledged is lost with it.
 std::uint64_t sent_log::acknowledged() const noexcept {
+  if (fd_ < 0) return begin_;
   if (by_ == source::peer)
     return std::clamp(told_->received.load(std::memory_order_relaxed), begin_, written_);
   if (!told_->heard.load(std::memory_order_relaxed)) return begin_;
@@ -71,6 +72,7 @@ void sent_log::free_block(block* b) noexcept {
 void sent_log::forget(std::uint64_t until) noexcept {
   while (count_ > 0 && at(0).first + at(0).bytes <= until) {
     block* const in = at(0).in;
+    if (at(0).how == kept::lent) lent_bytes_ -= at(0).bytes;
     oldest_ = (oldest_ + 1) % ranges_max;
     --count_;
     if (in && --in->ranges == 0) free_block(in);
@@ -80,7 +82,8 @@ void sent_log::forget(std::uint64_t until) noexcept {
 
 void sent_log::trim() noexcept {
   forget(acknowledged());
-  trim_at_ = end_ + block_bytes;
+  trimmed_at_ = end_;
+  copied_ = 0;
 }
 
 bool sent_log::ensure_ranges() noexcept {
@@ -116,44 +119,70 @@ std::span<std::byte> sent_log::room(std::size_t least) noexcept {
   return filling_ ? std::span(filling_->bytes).subspan(filled_) : std::span<std::byte>{};
 }
 
-void sent_log::add(std::span<const std::byte> bytes) noexcept {
-  if (!open_) return;
+std::byte* sent_log::place(std::size_t bytes) noexcept {
+  if (!open_) return nullptr;
   HEADWAY_DEBUG_ASSERT(!rewound());
-  while (!bytes.empty()) {
-    make_room_for_range();
-    const auto to = room(1);
-    if (to.empty()) return pass_over(bytes.size());
-    const auto part = bytes.first(std::min(bytes.size(), to.size()));
-    std::memcpy(to.data(), part.data(), part.size());
-    filled_ += part.size();
-    range* const last = newest();
-    if (last && last->in == filling_ && last->at + last->bytes == to.data()) {
-      last->bytes += part.size();
-    } else {
-      push({.first = end_, .bytes = part.size(), .at = to.data(), .in = filling_});
-    }
-    grow(part.size());
-    bytes = bytes.subspan(part.size());
-  }
-  if (end_ >= trim_at_) trim();
+  make_room_for_range();
+  return room(bytes).data();
 }
 
-void sent_log::borrow(std::span<const std::byte> bytes) noexcept {
-  if (!open_ || bytes.size() < borrowed_min) return add(bytes);
+void sent_log::add_placed(std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  const auto* const at = filling_->bytes.data() + filled_;
+  filled_ += bytes;
+  range* const last = newest();
+  if (last && last->in == filling_ && last->at + last->bytes == at) {
+    last->bytes += bytes;
+  } else {
+    push({.first = end_, .bytes = bytes, .at = at, .in = filling_});
+  }
+  grow(bytes);
+  copied_ += bytes;
+  if (copied_ >= block_bytes) trim();
+}
+
+void sent_log::add(std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty() && open_) {
+    auto* const to = place(1);
+    if (!to) return pass_over(bytes.size());
+    const auto part = bytes.first(std::min(bytes.size(), block_bytes - filled_));
+    std::memcpy(to, part.data(), part.size());
+    add_placed(part.size());
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+/// Bytes that stay where they are.
+void sent_log::keep(std::span<const std::byte> bytes, kept how) noexcept {
   HEADWAY_DEBUG_ASSERT(!rewound());
   if (!ensure_ranges()) return pass_over(bytes.size());
   while (!bytes.empty()) {
     make_room_for_range();
     range* const last = newest();
-    const bool goes_on =
-        last && !last->in && last->bytes < block_bytes && last->at + last->bytes == bytes.data();
+    const bool goes_on = last && last->how == how && last->bytes < block_bytes &&
+                         last->at + last->bytes == bytes.data();
     const auto part =
         bytes.first(std::min(bytes.size(), goes_on ? block_bytes - last->bytes : block_bytes));
     if (goes_on) last->bytes += part.size();
-    else push({.first = end_, .bytes = part.size(), .at = part.data()});
+    else push({.first = end_, .bytes = part.size(), .at = part.data(), .how = how});
+    if (how == kept::lent) lent_bytes_ += part.size();
     grow(part.size());
     bytes = bytes.subspan(part.size());
   }
+}
+
+void sent_log::borrow(std::span<const std::byte> bytes) noexcept {
+  if (!open_ || bytes.size() < borrowed_min) return add(bytes);
+  keep(bytes, kept::borrowed);
+}
+
+/// Half of the ranges are left to what is copied: a range of it is up to a block.
+void sent_log::lend(std::span<const std::byte> bytes) noexcept {
+  constexpr auto most = ranges_max / 2;
+  if ((offered_ += bytes.size()) <= copied_unasked) return add(bytes);
+  if (count_ >= most && end_ - trimmed_at_ >= block_bytes) trim();
+  if (!open_ || bytes.size() < lent_min || count_ >= most) return add(bytes);
+  keep(bytes, kept::lent);
 }
 
 std::size_t sent_log::borrowed() noexcept {
@@ -161,22 +190,35 @@ std::size_t sent_log::borrowed() noexcept {
   trim();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count_; ++i)
-    if (!at(i).in) bytes += at(i).bytes;
+    if (at(i).how == kept::borrowed) bytes += at(i).bytes;
   return bytes;
 }
 
 void sent_log::give_back() noexcept {
   if (!open_) return;
   trim();
+  copy_all(kept::borrowed);
+}
+
+void sent_log::reclaim() noexcept {
+  offered_ = 0;
+  if (lent_bytes_ > copied_unasked) trim();
+  if (lent_bytes_ != 0) copy_all(kept::lent);
+}
+
+void sent_log::copy_all(kept how) noexcept {
   for (std::size_t i = count_; i-- > 0;) {
     range& r = at(i);
-    if (r.in) continue;
+    if (r.how != how) continue;
     const auto to = room(r.bytes);
     if (to.empty()) return forget(r.first + r.bytes);  // with all that is older
     std::memcpy(to.data(), r.at, r.bytes);
     filled_ += r.bytes;
+    copied_ += r.bytes;
+    if (how == kept::lent) lent_bytes_ -= r.bytes;
     r.at = to.data();
     r.in = filling_;
+    r.how = kept::copied;
     ++filling_->ranges;
   }
 }

@@ -16,19 +16,22 @@ namespace headway::rails::tcp {
 /// not have. It is sent again over the next connection if this one is cut.
 ///
 /// Bytes are numbered from the first one to the peer, over all connections. Small ones are copied;
-/// those of large payloads are read where they are, and copied only if their owner wants them back
-/// before the peer's kernel has them.
+/// those of larger payloads are read where they are until their owner wants them back, and are then
+/// copied if the peer's kernel does not have them.
 ///
 /// Shape:    at most `ranges_max` ranges of at most `block_bytes`. Older bytes are forgotten, and a
 ///           peer that lacks them cannot be sent the rest. Memory is taken as it is needed.
 /// Threads:  under the connection's lock.
-/// Progress: never waits. Asks the kernel once for each `block_bytes` that are sent.
+/// Progress: never waits. Asks the kernel once for each `block_bytes` that are copied, and when an
+///           owner wants more than `copied_unasked` bytes back.
 /// Errors:   memory that is refused: bytes are forgotten.
 /// Source:   acknowledgements of TCP (RFC 9293), as Linux tells them (SIOCOUTQ); decision 39.
 class sent_log {
  public:
   static constexpr std::size_t block_bytes = 64 * 1024;
   static constexpr std::size_t ranges_max = 512;
+  static constexpr std::size_t lent_min = 2 * 1024;  ///< to copy less costs no more than a range
+  static constexpr std::size_t copied_unasked = 16 * 1024;  ///< takes as long as a question
 
   /// What a kernel says of a connection: bytes that its peer's kernel has not acknowledged.
   /// Nothing: it does not say.
@@ -64,17 +67,29 @@ class sent_log {
 
   /// What follows is written to this connection.
   void begin(int fd, const receipts& told, source by) noexcept;
+  /// That connection is about to be closed, and its kernel is not asked any more.
+  void end_connection() noexcept { fd_ = -1; }
 
   /// The kernel has taken these bytes: copies them. Closed: no effect. If the peer has received all
   /// of them, another thread may change them meanwhile (a put to the part of a window that a get
   /// has read). The copy may then be wrong, and is never sent, because the peer has the bytes.
   void add(std::span<const std::byte> bytes) noexcept;
-  /// The same for bytes that stay where they are until `give_back`. Few are copied at once.
+  /// `add` without a copy: memory for so many bytes that are then given to the kernel, at most
+  /// `block_bytes`. Null: closed, or no memory.
+  [[nodiscard]] std::byte* place(std::size_t bytes) noexcept;
+  /// The kernel has taken so many bytes from the last `place`.
+  void add_placed(std::size_t bytes) noexcept;
+  /// `add` for bytes that stay where they are until `give_back`. Few are copied at once.
   void borrow(std::span<const std::byte> bytes) noexcept;
+  /// The same until `reclaim`. The first ones after a `reclaim`, up to `copied_unasked` bytes, are
+  /// copied: who sends no more than that before it waits gains nothing.
+  void lend(std::span<const std::byte> bytes) noexcept;
   /// Borrowed bytes that the peer may not have. Asks the kernel.
   [[nodiscard]] std::size_t borrowed() noexcept;
   /// The owner of all that is borrowed wants it back: copies what may still be needed.
   void give_back() noexcept;
+  /// The same for all that was lent.
+  void reclaim() noexcept;
 
   /// The peer has received so many bytes: what follows them is sent again. False: it is forgotten,
   /// or was never sent.
@@ -90,6 +105,7 @@ class sent_log {
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }       ///< of the next one
 
  private:
+  enum class kept : std::uint8_t { copied, borrowed, lent };
   struct block {
     std::size_t ranges = 0;  // that lie in it
     block* next = nullptr;   // of the free ones
@@ -99,7 +115,8 @@ class sent_log {
     std::uint64_t first = 0;
     std::size_t bytes = 0;
     const std::byte* at = nullptr;
-    block* in = nullptr;  // null: borrowed
+    block* in = nullptr;  // of copied ones
+    kept how = kept::copied;
   };
 
   [[nodiscard]] range& at(std::size_t i) const noexcept {
@@ -109,6 +126,8 @@ class sent_log {
   [[nodiscard]] std::uint64_t acknowledged() const noexcept;
   void grow(std::size_t bytes) noexcept { written_ = end_ += bytes; }
   void pass_over(std::size_t bytes) noexcept;
+  void keep(std::span<const std::byte> bytes, kept how) noexcept;
+  void copy_all(kept how) noexcept;
   [[nodiscard]] bool ensure_ranges() noexcept;
   [[nodiscard]] std::span<std::byte> room(std::size_t least) noexcept;
   [[nodiscard]] block* take_block() noexcept;
@@ -123,10 +142,13 @@ class sent_log {
   int fd_ = -1;
   const receipts* told_ = nullptr;
   source by_ = source::kernel;
-  std::uint64_t begin_ = 0;    // of what is kept
-  std::uint64_t end_ = 0;      // of what was ever given to a kernel
-  std::uint64_t written_ = 0;  // of what was given to the kernel for this connection
-  std::uint64_t trim_at_ = block_bytes;
+  std::uint64_t begin_ = 0;       // of what is kept
+  std::uint64_t end_ = 0;         // of what was ever given to a kernel
+  std::uint64_t written_ = 0;     // of what was given to the kernel for this connection
+  std::uint64_t trimmed_at_ = 0;  // the end at the last question
+  std::size_t copied_ = 0;        // bytes since then
+  std::size_t lent_bytes_ = 0;    // that are read where they are
+  std::size_t offered_ = 0;       // bytes to `lend` since the last `reclaim`
   std::unique_ptr<range[]> ranges_;
   std::size_t oldest_ = 0;
   std::size_t count_ = 0;

@@ -38,7 +38,8 @@ limits tcp_driver::query() const noexcept {
           .latency_ns = 5000,
           .poll_period_ns = 5'000,
           .wakes = true,
-          .queues = true};
+          .queues = true,
+          .lent_bytes_min = shared_.how.resume ? sent_log::lent_min : SIZE_MAX};
 }
 
 base::result<std::vector<std::byte>> tcp_driver::open() {
@@ -94,6 +95,13 @@ post tcp_driver::send(peer_id peer, const packet& what) noexcept {
   const base::lock_guard guard(l->lock);
   if (!ready_to_write(*l, shared_.wake)) return post::down;
   return shared_.writer.send(*l, l->peer, what);
+}
+
+void tcp_driver::reclaim(peer_id peer) noexcept {
+  auto* const l = shared_.links.find(peer);
+  if (!l) return;
+  const base::lock_guard guard(l->lock);
+  l->log.reclaim();
 }
 
 std::size_t tcp_driver::reap(std::span<event> out) noexcept {

@@ -60,6 +60,7 @@ class tcp_driver final : public driver {
   [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
   [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
   void release(const event& received) noexcept override { reaper_->release(received); }
+  void reclaim(peer_id peer) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return shared_.watch.fd(); }
   [[nodiscard]] bool arm(bool sleeping) noexcept override { return shared_.wake.arm(sleeping); }
   [[nodiscard]] bool unsent() const noexcept override { return shared_.writer.any_queued(); }

@@ -85,7 +85,7 @@ TEST(tcp_output, a_short_packet_passes_between_two_segments_of_a_long_payload) {
   output out(4096);
   const auto large = bytes(10'000, 1);
   const auto small = bytes(10, 2);
-  ASSERT_TRUE(out.take_piece(1, 0, large, 1));
+  ASSERT_TRUE(out.take_piece(1, 0, {.bytes = large, .cookie = 1}));
   std::vector<std::byte> wire;
   EXPECT_TRUE(drain(out, wire, 100).empty());  // the first segment has begun
   ASSERT_TRUE(out.take_plain({.payload = small}, 0, true));
@@ -116,7 +116,7 @@ TEST(tcp_output, whatever_the_socket_takes_every_byte_leaves_once_and_in_order) 
     const auto size = random() % (random() % 10 == 0 ? 60'000 : 300) + 1;
     payloads.push_back(bytes(size, plain_taken % 251));
     const auto kind = random() % 3;
-    if (kind == 2 && out.take_piece(1, 0, payloads.back(), 0)) {
+    if (kind == 2 && out.take_piece(1, 0, {.bytes = payloads.back(), .cookie = 0})) {
       ++posted;
       piece_bytes += size;
     } else if (kind < 2 && out.take_plain({.payload = payloads.back()}, 0, kind == 0)) {
@@ -151,7 +151,7 @@ TEST(tcp_output, what_has_left_can_be_sent_again_in_the_same_order) {
   std::size_t freed = 0;
   for (auto& p : payloads) {
     p = bytes(random() % 20'000 + 1, static_cast<int>(random() % 251));
-    ASSERT_TRUE(random() % 2 ? out.take_piece(1, 0, p, 0)
+    ASSERT_TRUE(random() % 2 ? out.take_piece(1, 0, {.bytes = p, .cookie = 0})
                              : out.take_plain({.payload = p}, 0, random() % 2));
     freed += drain(out, wire, random() % 50'000, log).size();
   }
@@ -179,8 +179,8 @@ TEST(tcp_output, a_large_payload_comes_back_late_while_another_waits_and_at_once
   log.begin(0, told, sent_log::source::kernel);
   output out(1 << 20);
   const auto large = bytes(1 << 20, 1);
-  ASSERT_TRUE(out.take_piece(1, 0, large, 1));
-  ASSERT_TRUE(out.take_piece(1, 0, large, 2));
+  ASSERT_TRUE(out.take_piece(1, 0, {.bytes = large, .cookie = 1}));
+  ASSERT_TRUE(out.take_piece(1, 0, {.bytes = large, .cookie = 2}));
   std::vector<std::byte> wire;
   EXPECT_TRUE(drain(out, wire, SIZE_MAX, log).empty());
   EXPECT_EQ(drain(out, wire, SIZE_MAX, log), (std::vector<std::uint64_t>{1, 2}));
@@ -202,12 +202,12 @@ TEST(tcp_output, a_full_queue_takes_nothing_and_goes_on_after_a_write) {
 TEST(tcp_output, after_a_loss_every_posted_cookie_comes_back_once) {
   output out(4096);
   const auto payload = bytes(10'000, 3);
-  ASSERT_TRUE(out.take_piece(1, 0, payload, 1));
+  ASSERT_TRUE(out.take_piece(1, 0, {.bytes = payload, .cookie = 1}));
   std::vector<std::byte> wire;
   (void)drain(out, wire, 100);
   ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = 2}, 0, false));
   ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = 99}, 0, true));
-  ASSERT_TRUE(out.take_piece(1, 0, payload, 3));
+  ASSERT_TRUE(out.take_piece(1, 0, {.bytes = payload, .cookie = 3}));
   std::vector<std::uint64_t> dropped;
   while (const auto cookie = out.drop()) dropped.push_back(*cookie);
   std::ranges::sort(dropped);

@@ -15,7 +15,9 @@ namespace {
 /// A connection whose kernel says how far the peer's has got; nothing: it does not say.
 const sent_log* asked_for = nullptr;
 std::optional<std::uint64_t> acknowledged;
+int questions = 0;
 std::optional<std::size_t> ask(int) {
+  ++questions;
   if (!acknowledged) return std::nullopt;
   return static_cast<std::size_t>(asked_for->end() - *acknowledged);
 }
@@ -30,6 +32,7 @@ struct tcp_sent_log : ::testing::Test {
   tcp_sent_log() {
     asked_for = &log;
     acknowledged.reset();
+    questions = 0;
     told.heard = true;
     log.open();
     log.begin(0, told, sent_log::source::kernel);
@@ -40,15 +43,15 @@ struct tcp_sent_log : ::testing::Test {
     log.add(more);
     all.insert(all.end(), more.begin(), more.end());
   }
-  void borrow(std::size_t count) {
-    lent.push_back(random_bytes(count, ++seed));
-    log.borrow(lent.back());
-    all.insert(all.end(), lent.back().begin(), lent.back().end());
-  }
+  void borrow(std::size_t count) { log.borrow(more(borrowed, count)); }
   void give_back() {
     log.give_back();
-    for (auto& one : lent) std::ranges::fill(one, std::byte{0xee});
-    lent.clear();
+    change(borrowed);
+  }
+  void lend(std::size_t count) { log.lend(more(lent, count)); }
+  void reclaim() {
+    log.reclaim();
+    change(lent);
   }
   /// All that is sent again from `received` on, in parts of up to `most` bytes.
   std::vector<std::byte> again(std::size_t received, std::size_t most = SIZE_MAX) {
@@ -73,10 +76,21 @@ struct tcp_sent_log : ::testing::Test {
     return {all.begin() + static_cast<std::ptrdiff_t>(received), all.end()};
   }
 
+  using payloads = std::deque<std::vector<std::byte>>;
+  std::span<const std::byte> more(payloads& of, std::size_t count) {
+    const auto& made = of.emplace_back(random_bytes(count, ++seed));
+    all.insert(all.end(), made.begin(), made.end());
+    return made;
+  }
+  /// Their owner has them again.
+  static void change(payloads& of) {
+    for (auto& one : of) std::ranges::fill(one, std::byte{0xee});
+  }
+
   sent_log::receipts told;
   sent_log log{&ask};
   std::vector<std::byte> all;
-  std::deque<std::vector<std::byte>> lent;
+  payloads borrowed, lent;
   unsigned seed = 0;
 };
 
@@ -105,6 +119,80 @@ TEST_F(tcp_sent_log, what_the_peers_kernel_has_is_forgotten_and_not_copied) {
   acknowledged = 400'000;
   EXPECT_GE(log.borrowed(), 100'000u);
   EXPECT_LE(log.borrowed(), 100'000 + sent_log::block_bytes);
+}
+
+TEST_F(tcp_sent_log, what_was_lent_is_copied_before_its_owner_gets_it_back) {
+  add(24);
+  lend(300'000);
+  add(3);
+  lend(5'000);
+  EXPECT_EQ(again(10, 7'777), sent_since(10));
+  reclaim();
+  EXPECT_EQ(again(11), sent_since(11));
+}
+
+TEST_F(tcp_sent_log, of_much_that_was_lent_what_the_peers_kernel_has_is_not_copied) {
+  lend(sent_log::copied_unasked);  // at once
+  for (int i = 0; i < 64; ++i) lend(4'000);
+  EXPECT_EQ(questions, 0) << "while it is lent";
+  acknowledged = all.size() - 4'000;
+  reclaim();
+  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(log.oldest(), *acknowledged);
+  EXPECT_EQ(again(*acknowledged), sent_since(*acknowledged));
+}
+
+TEST_F(tcp_sent_log, little_that_was_lent_is_copied_without_a_question) {
+  lend(sent_log::copied_unasked);
+  change(lent);  // it is copied already
+  lend(sent_log::copied_unasked);
+  acknowledged = all.size();
+  reclaim();
+  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(again(0), sent_since(0));
+}
+
+TEST_F(tcp_sent_log, what_is_borrowed_stays_so_when_what_is_lent_is_reclaimed) {
+  borrow(60'000);
+  lend(60'000);
+  acknowledged = 0;
+  reclaim();
+  EXPECT_EQ(log.borrowed(), 60'000u);
+  EXPECT_EQ(again(0), sent_since(0));
+}
+
+TEST_F(tcp_sent_log, a_connection_that_is_closed_is_not_asked) {
+  lend(300'000);
+  acknowledged = all.size();
+  log.end_connection();
+  reclaim();
+  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(again(0), sent_since(0));
+}
+
+TEST_F(tcp_sent_log, many_lent_payloads_leave_room_for_what_is_copied) {
+  acknowledged = 0;
+  for (std::size_t i = 0; i < 2 * sent_log::ranges_max; ++i) {
+    add(24);
+    lend(sent_log::lent_min);
+  }
+  EXPECT_EQ(log.oldest(), 0u) << "nothing is forgotten";
+  EXPECT_LE(questions, static_cast<int>(all.size() / sent_log::block_bytes) + 1);
+  reclaim();
+  EXPECT_EQ(again(0), sent_since(0));
+}
+
+TEST_F(tcp_sent_log, keeps_what_was_written_from_its_own_memory_without_a_copy) {
+  const auto packet = random_bytes(1'000, 1);
+  for (int i = 0; i < 200; ++i) {
+    auto* const at = log.place(packet.size());
+    ASSERT_NE(at, nullptr);
+    std::ranges::copy(packet, at);
+    const auto taken = i % 3 == 0 ? packet.size() : packet.size() / 2;
+    log.add_placed(taken);
+    all.insert(all.end(), packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(taken));
+  }
+  EXPECT_EQ(again(99), sent_since(99));
 }
 
 TEST_F(tcp_sent_log, nothing_is_forgotten_while_the_other_end_was_not_heard) {
@@ -172,6 +260,9 @@ TEST_F(tcp_sent_log, a_closed_one_keeps_nothing) {
   log.close();
   log.add(random_bytes(100, 1));
   log.borrow(random_bytes(100, 2));
+  log.lend(random_bytes(5'000, 3));
+  log.reclaim();
+  EXPECT_EQ(log.place(100), nullptr);
   EXPECT_EQ(log.end(), 100u);
   EXPECT_FALSE(log.rewind(0));
   EXPECT_FALSE(log.rewound());
@@ -194,6 +285,13 @@ TEST_F(tcp_sent_log, any_order_of_sending_acknowledging_and_sending_again) {
         break;
       case 2:
         give_back();
+        break;
+      case 4:
+      case 5:
+        lend(below(30'000));
+        break;
+      case 6:
+        reclaim();
         break;
       case 3:
         known = oldest + below(all.size() - oldest);

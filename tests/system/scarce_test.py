@@ -97,19 +97,25 @@ class Descriptors(unittest.TestCase):
 
 
 class FileSize(unittest.TestCase):
+    def limited(self, blocks, *command):
+        return ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *command]
+
+    def goes_on_over_the_network(self, *command):
+        job = run(command, limit=LIMIT + 30, env=environment())
+        self.assertEqual(job.code, 0, job.err)
+        self.assertRegex(job.err, "rail shm is left out: .*File too large")
+
     def test_no_memory_is_shared_where_files_may_not_be_so_large(self):
+        start = MPIEXEC, "--timeout", LIMIT, "-n", 2
         for program in ((LARGE,), (ORACLE, "--messages", 300, "--one-sided", 20)):
             for blocks in (0, 1, 100):
                 with self.subTest(program=os.path.basename(program[0]), blocks=blocks):
-                    one = ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *program]
-                    job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT + 30,
-                              env=environment())  # fmt: skip
-                    self.assertEqual(job.code, 0, job.err)
-                    self.assertRegex(job.err, "rail shm is left out: .*File too large")
+                    self.goes_on_over_the_network(*start, *self.limited(blocks, *program))
+                    self.goes_on_over_the_network(*self.limited(blocks, *start, *program))
 
     def test_end_points_that_get_no_memory_say_why(self):
-        one = ["sh", "-c", 'ulimit -f 1 && exec "$@"', "sh", ENDPOINTS]
-        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT, env=environment())
+        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *self.limited(1, ENDPOINTS)],
+                  limit=LIMIT + 30, env=environment())  # fmt: skip
         self.assertNotEqual(job.code, 0)
         self.assertRegex(job.err, "end-points have no buffers: .*File too large")
 

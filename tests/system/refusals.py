@@ -103,6 +103,7 @@ ERRNOS = {
     "rmdir": REMOVED + " ENOTEMPTY",
     "rseq": "EINVAL ENOSYS EPERM",
     "rt_sigaction": "EINVAL",
+    "rt_sigtimedwait": "EAGAIN EINTR",
     "sched_getaffinity": "EPERM EINVAL ESRCH",
     "sched_getattr": SCHEDULED + " E2BIG",
     "sched_setaffinity": SCHEDULED,
@@ -135,8 +136,8 @@ ERRNOS = {
 
 # These have no ERRORS beside wrong arguments, or cannot fail.
 NEVER = """arch_prctl clock_getres clock_gettime getegid geteuid getgid getpgrp getpid getppid
-getsid gettid getuid rt_sigprocmask sched_get_priority_max sched_get_priority_min sched_yield
-set_robust_list set_tid_address sysinfo umask uname""".split()
+getsid gettid getuid rt_sigpending rt_sigprocmask sched_get_priority_max
+sched_get_priority_min sched_yield set_robust_list set_tid_address sysinfo umask uname""".split()
 
 WAITS = (0, 9)  # of a futex: wait, and wait for one of some bits; to wake others is not refused
 

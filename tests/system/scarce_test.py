@@ -20,6 +20,11 @@ def own_memory(size, *command):
     return [*space, "sh", "-c", script, "sh", *command]
 
 
+def limited(limit, *command):
+    """The command in a shell's `ulimit`, such as "-n 20"."""
+    return ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
+
+
 def environment(**more):
     all_ = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
     return {**all_, **{name: value for name, value in os.environ.items()
@@ -71,9 +76,8 @@ class SharedMemory(unittest.TestCase):
 class Descriptors(unittest.TestCase):
     def job(self, ranks, limit, *program):
         """Each rank may have so many, and cannot ask for more."""
-        one = ["sh", "-c", f'ulimit -n {limit} && exec "$@"', "sh", *program]
-        job = run([MPIEXEC, "--timeout", LIMIT, "-n", ranks, *one], limit=LIMIT + 30,
-                  env=environment())  # fmt: skip
+        job = run([MPIEXEC, "--timeout", LIMIT, "-n", ranks, *limited(f"-n {limit}", *program)],
+                  limit=LIMIT + 30, env=environment())  # fmt: skip
         self.assertNotIn("timeout", job.err)
         return job
 
@@ -91,15 +95,12 @@ class Descriptors(unittest.TestCase):
                     self.assertRegex(job.err, "headway.*Too many open files|error while loading")
 
     def test_the_soft_limit_is_raised(self):
-        one = ["sh", "-c", 'ulimit -S -n 20 && exec "$@"', "sh", LARGE]
-        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *one], limit=LIMIT, env=environment())
+        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *limited("-S -n 20", LARGE)],
+                  limit=LIMIT, env=environment())  # fmt: skip
         self.assertEqual(job.code, 0, job.err)
 
 
 class FileSize(unittest.TestCase):
-    def limited(self, blocks, *command):
-        return ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *command]
-
     def goes_on_over_the_network(self, *command):
         job = run(command, limit=LIMIT + 30, env=environment())
         self.assertEqual(job.code, 0, job.err)
@@ -110,11 +111,11 @@ class FileSize(unittest.TestCase):
         for program in ((LARGE,), (ORACLE, "--messages", 300, "--one-sided", 20)):
             for blocks in (0, 1, 100):
                 with self.subTest(program=os.path.basename(program[0]), blocks=blocks):
-                    self.goes_on_over_the_network(*start, *self.limited(blocks, *program))
-                    self.goes_on_over_the_network(*self.limited(blocks, *start, *program))
+                    self.goes_on_over_the_network(*start, *limited(f"-f {blocks}", *program))
+                    self.goes_on_over_the_network(*limited(f"-f {blocks}", *start, *program))
 
     def test_end_points_that_get_no_memory_say_why(self):
-        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *self.limited(1, ENDPOINTS)],
+        job = run([MPIEXEC, "--timeout", LIMIT, "-n", 2, *limited("-f 1", ENDPOINTS)],
                   limit=LIMIT + 30, env=environment())  # fmt: skip
         self.assertNotEqual(job.code, 0)
         self.assertRegex(job.err, "end-points have no buffers: .*File too large")

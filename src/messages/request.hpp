@@ -65,7 +65,7 @@ class request : public progress::completion, private match_hook<>, private packe
   /// Is filled in until the request is complete; null: nothing is noted.
   request_times* times = nullptr;
 
-  /// See `reclaims`. By one thread, when it is complete; at other times without effect.
+  /// See `reclaims`. By one thread, once it is complete. Without effect if nothing is lent.
   void reclaim() noexcept {
     if (std::exchange(lends, false)) with->reclaim();
   }

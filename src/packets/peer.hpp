@@ -33,7 +33,7 @@ class peer {
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
   /// Payloads from here on may be `lent`, if this is not larger than `eager_bytes_max`.
   [[nodiscard]] std::size_t lent_bytes_min() const noexcept { return lent_bytes_min_; }
-  /// See rails::driver.
+  /// What was lent to the rail may change from now on (rails::driver). Any thread.
   void reclaim() noexcept { scheduler_.direct().driver().reclaim(id_); }
   [[nodiscard]] bool lost() const noexcept { return scheduler_.lost(); }
   /// What was given to `peers::start`.

@@ -18,8 +18,9 @@ namespace headway::endpoints {
 ///
 /// Shape:    each block is cut from the first free range that is large enough, and neighbouring
 ///           free ranges become one again: memory of one size serves for another.
-/// Threads:  any; under a lock. Slow: only for when memory is short.
-/// Errors:   nullptr: no range is large enough. Writes to a released block are not noticed.
+/// Threads:  any; each function takes a lock.
+/// Progress: waits for nothing but that lock. Slow; used only when memory is short.
+/// Errors:   nullptr: no range is large enough. Writes to a released block are not detected.
 class arrival_reserve {
  public:
   /// The places from `begin` to `end`.

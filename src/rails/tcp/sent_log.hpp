@@ -81,8 +81,8 @@ class sent_log {
   void add_placed(std::size_t bytes) noexcept;
   /// `add` for bytes that stay where they are until `give_back`. Few are copied at once.
   void borrow(std::span<const std::byte> bytes) noexcept;
-  /// The same until `reclaim`. The first ones after a `reclaim`, up to `copied_unasked` bytes, are
-  /// copied: who sends no more than that before it waits gains nothing.
+  /// The same until `reclaim`. The first `copied_unasked` bytes after a `reclaim` are copied: that
+  /// takes no longer than the question that `reclaim` would ask.
   void lend(std::span<const std::byte> bytes) noexcept;
   /// Borrowed bytes that the peer may not have. Asks the kernel.
   [[nodiscard]] std::size_t borrowed() noexcept;

@@ -45,6 +45,19 @@ def against_setting(key, setting, bound, case=0):
     return check
 
 
+def with_setting(key, setting, bound, case=0):
+    """Ours in another setting against ours at defaults."""
+
+    def check(results):
+        result = results[case]
+        own = result.own or "headway"
+        claim = f"{row_name(result.metric, key)} with {setting} ≤ {bound:g} × without"
+        ratio = result.ratio(f"{own}:{setting}", own, key)
+        return ratio_verdict(claim, ratio, bound, result.metric, "")
+
+    return check
+
+
 def against_number(key, bound, case=0):
     def check(results):
         result = results[case]
@@ -188,6 +201,18 @@ FIGURES = {
         "8 bytes one way with MPI_T initialised and nobody listening, in turns with without",
         (Case("in_turns", (PIN, "--way", "mpi_t", "--seconds", "0.5")),),
         (against_number(("mpi_t", 8), 1.02),),
+    ),
+    "report": Figure(
+        "with HEADWAY_REPORT: 8 bytes one way, shared memory; overlap, TCP at 1 Gbit/s",
+        (
+            Case("pingpong", (PIN, "--sizes", "8", "--seconds", "0.5"), settings=("report",)),
+            Case("overlap", (PIN, "--side", "both", "--sizes", "16M", "--iterations", "3"),
+                 net="tcp", rate="1gbit", settings=("report",)),
+        ),
+        (
+            with_setting((8,), "report", 1.02),
+            with_setting(("both", 16 * MiB), "report", 1.02, case=1),
+        ),
     ),
     "recv-cpu": Figure(
         "processor time of a rank blocked 10 s in MPI_Recv",

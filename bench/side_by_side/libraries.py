@@ -22,16 +22,21 @@ class LibraryError(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """`benchmarks`, `networked`: for what it makes a difference; empty and None: everything."""
+    """`benchmarks`, `networked`: for what it makes a difference; empty and None: everything.
+
+    `on_request`: only for a case that names it.
+    """
 
     name: str
     environment: dict = field(default_factory=dict)
     benchmarks: tuple = ()
     networked: bool | None = None
+    on_request: bool = False
 
-    def serves(self, benchmark, place):
+    def serves(self, benchmark, place, requested=()):
         here = self.networked is None or self.networked == place.networked
-        return here and (not self.benchmarks or benchmark in self.benchmarks)
+        wanted = not self.on_request or self.name in requested
+        return here and wanted and (not self.benchmarks or benchmark in self.benchmarks)
 
 
 DEFAULT = Setting("")
@@ -277,6 +282,7 @@ INTEL_SETTINGS = (DEFAULT, Setting("async", {"I_MPI_ASYNC_PROGRESS": "1"}, BACKG
 HEADWAY_SETTINGS = (
     DEFAULT,
     Setting("off", {"HEADWAY_PROGRESS": "off"}, (*BACKGROUND, "pingpong")),
+    Setting("report", {"HEADWAY_REPORT": os.devnull}, on_request=True),
 )
 
 PEERS = {

@@ -23,6 +23,7 @@ class Case:
     ranks: int = 2
     net: str = "shm"
     rate: str | None = None
+    settings: tuple = ()  # those that run on request
     timeout_s: float = 180
 
     @property
@@ -119,7 +120,8 @@ def show_status(text):
 def run_case(case, contenders, folder, rounds):
     """Runs `case` with all contenders that suit it. Errors are in Result.failed."""
     with place_of(case) as place:
-        chosen = [c for c in contenders if c.setting.serves(case.benchmark, place)]
+        chosen = [c for c in contenders
+                  if c.setting.serves(case.benchmark, place, case.settings)]
         result = Result(case, place.name)
         result.ours = tuple(c.label for c in chosen if c.own)
         result.own = next((c.label for c in chosen if c.own and not c.setting.name), None)

@@ -12,17 +12,6 @@
 namespace headway::base {
 namespace {
 
-result<> write_whole(int fd, std::string_view text, const std::string& name) {
-  while (!text.empty()) {
-    const auto wrote = ::write(fd, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return failed_errno("write " + name, errno);
-    text.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  if (fsync(fd) != 0) return failed_errno("fsync " + name, errno);
-  return {};
-}
-
 /// Why another user may have written it; null: none could.
 const char* others_of(const struct stat& of) noexcept {
   if (of.st_uid != geteuid() && of.st_uid != 0) return "belongs to another user";
@@ -89,6 +78,16 @@ result<std::optional<std::string>> read_trusted_file(const std::filesystem::path
   return std::optional(*std::move(text));
 }
 
+result<> write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed_errno("write", errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
 result<> replace_file(const std::filesystem::path& path, std::string_view text) {
   const auto folder = path.parent_path();
   std::error_code error;
@@ -100,7 +99,8 @@ result<> replace_file(const std::filesystem::path& path, std::string_view text) 
   auto beside = path.string() + ".XXXXXX";
   const int fd = mkostemp(beside.data(), O_CLOEXEC);
   if (fd < 0) return failed_errno("create " + beside, errno);
-  auto done = write_whole(fd, text, beside);
+  auto done = write_all(fd, text);
+  if (done && fsync(fd) != 0) done = failed_errno("fsync " + beside, errno);
   close(fd);
   if (done && rename(beside.c_str(), path.c_str()) != 0)
     done = failed_errno("rename " + beside, errno);

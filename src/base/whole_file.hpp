@@ -28,6 +28,9 @@ namespace headway::base {
 [[nodiscard]] result<std::optional<std::string>> read_trusted_file(
     const std::filesystem::path& path, std::size_t bytes_max);
 
+/// Writes all of it where an open file stands.
+[[nodiscard]] result<> write_all(int file, std::string_view text);
+
 /// Writes beside the file and renames, so that a reader sees the old one or the new one; only this
 /// user may read and write it. Creates its folder, which others cannot write, if there is none.
 [[nodiscard]] result<> replace_file(const std::filesystem::path& path, std::string_view text);

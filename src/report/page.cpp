@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "base/json_writer.hpp"
+#include "base/whole_file.hpp"
 #include "report/time_text.hpp"
 
 namespace headway::report {
@@ -173,15 +175,6 @@ class summary_writer {
   base::json_writer out_;
 };
 
-base::result<> write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = write(file, text.data(), text.size());
-    if (written < 0) return base::failed_errno("write", errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string json_of(const summary& job) { return summary_writer().write(job); }
@@ -197,16 +190,19 @@ std::string page_of(const summary& job) {
 }
 
 base::result<> write_page(const summary& job, const std::string& file) {
-  // Under another name first: a reader never sees half a page.
-  const auto fresh = fmt::format("{}.{}.new", file, getpid());
+  // Under another name first: a reader never sees half a page. But a device or a link stays what it
+  // is, and is written to.
+  struct stat found{};
+  const bool replaced = lstat(file.c_str(), &found) != 0 || S_ISREG(found.st_mode);
+  const auto fresh = replaced ? fmt::format("{}.{}.new", file, getpid()) : file;
   const int out = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (out < 0) return base::failed_errno(fmt::format("open {}", file), errno);
-  auto done = write_all(out, page_of(job));
+  auto done = base::write_all(out, page_of(job));
   close(out);
-  if (done && std::rename(fresh.c_str(), file.c_str()) != 0)
+  if (done && replaced && std::rename(fresh.c_str(), file.c_str()) != 0)
     done = base::failed_errno("rename", errno);
   if (done) return {};
-  unlink(fresh.c_str());
+  if (replaced) unlink(fresh.c_str());
   done.error().text = fmt::format("{}: {}", file, done.error().text);
   return done;
 }

@@ -191,11 +191,11 @@ std::uint64_t call_sums::total_ns() const noexcept {
   return waited_ns + timed_ns + static_cast<std::uint64_t>(mean_ns * not_timed);
 }
 
-void size_counts::add(std::uint64_t bytes_of_one) noexcept {
+void size_counts::add(std::uint64_t bytes_of_one, std::uint64_t count) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(bytes_of_one));
   const auto at = width < classes ? width : classes - 1;
-  ++messages[at];
-  bytes[at] += bytes_of_one;
+  messages[at] += count;
+  bytes[at] += count * bytes_of_one;
 }
 
 std::vector<std::byte> part::pack() const {

@@ -85,7 +85,7 @@ struct late_receive {
 struct size_counts {
   static constexpr std::size_t classes = 40;  ///< class n: below 2^n bytes, from 2^(n-1) on
   std::array<std::uint64_t, classes> messages{}, bytes{};
-  void add(std::uint64_t bytes_of_one) noexcept;
+  void add(std::uint64_t bytes_of_one, std::uint64_t count = 1) noexcept;
 };
 
 struct thread_row {

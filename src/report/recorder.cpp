@@ -45,6 +45,13 @@ std::uint64_t key_of(const function& what, const void* from) noexcept {
   return reinterpret_cast<std::uintptr_t>(from) ^ std::uint64_t{what.index} << 52;
 }
 
+/// Adds them to their call site, and to those of their size.
+void file(const message_run& run, size_counts& sizes) noexcept {
+  run.by->sums.messages += run.count;
+  run.by->sums.bytes += run.count * run.bytes;
+  sizes.add(run.bytes, run.count);
+}
+
 /// The call instruction lies before the address that it returns to.
 call_site site_of(const void* return_address) {
   const auto* call = static_cast<const char*>(return_address) - 1;
@@ -138,24 +145,26 @@ peer_row& thread_record::peer(std::uint32_t rank) noexcept {
   return peers_[rank];
 }
 
-void thread_record::note_sent(std::uint32_t to, std::uint64_t bytes) noexcept {
-  ++current_->sums.messages;
-  current_->sums.bytes += bytes;
-  sent_.add(bytes);
-  auto& row = peer(to);
-  ++row.sent;
-  row.bytes_sent += bytes;
-  file_received();
+void thread_record::file_sent(const message_run& run) noexcept {
+  if (!run.by) return;
+  file(run, sent_);
+  auto& row = peer(run.peer);
+  row.sent += run.count;
+  row.bytes_sent += run.count * run.bytes;
 }
 
-void thread_record::add_received() noexcept {
-  auto* const by = std::exchange(unfiled_by_, nullptr);
-  ++by->sums.messages;
-  by->sums.bytes += unfiled_bytes_;
-  received_.add(unfiled_bytes_);
-  auto& row = peer(unfiled_from_);
-  ++row.received;
-  row.bytes_received += unfiled_bytes_;
+void thread_record::file_received(const message_run& run) noexcept {
+  if (!run.by) return;
+  file(run, received_);
+  auto& row = peer(run.peer);
+  row.received += run.count;
+  row.bytes_received += run.count * run.bytes;
+}
+
+void thread_record::file_messages() noexcept {
+  count_received();
+  file_sent(std::exchange(sending_, {}));
+  file_received(std::exchange(receiving_, {}));
 }
 
 void thread_record::note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept {
@@ -262,7 +271,7 @@ part recorded_part() {
   part made{.began_ns = whole.began_ns, .ended_ns = base::machine_now_ns()};
   const base::lock_guard held(whole.lock);
   for (auto& each : whole.threads) {
-    each.file_received();
+    each.file_messages();
     add_thread(each, made);
   }
   made.collectives.assign(whole.collectives.begin(), whole.collectives.end());
@@ -272,7 +281,7 @@ part recorded_part() {
 part recorded_part_of_this_thread() {
   part made{.began_ns = all().began_ns, .ended_ns = base::machine_now_ns()};
   if (!detail::own_record) return made;
-  detail::own_record->file_received();
+  detail::own_record->file_messages();
   add_thread(*detail::own_record, made);
   return made;
 }

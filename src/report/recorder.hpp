@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -44,12 +45,27 @@ struct wait_span {
   [[nodiscard]] std::uint64_t length_ns() const noexcept { return ended_ns - began_ns; }
 };
 
+/// Messages of one length, one after the other, that a call site has sent to, or received from, a
+/// rank.
+struct message_run {
+  call_record* by = nullptr;
+  std::uint32_t peer = 0;   ///< rank in the job
+  std::uint64_t bytes = 0;  ///< of each
+  std::uint64_t count = 0;
+
+  [[nodiscard]] bool goes_on(const call_record* next_by, std::uint32_t next_peer,
+                             std::uint64_t next_bytes) const noexcept {
+    return by == next_by && peer == next_peer && bytes == next_bytes;
+  }
+};
+
 /// What one thread records of its calls of MPI.
 ///
 /// From the arrival of a message to the next send, for which its sender may wait, as little as
-/// possible is done: a received message is filed when this thread waits for the next one or has
-/// sent, and a call that is not timed changes two words when it begins and none when it ends. Only
-/// light calls are not timed: what such a call calls itself, an error handler, counts on its own.
+/// possible is done: a received message is counted when this thread waits for the next one or has
+/// sent, equal ones in a row are filed together, and a call that is not timed changes two words
+/// when it begins and none when it ends. Only light calls are not timed: what such a call calls
+/// itself, an error handler, counts on its own.
 /// Shape:    lists of waits have at most `waits_max` entries; later ones are counted.
 /// Threads:  the thread itself; `recorded_part` reads it when the thread makes no calls any more.
 /// Progress: never waits; allocates for new call sites and peers.
@@ -86,22 +102,31 @@ class thread_record {
   [[nodiscard]] std::uint64_t waiting_since_ns() const noexcept {
     return has_waited() ? waiting_since_ns_ : 0;
   }
-  void note_sent(std::uint32_t to, std::uint64_t bytes) noexcept;
+  /// Whether the last wait that was to be brief took long.
+  [[nodiscard]] bool waits_long() const noexcept { return waits_long_; }
+  void learn_wait(bool took_long) noexcept { waits_long_ = took_long; }
+  void note_sent(std::uint32_t to, std::uint64_t bytes) noexcept {
+    if (!sending_.goes_on(current_, to, bytes)) [[unlikely]] {
+      file_sent(sending_);
+      sending_ = {.by = current_, .peer = to, .bytes = bytes};
+    }
+    ++sending_.count;
+    count_received();
+  }
   void note_received(std::uint32_t from, std::uint64_t bytes) noexcept {
     expect(from);
     came(bytes);
   }
   /// The same in two steps: before the wait for the message, and after it, unless it fails.
   void expect(std::uint32_t from) noexcept {
-    file_received();
-    unfiled_by_ = current_;
-    unfiled_from_ = from;
+    count_received();
+    expected_by_ = current_;
+    expected_from_ = from;
   }
-  void came(std::uint64_t bytes) noexcept { unfiled_bytes_ = bytes; }
-  void expect_nothing() noexcept { unfiled_by_ = nullptr; }
-  void file_received() noexcept {
-    if (unfiled_by_) add_received();
-  }
+  void came(std::uint64_t bytes) noexcept { came_bytes_ = bytes; }
+  void expect_nothing() noexcept { expected_by_ = nullptr; }
+  /// Until then, the last messages are not in the sums.
+  void file_messages() noexcept;
   void note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept;
   void note_send_wait(const send_wait& what);
   void note_late_receive(const late_receive& what);
@@ -123,7 +148,17 @@ class thread_record {
   [[nodiscard]] bool has_waited() const noexcept {
     return current_ && waited_by_ == current_ && waited_call_ == current_->calls();
   }
-  void add_received() noexcept;
+  void count_received() noexcept {
+    auto* const by = std::exchange(expected_by_, nullptr);
+    if (!by) return;
+    if (!receiving_.goes_on(by, expected_from_, came_bytes_)) [[unlikely]] {
+      file_received(receiving_);
+      receiving_ = {.by = by, .peer = expected_from_, .bytes = came_bytes_};
+    }
+    ++receiving_.count;
+  }
+  void file_sent(const message_run& run) noexcept;
+  void file_received(const message_run& run) noexcept;
   [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
 
   call_record* current_ = nullptr;
@@ -131,9 +166,11 @@ class thread_record {
   // Of the last call that has waited: its record and its number there, since when, and how long.
   const call_record* waited_by_ = nullptr;
   std::uint64_t waited_call_ = 0, waiting_since_ns_ = 0, waited_ns_ = 0;
-  call_record* unfiled_by_ = nullptr;  // the call that has received the message that is not filed
-  std::uint32_t unfiled_from_ = 0;
-  std::uint64_t unfiled_bytes_ = 0;
+  bool waits_long_ = false;
+  call_record* expected_by_ = nullptr;  // the call that has received a message, not counted yet
+  std::uint32_t expected_from_ = 0;
+  std::uint64_t came_bytes_ = 0;
+  message_run sending_, receiving_;                     // not filed yet
   std::array<call_record*, function::count_max> last_;  // of each function
   std::deque<call_record> records_;                     // never move
   std::unordered_map<std::uint64_t, call_record*> by_key_;

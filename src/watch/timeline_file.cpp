@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/json_writer.hpp"
+#include "base/whole_file.hpp"
 #include "progress/core/meter.hpp"
 
 namespace headway::watch {
@@ -120,15 +121,6 @@ bool names(int file, std::string_view job) {
   return found.find(wanted) != std::string::npos;
 }
 
-base::result<> write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = write(file, text.data(), text.size());
-    if (written < 0) return base::failed_errno("write", errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 base::result<> add_to(int file, std::string part, std::string_view job) {
   struct stat found{};
   if (flock(file, LOCK_EX) != 0 || fstat(file, &found) != 0) return base::failed_errno("", errno);
@@ -140,7 +132,7 @@ base::result<> add_to(int file, std::string part, std::string_view job) {
     return base::failed_errno("seek", errno);
   }
   part += tail;
-  return write_all(file, part);
+  return base::write_all(file, part);
 }
 
 }  // namespace

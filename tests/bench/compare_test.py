@@ -95,6 +95,11 @@ class Launching(unittest.TestCase):
         self.assertFalse(thread.serves("overlap", network.SHARED_MEMORY))
         self.assertFalse(thread.serves("allreduce", self.pair))
 
+    def test_some_settings_run_on_request_alone(self):
+        report = next(s for s in libraries.HEADWAY_SETTINGS if s.name == "report")
+        self.assertFalse(report.serves("pingpong", self.pair))
+        self.assertTrue(report.serves("pingpong", self.pair, ("report",)))
+
     def test_the_callers_settings_of_a_library_are_removed_from_the_environment(self):
         contender = libraries.peer("mpich", pathlib.Path("/p"))[0]
         with unittest.mock.patch.dict("os.environ", {"MPIR_CVAR_NOLOCAL": "1", "LANG": "C"}):

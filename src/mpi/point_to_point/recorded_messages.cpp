@@ -75,6 +75,27 @@ void trace_end(const recorded_message& what, const operation_record& record) noe
   timeline->show(one);
 }
 
+/// The present call has waited since `began_ns`, or, if that is 0, since about the first look.
+report::wait_span note_wait(std::uint64_t began_ns, progress::clock_looks looked,
+                            bool brief) noexcept {
+  auto& thread = report::own_record();
+  if (began_ns == 0) began_ns = looked.first_ns;
+  if (brief) {
+    thread.learn_wait(looked.last_ns >= began_ns + brief_ns);
+    if (began_ns == 0 || !thread.waits_long()) return {};
+  }
+  const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
+  thread.note_wait(span);
+  return span;
+}
+
+/// The message has arrived, after a wait if `waited` is not empty.
+void file_receive(const recorded_message& received, const report::wait_span& waited) noexcept {
+  note_receive_wait(received, waited);
+  note_received(received);
+  if (received.arrived()) trace_blocking(received, true);
+}
+
 }  // namespace
 
 report::call_timeline* present_timeline() noexcept {
@@ -89,13 +110,8 @@ std::uint32_t job_rank(const communicator& comm, int rank) noexcept {
 }
 
 report::wait_span timed_wait(progress::completion& what, bool brief) noexcept {
-  auto& thread = report::own_record();
-  thread.file_received();
-  const auto began_ns = base::machine_now_ns();
-  if (engine().wait(what) < began_ns + brief_ns && brief) return {};
-  const report::wait_span span{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
-  thread.note_wait(span);
-  return span;
+  const auto began_ns = !brief || report::own_record().waits_long() ? base::machine_now_ns() : 0;
+  return note_wait(began_ns, engine().wait(what), brief);
 }
 
 void finish_recorded_send(const recorded_message& sent, messages::request& wire) noexcept {
@@ -127,30 +143,21 @@ void note_start(const recorded_message& what, bool receives, std::size_t bytes,
   record.traced = timeline->note(one);
 }
 
-/// The message has arrived, after a wait if `waited` is not empty.
-static void file_receive(const recorded_message& received,
-                         const report::wait_span& waited) noexcept {
-  note_receive_wait(received, waited);
-  note_received(received);
-  if (received.arrived()) trace_blocking(received, true);
-}
-
 void finish_recorded_receive(messages::request& wire, const communicator& comm, int peer,
                              bool brief) noexcept {
-  const recorded_message received{.comm = comm, .peer = 0, .tag = 0, .wire = wire};
   auto& thread = report::own_record();
-  const bool usual = brief && peer >= 0 && thread.current() && thread.timeline() == nullptr;
+  const recorded_message received{.comm = comm, .peer = 0, .tag = 0, .wire = wire};
+  const bool usual = brief && peer >= 0 && thread.current() && !thread.timeline();
   if (!usual) [[unlikely]]
     return file_receive(received, wire.test() ? report::wait_span{} : timed_wait(wire, brief));
   // What is done before the message comes costs nothing, if it is still under way.
   thread.expect(job_rank(comm, peer));
   if (!wire.test()) {
-    const auto began_ns = base::machine_now_ns();
-    if (engine().wait(wire) >= began_ns + brief_ns) [[unlikely]] {
-      const report::wait_span waited{.began_ns = began_ns, .ended_ns = base::machine_now_ns()};
+    const auto began_ns = thread.waits_long() ? base::machine_now_ns() : 0;
+    const auto looked = engine().wait(wire);
+    if (began_ns + looked.last_ns != 0) [[unlikely]] {
       thread.expect_nothing();
-      thread.note_wait(waited);
-      return file_receive(received, waited);
+      return file_receive(received, note_wait(began_ns, looked, true));
     }
   }
   thread.came(wire.arrived.bytes);

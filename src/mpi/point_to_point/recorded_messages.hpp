@@ -28,7 +28,8 @@ struct recorded_message {
 };
 
 /// Waits as a recorded call does. A wait that is `brief` is timed only if it takes more than two
-/// microseconds: reading the clock takes a sixth of the time of a short message.
+/// microseconds; after a wait that did not, the clock is read only when the engine reads it, about
+/// a microsecond later: it takes a sixth of the time of a short message.
 report::wait_span timed_wait(progress::completion& what, bool brief) noexcept;
 /// Whether a wait for so many bytes is brief, as far as this process knows.
 [[nodiscard]] constexpr bool is_brief(std::size_t bytes) noexcept { return bytes <= 4096; }

@@ -43,13 +43,13 @@ class wait_account {
   stretch timed_;
 };
 
-[[gnu::noinline]] std::uint64_t wait_on(engine_core& core, completion& what,
-                                        waiting::outcome how) noexcept {
+[[gnu::noinline]] clock_looks wait_on(engine_core& core, completion& what,
+                                      waiting::outcome how) noexcept {
   completion* const one[] = {&what};
   wait_set set(one);
   waiting rest(core, set, base::no_deadline);
   static_cast<void>(rest.run(how));
-  return rest.looked_ns();
+  return rest.looks();
 }
 
 }  // namespace
@@ -167,14 +167,15 @@ bool engine::poll_everywhere() noexcept {
   return o.advanced;
 }
 
-std::uint64_t engine::wait(completion& what) noexcept {
+clock_looks engine::wait(completion& what) noexcept {
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "wait");
-  if (what.test()) return 0;
+  if (what.test()) return {};
   const wait_account open(parts_->core, me);
   const auto* const only = what.shared() ? nullptr : &what;
   const auto how = waiting::look(parts_->core, me, only, [&] { return what.test(); });
-  return how == waiting::outcome::complete ? 0 : wait_on(parts_->core, what, how);
+  if (how == waiting::outcome::complete) return {};
+  return wait_on(parts_->core, what, how);
 }
 
 bool engine::wait_until(completion& what, std::uint64_t deadline_ns) noexcept {

@@ -55,6 +55,12 @@ struct queue_statistics {
   std::uint64_t longest_wait_ns = 0;  ///< of an ltask, from submission to its first run
 };
 
+/// When a wait has looked at its engine's clock.
+struct clock_looks {
+  std::uint64_t first_ns = 0;  ///< about a microsecond after it began; 0: it never looked
+  std::uint64_t last_ns = 0;   ///< UINT64_MAX: the thread has slept or let others run
+};
+
 /// Background threads that could run an ltask at once, on a processor that is otherwise unused.
 struct spare_hands {
   int idle = 0;
@@ -110,10 +116,8 @@ class engine {
   bool poll_everywhere() noexcept;
 
   /// Returns when `what` is complete: spins with polling, then sleeps, according to the settings.
-  /// The result says how long that took, as far as it is known without looking at the clock for it:
-  /// the last time of this engine's clock that the wait has read; 0: none, in less than 48 rounds
-  /// of polling; UINT64_MAX: the thread slept or let others run.
-  [[gnu::hot]] std::uint64_t wait(completion& what) noexcept;
+  /// The result says how long that took, as far as it is known without looking at the clock for it.
+  [[gnu::hot]] clock_looks wait(completion& what) noexcept;
   /// The same, at most until `deadline_ns` on this engine's clock. False: not complete by then.
   [[nodiscard]] bool wait_until(completion& what, std::uint64_t deadline_ns) noexcept;
   /// Returns the index of one that is complete when there is one. Null entries are skipped.

@@ -379,6 +379,7 @@ std::uint64_t waiting::budget_after_sleep_ns(std::uint64_t slept_since_ns) noexc
 std::uint64_t waiting::look_at_clock() noexcept {
   const auto now = core_.clock.now_ns();
   if (began_ns_ == 0) began_ns_ = now;
+  if (first_looked_ns_ == 0) first_looked_ns_ = now;
   looked_ns_ = now;
   core_.regular.run_if_due(now);
   core_.load.check_delay(me_, now);

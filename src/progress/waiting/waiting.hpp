@@ -69,8 +69,8 @@ class waiting {
   /// The rest of the wait, after `look` returned `first`. False: the deadline passed.
   [[nodiscard, gnu::hot]] bool run(outcome first) noexcept;
   /// As `engine::wait` returns it.
-  [[nodiscard]] std::uint64_t looked_ns() const noexcept {
-    return gave_way_ ? UINT64_MAX : looked_ns_;
+  [[nodiscard]] clock_looks looks() const noexcept {
+    return {.first_ns = first_looked_ns_, .last_ns = gave_way_ ? UINT64_MAX : looked_ns_};
   }
 
  private:
@@ -119,7 +119,8 @@ class waiting {
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none
   std::uint64_t followed_since_ns_ = 0;  ///< since then another thread polled; 0: none has
   std::uint64_t watch_until_ns_ = 0;     ///< until then this thread may watch
-  std::uint64_t looked_ns_ = 0;          ///< the last clock read
+  std::uint64_t first_looked_ns_ = 0;    ///< the first clock read of the whole wait
+  std::uint64_t looked_ns_ = 0;          ///< the last one
   bool gave_way_ = false;                ///< has slept, or yielded the processor
   std::uint64_t longest_idle_ns_ = 0;  ///< of this wait, between two rounds that advanced something
 };

@@ -41,5 +41,19 @@ TEST(page, is_written_in_whole_or_not_at_all) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(page, is_written_through_a_link_which_stays_one) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "headway_report_link_test";
+  std::filesystem::create_directories(folder);
+  const auto job = merge({part_of(0, 1)}, 1);
+  std::ofstream(folder / "file") << std::string(1 << 20, 'x');  // longer than the page
+  std::filesystem::create_symlink("file", folder / "link");
+  ASSERT_TRUE(write_page(job, folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  std::stringstream text;
+  text << std::ifstream(folder / "file").rdbuf();
+  EXPECT_EQ(text.str(), page_of(job));
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace headway::report

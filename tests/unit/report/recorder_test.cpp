@@ -138,6 +138,42 @@ TEST(recorder, files_a_received_message_with_the_call_that_received_it) {
   EXPECT_TRUE(has("MPI_Barrier", 2, 27));
 }
 
+TEST(recorder, files_messages_alike_together_and_others_each) {
+  begin_recording();
+  in_thread([] {
+    auto& thread = own_record();
+    const auto send_to = [&](std::uint32_t to, std::uint64_t bytes, const char* place) {
+      const bool timed = thread.begin(a_send, place);
+      thread.note_sent(to, bytes);
+      if (timed) thread.end();
+    };
+    for (int i = 0; i < 5; ++i) send_to(11, 8, &places[0] + 2100);
+    for (int i = 0; i < 4; ++i) send_to(11, 9, &places[0] + 2100);  // another length
+    for (int i = 0; i < 3; ++i) send_to(12, 9, &places[0] + 2100);  // another rank
+    for (int i = 0; i < 2; ++i) send_to(12, 9, &places[0] + 2101);  // from another place
+    const bool timed = thread.begin(a_send, &places[0] + 2102);
+    thread.expect(11);
+    thread.expect_nothing();  // it has failed
+    if (timed) thread.end();
+  });
+  const auto all = recorded_part();
+  const auto of = [&](std::uint32_t rank) {
+    return *std::ranges::find(all.peers, rank, &peer_row::rank);
+  };
+  EXPECT_EQ(of(11).sent, 9u);
+  EXPECT_EQ(of(11).bytes_sent, 5u * 8 + 4u * 9);
+  EXPECT_EQ(of(11).received, 0u);
+  EXPECT_EQ(of(12).sent, 5u);
+  EXPECT_EQ(of(12).bytes_sent, 5u * 9);
+  const auto has = [&](std::uint64_t calls, std::uint64_t bytes) {
+    return std::ranges::any_of(all.calls, [&](const auto& row) {
+      return row.sums.calls == calls && row.sums.messages == calls && row.sums.bytes == bytes;
+    });
+  };
+  EXPECT_TRUE(has(12, 5 * 8 + 7 * 9));
+  EXPECT_TRUE(has(2, 2 * 9));
+}
+
 TEST(recorder, keeps_only_so_many_waits_and_counts_the_others) {
   begin_recording();
   const auto before = recorded_part();

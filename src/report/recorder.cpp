@@ -18,11 +18,13 @@ namespace {
 constexpr std::uint64_t worth_timing_ns = 2000;  // longer calls are all timed
 
 /// How many calls of a site come until the next one that is timed, if so many were timed before. Of
-/// n calls about the root of 16 n are timed: enough of few, and of many so few that they cost
-/// nothing. The period changes, so that it is no multiple of a program's own.
+/// n calls about the cube root of 768 n are timed: enough of few, and of many so few that they cost
+/// nothing; of more than half a million, one in `period_max`. The period changes, so that it is no
+/// multiple of a program's own.
 std::uint32_t period_after(std::uint64_t timed) noexcept {
   constexpr std::uint64_t period_max = 1021;
-  return static_cast<std::uint32_t>(std::min(timed / 8 | 1, period_max));
+  const auto step = timed / 16;
+  return static_cast<std::uint32_t>(std::min(step * step | 1, period_max));
 }
 
 /// All that is recorded in this process. Records are not freed: their threads may come back.

@@ -38,8 +38,8 @@ TEST(recorder, counts_every_call_and_times_some_of_the_light_ones) {
   in_thread([] {
     int timed = 0;
     for (int i = 0; i < 10'000; ++i) timed += call(a_send, &places[0]);
-    EXPECT_GE(timed, 390);
-    EXPECT_LE(timed, 450);  // some calls may have taken microseconds
+    EXPECT_GE(timed, 204);
+    EXPECT_LE(timed, 260);  // some calls may have taken microseconds
     for (int i = 0; i < 100; ++i) EXPECT_TRUE(call(a_barrier, &places[0]));
   });
   const auto all = recorded_part();
@@ -55,14 +55,14 @@ TEST(recorder, times_the_first_calls_of_a_site_and_later_ones_ever_more_seldom) 
     const char* place = &places[3000];
     for (int i = 0; i < 16; ++i) EXPECT_TRUE(call(a_send, place));
     int before = 16, last = 0;
-    for (int calls = 1000; calls <= 1'000'000; calls *= 10) {
+    for (int calls = 1000; calls <= 100'000; calls *= 10) {
       int timed = before;
       for (int i = last + 16 * (last == 0); i < calls; ++i) timed += call(a_send, place);
-      EXPECT_NEAR(timed, 4 * std::sqrt(calls), 0.1 * 4 * std::sqrt(calls));
+      EXPECT_NEAR(timed, std::cbrt(768. * calls), 0.1 * std::cbrt(768. * calls));
       before = timed;
       last = calls;
     }
-    EXPECT_TRUE(row_of(recorded_part_of_this_thread(), "MPI_Send", 1'000'000));
+    EXPECT_TRUE(row_of(recorded_part_of_this_thread(), "MPI_Send", 100'000));
   });
 }
 

@@ -30,6 +30,14 @@ get_choice::choice get_choice::choose(std::uint64_t bytes, bool beside,
 }
 
 /// Messages that overlap: each counts from the end of the one before.
+get_choice::choice get_choice::choose_known(std::uint64_t bytes, bool beside) noexcept {
+  if (bytes > get_bytes_max) return {};
+  const base::lock_guard guard(lock_);
+  const row& r = rows_[row_of(bytes, beside)];
+  const auto got = r.cost_of(way::get);
+  return {.by = got != 0 && got < r.cost_of(way::put) ? way::get : way::put};
+}
+
 void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept {
   if (!made.timed) return;
   const base::lock_guard guard(lock_);
@@ -55,7 +63,7 @@ void get_choice::learn(row& r, bool overlap) noexcept {
   if (r.rows >= 2) known = known == 0 ? seen : std::min(seen, known + known / 16 + 1);
   ++r.rows;
   r.chosen = r.ended = 0;
-  const way faster = r.cost[0] < r.cost[1] ? way::put : way::get;
+  const way faster = r.cost_of(way::put) < r.cost_of(way::get) ? way::put : way::get;
   const way slower = faster == way::put ? way::get : way::put;
   if (r.rows < first_rows) {
     r.now = r.rows % 2 == 0 ? way::get : way::put;
@@ -64,8 +72,8 @@ void get_choice::learn(row& r, bool overlap) noexcept {
   } else {
     r.now = slower;
     r.retry_period = std::min(2 * r.retry_period, retry_period_max);
-    const auto least = r.cost[static_cast<std::size_t>(faster)];
-    const auto lost = (r.cost[static_cast<std::size_t>(slower)] - least) * 50 / least;
+    const auto least = r.cost_of(faster);
+    const auto lost = (r.cost_of(slower) - least) * 50 / least;
     const auto worth = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, retry_rows_max));
     r.retry_at = r.rows + 1 + std::max(r.retry_period, r.rows < cold_rows ? 0 : worth);
   }

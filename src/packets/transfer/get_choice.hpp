@@ -41,6 +41,10 @@ class get_choice {
 
   /// `beside`: other large messages move between the two processes.
   [[nodiscard]] choice choose(std::uint64_t bytes, bool beside, std::uint64_t now_ns) noexcept;
+  /// What was faster so far; nothing is learnt from the message. While threads wait for processors,
+  /// its time says nothing of its way. If nothing is known, a put: a get takes several times as
+  /// much processor time where the kernel copies slowly.
+  [[nodiscard]] choice choose_known(std::uint64_t bytes, bool beside) noexcept;
   void arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept;
 
  private:
@@ -56,6 +60,9 @@ class get_choice {
     std::uint32_t retry_at = first_rows + retry_period_min;  // rows
     [[nodiscard]] std::uint32_t length() const noexcept {
       return rows < first_rows ? first_row_length : row_length;
+    }
+    [[nodiscard]] std::uint64_t cost_of(way by) const noexcept {
+      return cost[static_cast<std::size_t>(by)];
     }
   };
   static constexpr std::size_t class_count = 8;  // the first has no lower bound

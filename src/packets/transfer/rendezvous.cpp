@@ -144,7 +144,9 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
   const auto sooner = memory.limits_to(id).large;
   if (sooner == rails::sooner_by::put) return false;
   if (sooner == rails::sooner_by::measured) {
-    into.way_ = ways_.choose(into.memory.size(), beside, clock_.now_ns());
+    into.way_ = engine_.threads_want_processors()
+                    ? ways_.choose_known(into.memory.size(), beside)
+                    : ways_.choose(into.memory.size(), beside, clock_.now_ns());
     if (into.way_.by == get_choice::way::put) return false;
   }
   const auto from = rails::direct_place(address, into.memory.size());

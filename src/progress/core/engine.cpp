@@ -123,6 +123,10 @@ bool engine::watched() const noexcept {
   return parts_->core.watched.load(std::memory_order_relaxed);  // a hint, see engine_core.hpp
 }
 
+bool engine::threads_want_processors() const noexcept {
+  return parts_->core.load.oversubscribed_by_others();
+}
+
 void engine::enter() noexcept { parts_->core.library.enter(this_thread()); }
 void engine::leave() noexcept { parts_->core.library.leave(this_thread()); }
 

@@ -110,6 +110,9 @@ class engine {
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;
 
+  /// Whether computing threads want more processors than there are, as far as is known: a hint.
+  [[nodiscard]] bool threads_want_processors() const noexcept;
+
   /// One explicit polling round from this thread's leaf to the root. True if something advanced.
   bool poll() noexcept;
   /// The same over every queue, and the ticks if they are due: for a scheduler's clock.

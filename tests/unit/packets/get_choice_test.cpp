@@ -54,6 +54,25 @@ struct get_choice_test : ::testing::Test {
   std::uint64_t now_ns = 1'000'000;
 };
 
+TEST_F(get_choice_test, puts_what_it_must_not_time_until_it_knows_more) {
+  EXPECT_EQ(choice.choose_known(64 * kib, false).by, way::put);
+  alone({.get_ns = 5000, .put_ns = 9000}, settled);
+  EXPECT_EQ(choice.choose_known(64 * kib, false).by, way::get);
+  EXPECT_EQ(choice.choose_known(64 * kib, true).by, way::put);  // known of lone ones only
+  EXPECT_EQ(choice.choose_known(get_choice::get_bytes_max + 1, false).by, way::put);
+}
+
+TEST_F(get_choice_test, learns_nothing_from_messages_beside_threads_that_want_processors) {
+  const messages m{.get_ns = 9000, .put_ns = 5000};
+  alone(m, settled);
+  for (int i = 0; i < 100 * row; ++i) {
+    const auto made = choice.choose_known(m.bytes, false);
+    EXPECT_EQ(made.by, way::put);
+    choice.arrived(made, m.bytes, now_ns += 4'000'000);
+  }
+  EXPECT_LE(alone(m, a_period), row);  // as if those had not been
+}
+
 TEST_F(get_choice_test, tries_both_and_stays_with_the_faster) {
   const messages m{.get_ns = 5000, .put_ns = 9000};
   EXPECT_EQ(alone(m, first_rows), first_rows / 2);

@@ -23,7 +23,7 @@ class Case:
     ranks: int = 2
     net: str = "shm"
     rate: str | None = None
-    settings: tuple = ()  # those that run on request
+    settings: tuple = ()  # also these, which run on request alone
     timeout_s: float = 180
 
     @property

@@ -76,6 +76,7 @@ void trace_end(const recorded_message& what, const operation_record& record) noe
 }
 
 /// The present call has waited since `began_ns`, or, if that is 0, since about the first look.
+/// Empty: the wait was brief, and is not noted.
 report::wait_span note_wait(std::uint64_t began_ns, progress::clock_looks looked,
                             bool brief) noexcept {
   auto& thread = report::own_record();

@@ -27,9 +27,10 @@ struct recorded_message {
   [[nodiscard]] bool arrived() const noexcept { return wire.arrived.how == messages::outcome::ok; }
 };
 
-/// Waits as a recorded call does. A wait that is `brief` is timed only if it takes more than two
-/// microseconds; after a wait that did not, the clock is read only when the engine reads it, about
-/// a microsecond later: it takes a sixth of the time of a short message.
+/// Waits as a recorded call does. A wait that is `brief` is noted only if it takes more than two
+/// microseconds. After one that did not, the next is timed from the engine's first look at the
+/// clock, about a microsecond after its beginning: a look for every wait would take a sixth of the
+/// time of a short message.
 report::wait_span timed_wait(progress::completion& what, bool brief) noexcept;
 /// Whether a wait for so many bytes is brief, as far as this process knows.
 [[nodiscard]] constexpr bool is_brief(std::size_t bytes) noexcept { return bytes <= 4096; }

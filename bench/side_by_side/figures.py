@@ -32,28 +32,16 @@ def against_best_peer(key, bound, among=None, case=0):
     return check
 
 
-def against_setting(key, setting, bound, case=0):
-    """Ours at defaults against ours in another setting."""
+def against_setting(key, setting, bound, case=0, ours=""):
+    """Ours in the setting `ours` against ours in another one; "" is the defaults."""
 
     def check(results):
         result = results[case]
         own = result.own or "headway"
-        other = f"{own}:{setting}"
-        claim = f"{row_name(result.metric, key)} ≤ {bound:g} × {other}"
-        return ratio_verdict(claim, result.ratio(result.own, other, key), bound, result.metric, "")
-
-    return check
-
-
-def with_setting(key, setting, bound, case=0):
-    """Ours in another setting against ours at defaults."""
-
-    def check(results):
-        result = results[case]
-        own = result.own or "headway"
-        claim = f"{row_name(result.metric, key)} with {setting} ≤ {bound:g} × without"
-        ratio = result.ratio(f"{own}:{setting}", own, key)
-        return ratio_verdict(claim, ratio, bound, result.metric, "")
+        label, other = (f"{own}:{name}" if name else own for name in (ours, setting))
+        with_it = f" with {ours}" if ours else ""
+        claim = f"{row_name(result.metric, key)}{with_it} ≤ {bound:g} × {other}"
+        return ratio_verdict(claim, result.ratio(label, other, key), bound, result.metric, "")
 
     return check
 
@@ -210,8 +198,8 @@ FIGURES = {
                  net="tcp", rate="1gbit", settings=("report",)),
         ),
         (
-            with_setting((8,), "report", 1.02),
-            with_setting(("both", 16 * MiB), "report", 1.02, case=1),
+            against_setting((8,), "", 1.02, ours="report"),
+            against_setting(("both", 16 * MiB), "", 1.02, case=1, ours="report"),
         ),
     ),
     "recv-cpu": Figure(

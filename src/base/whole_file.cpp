@@ -100,6 +100,7 @@ result<> replace_file(const std::filesystem::path& path, std::string_view text) 
   const int fd = mkostemp(beside.data(), O_CLOEXEC);
   if (fd < 0) return failed_errno("create " + beside, errno);
   auto done = write_all(fd, text);
+  if (!done) done.error().text = fmt::format("{}: {}", beside, done.error().text);
   if (done && fsync(fd) != 0) done = failed_errno("fsync " + beside, errno);
   close(fd);
   if (done && rename(beside.c_str(), path.c_str()) != 0)

@@ -47,13 +47,6 @@ std::uint64_t key_of(const function& what, const void* from) noexcept {
   return reinterpret_cast<std::uintptr_t>(from) ^ std::uint64_t{what.index} << 52;
 }
 
-/// Adds them to their call site, and to those of their size.
-void file(const message_run& run, size_counts& sizes) noexcept {
-  run.by->sums.messages += run.count;
-  run.by->sums.bytes += run.count * run.bytes;
-  sizes.add(run.bytes, run.count);
-}
-
 /// The call instruction lies before the address that it returns to.
 call_site site_of(const void* return_address) {
   const auto* call = static_cast<const char*>(return_address) - 1;
@@ -147,26 +140,22 @@ peer_row& thread_record::peer(std::uint32_t rank) noexcept {
   return peers_[rank];
 }
 
-void thread_record::file_sent(const message_run& run) noexcept {
+void thread_record::file(message_direction& way) noexcept {
+  const auto run = std::exchange(way.last, {});
   if (!run.by) return;
-  file(run, sent_);
+  const auto bytes = run.count * run.bytes;
+  run.by->sums.messages += run.count;
+  run.by->sums.bytes += bytes;
+  way.sizes.add(run.bytes, run.count);
   auto& row = peer(run.peer);
-  row.sent += run.count;
-  row.bytes_sent += run.count * run.bytes;
-}
-
-void thread_record::file_received(const message_run& run) noexcept {
-  if (!run.by) return;
-  file(run, received_);
-  auto& row = peer(run.peer);
-  row.received += run.count;
-  row.bytes_received += run.count * run.bytes;
+  row.*way.messages += run.count;
+  row.*way.bytes += bytes;
 }
 
 void thread_record::file_messages() noexcept {
   count_received();
-  file_sent(std::exchange(sending_, {}));
-  file_received(std::exchange(receiving_, {}));
+  file(sent_);
+  file(received_);
 }
 
 void thread_record::note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept {
@@ -257,10 +246,10 @@ void add_thread(const thread_record& from, part& to) {
     known->late_sender_ns += one.late_sender_ns;
   }
   for (std::size_t i = 0; i < size_counts::classes; ++i) {
-    to.sizes_sent.messages[i] += from.sent_.messages[i];
-    to.sizes_sent.bytes[i] += from.sent_.bytes[i];
-    to.sizes_received.messages[i] += from.received_.messages[i];
-    to.sizes_received.bytes[i] += from.received_.bytes[i];
+    to.sizes_sent.messages[i] += from.sent_.sizes.messages[i];
+    to.sizes_sent.bytes[i] += from.sent_.sizes.bytes[i];
+    to.sizes_received.messages[i] += from.received_.sizes.messages[i];
+    to.sizes_received.bytes[i] += from.received_.sizes.bytes[i];
   }
   to.send_waits.insert(to.send_waits.end(), from.send_waits_.begin(), from.send_waits_.end());
   to.late_receives.insert(to.late_receives.end(), from.late_receives_.begin(),

@@ -52,11 +52,14 @@ struct message_run {
   std::uint32_t peer = 0;   ///< rank in the job
   std::uint64_t bytes = 0;  ///< of each
   std::uint64_t count = 0;
+};
 
-  [[nodiscard]] bool goes_on(const call_record* next_by, std::uint32_t next_peer,
-                             std::uint64_t next_bytes) const noexcept {
-    return by == next_by && peer == next_peer && bytes == next_bytes;
-  }
+/// The messages that a thread sends, or those that it receives.
+struct message_direction {
+  std::uint64_t peer_row::* messages;  ///< where a peer's are counted
+  std::uint64_t peer_row::* bytes;
+  message_run last{};  ///< not in the sums yet
+  size_counts sizes{};
 };
 
 /// What one thread records of its calls of MPI.
@@ -106,11 +109,7 @@ class thread_record {
   [[nodiscard]] bool waits_long() const noexcept { return waits_long_; }
   void learn_wait(bool took_long) noexcept { waits_long_ = took_long; }
   void note_sent(std::uint32_t to, std::uint64_t bytes) noexcept {
-    if (!sending_.goes_on(current_, to, bytes)) [[unlikely]] {
-      file_sent(sending_);
-      sending_ = {.by = current_, .peer = to, .bytes = bytes};
-    }
-    ++sending_.count;
+    count(sent_, current_, to, bytes);
     count_received();
   }
   void note_received(std::uint32_t from, std::uint64_t bytes) noexcept {
@@ -149,16 +148,19 @@ class thread_record {
     return current_ && waited_by_ == current_ && waited_call_ == current_->calls();
   }
   void count_received() noexcept {
-    auto* const by = std::exchange(expected_by_, nullptr);
-    if (!by) return;
-    if (!receiving_.goes_on(by, expected_from_, came_bytes_)) [[unlikely]] {
-      file_received(receiving_);
-      receiving_ = {.by = by, .peer = expected_from_, .bytes = came_bytes_};
-    }
-    ++receiving_.count;
+    if (auto* const by = std::exchange(expected_by_, nullptr))
+      count(received_, by, expected_from_, came_bytes_);
   }
-  void file_sent(const message_run& run) noexcept;
-  void file_received(const message_run& run) noexcept;
+  void count(message_direction& way, call_record* by, std::uint32_t with,
+             std::uint64_t bytes) noexcept {
+    const auto& last = way.last;
+    if (last.by != by || last.peer != with || last.bytes != bytes) [[unlikely]] {
+      file(way);
+      way.last = {.by = by, .peer = with, .bytes = bytes};
+    }
+    ++way.last.count;
+  }
+  void file(message_direction& way) noexcept;
   [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
 
   call_record* current_ = nullptr;
@@ -170,12 +172,12 @@ class thread_record {
   call_record* expected_by_ = nullptr;  // the call that has received a message, not counted yet
   std::uint32_t expected_from_ = 0;
   std::uint64_t came_bytes_ = 0;
-  message_run sending_, receiving_;                     // not filed yet
+  message_direction sent_{.messages = &peer_row::sent, .bytes = &peer_row::bytes_sent};
+  message_direction received_{.messages = &peer_row::received, .bytes = &peer_row::bytes_received};
   std::array<call_record*, function::count_max> last_;  // of each function
   std::deque<call_record> records_;                     // never move
   std::unordered_map<std::uint64_t, call_record*> by_key_;
   std::vector<peer_row> peers_;  // by rank
-  size_counts sent_, received_;
   std::vector<send_wait> send_waits_;
   std::vector<late_receive> late_receives_;
   std::uint64_t waits_dropped_ = 0;

@@ -299,13 +299,7 @@ void reaper::check_health() noexcept {
 void reaper::look_at_silence(link& l) noexcept {
   const auto dead_ns = shared_->how.dead_ns;
   const auto silence_ns = unanswered_ns(l.fd.get());
-  if (silence_ns == 0) {
-    if (l.silence.said())
-      base::log(base::severity::warning, "{}: the machine of peer {} answers again", shared_->name,
-                l.peer);
-    l.silence = {};
-    return;
-  }
+  if (silence_ns == 0) return end_silence(l);
   if (dead_ns != 0 && silence_ns >= dead_ns) {
     base::log(base::severity::error,
               "{}: the machine of peer {} has not answered for {} s (HEADWAY_TCP_DEAD_MS): it "
@@ -318,6 +312,14 @@ void reaper::look_at_silence(link& l) noexcept {
               shared_->name, l.peer, silence_ns / ns_per_s);
 }
 
+/// Its machine has acknowledged everything, or a message of it has arrived.
+void reaper::end_silence(link& l) const noexcept {
+  if (l.silence.said())
+    base::log(base::severity::warning, "{}: the machine of peer {} answers again", shared_->name,
+              l.peer);
+  l.silence = {};
+}
+
 /// Its connection is being made again.
 void reaper::say_missing(link& l, std::uint64_t now_ns) const noexcept {
   const auto since_ns = now_ns - l.cut_since_ns;
@@ -327,7 +329,7 @@ void reaper::say_missing(link& l, std::uint64_t now_ns) const noexcept {
 }
 
 void reaper::ended(std::uint32_t peer, input::state how) noexcept {
-  const auto& l = shared_->links.at(peer);
+  auto& l = shared_->links.at(peer);
   if (how == input::state::unverified) {
     changes_.say(complaint::unverified, fmt::format("peer {}", l.peer), shared_->clock.now_ns());
     if (!resume(peer)) lose(peer);
@@ -338,7 +340,10 @@ void reaper::ended(std::uint32_t peer, input::state how) noexcept {
               shared_->name, l.peer);
     return lose(peer);
   }
-  if (l.in->said_goodbye()) return drop(peer, link::state::leaving);
+  if (l.in->said_goodbye()) {
+    end_silence(l);
+    return drop(peer, link::state::leaving);
+  }
   base::log(base::severity::info, "{}: connection to peer {} lost", shared_->name, l.peer);
   if (resume(peer)) return;
   say_lost(l.peer, l.in->error());
@@ -441,7 +446,9 @@ bool reaper::finish_sending() noexcept {
         shutdown(l.fd.get(), SHUT_WR);
       }
     }
-    if (l.unwritten() || unacknowledged_bytes(l.fd.get()).value_or(0) > 0) all = false;
+    const auto unacknowledged = unacknowledged_bytes(l.fd.get());
+    if (l.unwritten() || unacknowledged.value_or(0) > 0) all = false;
+    else if (unacknowledged) end_silence(l);
   });
   return all;
 }

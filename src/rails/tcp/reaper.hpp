@@ -86,6 +86,7 @@ class reaper final : private connection_events, private link_reader::listener {
   void answer_peers() noexcept;
   void check_health() noexcept;
   void look_at_silence(link& l) noexcept;
+  void end_silence(link& l) const noexcept;
   void say_missing(link& l, std::uint64_t now_ns) const noexcept;
   [[nodiscard]] bool resume(std::uint32_t peer) noexcept;
   void lose(std::uint32_t peer) noexcept { drop(peer, link::state::losing); }

@@ -279,6 +279,39 @@ class Start(unittest.TestCase):
             places = {line.split()[1] for line in free.out.splitlines() if "Cpus" in line}
             self.assertEqual(len(places), 1, free.out)
 
+    # A rank ends when it may use all processors. Of those on the first one, each computes.
+    FREED = """
+import os, sys, time
+rank, processors, end = int(os.environ["PMI_RANK"]), int(sys.argv[1]), time.monotonic() + 30
+while len(os.sched_getaffinity(0)) < processors:
+    if time.monotonic() > end: sys.exit("rank %d is still bound" % rank)
+    if rank % processors: time.sleep(0.01)
+"""
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is one processor")
+    def test_ranks_that_wait_for_a_processor_while_another_is_idle_are_freed(self):
+        processors = len(os.sched_getaffinity(0))
+        job = run("-v", "-n", 2 * processors, "--", sys.executable, "-c", self.FREED, processors)
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("they are not bound any more", job.err)
+
+    def test_more_ranks_than_processors_have_no_restartable_sequences(self):
+        processors = len(os.sched_getaffinity(0))
+        show = ["sh", "-c", 'echo "tunables $GLIBC_TUNABLES"']
+
+        def tunables(*words, **given):
+            return set(run(*words, *show, env={**os.environ, **given}).out.splitlines())
+
+        many, own = ("-n", processors + 1), "glibc.malloc.check=0"
+        self.assertEqual(tunables("-n", processors), {"tunables "})
+        self.assertEqual(tunables(*many), {"tunables glibc.pthread.rseq=0"})
+        self.assertEqual(tunables(*many, GLIBC_TUNABLES=own),
+                         {f"tunables {own}:glibc.pthread.rseq=0"})  # fmt: skip
+        chosen = "glibc.pthread.rseq=1"
+        self.assertEqual(tunables(*many, GLIBC_TUNABLES=chosen), {f"tunables {chosen}"})
+        self.assertEqual(tunables(*many, "-env", "GLIBC_TUNABLES", chosen),
+                         {f"tunables {chosen}"})  # fmt: skip
+
     def test_a_number_of_ranks_for_each_machine_is_that_of_this_one(self):
         self.assertEqual(run("-ppn", 3, "echo", "x").out, "x\n" * 3)
         self.assertEqual(run("--map-by", "ppr:2:node", "echo", "x").out, "x\n" * 2)

@@ -104,6 +104,7 @@ int job_runner::wait_ms() const {
   std::uint64_t next = UINT64_MAX;
   for (const auto at : {verdict_at_ns_, kill_at_ns_, timeout_at_ns_})
     if (at != 0) next = std::min(next, at);
+  if (balance_) next = std::min(next, balance_->next_look_ns());
   const auto now = base::machine_now_ns();
   if (polls_ends_) next = std::min(next, now + end_poll_period_ns);
   if (next == UINT64_MAX) return -1;
@@ -124,9 +125,23 @@ void job_runner::look_at_clock() {
     end_ranks();
   }
   if (due(kill_at_ns_)) kill_groups(SIGKILL);
+  if (balance_ && balance_->next_look_ns() <= now) look_at_balance(now);
   if (!polls_ends_) return;
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
     if (at(rank).alive) note_end(rank);
+}
+
+void job_runner::look_at_balance(std::uint64_t now_ns) {
+  std::vector<std::optional<processor_use>> uses;
+  for (const auto& one : ranks_) uses.push_back(one.alive ? use_of(one.pid) : std::nullopt);
+  if (!balance_->look(now_ns, uses)) return;
+  balance_.reset();
+  if (wish_.verbose || wish_.report_bindings)
+    say("ranks waited for processors while others were idle; they are not bound any more");
+  const auto all = mask_of(machine_places::allowed_here());
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
+    if (at(rank).alive)
+      change_processors(at(rank).pid, mask_of(machine_.of_rank(rank, wish_.placement)), all);
 }
 
 void job_runner::receive(int rank) {

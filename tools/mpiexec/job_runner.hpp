@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/mpiexec/balance_watch.hpp"
 #include "tools/mpiexec/input_pump.hpp"
 #include "tools/mpiexec/label_pump.hpp"
 #include "tools/mpiexec/options.hpp"
@@ -91,6 +92,7 @@ class job_runner final : pmi_host {
   void serve();
   [[nodiscard]] int wait_ms() const;
   void look_at_clock();
+  void look_at_balance(std::uint64_t now_ns);
   void receive(int rank);
   void send_replies(int rank);
   void note_end(int rank);
@@ -123,6 +125,7 @@ class job_runner final : pmi_host {
   std::unique_ptr<pmi_server> server_;
   std::vector<std::string> shared_folders_;  ///< in which ranks share memory
   std::unique_ptr<guardian> guardian_;
+  std::optional<balance_watch> balance_;  ///< as long as ranks stay bound without being asked
   std::unique_ptr<label_pump> pump_;
   std::unique_ptr<input_pump> input_;
   int epoll_ = -1, signals_ = -1, null_input_ = -1;

@@ -49,18 +49,25 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
   environment.push_back(entry + value);
 }
 
+/// With it, glibc registers no restartable sequences, which the kernel has to look after each time
+/// that another process gets the processor (docs/decisions/0044-ranks-without-rseq.md).
+/// A value that the user has given stays.
+void switch_off_rseq(std::vector<std::string>& environment) {
+  constexpr std::string_view entry = "GLIBC_TUNABLES=", tunable = "glibc.pthread.rseq";
+  const auto found = std::ranges::find_if(
+      environment, [&](const auto& text) { return text.starts_with(entry); });
+  if (found == environment.end()) {
+    environment.push_back(fmt::format("{}{}=0", entry, tunable));
+  } else if (!found->contains(tunable)) {
+    *found += fmt::format("{}{}=0", *found == entry ? "" : ":", tunable);
+  }
+}
+
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
-}
-
-cpu_set_t mask_of(const machine_places::place& processors) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  for (const int processor : processors) CPU_SET(processor, &mask);
-  return mask;
 }
 
 /// Executes a file as a shell does: a file that the kernel cannot execute is a shell script.
@@ -158,9 +165,11 @@ std::vector<std::string> job_runner::environment_of(const program_block& block) 
       made.emplace_back(text);
   }
   // A rank cannot learn it from affinity masks if it is bound, or if its parent is a script.
-  set(made, "HEADWAY_NODE_PROCESSORS", std::to_string(machine_places::allowed_here().size()));
+  const auto processors = machine_places::allowed_here().size();
+  set(made, "HEADWAY_NODE_PROCESSORS", std::to_string(processors));
   for (const auto& [name, value] : wish_.environment) set(made, name, value);
   for (const auto& [name, value] : block.environment) set(made, name, value);
+  if (ranks_.size() > processors) switch_off_rseq(made);
   set(made, "PMI_SIZE", std::to_string(ranks_.size()));
   set(made, "PMI_JOBID", job_name_);
   set(made, "MPI_LOCALNRANKS", std::to_string(ranks_.size()));
@@ -258,6 +267,11 @@ bool job_runner::start_ranks() {
     for (int i = 0; i < block.rank_count.value_or(1); ++i, ++rank)
       if (!start_rank(rank, block, paths_[index], environment)) return false;
   }
+  if (!wish_.placement.chosen_by_default) return true;
+  std::vector<machine_places::place> places;
+  for (int bound = 0; bound < rank; ++bound)
+    places.push_back(machine_.of_rank(bound, wish_.placement));
+  balance_.emplace(places, base::machine_now_ns());
   return true;
 }
 

@@ -36,8 +36,7 @@ headway::mpiexec::machine_places machine_of(const headway::mpiexec::options& wis
   const auto& placement = wish.placement;
   const auto allowed = machine_places::allowed_here();
   const auto ranks = static_cast<std::size_t>(std::max(wish.rank_count(), wish.ranks_per_host));
-  const bool may_bind = placement.is_unspecified() && ranks <= allowed.size() &&
-                        allowed.size() <= ranks * most_threads;
+  const bool may_bind = placement.is_unspecified() && allowed.size() <= ranks * most_threads;
   if (!placement.binds() && placement.ranks_per_place == 0 && !may_bind) return {};
   return machine_places::read("/sys/devices/system/cpu", allowed);
 }

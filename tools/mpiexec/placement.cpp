@@ -129,9 +129,13 @@ base::result<> placement_wish::take_map(std::string_view text) {
 bool placement_wish::binds() const noexcept { return bind && *bind != place_level::node; }
 
 void placement_wish::choose_default(int ranks, const machine_places& machine) noexcept {
-  if (!is_unspecified() || ranks < 2) return;
-  for (const auto level : {place_level::core, place_level::hwthread})
-    if (!bind && machine.of(level).size() == static_cast<std::size_t>(ranks)) bind = level;
+  const auto count = static_cast<std::size_t>(ranks);
+  const auto cores = machine.of(place_level::core).size();
+  if (!is_unspecified() || ranks < 2 || cores < 2) return;
+  if (count != cores && machine.of(place_level::hwthread).size() == count)
+    bind = place_level::hwthread;
+  else if (count % cores == 0) bind = place_level::core;
+  chosen_by_default = bind.has_value();
 }
 
 std::vector<int> machine_places::allowed_here() {
@@ -192,6 +196,13 @@ place machine_places::of_rank(int rank, const placement_wish& wish) const {
 
 int machine_places::ranks_wanted(const placement_wish& wish) const noexcept {
   return wish.ranks_per_place * static_cast<int>(of(*wish.map).size());
+}
+
+cpu_set_t mask_of(const machine_places::place& processors) noexcept {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (const int processor : processors) CPU_SET(processor, &mask);
+  return mask;
 }
 
 std::string processor_text(const place& processors) {

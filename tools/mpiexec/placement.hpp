@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@ struct placement_wish {
   std::optional<place_level> bind;  ///< places that a rank is bound to; `node`: it is not bound
   int bind_count = 1;               ///< so many of them
   std::optional<place_level> map;   ///< over whose places the ranks are dealt out
+  bool chosen_by_default = false;   ///< `bind` is what `choose_default` has chosen
   int ranks_per_place = 0;          ///< so many consecutive ranks on each; 0: one, in turns
   std::string bind_text, map_text;  ///< as they were written, for other launchers
 
@@ -32,8 +35,9 @@ struct placement_wish {
   [[nodiscard]] bool binds() const noexcept;
   /// No option says where ranks run.
   [[nodiscard]] bool is_unspecified() const noexcept { return !bind && !map; }
-  /// If no option says where ranks run: as many ranks as cores are bound to a core each, as many as
-  /// hardware threads to a hardware thread each; otherwise none is bound (docs/decisions/0037).
+  /// If no option says where ranks run: ranks that fill the cores evenly, one or several on each,
+  /// are bound to cores, as many as hardware threads to a hardware thread each; otherwise none is
+  /// bound (docs/decisions/0037, 0045).
   void choose_default(int ranks, const machine_places& machine) noexcept;
 };
 
@@ -65,6 +69,9 @@ class machine_places {
   static constexpr std::size_t level_count = static_cast<std::size_t>(place_level::node) + 1;
   std::vector<place> places_[level_count];
 };
+
+/// The same as the kernel wants it.
+[[nodiscard]] cpu_set_t mask_of(const machine_places::place& processors) noexcept;
 
 /// "0-2,5"
 [[nodiscard]] std::string processor_text(const machine_places::place& processors);

@@ -94,10 +94,13 @@ TEST_F(machine, nothing_is_bound_unless_a_level_says_so) {
   EXPECT_THAT(bound("", "", 1), ElementsAre(""));
 }
 
-TEST_F(machine, as_many_ranks_as_cores_or_hardware_threads_are_bound_by_default) {
+TEST_F(machine, ranks_that_fill_cores_or_hardware_threads_evenly_are_bound_by_default) {
   EXPECT_THAT(bound_by_default("", "", 4), ElementsAre("0,4", "2,6", "1,5", "3,7"));
   EXPECT_THAT(bound_by_default("", "", 8), ElementsAre("0", "2", "4", "6", "1", "3", "5", "7"));
-  for (const int ranks : {1, 2, 3, 5, 7, 9})
+  const auto several = bound_by_default("", "", 12);
+  EXPECT_THAT(std::vector(several.begin() + 4, several.begin() + 8),
+              ElementsAre("0,4", "2,6", "1,5", "3,7"));
+  for (const int ranks : {1, 2, 3, 5, 7, 9, 14})
     EXPECT_THAT(bound_by_default("", "", ranks), Each("")) << ranks;
   EXPECT_THAT(bound_by_default("none", "", 4), Each(""));
   EXPECT_THAT(bound_by_default("", "slot", 4), Each(""));

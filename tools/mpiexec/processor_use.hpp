@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace headway::mpiexec {
+
+/// What the threads of a process that live now have had of processors.
+struct processor_use {
+  std::uint64_t ran_ns = 0;
+  std::uint64_t waited_ns = 0;  ///< they could have run, and another thread had the processor
+};
+
+/// Reads it from /proc. Nothing: the process has ended, or the kernel does not count this.
+[[nodiscard]] std::optional<processor_use> use_of(pid_t process);
+
+/// Threads of the process that may use exactly the processors `from` may use those of `to` now.
+void change_processors(pid_t process, const cpu_set_t& from, const cpu_set_t& to) noexcept;
+
+}  // namespace headway::mpiexec

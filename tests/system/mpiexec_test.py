@@ -254,69 +254,6 @@ class Start(unittest.TestCase):
                 self.assertEqual((job.code, job.out), (0, "here\n"), job.err)
         self.assertIn("./headway-only-here", run("headway-only-here").err)
 
-    def test_binds_ranks_and_says_where(self):
-        allowed = sorted(os.sched_getaffinity(0))
-        job = run("-n", 2, "--bind-to", "hwthread", "--report-bindings", "sh", "-c",
-                  "grep Cpus_allowed_list /proc/self/status")
-        self.assertEqual(job.code, 0, job.err)
-        used = [int(line.split()[1]) for line in job.out.splitlines()]
-        self.assertLessEqual(set(used), set(allowed))
-        self.assertEqual(len(set(used)), min(2, len(allowed)))
-        for rank in range(2):
-            self.assertRegex(job.err, rf"rank {rank} is bound to processors \d+\n")
-        self.assertIn("rank 0 is not bound", run("--report-bindings", "true").err)
-
-    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is one processor")
-    def test_as_many_ranks_as_processors_are_bound_unless_an_option_says_otherwise(self):
-        processors = len(os.sched_getaffinity(0))
-        text = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; env | grep NODE_PROCESSORS"]
-        filled = run("-n", processors, *text)
-        self.assertEqual(filled.out.count(f"HEADWAY_NODE_PROCESSORS={processors}\n"), processors)
-        places = {line.split()[1] for line in filled.out.splitlines() if "Cpus" in line}
-        self.assertEqual(len(places), processors, filled.out)
-        for words in (("-n", processors + 1), ("-n", processors, "--bind-to", "none")):
-            free = run(*words, *text)
-            places = {line.split()[1] for line in free.out.splitlines() if "Cpus" in line}
-            self.assertEqual(len(places), 1, free.out)
-
-    # A rank ends when it may use all processors. Of those on the first one, each computes.
-    FREED = """
-import os, sys, time
-rank, processors, end = int(os.environ["PMI_RANK"]), int(sys.argv[1]), time.monotonic() + 30
-while len(os.sched_getaffinity(0)) < processors:
-    if time.monotonic() > end: sys.exit("rank %d is still bound" % rank)
-    if rank % processors: time.sleep(0.01)
-"""
-
-    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is one processor")
-    def test_ranks_that_wait_for_a_processor_while_another_is_idle_are_freed(self):
-        processors = len(os.sched_getaffinity(0))
-        job = run("-v", "-n", 2 * processors, "--", sys.executable, "-c", self.FREED, processors)
-        self.assertEqual(job.code, 0, job.err)
-        self.assertIn("they are not bound any more", job.err)
-
-    def test_more_ranks_than_processors_have_no_restartable_sequences(self):
-        processors = len(os.sched_getaffinity(0))
-        show = ["sh", "-c", 'echo "tunables $GLIBC_TUNABLES"']
-
-        def tunables(*words, **given):
-            return set(run(*words, *show, env={**os.environ, **given}).out.splitlines())
-
-        many, own = ("-n", processors + 1), "glibc.malloc.check=0"
-        self.assertEqual(tunables("-n", processors), {"tunables "})
-        self.assertEqual(tunables(*many), {"tunables glibc.pthread.rseq=0"})
-        self.assertEqual(tunables(*many, GLIBC_TUNABLES=own),
-                         {f"tunables {own}:glibc.pthread.rseq=0"})  # fmt: skip
-        chosen = "glibc.pthread.rseq=1"
-        self.assertEqual(tunables(*many, GLIBC_TUNABLES=chosen), {f"tunables {chosen}"})
-        self.assertEqual(tunables(*many, "-env", "GLIBC_TUNABLES", chosen),
-                         {f"tunables {chosen}"})  # fmt: skip
-
-    def test_a_number_of_ranks_for_each_machine_is_that_of_this_one(self):
-        self.assertEqual(run("-ppn", 3, "echo", "x").out, "x\n" * 3)
-        self.assertEqual(run("--map-by", "ppr:2:node", "echo", "x").out, "x\n" * 2)
-        self.assertEqual(run("-ppn", 3, "-n", 2, "echo", "x").out, "x\n" * 2)
-
     def test_says_what_it_starts(self):
         self.assertRegex(run("-v", "true").err, r"rank 0 is process \d+, .*/true\n")
 

@@ -54,8 +54,8 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
 /// A value that the user has given stays.
 void switch_off_rseq(std::vector<std::string>& environment) {
   constexpr std::string_view entry = "GLIBC_TUNABLES=", tunable = "glibc.pthread.rseq";
-  const auto found = std::ranges::find_if(
-      environment, [&](const auto& text) { return text.starts_with(entry); });
+  const auto found =
+      std::ranges::find_if(environment, [&](const auto& text) { return text.starts_with(entry); });
   if (found == environment.end()) {
     environment.push_back(fmt::format("{}{}=0", entry, tunable));
   } else if (!found->contains(tunable)) {

@@ -56,10 +56,11 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipUnless(PROCESSORS > 1, "there is one processor")
     def test_that_wait_for_a_processor_while_another_is_idle_are_freed(self):
-        job = run("-v", "-n", 2 * PROCESSORS, "--", sys.executable, "-c", FREED,
-                  ALLOWED[0], PROCESSORS)
-        self.assertEqual(job.code, 0, job.err)
-        self.assertIn("they are not bound any more", job.err)
+        for script in ([], ["sh", "-c", '"$@"; exit $?', "sh"]):  # which waits for its program
+            job = run("-v", "-n", 2 * PROCESSORS, "--", *script, sys.executable, "-c", FREED,
+                      ALLOWED[0], PROCESSORS)
+            self.assertEqual(job.code, 0, job.err)
+            self.assertIn("they are not bound any more", job.err)
 
     def test_that_outnumber_processors_have_no_restartable_sequences(self):
         show = ["sh", "-c", 'echo "tunables $GLIBC_TUNABLES"']

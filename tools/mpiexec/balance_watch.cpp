@@ -43,16 +43,13 @@ bool balance_watch::look(std::uint64_t now_ns, std::span<const std::optional<pro
 
 bool balance_watch::is_unbalanced(double interval_ns) const noexcept {
   const auto least = share * interval_ns;
-  const auto is_idle = [&](const place& one) {
-    return one.processors * interval_ns - static_cast<double>(one.use.ran_ns) >= least;
+  const auto idle_ns = [&](const place& one) {
+    return one.processors * interval_ns - static_cast<double>(one.use.ran_ns);
   };
-  const auto is_waited_for = [&](const place& one) {
-    return static_cast<double>(one.use.waited_ns) >= least;
-  };
-  return std::ranges::any_of(places_, [&](const place& waited) {
-    return is_waited_for(waited) && std::ranges::any_of(places_, [&](const place& idle) {
-             return &idle != &waited && is_idle(idle);
-           });
+  double most_idle_ns = 0;
+  for (const auto& one : places_) most_idle_ns = std::max(most_idle_ns, idle_ns(one));
+  return std::ranges::any_of(places_, [&](const place& one) {
+    return static_cast<double>(one.use.waited_ns) >= least && most_idle_ns >= idle_ns(one) + least;
   });
 }
 

@@ -11,7 +11,7 @@
 namespace headway::mpiexec {
 
 /// Finds out that ranks should not stay bound to the places where mpiexec has put them: threads
-/// wait for one place while processors of another are idle. The kernel would move them.
+/// wait for one place, and processors of another are idle for longer. The kernel would move them.
 ///
 /// A balanced job is looked at every eight seconds; what one look finds has to be found again by
 /// the next one, because a short time says little.
@@ -20,7 +20,8 @@ namespace headway::mpiexec {
 class balance_watch {
  public:
   static constexpr std::uint64_t first_period_ns = 500'000'000, last_period_ns = 8'000'000'000;
-  /// Of the time between two looks: so much of a processor is idle, and waited for.
+  /// Of the time between two looks: so long threads waited for one place, and so much longer
+  /// another one was idle.
   static constexpr double share = 0.25;
 
   /// `places`: of each rank, none of them empty.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -131,7 +132,8 @@ void job_runner::look_at_clock() {
     if (at(rank).alive) note_end(rank);
 }
 
-void job_runner::look_at_balance(std::uint64_t now_ns) {
+/// Without memory the ranks stay bound.
+void job_runner::look_at_balance(std::uint64_t now_ns) noexcept try {
   std::vector<std::optional<processor_use>> uses;
   for (const auto& one : ranks_) uses.push_back(one.alive ? use_of(one.pid) : std::nullopt);
   if (!balance_->look(now_ns, uses)) return;
@@ -142,6 +144,8 @@ void job_runner::look_at_balance(std::uint64_t now_ns) {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
     if (at(rank).alive)
       change_processors(at(rank).pid, mask_of(machine_.of_rank(rank, wish_.placement)), all);
+} catch (const std::exception&) {
+  balance_.reset();
 }
 
 void job_runner::receive(int rank) {

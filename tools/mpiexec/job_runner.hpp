@@ -92,7 +92,7 @@ class job_runner final : pmi_host {
   void serve();
   [[nodiscard]] int wait_ms() const;
   void look_at_clock();
-  void look_at_balance(std::uint64_t now_ns);
+  void look_at_balance(std::uint64_t now_ns) noexcept;
   void receive(int rank);
   void send_replies(int rank);
   void note_end(int rank);

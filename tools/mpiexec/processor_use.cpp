@@ -10,7 +10,7 @@
 namespace headway::mpiexec {
 namespace {
 
-/// Calls `each(number)` for the process's threads.
+/// Calls `each(number)` for the threads of the process and of those that it has started.
 template <class Each>
 void each_thread(pid_t process, const Each& each) {
   std::error_code error;  // the process may end meanwhile
@@ -20,6 +20,8 @@ void each_thread(pid_t process, const Each& each) {
     pid_t thread = 0;
     std::from_chars(name.data(), name.data() + name.size(), thread);
     each(thread);
+    std::ifstream children(at->path() / "children");
+    for (pid_t child = 0; children >> child;) each_thread(child, each);
   }
 }
 
@@ -28,7 +30,7 @@ void each_thread(pid_t process, const Each& each) {
 std::optional<processor_use> use_of(pid_t process) {
   std::optional<processor_use> all;
   each_thread(process, [&](pid_t thread) {
-    std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", process, thread));
+    std::ifstream file(fmt::format("/proc/{}/schedstat", thread));
     std::uint64_t ran_ns = 0, waited_ns = 0;
     if (!(file >> ran_ns >> waited_ns)) return;  // it has ended
     if (!all) all.emplace();
@@ -38,14 +40,12 @@ std::optional<processor_use> use_of(pid_t process) {
   return all;
 }
 
-void change_processors(pid_t process, const cpu_set_t& from, const cpu_set_t& to) noexcept try {
+void change_processors(pid_t process, const cpu_set_t& from, const cpu_set_t& to) {
   each_thread(process, [&](pid_t thread) {
     cpu_set_t now;
     if (sched_getaffinity(thread, sizeof now, &now) == 0 && CPU_EQUAL(&now, &from))
       sched_setaffinity(thread, sizeof to, &to);
   });
-} catch (const std::exception&) {
-  // Out of memory: the threads stay where they are.
 }
 
 }  // namespace headway::mpiexec

@@ -8,7 +8,8 @@
 
 namespace headway::mpiexec {
 
-/// What the threads of a process that live now have had of processors.
+/// What the threads of a process have had of processors, and those of the processes that it has
+/// started, as a script starts its program. Only threads that live now count.
 struct processor_use {
   std::uint64_t ran_ns = 0;
   std::uint64_t waited_ns = 0;  ///< they could have run, and another thread had the processor
@@ -17,7 +18,7 @@ struct processor_use {
 /// Reads it from /proc. Nothing: the process has ended, or the kernel does not count this.
 [[nodiscard]] std::optional<processor_use> use_of(pid_t process);
 
-/// Threads of the process that may use exactly the processors `from` may use those of `to` now.
-void change_processors(pid_t process, const cpu_set_t& from, const cpu_set_t& to) noexcept;
+/// Those threads that may use exactly the processors `from` may use those of `to` from now on.
+void change_processors(pid_t process, const cpu_set_t& from, const cpu_set_t& to);
 
 }  // namespace headway::mpiexec

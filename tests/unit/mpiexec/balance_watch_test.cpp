@@ -45,6 +45,10 @@ TEST_F(four_ranks, stay_where_they_are_if_nobody_waits_for_the_busy_processor) {
   for (int i = 0; i < 10; ++i) ASSERT_FALSE(next({60, 10}, {20, 0}, {40, 10}, {0, 0})) << i;
 }
 
+TEST_F(four_ranks, stay_where_they_are_if_both_processors_are_idle_as_long) {
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(next({25, 25}, {25, 0}, {35, 25}, {30, 0})) << i;
+}
+
 TEST_F(four_ranks, are_freed_when_two_looks_find_one_processor_idle_and_the_other_waited_for) {
   EXPECT_FALSE(next({busy, 50}, {0, 0}, {busy, 50}, {0, 0}));
   EXPECT_EQ(period_ns(), s / 2);

@@ -28,7 +28,8 @@ namespace headway::progress {
 ///
 /// While attended it is not the kernel sleeper, so sources are not armed and messages cost their
 /// senders no wake-up. The price is the look: the first one takes place 50 us after the last poll
-/// seen, and on a virtual machine setting the timer may cost more than a wake-up.
+/// seen, 1 ms among more ranks than processors, and on a virtual machine setting the timer may cost
+/// more than a wake-up.
 ///
 /// Among computing threads it has helpers. The kernel gives each thread the share of a computing
 /// thread, keeps the unused part of it while the thread sleeps, and runs a thread with such a
@@ -80,6 +81,7 @@ class event_thread {
   [[nodiscard]] quiet_sleep::unparked park() noexcept;
   [[nodiscard]] bool is_oversubscribed() const noexcept { return core_.load.oversubscribed(); }
   void doze() noexcept;
+  [[nodiscard]] std::uint64_t first_pause() const noexcept;
   [[nodiscard]] std::uint64_t longest_pause() const noexcept;
 
   engine_core& core_;

@@ -1,6 +1,6 @@
 /* E18: one producer hands events to N consumers, each a thread with an end-point.
  *
- *   events [--consumers N] [--events COUNT] [--gap US] [--json FILE]
+ *   events [--consumers N] [--events COUNT] [--gap US] [--csv FILE]
  *
  * After each event the producer computes for GAP us. Production delay: how much later than planned
  * an event was made. Handling delay: from its making until its consumer has it.
@@ -137,12 +137,12 @@ static struct summary sum_up(struct delays* all_of) {
 }
 
 int main(int argc, char** argv) {
-  const char* json = NULL;
+  const char* csv = NULL;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (strcmp(argv[i], "--consumers") == 0) consumers = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--events") == 0) events = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--gap") == 0) gap_us = atof(argv[i + 1]);
-    if (strcmp(argv[i], "--json") == 0) json = argv[i + 1];
+    if (strcmp(argv[i], "--csv") == 0) csv = argv[i + 1];
   }
   if (consumers < 1 || consumers > consumers_max || events < 1 || events > events_max) return 2;
   pthread_t threads[consumers_max], others[consumers_max];
@@ -171,11 +171,11 @@ int main(int argc, char** argv) {
       "     a futex each: handling %.3f us (99 %%: %.3f), production %.3f us\n",
       consumers, ours.handling, ours.handling_99, ours.production, floor.handling,
       floor.handling_99, floor.production);
-  FILE* file = json ? fopen(json, "w") : NULL;
+  FILE* file = csv ? fopen(csv, "w") : NULL;
   if (file) {
     fprintf(file,
-            "{\"rows\": [{\"consumers\": %d, \"handling_us\": %.4f, \"handling_99_us\": %.4f, "
-            "\"production_us\": %.4f, \"floor_us\": %.4f, \"floor_99_us\": %.4f}]}\n",
+            "consumers,handling_us,handling_99_us,production_us,floor_us,floor_99_us\n"
+            "%d,%.4f,%.4f,%.4f,%.4f,%.4f\n",
             consumers, ours.handling, ours.handling_99, ours.production, floor.handling,
             floor.handling_99);
     fclose(file);

@@ -2,7 +2,7 @@
 // over a shared-memory rail of the benchmark's own and over end-points, batch after batch in turns,
 // so that both see the machine in the same state.
 //
-//   mpiexec -n 2 over_rail [--asleep] [--bytes N] [--rounds N] [--batches N] [--json FILE]
+//   mpiexec -n 2 over_rail [--asleep] [--bytes N] [--rounds N] [--batches N] [--csv FILE]
 //
 // Awake: both sides spin (HEADWAY_WAIT=busy). --asleep: both sleep until a message arrives
 // (HEADWAY_WAIT=block); the side of the bare rail sleeps on the rail's descriptor.
@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/json_writer.hpp"
 #include "rails/shm/shm_driver.hpp"
 
 namespace {
@@ -44,7 +43,7 @@ struct settings {
   std::size_t bytes = 8;
   int rounds = 0;
   int batches = 101;
-  const char* json = nullptr;
+  const char* csv = nullptr;
 };
 
 /// The other process by end-points.
@@ -166,7 +165,7 @@ settings read(int argc, char** argv) {
     if (word == "--bytes") s.bytes = std::strtoull(argv[++i], nullptr, 10);
     else if (word == "--rounds") s.rounds = std::atoi(argv[++i]);
     else if (word == "--batches") s.batches = std::atoi(argv[++i]);
-    else if (word == "--json") s.json = argv[++i];
+    else if (word == "--csv") s.csv = argv[++i];
   }
   if (s.rounds == 0) s.rounds = s.asleep ? 50 : 1000;
   check(s.bytes > 0 && s.bytes <= 1024 && s.rounds > 0 && s.batches > 0, "arguments");
@@ -211,20 +210,9 @@ int main(int argc, char** argv) {
       "{:.0f})\n",
       s.bytes, s.asleep ? "asleep" : "awake", part(bare, 0.5), part(over, 0.5), part(more, 0.5),
       part(more, 0.25), part(more, 0.75));
-  if (FILE* file = s.json ? std::fopen(s.json, "w") : nullptr) {
-    headway::base::json_writer out;
-    out.object([&] {
-      out.name("rows");
-      out.begin_array();
-      out.object([&] {
-        out.member("bytes", s.bytes);
-        out.member("rail_ns", part(bare, 0.5));
-        out.member("points_ns", part(over, 0.5));
-        out.member("over_ns", part(more, 0.5));
-      });
-      out.end_array();
-    });
-    fmt::print(file, "{}\n", out.take());
+  if (FILE* file = s.csv ? std::fopen(s.csv, "w") : nullptr) {
+    fmt::print(file, "bytes,rail_ns,points_ns,over_ns\n{},{:.1f},{:.1f},{:.1f}\n", s.bytes,
+               part(bare, 0.5), part(over, 0.5), part(more, 0.5));
     std::fclose(file);
   }
   return 0;

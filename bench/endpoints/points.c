@@ -5,7 +5,7 @@
  *   points --library socket --place tcp                        processes, likewise, never asleep
  *   mpiexec -n 1|2 points --library headway                    the place is the launcher's
  *
- *   [--sizes 64,4096,…] [--seconds S] [--json FILE]
+ *   [--sizes 64,4096,…] [--seconds S] [--csv FILE]
  *
  * Every library builds its message in its own memory (a buffer, zmq_msg_t, nng_msg), and the other
  * side returns what it received, so none copies more than it must. Latency: half a round trip,
@@ -336,24 +336,19 @@ static double measure(size_t bytes, int echo) {
   return all[batches / 2];
 }
 
-static void measure_all(const char* json) {
+static void measure_all(const char* csv) {
   lib->open(0);
   pin(0);
-  FILE* file = json ? fopen(json, "w") : NULL;
-  if (file) fprintf(file, "{\"rows\": [");
+  FILE* file = csv ? fopen(csv, "w") : NULL;
+  if (file) fprintf(file, "bytes,latency_us,rate\n");
   for (int i = 0; i < size_count; ++i) {
     const double one_way = measure(sizes[i], 1) / 2, each = measure(sizes[i], 0);
     printf("%8zu bytes  %10.3f us  %12.0f messages/s  %9.1f MB/s\n", sizes[i], one_way * 1e6,
            1 / each, (double)sizes[i] / each / 1e6);
     fflush(stdout);
-    if (file)
-      fprintf(file, "%s{\"bytes\": %zu, \"latency_us\": %.4f, \"rate\": %.1f}", i ? ", " : "",
-              sizes[i], one_way * 1e6, 1 / each);
+    if (file) fprintf(file, "%zu,%.4f,%.1f\n", sizes[i], one_way * 1e6, 1 / each);
   }
-  if (file) {
-    fprintf(file, "]}\n");
-    fclose(file);
-  }
+  if (file) fclose(file);
   batch(0, 0, 0);
 }
 
@@ -363,10 +358,10 @@ static void* serve_thread(void* unused) {
 }
 
 int main(int argc, char** argv) {
-  const char *json = NULL, *place = "thread";
+  const char *csv = NULL, *place = "thread";
   char address[64];
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (strcmp(argv[i], "--json") == 0) json = argv[i + 1];
+    if (strcmp(argv[i], "--csv") == 0) csv = argv[i + 1];
     if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
     if (strcmp(argv[i], "--place") == 0) place = argv[i + 1];
     if (strcmp(argv[i], "--library") == 0)
@@ -394,7 +389,7 @@ int main(int argc, char** argv) {
     pthread_t server;
     if (lib == &libraries[1]) zmq_world = zmq_ctx_new();
     pthread_create(&server, NULL, serve_thread, NULL);
-    measure_all(json);
+    measure_all(csv);
     pthread_join(server, NULL);
     return 0;
   }
@@ -403,7 +398,7 @@ int main(int argc, char** argv) {
     usleep(100000); /* until the last message has arrived */
     return 0;
   }
-  measure_all(json);
+  measure_all(csv);
   if (lib != &libraries[0]) wait(NULL);
   return 0;
 }

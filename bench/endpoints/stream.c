@@ -1,7 +1,7 @@
 /* A stream of blocks from one process to another of the same machine: every word is computed by the
  * producer and read by the consumer.
  *
- *   mpiexec -n 2 stream [--bytes N] [--block N] [--rounds N] [--json FILE]
+ *   mpiexec -n 2 stream [--bytes N] [--block N] [--rounds N] [--csv FILE]
  *
  * in place: the producer computes in a buffer, which the consumer reads where it is.
  * ring:     the producer computes in private memory and copies it into a ring in shared memory
@@ -139,12 +139,12 @@ static double median(double* values) {
 }
 
 int main(int argc, char** argv) {
-  const char* json = NULL;
+  const char* csv = NULL;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--bytes")) bytes = strtoull(argv[i + 1], NULL, 0);
     if (!strcmp(argv[i], "--block")) block = strtoull(argv[i + 1], NULL, 0);
     if (!strcmp(argv[i], "--rounds")) rounds = atoi(argv[i + 1]);
-    if (!strcmp(argv[i], "--json")) json = argv[i + 1];
+    if (!strcmp(argv[i], "--csv")) csv = argv[i + 1];
   }
   if (block < 8 || block % 8 || bytes < block || rounds < 1 || rounds > rounds_max)
     die("arguments");
@@ -182,12 +182,10 @@ int main(int argc, char** argv) {
         "%zu MB in blocks of %zu KiB: in place %.2f GB/s, through a ring %.2f GB/s, %.2f times; "
         "without a library %.2f GB/s, %.2f times\n",
         bytes / 1000000, block >> 10, place, ring, place / ring, bare, bare / ring);
-    FILE* file = json ? fopen(json, "w") : NULL;
+    FILE* file = csv ? fopen(csv, "w") : NULL;
     if (file) {
-      fprintf(file,
-              "{\"rows\": [{\"block\": %zu, \"in_place_gbps\": %.4f, \"ring_gbps\": %.4f, "
-              "\"bare_gbps\": %.4f}]}\n",
-              block, place, ring, bare);
+      fprintf(file, "block,in_place_gbps,ring_gbps,bare_gbps\n%zu,%.4f,%.4f,%.4f\n", block, place,
+              ring, bare);
       fclose(file);
     }
   }

@@ -51,9 +51,9 @@ class Job:
     def rows(self):
         """The rows of one start. Errors: programs.RunError."""
         with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
-            result = pathlib.Path(folder) / "result.json"
+            result = pathlib.Path(folder) / "result.csv"
             words = [str(self.program), *self.run.arguments]
-            words += [] if self.is_npb else ["--json", str(result)]
+            words += [] if self.is_npb else ["--csv", str(result)]
             if self.run.ranks:
                 words = self.contender.library.launch(words, self.run.ranks, self.place)
             if self.run.ordinary and os.geteuid() == 0:
@@ -66,9 +66,8 @@ class Job:
             if self.is_npb:
                 rows = npb.rows(output)
             else:
-                rows = json.loads(result.read_text(encoding="utf-8"))["rows"]
-        return [{name: programs.plain(v) for name, v in row.items()} | self.run.tags
-                for row in rows]  # fmt: skip
+                rows = programs.read_table(result)
+        return [row | self.run.tags for row in rows]
 
     def run_first(self):
         """Runs the command `first` of the run. Errors: programs.RunError."""

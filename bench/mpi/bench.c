@@ -43,7 +43,7 @@ void bench_start(struct bench* b, const struct option* own, int argc, char** arg
   const struct option common[] = {
       {"--iterations", option_number, &b->iterations, "repetitions of each row; 0: by time"},
       {"--seconds", option_number, &b->seconds, "time to aim at for each row"},
-      {"--json", option_text, &b->json, "also write the table to this file"},
+      {"--csv", option_text, &b->csv, "also write the table to this file"},
       {"--pin", option_flag, &b->pin, "bind rank i to usable core i"},
       {"--multiple", option_flag, &b->multiple, "start MPI with MPI_THREAD_MULTIPLE"},
       {NULL, option_flag, NULL, NULL}};
@@ -69,11 +69,7 @@ void bench_table(struct bench* b, const char* label, const struct column* column
 }
 
 int bench_finish(struct bench* b) {
-  char library[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(library, &length);
-  library[strcspn(library, "\n")] = '\0';
-  const bool written = table_close(&b->table, b->json, b->name, library, b->size);
+  const bool written = table_close(&b->table, b->csv);
   MPI_Finalize();
   return written ? 0 : 1;
 }

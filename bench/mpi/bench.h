@@ -18,7 +18,7 @@ struct bench {
   int ranks;          ///< the number that is required; 0: any number
   double iterations;  ///< --iterations of each row; 0: as many as fit into `seconds`
   double seconds;     ///< --seconds: time to aim at for one row
-  const char* json;   ///< --json FILE
+  const char* csv;    ///< --csv FILE
   bool pin;           ///< --pin: rank i to usable core i
   bool multiple;      ///< --multiple: MPI_THREAD_MULTIPLE although the benchmark needs less
   int rank, size;     ///< set by bench_start

@@ -53,11 +53,11 @@ static double bounce(const struct player* answerer) {
 
 int main(int argc, char** argv) {
   double first = 0, second = 1, iterations = 20;
-  const char* json = NULL;
+  const char* csv = NULL;
   const struct option own[] = {{"--first", option_number, &first, "usable core of one thread"},
                                {"--second", option_number, &second, "usable core of the other one"},
                                {"--iterations", option_number, &iterations, "bursts to measure"},
-                               {"--json", option_text, &json, "also write the table to this file"},
+                               {"--csv", option_text, &csv, "also write the table to this file"},
                                {NULL, option_flag, NULL, NULL}};
   const struct option none[] = {{NULL, option_flag, NULL, NULL}};
   options_read("cache_line: one-way time of a cache line between two cores.", none, own, argc,
@@ -77,5 +77,5 @@ int main(int argc, char** argv) {
   struct table table;
   table_open(&table, NULL, columns, 4, false);
   table_row(&table, NULL, (double[]){s.median, s.mean, s.best, s.worst});
-  return table_close(&table, json, "cache_line", "none", 1) ? 0 : 1;
+  return table_close(&table, csv) ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/// The result of a benchmark: rows of numbers, which are printed at once and kept for JSON.
+/// The result of a benchmark: rows of numbers, which are printed at once and kept for a CSV file.
 #pragma once
 
 #include <stdbool.h>
@@ -17,15 +17,14 @@ struct table {
   const struct column* columns;
   int count;
   bool silent;  ///< true on ranks that report nothing: the calls then do nothing
-  char* json;   ///< the rows so far, as the inside of a JSON array
-  size_t json_bytes;
+  char* csv;    ///< the file so far
+  size_t csv_bytes;
 };
 
 /// Prints the names of the columns. `columns` must outlive the table.
 void table_open(struct table* t, const char* label, const struct column* columns, int count,
                 bool silent);
 void table_row(struct table* t, const char* label, const double* values);
-/// Writes `{"benchmark": …, "library": …, "ranks": …, "rows": […]}` to `path` unless that is NULL.
+/// Writes the table to `path` unless that is NULL: CSV, with the names of the columns first.
 /// Errors: false, after a line on standard error, if the file cannot be written.
-bool table_close(struct table* t, const char* path, const char* benchmark, const char* library,
-                 int ranks);
+bool table_close(struct table* t, const char* path);

@@ -66,9 +66,9 @@ void report(table& rows, progress::engine& engine, int poller, int count) {
 
 int main(int argc, char** argv) {
   double count = 20000;
-  const char* json = nullptr;
+  const char* csv = nullptr;
   const option own[] = {{"--iterations", option_number, &count, "errands for each poller"},
-                        {"--json", option_text, &json, "also write the table to this file"},
+                        {"--csv", option_text, &csv, "also write the table to this file"},
                         {nullptr, option_flag, nullptr, nullptr}};
   const option none[] = {{nullptr, option_flag, nullptr, nullptr}};
   options_read("affinity: what it costs that another core polls.", none, own, argc, argv);
@@ -86,5 +86,5 @@ int main(int argc, char** argv) {
   table_open(&rows, nullptr, columns, 5, false);
   for (int poller = 0; poller < usable_cores(); ++poller)
     report(rows, **engine, poller, static_cast<int>(count));
-  return table_close(&rows, json, "affinity", "Headway", 1) ? 0 : 1;
+  return table_close(&rows, csv) ? 0 : 1;
 }

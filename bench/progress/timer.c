@@ -67,10 +67,10 @@ static void measure(struct table* t, const char* way, double after_us, long time
 
 int main(int argc, char** argv) {
   double after_us = 50, times = 500;
-  const char* json = NULL;
+  const char* csv = NULL;
   const struct option own[] = {{"--after", option_number, &after_us, "the timer's microseconds"},
                                {"--times", option_number, &times, "wake-ups of each kind"},
-                               {"--json", option_text, &json, "file for the rows"},
+                               {"--csv", option_text, &csv, "also write the table to this file"},
                                {NULL, option_flag, NULL, NULL}};
   const struct option none[] = {{NULL, option_flag, NULL, NULL}};
   options_read("timer: a timer against a wake-up, as the core that computes sees them.", own, none,
@@ -93,5 +93,5 @@ int main(int argc, char** argv) {
     wake(1);
     pthread_join(thread, NULL);
   }
-  return table_close(&t, json, "timer", "none", 1) ? 0 : 1;
+  return table_close(&t, csv) ? 0 : 1;
 }

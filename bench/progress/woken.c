@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   struct list threads = {.count = 0};
   list_read(&threads, "0,1,4,16");
   double work_us = 35, seconds = 2, wanted_helpers = 0;
-  const char* json = NULL;
+  const char* csv = NULL;
   bool ordinary = false;
   const struct option own[] = {
       {"--threads", option_list, &threads, "computing threads a side"},
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
       {"--weight", option_flag, &greatest_weight, "who waits has the greatest weight (nice -20)"},
       {"--ordinary", option_flag, &ordinary, "without asking for short slices"},
       {"--seconds", option_number, &seconds, "of each row"},
-      {"--json", option_text, &json, "file for the rows"},
+      {"--csv", option_text, &csv, "also write the table to this file"},
       {NULL, option_flag, NULL, NULL}};
   const struct option none[] = {{NULL, option_flag, NULL, NULL}};
   options_read("woken: a woken thread that works, beside N that compute.", own, none, argc, argv);
@@ -172,5 +172,5 @@ int main(int argc, char** argv) {
   struct table t;
   table_open(&t, NULL, columns, 6, false);
   for (int i = 0; i < threads.count; ++i) measure(&t, (int)threads.value[i], seconds);
-  return table_close(&t, json, "woken", "none", 2) ? 0 : 1;
+  return table_close(&t, csv) ? 0 : 1;
 }

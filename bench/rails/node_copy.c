@@ -156,12 +156,12 @@ int main(int argc, char** argv) {
   list_read(&sizes, "64K,512K,4M");
   list_read(&rings, "32K,64K,256K,1M,4M");
   double iterations = 200;
-  const char* json = NULL;
+  const char* csv = NULL;
   const struct option own[] = {
       {"--sizes", option_list, &sizes, "bytes of a copy, 16K to 8M; powers of two"},
       {"--rings", option_list, &rings, "bytes of the ring, 16K to 8M; powers of two"},
       {"--iterations", option_number, &iterations, "copies of each kind"},
-      {"--json", option_text, &json, "also write the table to this file"},
+      {"--csv", option_text, &csv, "also write the table to this file"},
       {NULL, option_flag, NULL, NULL}};
   const struct option none[] = {{NULL, option_flag, NULL, NULL}};
   options_read("node_copy: copies between two processes of a node, by the size of the ring.", none,
@@ -183,5 +183,5 @@ int main(int argc, char** argv) {
     }
     row(&t, "kernel", by_kernel, 0, sizes.value[i], iterations);
   }
-  return table_close(&t, json, "node_copy", "none", 2) ? 0 : 1;
+  return table_close(&t, csv) ? 0 : 1;
 }

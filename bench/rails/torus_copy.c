@@ -208,13 +208,13 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "64K");
   double ranks = 4, places = 8, exchanges = 200, turns = 5;
-  const char* json = NULL;
+  const char* csv = NULL;
   const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a block"},
                                {"--ranks", option_number, &ranks, "processes, 4 to 64"},
                                {"--places", option_number, &places, "of a bank, taken in turns"},
                                {"--iterations", option_number, &exchanges, "of each way in a turn"},
                                {"--turns", option_number, &turns, "of all ways, one after another"},
-                               {"--json", option_text, &json, "also write the table to this file"},
+                               {"--csv", option_text, &csv, "also write the table to this file"},
                                {NULL, option_flag, NULL, NULL}};
   const struct option none[] = {{NULL, option_flag, NULL, NULL}};
   options_read("torus_copy: exchanges on a 2-D torus, by the way of copying.", none, own, argc,
@@ -254,5 +254,5 @@ int main(int argc, char** argv) {
       table_row(&table, names[how], (double[]){ranks, (double)sizes.value[i], s.median, s.best});
     }
   }
-  return table_close(&table, json, "torus_copy", "none", (int)ranks) ? 0 : 1;
+  return table_close(&table, csv) ? 0 : 1;
 }

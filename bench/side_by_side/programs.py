@@ -1,6 +1,6 @@
 """The benchmarks of bench/mpi: compiled with each library's mpicc, run, and read back."""
 
-import json
+import csv
 import os
 import pathlib
 import signal
@@ -155,28 +155,39 @@ def run_command(command, environment, timeout_s):
     return time.monotonic() - start, output
 
 
+def read_table(path):
+    """The rows of a CSV file that a benchmark has written, {column: number or text}; without the
+    columns that are empty."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return [{name: plain(text) for name, text in row.items() if text}
+                for row in csv.DictReader(file)]  # fmt: skip
+
+
+def plain(text):
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
+
+
 def read_rows(benchmark, path):
-    """{key: (value, also)} of a benchmark's JSON file; a key is a tuple of its columns."""
+    """{key: (value, also)} of such a file; a key is a tuple of columns."""
     metric = METRICS[benchmark]
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     return {
-        tuple(plain(row[name]) for name in metric.key): (row[metric.value], row.get(metric.also))
-        for row in rows
+        tuple(row[name] for name in metric.key): (row[metric.value], row.get(metric.also))
+        for row in read_table(path)
     }
-
-
-def plain(value):
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeout_s):
     """One run: {key: (value, also)}."""
     library, environment = contender.library, contender.environment(place)
     with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
-        result = pathlib.Path(folder) / "result.json"
+        result = pathlib.Path(folder) / "result.csv"
         words = [str(program), *arguments]
         if benchmark != "hello":
-            words += ["--json", str(result)]
+            words += ["--csv", str(result)]
         command = library.launch(words, ranks, place)
         seconds, _ = run_command(command, environment, timeout_s)
         return {(): (seconds, None)} if benchmark == "hello" else read_rows(benchmark, result)
@@ -185,9 +196,9 @@ def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeou
 def probe_ns(program):
     """One-way time of a cache line between the first two cores; None if there is one core."""
     with tempfile.TemporaryDirectory(prefix="headway-bench-") as folder:
-        result = pathlib.Path(folder) / "result.json"
+        result = pathlib.Path(folder) / "result.csv"
         try:
-            run_command([str(program), "--json", str(result)], None, 30)
+            run_command([str(program), "--csv", str(result)], None, 30)
         except RunError:
             return None
-        return json.loads(result.read_text(encoding="utf-8"))["rows"][0]["median_ns"]
+        return read_table(result)[0]["median_ns"]

@@ -2,7 +2,7 @@
  * where it arrives, and returns to the producer when its time to live is over.
  *
  *   mpiexec -n 1+P tokens [--threads T] [--work W] [--tokens N] [--ttl N] [--policy P] [--polls A]
- *          [--strategies P/A,P/A,… --rounds N --turn-ms MS] [--json FILE]
+ *          [--strategies P/A,P/A,… --rounds N --turn-ms MS] [--csv FILE]
  *
  * Process 0 produces; the others hold T threads each. A token's work is W times 145 us as in the
  * paper, cut into A parts with a poll for messages after each.
@@ -39,7 +39,7 @@ struct strategy {
   int count; /* rounds it took part in */
 };
 
-static const char* json;
+static const char* csv;
 static int threads = 1, tokens = 32, ttl = 1000, work = 0, rounds = 15, turn_ms = 8;
 static const double level_s = 145e-6; /* of computing, for one level of work */
 static long turns_a_level;
@@ -145,12 +145,11 @@ static void one_run(headway_endpoint mine) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const long useful = all_count < processors ? all_count : processors;
   const double computing = tokens * (double)ttl * work * level_s / (double)useful;
-  if (json) {
-    FILE* file = fopen(json, "w");
+  if (csv) {
+    FILE* file = fopen(csv, "w");
     if (file) {
-      fprintf(file,
-              "{\"rows\": [{\"seconds\": %.6f, \"communication_s\": %.6f, \"hop_us\": %.4f}]}\n",
-              took, took - computing, took / tokens / ttl * 1e6);
+      fprintf(file, "seconds,communication_s,hop_us\n%.6f,%.6f,%.4f\n", took, took - computing,
+              took / tokens / ttl * 1e6);
       fclose(file);
     }
   }
@@ -239,15 +238,18 @@ static int by_value(const void* a, const void* b) {
 
 /* A row a round, a column a strategy. */
 static void show_all(void) {
-  FILE* file = json ? fopen(json, "w") : NULL;
+  FILE* file = csv ? fopen(csv, "w") : NULL;
+  if (file) fprintf(file, "turn");
+  for (int i = 0; file && i < strategy_count; ++i) fprintf(file, ",%s", strategies[i].name);
   for (int round = 0; file && round < rounds; ++round) {
-    fprintf(file, "%s{\"turn\": %d", round ? "}, " : "{\"rows\": [", round);
-    for (int i = 0; i < strategy_count; ++i)
-      if (round < strategies[i].count)
-        fprintf(file, ", \"%s\": %.4f", strategies[i].name, strategies[i].hop_us[round]);
+    fprintf(file, "\n%d", round);
+    for (int i = 0; i < strategy_count; ++i) {
+      fputc(',', file);
+      if (round < strategies[i].count) fprintf(file, "%.4f", strategies[i].hop_us[round]);
+    }
   }
   if (file) {
-    fputs("}]}\n", file);
+    fputc('\n', file);
     fclose(file);
   }
   for (int i = 0; i < strategy_count; ++i) {
@@ -312,7 +314,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(value);
     if (strcmp(argv[i], "--turn-ms") == 0) turn_ms = atoi(value);
     if (strcmp(argv[i], "--strategies") == 0) read_strategies(value);
-    if (strcmp(argv[i], "--json") == 0) json = value;
+    if (strcmp(argv[i], "--csv") == 0) csv = value;
     if (strcmp(argv[i], "--policy") == 0) policy = policy_of(value);
   }
   measure_work();

@@ -29,7 +29,7 @@ struct settings {
   int steps;
   enum exchange exchange;
   bool check;
-  const char* json;
+  const char* csv;
 };
 
 /// Seconds of this rank, over all steps.
@@ -193,17 +193,16 @@ static bool report(const struct strip* s, const struct settings* settings, const
       "communication %.2f; heat %.6g; fingerprint %016" PRIx64 " (%s)\n",
       kind, s->ranks, halo_mb, sum[2] * scale, sum[0] * scale, sum[1] * scale, sum[3], whole,
       verdict);
-  FILE* file = settings->json != NULL ? fopen(settings->json, "w") : NULL;
+  FILE* file = settings->csv != NULL ? fopen(settings->csv, "w") : NULL;
   if (file != NULL) {
     fprintf(file,
-            "{\"exchange\": \"%s\", \"ranks\": %d, \"halo_bytes\": %.0f, \"steps\": %d, "
-            "\"computation_ms\": %.6f, \"communication_ms\": %.6f, \"total_ms\": %.6f, "
-            "\"check\": \"%s\"}\n",
+            "exchange,ranks,halo_bytes,steps,computation_ms,communication_ms,total_ms,check\n"
+            "%s,%d,%.0f,%d,%.6f,%.6f,%.6f,%s\n",
             kind, s->ranks, halo_mb * 1e6, settings->steps, sum[0] * scale, sum[1] * scale,
             sum[2] * scale, verdict);
     fclose(file);
-  } else if (settings->json != NULL) {
-    perror(settings->json);
+  } else if (settings->csv != NULL) {
+    perror(settings->csv);
   }
   return same;
 }
@@ -218,7 +217,7 @@ static void usage(void) {
       "      nonblocking   the halos during the computation of the inner rows\n"
       "      alone         the halos without a computation\n"
       "  --check                             compare every bit with the serial result\n"
-      "  --json FILE                         write the times of a step to this file\n\n"
+      "  --csv FILE                          write the times of a step to this file\n\n"
       "A halo is columns * layers * 8 bytes (2 MB), a plate needs twice rows times that.\n");
 }
 
@@ -247,8 +246,8 @@ static bool read_settings(struct settings* s, int argc, char** argv) {
     ++i;
     if (number != NULL && atoi(value) > 0) {
       *number = atoi(value);
-    } else if (strcmp(argv[i - 1], "--json") == 0 && *value != '\0') {
-      s->json = value;
+    } else if (strcmp(argv[i - 1], "--csv") == 0 && *value != '\0') {
+      s->csv = value;
     } else if (strcmp(argv[i - 1], "--exchange") == 0 && exchange_read(&s->exchange, value)) {
       continue;
     } else {

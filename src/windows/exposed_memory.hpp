@@ -32,6 +32,9 @@ class exposed_memory {
   /// From a thread that has carried out requests of other processes, through the process that is
   /// told of that, to a thread of the program that synchronises its memory. Of all windows.
   static inline base::process_edge changes;
+  /// From a thread of the program that synchronises its memory, through the process that is told
+  /// of that, to a thread that carries out what this process then requests.
+  static inline base::process_edge exposures;
 
  private:
   struct region {

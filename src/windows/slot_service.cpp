@@ -75,6 +75,7 @@ bool slot_service::serve() noexcept {
 bool slot_service::serve(request_slot& slot) noexcept {
   if (!slot.turn.begin()) return false;
   slot.carried_out = true;
+  exposed_memory::exposures.returns();
   carry_out(slot);
   exposed_memory::changes.leaves();
   slot.turn.finish();

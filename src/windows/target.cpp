@@ -123,6 +123,7 @@ void target::serve(int source, std::span<const std::byte> message) noexcept {
 
 void target::serve(int source, const request_view& request, std::int64_t elements) noexcept {
   if (!inside(request)) return refuse(source, request);
+  exposed_memory::exposures.returns();
   count(request, elements);
   switch (request.head.what) {
     case action::put:

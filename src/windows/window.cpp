@@ -178,6 +178,7 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
 
 void window::synchronise_memory() noexcept {
   // Its partner is the same call, a flush or a barrier in another process that maps the memory.
+  exposed_memory::exposures.leaves();
   base::store_load_fence();
   exposed_memory::changes.returns();
 }

@@ -75,7 +75,7 @@ def part_ticks(axes):
     axes.figure.draw_without_rendering()
     boxes = [t.get_window_extent() for t in axes.get_xticklabels() if t.get_text()]
     if any(a.x1 + 4 > b.x0 for a, b in zip(boxes, boxes[1:])):
-        # At 35 degrees they need about 1.8 times their height.
+        # At 35 degrees, two centres must be 1.8 heights apart; these are twice their distances.
         steep = any(b.x0 + b.x1 - a.x0 - a.x1 < 3.6 * a.height for a, b in zip(boxes, boxes[1:]))
         for text in axes.get_xticklabels():
             text.set(rotation=90 if steep else 35, ha="right", rotation_mode="anchor",

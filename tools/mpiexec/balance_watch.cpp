@@ -14,7 +14,7 @@ std::uint64_t increase(std::uint64_t from, std::uint64_t to) noexcept {
 }  // namespace
 
 balance_watch::balance_watch(const std::vector<machine_places::place>& places, std::uint64_t now_ns)
-    : last_(places.size()), last_look_ns_(now_ns), next_look_ns_(now_ns + period_ns_) {
+    : last_(places.size()), last_look_ns_(now_ns) {
   std::vector<machine_places::place> known;
   for (const auto& one : places) {
     const auto found = std::ranges::find(known, one);
@@ -37,7 +37,6 @@ bool balance_watch::look(std::uint64_t now_ns, std::span<const std::optional<pro
   const bool unbalanced =
       is_unbalanced(static_cast<double>(now_ns - std::exchange(last_look_ns_, now_ns)));
   period_ns_ = unbalanced ? first_period_ns : std::min(2 * period_ns_, last_period_ns);
-  next_look_ns_ = now_ns + period_ns_;
   return std::exchange(was_unbalanced_, unbalanced) && unbalanced;
 }
 

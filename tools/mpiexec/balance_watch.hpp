@@ -16,7 +16,10 @@ namespace headway::mpiexec {
 /// A balanced job is looked at every eight seconds; what one look finds has to be found again by
 /// the next one, because a short time says little.
 ///
+/// Shape:    times in nanoseconds.
 /// Threads:  one.
+/// Progress: never waits, makes no system call.
+/// Errors:   none; what cannot be read counts as nothing.
 class balance_watch {
  public:
   static constexpr std::uint64_t first_period_ns = 500'000'000, last_period_ns = 8'000'000'000;
@@ -27,7 +30,7 @@ class balance_watch {
   /// `places`: of each rank, none of them empty.
   balance_watch(const std::vector<machine_places::place>& places, std::uint64_t now_ns);
 
-  [[nodiscard]] std::uint64_t next_look_ns() const noexcept { return next_look_ns_; }
+  [[nodiscard]] std::uint64_t next_look_ns() const noexcept { return last_look_ns_ + period_ns_; }
   /// `uses`: what each rank has had since its start; nothing of a rank that has ended.
   /// True: the ranks should not stay bound.
   [[nodiscard]] bool look(std::uint64_t now_ns, std::span<const std::optional<processor_use>> uses);
@@ -42,7 +45,7 @@ class balance_watch {
   std::vector<place> places_;
   std::vector<std::size_t> place_of_rank_;
   std::vector<processor_use> last_;  ///< of each rank
-  std::uint64_t last_look_ns_, period_ns_ = first_period_ns, next_look_ns_;
+  std::uint64_t last_look_ns_, period_ns_ = first_period_ns;
   bool was_unbalanced_ = false;
 };
 

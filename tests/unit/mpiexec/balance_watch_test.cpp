@@ -41,7 +41,7 @@ TEST_F(four_ranks, stay_where_they_are_as_long_as_both_processors_are_busy) {
   EXPECT_EQ(period_ns(), 8 * s);
 }
 
-TEST_F(four_ranks, stay_where_they_are_if_nobody_waits_for_the_busy_processor) {
+TEST_F(four_ranks, stay_where_they_are_if_no_thread_waits_for_the_busy_processor) {
   for (int i = 0; i < 10; ++i) ASSERT_FALSE(next({60, 10}, {20, 0}, {40, 10}, {0, 0})) << i;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using progress::meter;
 
-/// The polling point of a background thread, from the thread's name: "event" for "hw-event1".
+/// The polling point of a background thread, from the thread's name: "idle" for "hw-idle1".
 std::string point_of(std::string_view thread) {
   if (!thread.starts_with("hw-")) return "lent";
   thread.remove_prefix(3);

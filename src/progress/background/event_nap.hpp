@@ -18,6 +18,18 @@ class event_nap {
     if (stop.load(std::memory_order_seq_cst)) return;
     base::futex_wait(word_, word, deadline_ns);
   }
+  /// The same, in the hope that a waiting thread does the work meanwhile.
+  void sleep_instead_of(const base::atomic<std::uint32_t>& stop,
+                        std::uint64_t deadline_ns) noexcept {
+    relies_.store(true, std::memory_order_relaxed);
+    sleep(stop, deadline_ns);
+    relies_.store(false, std::memory_order_relaxed);
+  }
+  /// A waiting thread that leaves work behind has to call `end`. Relaxed: a hint; a thread that
+  /// sees an outdated one leaves the work until the end of the nap.
+  [[nodiscard]] bool relies_on_waiting_thread() const noexcept {
+    return relies_.load(std::memory_order_relaxed);
+  }
   /// Ends the current nap, if there is one. A system call.
   void end() noexcept {
     word_.fetch_add(1, std::memory_order_relaxed);  // the futex compares it; it carries no data
@@ -36,6 +48,7 @@ class event_nap {
 
  private:
   base::atomic<std::uint32_t> word_{0};
+  base::atomic<bool> relies_{false};
   base::atomic<std::uint64_t> wake_ns_{20'000};
 };
 

@@ -27,6 +27,8 @@ constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
 // with 16 ranks, 16 event threads look
 constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
+// while one thread waits awake among computing threads
+constexpr std::uint64_t pause_beside_waiting_ns = 20'000 * us;
 constexpr std::uint64_t taken_pause_ns = 20 * us;
 // Work that starts so long after the end of the last is a new phase of communication, not the next
 // message of a sequence.
@@ -43,13 +45,6 @@ constexpr int vain_wake_ups = 2;
 // the spare poller may lose its processor
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;
 constexpr std::uint64_t lasting_ns = 2'000 * us;  // events closer than this are a sequence
-// From a model of the kernel's queue with local timers: a thread that has earned more than twice
-// the length of a turn did not wait for its turn.
-constexpr std::uint64_t turn_ns = 3'000 * us, earned_ns = 8'000 * us;
-constexpr std::uint64_t settles_ns =
-    20'000 * us;                               // until the scheduler's lag of a thread has decayed
-constexpr std::uint64_t calm_ns = 1'000 * us;  // without an event, until the event threads go quiet
-constexpr int yields_to_woken = 3;
 constexpr std::uint64_t budget_window_ns = 100'000 * us, budget_ns = 20'000 * us;
 
 }  // namespace
@@ -65,9 +60,7 @@ event_thread::~event_thread() {
   core_.quiet.wake_all();
   core_.sleeper->kick();
   core_.nap.end();
-  turns_.call_all();
   thread_.join();
-  for (auto& one : helpers_) one.join();
   core_.boosted.owner_stopped();
 }
 
@@ -76,81 +69,16 @@ void event_thread::run() noexcept {
   base::enter_background();
   take_class();
   core_.boosted.owner_started();
-  serve(false);
-  if (!stop_.load(std::memory_order_relaxed)) take_turns(0);
-}
-
-/// The main loop of a helper.
-void event_thread::help(std::size_t seat) noexcept {
-  ask_exact_sleeps();
-  base::enter_background();
-  take_turns(seat);
-}
-
-void event_thread::take_turns(std::size_t seat) noexcept {
-  for (;;) {
-    earn(seat);
-    turns_.await_turn(seat);
-    // (A) of turn_roster: it was set before the call
-    if (stop_.load(std::memory_order_relaxed)) return;
-    serve(true);
-  }
-}
-
-/// One turn; without helpers, the whole life of the first thread.
-void event_thread::serve(bool has_earned) noexcept {
   auto& me = this_thread();
-  const auto turn_began_ns = own_processor_time_ns();
-  turn_ends_ns_ = has_earned ? turn_began_ns + turn_ns : turn_began_ns;
-  while (!stop_.load(std::memory_order_relaxed) && !next_) {
-    const bool needed = serves_waits() && !core_.quiet.nothing_to_do() && !spare_polls();
-    if (!needed && (!idle_ || !rest())) doze();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    if (core_.one_waits_in_turns() && core_.wait_leader.holder() != 0) {
+      doze_while_one_waits();
+      continue;
+    }
+    if (!idle_ || !rest()) doze();
     if (look() == finding::unattended) watch(me);
     if (core_.sleeper->wanted()) pause(taken_pause_ns);  // it leaves at once
   }
-  if (!next_) return;
-  engine_counters::count(core_.counted.event_turns);
-  turns_.call(*std::exchange(next_, std::nullopt));
-}
-
-/// If no helper can be started, the first thread works alone.
-void event_thread::start_helpers() {
-  helpers_wanted_ = true;
-  if (!kernel_takes_slices()) return;
-  try {
-    helpers_.reserve(turn_roster::seat_count - 1);
-    for (std::size_t seat = 1; seat < turn_roster::seat_count; ++seat)
-      helpers_.push_back(
-          start_thread({fmt::format("hw-event{}", seat), usable_processors(core_.machine)},
-                       [this, seat] { help(seat); }));
-  } catch (const std::exception& e) {
-    base::log(base::severity::warning, "fewer event threads than wanted: {}", e.what());
-  }
-}
-
-/// Becomes runnable without work and waits for a processor behind computing threads. The processor
-/// time that the kernel owes to it by then is kept while it sleeps.
-void event_thread::earn(std::size_t seat) noexcept {
-  ask_slices(earned_ns);
-  turns_.pause(seat, core_.clock.now_ns() + settles_ns);
-  ask_short_slices();
-  turns_.rest(seat);
-}
-
-/// The turn is over, and a helper has earned enough for the next one.
-bool event_thread::hands_over() noexcept {
-  if (real_time_) return false;
-  if (!helpers_wanted_) start_helpers();
-  if (helpers_.empty() || own_processor_time_ns() < turn_ends_ns_) return false;
-  next_ = turns_.take_rested();
-  return next_.has_value();
-}
-
-/// If this thread sleeps while the threads that it woke have not run yet, they may be queued behind
-/// computing threads.
-void event_thread::let_woken_threads_run() const noexcept {
-  for (int i = 0; i < yields_to_woken && woken_threads.load(std::memory_order_relaxed) > 0; ++i)
-    sched_yield();
 }
 
 /// True: the sleep was long, the machine is not oversubscribed, and what has begun is watched at
@@ -172,14 +100,13 @@ bool event_thread::rest() noexcept {
   }
   rounds_seen_ = core_.queues.root().explicit_rounds();
   starts_seen_ = core_.work.starts();
-  const bool serves = core_.event_threads_serve();
-  if (!serves && was_short) {
+  if (was_short) {
     was_woken_ = true;
     return false;
   }
   woken_in_vain_ = 0;
   pause_ns_ = first_pause();
-  if (!serves && is_oversubscribed()) return false;
+  if (is_oversubscribed()) return false;
   engine_counters::count(core_.counted.event_looks);
   return true;
 }
@@ -211,6 +138,18 @@ void event_thread::doze() noexcept {
   if (now < due) return;
   const auto took = std::min(now - due, longest_sample_ns);
   core_.nap.learn(took);
+}
+
+/// A look of this thread would end the turn that the waiting one has of the processor. If that thread
+/// stops waiting before this one sleeps, what it leaves behind is late by the nap.
+void event_thread::doze_while_one_waits() noexcept {
+  core_.nap.sleep_instead_of(stop_, core_.clock.now_ns() + pause_beside_waiting_ns);
+  engine_counters::count(core_.counted.event_looks);
+  const auto now = core_.clock.now_ns();
+  static_cast<void>(core_.boosted.give_back_due(now));
+  core_.regular.run_if_due(now);
+  rounds_seen_ = core_.queues.root().explicit_rounds();
+  pause_ns_ = first_pause();
 }
 
 void event_thread::pause(std::uint64_t for_ns) noexcept {
@@ -266,7 +205,7 @@ event_thread::finding event_thread::look() noexcept {
     core_.regular.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
-    if (asked || serves_waits() || (rounds == rounds_seen_ && !spare_polls()))
+    if (asked || (rounds == rounds_seen_ && !spare_polls()))
       found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
@@ -282,9 +221,9 @@ event_thread::finding event_thread::look() noexcept {
   return found;
 }
 
-/// Another thread has polled since the last look, and no thread sleeps in reliance on this one.
+/// Another thread has polled since the last look.
 bool event_thread::is_attended() const noexcept {
-  return core_.queues.root().explicit_rounds() != rounds_seen_ && !serves_waits();
+  return core_.queues.root().explicit_rounds() != rounds_seen_;
 }
 
 /// The spare poller polls, and has had its processor since the last look.
@@ -325,19 +264,15 @@ void event_thread::watch(thread_record& me) noexcept {
     }
     const auto woken = core_.clock.now_ns();
     core_.regular.run_if_due(woken);
-    const bool serves = core_.event_threads_serve();
     if (must_leave() || is_attended()) break;
     // A source that another thread serves makes a sleep impossible; that thread may need this
     // processor.
     const bool moved = poll_until_idle(me);
     if (!moved && !slept) pause(taken_pause_ns);
-    if (serves) let_woken_threads_run();
-    const bool calm = !serves || (!moved && woken - now >= calm_ns);
-    if (calm && core_.work.balance() == 0) {
-      idle_ = serves || !is_oversubscribed();
+    if (core_.work.balance() == 0) {
+      idle_ = !is_oversubscribed();
       break;
     }
-    if (core_.load.oversubscribed_by_others() && hands_over()) break;
   }
   sleeper.release();
 }

@@ -274,8 +274,7 @@ engine_statistics engine::statistics() const noexcept {
           .spare_withdrawals = of(c.spare_withdrawals),
           .idle_rests = of(c.idle_rests),
           .demotions = of(c.demotions),
-          .delays = of(c.delays),
-          .event_turns = of(c.event_turns)};
+          .delays = of(c.delays)};
 }
 
 std::vector<queue_statistics> engine::queues() const {

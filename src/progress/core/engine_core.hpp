@@ -58,19 +58,19 @@ struct engine_core {
   /// Each process of the job can have a processor besides the one it computes on. Relaxed: a hint.
   base::atomic<bool> processor_to_spare{false};
 
-  /// Computing threads want every processor, and the kernel gives a waiting thread no greater
-  /// weight: the event thread and its helpers poll for the waiting threads, which sleep
-  /// (event_thread.hpp). A hint, computed from hints.
-  [[nodiscard]] bool event_threads_serve() const noexcept {
-    return watched.load(std::memory_order_relaxed) && load.oversubscribed_by_others() &&
-           !(chosen.greatest_weight && sched_boost::may_raise_weight()) &&
-           chosen.waits != waiting_policy::busy && chosen.event_thread == event_class::normal;
+  /// At most one thread of this process waits at a time, among computing threads that want every
+  /// processor. A hint, computed from hints, as the two below.
+  [[nodiscard]] bool one_waits_among_computing_threads() const noexcept {
+    return load.oversubscribed_by_others() && !load.several_wait(clock.now_ns());
   }
-
-  /// Waits that sleep and rely on the event threads. Relaxed: a hint; if it is outdated, their next
-  /// look is late by a pause.
-  base::atomic<std::uint32_t> served_waits{0};
-  base::atomic<std::uint64_t> served_until_ns{0};  ///< the next such wait is expected until then
+  /// The kernel gives it more of the processor than each of the others has.
+  [[nodiscard]] bool may_have_weight() const noexcept {
+    return chosen.greatest_weight && sched_boost::may_raise_weight();
+  }
+  /// It has the processor in turns, with its own share of it.
+  [[nodiscard]] bool one_waits_in_turns() const noexcept {
+    return one_waits_among_computing_threads() && !may_have_weight();
+  }
 
   /// A thread spins without polling (`engine::begin_lone_spin`). Relaxed: it carries nothing, and
   /// only keeps others from it.

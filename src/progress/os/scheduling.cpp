@@ -118,25 +118,11 @@ std::vector<int> usable_processors(const topology::machine& machine) {
 
 void ask_exact_sleeps() noexcept { prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0); }
 
-void ask_short_slices() noexcept { ask_slices(short_slice_ns); }
-
-void ask_slices(std::uint64_t length_ns) noexcept {
+void ask_short_slices() noexcept {
   scheduling_attributes wish;
   wish.nice = getpriority(PRIO_PROCESS, 0);  // of this thread; it is kept
-  wish.runtime = length_ns;
+  wish.runtime = short_slice_ns;
   set_attributes(0, wish);
-}
-
-bool kernel_takes_slices() noexcept {
-  scheduling_attributes now;
-  return get_attributes(0, now) && now.policy == SCHED_OTHER && now.runtime != 0;
-}
-
-std::uint64_t own_processor_time_ns() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(used.tv_nsec);
 }
 
 bool run_in_real_time(int policy) noexcept {

@@ -40,16 +40,6 @@ void ask_exact_sleeps() noexcept;
 /// computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
 void ask_short_slices() noexcept;
 
-/// Requests slices of a length between 0.1 and 100 ms; needs no privilege. A thread with a long
-/// slice that becomes ready waits for its turn, while it earns the share that it does not use.
-void ask_slices(std::uint64_t length_ns) noexcept;
-
-/// Whether a thread can choose its slice (Linux 6.12 and later).
-[[nodiscard]] bool kernel_takes_slices() noexcept;
-
-/// Processor time that the calling thread has used. About 0.3 us.
-[[nodiscard]] std::uint64_t own_processor_time_ns() noexcept;
-
 /// How long the calling thread has run, and how long it was ready without a processor.
 struct thread_times {
   std::uint64_t ran_ns = 0;

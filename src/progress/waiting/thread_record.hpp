@@ -65,6 +65,7 @@ struct thread_record {
   std::uint64_t recent_follow_ns = 0;  ///< the same of waits for which another thread polled
   std::uint32_t long_follows = 0;      ///< waits not watched, because recent ones took long
   std::uint32_t brief_waits = 0;       ///< waits that spun briefly, because recent ones took long
+  std::uint32_t vain_spins = 0;        ///< in a row, that found nothing
   yield_patience patience;             ///< with waits among more ranks than processors
   std::uint64_t delay_due_ns = 0;      ///< when to look next …
   std::uint64_t ran_ns = 0;            ///< … how long it had run at the last look …

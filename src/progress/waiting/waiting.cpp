@@ -74,6 +74,7 @@ bool waiting::run(outcome first) noexcept {
     if (how == outcome::retry) continue;
     if (followed_since_ns_ != 0) learn_to_follow();
     if (boosted_since_ns_ != 0) keep_boost();
+    if (core_.nap.relies_on_waiting_thread() && core_.work.balance() != 0) core_.nap.end();
     yield_to_woken(me_);
     return how == outcome::complete;
   }
@@ -131,6 +132,7 @@ void waiting::learn_to_follow() noexcept {
 waiting::outcome waiting::poll_as_leader() noexcept {
   core_.quiet.attend(me_);
   auto how = spin(budget_ns(core_.load.more_ranks_than_processors()));
+  count_vain(how);
   if (how != outcome::spun_enough) learn(0);
   const bool sleeps = how == outcome::spun_enough && become_kernel_sleeper(how);
   core_.wait_leader.unlock();
@@ -205,7 +207,6 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
 /// Called by the wait leader. False: another thread sleeps there or is about to, or (`how` changed)
 /// there is no need any more.
 bool waiting::become_kernel_sleeper(outcome& how) noexcept {
-  if (core_.event_threads_serve()) return false;
   auto& sleeper = *core_.sleeper;
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
@@ -252,6 +253,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
     if (moved_) {
       in_vain = 0;
       if (how == outcome::spun_enough) how = spin(budget_after_sleep_ns(slept_since_ns));
+      count_vain(how);
     }
     core_.wait_leader.unlock();
     me_.pay_wake_ups();
@@ -280,14 +282,12 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.rely();
-  const bool served = why == outcome::spun_enough && core_.event_threads_serve();
-  if (served) begin_served();
+  if (core_.nap.relies_on_waiting_thread()) core_.nap.end();
   for (bool open = set_.enlist(me_.self); open;) {
-    // A thread that stopped leading because it woke another one does not lead again; nor does
-    // one that the event thread serves, while there is one. Any other thread looks once more.
+    // A thread that stopped leading because it woke another one does not lead again. Any other
+    // thread looks once more.
     if (why == outcome::spun_enough && core_.wait_leader.holder() == 0 &&
-        core_.sleeper->held_by() == kernel_sleeper::holder::nobody &&
-        !(served && core_.watched.load(std::memory_order_relaxed)))
+        core_.sleeper->held_by() == kernel_sleeper::holder::nobody)
       break;
     if (me_.self.word.begin_sleep(sleep_state::on_futex)) {
       const bool makes_way = make_way();
@@ -313,7 +313,6 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   }
   me_.pay_wake_ups();  // if a signal has kept this thread from sleeping
   set_.leave(me_.self);
-  if (served) end_served();
   core_.quiet.rely_no_more();
   core_.work.ended();
   note_slept(slept_ns);
@@ -333,19 +332,6 @@ bool waiting::make_way() noexcept {
   return owes;
 }
 
-/// The event thread may be paused because other threads polled.
-void waiting::begin_served() noexcept {
-  constexpr std::uint64_t lasts_ns = 20'000 * us;
-  core_.served_until_ns.store(look_at_clock() + lasts_ns, std::memory_order_relaxed);
-  core_.served_waits.fetch_add(1, std::memory_order_relaxed);
-  if (core_.sleeper->held_by() != kernel_sleeper::holder::background) core_.nap.end();
-}
-
-void waiting::end_served() noexcept {
-  core_.served_waits.fetch_sub(1, std::memory_order_relaxed);
-  learn(core_.nap.wake_ns());
-}
-
 std::uint64_t waiting::budget_ns(bool yields) const noexcept {
   const auto setting = setting_ns(yields);
   switch (core_.chosen.waits) {
@@ -358,11 +344,13 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
     case waiting_policy::adaptive:
       break;
   }
-  return adaptive_spin_ns({.setting_ns = setting,
-                           .recent_ns = recent_ns(),
-                           .yields = yields,
-                           .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
-                          me_.brief_waits);
+  const auto usual =
+      adaptive_spin_ns({.setting_ns = setting,
+                        .recent_ns = recent_ns(),
+                        .yields = yields,
+                        .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
+                       me_.brief_waits);
+  return core_.one_waits_in_turns() ? spin_in_turn_ns(me_.vain_spins, usual) : usual;
 }
 
 /// After a sleep on the events that has not ended the wait.
@@ -391,16 +379,19 @@ std::uint64_t& waiting::recent_ns() const noexcept {
   return me_.recent_wait_ns[set_.only() ? 0 : 1];
 }
 
-/// This is the only waiting thread of its process, among computing threads.
 bool waiting::wants_weight() const noexcept {
-  return core_.chosen.greatest_weight && sched_boost::may_raise_weight() &&
-         core_.load.oversubscribed_by_others() && !core_.load.several_wait(core_.clock.now_ns());
+  return core_.may_have_weight() && core_.one_waits_among_computing_threads();
 }
 
 void waiting::boost() noexcept {
   if (boost_.asked() || !core_.load.oversubscribed_by_others()) return;
   const bool weight = wants_weight();
   if (boost_.ask(weight) && weight) boosted_since_ns_ = core_.clock.now_ns();
+}
+
+/// Of a spin that has just ended.
+void waiting::count_vain(outcome how) noexcept {
+  me_.vain_spins = how == outcome::spun_enough && !moved_ ? me_.vain_spins + 1 : 0;
 }
 
 /// This wait came soon after the last one with weight, so the next may come soon, too.

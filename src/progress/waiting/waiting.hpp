@@ -82,9 +82,6 @@ class waiting {
   static constexpr std::uint64_t brief_ns = 1000;
   static constexpr int looks_of_brief_waits = 16;
 
-  void begin_served() noexcept;
-  void end_served() noexcept;
-
   [[nodiscard]] outcome poll_as_leader() noexcept HEADWAY_RELEASE(core_.wait_leader);
   [[nodiscard]] outcome follow() noexcept;
   [[nodiscard]] bool has_free_processor() const noexcept;
@@ -103,6 +100,7 @@ class waiting {
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
   void end_idle_stretch(std::uint64_t woken_in_ns = 0) noexcept;
+  void count_vain(outcome how) noexcept;
   [[nodiscard]] bool wants_weight() const noexcept;
   void boost() noexcept;
   void keep_boost() noexcept;

@@ -375,6 +375,17 @@ TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
   EXPECT_EQ(spin_after_sleep_ns(wanted, 20'000, 2'000), 2'000u) << "others want the processor";
 }
 
+TEST(spin_length, of_a_thread_with_its_own_share_of_the_processor_is_long_unless_several_were_vain) {
+  for (const std::uint32_t vain : {0u, 3u}) EXPECT_EQ(spin_in_turn_ns(vain, 2'000), 200'000u);
+  int long_ones = 0;
+  for (std::uint32_t vain = 4; vain < 84; ++vain) {
+    const auto spin = spin_in_turn_ns(vain, 2'000);
+    long_ones += spin == 200'000 ? 1 : 0;
+    EXPECT_TRUE(spin == 200'000 || spin == 2'000);
+  }
+  EXPECT_EQ(long_ones, 10) << "one in eight tries";
+}
+
 TEST(spin_length, of_a_wait_that_recently_took_as_long_as_some_sleeps_is_still_longer_than_it) {
   std::uint32_t brief = 0;
   EXPECT_EQ(adaptive_spin_ns({.setting_ns = 50'000, .recent_ns = 60'000}, brief), 120'000u);

@@ -140,8 +140,8 @@ void event_thread::doze() noexcept {
   core_.nap.learn(took);
 }
 
-/// A look of this thread would end the turn that the waiting one has of the processor. If that thread
-/// stops waiting before this one sleeps, what it leaves behind is late by the nap.
+/// A look of this thread would end the turn that the waiting one has of the processor. If that
+/// thread stops waiting before this one sleeps, what it leaves behind is late by the nap.
 void event_thread::doze_while_one_waits() noexcept {
   core_.nap.sleep_instead_of(stop_, core_.clock.now_ns() + pause_beside_waiting_ns);
   engine_counters::count(core_.counted.event_looks);
@@ -205,8 +205,7 @@ event_thread::finding event_thread::look() noexcept {
     core_.regular.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
-    if (asked || (rounds == rounds_seen_ && !spare_polls()))
-      found = finding::unattended;
+    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Looks less and less often while other threads poll, and often again when they stop.

@@ -27,9 +27,9 @@ namespace headway::progress {
 /// seen, 1 ms among more ranks than processors, and on a virtual machine setting the timer may cost
 /// more than a wake-up.
 ///
-/// While a thread waits awake among computing threads and the kernel gives it no greater weight, the
-/// event thread leaves the work to it: each look would end the turn that it has of the processor.
-/// That thread ends the nap if it leaves work behind.
+/// While a thread waits awake among computing threads and the kernel gives it no greater weight,
+/// the event thread leaves the work to it: each look would end the turn that it has of the
+/// processor. That thread ends the nap if it leaves work behind.
 /// Threads:  its own, started by the constructor and ended by the destructor.
 class event_thread {
  public:
@@ -73,11 +73,11 @@ class event_thread {
   bool left_real_time_ = false;
   std::uint32_t starts_seen_ = 0;
   std::uint64_t looked_ns_ = 0;
-  int idle_looks_ = 0;           ///< looks in a row that found nothing, and nothing new
-  bool was_woken_ = false;       ///< from a short sleep, and has not looked since
-  int woken_in_vain_ = 0;        ///< wake-ups in a row after which everything was over at the look
-  bool idle_ = false;            ///< nothing to do, and nothing expected soon
-  std::thread thread_;                // last: it uses all the others
+  int idle_looks_ = 0;      ///< looks in a row that found nothing, and nothing new
+  bool was_woken_ = false;  ///< from a short sleep, and has not looked since
+  int woken_in_vain_ = 0;   ///< wake-ups in a row after which everything was over at the look
+  bool idle_ = false;       ///< nothing to do, and nothing expected soon
+  std::thread thread_;      // last: it uses all the others
 };
 
 }  // namespace headway::progress

@@ -43,7 +43,7 @@ struct engine_statistics {
   std::uint64_t spare_withdrawals = 0;  ///< … and how often it was not spare any more
   std::uint64_t idle_rests = 0;         ///< of idle pollers on whose core a bound thread computes
   std::uint64_t demotions = 0;          ///< of a real-time event thread that has used up its time
-  std::uint64_t delays = 0;       ///< looks at which a waiting thread had lost a fifth of its time
+  std::uint64_t delays = 0;  ///< looks at which a waiting thread had lost a fifth of its time
 };
 
 /// The same for one queue; the times only if threads are metered (progress/core/meter.hpp).

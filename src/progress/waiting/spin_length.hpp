@@ -48,12 +48,12 @@ struct spin_situation {
   return now.yields ? most : std::clamp(2 * now.recent_ns, now.setting_ns, 2 * most);
 }
 
-/// The same for a thread that has the processor in turns, among computing threads that have the same
-/// share of it. A thread that sleeps gives the rest of its turn away, and may wait for the next one
-/// until all others have had theirs; two that answer each other need theirs at the same time. So it
-/// stays awake. `vain_spins`: so many in a row have ended without a message; after a few, one in
-/// eight tries, and a thread that waits long takes little from those that compute. `brief_ns`: the
-/// spin of the adaptive policy.
+/// The same for a thread that has the processor in turns, among computing threads that have the
+/// same share of it. A thread that sleeps gives the rest of its turn away, and may wait for the
+/// next one until all others have had theirs; two that answer each other need theirs at the same
+/// time. So it stays awake. `vain_spins`: so many in a row have ended without a message; after a
+/// few, one in eight tries, and a thread that waits long takes little from those that compute.
+/// `brief_ns`: the spin of the adaptive policy.
 [[nodiscard]] constexpr std::uint64_t spin_in_turn_ns(std::uint32_t vain_spins,
                                                       std::uint64_t brief_ns) noexcept {
   constexpr std::uint64_t long_ns = 200'000;

@@ -375,7 +375,7 @@ TEST(spin_length, after_a_short_sleep_that_ended_nothing_is_that_of_a_sleep) {
   EXPECT_EQ(spin_after_sleep_ns(wanted, 20'000, 2'000), 2'000u) << "others want the processor";
 }
 
-TEST(spin_length, of_a_thread_with_its_own_share_of_the_processor_is_long_unless_several_were_vain) {
+TEST(spin_length, of_a_thread_with_its_own_share_is_long_unless_several_were_vain) {
   for (const std::uint32_t vain : {0u, 3u}) EXPECT_EQ(spin_in_turn_ns(vain, 2'000), 200'000u);
   int long_ones = 0;
   for (std::uint32_t vain = 4; vain < 84; ++vain) {

@@ -31,6 +31,7 @@ void exchange_parts::write_rts(request& r, const packets::announced& as,
                               .tag = r.tag_},
                     .bytes = r.room(),
                     .message = as});
+  r.can_wait = !r.where_->collective;
   if (r.times) [[unlikely]]
     r.times->number = as.number;
 }
@@ -66,6 +67,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
   r.left = fits;
   r.how = r.where_->how.load(std::memory_order_relaxed);
   r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
+  r.end_can_wait = !r.where_->collective;
   if (r.times) [[unlikely]] {
     r.times->matched_ns = base::machine_now_ns();
     r.times->number = announced.message.number;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "packets/bundle/bundle.hpp"
+#include "packets/left_announcements.hpp"
 #include "packets/peer.hpp"
 #include "packets/settings.hpp"
 
@@ -16,7 +17,7 @@ namespace headway::packets {
 /// A peer as this module sees it: its rails, what arrives from them, and its end.
 /// Threads:  `reached_*`, `open_bundle`, `know` and `refuse` before other threads can find it; the
 ///           rest [reaper], or with no other thread at the end.
-class peer_state final : public peer, private bundle_owner {
+class peer_state final : public peer, public left_announcements::member, private bundle_owner {
  public:
   using services = peer::services;
 
@@ -49,6 +50,8 @@ class peer_state final : public peer, private bundle_owner {
   /// Large messages under way in both directions. A hint: relaxed, it carries no data.
   std::atomic<std::uint32_t> transfers_under_way{0};
   [[nodiscard]] rendezvous& large() const noexcept { return services_.large; }
+  /// Its only rail wakes no thread there for packets that `can_wait`.
+  [[nodiscard]] bool lets_wait() const noexcept { return scheduler_.direct().lets_wait(); }
 
   /// A packet from its only rail.
   [[gnu::hot]] void arrived(std::span<const std::byte> bytes) noexcept;

@@ -29,9 +29,10 @@ struct limits {
   std::uint32_t latency_ns = 0;
   /// more frequent background polling has no benefit; 0: any period
   std::uint32_t poll_period_ns = 0;
-  bool wakes = false;   ///< `descriptor` and `arm` can end a sleep
-  bool silent = false;  ///< `descriptor` is readable only while armed, which is cheap
-  bool queues = false;  ///< what was `done` may wait in the driver: see `unsent`
+  bool wakes = false;      ///< `descriptor` and `arm` can end a sleep
+  bool silent = false;     ///< `descriptor` is readable only while armed, which is cheap
+  bool lets_wait = false;  ///< packets that `can_wait` end no sleep of `arm_for_hurried`
+  bool queues = false;     ///< what was `done` may wait in the driver: see `unsent`
   std::size_t lent_bytes_min = SIZE_MAX;  ///< payloads from here on may be `lent`
 };
 

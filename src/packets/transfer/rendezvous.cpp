@@ -45,7 +45,10 @@ rendezvous& rendezvous::of(const transfer& t) noexcept { return state_of(t).larg
 /// The peer may have fetched the message before `post` returns, so only its number is used then.
 void rendezvous::post_announced(peer& to, transfer& message) noexcept {
   const auto number = message.number_;
+  auto& state = state_of(message);
+  const bool waits = message.can_wait && state.lets_wait() && engine_.ranks_fill_node();
   const bool down = to.post(message) == posted::down;
+  if (waits) left_.note(state);
   transfer* const mine = sends_.take_if(number, [&](transfer& t) {
     t.held_ = false;
     return down || to.lost();
@@ -156,6 +159,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
 /// The receiver has all bytes: sends `received`. The transfer ends when that has left.
 void rendezvous::tell_received(transfer& whole) noexcept {
   write(whole, {.what = control_kind::received, .send_id = whole.theirs_});
+  whole.can_wait = whole.end_can_wait;
   whole.answered = false;
   whole.sent = &rendezvous::sent_whole;
   const auto answer = whole.with->post(whole);

@@ -9,6 +9,7 @@
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "packets/control.hpp"
+#include "packets/left_announcements.hpp"
 #include "packets/transfer/transfer.hpp"
 #include "progress/core/engine.hpp"
 
@@ -40,7 +41,7 @@ class peer_state;
 class rendezvous {
  public:
   explicit rendezvous(progress::engine& engine) noexcept
-      : engine_(engine), clock_(engine.clock()), retry_(*this) {}
+      : engine_(engine), clock_(engine.clock()), retry_(*this), left_(engine) {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
 
@@ -73,6 +74,9 @@ class rendezvous {
   [[nodiscard]] transfer* withdraw(std::uint32_t preposted_number) noexcept;
   /// Sends a message into memory that `to` has preposted for it.
   void put(peer& to, transfer& message, const preposted& into) noexcept;
+
+  /// Peers that sleep learn of what was announced to them so far.
+  void hurry() noexcept { left_.hurry(); }
 
   // Of this module:
   /// [reaper] A packet of the peer's about a transfer.
@@ -159,6 +163,7 @@ class rendezvous {
   base::id_table<transfer> sends_;
   base::id_table<landing> landings_;
   expose_again retry_;
+  left_announcements left_;
   base::spinlock waiting_lock_;
   send_item* waiting_ HEADWAY_GUARDED_BY(waiting_lock_) = nullptr;  // for lack of memory to expose
   bool retrying_ HEADWAY_GUARDED_BY(waiting_lock_) = false;

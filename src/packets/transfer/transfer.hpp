@@ -38,6 +38,9 @@ struct transfer : send_item, landing {
   /// used any more. From any thread; must not wait or poll. The item may be gone when it returns.
   void (*ended)(transfer& self, bool well) noexcept = nullptr;
   peer* with = nullptr;  ///< the process at its other end; set by `rendezvous`
+  /// Of a receive: nothing but the thread that waits for the sender's part depends on its end, so
+  /// that what tells the sender of it `can_wait` (see rails::packet).
+  bool end_can_wait = false;
   /// Its memory is `lent` (see rails::packet): the owner calls `peer::reclaim` at the end.
   bool lends = false;
 

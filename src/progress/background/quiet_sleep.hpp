@@ -64,6 +64,7 @@ class quiet_sleep {
     return full_ && relying_.load(std::memory_order_seq_cst) == 0 ? wake_for::hurried
                                                                   : wake_for::all;
   }
+  [[nodiscard]] bool ranks_fill_node() const noexcept { return full_; }
   void wake_all() noexcept {
     if (gate_.open()) base::futex_wake(gate_.futex_word(), INT_MAX);
   }

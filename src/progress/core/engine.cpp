@@ -119,6 +119,12 @@ spare_hands engine::spare_hands() const noexcept {
   return {.idle = 1, .wake_ns = core.nap.wake_ns()};
 }
 
+void engine::set_deferred(void (*what)(void*) noexcept, void* argument) noexcept {
+  parts_->core.deferred.set(what, argument);
+}
+void engine::defer() noexcept { parts_->core.deferred.defer(); }
+bool engine::ranks_fill_node() const noexcept { return parts_->core.quiet.ranks_fill_node(); }
+
 bool engine::watched() const noexcept {
   return parts_->core.watched.load(std::memory_order_relaxed);  // a hint, see engine_core.hpp
 }
@@ -157,6 +163,7 @@ bool engine::poll() noexcept {
   const auto round = ++me.rounds;
   const auto o = core.round(me, round_kind::explicit_, round % sweep_period == 0);
   me.pay_wake_ups();
+  core.deferred.run();
   if (round % clock_period == 0) core.regular.run_if_due(core.clock.now_ns());
   return o.advanced;
 }
@@ -167,6 +174,7 @@ bool engine::poll_everywhere() noexcept {
   core.forbid_inside_ltask(me, "poll");
   const auto o = core.round(me, round_kind::explicit_, true);
   me.pay_wake_ups();
+  core.deferred.run();
   core.regular.run_if_due(core.clock.now_ns());
   return o.advanced;
 }

@@ -109,6 +109,14 @@ class engine {
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;
 
+  /// What can be left until a thread of this process waits for some microseconds, is about to
+  /// sleep, or polls (deferred_work.hpp). `set_deferred` while no other thread uses the engine.
+  void set_deferred(void (*what)(void*) noexcept, void* argument) noexcept;
+  void defer() noexcept;
+  /// The job's ranks on this node are as many as the processors, or more: every processor has one
+  /// that computes.
+  [[nodiscard]] bool ranks_fill_node() const noexcept;
+
   /// Whether computing threads want more processors than there are, as far as is known: a hint.
   [[nodiscard]] bool threads_want_processors() const noexcept;
 

@@ -10,6 +10,7 @@
 #include "progress/background/kernel_sleeper.hpp"
 #include "progress/background/quiet_sleep.hpp"
 #include "progress/background/spare_call.hpp"
+#include "progress/core/deferred_work.hpp"
 #include "progress/core/engine_counters.hpp"
 #include "progress/core/library_lock.hpp"
 #include "progress/core/misuse.hpp"
@@ -81,6 +82,7 @@ struct engine_core {
   stall_relief stalls{queues, counted, clock};
   boost_cache boosted;
   spare_call spare;
+  deferred_work deferred;
   event_nap nap;
   quiet_sleep quiet{work,
                     queues,

@@ -22,6 +22,8 @@ using base::us;
 constexpr std::uint64_t leave_ns = 25 * us;  // for the event thread to leave its kernel sleep, …
 constexpr int leave_tries = 8;               // … so many times
 constexpr int yields_in_vain = 4;
+// most answers that come at all without a wake-up have come by then
+constexpr std::uint64_t deferred_after_ns = 5 * us;
 constexpr std::uint64_t worth_boosting_ns = 10 * us;  // a boost and its end take 1 us
 constexpr std::uint64_t nap_ns = 1'000 * us;  // of all sleepers together, without event thread
 constexpr std::uint32_t rounds_before_relax = 100;
@@ -189,6 +191,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     if (round % clock_period == 0 || (heavy && o.advanced)) {
       const auto now = look_at_clock();
       if (now >= deadline_ns_) return outcome::timed_out;
+      if (now - first_looked_ns_ >= deferred_after_ns) core_.deferred.run();
       if (idle_since_ns == 0) idle_since_ns = now;
       if (!o.advanced && now - idle_since_ns >= budget) return outcome::spun_enough;
       if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
@@ -230,6 +233,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   int in_vain = 0;
   std::uint64_t slept_ns = 0, slept_since_ns = 0;
   gave_way_ = true;
+  core_.deferred.run();
   core_.quiet.stop_attending(me_);
   me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
@@ -279,6 +283,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   std::uint64_t slept_ns = 0;
   ++me_.slept_waits;
   gave_way_ = true;
+  core_.deferred.run();
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.rely();

@@ -92,7 +92,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .poll_cost_ns = 5,
              .latency_ns = 150,
              .wakes = true,
-             .silent = true};
+             .silent = true,
+             .lets_wait = true};
   now_.emplace(std::move(*made), config_, links_, memory_.exposed(),
                header_bytes_max + limits_.eager_bytes_max);
   memory_.serve(&now_->in);

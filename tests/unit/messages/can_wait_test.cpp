@@ -1,5 +1,6 @@
-// Which packets of messages can wait until their receiver polls (rails::packet, `can_wait`): those
-// of eager messages between two ranks, as long as the sender has credits enough.
+// Which packets of messages can wait until their receiver polls (rails::packet, `can_wait`): eager
+// messages and requests to send between two ranks, as long as the sender has credits enough. What
+// ends the wait of a request to send.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,28 +17,33 @@
 namespace headway::messages {
 namespace {
 
-/// A rail that accepts every packet and notes the last one.
+/// A rail that accepts every packet, counts them and notes the last one.
 class noting final : public rails::testing::silent_driver {
  public:
   rails::limits query() const noexcept override {
     return {.name = "noting",
             .header_bytes_max = 64,
             .eager_bytes_max = 4096,
-            .inline_bytes_max = 4096};
+            .inline_bytes_max = 4096,
+            .lets_wait = true};
   }
   rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
     envelope head;
     std::memcpy(static_cast<void*>(&head), what.header.data(), sizeof head);
     kind = head.kind;
     can_wait = what.can_wait;
+    ++sent;
     return rails::post::done;
   }
   wire_kind kind{};
   bool can_wait = false;
+  int sent = 0;
 };
 
 struct packets_that_can_wait : ::testing::Test {
-  packets_that_can_wait() {
+  explicit packets_that_can_wait(int ranks_of_node = 1)
+      : engine(progress::engine::start(*machine, {.points = progress::polling::off}, ranks_of_node)
+                   .value()) {
     auto made = std::make_unique<noting>();
     rail = made.get();
     peers.add_rail(std::move(made), packets::rail_use::from_start);
@@ -56,9 +62,9 @@ struct packets_that_can_wait : ::testing::Test {
 
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
   std::vector<std::unique_ptr<request>> sent;  // some of them never end
-  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
-  std::unique_ptr<progress::engine> engine =
-      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+  std::unique_ptr<topology::machine> machine =
+      topology::machine::read({.description = "core:2 pu:1"}).value();
+  std::unique_ptr<progress::engine> engine;
   packets::testing::reaches_all routes;
   packets::peers peers{*engine, rails::peer_id{0}, routes, {.processes = 2}};
   noting* rail = nullptr;
@@ -76,10 +82,54 @@ TEST_F(packets_that_can_wait, carry_eager_messages_between_two_ranks) {
   EXPECT_FALSE(rail->can_wait) << "the next step of a collective operation depends on it";
 }
 
-TEST_F(packets_that_can_wait, do_not_announce_data) {
+TEST_F(packets_that_can_wait, announce_messages_between_two_ranks) {
   send(*between_two, 8, send_mode::synchronous);
   EXPECT_EQ(rail->kind, wire_kind::request_to_send);
+  EXPECT_TRUE(rail->can_wait);
+  send(*of_all, 8, send_mode::synchronous);
+  EXPECT_EQ(rail->kind, wire_kind::request_to_send);
   EXPECT_FALSE(rail->can_wait);
+}
+
+TEST_F(packets_that_can_wait, are_not_hurried_where_a_processor_is_free) {
+  send(*between_two, 8, send_mode::synchronous);
+  engine->poll();
+  EXPECT_EQ(rail->sent, 1);
+}
+
+struct announcements_on_a_full_node : packets_that_can_wait {
+  announcements_on_a_full_node() : packets_that_can_wait(2) {}
+};
+
+TEST_F(announcements_on_a_full_node, are_hurried_once_when_the_sender_polls) {
+  send(*between_two, 8, send_mode::synchronous);
+  EXPECT_TRUE(rail->can_wait);
+  EXPECT_EQ(rail->sent, 1);
+  engine->poll();
+  EXPECT_EQ(rail->sent, 2);
+  EXPECT_FALSE(rail->can_wait);
+  engine->poll();
+  EXPECT_EQ(rail->sent, 2);
+}
+
+TEST_F(announcements_on_a_full_node, are_hurried_when_the_sender_waits) {
+  send(*between_two, 8, send_mode::synchronous);
+  progress::completion never;
+  EXPECT_FALSE(engine->wait_until(never, engine->clock().now_ns() + 50'000'000));
+  EXPECT_EQ(rail->sent, 2);
+  EXPECT_FALSE(rail->can_wait);
+}
+
+TEST_F(announcements_on_a_full_node, of_collective_operations_need_no_hurry) {
+  send(*of_all, 8, send_mode::synchronous);
+  engine->poll();
+  EXPECT_EQ(rail->sent, 1);
+}
+
+TEST_F(announcements_on_a_full_node, leave_eager_messages_alone) {
+  send(*between_two, 8);
+  engine->poll();
+  EXPECT_EQ(rail->sent, 1);
 }
 
 TEST_F(packets_that_can_wait, are_sent_with_half_of_the_credits_at_most) {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "base/intrusive_list.hpp"
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+#include "progress/core/engine.hpp"
+
+namespace headway::packets {
+
+class peer_state;
+
+/// The peers that were sent an rts for which they are not woken (`can_wait`, see rails::packet):
+/// their ranks compute on every processor, and the message moves soon enough when either end waits.
+/// A receiver that waits finds the rts. A thread of this process that waits has it hurried: the
+/// peer is sent a packet that ends its sleep.
+/// Threads:  any.
+/// Progress: never waits: short locks. A peer to which another thread sends just then is tried
+///           again by the next thread that waits or polls.
+class left_announcements {
+ public:
+  /// The fields of the list in a peer.
+  struct member : base::list_hook<> {
+    bool listed = false;  ///< under the list's lock
+  };
+
+  explicit left_announcements(progress::engine& engine) noexcept;
+  ~left_announcements();
+  left_announcements(const left_announcements&) = delete;
+  left_announcements& operator=(const left_announcements&) = delete;
+
+  /// An rts that can wait has left for this peer, or will soon.
+  void note(peer_state& whom) noexcept;
+  /// Wakes those peers that have not answered.
+  void hurry() noexcept;
+
+ private:
+  progress::engine& engine_;
+  base::spinlock lock_;
+  base::intrusive_list<member> list_ HEADWAY_GUARDED_BY(lock_);
+};
+
+}  // namespace headway::packets

@@ -9,8 +9,13 @@ namespace headway::progress {
 /// Shape:    one function, which does all of it.
 /// Threads:  `set` while no other thread uses the engine; the others any.
 /// Progress: `run` is a load while there is none. The function must neither wait nor poll.
-class deferred_work {
-  // Edge (D): what a thread has noted before `defer` is seen by the function that follows it.
+template <template <class> class Atomic = base::atomic>
+class basic_deferred_work {
+  // The work is noted under a lock, which the function takes, too. Hazard: what is noted while the
+  // function looks is left for ever. The flag is taken back (R) before the function takes the lock.
+  // If it comes to the lock before the thread that notes, then (D) happens after (R), and the flag
+  // is up again. So the lock orders the flag, too, which is relaxed.
+  // Checked by: tests/model/deferred_work_model.cpp.
  public:
   using function = void (*)(void* argument) noexcept;
 
@@ -18,7 +23,8 @@ class deferred_work {
     what_ = what;
     argument_ = argument;
   }
-  void defer() noexcept { any_.store(true, std::memory_order_release); }  // (D)
+  /// Has the function called by a thread that waits or polls. After the work was noted.
+  void defer() noexcept { any_.store(true, std::memory_order_relaxed); }  // (D)
   void run() noexcept {
     if (any_.load(std::memory_order_relaxed)) [[unlikely]]  // a hint
       run_now();
@@ -26,12 +32,14 @@ class deferred_work {
 
  private:
   [[gnu::noinline]] void run_now() noexcept {
-    if (any_.exchange(false, std::memory_order_acquire) && what_) what_(argument_);  // (D)
+    if (any_.exchange(false, std::memory_order_relaxed) && what_) what_(argument_);  // (R)
   }
 
-  base::atomic<bool> any_{false};
+  Atomic<bool> any_{false};
   function what_ = nullptr;
   void* argument_ = nullptr;
 };
+
+using deferred_work = basic_deferred_work<>;
 
 }  // namespace headway::progress

@@ -38,19 +38,17 @@ void left_announcements::note(peer_state& whom) noexcept {
   engine_.defer();
 }
 
+peer_state* left_announcements::take() noexcept {
+  const base::lock_guard guard(lock_);
+  member* const m = list_.pop_front();
+  if (m) m->listed = false;
+  return static_cast<peer_state*>(m);
+}
+
 void left_announcements::hurry() noexcept {
-  for (int left = 1; left > 0;) {
-    member* m = nullptr;
-    {
-      const base::lock_guard guard(lock_);
-      m = list_.pop_front();
-      if (m) m->listed = false;
-      left = m && !list_.empty() ? 1 : 0;
-    }
-    if (!m) return;
-    auto& whom = static_cast<peer_state&>(*m);
-    const bool answered = whom.transfers_under_way.load(std::memory_order_relaxed) == 0;  // a hint
-    if (!answered && !whom.lost() && !wake(whom)) return note(whom);
+  while (peer_state* const whom = take()) {
+    const bool answered = whom->transfers_under_way.load(std::memory_order_relaxed) == 0;  // a hint
+    if (!answered && !whom->lost() && !wake(*whom)) return note(*whom);
   }
 }
 

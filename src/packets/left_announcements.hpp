@@ -9,10 +9,10 @@ namespace headway::packets {
 
 class peer_state;
 
-/// The peers that were sent an rts for which they are not woken (`can_wait`, see rails::packet):
-/// their ranks compute on every processor, and the message moves soon enough when either end waits.
-/// A receiver that waits finds the rts. A thread of this process that waits has it hurried: the
-/// peer is sent a packet that ends its sleep.
+/// The peers that were sent an rts for which they are not woken (`can_wait`, see rails::packet).
+/// Where ranks compute on every processor, the message moves when either end waits: a receiver that
+/// waits finds the rts; once a thread of this process waits, the peer is sent a packet that ends
+/// its sleep (docs/decisions/0036).
 /// Threads:  any.
 /// Progress: never waits: short locks. A peer to which another thread sends just then is tried
 ///           again by the next thread that waits or polls.
@@ -34,6 +34,9 @@ class left_announcements {
   void hurry() noexcept;
 
  private:
+  /// The peer that was noted first, or null.
+  [[nodiscard]] peer_state* take() noexcept;
+
   progress::engine& engine_;
   base::spinlock lock_;
   base::intrusive_list<member> list_ HEADWAY_GUARDED_BY(lock_);

@@ -18,15 +18,15 @@ class event_nap {
     if (stop.load(std::memory_order_seq_cst)) return;
     base::futex_wait(word_, word, deadline_ns);
   }
-  /// The same, in the hope that a waiting thread does the work meanwhile.
-  void sleep_instead_of(const base::atomic<std::uint32_t>& stop,
-                        std::uint64_t deadline_ns) noexcept {
+  /// The same while a thread that waits does the work.
+  void sleep_beside_waiting(const base::atomic<std::uint32_t>& stop,
+                            std::uint64_t deadline_ns) noexcept {
     relies_.store(true, std::memory_order_relaxed);
     sleep(stop, deadline_ns);
     relies_.store(false, std::memory_order_relaxed);
   }
-  /// A waiting thread that leaves work behind has to call `end`. Relaxed: a hint; a thread that
-  /// sees an outdated one leaves the work until the end of the nap.
+  /// A thread that stops waiting while something is pending has to call `end`. Relaxed: a hint; if
+  /// it is outdated, the work is late by the rest of the nap.
   [[nodiscard]] bool relies_on_waiting_thread() const noexcept {
     return relies_.load(std::memory_order_relaxed);
   }

@@ -140,10 +140,10 @@ void event_thread::doze() noexcept {
   core_.nap.learn(took);
 }
 
-/// A look of this thread would end the turn that the waiting one has of the processor. If that
-/// thread stops waiting before this one sleeps, what it leaves behind is late by the nap.
+/// A look of this thread would end the turn that the waiting one has of the processor. If the
+/// waiting thread stops just before this one sleeps, what is pending is late by the nap.
 void event_thread::doze_while_one_waits() noexcept {
-  core_.nap.sleep_instead_of(stop_, core_.clock.now_ns() + pause_beside_waiting_ns);
+  core_.nap.sleep_beside_waiting(stop_, core_.clock.now_ns() + pause_beside_waiting_ns);
   engine_counters::count(core_.counted.event_looks);
   const auto now = core_.clock.now_ns();
   static_cast<void>(core_.boosted.give_back_due(now));

@@ -29,7 +29,7 @@ namespace headway::progress {
 ///
 /// While a thread waits awake among computing threads and the kernel gives it no greater weight,
 /// the event thread leaves the work to it: each look would end the turn that it has of the
-/// processor. That thread ends the nap if it leaves work behind.
+/// processor. That thread ends the nap if it stops waiting while something is pending.
 /// Threads:  its own, started by the constructor and ended by the destructor.
 class event_thread {
  public:

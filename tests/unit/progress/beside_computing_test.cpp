@@ -75,7 +75,7 @@ TEST(event_thread, has_its_nap_ended_by_a_thread_that_it_relied_on) {
   event_nap nap;
   base::atomic<std::uint32_t> stop{0};
   EXPECT_FALSE(nap.relies_on_waiting_thread());
-  std::jthread sleeper([&] { nap.sleep_instead_of(stop, base::no_deadline); });
+  std::jthread sleeper([&] { nap.sleep_beside_waiting(stop, base::no_deadline); });
   EXPECT_TRUE(eventually([&] { return nap.relies_on_waiting_thread(); }));
   EXPECT_TRUE(eventually([&] {
     nap.end();

@@ -23,7 +23,8 @@ from help_pages import roff  # noqa: E402
 
 ROOT = doc_links.ROOT
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
-APART = ("matrix",)  # half a megabyte of measurements: in the repository and on the site
+# Measurements, also of earlier states: in the repository and on the site, not installed.
+APART = ("matrix", "E16-history", "E17-history", "waiting-measurements")
 HEADERS = ROOT / "include" / "headway"
 
 

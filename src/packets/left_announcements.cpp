@@ -29,20 +29,16 @@ left_announcements::~left_announcements() { engine_.set_deferred(nullptr, nullpt
 
 void left_announcements::note(peer_state& whom) noexcept {
   {
-    member& m = whom;
     const base::lock_guard guard(lock_);
-    if (m.listed) return;
-    m.listed = true;
-    list_.push_back(m);
+    if (static_cast<hook&>(whom).linked()) return;
+    list_.push_back(whom);
   }
   engine_.defer();
 }
 
 peer_state* left_announcements::take() noexcept {
   const base::lock_guard guard(lock_);
-  member* const m = list_.pop_front();
-  if (m) m->listed = false;
-  return static_cast<peer_state*>(m);
+  return list_.pop_front();
 }
 
 void left_announcements::hurry() noexcept {

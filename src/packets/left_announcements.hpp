@@ -18,10 +18,7 @@ class peer_state;
 ///           again by the next thread that waits or polls.
 class left_announcements {
  public:
-  /// The fields of the list in a peer.
-  struct member : base::list_hook<> {
-    bool listed = false;  ///< under the list's lock
-  };
+  using hook = base::list_hook<left_announcements>;  ///< in each peer; under the list's lock
 
   explicit left_announcements(progress::engine& engine) noexcept;
   ~left_announcements();
@@ -39,7 +36,7 @@ class left_announcements {
 
   progress::engine& engine_;
   base::spinlock lock_;
-  base::intrusive_list<member> list_ HEADWAY_GUARDED_BY(lock_);
+  base::intrusive_list<peer_state, left_announcements> list_ HEADWAY_GUARDED_BY(lock_);
 };
 
 }  // namespace headway::packets

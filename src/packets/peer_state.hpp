@@ -17,7 +17,7 @@ namespace headway::packets {
 /// A peer as this module sees it: its rails, what arrives from them, and its end.
 /// Threads:  `reached_*`, `open_bundle`, `know` and `refuse` before other threads can find it; the
 ///           rest [reaper], or with no other thread at the end.
-class peer_state final : public peer, public left_announcements::member, private bundle_owner {
+class peer_state final : public peer, public left_announcements::hook, private bundle_owner {
  public:
   using services = peer::services;
 

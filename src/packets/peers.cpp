@@ -375,7 +375,7 @@ void peers::tick(void* self) noexcept {
   const auto now = all.engine_.clock().now_ns();
   all.tell_refused();
   all.set_.tick();
-  all.large_.hurry();
+  all.large_.hurry();  // a program may compute for long without a call
   for (auto& r : all.rails_) {
     if (in_use(*r)) r->driver().tick(now);
     else all.answer_calls(*r);

@@ -32,7 +32,6 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
 void single_rail::open(const way& over) noexcept {
   const auto can = over.via->query();
   way_ = over;
-  lets_wait_ = can.lets_wait;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
   if (over.collects && at_once_max != 0) collected_.open(at_once_max);
   frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});

@@ -60,7 +60,7 @@ class single_rail final : public packet_sender {
   /// False: the peer has no rail yet, or a bundle.
   [[nodiscard]] bool is_open() const noexcept { return way_.via != nullptr; }
   [[nodiscard]] rails::driver& driver() const noexcept { return *way_.via; }
-  [[nodiscard]] bool lets_wait() const noexcept { return lets_wait_; }
+  [[nodiscard]] bool lets_wait() const noexcept { return is_open() && way_.via->query().lets_wait; }
   /// [any] The rail of large messages; `driver` unless `carry_large_over` says otherwise.
   [[nodiscard]] rails::memory& memory() const noexcept {
     return *large_way_.load(std::memory_order_acquire)->via->memory();  // (L)
@@ -125,7 +125,6 @@ class single_rail final : public packet_sender {
   progress::engine& engine_;
   const base::clock clock_;
   way way_;
-  bool lets_wait_ = false;  // rails::limits
   way other_way_;
   // Edge (L): the thread that fills in `other_way_` publishes it here.
   std::atomic<const way*> large_way_{&way_};

@@ -1,6 +1,6 @@
 // Goal:   what is noted under the lock and then deferred is found by the function.
 // Method: Relacy, random interleavings and weak memory: two threads note, the third one polls.
-// Mutations that fail here: the flag taken back after the function, `defer` before the note.
+// Mutations that fail here: the flag cleared after the function, `defer` before the note.
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.

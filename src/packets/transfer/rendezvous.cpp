@@ -46,7 +46,7 @@ rendezvous& rendezvous::of(const transfer& t) noexcept { return state_of(t).larg
 void rendezvous::post_announced(peer& to, transfer& message) noexcept {
   const auto number = message.number_;
   auto& state = state_of(message);
-  const bool waits = message.can_wait && state.lets_wait() && engine_.ranks_fill_node();
+  const bool waits = message.can_wait && engine_.ranks_fill_node() && state.lets_wait();
   const bool down = to.post(message) == posted::down;
   if (waits) left_.note(state);
   transfer* const mine = sends_.take_if(number, [&](transfer& t) {

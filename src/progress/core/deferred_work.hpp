@@ -11,10 +11,10 @@ namespace headway::progress {
 /// Progress: `run` is a load while there is none. The function must neither wait nor poll.
 template <template <class> class Atomic = base::atomic>
 class basic_deferred_work {
-  // The work is noted under a lock, which the function takes, too. Hazard: what is noted while the
-  // function looks is left for ever. The flag is taken back (R) before the function takes the lock.
-  // If it comes to the lock before the thread that notes, then (D) happens after (R), and the flag
-  // is up again. So the lock orders the flag, too, which is relaxed.
+  // The work is noted under a lock, which the function takes, too. Hazard: work that is noted while
+  // the function runs is never done. (R) clears the flag before the function takes the lock. If the
+  // function has the lock before the thread that notes the work, then (D) happens after (R), and
+  // the flag is set again. So the lock orders the flag, too, and (D) and (R) are relaxed.
   // Checked by: tests/model/deferred_work_model.cpp.
  public:
   using function = void (*)(void* argument) noexcept;

@@ -109,8 +109,8 @@ class engine {
   /// True: it was taken back before its end.
   bool cancel(ltask& task) noexcept;
 
-  /// What can be left until a thread of this process waits for some microseconds, is about to
-  /// sleep, or polls (deferred_work.hpp). `set_deferred` while no other thread uses the engine.
+  /// `defer` has this function called by the next thread that polls, sleeps in a wait or has waited
+  /// for some microseconds (deferred_work.hpp). Set it while no other thread uses the engine.
   void set_deferred(void (*what)(void*) noexcept, void* argument) noexcept;
   void defer() noexcept;
   /// The job's ranks on this node are as many as the processors, or more: every processor has one

@@ -76,7 +76,7 @@ bool waiting::run(outcome first) noexcept {
     if (how == outcome::retry) continue;
     if (followed_since_ns_ != 0) learn_to_follow();
     if (boosted_since_ns_ != 0) keep_boost();
-    if (core_.nap.relies_on_waiting_thread() && core_.work.balance() != 0) core_.nap.end();
+    end_nap_for_the_rest();
     yield_to_woken(me_);
     return how == outcome::complete;
   }
@@ -287,7 +287,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   core_.quiet.stop_attending(me_);
   core_.work.started();  // a sleeper counts as pending, because its message must be polled for
   core_.quiet.rely();
-  if (core_.nap.relies_on_waiting_thread()) core_.nap.end();
+  end_nap_for_the_rest();
   for (bool open = set_.enlist(me_.self); open;) {
     // A thread that stopped leading because it woke another one does not lead again. Any other
     // thread looks once more.
@@ -392,6 +392,11 @@ void waiting::boost() noexcept {
   if (boost_.asked() || !core_.load.oversubscribed_by_others()) return;
   const bool weight = wants_weight();
   if (boost_.ask(weight) && weight) boosted_since_ns_ = core_.clock.now_ns();
+}
+
+/// This thread does not poll any more: if something is pending, the event thread has to.
+void waiting::end_nap_for_the_rest() noexcept {
+  if (core_.nap.relies_on_waiting_thread() && core_.work.balance() != 0) core_.nap.end();
 }
 
 /// Of a spin that has just ended.

@@ -100,6 +100,7 @@ class waiting {
   std::uint64_t look_at_clock() noexcept;
   void learn(std::uint64_t woken_in_ns) noexcept;
   void end_idle_stretch(std::uint64_t woken_in_ns = 0) noexcept;
+  void end_nap_for_the_rest() noexcept;
   void count_vain(outcome how) noexcept;
   [[nodiscard]] bool wants_weight() const noexcept;
   void boost() noexcept;

@@ -1,5 +1,5 @@
-// Who works beside more computing threads than there are processors, without privileges: a thread
-// that waits, or the event thread.
+// More computing threads than processors, no privileges: a thread that waits awake polls, and the
+// event thread polls when no thread waits.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "messages/exchange.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "messages/parts.hpp"
@@ -145,6 +147,20 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
       parts_->fail(r, outcome::peer_lost);
       break;
   }
+}
+
+bool exchange::send_now(context& where, std::span<const std::byte> data, int destination,
+                        int tag) noexcept {
+  HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
+  packets::peer& to = where.peer_of(destination);
+  if (data.size() > std::min(to.prompt_bytes_max(), prompt_bytes_max) || parts_->offloads)
+    return false;
+  const coarse_lock held(*parts_);
+  envelope head{.context = where.id, .source = source_of(where.self, 0), .tag = tag};
+  return to.post_now({.head = std::as_writable_bytes(std::span(&head, 1)),
+                      .payload = data,
+                      .charge = eager_charge(data.size()),
+                      .can_wait = !where.collective});
 }
 
 void exchange::end_unsent(request& r) noexcept {

@@ -15,7 +15,7 @@ bool wake(peer_state& whom) noexcept {
   constexpr control nothing_but_credit{.what = control_kind::credit};
   std::array<std::byte, sizeof nothing_but_credit> head;
   std::memcpy(head.data(), &nothing_but_credit, sizeof nothing_but_credit);
-  return whom.post_now(head, {});
+  return whom.post_now({.head = head});
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ class peer {
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
   /// Payloads from here on may be `lent`, if this is not larger than `eager_bytes_max`.
   [[nodiscard]] std::size_t lent_bytes_min() const noexcept { return lent_bytes_min_; }
+  /// Payloads up to here may go by `post_now` and lose nothing by it: its only rail takes them
+  /// whole, and collects none that follow each other closely. 0: none.
+  [[nodiscard]] std::size_t prompt_bytes_max() const noexcept { return prompt_bytes_max_; }
   /// What was lent to the rail may change from now on (rails::driver). Any thread.
   void reclaim() noexcept { scheduler_.direct().driver().reclaim(id_); }
   [[nodiscard]] bool lost() const noexcept { return scheduler_.lost(); }
@@ -52,11 +55,10 @@ class peer {
   /// Leaves `item` to the next thread that polls, after everything that this thread posted before;
   /// otherwise as `post`, but never `done`. Over several rails: as `post`.
   [[nodiscard]] posted post_later(send_item& item) noexcept;
-  /// Sends a packet now, or not at all (false); needs no item. `head` is as in an item, the payload
-  /// at most `inline_bytes_max`, and there is no charge. False over several rails.
-  [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
-                                        std::span<const std::byte> payload) noexcept {
-    return scheduler_.post_now(head, payload);
+  /// Sends a packet now, or not at all (false); needs no item. The payload has at most
+  /// `inline_bytes_max`. False over several rails.
+  [[nodiscard, gnu::hot]] bool post_now(const prompt_packet& what) noexcept {
+    return scheduler_.post_now(what);
   }
   /// `post_later` in two steps, for a caller that orders packets by a lock of its own: `line_up`
   /// under that lock, which sends and calls nothing, then `send_lined_up` without it.
@@ -91,6 +93,7 @@ class peer {
   // Constant once other threads can find the peer:
   std::size_t eager_bytes_max_ = 0;
   std::size_t lent_bytes_min_ = SIZE_MAX;
+  std::size_t prompt_bytes_max_ = 0;
   alignas(64) packets::scheduler scheduler_;
   credit_account credits_;
 

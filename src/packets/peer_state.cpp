@@ -19,6 +19,8 @@ void peer_state::reached_over(const single_rail::way& over, const settings& chos
   const auto can = over.via->query();
   bound_eager(can.eager_bytes_max);
   lent_bytes_min_ = can.lent_bytes_min;
+  if (!scheduler_.direct().collects())
+    prompt_bytes_max_ = std::min(can.inline_bytes_max, eager_bytes_max_);
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {

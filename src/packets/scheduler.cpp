@@ -100,10 +100,10 @@ posted scheduler::post_later(send_item& item) noexcept {
   return posted::pending;
 }
 
-bool scheduler::post_now(std::span<std::byte> head, std::span<const std::byte> payload) noexcept {
+bool scheduler::post_now(const prompt_packet& what) noexcept {
   if (!direct_.is_open() || lost() || !mask_.try_hold()) return false;
   const bool straight = waiting_.empty() && !mask_.any_submitted() && !direct_.has_collected();
-  const bool done = straight && direct_.transmit_now(head, payload);
+  const bool done = straight && direct_.transmit_now(what);
   let_go();
   return done;
 }

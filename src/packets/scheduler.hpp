@@ -58,8 +58,7 @@ class scheduler : public stalled_list::member {
   [[nodiscard, gnu::hot]] posted post(send_item& item) noexcept;
   /// As in `peer`.
   [[nodiscard]] posted post_later(send_item& item) noexcept;
-  [[nodiscard, gnu::hot]] bool post_now(std::span<std::byte> head,
-                                        std::span<const std::byte> payload) noexcept;
+  [[nodiscard, gnu::hot]] bool post_now(const prompt_packet& what) noexcept;
   void line_up(send_item& item) noexcept {
     item.waits.store(true, std::memory_order_relaxed);  // the holder may send it at once
     mask_.submit(item);

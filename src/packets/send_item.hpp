@@ -67,6 +67,14 @@ struct send_item : posted_packet {
   std::atomic<bool> waits{false};
 };
 
+/// A packet that is sent at once or not at all: see `peer::post_now`.
+struct prompt_packet {
+  std::span<std::byte> head;  ///< as in an item
+  std::span<const std::byte> payload = {};
+  std::uint32_t charge = 0;  ///< as in an item
+  bool can_wait = false;     ///< as in an item
+};
+
 /// Writes `head`, a struct of the wire format, of at most `head_bytes_max` bytes.
 template <class Head>
 void write_head(send_item& item, const Head& head) noexcept {

@@ -89,13 +89,17 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   return said == rails::post::posted || answered ? taken::in_part : taken::whole;
 }
 
-bool single_rail::transmit_now(std::span<std::byte> head,
-                               std::span<const std::byte> payload) noexcept {
+bool single_rail::transmit_now(const prompt_packet& what) noexcept {
+  if (!credits_.fits(what.charge)) return false;
   const std::uint32_t credit = credits_.to_tell();
-  put_credit(head.data(), credit);
-  const auto said = way_.via->send(to_, {.header = head, .payload = payload});
+  put_credit(what.head.data(), credit);
+  const auto said = way_.via->send(to_, {.header = what.head,
+                                         .payload = what.payload,
+                                         .can_wait = what.can_wait && credits_.ample()});
   HEADWAY_DEBUG_ASSERT(said != rails::post::posted);
   if (said != rails::post::done) return false;
+  note_departure(way_, what.head.size() + what.payload.size());
+  credits_.spend(what.charge);
   if (way_.unsent) way_.unsent->look();
   credits_.told(credit);
   return true;

@@ -86,8 +86,7 @@ class single_rail final : public packet_sender {
   /// [any] No polling round follows any more.
   void stop_telling() noexcept { static_cast<void>(engine_.cancel(sending_)); }
   /// Sends a packet without an item: `done`, or not taken.
-  [[nodiscard, gnu::hot]] bool transmit_now(std::span<std::byte> head,
-                                            std::span<const std::byte> payload) noexcept;
+  [[nodiscard, gnu::hot]] bool transmit_now(const prompt_packet& what) noexcept;
 
   [[nodiscard]] bool prepare() noexcept override;
   [[nodiscard]] int idle_rail(std::uint32_t passed_over, std::size_t) const noexcept override {

@@ -19,7 +19,8 @@ namespace headway::endpoints {
                       .to = to.id,
                       .from = from,
                       .tag = tag});
-  return peers_.at(to.process).post_now(head.bytes(), {static_cast<const std::byte*>(data), bytes});
+  return peers_.at(to.process)
+      .post_now({.head = head.bytes(), .payload = {static_cast<const std::byte*>(data), bytes}});
 }
 
 /// The message is delivered before credit and buffer are updated, because another processor waits

@@ -94,19 +94,46 @@ int end_receive(const message_call& call, messages::request& wire, MPI_Status* s
                                                    : code_of(wire.arrived, *call.comm, true);
 }
 
-/// The request of a blocking call. `noted`: `times` is asked for, while calls are recorded.
-struct blocking_request : messages::request {
-  explicit blocking_request(bool noted = true) noexcept {
-    background = false;
+/// The request of a blocking call. The thread keeps one for it, because to make a request takes a
+/// tenth of the time of a small message. A call inside another one, of an error handler or a
+/// reduction, makes its own, and so does one whose data is not one block.
+/// `noted`: `times` is asked for, while calls are recorded.
+class blocking_request {
+ public:
+  enum class data : bool { one_block, scattered };
+  explicit blocking_request(data of, bool noted = true) noexcept
+      : keeps_(of == data::one_block && !kept_.taken), wire_(keeps_ ? kept_.wire : own_.emplace()) {
+    kept_.taken |= keeps_;
+    wire_.reset();
+    wire_.arrived = {};
+    wire_.background = false;
+    wire_.times = nullptr;
     if (noted && recording()) [[unlikely]] {
       noted_ = {};
-      times = &noted_;
+      wire_.times = &noted_;
     }
   }
+  ~blocking_request() {
+    if (keeps_) kept_.taken = false;
+  }
+  blocking_request(const blocking_request&) = delete;
+  blocking_request& operator=(const blocking_request&) = delete;
+  operator messages::request&() noexcept { return wire_; }
 
  private:
+  struct kept {
+    messages::request wire;
+    bool taken = false;
+  };
+  static thread_local kept kept_;
+
+  const bool keeps_;
+  std::optional<messages::request> own_;
+  messages::request& wire_;
   messages::request_times noted_;
 };
+
+thread_local blocking_request::kept blocking_request::kept_;
 
 }  // namespace
 
@@ -141,7 +168,7 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
 
 [[gnu::noinline]] static int run_scattered(const message_call& call) {
   scattered_data data = scattered_in(call);
-  blocking_request wire;
+  blocking_request wire(blocking_request::data::scattered);
   exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
   return end_send(call, wire);
 }
@@ -150,22 +177,38 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
                                                messages::unexpected_message* unexpected,
                                                MPI_Status* status) {
   scattered_data memory = scattered_in(call);
-  blocking_request wire;
+  blocking_request wire(blocking_request::data::scattered);
   auto& context = call.comm->messages();
   if (unexpected) exchange().receive_unexpected(context, wire, unexpected, memory);
   else exchange().receive(context, wire, memory, call.peer, wire_tag(call.tag));
   return end_receive(call, wire, status);
 }
 
-int run_message(const message_call& call) {
-  if (call.peer == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (call.mode == message_mode::buffered) [[unlikely]]
-    return send_buffered(call.type->layout(), call);
-  if (!is_one_block(call)) [[unlikely]]
-    return run_scattered(call);
-  // A small message leaves without rts, so that there is nothing to note of it.
+bool sent_at_once(const message_call& call) noexcept {
+  if (call.mode != message_mode::standard || call.peer == MPI_PROC_NULL || !is_one_block(call))
+    return false;
+  const bool noted = recording();
+  if (noted && report::own_record().timeline()) [[unlikely]]
+    return false;  // the timeline shows a request
   const auto data = block_of(call);
-  blocking_request wire(!is_brief(data.size()) || call.mode != message_mode::standard);
+  if (!exchange().send_now(call.comm->messages(), data, call.peer, call.tag)) return false;
+  if (noted) [[unlikely]] {
+    auto& thread = report::own_record();
+    if (thread.current()) thread.note_sent(job_rank(*call.comm, call.peer), data.size());
+  }
+  return true;
+}
+
+int run_message(const message_call& call) {
+  if (sent_at_once(call)) [[likely]]
+    return MPI_SUCCESS;
+  if (call.peer == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (call.mode == message_mode::buffered) return send_buffered(call.type->layout(), call);
+  if (!is_one_block(call)) return run_scattered(call);
+  const auto data = block_of(call);
+  // A small message leaves without rts, so that there is nothing to note of it.
+  blocking_request wire(blocking_request::data::one_block,
+                        !is_brief(data.size()) || call.mode != message_mode::standard);
   exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
   return end_send(call, wire);
 }
@@ -197,7 +240,7 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
   }
   if (!is_one_block(call)) [[unlikely]]
     return receive_scattered(call, nullptr, status);
-  blocking_request wire;
+  blocking_request wire(blocking_request::data::one_block);
   exchange().receive(call.comm->messages(), wire, block_of(call), call.peer, wire_tag(call.tag));
   return end_receive(call, wire, status);
 }
@@ -205,7 +248,7 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
 int receive_unexpected_and_wait(const message_call& call, messages::unexpected_message* unexpected,
                                 MPI_Status* status) {
   if (!is_one_block(call)) return receive_scattered(call, unexpected, status);
-  blocking_request wire;
+  blocking_request wire(blocking_request::data::one_block);
   exchange().receive_unexpected(call.comm->messages(), wire, unexpected, block_of(call));
   return end_receive(call, wire, status);
 }
@@ -272,6 +315,11 @@ int message_request::start() {
     pending = nullptr;  // complete at once
     return send_buffered(*layout_, {buffer_, count_, nullptr, peer_, tag_, comm, mode_});
   }
+  if (mode_ == message_mode::standard && plain_ && !recording() &&
+      exchange().send_now(comm->messages(), {data_, bytes_}, peer_, tag_)) {
+    pending = nullptr;  // complete at once
+    return MPI_SUCCESS;
+  }
   wire_.reset();
   wire_.arrived = {};
   pending = &wire_;
@@ -325,7 +373,7 @@ int message_request::begin_unexpected(const message_call& call,
 }
 
 int message_request::finish(MPI_Status& status) {
-  if (pending == nullptr) {  // MPI_PROC_NULL
+  if (pending == nullptr) {  // MPI_PROC_NULL, or a send that was complete at once
     if (mode_ == message_mode::receive) {
       set_status_no_process(status);
     } else {

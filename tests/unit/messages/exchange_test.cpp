@@ -35,6 +35,7 @@ struct exchange_test : ::testing::TestWithParam<std::uint32_t> {
   }
   simulation::job job;
   context* world[3];
+  std::deque<std::vector<int>> kept;  // data of sends that a test does not wait for at once
 };
 
 TEST_P(exchange_test, delivers_messages_of_every_size_posted_early_and_late) {
@@ -128,6 +129,35 @@ TEST_P(exchange_test, bounds_what_waits_for_a_receive_and_loses_nothing) {
     ASSERT_EQ(room, data);
   }
   for (auto& s : sends) ASSERT_TRUE(until_done({&s}));
+}
+
+TEST_P(exchange_test, sends_without_a_request_in_order_with_others_as_far_as_credits_reach) {
+  constexpr std::size_t count = 4096;  // twice what the receiver stores for one peer
+  std::deque<request> sends(count), receives(count);
+  std::size_t prompt = 0, last_prompt = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto data = numbers(100, static_cast<int>(i));
+    if (i % 4 != 0 && job.messages(0).send_now(*world[0], bytes_of(data), 1, 9)) {
+      ++prompt;
+      last_prompt = i;
+      sends[i].begin_done();
+    } else {
+      kept.push_back(data);
+      job.messages(0).send(*world[0], sends[i], bytes_of(kept.back()), 1, 9);
+    }
+    if (i % 16 == 0) job.settle();
+  }
+  EXPECT_GT(prompt, 100u);
+  EXPECT_LT(last_prompt, 2100u);
+  std::vector<int> room(100);
+  for (std::size_t i = 0; i < count; ++i) {
+    job.messages(1).receive(*world[1], receives[i], room_of(room), 0, 9);
+    ASSERT_TRUE(until_done({&receives[i]}));
+    ASSERT_EQ(room, numbers(100, static_cast<int>(i)));
+  }
+  for (auto& s : sends) ASSERT_TRUE(until_done({&s}));
+  EXPECT_FALSE(job.messages(0).send_now(
+      *world[0], bytes_of(numbers(exchange::prompt_bytes_max / sizeof(int) + 1, 0)), 1, 9));
 }
 
 // Of the messages that fill the credits and of those that need a request to send, posted early and

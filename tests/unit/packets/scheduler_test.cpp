@@ -187,6 +187,26 @@ TEST_F(one_rail, ends_what_waits_when_its_peer_is_lost) {
   EXPECT_EQ(to().post(items.emplace_back(9u)), posted::down);
 }
 
+TEST_F(one_rail, takes_a_prompt_packet_only_in_its_turn_and_within_the_credits) {
+  const auto post_now = [&](std::uint32_t number, std::uint32_t charge) {
+    numbered made(number);
+    return to().post_now({.head = std::span(made.head).first(made.head_bytes), .charge = charge});
+  };
+  const auto all_credits = settings{}.credit_bytes();
+  EXPECT_TRUE(post_now(0, all_credits / 2));
+  EXPECT_FALSE(post_now(9, all_credits)) << "more than is left";
+  rail->open = false;
+  EXPECT_FALSE(post_now(9, 0)) << "the rail takes nothing";
+  ASSERT_EQ(to().post(items.emplace_back(1u)), posted::pending);
+  rail->open = true;
+  EXPECT_FALSE(post_now(9, 0)) << "another one waits";
+  poll();
+  EXPECT_TRUE(post_now(2, all_credits / 2)) << "what was refused took no credits";
+  EXPECT_FALSE(post_now(9, 1));
+  poll();
+  EXPECT_EQ(above.all, (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
 /// Packets are collected, and time stands still but for `later`.
 class collecting : public one_rail {
  protected:
@@ -238,7 +258,7 @@ TEST_F(collecting, sends_what_was_collected_before_anything_else) {
   post(5);
   const auto more = static_cast<std::uint32_t>(items.size());
   items.emplace_back(more);
-  EXPECT_FALSE(to().post_now(std::span(items.back().head).first(items.back().head_bytes), {}))
+  EXPECT_FALSE(to().post_now({.head = std::span(items.back().head).first(items.back().head_bytes)}))
       << "not while some are collected";
   ASSERT_EQ(to().post(items.back()), posted::done);
   expect_all_in_order();

@@ -71,7 +71,7 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
     r = where.waiting.take_posted(message.matched_source(), message.tag);
     discarded = !r && where.discards(message);
     if (r) {
-      r->posted_ = false;
+      where.taken(*r);
     } else if (!discarded) {
       where.keep(message);
       bins_short = where.waiting.bins_wanted() != 0;
@@ -103,7 +103,7 @@ request* exchange_parts::take_posted(context* where, const envelope& match) noex
   if (!where) return nullptr;
   const base::lock_guard guard(where->lock);
   request* r = where->waiting.take_posted(static_cast<int>(match.source), match.tag);
-  if (r) r->posted_ = false;
+  if (r) where->taken(*r);
   return r;
 }
 
@@ -186,7 +186,7 @@ void exchange_parts::deliver_otherwise(request& r, int source, int tag,
 }
 
 void exchange_parts::now_pending(request& r) noexcept {
-  if (!r.background) return;
+  if (!r.background || r.counted_) return;
   r.counted_ = true;
   engine.pending_started();
 }
@@ -297,7 +297,7 @@ void exchange_parts::lost_in(context& where, packets::peer& peer) noexcept {
                posted.peer_rank_ == *lost_rank;
       });
       if (!r) return;
-      r->posted_ = false;
+      where.taken(*r);
     }
     r->arrived = {.source = r->peer_rank_, .tag = r->tag_};
     fail(*r, outcome::peer_lost);

@@ -64,6 +64,20 @@ class context {
     if (!watches.empty()) [[unlikely]]
       wake_watches(message.source, message.tag);
   }
+  /// Posts a receive. True: the first one here that background threads must progress. Those that
+  /// are posted count together as one thing that waits: to count each of a window of receives would
+  /// take an eighth of the time of a short message.
+  [[nodiscard]] bool post(request& r, matcher::pattern wanted) noexcept HEADWAY_REQUIRES(lock) {
+    r.posted_ = true;
+    r.counted_ = r.background;
+    waiting.post(r, wanted);
+    return r.counted_ && counted_posted_++ == 0;
+  }
+  /// A receive was taken out of `waiting`. The last one that is counted takes the count with it.
+  void taken(request& r) noexcept HEADWAY_REQUIRES(lock) {
+    r.posted_ = false;
+    r.counted_ = r.counted_ && --counted_posted_ == 0;
+  }
   /// Gives `waiting` more bins if it has too few. A caller that saw `waiting.bins_wanted()` under
   /// the lock calls this after releasing it, because nothing is allocated under the lock.
   void widen() noexcept HEADWAY_EXCLUDES(lock);
@@ -112,6 +126,7 @@ class context {
   packets::peer& look_up(std::size_t rank) noexcept;
   [[nodiscard]] bool is_given_up(int tag) const noexcept HEADWAY_REQUIRES(lock);
 
+  std::uint32_t counted_posted_ HEADWAY_GUARDED_BY(lock) = 0;  // posted receives that are counted
   // A rank that is so many failed operations behind the others may miss the oldest of them.
   static constexpr std::uint32_t given_up_max = 64;
   std::array<int, given_up_max> given_up_ HEADWAY_GUARDED_BY(lock){};

@@ -189,10 +189,9 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
     } else if (where.gave_up(tag)) {
       given_up = true;
     } else {
-      counted = r.counted_ = r.background;
+      counted = where.post(r, wanted);
       if (counted) parts_->engine.pending_counted();
-      r.posted_ = true;
-      where.waiting.post(r, wanted);
+      else if (r.counted_) parts_->engine.pending_joined();
       bins_short = where.waiting.bins_wanted() != 0;
     }
   }
@@ -242,7 +241,7 @@ void exchange::cancel(request& r) noexcept {
     const base::lock_guard guard(where.lock);
     if (!r.posted_) return;
     where.waiting.withdraw(r);
-    r.posted_ = false;
+    where.taken(r);
   }
   r.arrived = {.source = r.peer_rank_, .tag = r.tag_};
   parts_->fail(r, outcome::cancelled);

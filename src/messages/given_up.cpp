@@ -115,7 +115,7 @@ void failing_operations::end_receives(context& where, int rank, std::optional<in
       const base::lock_guard guard(where.lock);
       r = where.waiting.take_posted_if(
           [&](const request& posted) { return is_meant(posted.tag_); });
-      if (r) r->posted_ = false;
+      if (r) where.taken(*r);
       if (!r && tag) message = where.waiting.find_unexpected({any_source, *tag});
       if (!r && !tag) message = where.waiting.find_unexpected_if(is_meant);
       if (message) where.waiting.remove_unexpected(*message);

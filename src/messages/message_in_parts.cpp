@@ -37,6 +37,7 @@ packets::packet_in_parts exchange_parts::begun(packets::peer& from,
                   .bytes = std::min(whole, room),
                   .how = whole > room ? outcome::truncated : outcome::ok};
     copy_part(*r, 0, part);
+    now_pending(*r);
     return {.expected = r, .bytes = whole};
   }
   events::unexpected.raise({static_cast<std::uint64_t>(rank_in(head.source)),

@@ -88,7 +88,7 @@ struct exchange_parts final : packets::receiver {
   }
 
   // Ending.
-  void now_pending(request& r) noexcept;
+  void now_pending(request& r) noexcept;  // counts it, unless it is counted
   [[gnu::hot]] void complete(request& r) noexcept;
   /// The same for a request that no other thread knows yet: no atomic exchange.
   void complete_at_once(request& r) noexcept;

@@ -77,7 +77,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
 }
 
 void exchange_parts::begin_receive(request& r) noexcept {
-  if (!r.counted_) now_pending(r);
+  now_pending(r);
   progress::note_begin(receiving, &r, r.arrived.bytes);
   r.ended = &exchange_parts::receive_ended;
 }

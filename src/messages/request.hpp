@@ -73,6 +73,7 @@ class request : public progress::completion, private match_hook<>, private packe
   void forget_scattered() noexcept { scattered = nullptr; }
 
  private:
+  friend class context;
   friend class exchange;
   friend class matcher;
   friend struct exchange_parts;
@@ -101,7 +102,8 @@ class request : public progress::completion, private match_hook<>, private packe
   int tag_ = 0;
   std::uint16_t history_ = 0;  // see `label`
   bool posted_ = false;        // a receive in the matcher; under the context's lock
-  bool counted_ = false;       // counted by engine.pending_started
+  // Counted by engine.pending_started; while it is posted, together with others of its context.
+  bool counted_ = false;
 };
 
 }  // namespace headway::messages

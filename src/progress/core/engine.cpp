@@ -225,6 +225,7 @@ void engine::pending_started() noexcept {
   pending_told();
 }
 void engine::pending_counted() noexcept { parts_->core.work.started(); }
+void engine::pending_joined() noexcept { parts_->core.work.passed(1); }
 void engine::pending_told() noexcept { parts_->core.quiet.tell(); }
 
 void engine::pending_ended() noexcept { parts_->core.work.ended(); }

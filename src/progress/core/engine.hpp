@@ -144,6 +144,8 @@ class engine {
   /// it, which may make a system call and let another thread run.
   void pending_counted() noexcept;
   void pending_told() noexcept;
+  /// Something began that counts together with one that has `started` and not ended.
+  void pending_joined() noexcept;
   void pending_ended() noexcept;
   /// The balance, sleeping threads, and ltasks that have not run; those of a queue that no round
   /// has visited count as one.

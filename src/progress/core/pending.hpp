@@ -9,8 +9,8 @@ namespace headway::progress {
 /// The number of things that wait for progress: requests, open receives, sleeping threads. One-shot
 /// ltasks are counted by their queues (taken_count.hpp).
 /// Shape:    two words. One has the balance in its lower half and the number of starts in the
-///           upper, at most 2^32 - 1 each; the other counts things that passed without being
-///           counted there.
+///           upper, at most 2^32 - 1 each; the other counts starts that are not counted there.
+///           A hint.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
 template <template <class> class Atomic = base::atomic>
@@ -27,8 +27,8 @@ class basic_pending {
   [[nodiscard]] std::uint32_t balance() const noexcept {
     return static_cast<std::uint32_t>(word_.load(std::memory_order_seq_cst));  // (B)
   }
-  /// So many things have begun and ended. Not a read-modify-write: of two concurrent additions one
-  /// may be lost, but the number has changed.
+  /// So many starts of what has ended, or is one of several that count as one. Not a
+  /// read-modify-write: of two concurrent additions one may be lost, but the number has changed.
   void passed(std::uint32_t count) noexcept {
     passed_.store(passed_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }

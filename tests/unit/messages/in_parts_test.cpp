@@ -132,6 +132,21 @@ TEST_F(in_parts, that_is_too_long_is_truncated_where_the_memory_ends) {
   }
 }
 
+// Background threads may rest where nothing is pending: no thread would take the other parts.
+TEST_F(in_parts, stays_pending_when_the_receives_posted_with_it_are_over) {
+  engine->poll();  // queues that no round has visited count, too
+  const auto before = engine->pending();
+  request other;
+  post(10);
+  all->receive(*world, other, {}, 1, 8);
+  EXPECT_EQ(engine->pending(), before + 1) << "posted receives of a context count as one";
+  begin("abc", 10);
+  all->cancel(other);
+  EXPECT_EQ(engine->pending(), before + 1);
+  go_on("defghij", 0);
+  EXPECT_EQ(engine->pending(), before);
+}
+
 TEST_F(in_parts, ends_its_receive_with_an_error_if_its_sender_is_lost) {
   post(10);
   begin("abc", 10);

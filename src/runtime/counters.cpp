@@ -121,7 +121,8 @@ std::vector<named_count> object_counters(const instance& of) {
   std::vector<named_count> found;
   for (std::size_t i = 0; i < image->row_count; ++i) {
     const auto& row = image->rows[i];
-    if (std::string_view(row.kind.data()) == "thread") continue;
+    const std::string_view kind = row.kind.data();
+    if (kind == "thread" || kind == "job") continue;  // the row of the job only names it
     for (std::size_t j = 0; j < row.cell_count; ++j)
       found.push_back({.name = std::string(row.kind.data()) + "." + row.name.data() + "." +
                                row.cells[j].name.data(),

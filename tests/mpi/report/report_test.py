@@ -291,6 +291,7 @@ class Summary(Report):
         self.assertEqual(rows["MPI_Recv"][-2], "ms")
         self.check_between(float(rows["MPI_Recv"][-3]), 1000 * LEAST, 5000)
         self.assertIn("rail.shm.bytes_out", rows)
+        self.assertEqual([name for name in rows if name.startswith("job.")], [])  # no counter
         self.assertFalse(self.path.exists())
 
     def test_goes_with_a_page(self):

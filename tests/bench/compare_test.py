@@ -2,6 +2,7 @@
 """What bench/compare computes from given rounds: ratios, best peers, verdicts, launch commands."""
 
 import pathlib
+import subprocess
 import sys
 import unittest
 import unittest.mock
@@ -40,6 +41,23 @@ class Ratios(unittest.TestCase):
     def test_a_named_peer_counts_with_all_its_settings(self):
         r = result(headway={(8,): [2]}, impi_async={(8,): [3]}, mpich={(8,): [1]})
         self.assertEqual(r.best_peer((8,), among=("impi",)), "impi:async")
+
+
+class Command(unittest.TestCase):
+    def test_a_misspelt_word_is_one_line_with_the_nearest(self):
+        compare = pathlib.Path(__file__).resolve().parents[2] / "bench/compare"
+        for words, expected in (
+            ("pingpnog", "no benchmark or figure 'pingpnog': did you mean pingpong?"),
+            ("figures:latencies", "did you mean figures:latency?"),
+            ("martix", "did you mean matrix?"),
+            ("pingpong --onyl x", "unknown option --onyl: did you mean --only?"),
+            ("zzz", "no benchmark or figure 'zzz' (bench/compare --help)"),
+        ):
+            with self.subTest(words=words):
+                done = subprocess.run([compare, *words.split(), "--ours", "."], text=True,
+                                      capture_output=True, timeout=60, check=False)  # fmt: skip
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn(expected, done.stderr)
 
 
 class Verdicts(unittest.TestCase):

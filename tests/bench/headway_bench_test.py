@@ -46,7 +46,8 @@ class Command(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stdout, "")
         self.assertNotIn("Traceback", done.stderr)
-        return done.stderr.splitlines()[-1]
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
 
     def test_a_reader_that_goes_away_is_no_error_in_its_text(self):
         reader, output = os.pipe()
@@ -64,7 +65,9 @@ class Command(unittest.TestCase):
         self.assertIn("--seconds", self.error_of("E1", "--seconds", "soon"))
         self.assertIn("no folder /nowhere", self.error_of("E1", "--json", "/nowhere/x.json"))
         self.assertIn("no peer 'lampi'", self.error_of("E9", "--peer", "lampi"))
-        self.assertIn("unrecognized arguments: --fast", self.error_of("E1", "--fast"))
+        self.assertIn("unknown option --fast (headway bench --help)",
+                      self.error_of("E1", "--fast"))
+        self.assertIn("--qiuck: did you mean --quick?", self.error_of("E1", "--qiuck"))
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Info(unittest.TestCase):
             self.assertNotIn("node", fallback["when"], "the last row fits every call")
         self.assertEqual([one["algorithm"] for one in rules if one["forced"]], ["chain"])
         text = info("--collectives", HEADWAY_COLLECTIVES="bcast:chain")[0]
-        self.assertEqual(len(text.splitlines()), 3 + len(by_name) + len(rules))
+        self.assertEqual(len(text.splitlines()), 1 + len(by_name) + len(rules))
         self.assertIn("chain          only if HEADWAY_COLLECTIVES names it: never measured to be "
                       "the best (set by HEADWAY_COLLECTIVES", text)
         self.assertIn("shared_parts   up to 64 ranks, one node, the operator commutes: built in, ",
@@ -130,7 +130,9 @@ class Info(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_changed_shows_what_differs_from_the_default(self):
-        self.assertEqual(info("--changed")[0], "tunables:\n")
+        self.assertEqual(info("--changed")[0], "no tunable differs from its default\n")
+        self.assertEqual(info("tcp", "--changed")[0],
+                         "no tunable with these words differs from its default: tcp\n")
         text = info("--changed", HEADWAY_LOG="error", HEADWAY_SPIN_US="20")[0]
         self.assertEqual(text.count(" set by the environment"), 2)
         self.assertIn("HEADWAY_SPIN_US = 20 us, set by the environment; default 50 us", text)
@@ -143,16 +145,57 @@ class Info(unittest.TestCase):
         self.assertIn("HEADWAY_SHM_", lines[shm + 1])
 
     def test_lines_are_no_longer_than_the_terminal_is_wide(self):
-        for columns in (60, 100):
-            lines = on_terminal(columns, "info", "--tunables").splitlines()
-            self.assertGreater(len(lines), 100)
-            for line in lines:
-                self.assertTrue(len(line) <= columns or line.lstrip().count(" ") == 0, line)
+        for words, least in (([], 100), (["--tunables"], 100), (["--collectives"], 100),
+                             (["--mpi"], 600), (["--changed"], 1)):
+            for columns in (60, 100):
+                lines = on_terminal(columns, "info", *words).splitlines()
+                self.assertGreaterEqual(len(lines), least)
+                for line in lines:
+                    with self.subTest(words=words, columns=columns, line=line):
+                        self.assertTrue(len(line) <= columns or line.lstrip().count(" ") == 0)
 
-    def test_a_misspelt_command_is_one_line_with_the_nearest(self):
-        done = subprocess.run([HEADWAY, "inof"], text=True, capture_output=True)
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
-        self.assertIn("did you mean info?", done.stderr)
+    def check_one_line(self, words, expected):
+        done = subprocess.run([HEADWAY, *words], text=True, capture_output=True, timeout=60)
+        with self.subTest(words=words):
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(expected, done.stderr)
+
+    def test_a_misspelt_command_or_option_is_one_line_with_the_nearest(self):
+        for line, expected in (
+            ("inof", "did you mean info?"),
+            ("--versoin", "headway: unknown option --versoin: did you mean --version?"),
+            ("info --tunabels", "headway: info: unknown option --tunabels: did you mean --tunab"),
+            ("info tcp -chagned", "did you mean --changed?"),
+            ("top --onec", "did you mean --once?"),
+            ("sample --plto=FILE", "unknown option --plto: did you mean --plot?"),
+            ("tune --randks 4", "did you mean --ranks?"),
+            ("report --txet", "headway: report: unknown option --txet: did you mean --text?"),
+            ("report --jsno FILE", "did you mean --json?"),
+            ("bench E1 --qiuck", "headway: bench: unknown option --qiuck: did you mean --quick?"),
+            ("bench lits", "did you mean list?"),
+        ):
+            self.check_one_line(line.split(), expected)
+
+    def test_any_other_wrong_command_line_is_one_line_too(self):
+        for line, expected in (
+            ("", "no command is given; there are: info, "),
+            ("info --nothing-like-it", "--nothing-like-it (headway info --help)"),
+            ("sample word", "headway: sample: unexpected word (headway sample --help)"),
+            ("sample --plot", "(headway sample --help)"),
+            ("tune -n 1", "(headway tune --help)"),
+            ("top --period soon", "(headway top --help)"),
+            ("report", "headway: report: the following arguments are required: FILE"),
+            ("report --nothing", "unknown option --nothing (headway report --help)"),
+            ("bench", "headway: bench: the following arguments are required: "),
+        ):
+            self.check_one_line(line.split(), expected)
+
+    def test_a_misspelt_variable_is_warned_of(self):
+        for words in (["--changed"], ["--json"], ["--collectives"]):
+            errors = info(*words, HEADWAY_SPIN_SU="3")[1]
+            self.assertEqual(errors.count("\n"), 1, errors)
+            self.assertIn("HEADWAY_SPIN_SU is no setting: did you mean HEADWAY_SPIN_US?", errors)
 
     def test_headway_topology_replaces_the_machine_by_a_synthetic_one(self):
         found = facts(HEADWAY_TOPOLOGY="package:2 core:4 pu:1")

@@ -8,6 +8,7 @@
 
 #include "collectives/choice.hpp"
 #include "tools/headway/facts.hpp"
+#include "tools/headway/wrapped.hpp"
 
 namespace headway::tool {
 namespace {
@@ -92,11 +93,12 @@ std::vector<rule_fact> collective_rules(const std::optional<collectives::tuned_t
   return all;
 }
 
-std::string rules_text(const std::vector<rule_fact>& all) {
-  std::string text =
-      "collectives: the first row that fits is taken; bytes are those of the whole vector, or of\n"
-      "one block where each rank has one. First what HEADWAY_COLLECTIVES=collective:algorithm\n"
-      "names, then what headway tune has measured here, then the built-in table\n";
+std::string rules_text(const std::vector<rule_fact>& all, std::size_t columns) {
+  auto text = wrapped(
+      "collectives: the first row that fits is taken; bytes are those of the whole vector, or of "
+      "one block where each rank has one. First what HEADWAY_COLLECTIVES=collective:algorithm "
+      "names, then what headway tune has measured here, then the built-in table",
+      0, columns);
   std::string_view of;
   for (const auto& one : all) {
     if (one.collective != of) text += fmt::format("  {}\n", one.collective);
@@ -105,8 +107,10 @@ std::string rules_text(const std::vector<rule_fact>& all) {
                       : one.when.empty() ? "always"
                                          : one.when.c_str();
     const auto why = one.source == "built in" ? fmt::format("built in, {}", one.why) : one.why;
-    text += fmt::format("    {:13}  {}: {}{}\n", one.algorithm, when, why,
-                        one.forced ? " (set by HEADWAY_COLLECTIVES: first where it fits)" : "");
+    text +=
+        wrapped(fmt::format("{:13}  {}: {}{}", one.algorithm, when, why,
+                            one.forced ? " (set by HEADWAY_COLLECTIVES: first where it fits)" : ""),
+                4, columns);
   }
   return text;
 }

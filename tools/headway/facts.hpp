@@ -79,10 +79,10 @@ void keep_changed(facts& all);
 
 /// The facts as tables of text. Every printer returns text; `info` writes it. `columns`: where
 /// lines are wrapped; 0: nowhere.
-[[nodiscard]] std::string overview_text(const facts& all);
+[[nodiscard]] std::string overview_text(const facts& all, std::size_t columns);
 [[nodiscard]] std::string tunables_text(const facts& all, std::size_t columns);
-[[nodiscard]] std::string functions_text(const facts& all);
-[[nodiscard]] std::string rules_text(const std::vector<rule_fact>& all);
+[[nodiscard]] std::string functions_text(const facts& all, std::size_t columns);
+[[nodiscard]] std::string rules_text(const std::vector<rule_fact>& all, std::size_t columns);
 /// All facts as one JSON object.
 [[nodiscard]] std::string json_text(const facts& all);
 

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <string>
 
+#include "base/misspelt_settings.hpp"
 #include "runtime/tuned.hpp"
 #include "tools/headway/facts.hpp"
+#include "tools/headway/wrapped.hpp"
 
 namespace headway::tool {
 
@@ -21,13 +23,23 @@ std::size_t columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// The tunables that --changed leaves, or a line if it leaves none.
+std::string changed_text(const facts& found, const info_options& wanted) {
+  if (!found.tunables.empty()) return tunables_text(found, columns());
+  if (wanted.words.empty()) return wrapped("no tunable differs from its default", 0, columns());
+  return wrapped(fmt::format("no tunable with these words differs from its default: {}",
+                             fmt::join(wanted.words, " ")),
+                 0, columns());
+}
+
 /// The tables that the words and --changed leave; an empty table only if it is asked for.
 std::string chosen_text(const facts& found, const info_options& wanted) {
   std::string text;
   const bool both = wanted.tunables == wanted.mpi && !wanted.changed;
-  if ((both && !found.tunables.empty()) || wanted.tunables || wanted.changed)
+  if (wanted.changed) text += changed_text(found, wanted);
+  else if ((both && !found.tunables.empty()) || wanted.tunables)
     text += tunables_text(found, columns());
-  if ((both && !found.functions.empty()) || wanted.mpi) text += functions_text(found);
+  if ((both && !found.functions.empty()) || wanted.mpi) text += functions_text(found, columns());
   return text;
 }
 
@@ -38,13 +50,14 @@ int collectives_info() {
     fmt::print(stderr, "headway: info: {}\n", machine.error().text);
     return 1;
   }
-  fmt::print("{}", rules_text(collective_rules(runtime::find_tuned(chosen, **machine))));
+  fmt::print("{}", rules_text(collective_rules(runtime::find_tuned(chosen, **machine)), columns()));
   return 0;
 }
 
 }  // namespace
 
 int info(const info_options& wanted) {
+  base::report_misspelt_settings();
   if (wanted.collectives && !wanted.json) return collectives_info();
   const bool part = wanted.mpi || wanted.tunables || wanted.changed || !wanted.words.empty();
   auto found = gather(wanted.json || !part);
@@ -53,15 +66,15 @@ int info(const info_options& wanted) {
     return 1;
   }
   keep_matching(*found, wanted.words);
-  if (wanted.changed) keep_changed(*found);
   if (!wanted.words.empty() && found->tunables.empty() && found->functions.empty()) {
     fmt::print(stderr, "headway: info: no tunable and no function has these words: {}\n",
                fmt::join(wanted.words, " "));
     return 1;
   }
+  if (wanted.changed) keep_changed(*found);
   if (wanted.json) fmt::print("{}", json_text(*found));
   else if (part) fmt::print("{}", chosen_text(*found, wanted));
-  else fmt::print("{}{}", overview_text(*found), tunables_text(*found, columns()));
+  else fmt::print("{}{}", overview_text(*found, columns()), tunables_text(*found, columns()));
   return 0;
 }
 

@@ -25,6 +25,8 @@
 namespace headway::tool {
 namespace {
 
+constexpr int exit_bad_command_line = 2;
+
 void add_info(CLI::App& app, int& status) {
   const auto wanted = std::make_shared<info_options>();
   auto* command = app.add_subcommand("info", "Version, machine, rails, tunables, MPI functions");
@@ -69,7 +71,7 @@ void add_tune(CLI::App& app, int& status) {
       "the machine is busy, or if the times are implausible. To start the ranks as the job will, "
       "put it behind a launcher: mpiexec -n 4 headway tune. To do without the table, remove its "
       "file.");
-  command->add_option("-n", wanted->ranks, "ranks to start [one a processor]")
+  command->add_option("-n,--ranks", wanted->ranks, "ranks to start [one a processor]")
       ->check(CLI::Range(2, collectives::tuned_shape::ranks_max));
   command->add_flag("--quick", wanted->quick, "fewer rounds");
   command->add_flag("--forget", wanted->forget, "keeps nothing");
@@ -108,10 +110,15 @@ void add_report(CLI::App& app, int& status) {
   command->callback([command, &status] { status = report(command->remaining()); });
 }
 
-/// False, after one line on standard error: the first word should be a command and is none.
-bool check_command(const CLI::App& app, int argc, char** argv) {
+std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+/// False, after one line on standard error: the first word should be a command and is none.
+bool check_command(const CLI::App& app, int argc, char** argv) {
+  const auto names = names_of_commands(app);
   if (argc < 2 || argv[1][0] == '-' || std::ranges::find(names, argv[1]) != names.end())
     return true;
   const std::vector<std::string_view> known(names.begin(), names.end());
@@ -119,6 +126,54 @@ bool check_command(const CLI::App& app, int argc, char** argv) {
   fmt::print(stderr, "headway: no command is named {}{}; there are: {}\n", argv[1],
              near.empty() ? "" : fmt::format(": did you mean {}?", near), fmt::join(names, ", "));
   return false;
+}
+
+/// The option that a misspelt one probably stands for, with its dashes; empty: none is near.
+std::string nearest_option(const CLI::App& command, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* option : command.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  word.remove_prefix(std::min(word.size(), word.find_first_not_of('-')));
+  const auto near = base::nearest_word(word, known);
+  return near.empty() ? "" : fmt::format("--{}", near);
+}
+
+/// One line about a command line that is wrong. A word that is not understood comes first: what
+/// else is wrong may follow from it.
+std::string wrong_text(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const bool general = chosen.empty() || !app.remaining().empty();
+  const CLI::App& command = general ? app : *chosen.front();
+  const auto name = general ? "headway" : fmt::format("headway: {}", command.get_name());
+  const auto help =
+      general ? "headway --help" : fmt::format("headway {} --help", command.get_name());
+  const auto left = command.remaining();
+  if (left.empty() && general)
+    return fmt::format("headway: no command is given; there are: {}",
+                       fmt::join(names_of_commands(app), ", "));
+  if (left.empty()) return fmt::format("{}: {} ({})", name, error.what(), help);
+  const auto option =
+      std::ranges::find_if(left, [](const auto& word) { return word.starts_with('-'); });
+  if (option == left.end()) return fmt::format("{}: unexpected {} ({})", name, left[0], help);
+  const auto word = option->substr(0, option->find('='));
+  const auto near = nearest_option(command, word);
+  return near.empty() ? fmt::format("{}: unknown option {} ({})", name, word, help)
+                      : fmt::format("{}: unknown option {}: did you mean {}?", name, word, near);
+}
+
+/// Reads the command line; the callback of its command does what it says. Returns the exit status
+/// of a wrong command line; 0 after --help and --version.
+int parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}\n", wrong_text(app, error));
+    return exit_bad_command_line;
+  }
+  return 0;
 }
 
 /// Does what the command line says. Returns the exit status.
@@ -133,9 +188,9 @@ int run(int argc, char** argv) {
   add_top(app, status);
   add_bench(app, status);
   add_report(app, status);
-  if (!check_command(app, argc, argv)) return 2;
-  CLI11_PARSE(app, argc, argv);
-  return status;
+  if (!check_command(app, argc, argv)) return exit_bad_command_line;
+  const int parsed = parse(app, argc, argv);
+  return parsed != 0 ? parsed : status;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/misspelt_settings.hpp"
 #include "launch/job.hpp"
 #include "runtime/builtin.hpp"
 #include "sampling/store.hpp"
@@ -242,6 +243,7 @@ int sample(const sample_options& wanted) {
   const auto size = (*job)->who().size;
   if (size == 1) return start_ranks(2, "sample", options_of(wanted));
   base::log_name(fmt::format("rank {}", (*job)->who().rank));
+  base::report_misspelt_settings();
   if (size != 2)
     return failed({.text = fmt::format("measures between two ranks, this job has {}", size)});
   session s(**job, wanted, chosen);

@@ -2,10 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 
 #include "tools/headway/facts.hpp"
+#include "tools/headway/wrapped.hpp"
 
 namespace headway::tool {
 namespace {
@@ -23,75 +23,50 @@ std::string value_text(const std::string& value, const std::string& unit) {
   return unit.empty() ? value : fmt::format("{} {}", value, unit);
 }
 
-std::string machine_text(const facts& all) {
-  auto text = fmt::format("machine{}: {} processors may be used\n",
-                          all.imagined_machine ? " (imagined, HEADWAY_TOPOLOGY)" : "",
-                          all.usable_processors);
+std::string machine_text(const facts& all, std::size_t columns) {
+  auto text = wrapped(fmt::format("machine{}: {} processors may be used",
+                                  all.imagined_machine ? " (imagined, HEADWAY_TOPOLOGY)" : "",
+                                  all.usable_processors),
+                      0, columns);
   for (const auto& place : all.places)
-    text += fmt::format("  {:{}}{}: processors {}\n", "", 2 * place.depth, place.name,
-                        fmt::join(place.processors, " "));
+    text += wrapped(fmt::format("{}: processors {}", place.name, fmt::join(place.processors, " ")),
+                    2 + 2 * static_cast<std::size_t>(place.depth), columns);
   return text;
 }
 
-std::string privileges_text(const facts& all) {
-  if (all.weight) return "privileges: waiting threads get the greatest scheduling weight\n";
+std::string_view privileges_text(const facts& all) {
+  if (all.weight) return "privileges: waiting threads get the greatest scheduling weight";
   return "privileges: waiting threads keep their scheduling weight; for the greatest one beside "
-         "computing threads: sudo prlimit --nice=40 --pid $$\n";
+         "computing threads: sudo prlimit --nice=40 --pid $$";
 }
 
-std::string rails_text(const facts& all) {
-  if (!all.rails_fault.empty()) return fmt::format("rails: {}\n", all.rails_fault);
+std::string rails_text(const facts& all, std::size_t columns) {
+  if (!all.rails_fault.empty())
+    return wrapped(fmt::format("rails: {}", all.rails_fault), 0, columns);
   const auto width = widest(all.rails, [](const auto& rail) { return rail.name; });
   std::string text = "rails:\n";
   for (const auto& rail : all.rails)
-    text += fmt::format("  {:{}}  {}\n", rail.name, width, rail.address);
+    text += wrapped(fmt::format("{:{}}  {}", rail.name, width, rail.address), 2, columns);
   return text;
 }
 
-std::string windows_text(const facts& all) {
+std::string windows_text(const facts& all, std::size_t columns) {
   if (all.windows.empty()) return {};
   const auto width = widest(all.windows, [](const auto& one) { return one.made_by; });
-  std::string text = "windows, to processes of this node (to others by wire):\n";
+  auto text = wrapped("windows, to processes of this node (to others by wire):", 0, columns);
   for (const auto& one : all.windows)
-    text += fmt::format("  {:{}}  {}\n", one.made_by, width, one.way);
+    text += wrapped(fmt::format("{:{}}  {}", one.made_by, width, one.way), 2, columns);
   return text;
-}
-
-/// Characters, of which some have several bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
-}
-
-/// The text in lines of at most so many columns (0: in one line), each begun with blanks; lines
-/// after the first have four more. A word that is longer stands alone.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
-  std::string out(indent, ' ');
-  std::size_t at = indent;
-  bool first = true;
-  for (const auto part : text | std::views::split(' ')) {
-    const std::string_view word(part);
-    const auto width = width_of(word);
-    if (!first && columns != 0 && at + 1 + width > columns) {
-      out += '\n' + std::string(indent + 4, ' ');
-      at = indent + 4;
-    } else if (!first) {
-      out += ' ';
-      ++at;
-    }
-    out += word;
-    at += width;
-    first = false;
-  }
-  return out + '\n';
 }
 
 }  // namespace
 
-std::string overview_text(const facts& all) {
-  return fmt::format("headway {} ({}), MPI {}, standard ABI {}\n", all.version, all.compiler,
-                     all.mpi_version, all.abi_version) +
-         machine_text(all) + privileges_text(all) + rails_text(all) + windows_text(all);
+std::string overview_text(const facts& all, std::size_t columns) {
+  return wrapped(fmt::format("headway {} ({}), MPI {}, standard ABI {}", all.version, all.compiler,
+                             all.mpi_version, all.abi_version),
+                 0, columns) +
+         machine_text(all, columns) + wrapped(privileges_text(all), 0, columns) +
+         rails_text(all, columns) + windows_text(all, columns);
 }
 
 std::string tunables_text(const facts& all, std::size_t columns) {
@@ -113,13 +88,14 @@ std::string tunables_text(const facts& all, std::size_t columns) {
   return text;
 }
 
-std::string functions_text(const facts& all) {
+std::string functions_text(const facts& all, std::size_t columns) {
   const auto works = std::ranges::count_if(all.functions, &function_fact::works);
-  auto text = fmt::format("MPI functions: {} of {} work; the others return {}\n", works,
-                          all.functions.size(), "MPI_ERR_UNSUPPORTED_OPERATION");
+  auto text = wrapped(fmt::format("MPI functions: {} of {} work; the others return {}", works,
+                                  all.functions.size(), "MPI_ERR_UNSUPPORTED_OPERATION"),
+                      0, columns);
   std::string_view chapter;
   for (const auto& one : all.functions) {
-    if (one.chapter != chapter) text += fmt::format("{}:\n", one.chapter);
+    if (one.chapter != chapter) text += wrapped(one.chapter + ":", 0, columns);
     chapter = one.chapter;
     text += fmt::format("  {}  {}\n", one.works ? "yes" : "no ", one.name);
   }

@@ -204,6 +204,7 @@ int tune(const tune_options& wanted) {
   if (!job) return failed(job.error());
   const int processors = (*job)->machine().node_processors();
   const bool alone = (*job)->size() == 1;
+  if (!alone) base::report_misspelt_settings();
   const int status = alone ? 0 : tune_job(**job, chosen, wanted);
   // A rank that leaves while others measure counts as failed.
   if (auto done = (*job)->job().barrier(); !done) return failed(done.error());

@@ -37,6 +37,7 @@ enum class option_id : std::uint8_t {
   bind_to_named,  ///< --bind-to-core: the level is in the option's name
   map_by_named,   ///< --bysocket, likewise
   report_bindings,
+  display,  ///< Open MPI's --display: what is reported, in a list
   version,
   help,
   nothing,          ///< says what is so anyway

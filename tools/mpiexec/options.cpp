@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <ranges>
 #include <string_view>
 
 #include "tools/mpiexec/config_file.hpp"
@@ -22,7 +23,7 @@ std::unexpected<base::fault> wrong(std::string text) {
 }
 
 /// Adds the place of the rank to the name of --output-filename.
-std::string pattern_of_name(const std::string& name) {
+std::string pattern_of_name(std::string_view name) {
   std::string pattern;
   for (const char c : name) pattern += c == '%' ? std::string("%%") : std::string(1, c);
   return pattern + ".%r";
@@ -80,8 +81,11 @@ class parser {
 
   std::string unknown() const {
     const auto near = nearest_option(name_);
-    return near.empty() ? fmt::format("unknown option {} (mpiexec --help)", name_)
-                        : fmt::format("unknown option {}: did you mean {}?", name_, near);
+    if (near.empty()) return fmt::format("unknown option {} (mpiexec --help)", name_);
+    const auto* row = find_option(near);
+    if (row->id != option_id::instead)
+      return fmt::format("unknown option {}: did you mean {}?", name_, near);
+    return fmt::format("unknown option {}; instead of {}, write: {}", name_, near, row->instead);
   }
 
   static bool is_flag(option_id id) {
@@ -181,6 +185,8 @@ class parser {
         return {};
       case option_id::output_style:
         return take_output_style();
+      case option_id::display:
+        return take_display();
       case option_id::components:
         return take_components();
       default:  // option_id::for_hydra_value
@@ -300,21 +306,34 @@ class parser {
     return {};
   }
 
+  /// Calls `take` for each part of a value that is a list with commas.
+  template <class Take>
+  base::result<> take_parts(std::string_view accepted, Take take) {
+    std::string text;
+    if (auto done = take_text(text, accepted); !done) return done;
+    for (const auto part : text | std::views::split(','))
+      if (const std::string_view one(part); !take(one))
+        return wrong(fmt::format("{} {} is not understood; write: {}", name_, one, accepted));
+    return {};
+  }
+
   /// Open MPI's --output: "tag", "file=NAME", several after commas.
   base::result<> take_output_style() {
-    std::string text;
-    if (auto done = take_text(text, "tag or file=NAME"); !done) return done;
-    for (std::size_t at = 0; at <= text.size();) {
-      const auto end = std::min(text.find(',', at), text.size());
-      const auto part = text.substr(at, end - at);
-      at = end + 1;
-      if (part == "tag" || part == "tag-fullname" || part == "rank") made_.label = true;
-      else if (part.starts_with("file=") && part.size() > 5)
-        made_.output_pattern = made_.error_pattern = pattern_of_name(part.substr(5));
-      else
-        return wrong(fmt::format("{} {} is not understood; write: tag or file=NAME", name_, part));
-    }
-    return {};
+    return take_parts("tag or file=NAME", [&](std::string_view part) {
+      if (part == "tag" || part == "tag-fullname" || part == "rank") return made_.label = true;
+      if (!part.starts_with("file=") || part.size() == 5) return false;
+      made_.output_pattern = made_.error_pattern = pattern_of_name(part.substr(5));
+      return true;
+    });
+  }
+
+  /// Open MPI's --display: "bind,map", "allocation".
+  base::result<> take_display() {
+    return take_parts("bind, map or allocation", [&](std::string_view part) {
+      if (part == "allocation") return made_.verbose = true;
+      if (part == "bind" || part.starts_with("map")) return made_.report_bindings = true;
+      return false;
+    });
   }
 
   base::result<> take_components() {

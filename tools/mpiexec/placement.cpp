@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -51,11 +52,15 @@ std::unexpected<base::fault> wrong(std::string_view text, std::string_view accep
                       fmt::format("{} is not understood ({})", text, accepted));
 }
 
-/// Modifiers that Open MPI's users write, and that say what is so anyway.
+/// Modifiers that Open MPI's users write, whatever the case of the letters, and that say what is so
+/// anyway.
 bool changes_nothing(std::string_view modifier) {
   constexpr std::string_view known[] = {"overload-allowed", "if-supported", "oversubscribe", "span",
                                         "nooversubscribe"};
-  return std::ranges::find(known, modifier) != std::end(known);
+  return std::ranges::any_of(known, [&](std::string_view one) {
+    return std::ranges::equal(one, modifier, {}, {},
+                              [](unsigned char c) { return std::tolower(c); });
+  });
 }
 
 std::string first_line(const std::string& path) {
@@ -122,7 +127,8 @@ base::result<> placement_wish::take_map(std::string_view text) {
       else if (!changes_nothing(modifier)) return wrong(text, accepted);
     }
   }
-  if (!bind && map_text != "slot") bind = map;
+  if (!bind && parts.front() != "slot") bind = map;
+  if (!bind && !map) map_text.clear();  // for other launchers there is nothing either
   return {};
 }
 

@@ -94,6 +94,13 @@ TEST(options, output_goes_to_files_by_three_spellings) {
   EXPECT_EQ(parse("-outfile-pattern o.%r ./p")->error_pattern, "");
 }
 
+TEST(options, what_is_displayed_is_a_list) {
+  EXPECT_TRUE(parse("--display bind ./p")->report_bindings);
+  EXPECT_FALSE(parse("--display map-devel ./p")->verbose);
+  const auto made = parse("--display allocation,map ./p");
+  EXPECT_TRUE(made->report_bindings && made->verbose);
+}
+
 TEST(options, what_is_about_another_librarys_inside_is_said_to_have_no_effect) {
   const auto made = parse("--mca btl tcp,self -n 2 ./p");
   ASSERT_TRUE(made);
@@ -152,6 +159,8 @@ TEST(options, what_is_wrong_is_named_in_one_line) {
       {"-stdin x ./p", "-stdin x"},
       {"-stdin 3-1 ./p", "-stdin 3-1"},
       {"--output xml ./p", "write: tag or file=NAME"},
+      {"--display topo ./p", "write: bind, map or allocation"},
+      {"--rankfle f ./p", "unknown option --rankfle; instead of --rankfile, write: --bind-to"},
       {"--xterm 1 ./p", "write: mpiexec -n 1 xterm"},
       {"-genvnone ./p", "write: env -i"},
       {"--mca btl", "wants a value"},

@@ -127,6 +127,17 @@ TEST_F(machine, a_number_of_ranks_for_each_place_gives_the_number_of_all) {
   EXPECT_EQ(all_.ranks_wanted(wish), 6);
 }
 
+TEST(placement, modifiers_alone_say_nothing_about_places) {
+  for (const char* text : {":OVERSUBSCRIBE", ":nooversubscribe"}) {
+    placement_wish wish;
+    ASSERT_TRUE(wish.take_map(text)) << text;
+    EXPECT_TRUE(wish.is_unspecified() && wish.map_text.empty()) << text;
+  }
+  placement_wish wish;
+  ASSERT_TRUE(wish.take_map("slot:OVERSUBSCRIBE"));
+  EXPECT_FALSE(wish.binds());
+}
+
 TEST(placement, words_that_are_not_understood_are_named_with_those_that_are) {
   for (const char* text : {"", "cores", "core:0", "core:x", "user:0,1"}) {
     placement_wish wish;

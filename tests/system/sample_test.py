@@ -65,10 +65,12 @@ class Sample(unittest.TestCase):
         self.assertEqual(self.sample("--rail", "shm", "--forget").code, 0)
         self.assertEqual(self.kept(), [])
 
-    def test_a_rail_that_is_not_there_is_an_error(self):
+    def test_a_rail_that_is_not_there_is_an_error_and_a_misspelt_variable_is_warned_of_once(self):
+        self.environment["HEADWAY_SPIN_SU"] = "3"
         job = self.sample("--rail", "tcp:nothing*")
         self.assertEqual(job.code, 1)
         self.assertIn("no rail between the two ranks", job.out)
+        self.assertEqual(job.err.count("did you mean HEADWAY_SPIN_US?"), 1, job.err)
 
     def test_more_than_two_ranks_are_refused(self):
         job = self.sample(before=(jobs.MPIEXEC, "-n", "3"))

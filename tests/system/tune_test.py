@@ -155,13 +155,14 @@ class Tuning(unittest.TestCase):
 
     def tune(self, *words, before=()):
         return jobs.run([*before, HEADWAY, "tune", "--quick", *words], limit=150,
-                        env=os.environ | {"HEADWAY_CACHE": str(self.folder)})
+                        env=os.environ | {"HEADWAY_CACHE": str(self.folder),
+                                          "HEADWAY_SPIN_SU": "3"})  # misspelt
 
     def kept(self):
         return list(self.folder.glob("collectives/*"))
 
     def test_keeps_a_table_that_jobs_of_this_shape_use_or_says_why_not(self):
-        done = self.tune("-n", "2")
+        done = self.tune("--ranks", "2")
         if done.code:  # other programs run on this machine
             self.assertRegex(done.err, "the machine is busy|implausible, and not kept")
             self.assertEqual(self.kept(), [])
@@ -188,6 +189,7 @@ class Tuning(unittest.TestCase):
                 one.wait()
         self.assertEqual(done.code, 1)
         self.assertIn("the machine is busy", done.err)
+        self.assertEqual(done.err.count("did you mean HEADWAY_SPIN_US?"), 1, done.err)
         self.assertEqual(self.kept(), [])
 
 

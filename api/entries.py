@@ -29,7 +29,9 @@ OBJECTS = {
 OBJECTS = {handle: f"headway::mpi::{name}" for handle, name in OBJECTS.items()}
 HANDLE_KINDS = {"comm", "intracomm", "type", "op", "group", "info", "info_needed", "errhandler",
                 "win", "file", "session", "request", "message"}
-OWNERS = ("comm", "intracomm", "win", "file", "session")  # have an error handler
+# Where a call finds its error handler: the object that has one, or, where a call makes such an
+# object, its argument.
+OWNERS = ("comm", "intracomm", "win", "file", "session")
 OWNER_HANDLES = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
 COMM_SIZED = {"collectives", "nonblocking_collectives", "persistent_collectives"}
 NEIGHBOR_SIZED = {"neighborhood"}  # arrays have an entry for each neighbour
@@ -64,7 +66,7 @@ class _Entry:
         for p in self.parameters:
             if p.kind == "inout" and p.base() in OWNER_HANDLES:
                 return p
-        return None
+        return next((p for p in self.parameters if p.kind == "errhandler"), None)
 
     def where(self):
         return f"{self.owner.name}_" if self.owner else "nullptr"
@@ -304,8 +306,6 @@ class _Entry:
             self.finish(p)
         # A call that frees a handle may have freed the object: MPI_COMM_SELF's handler is called.
         where = self.where() if not self.owner or self.owner.kind != "inout" else "nullptr"
-        if not self.owner:  # the handler of what the call makes
-            where = next((f"{p.name}_" for p in self.parameters if p.kind == "errhandler"), where)
         self.refuse("code != MPI_SUCCESS", f"raise(site, {where}, code)")
         self.put("return MPI_SUCCESS;")
 

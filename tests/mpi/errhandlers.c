@@ -94,10 +94,44 @@ static void added_codes(void) {
 }
 
 /* Calls that make an object call the handler that they are given for their own errors. */
-static int made_class = MPI_SUCCESS, null_handle;
+static int made_class = MPI_SUCCESS, null_handle, made_calls;
 static void on_making(MPI_Comm* comm, int* code, ...) {
   MPI_Error_class(*code, &made_class);
   null_handle = *comm == MPI_COMM_NULL;
+  ++made_calls;
+}
+
+/* Also for the errors of their arguments. */
+static void with_bad_arguments(MPI_Group group, MPI_Errhandler mine) {
+  MPI_Comm made;
+  MPI_Info freed, copy;
+  MPI_Info_create(&freed);
+  copy = freed;
+  MPI_Info_free(&freed);
+#define HANDED_OVER(call, class_of_error)                                    \
+  do {                                                                       \
+    made_calls = 0;                                                          \
+    CHECK((call) == (class_of_error));                                       \
+    CHECK(made_calls == 1 && made_class == (class_of_error) && null_handle); \
+  } while (0)
+  HANDED_OVER(MPI_Comm_create_from_group(MPI_GROUP_NULL, "a", MPI_INFO_NULL, mine, &made),
+              MPI_ERR_GROUP);
+  HANDED_OVER(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, mine, &made), MPI_ERR_ARG);
+  HANDED_OVER(MPI_Comm_create_from_group(group, "a", copy, mine, &made), MPI_ERR_INFO);
+  HANDED_OVER(MPI_Comm_create_from_group(group, "a", MPI_INFO_NULL, mine, NULL), MPI_ERR_ARG);
+  HANDED_OVER(MPI_Intercomm_create_from_groups(MPI_GROUP_NULL, 0, group, 0, "a", MPI_INFO_NULL,
+                                               mine, &made),
+              MPI_ERR_GROUP);
+  HANDED_OVER(MPI_Intercomm_create_from_groups(group, 0, MPI_GROUP_NULL, 0, "a", MPI_INFO_NULL,
+                                               mine, &made),
+              MPI_ERR_GROUP);
+  HANDED_OVER(
+      MPI_Intercomm_create_from_groups(group, 0, group, 0, NULL, MPI_INFO_NULL, mine, &made),
+      MPI_ERR_ARG);
+  HANDED_OVER(MPI_Intercomm_create_from_groups(group, 0, group, 0, "a", copy, mine, &made),
+              MPI_ERR_INFO);
+  HANDED_OVER(MPI_Intercomm_create_from_groups(group, 0, group, 0, "a", MPI_INFO_NULL, mine, NULL),
+              MPI_ERR_ARG);
 }
 
 static void while_making(void) {
@@ -110,6 +144,7 @@ static void while_making(void) {
   MPI_Group_excl(world, 1, &rank, &other);
   MPI_Comm_create_errhandler(on_making, &mine);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  with_bad_arguments(world, mine);
   CHECK(MPI_Intercomm_create_from_groups(world, 0, world, 0, "tag", MPI_INFO_NULL, mine, &made) !=
         MPI_SUCCESS);
   CHECK(made_class == MPI_ERR_COMM && null_handle);

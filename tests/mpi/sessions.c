@@ -114,6 +114,24 @@ static void own_error_handler(void) {
   CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
 }
 
+/* What is wrong with the arguments of MPI_Session_init goes to the handler that it is given. */
+static void errors_while_making_one(void) {
+  MPI_Session made;
+  MPI_Errhandler counting;
+  MPI_Info freed, copy;
+  MPI_Info_create(&freed);
+  copy = freed;
+  MPI_Info_free(&freed);
+  CHECK(MPI_Session_create_errhandler(count_calls, &counting) == MPI_SUCCESS);
+  calls = 0;
+  CHECK(MPI_Session_init(copy, counting, &made) == MPI_ERR_INFO);
+  CHECK(calls == 1 && called_with == MPI_SESSION_NULL);
+  CHECK(MPI_Session_init(MPI_INFO_NULL, counting, NULL) == MPI_ERR_ARG);
+  CHECK(calls == 2 && called_with == MPI_SESSION_NULL);
+  CHECK(MPI_Session_init(copy, MPI_ERRORS_RETURN, &made) == MPI_ERR_INFO);
+  MPI_Errhandler_free(&counting);
+}
+
 static void own_information_and_buffer(void) {
   enum { room = 4096 };
   static char memory[room];
@@ -170,8 +188,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     return_errors();
   }
+  errors_while_making_one();
   MPI_Session session = open_one();
   process_sets(session);
+  errors_while_making_one();
   own_error_handler();
   own_information_and_buffer();
   beside_each_other_and_after_another();

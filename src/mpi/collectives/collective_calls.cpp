@@ -185,7 +185,8 @@ int gather::append(steps_builder& b) const {
   const bool is_root = b.team.rank == root;
   if (!is_root && in_place(send)) return refuse_in_place("sendbuf");
   if (is_root && in_place(receive)) return refuse_in_place("recvbuf");
-  if (is_root) b.refuse_same(send, receive, count * type.layout().size());
+  if (is_root)
+    b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   const bool own_in_place = in_place(send);
   const auto mine = own_in_place ? collectives::block{} : b.one(send, send_count, send_type);
   const auto all = is_root ? b.row(receive, count, type) : collectives::blocks{};
@@ -210,7 +211,8 @@ int scatter::append(steps_builder& b) const {
   const bool is_root = b.team.rank == root;
   if (!is_root && in_place(receive)) return refuse_in_place("recvbuf");
   if (is_root && in_place(send)) return refuse_in_place("sendbuf");
-  if (is_root) b.refuse_same(send, receive, count * type.layout().size());
+  if (is_root)
+    b.refuse_same(data_begin(send, count, type), data_begin(receive, receive_count, receive_type));
   const bool own_in_place = in_place(receive);
   const auto mine =
       own_in_place ? collectives::block{} : b.one(receive, receive_count, receive_type);
@@ -235,7 +237,7 @@ int scatterv::append(steps_builder& b) const {
 
 int allgather::append(steps_builder& b) const {
   if (in_place(receive)) return refuse_in_place("recvbuf");
-  b.refuse_same(send, receive, count * type.layout().size());
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   const bool own_in_place = in_place(send);
   const auto mine = own_in_place ? collectives::block{} : b.one(send, send_count, send_type);
   collectives::allgather(b.steps, b.team, own_in_place ? nullptr : &mine,
@@ -256,7 +258,7 @@ int allgatherv::append(steps_builder& b) const {
 
 int alltoall::append(steps_builder& b) const {
   if (in_place(receive)) return refuse_in_place("recvbuf");
-  b.refuse_same(send, receive, count * type.layout().size());
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   const bool own_in_place = in_place(send);
   const auto from = own_in_place ? collectives::blocks{} : b.row(send, send_count, send_type);
   collectives::alltoall(b.steps, b.team, own_in_place ? nullptr : &from,

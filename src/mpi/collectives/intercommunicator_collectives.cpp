@@ -240,6 +240,7 @@ int scatterv::append_inter(steps_builder& b) const {
 
 int allgather::append_inter(steps_builder& b) const {
   if (const int code = refuse_any_in_place(send, receive)) return code;
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   const auto others = remote_neighbors(b);
   collectives::neighbor_allgather_linear(
       b.steps, b.team, {.sources = others, .destinations = others},
@@ -261,6 +262,7 @@ int allgatherv::append_inter(steps_builder& b) const {
 
 int alltoall::append_inter(steps_builder& b) const {
   if (const int code = refuse_any_in_place(send, receive)) return code;
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   const auto others = remote_neighbors(b);
   collectives::neighbor_alltoall_linear(
       b.steps, b.team, {.sources = others, .destinations = others},

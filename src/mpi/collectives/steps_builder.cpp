@@ -68,7 +68,7 @@ void steps_builder::fill(varying& v, const void* data, integers counts, integers
 int steps_builder::operands(const void* send, void* receive, MPI_Count count, datatype& type,
                             operation& op, collectives::reduction& made) {
   if (const int code = operands_of(send, receive, count, type, op, made)) return code;
-  refuse_same(send, receive, made.bytes());
+  if (are_same(send, receive, made.bytes())) steps.refuse();
   made.type = layout(type);
   if (keep_ && !op.predefined && !type.is_predefined()) {
     type.add_user();

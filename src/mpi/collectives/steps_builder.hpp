@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "collectives/collectives.hpp"
@@ -20,9 +21,21 @@ namespace headway::mpi {
 }
 /// Reports that an argument may not be MPI_IN_PLACE.
 [[nodiscard]] int refuse_in_place(const char* argument);
-/// Whether both buffers start at the same address: the most common kind of aliasing, and cheap to
-/// detect. Other ranks do not see it, and must be told: steps_builder::refuse_same.
+/// Whether the data of both buffers begin at the same byte: the most common kind of aliasing, and
+/// cheap to detect. Other ranks do not see it, and must be told: steps_builder::refuse_same. Here
+/// for two buffers of one count and type.
 [[nodiscard]] bool are_same(const void* send, const void* receive, MPI_Count bytes) noexcept;
+/// The address at which the data of a buffer begin; 0 if there are none.
+[[nodiscard]] inline std::uintptr_t data_begin(const void* buffer, MPI_Count count,
+                                               const datatype& type) noexcept {
+  if (in_place(buffer) || count == 0 || type.layout().size() == 0) return 0;
+  return reinterpret_cast<std::uintptr_t>(buffer) +
+         static_cast<std::uintptr_t>(type.layout().true_lb());
+}
+/// Whether two buffers with these `data_begin`s have a byte in common there.
+[[nodiscard]] inline bool begin_together(std::uintptr_t one, std::uintptr_t other) noexcept {
+  return one != 0 && one == other;
+}
 /// The error of a call with such buffers, once its part of the operation has ended.
 [[nodiscard]] int fail_same(const communicator& comm);
 
@@ -55,9 +68,10 @@ class steps_builder {
             int count);
   void fill(varying& v, const void* data, integers counts, integers places,
             const MPI_Datatype* types, int count);
-  /// Lets the schedule take part with failure messages if both buffers are the same.
-  void refuse_same(const void* send, const void* receive, MPI_Count bytes) noexcept {
-    if (are_same(send, receive, bytes)) steps.refuse();
+  /// Lets the schedule take part with failure messages if buffers with these `data_begin`s begin
+  /// together.
+  void refuse_same(std::uintptr_t send_begin, std::uintptr_t receive_begin) noexcept {
+    if (begin_together(send_begin, receive_begin)) steps.refuse();
   }
   [[nodiscard]] int operands(const void* send, void* receive, MPI_Count count, datatype& type,
                              operation& op, collectives::reduction& made);

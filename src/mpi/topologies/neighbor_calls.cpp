@@ -51,9 +51,10 @@ std::optional<collectives::call_key> key_of_equal_blocks(collectives::collective
 /// Whether the call may be made in lines: what is wrong with it, if anything, another way finds.
 template <class Call>
 bool may_use_lines(communicator& comm, const Call& c) noexcept {
-  return comm.team().memory.edges && c.send != c.receive && !in_place(c.send) &&
-         !in_place(c.receive) && c.send_type.layout().is_contiguous() &&
-         c.type.layout().is_contiguous();
+  return comm.team().memory.edges && !in_place(c.send) && !in_place(c.receive) &&
+         !begin_together(data_begin(c.send, c.send_count, c.send_type),
+                         data_begin(c.receive, c.count, c.type)) &&
+         c.send_type.layout().is_contiguous() && c.type.layout().is_contiguous();
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ std::optional<collectives::call_key> neighbor_alltoall::key() const noexcept {
 int neighbor_allgather::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  b.refuse_same(send, receive, count * type.layout().size());
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   collectives::neighbor_allgather(b.steps, b.team, n, b.one(send, send_count, send_type),
                                   b.row(receive, count, type));
   return MPI_SUCCESS;
@@ -102,7 +103,7 @@ int neighbor_allgatherv::append(steps_builder& b) const {
 int neighbor_alltoall::append(steps_builder& b) const {
   neighborhood n;
   if (const int code = find_neighbors(b, send, receive, n)) return code;
-  b.refuse_same(send, receive, count * type.layout().size());
+  b.refuse_same(data_begin(send, send_count, send_type), data_begin(receive, count, type));
   collectives::neighbor_alltoall(b.steps, b.team, n, b.row(send, send_count, send_type),
                                  b.row(receive, count, type));
   return MPI_SUCCESS;

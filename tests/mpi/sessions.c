@@ -76,9 +76,16 @@ static void process_sets(MPI_Session session) {
   }
   /* On this machine all processes share memory. */
   CHECK(size_of(session, "headway://node") == size_of(session, "mpi://WORLD"));
+  /* A character may be in its encoded form, if it is one that needs none. */
+  CHECK(size_of(session, "mpi://%57ORLD") == size_of(session, "mpi://WORLD"));
+  CHECK(size_of(session, "MPI://w%4f%72ld") == size_of(session, "mpi://WORLD"));
+  CHECK(size_of(session, "headway://n%6Fde") == size_of(session, "headway://node"));
   int length = 0;
   MPI_Group group;
   MPI_Info info;
+  REFUSED(MPI_Group_from_session_pset(session, "%6Dpi://WORLD", &group), MPI_ERR_ARG, "%6Dpi");
+  REFUSED(MPI_Group_from_session_pset(session, "mpi:%2F/WORLD", &group), MPI_ERR_ARG, "%2F");
+  REFUSED(MPI_Group_from_session_pset(session, "mpi://WORL%4", &group), MPI_ERR_ARG, "WORL");
   REFUSED(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, count, &length, NULL), MPI_ERR_ARG,
           "process sets");
   REFUSED(MPI_Group_from_session_pset(session, "mpi://NOBODY", &group), MPI_ERR_ARG, "NOBODY");
@@ -158,6 +165,95 @@ static void own_information_and_buffer(void) {
   CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
+/* A buffered send uses the buffer that is attached to the session of its communicator. */
+static void buffered_in(MPI_Session session, MPI_Comm comm) {
+  enum { numbers = 256, room = numbers * (int)sizeof(int) + MPI_BSEND_OVERHEAD };
+  static int memory[room / sizeof(int)], sent[numbers], received[numbers];
+  int rank, bytes = 0;
+  void* back = NULL;
+  MPI_Comm_rank(comm, &rank);
+  memset(memory, 0, sizeof memory);
+  for (int i = 0; i < numbers; ++i) sent[i] = i + 1;
+  REFUSED(MPI_Bsend(sent, numbers, MPI_INT, rank, 5, comm), MPI_ERR_BUFFER, "no buffer");
+  CHECK(MPI_Session_attach_buffer(session, memory, sizeof memory) == MPI_SUCCESS);
+  CHECK(MPI_Bsend(sent, numbers, MPI_INT, rank, 5, comm) == MPI_SUCCESS);
+  CHECK(memcmp(memory, sent, sizeof sent) == 0);
+  CHECK(MPI_Recv(received, numbers, MPI_INT, rank, 5, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(memcmp(received, sent, sizeof sent) == 0);
+  CHECK(MPI_Session_detach_buffer(session, &back, &bytes) == MPI_SUCCESS && back == memory);
+}
+
+static void own_buffer_of_all_that_is_made_of_it(void) {
+  MPI_Session one = open_one(), other = open_one();
+  MPI_Comm comm = comm_of(one, "mpi://WORLD", "of one"), copy, split, made = MPI_COMM_NULL;
+  MPI_Group all, first;
+  const int number = 0;
+  MPI_Comm_dup(comm, &copy);
+  MPI_Comm_split(comm, 0, 0, &split);
+  MPI_Comm_group(copy, &all);
+  MPI_Group_incl(all, 1, &number, &first);
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0)
+    CHECK(MPI_Comm_create_from_group(first, "first", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made) ==
+          MPI_SUCCESS);
+  buffered_in(one, comm);
+  buffered_in(one, copy);
+  buffered_in(one, split);
+  if (rank == 0) buffered_in(one, made);
+  /* Another session's buffer is not used, that of the communicator goes before. */
+  char memory[1024], own[1024];
+  int bytes, sent = 1, received = 0;
+  void* back;
+  CHECK(MPI_Session_attach_buffer(other, memory, sizeof memory) == MPI_SUCCESS);
+  REFUSED(MPI_Bsend(&sent, 1, MPI_INT, rank, 5, comm), MPI_ERR_BUFFER, "no buffer");
+  CHECK(MPI_Session_attach_buffer(one, memory, 1) == MPI_SUCCESS);
+  CHECK(MPI_Comm_attach_buffer(comm, own, sizeof own) == MPI_SUCCESS);
+  CHECK(MPI_Bsend(&sent, 1, MPI_INT, rank, 5, comm) == MPI_SUCCESS);
+  MPI_Recv(&received, 1, MPI_INT, rank, 5, comm, MPI_STATUS_IGNORE);
+  CHECK(MPI_Comm_detach_buffer(comm, &back, &bytes) == MPI_SUCCESS && back == own);
+  MPI_Group_free(&first);
+  MPI_Group_free(&all);
+  if (rank == 0) MPI_Comm_free(&made);
+  MPI_Comm_free(&split);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&comm);
+  CHECK(MPI_Session_finalize(&one) == MPI_SUCCESS);
+  CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
+}
+
+static void has_kinds(MPI_Info of, const char* expected) {
+  char value[256] = "";
+  int flag = 0, length = sizeof value;
+  MPI_Info_get_string(of, "mpi_memory_alloc_kinds", &length, value, &flag);
+  CHECK(flag && strcmp(value, expected) == 0);
+  MPI_Info_free(&of);
+}
+
+/* Those that are supported are named, with those that were asked for. */
+static void kinds_of_memory(const char* requested, const char* expected) {
+  MPI_Session session;
+  MPI_Info info;
+  MPI_Win window;
+  MPI_Info_create(&info);
+  if (requested != NULL) MPI_Info_set(info, "mpi_memory_alloc_kinds", requested);
+  CHECK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+  MPI_Info_free(&info);
+  MPI_Session_get_info(session, &info);
+  has_kinds(info, expected);
+  MPI_Comm comm = comm_of(session, "mpi://WORLD", "kinds"), copy;
+  MPI_Comm_dup(comm, &copy);
+  MPI_Comm_get_info(copy, &info);
+  has_kinds(info, expected);
+  CHECK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &window) == MPI_SUCCESS);
+  MPI_Win_get_info(window, &info);
+  has_kinds(info, expected);
+  MPI_Win_free(&window);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&comm);
+  CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
 /* Communicators of one session live on when another one ends, and new sessions
  * may begin. */
 static void beside_each_other_and_after_another(void) {
@@ -194,6 +290,17 @@ int main(int argc, char** argv) {
   errors_while_making_one();
   own_error_handler();
   own_information_and_buffer();
+  own_buffer_of_all_that_is_made_of_it();
+  kinds_of_memory(NULL, "mpi,system");
+  kinds_of_memory("system", "mpi,system");
+  kinds_of_memory("cuda:device, system,gold", "mpi,system");
+  kinds_of_memory("system,mpi:alloc_mem,mpi:tea,mpi:win_allocate:alloc_mem,mpi:alloc_mem",
+                  "mpi,system,mpi:alloc_mem,mpi:win_allocate:alloc_mem");
+  if (with_world) {
+    MPI_Info info;
+    MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+    has_kinds(info, "mpi,system");
+  }
   beside_each_other_and_after_another();
   CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
   if (with_world) return finish();

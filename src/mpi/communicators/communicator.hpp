@@ -159,7 +159,8 @@ class communicator final : public object {
   std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
   /// Applies the hints that this library supports. Has no effect before `open`, which calls it.
   void follow_hints();
-  std::shared_ptr<send_buffer> buffer;               ///< MPI_Comm_attach_buffer
+  std::shared_ptr<send_buffer> buffer;  ///< MPI_Comm_attach_buffer
+  session_origin_ref origin;
   std::shared_ptr<const process_topology> topology;  ///< null: none
   /// The number of neighbours in the topology that send to this process, and that it sends to.
   [[nodiscard]] int source_count() const noexcept;

@@ -15,6 +15,7 @@
 #include "mpi/objects/pool.hpp"
 #include "mpi/objects/status.hpp"
 #include "mpi/point_to_point/message_request.hpp"
+#include "mpi/sessions/memory_kinds.hpp"
 
 namespace headway::mpi {
 namespace {
@@ -212,7 +213,7 @@ int comm_compare(communicator& comm1, communicator& comm2, int& result) {
 }
 
 int comm_group(communicator& comm, group*& made) {
-  made = make_group(comm.shared_members());
+  made = make_group(comm.shared_members(), comm.origin);
   return MPI_SUCCESS;
 }
 
@@ -308,6 +309,7 @@ int comm_set_info(communicator& comm, info* hints) {
 
 int comm_get_info(communicator& comm, info*& hints) {
   hints = pool<info>::all().make(comm.hints);
+  hints->set(memory_kinds_hint, memory_kinds_of(comm.origin));
   if (!comm.is_open()) return MPI_SUCCESS;
   hints->set(strategy_hint, messages::exchange::strategy_of(comm.messages()));
   return MPI_SUCCESS;

@@ -43,6 +43,7 @@ communicator* make_communicator(communicator& parent, processes::membership_ref 
   auto* made =
       pool<communicator>::all().make(std::move(members), rank, std::string(), std::move(other));
   made->handler = parent.handler;
+  made->origin = parent.origin;
   return made;
 }
 

@@ -16,8 +16,8 @@ namespace headway::mpi {
 [[nodiscard]] bool gather_from_all(communicator& comm, int tag, std::span<const std::byte> mine,
                                    std::vector<std::byte>& all);
 
-/// Makes a communicator of these processes, not yet open, with `parent`'s error handler; an
-/// inter-communicator if there is an `other` group.
+/// Makes a communicator of these processes, not yet open, with `parent`'s error handler and
+/// origin; an inter-communicator if there is an `other` group.
 [[nodiscard]] communicator* make_communicator(communicator& parent,
                                               processes::membership_ref members, int rank,
                                               std::optional<communicator::remote_side> other = {});

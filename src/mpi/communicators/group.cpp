@@ -8,8 +8,9 @@
 
 namespace headway::mpi {
 
-group::group(processes::membership_ref members)
+group::group(processes::membership_ref members, session_origin_ref origin)
     : members_(std::move(members)),
+      origin_(std::move(origin)),
       rank_(the_library.runtime ? rank_of(this_process()) : MPI_UNDEFINED) {}
 
 group& group::empty() {
@@ -21,9 +22,9 @@ group& group::empty() {
   return *made;
 }
 
-group* make_group(processes::membership_ref members) {
+group* make_group(processes::membership_ref members, session_origin_ref origin) {
   if (members->empty()) return &group::empty();
-  return pool<group>::all().make(std::move(members));
+  return pool<group>::all().make(std::move(members), std::move(origin));
 }
 
 int compare(const processes::membership& one, const processes::membership& other,

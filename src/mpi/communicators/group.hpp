@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "mpi/objects/object.hpp"
+#include "mpi/sessions/session_origin.hpp"
 #include "processes/membership.hpp"
 
 namespace headway::mpi {
@@ -17,7 +18,7 @@ class group final : public object {
   static constexpr object_kind object_kind_of = object_kind::group;
   static constexpr std::uintptr_t null_value = 0x108;
 
-  explicit group(processes::membership_ref members);
+  explicit group(processes::membership_ref members, session_origin_ref origin = {});
 
   [[nodiscard]] int size() const noexcept { return members_->size(); }
   /// This process's rank, or MPI_UNDEFINED.
@@ -26,6 +27,7 @@ class group final : public object {
   [[nodiscard]] const processes::membership_ref& shared_members() const noexcept {
     return members_;
   }
+  [[nodiscard]] const session_origin_ref& origin() const noexcept { return origin_; }
   /// The rank of a process, or MPI_UNDEFINED.
   [[nodiscard]] int rank_of(processes::peer_id process) const noexcept {
     return members_->rank_of(process).value_or(MPI_UNDEFINED);
@@ -36,11 +38,12 @@ class group final : public object {
 
  private:
   processes::membership_ref members_;
+  session_origin_ref origin_;
   int rank_;
 };
 
 /// A new group, or MPI_GROUP_EMPTY.
-[[nodiscard]] group* make_group(processes::membership_ref members);
+[[nodiscard]] group* make_group(processes::membership_ref members, session_origin_ref origin);
 
 /// `same` if both have the same processes with the same ranks, MPI_SIMILAR if with other ranks,
 /// else MPI_UNEQUAL.

@@ -12,8 +12,9 @@ namespace {
 
 using processes::peer_id;
 
-group* from_list(const std::vector<peer_id>& members) {
-  return make_group(memberships().intern(members));
+/// The group of these processes, made of `from`.
+group* from_list(const std::vector<peer_id>& members, const group& from) {
+  return make_group(memberships().intern(members), from.origin());
 }
 
 int bad_rank(const group& in, int rank) {
@@ -39,7 +40,7 @@ int include(const group& from, const std::vector<int>& ranks, group*& made) {
   std::vector<peer_id> members;
   members.reserve(ranks.size());
   for (const int rank : ranks) members.push_back(from.members()[rank]);
-  made = from_list(members);
+  made = from_list(members, from);
   return MPI_SUCCESS;
 }
 
@@ -50,7 +51,7 @@ int exclude(const group& from, const std::vector<int>& ranks, group*& made) {
   for (int rank = 0; rank < from.size(); ++rank) {
     if (!chosen[static_cast<std::size_t>(rank)]) members.push_back(from.members()[rank]);
   }
-  made = from_list(members);
+  made = from_list(members, from);
   return MPI_SUCCESS;
 }
 
@@ -111,21 +112,21 @@ int group_union(group& group1, group& group2, group*& made) {
   const auto first = group1.members().peers();
   std::vector<peer_id> members(first.begin(), first.end());
   append(members, group2, group1, false);
-  made = from_list(members);
+  made = from_list(members, group1);
   return MPI_SUCCESS;
 }
 
 int group_intersection(group& group1, group& group2, group*& made) {
   std::vector<peer_id> members;
   append(members, group1, group2, true);
-  made = from_list(members);
+  made = from_list(members, group1);
   return MPI_SUCCESS;
 }
 
 int group_difference(group& group1, group& group2, group*& made) {
   std::vector<peer_id> members;
   append(members, group1, group2, false);
-  made = from_list(members);
+  made = from_list(members, group1);
   return MPI_SUCCESS;
 }
 

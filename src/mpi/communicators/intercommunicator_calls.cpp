@@ -121,7 +121,7 @@ int comm_remote_size(communicator& comm, int& size) {
 
 int comm_remote_group(communicator& comm, group*& made) {
   if (!comm.is_inter()) return refuse_intra();
-  made = make_group(comm.remote().members);
+  made = make_group(comm.remote().members, comm.origin);
   return MPI_SUCCESS;
 }
 
@@ -175,6 +175,7 @@ int intercomm_create_from_groups(group& local, int local_leader, group& remote, 
                                agreement_tag_of(stringtag), made))
     return code;
   made->handler = errhandler_ref(handler);
+  made->origin = local.origin();
   if (hints != nullptr) made->hints = hints->entries();
   return MPI_SUCCESS;
 }

@@ -119,7 +119,7 @@ int win_shared_query(window& win, int rank, MPI_Aint& size, MPI_Count& disp_unit
 }
 
 int win_get_group(window& win, group*& made) {
-  made = make_group(win.comm().shared_members());
+  made = make_group(win.comm().shared_members(), win.comm().origin);
   return MPI_SUCCESS;
 }
 

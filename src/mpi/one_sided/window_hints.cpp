@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "mpi/sessions/memory_kinds.hpp"
 #include "windows/window.hpp"
 
 namespace headway::mpi {
@@ -54,6 +55,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(window& of) {
         std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
     if (given != of.hints.end()) value = given->second;
   }
+  all.emplace_back(memory_kinds_hint, memory_kinds_of(of.comm().origin));
   all.emplace_back("headway_ways", ways_text(of.memory()));
   return all;
 }

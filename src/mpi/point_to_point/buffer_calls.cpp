@@ -85,13 +85,13 @@ int comm_flush_buffer(communicator& comm) { return flush(comm.buffer); }
 int comm_iflush_buffer(communicator& comm, request*& r) { return iflush(comm.buffer, r); }
 
 int session_attach_buffer(session& which, void* buffer, MPI_Count size) {
-  return attach(which.buffer, buffer, size);
+  return attach(which.origin->buffer, buffer, size);
 }
 int session_detach_buffer(session& which, void* buffer_addr, MPI_Count& size) {
-  return detach(which.buffer, buffer_addr, size);
+  return detach(which.origin->buffer, buffer_addr, size);
 }
-int session_flush_buffer(session& which) { return flush(which.buffer); }
-int session_iflush_buffer(session& which, request*& r) { return iflush(which.buffer, r); }
+int session_flush_buffer(session& which) { return flush(which.origin->buffer); }
+int session_iflush_buffer(session& which, request*& r) { return iflush(which.origin->buffer, r); }
 
 }  // namespace calls
 }  // namespace headway::mpi

@@ -105,6 +105,7 @@ std::shared_ptr<send_buffer>& process_buffer() noexcept { return attached().proc
 
 std::shared_ptr<send_buffer> buffer_for(const communicator& comm) {
   if (comm.buffer) return comm.buffer;
+  if (comm.origin && comm.origin->buffer) return comm.origin->buffer;
   auto& known = attached();
   const base::lock_guard held(known.lock);
   return known.process;

@@ -71,7 +71,8 @@ class send_buffer {
 
 /// The buffer of MPI_Buffer_attach, or null.
 [[nodiscard]] std::shared_ptr<send_buffer>& process_buffer() noexcept;
-/// The buffer that a send on `comm` uses: the communicator's own or the process's. May be null.
+/// The buffer that a send on `comm` uses: the communicator's own, that of the session that it is
+/// made of, or the process's. May be null.
 [[nodiscard]] std::shared_ptr<send_buffer> buffer_for(const communicator& comm);
 [[nodiscard]] std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes);
 /// For MPI_Finalize: waits until all messages in buffers are sent.

@@ -9,10 +9,9 @@
 
 #include "mpi/objects/errhandler.hpp"
 #include "mpi/objects/object.hpp"
+#include "mpi/sessions/session_origin.hpp"
 
 namespace headway::mpi {
-
-class send_buffer;
 
 /// A session (MPI-5.0 section 11.3). While one is open, the runtime is up.
 class session final : public object {
@@ -23,7 +22,7 @@ class session final : public object {
 
   errhandler_ref handler;
   std::vector<std::pair<std::string, std::string>> hints;
-  std::shared_ptr<send_buffer> buffer;  ///< MPI_Session_attach_buffer
+  session_origin_ref origin = std::make_shared<session_origin>();
 };
 
 }  // namespace headway::mpi

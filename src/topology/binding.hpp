@@ -10,9 +10,11 @@ namespace headway::topology {
 struct binding {
   int package = -1;
   int cache = -1;  ///< the L3 cache
+  int numa_node = -1;
+  int core = -1;  ///< the number of its first processor
 
-  /// For this process's affinity mask. Reads two files for each processor of the mask, up to the
-  /// first that differs.
+  /// For this process's affinity mask. Reads a few files for each processor of the mask, each kind
+  /// up to the first that differs.
   [[nodiscard]] static binding own();
   /// For the given processors. `folder` has the layout of /sys/devices/system/cpu.
   [[nodiscard]] static binding of(std::span<const int> processors,

@@ -75,6 +75,38 @@ static MPI_Comm guided_by(const char* resource) {
   return part;
 }
 
+static MPI_Comm members_of(const char* set, int split_type) {
+  MPI_Info hints;
+  MPI_Comm part = MPI_COMM_WORLD;
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, "mpi_pset_name", set);
+  CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, split_type, size - rank, hints, &part) == MPI_SUCCESS);
+  MPI_Info_free(&hints);
+  return part;
+}
+
+/* By the members of a process set, which may be another one in each process. */
+static void by_process_set(void) {
+  int result, n, me;
+  MPI_Comm part = members_of("mpi://world", MPI_COMM_TYPE_RESOURCE_GUIDED);
+  MPI_Comm_compare(part, MPI_COMM_WORLD, &result);
+  CHECK(result == (size == 1 ? MPI_CONGRUENT : MPI_SIMILAR));
+  MPI_Comm_rank(part, &me);
+  CHECK(me == size - 1 - rank);
+  MPI_Comm_free(&part);
+  part = members_of("mpi://SELF", MPI_COMM_TYPE_RESOURCE_GUIDED);
+  MPI_Comm_size(part, &n);
+  CHECK(n == 1);
+  MPI_Comm_free(&part);
+  part = members_of("headway://node", MPI_COMM_TYPE_RESOURCE_GUIDED);
+  MPI_Comm_size(part, &n);
+  CHECK(n == size); /* these tests run on one node */
+  ring(part, 10);
+  MPI_Comm_free(&part);
+  CHECK(members_of("mpi://NOBODY", MPI_COMM_TYPE_RESOURCE_GUIDED) == MPI_COMM_NULL);
+  CHECK(members_of("mpi://WORLD", MPI_COMM_TYPE_HW_GUIDED) == MPI_COMM_NULL);
+}
+
 /* By each resource that the library names: a part for those that are bound within one of it. */
 static void by_hardware(void) {
   MPI_Info resources;
@@ -220,6 +252,7 @@ int main(int argc, char** argv) {
   duplicates();
   splits();
   by_hardware();
+  by_process_set();
   from_groups();
   later();
   freed_early();

@@ -16,6 +16,7 @@
 #include "mpi/objects/status.hpp"
 #include "mpi/point_to_point/message_request.hpp"
 #include "mpi/sessions/memory_kinds.hpp"
+#include "mpi/sessions/process_sets.hpp"
 
 namespace headway::mpi {
 namespace {
@@ -127,16 +128,28 @@ int create_inter(communicator& comm, const group& members, communicator*& made) 
   return split(comm, all, made);
 }
 
+/// The rank in the job of the first member of this process's set of that name; -1: it is in none.
+int first_of_set(std::string_view name) {
+  const auto members = process_set(name);
+  return members ? the_library.job->members().rank_of((*members)[0]).value_or(-1) : -1;
+}
+
 int split_by_hardware(communicator& comm, int split_type, int key, const info* hints,
                       communicator*& made) {
-  const hardware_entry mine{.split_type = split_type,
-                            .key = key,
-                            .node = the_library.runtime->node_of(this_process()),
-                            .bound = topology::binding::own()};
+  const auto hint = [&](std::string_view name) { return hints ? hints->get(name) : std::nullopt; };
+  auto resource = hint("mpi_hw_resource_type").value_or("");
+  hardware_entry mine{.split_type = split_type,
+                      .key = key,
+                      .node = the_library.runtime->node_of(this_process()),
+                      .bound = topology::binding::own()};
+  const auto set = hint(process_set_resource);
+  if (set && resource.empty() && split_type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
+    resource = process_set_resource;
+    mine.set_first = first_of_set(*set);
+  }
   std::vector<hardware_entry> all;
   if (const int code = gather(comm, mine, all)) return code;
-  const auto resource = hints ? hints->get("mpi_hw_resource_type") : std::nullopt;
-  const auto colors = hardware_colors(all, resource.value_or(""));
+  const auto colors = hardware_colors(all, resource);
   std::vector<split_entry> parts;
   for (std::size_t i = 0; i < all.size(); ++i) parts.push_back({colors[i], all[i].key});
   return split(comm, parts, made);

@@ -14,7 +14,10 @@ namespace {
 int instance(const hardware_entry& of, std::string_view resource) noexcept {
   if (resource == shared_memory_resource) return 0;
   if (resource == package_resource) return of.bound.package;
+  if (resource == numa_resource) return of.bound.numa_node;
   if (resource == cache_resource) return of.bound.cache;
+  if (resource == core_resource) return of.bound.core;
+  if (resource == process_set_resource) return of.set_first;
   return -1;
 }
 
@@ -28,7 +31,8 @@ std::vector<int> colors_by(std::span<const hardware_entry> all, std::string_view
       continue;
     }
     const auto next = static_cast<int>(known.size());
-    colors.push_back(known.try_emplace({each.node, mine}, next).first->second);
+    const int node = resource == process_set_resource ? 0 : each.node;  // a set may span nodes
+    colors.push_back(known.try_emplace({node, mine}, next).first->second);
   }
   return colors;
 }
@@ -49,7 +53,8 @@ std::vector<int> hardware_colors(std::span<const hardware_entry> all, std::strin
   };
   if (asks(MPI_COMM_TYPE_SHARED)) return colors_by(all, shared_memory_resource);
   if (!asks(MPI_COMM_TYPE_HW_UNGUIDED)) return colors_by(all, resource);
-  for (const auto widest : {shared_memory_resource, package_resource, cache_resource}) {
+  for (const auto widest :
+       {shared_memory_resource, package_resource, numa_resource, cache_resource, core_resource}) {
     auto colors = colors_by(all, widest);
     if (divides(all, colors)) return colors;
   }

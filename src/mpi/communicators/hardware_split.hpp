@@ -12,7 +12,12 @@ namespace headway::mpi {
 /// memory, and those that MPI_Get_hw_resource_info names.
 inline constexpr std::string_view shared_memory_resource = "mpi_shared_memory";
 inline constexpr std::string_view package_resource = "hwloc://Package";
+inline constexpr std::string_view numa_resource = "hwloc://NUMANode";
 inline constexpr std::string_view cache_resource = "hwloc://L3Cache";
+inline constexpr std::string_view core_resource = "hwloc://Core";
+
+/// In place of a resource, for MPI_COMM_TYPE_RESOURCE_GUIDED: by the members of a process set.
+inline constexpr std::string_view process_set_resource = "mpi_pset_name";
 
 /// What each process contributes to a split by hardware.
 struct hardware_entry {
@@ -20,12 +25,13 @@ struct hardware_entry {
   int key;
   int node;
   topology::binding bound;
+  int set_first = -1;  ///< the rank in the job of the first process of its set; -1: in no such set
 };
 
 /// The number of each process's part, from 0; MPI_UNDEFINED: in none, because it asks for none or
-/// is not bound within one instance of the resource. MPI_COMM_TYPE_HW_GUIDED splits by `resource`;
-/// an unknown one splits nothing. MPI_COMM_TYPE_HW_UNGUIDED splits by the widest resource that
-/// divides the processes.
+/// is not bound within one instance of the resource. MPI_COMM_TYPE_HW_GUIDED and
+/// MPI_COMM_TYPE_RESOURCE_GUIDED split by `resource`; an unknown one splits nothing.
+/// MPI_COMM_TYPE_HW_UNGUIDED splits by the widest resource that divides the processes.
 /// Shape:    a function of `all` alone: every process computes the same.
 [[nodiscard]] std::vector<int> hardware_colors(std::span<const hardware_entry> all,
                                                std::string_view resource);

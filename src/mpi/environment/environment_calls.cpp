@@ -126,7 +126,9 @@ int get_hw_resource_info(info*& hw_info) {
   hw_info = pool<info>::all().make();
   const auto mine = topology::binding::own();
   hw_info->set(package_resource, mine.package >= 0 ? "true" : "false");
+  hw_info->set(numa_resource, mine.numa_node >= 0 ? "true" : "false");
   hw_info->set(cache_resource, mine.cache >= 0 ? "true" : "false");
+  hw_info->set(core_resource, mine.core >= 0 ? "true" : "false");
   return MPI_SUCCESS;
 }
 

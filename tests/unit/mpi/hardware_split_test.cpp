@@ -62,6 +62,32 @@ TEST(hardware_split, unguided_is_by_the_widest_resource_that_divides) {
   EXPECT_EQ(unguided({{0, 0, -1}, {0, -1, -1}}), (colors{0, none}));
 }
 
+TEST(hardware_split, guided_is_also_by_numa_node_and_core) {
+  auto all = processes(MPI_COMM_TYPE_HW_GUIDED, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {1, 0, 0}});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].bound.numa_node = i == 0 ? 0 : 1;
+    all[i].bound.core = i == 3 ? -1 : static_cast<int>(2 * i);
+  }
+  EXPECT_EQ(hardware_colors(all, numa_resource), (colors{0, 1, 1, 2}));
+  EXPECT_EQ(hardware_colors(all, core_resource), (colors{0, 1, 2, none}));
+}
+
+TEST(hardware_split, unguided_goes_down_to_the_core) {
+  auto all = processes(MPI_COMM_TYPE_HW_UNGUIDED, {{0, 0, 0}, {0, 0, 0}, {0, 0, 1}});
+  all[0].bound.core = 0, all[1].bound.core = 2, all[2].bound.core = 4;
+  EXPECT_EQ(hardware_colors(all, {}), (colors{0, 0, 1}));
+  all.pop_back();
+  EXPECT_EQ(hardware_colors(all, {}), (colors{0, 1}));
+  all[0].bound.numa_node = 0, all[1].bound.numa_node = 1, all[1].bound.core = 0;
+  EXPECT_EQ(hardware_colors(all, {}), (colors{0, 1}));
+}
+
+TEST(hardware_split, a_process_set_may_span_nodes) {
+  auto all = processes(MPI_COMM_TYPE_RESOURCE_GUIDED, {{0, 0, 0}, {1, 0, 0}, {1, 0, 0}, {2, 0, 0}});
+  all[0].set_first = all[1].set_first = 0, all[2].set_first = 2;
+  EXPECT_EQ(hardware_colors(all, process_set_resource), (colors{0, 0, 1, none}));
+}
+
 TEST(hardware_split, those_that_ask_for_none_neither_get_nor_make_a_part) {
   auto all = processes(MPI_COMM_TYPE_HW_UNGUIDED, {{0, 0, 0}, {1, 0, 0}, {0, 1, 1}});
   all[1].split_type = MPI_UNDEFINED;

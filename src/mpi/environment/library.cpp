@@ -1,10 +1,8 @@
 #include "mpi/environment/library.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -23,6 +21,7 @@
 #include "mpi/datatypes/datatype.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/job_report.hpp"
+#include "mpi/environment/program_output.hpp"
 #include "mpi/tools/interface.hpp"
 
 namespace headway::mpi {
@@ -61,18 +60,6 @@ constinit library the_library;
 
 namespace {
 
-/// Flushes the program's output streams, because the process ends without `exit`. Never waits for
-/// long: skips a stream that another thread has locked or whose reader does not read.
-void flush_output() noexcept {
-  constexpr int wait_ms_max = 100;
-  for (std::FILE* stream : {stdout, stderr}) {
-    pollfd reader{.fd = fileno(stream), .events = POLLOUT, .revents = 0};
-    if (poll(&reader, 1, wait_ms_max) != 1 || ftrylockfile(stream) != 0) continue;
-    fflush_unlocked(stream);
-    funlockfile(stream);
-  }
-}
-
 /// The reason without the rank that gives it.
 std::string_view without_rank(std::string_view why) noexcept {
   const auto end = why.starts_with("rank ") ? why.find(": ") : why.npos;
@@ -83,7 +70,7 @@ std::string_view without_rank(std::string_view why) noexcept {
 
 void end_job(int exit_code, const std::string& why) noexcept {
   report_early_end(why);
-  flush_output();  // before the abort is reported to the launcher, which then kills this process
+  flush_program_output();  // before the launcher knows of the abort, and kills this process
   if (the_library.runtime != nullptr) {
     // Headway's launcher prints the reason, and so does `abort` without a launcher; others do not.
     auto& job = the_library.runtime->job();

@@ -124,9 +124,9 @@ std::vector<named_count> object_counters(const instance& of) {
     const std::string_view kind = row.kind.data();
     if (kind == "thread" || kind == "job") continue;  // the row of the job only names it
     for (std::size_t j = 0; j < row.cell_count; ++j)
-      found.push_back({.name = std::string(row.kind.data()) + "." + row.name.data() + "." +
-                               row.cells[j].name.data(),
-                       .value = row.cells[j].value});
+      found.push_back(
+          {.name = std::string(kind) + "." + row.name.data() + "." + row.cells[j].name.data(),
+           .value = row.cells[j].value});
   }
   return found;
 }

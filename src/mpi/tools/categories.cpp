@@ -69,7 +69,7 @@ constexpr category categories[] = {
     {"watch",
      "headway",
      "reports, statistics and timelines (docs/watching.md)",
-     {"job.", "overlap.", "HEADWAY_REPORT", "HEADWAY_STATS", "HEADWAY_TRACE"}},
+     {"overlap.", "HEADWAY_REPORT", "HEADWAY_STATS", "HEADWAY_TRACE"}},
     {"windows",
      "headway",
      "one-sided communication (docs/one-sided.md)",

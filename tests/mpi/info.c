@@ -57,22 +57,12 @@ static void reading_as_before_4_0(void) {
   MPI_Info_free(&info);
 }
 
-static void environment(void) {
-  char value[MPI_MAX_INFO_VAL];
-  int flag = 0, length = sizeof value;
+/* What the program's own arguments do not change is the same in both, also after MPI_Finalize. */
+static void same_as_the_environment(void) {
+  char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL], other[MPI_MAX_INFO_VAL];
+  char* arguments[] = {"program"};
+  int keys = 0, keys_there = 0, flag = 0, length;
   MPI_Info info;
-  char* arguments[] = {"program", "one", "two"};
-  MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &flag);
-  CHECK(flag && atoi(value) >= 1);
-  REFUSED(MPI_Info_set(MPI_INFO_ENV, "a", "b"), MPI_ERR_INFO, "MPI_INFO_ENV");
-  MPI_Info_create_env(3, arguments, &info);
-  length = sizeof value;
-  MPI_Info_get_string(info, "argv", &length, value, &flag);
-  CHECK(flag && strcmp(value, "one two") == 0);
-  MPI_Info_free(&info);
-  /* What the program's own arguments do not change is the same in both. */
-  int keys = 0, keys_there = 0;
-  char key[MPI_MAX_INFO_KEY], other[MPI_MAX_INFO_VAL];
   MPI_Info_create_env(1, arguments, &info);
   MPI_Info_get_nkeys(info, &keys);
   MPI_Info_get_nkeys(MPI_INFO_ENV, &keys_there);
@@ -88,7 +78,26 @@ static void environment(void) {
   length = sizeof value;
   MPI_Info_get_string(info, "thread_level", &length, value, &flag);
   CHECK(flag && strcmp(value, "MPI_THREAD_SINGLE") == 0);
+  length = sizeof value;
+  MPI_Info_get_string(info, "maxprocs", &length, value, &flag);
+  CHECK(flag && atoi(value) >= 1);
   MPI_Info_free(&info);
+}
+
+static void environment(void) {
+  char value[MPI_MAX_INFO_VAL];
+  int flag = 0, length = sizeof value;
+  MPI_Info info;
+  char* arguments[] = {"program", "one", "two"};
+  MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &flag);
+  CHECK(flag && atoi(value) >= 1);
+  REFUSED(MPI_Info_set(MPI_INFO_ENV, "a", "b"), MPI_ERR_INFO, "MPI_INFO_ENV");
+  MPI_Info_create_env(3, arguments, &info);
+  length = sizeof value;
+  MPI_Info_get_string(info, "argv", &length, value, &flag);
+  CHECK(flag && strcmp(value, "one two") == 0);
+  MPI_Info_free(&info);
+  same_as_the_environment();
 }
 
 int main(int argc, char** argv) {
@@ -97,5 +106,7 @@ int main(int argc, char** argv) {
   setting();
   reading_as_before_4_0();
   environment();
-  return finish();
+  MPI_Finalize();
+  same_as_the_environment();
+  return failures == 0 ? 0 : 1;
 }

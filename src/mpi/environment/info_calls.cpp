@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
@@ -15,10 +18,19 @@
 namespace headway::mpi {
 namespace {
 
-/// Null: not known yet.
+info& environment() {
+  static auto* const made = [] {
+    auto* only = new info;
+    define(*only, object_kind::info, reinterpret_cast<std::uintptr_t>(MPI_INFO_ENV));
+    return only;
+  }();
+  return *made;
+}
+
+[[maybe_unused]] const info& defined_at_load = environment();
+
 const char* thread_level() {
-  if (the_library.world == nullptr)  // sessions alone: each gets MPI_THREAD_MULTIPLE
-    return running() ? "MPI_THREAD_MULTIPLE" : nullptr;
+  if (the_library.world == nullptr) return "MPI_THREAD_MULTIPLE";  // sessions alone
   switch (the_library.thread_level) {
     case MPI_THREAD_MULTIPLE:
       return "MPI_THREAD_MULTIPLE";
@@ -31,6 +43,13 @@ const char* thread_level() {
   }
 }
 
+/// What only the start tells, as MPI_INFO_ENV has it, also after the end. Before the start null.
+std::optional<std::string> told_at_start(const char* key, std::string_view now) {
+  auto kept = environment().get(key);
+  if (!kept && the_library.runtime != nullptr) kept.emplace(now);
+  return kept;
+}
+
 std::vector<std::pair<std::string, std::string>> environment_entries(
     const std::vector<std::string>& arguments) {
   std::vector<std::pair<std::string, std::string>> made;
@@ -38,33 +57,22 @@ std::vector<std::pair<std::string, std::string>> environment_entries(
   std::string rest;
   for (std::size_t i = 1; i < arguments.size(); ++i) rest += (i > 1 ? " " : "") + arguments[i];
   if (!rest.empty()) made.emplace_back("argv", rest.substr(0, MPI_MAX_INFO_VAL - 1));
-  if (the_library.runtime != nullptr) {
-    made.emplace_back("maxprocs", std::to_string(the_library.runtime->size()));
-    made.emplace_back("soft", std::to_string(the_library.runtime->size()));
-  }
+  const auto size = the_library.runtime ? std::to_string(the_library.runtime->size()) : "";
+  for (const char* const key : {"maxprocs", "soft"})
+    if (const auto value = told_at_start(key, size)) made.emplace_back(key, *value);
   utsname machine;
   if (uname(&machine) == 0) {
     made.emplace_back("host", machine.nodename);
     made.emplace_back("arch", machine.machine);
   }
-  if (const char* level = thread_level()) made.emplace_back("thread_level", level);
+  if (const auto level = told_at_start("thread_level", thread_level()))
+    made.emplace_back("thread_level", *level);
   char folder[PATH_MAX];
   if (getcwd(folder, sizeof folder) != nullptr && std::strlen(folder) < MPI_MAX_INFO_VAL) {
     made.emplace_back("wdir", folder);
   }
   return made;
 }
-
-info& environment() {
-  static auto* const made = [] {
-    auto* only = new info;
-    define(*only, object_kind::info, reinterpret_cast<std::uintptr_t>(MPI_INFO_ENV));
-    return only;
-  }();
-  return *made;
-}
-
-[[maybe_unused]] const info& defined_at_load = environment();
 
 int check_key(const char* key) {
   const std::size_t length = std::strlen(key);

@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
   CHECK(MPI_Type_lb(made, &lb) == MPI_SUCCESS && lb == 4);
   MPI_Type_free(&made);
   MPI_Errhandler handler, found;
-  CHECK(MPI_Errhandler_create(on_error, &handler) == MPI_SUCCESS);
+  MPI_Handler_function* const function = on_error;
+  CHECK(MPI_Errhandler_create(function, &handler) == MPI_SUCCESS);
   CHECK(MPI_Errhandler_set(MPI_COMM_WORLD, handler) == MPI_SUCCESS);
   CHECK(MPI_Errhandler_get(MPI_COMM_WORLD, &found) == MPI_SUCCESS && found == handler);
   MPI_Send(&size, 1, MPI_INT, -77, 0, MPI_COMM_WORLD);

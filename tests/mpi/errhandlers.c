@@ -178,8 +178,21 @@ static void on_files(void) {
   MPI_Errhandler_free(&got);
   CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO) == MPI_SUCCESS);
   CHECK(file_calls == 1 && file_code == MPI_ERR_IO);
+  /* An earlier failure with the same code, of a communicator that is gone, does not matter. */
+  MPI_Comm gone;
+  MPI_Errhandler of_comm;
+  int value = 0;
+  MPI_Comm_create_errhandler(handler, &of_comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+  MPI_Comm_set_errhandler(gone, of_comm);
+  calls = 0;
+  CHECK(MPI_Send(&value, -1, MPI_INT, 0, 0, gone) == MPI_ERR_COUNT && calls == 1);
+  MPI_Comm_free(&gone);
+  CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_COUNT) == MPI_SUCCESS);
+  CHECK(file_calls == 2 && file_code == MPI_ERR_COUNT && calls == 1);
+  MPI_Errhandler_free(&of_comm);
   CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS);
-  CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO) == MPI_SUCCESS && file_calls == 1);
+  CHECK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO) == MPI_SUCCESS && file_calls == 2);
   MPI_Errhandler_free(&mine);
 }
 

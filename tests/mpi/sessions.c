@@ -116,6 +116,13 @@ static void own_error_handler(void) {
   MPI_Errhandler_free(&found);
   CHECK(MPI_Session_call_errhandler(other, MPI_ERR_ARG) == MPI_SUCCESS);
   CHECK(calls == 2 && called_with == other);
+  /* An earlier failure with the same code, of a communicator that is gone, does not matter. */
+  MPI_Comm gone = comm_of(one, "mpi://SELF", "gone");
+  int value = 0;
+  CHECK(MPI_Send(&value, -1, MPI_INT, 0, 0, gone) == MPI_ERR_COUNT);
+  MPI_Comm_free(&gone);
+  CHECK(MPI_Session_call_errhandler(other, MPI_ERR_COUNT) == MPI_SUCCESS);
+  CHECK(calls == 3 && called_with == other);
   MPI_Errhandler_free(&counting);
   CHECK(MPI_Session_finalize(&one) == MPI_SUCCESS && one == MPI_SESSION_NULL);
   CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);

@@ -1,26 +1,37 @@
-/* Goal: reorder brings neighbours to the same node. Run by reorder_test.py, which gives the ranks
- * to two nodes in turn, so that their own order is the worst one. */
+/* Goal: reorder brings neighbours to the same place: the same node, or with an argument the same
+ * resource of that name, such as hwloc://Package. Run by reorder_test.py, which gives the ranks to
+ * two places in turn, so that their own order is the worst one. */
 #include "check_all.h"
 
 enum { ranks_max = 64 };
 
-/* Of each rank of `comm`, the lowest rank of the world on its node. */
-static void find_nodes(MPI_Comm comm, int* nodes) {
-  MPI_Comm node;
-  int lowest;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Allreduce(&check_rank, &lowest, 1, MPI_INT, MPI_MIN, node);
-  MPI_Comm_free(&node);
-  MPI_Allgather(&lowest, 1, MPI_INT, nodes, 1, MPI_INT, comm);
+static const char* resource = "mpi_shared_memory";
+/* MPI_Cart_map and MPI_Graph_map are local: they know the nodes of all ranks, and no more. */
+static int maps_know_places = 1;
+
+/* Of each rank of `comm`, the lowest rank of the world in its place. */
+static void find_places(MPI_Comm comm, int* places) {
+  MPI_Comm place = MPI_COMM_NULL;
+  MPI_Info hints;
+  int lowest = -1;
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, "mpi_hw_resource_type", resource);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, hints, &place);
+  MPI_Info_free(&hints);
+  if (place != MPI_COMM_NULL) {
+    MPI_Allreduce(&check_rank, &lowest, 1, MPI_INT, MPI_MIN, place);
+    MPI_Comm_free(&place);
+  }
+  MPI_Allgather(&lowest, 1, MPI_INT, places, 1, MPI_INT, comm);
 }
 
-/* The weight of this rank's edges to other nodes, summed over all ranks. */
+/* The weight of this rank's edges to other places, summed over all ranks. */
 static int crossing(MPI_Comm comm, const int* neighbors, const int* weights, int count) {
-  int nodes[ranks_max], rank, mine = 0, all;
+  int places[ranks_max], rank, mine = 0, all;
   MPI_Comm_rank(comm, &rank);
-  find_nodes(comm, nodes);
+  find_places(comm, places);
   for (int i = 0; i < count; ++i) {
-    if (neighbors[i] >= 0 && nodes[neighbors[i]] != nodes[rank]) mine += weights ? weights[i] : 1;
+    if (neighbors[i] >= 0 && places[neighbors[i]] != places[rank]) mine += weights ? weights[i] : 1;
   }
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
   return all;
@@ -39,12 +50,13 @@ static void test_grid(void) {
     CHECK(found == wanted, "%d edges cross instead of %d", found, wanted);
     MPI_Comm_rank(comm, &rank);
     CHECK_OK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped));
-    CHECK(!reorder || rank == mapped, "rank %d, but mapped to %d", rank, mapped);
+    CHECK(!reorder || !maps_know_places || rank == mapped, "rank %d, but mapped to %d", rank,
+          mapped);
     MPI_Comm_free(&comm);
   }
 }
 
-/* Heavy edges between the halves i and i + size / 2, which are on one node only after reordering;
+/* Heavy edges between the halves i and i + size / 2, which are in one place only after reordering;
  * light ones in a ring. Each rank must get the edges of its new rank, in order. */
 static void test_distributed(int adjacent) {
   const int half = check_size / 2, step = half % 2 ? half : half - 1;
@@ -80,7 +92,7 @@ static void test_distributed(int adjacent) {
   MPI_Comm_free(&comm);
 }
 
-/* A graph of pairs (2i, 2i + 1): each pair fits on a node, and no edge needs to cross. */
+/* A graph of pairs (2i, 2i + 1): each pair fits into a place, and no edge needs to cross. */
 static void test_graph(void) {
   int ends[ranks_max], edges[ranks_max], rank, mapped;
   for (int i = 0; i < check_size; ++i) {
@@ -90,18 +102,22 @@ static void test_graph(void) {
   MPI_Comm comm;
   CHECK_OK(MPI_Graph_create(MPI_COMM_WORLD, check_size, ends, edges, 1, &comm));
   MPI_Comm_rank(comm, &rank);
-  CHECK(crossing(comm, &edges[rank], NULL, 1) == 0, "pairs are on different nodes");
+  CHECK(crossing(comm, &edges[rank], NULL, 1) == 0, "pairs are in different places");
   CHECK_OK(MPI_Graph_map(MPI_COMM_WORLD, check_size, ends, edges, &mapped));
-  CHECK(rank == mapped, "rank %d, but mapped to %d", rank, mapped);
+  CHECK(!maps_know_places || rank == mapped, "rank %d, but mapped to %d", rank, mapped);
   MPI_Comm_free(&comm);
 }
 
 int main(int argc, char** argv) {
   check_start(&argc, &argv);
-  int nodes[ranks_max];
-  find_nodes(MPI_COMM_WORLD, nodes);
+  int places[ranks_max];
+  if (argc > 1) {
+    resource = argv[1];
+    maps_know_places = 0;
+  }
+  find_places(MPI_COMM_WORLD, places);
   for (int i = 0; i < check_size; ++i)
-    CHECK(nodes[i] == i % 2, "rank %d is on node %d", i, nodes[i]);
+    CHECK(places[i] == i % 2, "rank %d is in place %d", i, places[i]);
   test_grid();
   test_graph();
   test_distributed(0);

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Runs `reorder` on two nodes that this machine imitates: ranks take turns between two folders that
-stand for /dev/shm in a mount namespace of their own, and so do not share memory with the others.
+"""Runs `reorder` on two nodes, packages or L3 caches that this machine imitates, in mount
+namespaces of their own. Nodes: ranks take turns between two folders that stand for /dev/shm, and so
+do not share memory with the others. Packages and caches: ranks take turns between two processors,
+which the kernel's files say to be of different ones.
 
-    reorder_test.py MPIEXEC PROGRAM
+    reorder_test.py MPIEXEC PROGRAM node|package|cache
 
-Exit status 77: this user may not make mount namespaces."""
+Exit status 77: this user may not make mount namespaces, or there is one processor only.
+"""
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,19 +16,58 @@ import tempfile
 
 RANKS = 8
 ON_A_NODE = ('mount --bind "$FOLDER/node$((PMI_RANK % 2))" /dev/shm && exec "$0"')
+ON_A_PROCESSOR = ('test $((PMI_RANK % 2)) = 0 && own=$FIRST || own=$SECOND; '
+                  'exec taskset -c $own "$0" $RESOURCE')
+# What is said to be different: the resource, and the file of each processor.
+DIFFERENT = {"package": ("hwloc://Package", "topology/physical_package_id"),
+             "cache": ("hwloc://L3Cache", "cache/index3/id")}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def unshared(script, *words):
+    return ["unshare", "-m", "sh", "-c", script, *words]
+
+
+def on_nodes(command, program, folder):
+    for node in range(2):
+        pathlib.Path(folder, f"node{node}").mkdir()
+    return [*command, "--env", f"FOLDER={folder}", *unshared(ON_A_NODE, program)]
+
+
+def on_processors(command, program, folder, what):
+    resource, name = DIFFERENT[what]
+    processors = sorted(os.sched_getaffinity(0))[:2]
+    if len(processors) < 2:
+        skip("this takes two processors")
+    mounts = []
+    for number, processor in enumerate(processors):
+        there = f"/sys/devices/system/cpu/cpu{processor}/{name}"
+        if not os.path.exists(there):
+            skip(f"the kernel has no {there}")
+        here = pathlib.Path(folder, str(number))
+        here.write_text(f"{number}\n")
+        mounts.append(f"mount --bind {here} {there}")
+    values = {"FIRST": processors[0], "SECOND": processors[1], "RESOURCE": resource}
+    for key, value in values.items():
+        command = [*command, "--env", f"{key}={value}"]
+    return unshared(" && ".join([*mounts, 'exec "$0" "$@"']), *command, "sh", "-c",
+                    ON_A_PROCESSOR, program)
 
 
 def main():
-    mpiexec, program = sys.argv[1:]
+    mpiexec, program, what = sys.argv[1:]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        for node in range(2):
-            pathlib.Path(folder, f"node{node}").mkdir()
-        if subprocess.run(["unshare", "-m", "mount", "--bind", f"{folder}/node0", "/dev/shm"],
+        if subprocess.run(["unshare", "-m", "mount", "--bind", folder, "/dev/shm"],
                           stderr=subprocess.DEVNULL).returncode != 0:
-            print("skipped: no mount namespaces for this user")
-            sys.exit(77)
-        done = subprocess.run([mpiexec, "-n", str(RANKS), "--timeout", "60", "--env",
-                               f"FOLDER={folder}", "unshare", "-m", "sh", "-c", ON_A_NODE, program])
+            skip("no mount namespaces for this user")
+        command = [mpiexec, "-n", str(RANKS), "--timeout", "60"]
+        command = (on_nodes(command, program, folder) if what == "node" else
+                   on_processors(command, program, folder, what))
+        done = subprocess.run(command)
     sys.exit(done.returncode)
 
 

@@ -177,10 +177,10 @@ void thread_record::note_late_receive(const late_receive& what) {
 }
 
 void thread_record::note_receive_found_at_once(std::uint32_t from, std::uint32_t number,
-                                               std::uint64_t looked_ns) {
+                                               std::uint64_t posted_ns) {
   // Most of these are not late: they leave half of the list to those that are.
   if (late_receives_.size() < waits_max / 2)
-    late_receives_.push_back({.from = from, .number = number, .posted_ns = looked_ns});
+    late_receives_.push_back({.from = from, .number = number, .posted_ns = posted_ns});
 }
 
 collective_log& log_of(std::uint32_t context, std::vector<std::uint32_t> members) {

@@ -129,10 +129,10 @@ class thread_record {
   void note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept;
   void note_send_wait(const send_wait& what);
   void note_late_receive(const late_receive& what);
-  /// The announcement was found soon after the thread began to look for it, at `looked_ns`: its
-  /// sender knows whether it was there by then.
+  /// The announcement was found soon after its receive was posted, at `posted_ns`: its sender knows
+  /// whether it was there by then.
   void note_receive_found_at_once(std::uint32_t from, std::uint32_t number,
-                                  std::uint64_t looked_ns);
+                                  std::uint64_t posted_ns);
   /// This thread's record of a call site that may be another thread's.
   [[nodiscard]] call_record& record_of(const call_record& site) noexcept {
     return find(*site.what, site.from);

@@ -11,8 +11,9 @@ namespace {
 constexpr std::uint64_t brief_ns = 2000;  // a shorter wait is not worth a second look at the clock
 constexpr std::uint64_t timed_at_first = 32;  // operations of each call site
 constexpr std::uint64_t timed_period = 61;    // of small ones after that
-// An announcement that a wait finds so soon may have been there before: the sender's times tell.
-// Long enough for the first look of a thread that has to wait for a processor.
+// An rts that is found so soon after the receive was posted, or after the wait for it began, may
+// have been there before: the sender's times tell. Long enough for the first look of a thread
+// that has to wait for a processor.
 constexpr std::uint64_t found_at_once_ns = 10'000'000;
 
 /// From `begin` to `end`; 0 if `end` is not later.
@@ -34,6 +35,20 @@ void note_if_late(const recorded_message& received) noexcept {
        .number = times.number,
        .announced_ns = times.announced_ns,
        .posted_ns = times.matched_ns});
+}
+
+/// The receive was posted before anything looked at the rts of its message, which may have been
+/// there. `looked_ns`: when the call that asks for the message began to wait.
+void note_if_found_at_once(const recorded_message& received, std::uint64_t posted_ns,
+                           std::uint64_t looked_ns) noexcept {
+  const auto& times = *received.wire.times;
+  if (!received.arrived() || times.matched_ns == 0 || times.announced_ns != 0) return;
+  const auto found_at_once = [&](std::uint64_t look_ns) {
+    return times.matched_ns >= look_ns && times.matched_ns - look_ns < found_at_once_ns;
+  };
+  if (!found_at_once(posted_ns) && !found_at_once(looked_ns)) return;
+  report::own_record().note_receive_found_at_once(
+      job_rank(received.comm, received.wire.arrived.source), times.number, posted_ns);
 }
 
 /// Sets the rank at the other end, which is known now, and the time and thread of the present call.
@@ -93,6 +108,10 @@ report::wait_span note_wait(std::uint64_t began_ns, progress::clock_looks looked
 /// The message has arrived, after a wait if `waited` is not empty.
 void file_receive(const recorded_message& received, const report::wait_span& waited) noexcept {
   note_receive_wait(received, waited);
+  // The call has posted it a moment before it waits, or before the rts is there.
+  const auto matched_ns = received.wire.times->matched_ns;
+  const auto posted_ns = waited.began_ns != 0 ? std::min(waited.began_ns, matched_ns) : matched_ns;
+  note_if_found_at_once(received, posted_ns, posted_ns);
   note_received(received);
   if (received.arrived()) trace_blocking(received, true);
 }
@@ -175,10 +194,7 @@ void note_receive_wait(const recorded_message& received, const report::wait_span
   const auto came_ns = times.matched_ns == 0 ? waited.ended_ns : times.matched_ns;
   const auto late_ns = span_ns(waited.began_ns, std::min(came_ns, waited.ended_ns));
   const auto from = job_rank(received.comm, received.wire.arrived.source);
-  if (times.matched_ns != 0 && times.announced_ns == 0 && late_ns < found_at_once_ns)
-    report::own_record().note_receive_found_at_once(from, times.number, waited.began_ns);
-  if (late_ns == 0) return;
-  report::own_record().note_late_sender(from, late_ns);
+  if (late_ns != 0) report::own_record().note_late_sender(from, late_ns);
 }
 
 void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
@@ -239,6 +255,7 @@ void file_record(operation_record& record, bool receives, const recorded_message
                            .for_partner_ns = for_partner,
                            .possible_ns = std::min(waited - for_partner, both_ready),
                            .spare_ns = span_ns(completed, wait_began)};
+  if (receives) note_if_found_at_once(what, record.started_ns, wait_began);
   thread.record_of(*by).started += one;
 }
 

@@ -116,6 +116,14 @@ class Waits(Report):
         self.assertEqual([w for w in data["waits"] if w["late_sender_s"] > LEAST], [])
         self.assertIn("posted the receives", data["advice"][0])
 
+    def test_a_late_receiver_that_does_not_block_is_waited_for_as_long(self):
+        for size in (256 << 10, 1 << 20):
+            for _ in range(4):  # whether the receive is complete before its wait depends on chance
+                with self.subTest(size):
+                    data, said = self.run_job("late_irecv", str(size))
+                    late = self.waits(data, 0, 1)["late_receiver_s"]
+                    self.check_between(late, LEAST, said["waited"] + CLOCK)
+
     def test_collective_operations_wait_for_who_comes_last_or_for_the_root(self):
         data, said = self.run_job("collectives")
         both = said["barrier"] + said["reduce"]

@@ -44,6 +44,21 @@ static void receive_late(void) {
   }
 }
 
+/// The same with non-blocking calls: the receive may be complete before its wait.
+static void receive_late_without_blocking(int bytes) {
+  MPI_Request r;
+  if (rank == 0) {
+    const double began = MPI_Wtime();
+    MPI_Isend(memory, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    say("waited", began);
+  } else {
+    pause_ms(sleep_ms);
+    MPI_Irecv(memory, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+  }
+}
+
 /// Rank 1 comes late to a barrier; the root 0 to a broadcast; rank 1 to a reduction with root 0.
 static void collect_late(void) {
   if (rank == 1) pause_ms(sleep_ms);
@@ -135,6 +150,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "late_sender")) send_late(small);
   if (!strcmp(what, "late_large_sender")) send_late(large);
   if (!strcmp(what, "late_receiver")) receive_late();
+  if (!strcmp(what, "late_irecv")) receive_late_without_blocking(atoi(argv[2]));
   if (!strcmp(what, "collectives")) collect_late();
   if (!strcmp(what, "early")) receive_early();
   if (!strcmp(what, "several")) wait_for_several();

@@ -127,10 +127,19 @@ const late_receive* receive_of(const send_wait& w, const part& sender, const par
   return found;
 }
 
-void add_late_receivers(const std::vector<part>& parts, pair_table& pairs) {
+/// So much of a wait for a send was for its receiver.
+void add_for_partner(part& sender, const send_wait& w, std::uint64_t ns) {
+  if (w.started_by >= sender.calls.size()) return;
+  auto& sums = sender.calls[w.started_by].started;
+  // The wait counts for several operations if they were found complete together.
+  const auto others_ns = sums.for_partner_ns + sums.possible_ns;
+  sums.for_partner_ns += std::min(ns, sums.waited_ns - std::min(sums.waited_ns, others_ns));
+}
+
+void add_late_receivers(std::vector<part>& parts, pair_table& pairs) {
   std::map<std::uint32_t, const part*> by_rank;
   for (const auto& p : parts) by_rank[p.rank] = &p;
-  for (const auto& sender : parts) {
+  for (auto& sender : parts) {
     for (const auto& w : sender.send_waits) {
       const auto other = by_rank.find(w.to);
       if (other == by_rank.end()) continue;
@@ -146,6 +155,7 @@ void add_late_receivers(const std::vector<part>& parts, pair_table& pairs) {
       auto& pair = pair_of(pairs, sender.rank, w.to);
       ++pair.late_receiver;
       pair.late_receiver_s += seconds(ns);
+      add_for_partner(sender, w, ns);
     }
   }
 }
@@ -276,13 +286,13 @@ summary merge(std::vector<part> parts, std::uint32_t size) {
   std::ranges::sort(parts, {}, &part::rank);
   for (std::uint32_t rank = 0; rank < size; ++rank)
     if (std::ranges::find(parts, rank, &part::rank) == parts.end()) job.missing.push_back(rank);
+  pair_table pairs;
+  add_late_receivers(parts, pairs);
   add_times(parts, job);
   add_calls(parts, job);
   add_functions(parts, job);
   add_counters(parts, job);
-  pair_table pairs;
   add_late_senders(parts, pairs);
-  add_late_receivers(parts, pairs);
   add_collectives(parts, job, pairs);
   for (auto& [key, pair] : pairs) job.waits.push_back(pair);
   std::ranges::sort(job.waits, std::greater{}, &pair_total::all_s);

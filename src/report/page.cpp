@@ -23,7 +23,7 @@ class summary_writer {
  public:
   std::string write(const summary& job) {
     out_.object([&] {
-      out_.member("headway_report", 1);
+      out_.member("headway_report", 2);
       out_.member("size", job.size);
       list("missing", job.missing);
       out_.member("ended_early", job.ended_early);
@@ -82,6 +82,7 @@ class summary_writer {
       out_.member("timed", o.timed);
       out_.member("bytes", o.bytes);
       out_.member("under_way_ns", o.under_way_ns);
+      out_.member("hidden_ns", o.hidden_ns);
       out_.member("waited_ns", o.waited_ns);
       out_.member("for_partner_ns", o.for_partner_ns);
       out_.member("possible_ns", o.possible_ns);

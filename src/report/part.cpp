@@ -17,8 +17,8 @@ void fields(A& a, T& of)
 }
 template <class A>
 void fields(A& a, overlap_sums& o) {
-  a(o.operations, o.timed, o.bytes, o.under_way_ns, o.waited_ns, o.for_partner_ns, o.possible_ns,
-    o.spare_ns);
+  a(o.operations, o.timed, o.bytes, o.under_way_ns, o.hidden_ns, o.waited_ns, o.for_partner_ns,
+    o.possible_ns, o.spare_ns);
 }
 template <class A>
 void fields(A& a, call_sums& s) {
@@ -39,7 +39,7 @@ void fields(A& a, peer_row& r) {
 }
 template <class A>
 void fields(A& a, send_wait& w) {
-  a(w.to, w.number, w.sent_ns, w.wait_began_ns, w.wait_ended_ns);
+  a(w.to, w.number, w.sent_ns, w.wait_began_ns, w.wait_ended_ns, w.started_by);
 }
 template <class A>
 void fields(A& a, late_receive& l) {
@@ -153,7 +153,7 @@ class reader {
   bool well_ = true;
 };
 
-constexpr std::uint64_t part_version = 2;
+constexpr std::uint64_t part_version = 3;
 
 }  // namespace
 
@@ -162,6 +162,7 @@ overlap_sums& overlap_sums::operator+=(const overlap_sums& more) noexcept {
   timed += more.timed;
   bytes += more.bytes;
   under_way_ns += more.under_way_ns;
+  hidden_ns += more.hidden_ns;
   waited_ns += more.waited_ns;
   for_partner_ns += more.for_partner_ns;
   possible_ns += more.possible_ns;

@@ -15,10 +15,14 @@ namespace headway::report {
 /// Non-blocking operations that one call site has started. Times are of the `timed` ones.
 struct overlap_sums {
   std::uint64_t operations = 0, timed = 0;
-  std::uint64_t bytes = 0;           ///< of the timed ones
-  std::uint64_t under_way_ns = 0;    ///< from the start to completion
-  std::uint64_t waited_ns = 0;       ///< of that, in the call that waits for it
-  std::uint64_t for_partner_ns = 0;  ///< of that, until the first packet of the message came
+  std::uint64_t bytes = 0;         ///< of the timed ones
+  std::uint64_t under_way_ns = 0;  ///< from the start to completion
+  std::uint64_t hidden_ns = 0;     ///< of that, before the call that waits for it
+  /// Of the calls that wait. Where one waits for several operations, each moment counts once.
+  std::uint64_t waited_ns = 0;
+  /// Of that, until the first packet of the message came, or its receive was posted. Of sends,
+  /// `merge` adds it.
+  std::uint64_t for_partner_ns = 0;
   /// At most so much of the rest could have been hidden: both sides were ready while the program
   /// did other things.
   std::uint64_t possible_ns = 0;
@@ -67,9 +71,12 @@ struct peer_row {
 
 /// The end of a long wait for a large message to leave.
 struct send_wait {
+  static constexpr std::uint32_t none = UINT32_MAX;
+
   std::uint32_t to = 0;      ///< rank in the job
   std::uint32_t number = 0;  ///< of the message, as announced
   std::uint64_t sent_ns = 0, wait_began_ns = 0, wait_ended_ns = 0;
+  std::uint32_t started_by = none;  ///< index in `part::calls`; none: by a call that is blocking
 };
 
 /// A large message that was announced before its receive was posted.

@@ -60,6 +60,17 @@ call_site site_of(const void* return_address) {
           .symbol = found.dli_sname ? found.dli_sname : ""};
 }
 
+/// The row of a call site and function, which is added if it is not there.
+std::uint32_t row_of(const call_record& one, part& to) {
+  auto site = site_of(one.from);
+  auto known = std::ranges::find_if(to.calls, [&](const auto& row) {
+    return row.function == one.what->name && row.from == site;
+  });
+  if (known == to.calls.end())
+    known = to.calls.insert(known, {.function = one.what->name, .from = std::move(site)});
+  return static_cast<std::uint32_t>(known - to.calls.begin());
+}
+
 }  // namespace
 
 thread_record::thread_record() noexcept {
@@ -81,6 +92,7 @@ call_record& thread_record::find(const function& what, const void* from) noexcep
     known = &records_.emplace_back();
     known->from = from;
     known->what = &what;
+    known->index = static_cast<std::uint32_t>(records_.size() - 1);
   }
   last_[what.index] = known;
   return *known;
@@ -128,11 +140,21 @@ void thread_record::note_wait(const wait_span& span) noexcept {
     waited_ns_ = 0;
   }
   waited_ns_ += span.length_ns();
+  last_wait_ = span;
   if (began_ns_ != 0) return;  // the whole call is timed
   auto& sums = current_->sums;
   if (first) ++sums.waited;
   sums.waited_ns += span.length_ns();
   sums.longest_ns = std::max(sums.longest_ns, waited_ns_);
+}
+
+wait_span thread_record::take_wait(std::uint64_t from_ns, std::uint64_t until_ns) noexcept {
+  if (!has_waited()) return {};
+  const auto began_ns = std::max(last_wait_.began_ns, from_ns);
+  const auto ended_ns = std::min(last_wait_.ended_ns, until_ns);
+  if (ended_ns <= began_ns) return {};
+  last_wait_.began_ns = ended_ns;
+  return {.began_ns = began_ns, .ended_ns = ended_ns};
 }
 
 peer_row& thread_record::peer(std::uint32_t rank) noexcept {
@@ -216,21 +238,17 @@ std::vector<const call_timeline*> recorded_timelines() {
 void add_thread(const thread_record& from, part& to) {
   if (from.records_.empty()) return;
   ++to.threads_calling;
+  std::vector<std::uint32_t> rows;  // of its records
   for (const auto& one : from.records_) {
     auto sums = one.sums;
     sums.calls = one.calls();
     if (&one == from.current_ && from.began_ns_ != 0) --sums.calls;  // this one has not ended
-    if (sums.calls == 0) continue;
-    auto site = site_of(one.from);
-    auto known = std::ranges::find_if(to.calls, [&](const auto& row) {
-      return row.function == one.what->name && row.from == site;
-    });
-    if (known == to.calls.end()) {
-      to.calls.push_back({.function = one.what->name, .from = std::move(site)});
-      known = to.calls.end() - 1;
-    }
-    known->sums += sums;
-    known->started += one.started;
+    // Operations that another thread has started may have been waited for by this one.
+    const bool empty = sums.calls == 0 && one.started.timed == 0;
+    rows.push_back(empty ? send_wait::none : row_of(one, to));
+    if (empty) continue;
+    to.calls[rows.back()].sums += sums;
+    to.calls[rows.back()].started += one.started;
   }
   for (std::size_t rank = 0; rank < from.peers_.size(); ++rank) {
     const auto& one = from.peers_[rank];
@@ -251,7 +269,10 @@ void add_thread(const thread_record& from, part& to) {
     to.sizes_received.messages[i] += from.received_.sizes.messages[i];
     to.sizes_received.bytes[i] += from.received_.sizes.bytes[i];
   }
-  to.send_waits.insert(to.send_waits.end(), from.send_waits_.begin(), from.send_waits_.end());
+  for (auto wait : from.send_waits_) {
+    if (wait.started_by != send_wait::none) wait.started_by = rows[wait.started_by];
+    to.send_waits.push_back(wait);
+  }
   to.late_receives.insert(to.late_receives.end(), from.late_receives_.begin(),
                           from.late_receives_.end());
   to.waits_dropped += from.waits_dropped_;

@@ -35,6 +35,7 @@ struct call_record {
   std::uint32_t period = 1;       ///< what `until_timed` was when it was set
   call_sums sums;                 ///< `calls`: without those since then
   overlap_sums started;
+  std::uint32_t index = 0;  ///< among the records of its thread
 
   [[nodiscard]] std::uint64_t calls() const noexcept { return sums.calls + period - until_timed; }
 };
@@ -105,6 +106,9 @@ class thread_record {
   [[nodiscard]] std::uint64_t waiting_since_ns() const noexcept {
     return has_waited() ? waiting_since_ns_ : 0;
   }
+  /// The part of the last wait of the present call from `from_ns` until `until_ns`, without what
+  /// was taken before: it counts for one operation.
+  [[nodiscard]] wait_span take_wait(std::uint64_t from_ns, std::uint64_t until_ns) noexcept;
   /// Whether the last wait that was to be brief took long.
   [[nodiscard]] bool waits_long() const noexcept { return waits_long_; }
   void learn_wait(bool took_long) noexcept { waits_long_ = took_long; }
@@ -127,6 +131,7 @@ class thread_record {
   /// Until then, the last messages are not in the sums.
   void file_messages() noexcept;
   void note_late_sender(std::uint32_t from, std::uint64_t waited_ns) noexcept;
+  /// `started_by`: an index among the records of this thread.
   void note_send_wait(const send_wait& what);
   void note_late_receive(const late_receive& what);
   /// The announcement was found soon after its receive was posted, at `posted_ns`: its sender knows
@@ -168,6 +173,7 @@ class thread_record {
   // Of the last call that has waited: its record and its number there, since when, and how long.
   const call_record* waited_by_ = nullptr;
   std::uint64_t waited_call_ = 0, waiting_since_ns_ = 0, waited_ns_ = 0;
+  wait_span last_wait_{};  // the part of its last wait that was not taken
   bool waits_long_ = false;
   call_record* expected_by_ = nullptr;  // the call that has received a message, not counted yet
   std::uint32_t expected_from_ = 0;

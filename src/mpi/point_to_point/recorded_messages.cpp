@@ -26,6 +26,12 @@ bool note_completion(messages::request& self) noexcept {
   return true;
 }
 
+/// The call that has started the operation. Null: it is blocking, or not timed.
+const report::call_record* starter_of(const messages::request& wire) noexcept {
+  if (wire.finish != &note_completion) return nullptr;
+  return static_cast<const operation_record*>(wire.owner)->by;
+}
+
 /// The receive was posted after the announcement of its message.
 void note_if_late(const recorded_message& received) noexcept {
   const auto& times = *received.wire.times;
@@ -201,11 +207,14 @@ void note_send_wait(const recorded_message& sent, std::uint64_t sent_ns,
                     const report::wait_span& waited) noexcept {
   const auto number = sent.wire.times ? sent.wire.times->number : 0;
   if (number == 0 || waited.ended_ns == 0 || sent_ns == 0) return;
-  report::own_record().note_send_wait({.to = job_rank(sent.comm, sent.peer),
-                                       .number = number,
-                                       .sent_ns = sent_ns,
-                                       .wait_began_ns = waited.began_ns,
-                                       .wait_ended_ns = waited.ended_ns});
+  auto& thread = report::own_record();
+  const auto* by = starter_of(sent.wire);
+  thread.note_send_wait({.to = job_rank(sent.comm, sent.peer),
+                         .number = number,
+                         .sent_ns = sent_ns,
+                         .wait_began_ns = waited.began_ns,
+                         .wait_ended_ns = waited.ended_ns,
+                         .started_by = by ? thread.record_of(*by).index : report::send_wait::none});
 }
 
 void note_received(const recorded_message& received) noexcept {
@@ -239,21 +248,22 @@ void file_record(operation_record& record, bool receives, const recorded_message
   if (!by || record.started_ns == 0 || record.completed_ns == 0) return;
   const auto completed = record.completed_ns;
   trace_end(what, record);
-  // What the present call has waited before it came to this operation counts too.
+  // The present call may have waited for others before it came to this operation.
   const auto waiting_since = thread.waiting_since_ns();
   const auto wait_began = waiting_since == 0 ? base::machine_now_ns() : waiting_since;
-  const auto waited = span_ns(std::max(wait_began, record.started_ns), completed);
+  const auto waited = thread.take_wait(record.started_ns, completed);
   const auto matched = record.times.matched_ns == 0 ? completed : record.times.matched_ns;
   const auto for_partner =
-      receives ? std::min(waited, span_ns(std::max(wait_began, record.started_ns), matched)) : 0;
+      receives ? span_ns(waited.began_ns, std::min(matched, waited.ended_ns)) : 0;
   const auto both_ready = receives ? span_ns(std::max(matched, record.started_ns), wait_began) : 0;
   report::overlap_sums one{.operations = 0,
                            .timed = 1,
                            .bytes = 0,
                            .under_way_ns = span_ns(record.started_ns, completed),
-                           .waited_ns = waited,
+                           .hidden_ns = span_ns(record.started_ns, std::min(wait_began, completed)),
+                           .waited_ns = waited.length_ns(),
                            .for_partner_ns = for_partner,
-                           .possible_ns = std::min(waited - for_partner, both_ready),
+                           .possible_ns = std::min(waited.length_ns() - for_partner, both_ready),
                            .spare_ns = span_ns(completed, wait_began)};
   if (receives) note_if_found_at_once(what, record.started_ns, wait_began);
   thread.record_of(*by).started += one;

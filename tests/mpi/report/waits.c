@@ -59,6 +59,20 @@ static void receive_late_without_blocking(int bytes) {
   }
 }
 
+/// Rank 1 is late to an exchange of four messages, for which rank 0 waits together.
+static void exchange_late(void) {
+  enum { part = large / 4 };
+  MPI_Request r[4];
+  if (rank == 1) pause_ms(sleep_ms);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Irecv(memory + i * part, part, MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD, &r[i]);
+    MPI_Isend(memory + (2 + i) * part, part, MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD, &r[2 + i]);
+  }
+  const double began = MPI_Wtime();
+  MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+  if (rank == 0) say("waited", began);
+}
+
 /// Rank 1 comes late to a barrier; the root 0 to a broadcast; rank 1 to a reduction with root 0.
 static void collect_late(void) {
   if (rank == 1) pause_ms(sleep_ms);
@@ -151,6 +165,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "late_large_sender")) send_late(large);
   if (!strcmp(what, "late_receiver")) receive_late();
   if (!strcmp(what, "late_irecv")) receive_late_without_blocking(atoi(argv[2]));
+  if (!strcmp(what, "late_exchange")) exchange_late();
   if (!strcmp(what, "collectives")) collect_late();
   if (!strcmp(what, "early")) receive_early();
   if (!strcmp(what, "several")) wait_for_several();

@@ -101,6 +101,29 @@ TEST(merge, counts_a_late_receiver_from_the_wait_until_the_receive) {
   EXPECT_NEAR(pair->late_receiver_s, 0.060, 1e-9);
 }
 
+TEST(merge, takes_what_a_send_waited_for_its_receiver_from_the_call_that_started_it) {
+  auto parts = late_receiver(180);
+  parts[0].calls = {row_of("MPI_Irecv", 1, ms), row_of("MPI_Isend", 1, ms)};
+  parts[0].calls[1].started = {.operations = 1, .timed = 1, .waited_ns = 80 * ms};
+  parts[0].send_waits[0].started_by = 1;
+  const auto job = merge(parts, 2);
+  EXPECT_EQ(job.overlap.for_partner_ns, 60 * ms);
+  const auto started = std::ranges::find(job.calls, "MPI_Isend", &call_total::function)->started;
+  EXPECT_EQ(started.for_partner_ns, 60 * ms);
+  EXPECT_NE(job.advice[0].find("Rank 0 waited 60.00 ms until rank 1 posted"), std::string::npos);
+  EXPECT_NE(job.advice[1].find("were waited for 20.00 ms"), std::string::npos) << job.advice[1];
+}
+
+TEST(merge, counts_no_more_time_for_the_partner_than_was_waited) {
+  auto parts = late_receiver(180);
+  parts[0].calls = {row_of("MPI_Isend", 1, ms)};
+  parts[0].calls[0].started = {.operations = 1, .timed = 1, .waited_ns = 50 * ms};
+  for (const std::uint32_t row : {0u, 7u, send_wait::none}) {  // the others are not there
+    parts[0].send_waits[0].started_by = row;
+    EXPECT_EQ(merge(parts, 2).overlap.for_partner_ns, row == 0 ? 50 * ms : 0);
+  }
+}
+
 TEST(merge, counts_a_late_receiver_that_saw_the_announcement_only_when_it_came) {
   auto parts = late_receiver(180);
   parts[1].late_receives[0].announced_ns = 0;

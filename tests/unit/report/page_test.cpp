@@ -17,7 +17,7 @@ TEST(page, has_its_data_inside_one_script_element_whatever_names_contain) {
   const auto page = page_of(merge({p}, 1));
   EXPECT_EQ(page.find("</script><b>"), std::string::npos);
   EXPECT_NE(page.find(R"(\u003c/script>\u003cb>)"), std::string::npos);
-  EXPECT_NE(page.find(R"("headway_report":1)"), std::string::npos);
+  EXPECT_NE(page.find(R"("headway_report":2)"), std::string::npos);
   EXPECT_EQ(page.find("{\"data\": null}"), std::string::npos);
 }
 

@@ -14,7 +14,12 @@ part full_part() {
   p.calls[0].started.operations = 9;
   p.peers = {{.rank = 0, .sent = 3, .bytes_sent = 24}};
   p.sizes_sent.add(8);
-  p.send_waits = {{.to = 0, .number = 7, .sent_ns = 1, .wait_began_ns = 2, .wait_ended_ns = 3}};
+  p.send_waits = {{.to = 0,
+                   .number = 7,
+                   .sent_ns = 1,
+                   .wait_began_ns = 2,
+                   .wait_ended_ns = 3,
+                   .started_by = 4}};
   p.late_receives = {{.from = 0, .number = 7, .announced_ns = 1, .posted_ns = 2}};
   collective_log log(4, {0, 1});
   log.note({.number = log.next(), .entered_ns = 5, .left_ns = 6});
@@ -38,6 +43,7 @@ TEST(part, arrives_as_it_was_packed) {
   EXPECT_EQ(got->peers[0].bytes_sent, 24u);
   EXPECT_EQ(got->sizes_sent.messages[4], 1u);
   EXPECT_EQ(got->send_waits.at(0).wait_ended_ns, 3u);
+  EXPECT_EQ(got->send_waits.at(0).started_by, 4u);
   EXPECT_EQ(got->late_receives.at(0).posted_ns, 2u);
   ASSERT_EQ(got->collectives.size(), 1u);
   EXPECT_TRUE(got->collectives[0].same_as(4, {0, 1}));

@@ -119,6 +119,46 @@ TEST(recorder, times_every_wait_even_of_calls_that_it_does_not_time) {
   EXPECT_GE(row->sums.waited_ns, 600u * 3000u);
 }
 
+TEST(recorder, gives_each_moment_of_a_wait_to_one_operation) {
+  begin_recording();
+  in_thread([] {
+    auto& thread = own_record();
+    ASSERT_TRUE(thread.begin(a_barrier, &places[0] + 4000));
+    EXPECT_EQ(thread.take_wait(0, 9000).length_ns(), 0u);  // it has not waited
+    thread.note_wait({.began_ns = 1000, .ended_ns = 5000});
+    EXPECT_EQ(thread.take_wait(2000, 3000).length_ns(), 1000u);  // started after its beginning
+    EXPECT_EQ(thread.take_wait(0, 2500).length_ns(), 0u);
+    EXPECT_EQ(thread.take_wait(0, 4000).began_ns, 3000u);
+    EXPECT_EQ(thread.take_wait(0, 9000).ended_ns, 5000u);  // complete after its end
+    EXPECT_EQ(thread.take_wait(0, 9000).length_ns(), 0u);
+    thread.end();
+    ASSERT_TRUE(thread.begin(a_barrier, &places[0] + 4000));
+    EXPECT_EQ(thread.take_wait(0, 9000).length_ns(), 0u);
+    thread.end();
+  });
+}
+
+TEST(recorder, files_operations_that_another_thread_has_started_with_their_call_site) {
+  begin_recording();
+  const call_record* started = nullptr;
+  in_thread([&] {
+    ASSERT_TRUE(own_record().begin(a_barrier, &places[0] + 4001));
+    started = own_record().current();
+    own_record().end();
+  });
+  in_thread([&] {
+    auto& thread = own_record();
+    auto& own = thread.record_of(*started);
+    own.started.timed = 77;
+    thread.note_send_wait({.wait_ended_ns = thread_record::notable_ns, .started_by = own.index});
+  });
+  const auto all = recorded_part();
+  const auto row = std::ranges::find(all.calls, 77u, [](const auto& r) { return r.started.timed; });
+  ASSERT_NE(row, all.calls.end());
+  EXPECT_EQ(row->sums.calls, 1u);
+  EXPECT_EQ(all.send_waits.back().started_by, row - all.calls.begin());
+}
+
 TEST(recorder, files_a_received_message_with_the_call_that_received_it) {
   begin_recording();
   in_thread([] {

@@ -50,11 +50,12 @@ void add_calls(const std::vector<part>& parts, summary& job) {
           known.try_emplace({row.function, {row.from.object, row.from.offset}}, totals.size());
       if (fresh) {
         sites.push_back(row.from);
-        totals.push_back({.function = row.function});
+        totals.push_back({.function = row.function, .counts_waits = row.counts_waits});
       }
       auto& total = totals[at->second];
       if (row.sums.longest_ns >= total.sums.longest_ns) total.longest_rank = p.rank;
       total.sums += row.sums;
+      total.sampled = total.sampled || is_sampled(row.sums);
       total.total_s += seconds_of(row.sums, share);
       ++total.ranks;
       total.started += row.started;

@@ -22,6 +22,8 @@ struct rank_value {
 /// The calls of one function from one place, by all ranks.
 struct call_total {
   std::string function = {}, place = {};
+  bool counts_waits = true;  ///< false: `sums.waited` is 0 whatever the calls waited for
+  bool sampled = false;      ///< the time of some calls is an estimate
   call_sums sums = {};
   double total_s = 0;
   std::uint32_t ranks = 0;         ///< that call from here

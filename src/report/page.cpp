@@ -95,8 +95,8 @@ class summary_writer {
       out_.member("place", c.place);
       out_.member("ranks", c.ranks);
       out_.member("calls", c.sums.calls);
-      out_.member("timed", c.sums.timed);
-      out_.member("waited", c.sums.waited);
+      if (c.counts_waits) out_.member("waited", c.sums.waited);
+      out_.member("sampled", c.sampled);
       out_.member("seconds", c.total_s);
       out_.member("longest_s", seconds(c.sums.longest_ns));
       out_.member("longest_rank", c.longest_rank);

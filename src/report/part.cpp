@@ -31,7 +31,7 @@ void fields(A& a, call_site& s) {
 }
 template <class A>
 void fields(A& a, call_row& r) {
-  a(r.function, r.from, r.sums, r.started);
+  a(r.function, r.counts_waits, r.from, r.sums, r.started);
 }
 template <class A>
 void fields(A& a, peer_row& r) {

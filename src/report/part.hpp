@@ -57,6 +57,7 @@ struct call_site {
 
 struct call_row {
   std::string function = {};
+  bool counts_waits = true;  ///< false: `sums.waited` is 0 whatever the calls waited for
   call_site from = {};
   call_sums sums = {};
   overlap_sums started = {};

@@ -67,7 +67,9 @@ std::uint32_t row_of(const call_record& one, part& to) {
     return row.function == one.what->name && row.from == site;
   });
   if (known == to.calls.end())
-    known = to.calls.insert(known, {.function = one.what->name, .from = std::move(site)});
+    known = to.calls.insert(
+        known,
+        {.function = one.what->name, .counts_waits = one.what->light, .from = std::move(site)});
   return static_cast<std::uint32_t>(known - to.calls.begin());
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """HEADWAY_REPORT and `headway report`: a job whose waits are known, and the page about it."""
 
+import html
 import html.parser
 import json
 import os
@@ -44,6 +45,19 @@ def cells_of(row):
     return re.findall(r"<td[^>]*>([^<]*)", row)
 
 
+def plain(text):
+    """A text of the page as a terminal shows it."""
+    return " ".join(html.unescape(text).replace("µs", "us").replace("≤", "<=").split())
+
+
+def words_of(row):
+    """The cells of a table's row that have words, of the page or of the text."""
+    if row.startswith("<tr>"):
+        found = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
+        return [plain(cell) for cell in found if cell and "class=\"bar\"" not in cell]
+    return [cell for cell in re.split(r"\s{2,}", row.strip()) if cell.strip("#")]
+
+
 def time_text(seconds):
     """As the page shows a time between a millisecond and a second."""
     return f"{seconds * 1e3:.2f} ms"
@@ -64,6 +78,22 @@ class Report(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         said = dict(line.split() for line in done.stdout.splitlines())
         return data_of(path.read_text("utf-8")), {word: float(s) for word, s in said.items()}
+
+    def made_by_script(self):
+        """What the page's script adds to it."""
+        stub = """
+const fs = require("fs"), text = fs.readFileSync(process.argv[1], "utf8");
+let made = "";
+const json = id => text.match(new RegExp(`id="${id}">([^]*?)</script>`))[1];
+global.document = {getElementById: id => id == "page"
+  ? {insertAdjacentHTML: (where, html) => { made += html; }} : {textContent: json(id)}};
+eval(text.match(/<script>([^]*?)<\\/script>/)[1]);
+console.log(made);
+"""
+        done = subprocess.run(["node", "-e", stub, str(self.path)], capture_output=True,
+                              text=True, timeout=60)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     def waits(self, data, waiting, awaited):
         found = [w for w in data["waits"] if (w["waiting"], w["awaited"]) == (waiting, awaited)]
@@ -235,23 +265,29 @@ class Page(Report):
     def test_runs_its_script_without_error(self):
         for how in ("late_sender", "collectives", "early", "none"):
             self.run_job(how)
-            stub = """
-const fs = require("fs"), text = fs.readFileSync(process.argv[1], "utf8");
-let made = "";
-const data = text.match(/id="data">([^]*?)<\\/script>/)[1];
-global.document = {getElementById: id => id == "data" ? {textContent: data}
-  : {insertAdjacentHTML: (where, html) => { made += html; }}};
-eval(text.match(/<script>([^]*?)<\\/script>/)[1]);
-console.log(made);
-"""
-            done = subprocess.run(["node", "-e", stub, str(self.path)], capture_output=True,
-                                  text=True, timeout=60)  # fmt: skip
-            self.assertEqual(done.returncode, 0, done.stderr)
+            made = self.made_by_script()
             for word in ("Advice", "Time by function", "Which rank waits for which", "Ranks",
                          "hw-event"):  # fmt: skip
-                self.assertIn(word, done.stdout)
-            self.assertNotIn("undefined", done.stdout)
-            self.assertNotIn("NaN", done.stdout)
+                self.assertIn(word, made)
+            self.assertNotIn("undefined", made)
+            self.assertNotIn("NaN", made)
+
+    @unittest.skipUnless(shutil.which("node"), "needs node")
+    def test_labels_rows_and_columns_of_its_heat_maps_with_ranks(self):
+        for ranks, labels in ((2, "01"), (4, "0123")):
+            with self.subTest(ranks):
+                done = launch(["-n", str(ranks), WAITS, "collectives"],
+                              HEADWAY_REPORT=str(self.path))  # fmt: skip
+                self.assertEqual(done.returncode, 0, done.stderr)
+                drawn = re.findall(r"<svg.*?</svg>", self.made_by_script())
+                self.assertTrue(drawn)
+                for map_ in drawn:
+                    found = re.findall(r'text-anchor="(\w+)">(\d+)<', map_)
+                    of = {side: "".join(text for where, text in found if where == side)
+                          for side in ("end", "middle")}  # fmt: skip
+                    # Of those that end at the left of the map, the first is that of the scale.
+                    self.assertEqual(of, {"end": "0" + labels, "middle": labels})
+                    self.assertIn("waited for rank", map_)
 
     @unittest.skipUnless(shutil.which("chromium"), "needs chromium (scripts/install-deps --all)")
     def test_shows_its_numbers_in_a_browser_and_fits_narrow_and_wide_windows(self):
@@ -330,14 +366,38 @@ class Summary(Report):
 
 
 class Command(Report):
+    @unittest.skipUnless(shutil.which("node"), "needs node")
     def test_text_says_the_same_as_the_page(self):
+        for how in ("late_exchange", "collectives", "none"):
+            with self.subTest(how):
+                self.run_job(how)
+                done = headway("--text", self.path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                page = self.made_by_script()
+                said = [words_of(line) for line in done.stdout.splitlines()]
+                for row in re.findall(r"<tr>.*?</tr>", page):
+                    self.assertIn(words_of(row), said)
+                whole = " ".join(done.stdout.split())
+                for title in re.findall(r"<h2>(.*?)</h2>", page):
+                    self.assertIn(title + ":" if title != "Advice" else "1. ", whole)
+                for text in re.findall(r"<(?:p|li)\b[^>]*>(.*?)</(?:p|li)>", page):
+                    self.assertIn(plain(text), whole)
+
+    def test_text_has_traffic_threads_and_all_columns(self):
+        self.run_job("late_exchange")
+        said = headway("--text", self.path).stdout
+        for words in ("Traffic between ranks:", "messages", "under way", "done before", "hw-event",
+                      "exchange_late"):  # fmt: skip
+            self.assertIn(words, said)
+
+    def test_says_of_which_calls_it_counts_waits(self):
+        data, _ = self.run_job("collectives")
+        of = {c["function"]: c for c in data["calls"]}
+        self.assertNotIn("waited", of["MPI_Reduce"])
+        self.assertEqual(data_of(self.path.read_text("utf-8"))["headway_report"], 2)
         data, _ = self.run_job("late_sender")
-        done = headway("--text", self.path)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        for text in data["advice"]:
-            self.assertIn(text, done.stdout)
-        for word in ("MPI_Recv", "rank 1", "late sender", "send_late", "Ranks:"):
-            self.assertIn(word, done.stdout)
+        of = {c["function"]: c for c in data["calls"]}
+        self.assertEqual(of["MPI_Recv"]["waited"], 1)
 
     def test_compares_two_runs(self):
         self.run_job("late_sender")

@@ -12,6 +12,7 @@ part full_part() {
   p.threads = {{"heat", "0-3"}, {"hw-event", "0"}};
   p.calls = {row_of("MPI_Send", 3, 50)};
   p.calls[0].started.operations = 9;
+  p.calls[0].counts_waits = false;
   p.peers = {{.rank = 0, .sent = 3, .bytes_sent = 24}};
   p.sizes_sent.add(8);
   p.send_waits = {{.to = 0,
@@ -44,6 +45,7 @@ TEST(part, arrives_as_it_was_packed) {
   EXPECT_EQ(got->sizes_sent.messages[4], 1u);
   EXPECT_EQ(got->send_waits.at(0).wait_ended_ns, 3u);
   EXPECT_EQ(got->send_waits.at(0).started_by, 4u);
+  EXPECT_FALSE(got->calls[0].counts_waits);
   EXPECT_EQ(got->late_receives.at(0).posted_ns, 2u);
   ASSERT_EQ(got->collectives.size(), 1u);
   EXPECT_TRUE(got->collectives[0].same_as(4, {0, 1}));

@@ -173,7 +173,6 @@ class thread_record {
   // Of the last call that has waited: its record and its number there, since when, and how long.
   const call_record* waited_by_ = nullptr;
   std::uint64_t waited_call_ = 0, waiting_since_ns_ = 0, waited_ns_ = 0;
-  wait_span last_wait_{};  // the part of its last wait that was not taken
   bool waits_long_ = false;
   call_record* expected_by_ = nullptr;  // the call that has received a message, not counted yet
   std::uint32_t expected_from_ = 0;
@@ -187,6 +186,7 @@ class thread_record {
   std::vector<send_wait> send_waits_;
   std::vector<late_receive> late_receives_;
   std::uint64_t waits_dropped_ = 0;
+  wait_span last_wait_{};  // of the last call that has waited: the part that was not taken
   std::unique_ptr<call_timeline> timeline_;
 };
 

@@ -138,6 +138,28 @@ static void operations_of_other_sizes_meet_with_an_error(void) {
   MPI_Comm_free(&comm);
 }
 
+/* A session may outlive MPI_Finalize; once both are over, MPI does not start again. */
+static void the_end_is_final(void) {
+  MPI_Session session, another;
+  MPI_Group group;
+  MPI_Comm comm;
+  int sum = 0;
+  CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+  MPI_Finalize();
+  CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &another) == MPI_SUCCESS);
+  CHECK(MPI_Group_from_session_pset(another, "mpi://WORLD", &group) == MPI_SUCCESS);
+  CHECK(MPI_Comm_create_from_group(group, "end", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+        MPI_SUCCESS);
+  CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+  CHECK(sum == size * (size - 1) / 2);
+  MPI_Comm_free(&comm);
+  MPI_Group_free(&group);
+  CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+  CHECK(MPI_Session_finalize(&another) == MPI_SUCCESS);
+  REFUSED(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &another), MPI_ERR_OTHER,
+          "cannot be initialised again");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -151,5 +173,6 @@ int main(int argc, char** argv) {
   an_error_without_an_object_goes_to_self();
   nonsense_for_a_thread_level_is_ignored();
   operations_of_other_sizes_meet_with_an_error();
-  return finish();
+  the_end_is_final();
+  return failures == 0 ? 0 : 1;
 }

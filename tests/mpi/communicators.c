@@ -131,10 +131,18 @@ static void by_hardware(void) {
   CHECK(result == MPI_CONGRUENT); /* these tests run on one node */
   MPI_Comm_free(&part);
   CHECK(guided_by("hwloc://Nothing") == MPI_COMM_NULL);
-  /* Without guidance each part is smaller, until there is nothing to divide. */
+  /* Without guidance each part is smaller, until there is nothing to divide. The info names what
+   * was divided by. */
   MPI_Comm_dup(MPI_COMM_WORLD, &part);
   while (part != MPI_COMM_NULL) {
-    MPI_Comm_split_type(part, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &smaller);
+    char resource[64] = "";
+    int length = sizeof resource, found = 0;
+    MPI_Info hints;
+    MPI_Info_create(&hints);
+    MPI_Comm_split_type(part, MPI_COMM_TYPE_HW_UNGUIDED, 0, hints, &smaller);
+    MPI_Info_get_string(hints, "mpi_hw_resource_type", &length, resource, &found);
+    CHECK(found == (smaller != MPI_COMM_NULL));
+    MPI_Info_free(&hints);
     MPI_Comm_size(part, &whole);
     if (smaller != MPI_COMM_NULL) MPI_Comm_size(smaller, &result);
     CHECK(smaller == MPI_COMM_NULL || result < whole);

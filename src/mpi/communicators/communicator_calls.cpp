@@ -134,10 +134,10 @@ int first_of_set(std::string_view name) {
   return members ? the_library.job->members().rank_of((*members)[0]).value_or(-1) : -1;
 }
 
-int split_by_hardware(communicator& comm, int split_type, int key, const info* hints,
+int split_by_hardware(communicator& comm, int split_type, int key, info* hints,
                       communicator*& made) {
   const auto hint = [&](std::string_view name) { return hints ? hints->get(name) : std::nullopt; };
-  auto resource = hint("mpi_hw_resource_type").value_or("");
+  auto resource = hint(resource_hint).value_or("");
   hardware_entry mine{.split_type = split_type,
                       .key = key,
                       .node = the_library.runtime->node_of(this_process()),
@@ -152,7 +152,10 @@ int split_by_hardware(communicator& comm, int split_type, int key, const info* h
   const auto colors = hardware_colors(all, resource);
   std::vector<split_entry> parts;
   for (std::size_t i = 0; i < all.size(); ++i) parts.push_back({colors[i], all[i].key});
-  return split(comm, parts, made);
+  const int code = split(comm, parts, made);
+  if (made && hints && !hints->is_predefined() && split_type == MPI_COMM_TYPE_HW_UNGUIDED)
+    hints->set(resource_hint, dividing_resource(all));
+  return code;
 }
 
 /// Whether the hint can be applied. False, with a warning in the log, if its value names no

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -47,18 +48,20 @@ bool divides(std::span<const hardware_entry> all, std::span<const int> colors) {
 
 }  // namespace
 
+std::string_view dividing_resource(std::span<const hardware_entry> all) {
+  constexpr std::array widest_first = {shared_memory_resource, package_resource, numa_resource,
+                                       cache_resource, core_resource};
+  const auto found = std::ranges::find_if(
+      widest_first, [&](auto resource) { return divides(all, colors_by(all, resource)); });
+  return found == widest_first.end() ? std::string_view() : *found;
+}
+
 std::vector<int> hardware_colors(std::span<const hardware_entry> all, std::string_view resource) {
   const auto asks = [&](int type) {
     return std::ranges::any_of(all, [&](const auto& each) { return each.split_type == type; });
   };
   if (asks(MPI_COMM_TYPE_SHARED)) return colors_by(all, shared_memory_resource);
-  if (!asks(MPI_COMM_TYPE_HW_UNGUIDED)) return colors_by(all, resource);
-  for (const auto widest :
-       {shared_memory_resource, package_resource, numa_resource, cache_resource, core_resource}) {
-    auto colors = colors_by(all, widest);
-    if (divides(all, colors)) return colors;
-  }
-  return colors_by(all, {});
+  return colors_by(all, asks(MPI_COMM_TYPE_HW_UNGUIDED) ? dividing_resource(all) : resource);
 }
 
 }  // namespace headway::mpi

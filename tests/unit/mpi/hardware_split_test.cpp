@@ -58,6 +58,9 @@ TEST(hardware_split, unguided_is_by_the_widest_resource_that_divides) {
   EXPECT_EQ(unguided({{0, 0, 0}, {0, 0, 1}, {0, 1, 2}}), (colors{0, 0, 1}));
   EXPECT_EQ(unguided({{0, 0, 0}, {0, 0, 1}, {0, 0, 1}}), (colors{0, 1, 1}));
   EXPECT_EQ(unguided({{0, 0, 5}, {0, 0, 5}}), (colors{none, none}));
+  EXPECT_EQ(dividing_resource(processes(MPI_COMM_TYPE_HW_UNGUIDED, {{0, 0, 0}, {0, 1, 1}})),
+            package_resource);
+  EXPECT_EQ(dividing_resource(processes(MPI_COMM_TYPE_HW_UNGUIDED, {{0, 0, 5}, {0, 0, 5}})), "");
   EXPECT_EQ(unguided({{0, -1, -1}, {0, -1, -1}}), (colors{none, none}));
   EXPECT_EQ(unguided({{0, 0, -1}, {0, -1, -1}}), (colors{0, none}));
 }

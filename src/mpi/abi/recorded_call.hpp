@@ -18,16 +18,22 @@ class recorded_call {
   /// It is recorded, unless it comes from inside one that is timed. `from`: the address that it
   /// returns to.
   void begin(const report::function& what, const void* from) {
-    auto* thread = report::detail::open_record;
-    if (!thread) [[unlikely]] {
-      if (report::detail::own_record) return;
-      thread = &report::make_own_record();
-    }
+    auto* const thread = report::detail::open_record;
+    if (!thread) [[unlikely]]
+      return begin_first(what, from);
+    // Not `thread`, which compilers would then store in memory in every call.
     if (thread->begin(what, from)) [[unlikely]]
-      timed_ = thread;
+      timed_ = report::detail::own_record;
   }
 
  private:
+  /// The first call of a thread, or one inside a call that is timed.
+  [[gnu::cold, gnu::noinline]] void begin_first(const report::function& what, const void* from) {
+    if (report::detail::own_record) return;
+    auto& made = report::make_own_record();
+    if (made.begin(what, from)) timed_ = &made;
+  }
+
   report::thread_record* timed_ = nullptr;
 };
 

@@ -90,8 +90,10 @@ int end_receive(const message_call& call, messages::request& wire, MPI_Status* s
     finish_recorded_receive(wire, *call.comm, call.peer, is_brief(bytes_of(call)));
   else if (!wire.test()) engine().wait(wire);
   if (status != MPI_STATUS_IGNORE) set_status(*status, wire.arrived);
-  return wire.arrived.how == messages::outcome::ok ? MPI_SUCCESS
-                                                   : code_of(wire.arrived, *call.comm, true);
+  if (wire.arrived.how == messages::outcome::ok) [[likely]]
+    return MPI_SUCCESS;
+  if (wire.times) report::own_record().expect_nothing();
+  return code_of(wire.arrived, *call.comm, true);
 }
 
 /// The request of a blocking call. The thread keeps one for it, because to make a request takes a
@@ -188,20 +190,18 @@ bool sent_at_once(const message_call& call) noexcept {
   if (call.mode != message_mode::standard || call.peer == MPI_PROC_NULL || !is_one_block(call))
     return false;
   const bool noted = recording();
-  if (noted && report::own_record().timeline()) [[unlikely]]
-    return false;  // the timeline shows a request
+  auto* const thread = noted ? report::detail::open_record : nullptr;
+  if (noted && !thread) [[unlikely]]
+    return false;  // a call that is timed is recorded with its request
   const auto data = block_of(call);
   if (!exchange().send_now(call.comm->messages(), data, call.peer, call.tag)) return false;
-  if (noted) [[unlikely]] {
-    auto& thread = report::own_record();
-    if (thread.current()) thread.note_sent(job_rank(*call.comm, call.peer), data.size());
-  }
+  if (noted && thread->current()) [[unlikely]]
+    thread->note_sent(job_rank(*call.comm, call.peer), data.size());
   return true;
 }
 
-int run_message(const message_call& call) {
-  if (sent_at_once(call)) [[likely]]
-    return MPI_SUCCESS;
+/// A message that needs a request.
+[[gnu::noinline]] static int run_with_request(const message_call& call) {
   if (call.peer == MPI_PROC_NULL) return MPI_SUCCESS;
   if (call.mode == message_mode::buffered) return send_buffered(call.type->layout(), call);
   if (!is_one_block(call)) return run_scattered(call);
@@ -211,6 +211,10 @@ int run_message(const message_call& call) {
                         !is_brief(data.size()) || call.mode != message_mode::standard);
   exchange().send(call.comm->messages(), wire, data, call.peer, call.tag, wire_mode(call.mode));
   return end_send(call, wire);
+}
+
+int run_message(const message_call& call) {
+  return sent_at_once(call) ? MPI_SUCCESS : run_with_request(call);
 }
 
 int start_message(const message_call& call, request*& made) {

@@ -23,8 +23,10 @@ from help_pages import roff  # noqa: E402
 
 ROOT = doc_links.ROOT
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
-# Measurements, also of earlier states: in the repository and on the site, not installed.
+# In the repository and on the site, not installed: measurements, also of earlier states, and the
+# reasons of decisions, which are for those who change the source.
 APART = ("matrix", "E16-history", "E17-history", "waiting-measurements")
+APART_FOLDER = ROOT / "docs" / "decisions"
 HEADERS = ROOT / "include" / "headway"
 
 
@@ -84,7 +86,7 @@ def compact(picture):
 
 def write_installed(out):
     pages, pictures = sources()
-    pages = [page for page in pages if page.stem not in APART]
+    pages = [p for p in pages if p.stem not in APART and p.parent != APART_FOLDER]
     pictures = [picture for picture in pictures if picture.stem.split("-")[0] not in APART]
     shutil.rmtree(out, ignore_errors=True)
     known = {*pages, *pictures}

@@ -140,8 +140,9 @@ class Waits(Report):
                          [40000, 40000])  # fmt: skip
         mean = (functions["MPI_Send"]["seconds"]["sum"]
                 + functions["MPI_Recv"]["seconds"]["sum"]) / 2  # fmt: skip
-        # What the loop takes besides, on a busy machine also without a processor, is in no call.
-        self.check_between(mean, 0.4 * said["calls"], 1.15 * said["calls"])
+        # What the loop takes besides is in no call; nor, on a busy machine, is most of the time
+        # that a rank is without a processor.
+        self.check_between(mean, 0.4 * said["undisturbed"], 1.15 * said["calls"])
 
     def test_a_late_receiver_is_waited_for_as_long_as_it_slept(self):
         data, said = self.run_job("late_receiver")

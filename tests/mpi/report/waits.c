@@ -125,14 +125,23 @@ __attribute__((noinline)) static void exchange_some(void) {
   }
 }
 
-/// Calls that are too short to be timed each: prints the time of all of them.
+/// Calls that are too short to be timed each: prints the time of all of them, and what it would be
+/// if each hundredth took as long as the fastest one, in which no rank lacked a processor.
 static void exchange_many(void) {
+  enum { parts = 100 };
   const double began = MPI_Wtime();
+  double part_began = began, fastest = 1e9;
   for (int i = 0; i < many; ++i) {
+    if (i > 0 && i % (many / parts) == 0) {
+      const double now = MPI_Wtime();
+      if (now - part_began < fastest) fastest = now - part_began;
+      part_began = now;
+    }
     if (rank == 0) MPI_Send(memory, small, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
     MPI_Recv(memory, small, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 1) MPI_Send(memory, small, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   }
+  if (rank == 0) printf("undisturbed %.6f\n", fastest * parts);
   if (rank == 0) say("calls", began);
 }
 

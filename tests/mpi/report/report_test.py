@@ -388,7 +388,7 @@ class Command(Report):
         self.run_job("late_exchange")
         said = headway("--text", self.path).stdout
         for words in ("Traffic between ranks:", "messages", "under way", "done before", "hw-event",
-                      "at waits.c:"):  # fmt: skip
+                      "exchange_late"):  # fmt: skip
             self.assertIn(words, said)
 
     def test_says_of_which_calls_it_counts_waits(self):

@@ -64,16 +64,16 @@ class context {
     if (!watches.empty()) [[unlikely]]
       wake_watches(message.source, message.tag);
   }
-  /// Posts a receive. True: the first one here that background threads must progress. Those that
-  /// are posted count together as one thing that waits: to count each of a window of receives would
-  /// take an eighth of the time of a short message.
+  /// Posts a receive. True: the first one here that background threads must progress, and the
+  /// caller calls engine.pending_counted. All that are posted here count as one, so that a window
+  /// of receives needs two atomic additions, not two for each.
   [[nodiscard]] bool post(request& r, matcher::pattern wanted) noexcept HEADWAY_REQUIRES(lock) {
     r.posted_ = true;
     r.counted_ = r.background;
     waiting.post(r, wanted);
     return r.counted_ && counted_posted_++ == 0;
   }
-  /// A receive was taken out of `waiting`. The last one that is counted takes the count with it.
+  /// A receive was taken out of `waiting`. The last that counts stays counted until it completes.
   void taken(request& r) noexcept HEADWAY_REQUIRES(lock) {
     r.posted_ = false;
     r.counted_ = r.counted_ && --counted_posted_ == 0;

@@ -102,9 +102,9 @@ class exchange {
   /// Starts a send. `data` must not change until the request is complete.
   [[gnu::hot]] void send(context& where, request& r, std::span<const std::byte> data,
                          int destination, label as, send_mode mode = send_mode::standard) noexcept;
-  /// Sends a `standard` message of at most `prompt_bytes_max` that finds its way free, at once and
-  /// without a request. False: it was not sent, and `send` is to be called. Always false where
-  /// sends are left to other threads (HEADWAY_OFFLOAD).
+  /// Sends a `standard` message of at most `prompt_bytes_max` at once and without a request. False:
+  /// it was not sent, because others wait, credits are short or the rail takes nothing now, and
+  /// `send` is to be called. Always false where other threads send (HEADWAY_OFFLOAD).
   [[nodiscard, gnu::hot]] bool send_now(context& where, std::span<const std::byte> data,
                                         int destination, int tag) noexcept;
   static constexpr std::size_t prompt_bytes_max = 4096;

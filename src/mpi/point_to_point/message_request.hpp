@@ -94,8 +94,8 @@ class message_request final : public request {
   std::unique_ptr<operation_record> record_;  // since the first recorded use
 };
 
-/// Sends a message that needs no request: a small one that finds its way free, in one block and
-/// standard mode. False: it was not sent.
+/// Sends a small message in standard mode, whose data is one block, without a request, if it can
+/// leave at once. False: it was not sent.
 [[nodiscard, gnu::hot]] bool sent_at_once(const message_call& call) noexcept;
 /// The forms of a send: blocking, non-blocking, persistent (not started); the last two also of a
 /// receive. An MPI error code. A blocking call has its request on the stack, and allocates nothing

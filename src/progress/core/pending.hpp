@@ -9,8 +9,8 @@ namespace headway::progress {
 /// The number of things that wait for progress: requests, open receives, sleeping threads. One-shot
 /// ltasks are counted by their queues (taken_count.hpp).
 /// Shape:    two words. One has the balance in its lower half and the number of starts in the
-///           upper, at most 2^32 - 1 each; the other counts starts that are not counted there.
-///           A hint.
+///           upper, at most 2^32 - 1 each; the other counts starts that are not counted there, as
+///           a hint.
 /// Threads:  any.
 /// Progress: never waits; one addition each.
 template <template <class> class Atomic = base::atomic>

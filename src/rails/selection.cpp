@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/trimmed.hpp"
+
 namespace headway::rails {
 namespace {
 
@@ -34,21 +36,17 @@ bool is_excluded(std::span<const exclusion> all, std::string_view driver, const 
   });
 }
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
+constexpr std::string_view blanks = " \t";
 
 wishes read_words(std::string_view text) {
   wishes found;
   while (!text.empty()) {
     const auto comma = text.find(',');
-    const auto one = trimmed(text.substr(0, comma));
+    const std::string one(base::trimmed(text.substr(0, comma), blanks));
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     if (one.empty()) continue;
     if (one[0] == '!' || one[0] == '^') {
-      const auto name = trimmed(std::string_view(one).substr(1));
+      const std::string name(base::trimmed(std::string_view(one).substr(1), blanks));
       const auto colon = name.find(':');
       found.excluded.push_back(
           colon == std::string::npos

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/trimmed.hpp"
 #include "launch/pmi1/pmi_line.hpp"
 
 namespace headway::launch {
@@ -29,12 +30,7 @@ bool split_address(std::string_view text, rendezvous_settings& out) {
   return true;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
+constexpr std::string_view blanks = " \t\r";
 
 base::result<std::string> read_private_file(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -84,10 +80,11 @@ base::result<rendezvous_settings> parse_rendezvous(std::string_view text,
     const auto end = std::min(text.find('\n'), text.size());
     auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    line = trimmed(line);
+    line = base::trimmed(line, blanks);
     if (line.empty() || line.front() == '#') continue;
     const auto space = std::min(line.find_first_of(" \t"), line.size());
-    if (auto done = set(known, line.substr(0, space), trimmed(line.substr(space))); !done)
+    if (auto done = set(known, line.substr(0, space), base::trimmed(line.substr(space), blanks));
+        !done)
       return std::unexpected(done.error());
   }
   return known;

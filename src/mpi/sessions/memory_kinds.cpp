@@ -5,22 +5,18 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/trimmed.hpp"
+
 namespace headway::mpi {
 namespace {
 
 constexpr std::string_view always = "mpi,system";
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> made;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find(separator, begin), text.size());
-    made.push_back(trimmed(text.substr(begin, end - begin)));
+    made.push_back(base::trimmed(text.substr(begin, end - begin), " "));
     begin = end + 1;
   }
   return made;

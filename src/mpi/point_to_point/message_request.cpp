@@ -103,9 +103,7 @@ int end_receive(const message_call& call, messages::request& wire, MPI_Status* s
 class blocking_request {
  public:
   enum class data : bool { one_block, scattered };
-  explicit blocking_request(data of, bool noted = true) noexcept
-      : keeps_(of == data::one_block && !kept_.taken), wire_(keeps_ ? kept_.wire : own_.emplace()) {
-    kept_.taken |= keeps_;
+  explicit blocking_request(data of, bool noted = true) noexcept : wire_(take(of)) {
     wire_.reset();
     wire_.arrived = {};
     wire_.background = false;
@@ -116,26 +114,33 @@ class blocking_request {
     }
   }
   ~blocking_request() {
-    if (keeps_) kept_.taken = false;
+    if (!own_) spare_ = &wire_;
   }
   blocking_request(const blocking_request&) = delete;
   blocking_request& operator=(const blocking_request&) = delete;
   operator messages::request&() noexcept { return wire_; }
 
  private:
-  struct kept {
-    messages::request wire;
-    bool taken = false;
-  };
-  static thread_local kept kept_;
+  messages::request& take(data of) noexcept {
+    if (of == data::one_block && spare_) [[likely]]
+      return *std::exchange(spare_, nullptr);
+    return take_other(of);
+  }
+  [[gnu::cold, gnu::noinline]] messages::request& take_other(data of) noexcept {
+    static thread_local messages::request kept;
+    static thread_local bool made = false;
+    if (of == data::one_block && !std::exchange(made, true)) return kept;
+    return own_.emplace();
+  }
 
-  const bool keeps_;
+  static constinit thread_local messages::request* spare_;  ///< null: taken, or not made yet
+
   std::optional<messages::request> own_;
   messages::request& wire_;
   messages::request_times noted_;
 };
 
-thread_local blocking_request::kept blocking_request::kept_;
+constinit thread_local messages::request* blocking_request::spare_ = nullptr;
 
 }  // namespace
 
@@ -189,14 +194,10 @@ static int send_buffered(const datatypes::layout& layout, const message_call& ca
 bool sent_at_once(const message_call& call) noexcept {
   if (call.mode != message_mode::standard || call.peer == MPI_PROC_NULL || !is_one_block(call))
     return false;
-  const bool noted = recording();
-  auto* const thread = noted ? report::detail::open_record : nullptr;
-  if (noted && !thread) [[unlikely]]
-    return false;  // a call that is timed is recorded with its request
   const auto data = block_of(call);
   if (!exchange().send_now(call.comm->messages(), data, call.peer, call.tag)) return false;
-  if (noted && thread->current()) [[unlikely]]
-    thread->note_sent(job_rank(*call.comm, call.peer), data.size());
+  if (recording()) [[unlikely]]
+    note_sent(*call.comm, call.peer, call.tag, data.size());
   return true;
 }
 

@@ -58,27 +58,26 @@ void note_if_found_at_once(const recorded_message& received, std::uint64_t poste
 }
 
 /// Sets the rank at the other end, which is known now, and the time and thread of the present call.
-void describe(const recorded_message& what, int peer, report::traced_message& one,
+void describe(const communicator& comm, int peer, report::traced_message& one,
               const report::call_timeline& timeline) noexcept {
   one.peer = peer;
-  one.partner = job_rank(what.comm, peer);
+  one.partner = job_rank(comm, peer);
   one.noted_ns = base::machine_now_ns();
   one.noted_by = timeline.thread();
 }
 
 /// A message that the present call has sent or received in the timeline, if that is kept.
-void trace_blocking(const recorded_message& what, bool receives) {
+void trace_blocking(const communicator& comm, int peer, int tag, std::size_t bytes, bool receives) {
   auto* const timeline = present_timeline();
   if (timeline == nullptr) return;
-  const auto& wire = what.wire.arrived;
-  report::traced_message one{.context = what.comm.id(),
-                             .tag = receives ? wire.tag : what.tag,
+  report::traced_message one{.context = comm.id(),
+                             .tag = tag,
                              .receives = receives,
-                             .bytes = wire.bytes,
+                             .bytes = bytes,
                              .posted_ns = report::own_record().call_began_ns(),
                              .completed_ns = base::machine_now_ns()};
-  describe(what, receives ? wire.source : what.peer, one, *timeline);
-  timeline->name_context(one.context, what.comm.name);
+  describe(comm, peer, one, *timeline);
+  timeline->name_context(one.context, comm.name);
   timeline->note(one);
 }
 
@@ -91,7 +90,7 @@ void trace_end(const recorded_message& what, const operation_record& record) noe
   if (one.receives) {
     one.tag = what.wire.arrived.tag;
     one.bytes = what.wire.arrived.bytes;
-    describe(what, what.wire.arrived.source, one, *timeline);
+    describe(what.comm, what.wire.arrived.source, one, *timeline);
   }
   timeline->show(one);
 }
@@ -119,7 +118,8 @@ void file_receive(const recorded_message& received, const report::wait_span& wai
   const auto posted_ns = waited.began_ns != 0 ? std::min(waited.began_ns, matched_ns) : matched_ns;
   note_if_found_at_once(received, posted_ns, posted_ns);
   note_received(received);
-  if (received.arrived()) trace_blocking(received, true);
+  if (const auto& end = received.wire.arrived; received.arrived())
+    trace_blocking(received.comm, end.source, end.tag, end.bytes, true);
 }
 
 }  // namespace
@@ -145,10 +145,14 @@ void finish_recorded_send(const recorded_message& sent, messages::request& wire)
     const auto waited = timed_wait(wire, false);
     note_send_wait(sent, waited.began_ns, waited);
   }
+  note_sent(sent.comm, sent.peer, sent.tag, wire.arrived.bytes);
+}
+
+void note_sent(const communicator& comm, int peer, int tag, std::size_t bytes) noexcept {
   auto& thread = report::own_record();
   if (!thread.current()) return;
-  thread.note_sent(job_rank(sent.comm, sent.peer), wire.arrived.bytes);
-  trace_blocking(sent, false);
+  thread.note_sent(job_rank(comm, peer), bytes);
+  trace_blocking(comm, peer, tag, bytes, false);
 }
 
 void note_start(const recorded_message& what, bool receives, std::size_t bytes,
@@ -164,7 +168,7 @@ void note_start(const recorded_message& what, bool receives, std::size_t bytes,
                              .receives = receives,
                              .bytes = bytes,
                              .posted_ns = base::machine_now_ns()};
-  if (!receives) describe(what, what.peer, one, *timeline);
+  if (!receives) describe(what.comm, what.peer, one, *timeline);
   timeline->name_context(one.context, what.comm.name);
   record.traced = timeline->note(one);
 }

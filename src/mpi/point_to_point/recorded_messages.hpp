@@ -37,6 +37,8 @@ report::wait_span timed_wait(progress::completion& what, bool brief) noexcept;
 
 /// The rest of a recorded blocking call, after the start: waits and files the message.
 void finish_recorded_send(const recorded_message& sent, messages::request& wire) noexcept;
+/// The present call has sent a message.
+void note_sent(const communicator& comm, int peer, int tag, std::size_t bytes) noexcept;
 /// `peer`: the rank that the message is asked for from, or MPI_ANY_SOURCE. If the receive has
 /// failed, the caller calls `expect_nothing`.
 void finish_recorded_receive(messages::request& wire, const communicator& comm, int peer,

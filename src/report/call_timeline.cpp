@@ -157,10 +157,13 @@ class timeline_text {
         [&] { out_.member("s", "t"); });
   }
 
-  /// `sort`: "s" where the arrow begins, "f" where it ends: in the call that goes on at that time.
+  /// `sort`: "s" where the arrow begins, in the call that goes on at that time, "f" where it ends:
+  /// in a period of its own within such a call, because Perfetto joins periods, lets each arrow go
+  /// from the one that began earlier, and a receive may begin before its send.
   /// The identifier becomes a number: Perfetto takes no other text than hexadecimal digits.
   void put_arrow(const char* sort, int thread, std::uint64_t at_ns, std::string_view name,
                  std::string_view id) {
+    if (*sort == 'f') put("X", thread, at_ns, "arrival", [&] { out_.member("dur", 0); });
     put(sort, thread, at_ns, name, [&] {
       out_.member("cat", name);
       out_.member("id", fmt::format("{:x}", base::hash_of(id)));

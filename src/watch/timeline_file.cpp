@@ -50,7 +50,8 @@ class entries_text {
       } else {
         out_.member("ph", h.what == happening::sort::begin ? "b" : "e");
         out_.member("cat", "message");
-        out_.member("id", fmt::format("{}.{:x}", rank_, h.id));
+        out_.name("id2");  // one of the process's own
+        out_.object([&] { out_.member("local", fmt::format("{:#x}", h.id)); });
       }
       if (h.bytes != 0) add_argument("bytes", h.bytes);
     });

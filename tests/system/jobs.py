@@ -23,14 +23,14 @@ def uses_pmix():
         return "pmix_FOUND:INTERNAL=1\n" in cache
 
 
-def install_wheel(name, version, program):
-    """Installs a wheel of PyPI in the build folder, once. Its folder, which has bin/PROGRAM; ends
-    the whole test as skipped where it cannot be had."""
+def install_wheel(name, version, program, *others):
+    """Installs a wheel of PyPI, with others, in a folder of the build, once. That folder, which has
+    bin/PROGRAM then; ends the whole test as skipped where it cannot be had."""
     folder = f"{BUILD}/peers/{name}-{version}"
     if not os.path.exists(f"{folder}/bin/{program}"):
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        done = subprocess.run([folder + "/bin/pip", "install", "--quiet", f"{name}=={version}"],
-                              capture_output=True, text=True, timeout=200, check=False)
+        done = subprocess.run([folder + "/bin/pip", "install", "--quiet", f"{name}=={version}",
+                               *others], capture_output=True, text=True, timeout=200, check=False)
         if done.returncode:
             last_line = done.stderr.strip().splitlines()[-1]
             skip(f"{name} {version} from PyPI cannot be had here: {last_line}")

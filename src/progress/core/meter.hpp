@@ -19,9 +19,9 @@ enum class round_kind : std::uint8_t;
 struct happening {
   enum class sort : std::uint8_t { stretch, begin, end };
   std::uint64_t begin_ns = 0, end_ns = 0;
-  std::uint64_t id = 0;     ///< of `begin` and `end`: equal for the two of a pair
-  std::uint64_t bytes = 0;  ///< 0 if not applicable
-  std::array<char, 23> name{};
+  std::uint64_t id = 0;         ///< of `begin` and `end`: equal for the two of a pair
+  std::uint64_t bytes = 0;      ///< 0 if not applicable
+  std::array<char, 39> name{};  ///< cut off if it is longer
   sort what = sort::stretch;
 };
 

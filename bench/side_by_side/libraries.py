@@ -12,6 +12,8 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 
+from side_by_side.command_line import nearest
+
 THREADED = ("one_to_n", "n_to_n", "n_load", "message_rate", "thread_collectives")
 BACKGROUND = ("overlap", "nbc_work")
 
@@ -332,7 +334,9 @@ def peer(text, folder):
     """The contenders meant by `mpich`, or by `openmpi:yield` for one setting only."""
     name, colon, setting = text.partition(":")
     if name not in PEERS:
-        raise LibraryError(f"no peer '{name}', only: {', '.join(PEERS)}")
+        near = nearest(name, PEERS)
+        raise LibraryError(f"no peer '{name}'" + (f": did you mean {near}?" if near
+                                                  else f", only: {', '.join(PEERS)}"))
     kind, settings = PEERS[name]
     return contenders(kind(name, folder / name, settings), setting if colon else None)
 

@@ -59,6 +59,20 @@ class Command(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
                 self.assertIn(expected, done.stderr)
 
+    def test_a_misspelt_peer_or_option_of_the_demo_is_one_line_with_the_nearest(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        for words, expected in (
+            ("bench/compare pingpong --peer mpihc", "no peer 'mpihc': did you mean mpich?"),
+            ("bench/compare pingpong --peer zzz", "no peer 'zzz', only: mpich, openmpi, impi,"),
+            ("scripts/demo --pear mpich", "unknown option --pear: did you mean --peer?"),
+        ):
+            with self.subTest(words=words):
+                done = subprocess.run(words.split(), cwd=root, text=True, capture_output=True,
+                                      timeout=60, check=False)  # fmt: skip
+                self.assertIn(done.returncode, (1, 2))
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(expected, done.stderr)
+
 
 class Verdicts(unittest.TestCase):
     def test_a_time_is_reached_at_the_bound_and_missed_above(self):

@@ -7,7 +7,7 @@
     generated/mpi/function_list.cpp      for `headway info --mpi`
     generated/mpi/abi_values.inc, abi_names.txt   for the tests
     generated/fortran/entries_CHAPTER.cpp, exports.map   entry points that Fortran calls
-    include/mpif.h, share/headway/fortran/mpi.f90, mpi_f08.f90   the Fortran interfaces
+    include/mpif.h, share/headway/fortran/*.f90   the Fortran interfaces
 
 Which functions are implemented is read from the declarations in src/mpi/*/*_calls.hpp. The three
 forms of a collective are made of the struct of its arguments in collective_calls.hpp, those of a
@@ -105,6 +105,7 @@ def fortran_outputs(calls_folder, constants):
     names = fortran_entries.names(bindings, special) + fortran_entries.BY_HAND
     made = {
         "include/mpif.h": fortran_modules.write_mpif(bindings, constants),
+        "share/headway/fortran/headway_mpi_types.f90": fortran_modules.write_types(),
         "share/headway/fortran/mpi.f90": fortran_modules.write_mpi(bindings, constants),
         "share/headway/fortran/mpi_f08.f90":
             fortran_modules.write_f08(bindings, constants, table.read_types(HERE)),

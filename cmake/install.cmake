@@ -97,7 +97,8 @@ endif()
 install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h ${HEADWAY_BUILT_INCLUDE}/mpif.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(fortran ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES})
-install(FILES ${fortran}/mpi.f90 ${fortran}/mpi_f08.f90 DESTINATION ${HEADWAY_FORTRAN_SOURCES})
+install(FILES ${fortran}/headway_mpi_types.f90 ${fortran}/mpi.f90 ${fortran}/mpi_f08.f90
+        DESTINATION ${HEADWAY_FORTRAN_SOURCES})
 install(PROGRAMS ${fortran}/fortran_modules DESTINATION ${HEADWAY_FORTRAN_SOURCES})
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # The documents, without links to files that are not installed.

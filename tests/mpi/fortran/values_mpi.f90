@@ -55,6 +55,7 @@ program values
   integer :: ierr, rank, ranks, keyval, copy, handler, request, info, cart, size_of, length, win, i
   integer :: status(MPI_STATUS_SIZE), provided, sources(1), weights(1), graph
   type(MPI_Status) :: modern
+  type(MPI_Comm) :: world, other
   integer(MPI_ADDRESS_KIND) :: extent, lower, value, bytes
   logical :: flag, periods(2), remain(2)
   integer :: dims(2), coords(2)
@@ -123,6 +124,12 @@ program values
   call MPI_Status_f082f(modern, status, ierr)
   call check(status(MPI_TAG) == 9, 14)
 
+  ! Handles of mpi_f08 are known here, too, and are those of that module.
+  world%MPI_VAL = MPI_COMM_WORLD
+  other = MPI_Comm(MPI_COMM_SELF)
+  call check(world /= other .and. world == MPI_Comm(MPI_COMM_WORLD), 26)
+  call check(size_in_f08(world) == ranks, 27)
+
   call MPI_Info_create(info, ierr)
   call MPI_Info_set(info, '  key ', ' two words ', ierr)
   text = 'xxxxxxxxxxxx'
@@ -164,4 +171,10 @@ program values
   call MPI_Free_mem(numbers, ierr)
   call MPI_Finalize(ierr)
   print *, 'passed'
+contains
+  integer function size_in_f08(comm) result(size)
+    use mpi_f08, only: MPI_Comm, MPI_Comm_size_f08 => MPI_Comm_size
+    type(MPI_Comm), intent(in) :: comm
+    call MPI_Comm_size_f08(comm, size)
+  end function
 end program

@@ -7,9 +7,20 @@
 namespace headway::mpi::fortran::special {
 namespace {
 
-void count_from_one(int& index) {
-  if (index != MPI_UNDEFINED) ++index;
-}
+/// An index that a call writes, also where the operation that it names has failed.
+class found_index {
+ public:
+  explicit found_index(int* at) noexcept : at_(at) {}
+  ~found_index() { *at_ = found_ == MPI_UNDEFINED ? found_ : found_ + 1; }
+  found_index(const found_index&) = delete;
+  found_index& operator=(const found_index&) = delete;
+
+  [[nodiscard]] int* address() noexcept { return &found_; }
+
+ private:
+  int* at_;
+  int found_ = MPI_UNDEFINED;
+};
 
 void count_from_one(int* indices, int count) {
   if (count == MPI_UNDEFINED) return;
@@ -33,25 +44,22 @@ int pcontrol(const int* level) { return PMPI_Pcontrol(*level); }
 
 int waitany(const int* count, int* requests, int* index, int* status) {
   exchanged_array<MPI_Request> requests_(requests, *count);
-  const int code = PMPI_Waitany(*count, requests_.data(), index, status_or_ignore(status));
-  if (code == MPI_SUCCESS) count_from_one(*index);
-  return code;
+  found_index index_(index);
+  return PMPI_Waitany(*count, requests_.data(), index_.address(), status_or_ignore(status));
 }
 
 int testany(const int* count, int* requests, int* index, int* flag, int* status) {
   exchanged_array<MPI_Request> requests_(requests, *count);
-  const int code = PMPI_Testany(*count, requests_.data(), index, flag, status_or_ignore(status));
-  if (code == MPI_SUCCESS) count_from_one(*index);
-  return code;
+  found_index index_(index);
+  return PMPI_Testany(*count, requests_.data(), index_.address(), flag, status_or_ignore(status));
 }
 
 int request_get_status_any(const int* count, const int* requests, int* index, int* flag,
                            int* status) {
   handle_array<MPI_Request> requests_(requests, *count);
-  const int code =
-      PMPI_Request_get_status_any(*count, requests_.data(), index, flag, status_or_ignore(status));
-  if (code == MPI_SUCCESS) count_from_one(*index);
-  return code;
+  found_index index_(index);
+  return PMPI_Request_get_status_any(*count, requests_.data(), index_.address(), flag,
+                                     status_or_ignore(status));
 }
 
 int waitsome(const int* count, int* requests, int* done, int* indices, int* statuses) {

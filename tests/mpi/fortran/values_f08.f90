@@ -174,6 +174,25 @@ program values
   call check(requests(2) == MPI_REQUEST_NULL .and. all_equal(grid(5, :), &
       [-3, 1, ranks, 1, ranks, 1]), 28)
 
+  ! The index of an operation that has failed counts from one, too.
+  requests = MPI_REQUEST_NULL
+  do i = 1, 3
+    call MPI_Irecv(column, 1, MPI_INTEGER, rank, 10, copy, requests(2))
+    call MPI_Send(row, 2, MPI_INTEGER, rank, 10, copy)
+    call MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN)
+    if (i == 1) call MPI_Waitany(2, requests, j, status, count)
+    flag = .false.
+    do while (i == 2 .and. .not. flag)
+      call MPI_Testany(2, requests, j, flag, status, count)
+    end do
+    do while (i == 3 .and. .not. flag)
+      call MPI_Request_get_status_any(2, requests, j, flag, status, count)
+    end do
+    call check(count == MPI_ERR_TRUNCATE .and. j == 2, 30)
+  end do
+  call MPI_Wait(requests(2), MPI_STATUS_IGNORE, count)
+  call check(count == MPI_ERR_TRUNCATE .and. requests(2) == MPI_REQUEST_NULL, 31)
+
   ! The address of a section is the one of its first element.
   call MPI_Get_address(grid(2, 3:), place)
   call MPI_Get_address(grid(2, 3), first)

@@ -147,6 +147,9 @@ class _Entry:
         size = SIZES[self.binding.function.chapter]
         if size == "neighbor_count":
             size = "destination_count" if a.name.startswith("send") else "source_count"
+        elif a.name == "sendtypes":  # with MPI_IN_PLACE there need not be any
+            buffer = "sendbuf->address" if self.described else "sendbuf"
+            return f"is_in_place({buffer}) ? 0 : {size}(*comm)"
         return f"{size}(*comm)"
 
     def text(self, a):

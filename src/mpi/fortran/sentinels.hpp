@@ -31,10 +31,12 @@ extern int mpifcmba_;  ///< MPI_BUFFER_AUTOMATIC
 
 namespace headway::mpi::fortran {
 
+inline bool is_in_place(const void* buffer) noexcept { return buffer == &mpipriv1_.in_place; }
+
 /// A buffer argument in C: MPI_BOTTOM and MPI_IN_PLACE have other addresses there.
 inline void* choice(void* buffer) noexcept {
   if (buffer == &mpipriv1_.bottom) return MPI_BOTTOM;
-  if (buffer == &mpipriv1_.in_place) return MPI_IN_PLACE;
+  if (is_in_place(buffer)) return MPI_IN_PLACE;
   if (buffer == &mpifcmba_) return MPI_BUFFER_AUTOMATIC;
   return buffer;
 }

@@ -1,6 +1,9 @@
+#define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Here as programs of MPI-4 write it, below as MPI-5 has it: both are offered. */
 int c_size(MPI_Fint comm) {
@@ -35,4 +38,12 @@ void c_status(MPI_Fint* status) {
   made.MPI_TAG = 2;
   made.MPI_ERROR = 3;
   MPI_Status_c2f(&made, status);
+}
+
+/* The last integer of a page, behind which reading ends the program. */
+int* c_last_before_no_memory(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(pages + page, page, PROT_NONE);
+  return (int*)(pages + page) - 1;
 }

@@ -42,4 +42,11 @@ int peer_count(int number) {
 int source_count(int comm) { return neighbors(comm).sources; }
 int destination_count(int comm) { return neighbors(comm).destinations; }
 
+bool is_root(int root, int number) {
+  const MPI_Comm comm = handle<MPI_Comm>(number);
+  if (root == MPI_ROOT || comm == MPI_COMM_NULL) return root == MPI_ROOT;
+  int rank = MPI_PROC_NULL;
+  return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
 }  // namespace headway::mpi::fortran

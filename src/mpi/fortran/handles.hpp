@@ -202,4 +202,7 @@ int peer_count(int comm);
 int source_count(int comm);
 int destination_count(int comm);
 
+/// Whether this process is the root of a call: some arguments have a meaning there only.
+bool is_root(int root, int comm);
+
 }  // namespace headway::mpi::fortran

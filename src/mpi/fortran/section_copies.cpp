@@ -40,12 +40,6 @@ class section_copy {
   std::vector<std::byte> copy_, before_;
 };
 
-bool is_root(int root, int comm) {
-  if (root == MPI_ROOT) return true;
-  int rank = MPI_PROC_NULL;
-  return PMPI_Comm_rank(handle<MPI_Comm>(comm), &rank) == MPI_SUCCESS && rank == root;
-}
-
 }  // namespace
 
 class section_copies::attachment final : public request_attachment {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ int comm_spawn(const char* command, const char* argv, const int* maxprocs, const
                std::size_t command_length, std::size_t argv_length) {
   const text_in command_(command, command_length);
   written<MPI_Comm> intercomm_(intercomm);
-  const bool none = argv == &mpiprivc_.argv_null;
+  const bool none = argv == &mpiprivc_.argv_null || !is_root(*root, *comm);
   auto list = none ? string_list() : arguments(argv, argv_length, 1);
   return PMPI_Comm_spawn(command_.get(), none ? MPI_ARGV_NULL : list.pointers(), *maxprocs,
                          handle<MPI_Info>(*info), *root, handle<MPI_Comm>(*comm),
@@ -58,7 +59,8 @@ int comm_spawn_multiple(const int* count, const char* commands, const char* argv
                         const int* maxprocs, const int* infos, const int* root, const int* comm,
                         int* intercomm, int* codes, std::size_t command_length,
                         std::size_t argv_length) {
-  const auto programs = static_cast<std::size_t>(*count);
+  const int listed = is_root(*root, *comm) ? std::max(*count, 0) : 0;
+  const auto programs = static_cast<std::size_t>(listed);
   const bool none = argv == &mpiprivc_.argvs_null;
   string_list commands_;
   std::vector<string_list> lists(programs);
@@ -68,7 +70,7 @@ int comm_spawn_multiple(const int* count, const char* commands, const char* argv
     if (!none) lists[i] = arguments(argv + i * argv_length, argv_length, programs);
     argvs.push_back(lists[i].pointers());
   }
-  handle_array<MPI_Info> infos_(infos, *count);
+  handle_array<MPI_Info> infos_(infos, listed);
   written<MPI_Comm> intercomm_(intercomm);
   return PMPI_Comm_spawn_multiple(
       *count, commands_.pointers(), none ? MPI_ARGVS_NULL : argvs.data(), maxprocs, infos_.data(),

@@ -26,7 +26,7 @@ program values
   integer :: grid(6, 6), column(6), row(6), pairs(2, 4)
   integer, asynchronous :: later(8), line(8)
   real :: field(4, 3, 2), got(4, 3, 2)
-  type(MPI_Comm) :: copy
+  type(MPI_Comm) :: copy, spawned
   type(MPI_Status) :: status, statuses(2)
   type(MPI_Request) :: requests(2)
   type(MPI_Datatype) :: every_other
@@ -192,6 +192,12 @@ program values
   end do
   call MPI_Wait(requests(2), MPI_STATUS_IGNORE, count)
   call check(count == MPI_ERR_TRUNCATE .and. requests(2) == MPI_REQUEST_NULL, 31)
+
+  ! What only the root gives is not read elsewhere: here the number of programs.
+  count = merge(1, -7, rank == 0)
+  call MPI_Comm_spawn_multiple(count, ['./none'], MPI_ARGVS_NULL, [1], [MPI_INFO_NULL], 0, copy, &
+      spawned, MPI_ERRCODES_IGNORE, i)
+  call check(i /= MPI_SUCCESS, 32)
 
   ! The address of a section is the one of its first element.
   call MPI_Get_address(grid(2, 3:), place)

@@ -1,4 +1,5 @@
 """Declarations in Fortran: of arguments, procedures and constants; and long lines, divided."""
+import re
 
 LINE_MAX = 120
 KIND_OF = {"int": "integer", "MPI_Aint": "integer(MPI_ADDRESS_KIND)",
@@ -102,6 +103,8 @@ OWN_CONSTANTS = [
     ("integer", "MPI_COUNT_KIND", "8"), ("integer", "MPI_OFFSET_KIND", "8"),
     ("integer", "MPI_INTEGER_KIND", "4"),
 ]
+# Of the tools interface Fortran has the error classes alone.
+ONLY_C = re.compile("MPI_F_|MPI_T_(?!ERR_)")
 # What mpi_f08 promises about buffers of operations under way, and the other two forms do not.
 PROMISES = ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")
 BLOCKS = [("MPIPRIV1", "MPI_BOTTOM MPI_IN_PLACE MPI_STATUS_IGNORE"),
@@ -129,7 +132,7 @@ def numbers(constants):
     for c in constants:
         if c.type in HANDLES:
             made.append((c.type, c.name, str(int(c.value, 0))))
-        elif c.type in ("int", "MPI_Offset") and not c.name.startswith(("MPI_F_", "MPI_T_")):
+        elif c.type in ("int", "MPI_Offset") and not ONLY_C.match(c.name):
             value = int(c.value, 0) - (1 if c.name.startswith("MPI_MAX_") else 0)
             made.append(("integer(8)" if c.type == "MPI_Offset" else "integer", c.name, str(value)))
     return made

@@ -1,9 +1,10 @@
 """Compiles and links a call of every MPI function in the three forms of Fortran, and runs the
-programs, which call nothing but MPI_Init and MPI_Finalize.
+programs, which call nothing but MPI_Init and MPI_Finalize, and compare the values of all constants.
 
 Usage: calls_test.py SOURCE BUILD COMPILER WORK
 """
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -11,6 +12,7 @@ SOURCE, BUILD, COMPILER, WORK = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(SOURCE, "api")))
 import fortran  # noqa: E402
 import fortran_text  # noqa: E402
+import table  # noqa: E402
 from commands import run  # noqa: E402
 
 KINDS = {"int": "i", "MPI_Aint": "a", "MPI_Count": "c", "MPI_Offset": "o"}
@@ -87,7 +89,22 @@ def calls(bindings, f08, modern):
     return lines
 
 
-def program(bindings, form):
+def comparisons(constants, f08):
+    """The lines that compare the constants that are numbers or handles with those of api/."""
+    lines = []
+    for c in constants:
+        is_handle = c.type in fortran_text.HANDLES
+        # Of MPI_T Fortran has the error classes alone. Strings in Fortran have no end.
+        if re.match("MPI_F_|MPI_T_(?!ERR_)", c.name) or not (
+                is_handle or c.type in ("int", "MPI_Offset")):
+            continue
+        value = int(c.value, 0) - c.name.startswith("MPI_MAX_")
+        ours = f"{c.name}%MPI_VAL" if is_handle and f08 else c.name
+        lines.append(f"    if ({ours} /= {value}) print *, '{c.name} has another value'")
+    return lines
+
+
+def program(bindings, constants, form):
     f08 = form == "f08"
     lines = ["program calls"]
     if form == "mpif":
@@ -109,7 +126,8 @@ def program(bindings, form):
             lines += ["  type(MPI_Status) :: s"]
     lines += ["  call MPI_Init(ierror)", "  if (never) then"]
     lines += calls(bindings, f08, form != "mpif")
-    lines += ["  end if", "  call MPI_Finalize(ierror)", "  print *, 'passed'", "end program"]
+    lines += ["  end if"] + comparisons(constants, f08)
+    lines += ["  call MPI_Finalize(ierror)", "  print *, 'passed'", "end program"]
     if not f08:
         lines += ["subroutine callback()", "end subroutine"]
     return "\n".join(lines) + "\n"
@@ -117,15 +135,17 @@ def program(bindings, form):
 
 def main():
     bindings = fortran.read_bindings(pathlib.Path(SOURCE, "api"))
+    constants = table.read_constants(pathlib.Path(SOURCE, "api"))
     folder = pathlib.Path(WORK)
     folder.mkdir(parents=True, exist_ok=True)
     for form in ("mpif", "mpi", "f08"):
         source = folder / f"calls_{form}.f90"
-        source.write_text(program(bindings, form))
+        source.write_text(program(bindings, constants, form))
         run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-w", source, "-o", folder / f"calls_{form}",
             compiler=COMPILER)
-        if "passed" not in run(folder / f"calls_{form}"):
-            sys.exit(f"the program of form {form} did not end")
+        output = run(folder / f"calls_{form}").split()
+        if output != ["passed"]:
+            sys.exit(f"the program of form {form} printed {' '.join(output)}")
 
 
 if __name__ == "__main__":

@@ -149,29 +149,28 @@ CALLBACK_ARGUMENTS = {  # of those whose type in C does not say it
 }
 
 
-def _callback(result, name, inner):
+def _callback(result, name, inner, renamed):
     """The abstract interface of a callback, out of its declaration in C (types.txt)."""
     parts = [re.fullmatch(r"(\w+) (\**)(\w+)", part) for part in inner.split(", ") if part != "..."]
-    names = [part[3] for part in parts]
+    names = [renamed.get(part[3], part[3]) for part in parts]
     lines = [f"    subroutine {name}({', '.join(names + (['ierror'] if result == 'int' else []))})",
              "      import"]
-    for part in parts:
+    for part, argument in zip(parts, names):
         kind = CALLBACK_ARGUMENTS.get(part[3])
         if kind is None:
             kind = text.KIND_OF.get(part[1], f"type({part[1]})")
-        lines.append(f"      {kind} :: {part[3]}")
+        lines.append(f"      {kind} :: {argument}")
     if result == "int":
         lines.append("      integer :: ierror")
     head, *rest = lines
     return text.wrapped(head) + rest + [f"    end subroutine {name}"]
 
 
-def _callbacks(types):
-    lines = ["  abstract interface"]
-    for result, name, inner in types[1]:
-        if not name.startswith(("MPI_T_", "MPI_Copy_", "MPI_Delete_")):
-            lines += _callback(result, name, inner)
-    return lines + ["  end interface"]
+def callbacks(types, renamed):
+    """{name: the lines of its abstract interface}. `renamed`: as in fortran_differences.txt."""
+    return {name: _callback(result, name, inner, dict(renamed.get(name, [])))
+            for result, name, inner in types[1]
+            if not name.startswith(("MPI_T_", "MPI_Copy_", "MPI_Delete_"))}
 
 
 def _f08_procedure(b, prefix, large):
@@ -204,9 +203,10 @@ def _f08_interfaces(bindings, prefix):
     return lines
 
 
-def write_f08(bindings, constants, types):
+def write_f08(bindings, constants, types, renamed):
     lines = [line.format("mpi_f08") for line in HEAD] + _constants(constants, True)
-    lines += _callbacks(types)
+    interfaces = sum(callbacks(types, renamed).values(), [])
+    lines += ["  abstract interface", *interfaces, "  end interface"]
     for name, kind in callbacks_of(constants):
         if not kind.startswith(("MPI_Copy_", "MPI_Delete_")):
             lines.append(f"  procedure({kind}) :: {name}")

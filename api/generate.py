@@ -108,7 +108,8 @@ def fortran_outputs(calls_folder, constants):
         "share/headway/fortran/headway_mpi_types.f90": fortran_modules.write_types(),
         "share/headway/fortran/mpi.f90": fortran_modules.write_mpi(bindings, constants),
         "share/headway/fortran/mpi_f08.f90":
-            fortran_modules.write_f08(bindings, constants, table.read_types(HERE)),
+            fortran_modules.write_f08(bindings, constants, table.read_types(HERE),
+                                      fortran.read_differences(HERE)["renamed"]),
         "generated/fortran/exports.map": version_script(names),
         "generated/fortran/names.txt": "\n".join(sorted(names)) + "\n",
     }

@@ -12,7 +12,9 @@ sys.dont_write_bytecode = True
 SOURCE, WORK = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(SOURCE, "api")))
 import fortran  # noqa: E402
+import fortran_modules  # noqa: E402
 import fortran_text  # noqa: E402
+import table  # noqa: E402
 
 # The standard's text says INTENT(IN) of a buffer that is received into.
 ERRATA = {("mpi_precv_init", "buf")}
@@ -30,7 +32,7 @@ def standard():
     sys.path.insert(0, WORK)
     import pympistandard  # noqa: E402  # pylint: disable=import-outside-toplevel
     pympistandard.use_api_version(1)
-    return pympistandard.PROCEDURES
+    return pympistandard.PROCEDURES, pympistandard.CALLBACKS
 
 
 def type_of(declaration):
@@ -60,6 +62,33 @@ def in_ours(binding, large):
     return made
 
 
+def order(form):
+    """The names of the arguments of a binding in the standard, as a call gives them."""
+    head = str(form).strip().removeprefix("ABSTRACT INTERFACE").strip().splitlines()[0]
+    return re.sub(r".*\((.*)\)", r"\1", head).lower().replace(" ", "").split(",")
+
+
+def callback_differences(callbacks):
+    folder = pathlib.Path(SOURCE, "api")
+    renamed = fortran.read_differences(folder)["renamed"]
+    ours = fortran_modules.callbacks(table.read_types(folder), renamed)
+    for callback in callbacks.values():
+        express = callback.express
+        for form in (express.f08, express.embiggen and express.embiggen.f08):
+            if not form:
+                continue
+            name = re.search(r"(\w+)\(", str(form))[1]
+            text = " ".join(line.strip().rstrip("&") for line in ours.get(name, []))
+            head = re.search(r"\(([\w, ]*)\)", text)
+            if head is None or head[1].lower().replace(" ", "").split(",") != order(form):
+                yield f"{name}: {head and head[1]}, not {', '.join(order(form))}"
+                continue
+            theirs = in_standard(str(form))
+            made = in_standard("\n".join(["", *ours[name]]))
+            if made != theirs:
+                yield f"{name}: {made}, not {theirs}"
+
+
 def differences(procedures, bindings):
     seen = set()
     for name, procedure in procedures.items():
@@ -73,6 +102,9 @@ def differences(procedures, bindings):
                 yield f"{name}: no binding{' with large counts' if large else ''}"
                 continue
             seen.add(binding.symbol())
+            names = [a.name.lower() for a in binding.arguments]
+            if names + ["ierror"] * binding.has_ierror() != [n for n in order(form) if n]:
+                yield f"{name}: {', '.join(names)} in another order than {', '.join(order(form))}"
             theirs, ours = in_standard(str(form)), in_ours(binding, large)
             for argument in sorted(theirs.keys() | ours.keys()):
                 if theirs.get(argument) != ours.get(argument) and (name, argument) not in ERRATA:
@@ -84,7 +116,8 @@ def differences(procedures, bindings):
 def main():
     bindings = {b.symbol(): b for b in fortran.read_bindings(pathlib.Path(SOURCE, "api"))
                 if not b.function.removed}
-    found = list(differences(standard(), bindings))
+    procedures, callbacks = standard()
+    found = list(differences(procedures, bindings)) + list(callback_differences(callbacks))
     print("\n".join(found))
     sys.exit(1 if found else 0)
 

@@ -18,9 +18,8 @@ WEIGHTS = {"sourceweights", "destweights", "weights"}
 CALLBACKS = [f"mpi_{kind}{word}" for word in ("dup_fn_", "null_copy_fn_", "null_delete_fn_")
              for kind in ("", "comm_", "type_", "win_")]
 BY_HAND = [
-    "mpi_sizeof_f08ts_", "headway_same_handle", "headway_other_handle", "mpi_conversion_fn_null_",
-    "mpi_conversion_fn_null_c_", "mpipriv1_", "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_",
-    "mpifcmba_", *CALLBACKS,
+    "mpi_sizeof_f08ts_", "mpi_conversion_fn_null_", "mpi_conversion_fn_null_c_", "mpipriv1_",
+    "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_", "mpifcmba_", *CALLBACKS,
 ]
 TEXTS = ("text", "text_out", "texts")
 # An array of handles has an element for each process or neighbour.
@@ -337,6 +336,9 @@ extern "C" {{
 """
 
 
+TAIL = '\n}  // extern "C"\n#pragma GCC visibility pop\n'
+
+
 def write_entries(chapter, bindings, special):
     parts = []
     for binding in bindings:
@@ -344,10 +346,28 @@ def write_entries(chapter, bindings, special):
             parts.append(text)
             parts += [f"HEADWAY_NAME({other}, {name})" for other in others]
             parts.append("")
-    return HEAD.format(chapter=chapter) + "\n".join(parts) + (
-        '\n}  // extern "C"\n#pragma GCC visibility pop\n')
+    return HEAD.format(chapter=chapter) + "\n".join(parts) + TAIL
 
 
-def names(bindings, special):
-    return sorted(n for b in bindings for name, _, others in entries_of(b, special)
-                  for n in [name, *others])
+# Of the functions that == and /= between handles of a type call: {word in the name: operator of C}.
+OPERATORS = {"same": "==", "other": "!="}
+
+
+def operator_name(word, handle):
+    return f"headway_{word}_{handle.removeprefix('MPI_').lower()}"
+
+
+def write_operators(handles):
+    """A function for each operator and type. It is no procedure with BIND(C), which may not return
+    a LOGICAL in standard Fortran."""
+    lines = [f"int {operator_name(word, handle)}_(const int* left, const int* right) "
+             f"{{ return *left {sign} *right; }}"
+             for word, sign in OPERATORS.items() for handle in handles]
+    return HEAD.format(chapter="operators") + "\n".join(lines) + TAIL
+
+
+def names(bindings, special, handles):
+    entries = [n for b in bindings for name, _, others in entries_of(b, special)
+               for n in [name, *others]]
+    return sorted(entries + [f"{operator_name(word, handle)}_" for word in OPERATORS
+                             for handle in handles])

@@ -79,9 +79,8 @@ def _operators():
     for sign, word in (("==", "same"), ("/=", "other")):
         lines.append(f"  interface operator({sign})")
         for handle in text.HANDLES:
-            name = f"headway_{word}_{handle[4:].lower()}"
-            lines += [f"    pure function {name}(left, right) result(made) "
-                      f'bind(C, name="headway_{word}_handle")', "      import",
+            name = fortran_entries.operator_name(word, handle)
+            lines += [f"    pure function {name}(left, right) result(made)", "      import",
                       f"      type({handle}), intent(in) :: left, right", "      logical :: made",
                       f"    end function {name}"]
         lines.append("  end interface")

@@ -25,6 +25,7 @@ import entries  # noqa: E402
 import fortran  # noqa: E402
 import fortran_entries  # noqa: E402
 import fortran_modules  # noqa: E402
+import fortran_text  # noqa: E402
 import header  # noqa: E402
 import table  # noqa: E402
 
@@ -102,7 +103,8 @@ def fortran_outputs(calls_folder, constants):
     bindings = fortran.read_bindings(HERE)
     text = pathlib.Path(calls_folder, "fortran/special.hpp").read_text()
     special = set(re.findall(r"^int (\w+)\(", text, re.M))
-    names = fortran_entries.names(bindings, special) + fortran_entries.BY_HAND
+    handles = fortran_text.HANDLES
+    names = fortran_entries.names(bindings, special, handles) + fortran_entries.BY_HAND
     made = {
         "include/mpif.h": fortran_modules.write_mpif(bindings, constants),
         "share/headway/fortran/headway_mpi_types.f90": fortran_modules.write_types(),
@@ -110,6 +112,7 @@ def fortran_outputs(calls_folder, constants):
         "share/headway/fortran/mpi_f08.f90":
             fortran_modules.write_f08(bindings, constants, table.read_types(HERE),
                                       fortran.read_differences(HERE)["renamed"]),
+        "generated/fortran/entries_operators.cpp": fortran_entries.write_operators(handles),
         "generated/fortran/exports.map": version_script(names),
         "generated/fortran/names.txt": "\n".join(sorted(names)) + "\n",
     }

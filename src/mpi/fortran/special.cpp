@@ -146,9 +146,5 @@ void mpi_sizeof_f08ts_(const descriptor* x, int* size, int* ierror) {
   *size = static_cast<int>(x->element_bytes);
   if (ierror != nullptr) *ierror = MPI_SUCCESS;
 }
-
-/// The operators == and /= between handles of mpi_f08.
-int headway_same_handle(const int* left, const int* right) { return *left == *right; }
-int headway_other_handle(const int* left, const int* right) { return *left != *right; }
 }
 #pragma GCC visibility pop

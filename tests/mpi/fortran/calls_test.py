@@ -141,9 +141,10 @@ def main():
     for form in ("mpif", "mpi", "f08"):
         source = folder / f"calls_{form}.f90"
         source.write_text(program(bindings, constants, form))
-        run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-w", source, "-o", folder / f"calls_{form}",
+        binary = folder / f"calls_{form}"
+        run(pathlib.Path(BUILD, "bin/mpifort"), "-O0", "-w", "-std=f2018", source, "-o", binary,
             compiler=COMPILER)
-        output = run(folder / f"calls_{form}").split()
+        output = run(binary).split()
         if output != ["passed"]:
             sys.exit(f"the program of form {form} printed {' '.join(output)}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """House rules that a machine can check: one line per breach, exit status 1 if there is any.
 
-    tools/tidy.py layers    which module of src/ includes which, against tools/layers.txt
+    tools/tidy.py layers    which module of src/ includes and names which, against tools/layers.txt
     tools/tidy.py text      sizes, marks, paths, getenv, atomics' memory orders, header habits
     tools/tidy.py language  words that were replaced, the glossary's terms, files that are cited
     tools/tidy.py format    clang-format 19, nothing rewritten (make format rewrites)
@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tidy_language as language  # noqa: E402
 from tidy_exceptions import COMPOSITIONS, GETENV_ALLOWED, MACHINE_TIME_ALLOWED  # noqa: E402
+from tidy_layers import driver_of, module_of, named_modules, parse_layers, roots_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -108,33 +109,6 @@ def line_of(text, position):
 # ---- layers -------------------------------------------------------------------------------------
 
 
-def parse_layers(text):
-    """module -> the modules that it may include, itself among them. A module is a folder of src/,
-    or a folder in one, as `c_api/progress`."""
-    table = {}
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            module, _, below = line.partition(":")
-            table[module.strip()] = set(below.split()) | {module.strip()}
-    return table
-
-
-def module_of(path, table):
-    """The module that a path below src/ lies in: the longest name in the table that it begins with.
-    None: no name of the table is one of its folders."""
-    folders = path.split("/")[:-1]
-    for depth in range(len(folders), 0, -1):
-        name = "/".join(folders[:depth])
-        if name in table:
-            return name
-    return None
-
-
-def roots_of(table):
-    """The folders that lie in src/ itself."""
-    return {module.split("/")[0] for module in table}
-
-
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -146,12 +120,6 @@ def includes(file):
 
 # The module that lists all drivers.
 NAMES_DRIVERS = {"runtime"}
-
-
-def driver_of(path):
-    """The driver whose folder this is: "shm" of src/rails/shm/ring.hpp or rails/shm/ring.hpp."""
-    match = re.match(r"(?:src/)?rails/([a-z0-9_]+)/", path)
-    return match[1] if match else None
 
 
 def check_layers(file, table):
@@ -171,6 +139,11 @@ def check_layers(file, table):
         driver = driver_of(path)
         if driver and driver_of(file.path) != driver and module not in NAMES_DRIVERS:
             yield Breach(file.path, line, f"driver '{driver}' is named outside its folder")
+    code = without_comments(file.text)
+    for position, theirs in named_modules(code, table):
+        if theirs not in table[module]:
+            what = f"module '{module}' may not name a type or function of module '{theirs}'"
+            yield Breach(file.path, line_of(code, position), what)
 
 
 def check_rooted_includes(file, table):

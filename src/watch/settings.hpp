@@ -21,6 +21,7 @@ struct settings {
   std::size_t trace_entries = 65'536;  ///< the capacity of a thread's timeline
 
   [[nodiscard]] bool counts() const noexcept { return statistics != statistics_mode::off; }
+  [[nodiscard]] bool summarises() const noexcept { return statistics == statistics_mode::job; }
   [[nodiscard]] bool traces() const noexcept { return !trace_file.empty(); }
   /// As HEADWAY_STATS, HEADWAY_TRACE and HEADWAY_TRACE_EVENTS say.
   [[nodiscard]] static settings from_environment();

@@ -30,6 +30,18 @@ class Layers(unittest.TestCase):
     def test_a_module_may_include_itself_and_what_its_line_names(self):
         self.assertEqual(self.check('#include "base/a.hpp"\n#include "progress/b.hpp"\n'), [])
 
+    def test_a_module_may_not_name_a_type_of_another_one_that_it_sees_through_a_third(self):
+        bad = "base::clock a;\nheadway::rails::post b;\nrails::post c;\nusing rails::post;\n"
+        found = self.check(bad + "namespace headway::rails {\nclass driver;\n}\n")
+        self.assertEqual([line.split(":")[1] for line in found], ["2", "3", "4", "5"])
+        self.assertIn("may not name a type or function of module 'rails'", found[0])
+        good = "// rails::post\nauto d = one.rails::x + my::rails::y + of_rails::z;\n"
+        self.assertEqual(self.check(good + "progress::engine e;\n"), [])
+
+    def test_a_module_may_not_name_what_lies_in_a_namespace_of_another_name(self):
+        found = breaches(tidy.check_layers, "progress_api::task t;\n", "src/mpi/a.cpp", NESTED)
+        self.assertEqual(len(found), 1)
+
     def test_a_module_without_a_line_in_the_table_is_refused(self):
         self.assertEqual(len(self.check("", "src/attic/x.cpp")), 1)
 

@@ -130,7 +130,7 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   tools::begin_counting(**started);
   auto chosen = settings::from_environment();
   const auto& watch = shared_runtime::own_settings().watch;
-  chosen.report.summary = watch.statistics == watch::statistics_mode::job;
+  chosen.report.summary = watch.summarises();
   chosen.report.traced_entries = watch.traces() ? watch.trace_entries : 0;
   the_library.checks.store(chosen.check_arguments,
                            std::memory_order_relaxed);  // as in `checks_arguments`

@@ -44,7 +44,7 @@ meter::registry& meter::everyone() {
 void meter::registry::fold(const report& of) {
   const bool ours = of.name.starts_with("hw-");
   const auto name = ours ? of.name.substr(0, of.name.find_first_of("0123456789")) : "ended";
-  auto sum = std::ranges::find(ended, name, &report::name);
+  auto sum = std::ranges::find(ended, name, &meter::report::name);
   if (sum == ended.end()) sum = ended.insert(sum, {.name = name, .thread = 0, .rounds = {}});
   for (std::size_t i = 0; i < of.rounds.size(); ++i) sum->rounds[i].add(of.rounds[i]);
   sum->waits += of.waits;

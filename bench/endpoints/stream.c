@@ -64,7 +64,7 @@ static void check(uint64_t sum, uint64_t seed) {
 static void say(int32_t tag) {
   if (headway_endpoint_send(own, other, tag, NULL, 0, HEADWAY_FOREVER)) die("send");
 }
-static void hear(int32_t tag) {
+static void receive_empty(int32_t tag) {
   headway_message got;
   if (headway_endpoint_receive(own, tag, NULL, HEADWAY_FOREVER, &got)) die("receive");
 }
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   for (int round = -1; round < rounds; ++round) { /* the first touches the memory */
     for (int way = 0; way < 3; ++way) {
       say(tag_turn);
-      hear(tag_turn);
+      receive_empty(tag_turn);
       const double began = now();
       if (way == 0) {
         in_place(producer);
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
         through_a_ring(producer, way == 1 ? private_memory : NULL);
       }
       say(tag_turn);
-      hear(tag_turn);
+      receive_empty(tag_turn);
       if (round >= 0) took[way][round] = now() - began;
     }
   }

@@ -1,7 +1,7 @@
 /// Ping-pong in two ways in turns, within one run: as usual, and in another way that should not
 /// cost anything. A ratio near 1 is only visible so: two runs differ by more.
 /// `inter`: through an inter-communicator of two groups of one rank. `mpi_t`: with the tool
-/// information interface initialised, and nobody listening. `mpi_t_pvar`: also with a handle of
+/// information interface initialised, and no event handled. `mpi_t_pvar`: also with a handle of
 /// each performance variable, started where it can be.
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,10 +17,10 @@ namespace {
 
 using namespace headway;
 
-struct errand : progress::ltask {
-  errand() : ltask("errand", &errand::run, progress::ltask_kind::one_shot) {}
+struct measured_task : progress::ltask {
+  measured_task() : ltask("measured", &measured_task::run, progress::ltask_kind::one_shot) {}
   static progress::ltask_result run(ltask& self) noexcept {
-    static_cast<errand&>(self).finished.complete();
+    static_cast<measured_task&>(self).finished.complete();
     return progress::ltask_result::done;
   }
   progress::completion finished;
@@ -30,7 +30,7 @@ constexpr int warm_up = 1000;
 
 /// One task, from its submission to the moment when its submitter sees that it is done.
 double once_ns(progress::engine& engine, bool polls_itself) {
-  errand task;
+  measured_task task;
   const auto start = base::machine_now_ns();
   engine.submit(task);
   while (!task.finished.test())
@@ -67,7 +67,7 @@ void report(table& rows, progress::engine& engine, int poller, int count) {
 int main(int argc, char** argv) {
   double count = 20000;
   const char* csv = nullptr;
-  const option own[] = {{"--iterations", option_number, &count, "errands for each poller"},
+  const option own[] = {{"--iterations", option_number, &count, "tasks for each poller"},
                         {"--csv", option_text, &csv, "also write the table to this file"},
                         {nullptr, option_flag, nullptr, nullptr}};
   const option none[] = {{nullptr, option_flag, nullptr, nullptr}};

@@ -12,7 +12,7 @@
 namespace headway::bench {
 
 /// The smallest rail: holds one letter, with the time at which it was posted; an ltask takes it and
-/// notes how long that took. Wakes a sleeping guard only when armed, as the rails do.
+/// notes how long that took. Wakes a sleeping thread only when armed, as the rails do.
 /// Threads: `post` one at a time; `taken` any.
 class letterbox final : public progress::event_source {
  public:

@@ -77,7 +77,7 @@ static void send_to(struct side* other, long turn) {
   ring(other->helper[helpers > 0 ? turn % helpers : 0]);
 }
 
-static void crowd(struct side* me, int threads) {
+static void start_threads(struct side* me, int threads) {
   static struct helper all[helpers_max];
   pthread_t unused;
   for (int i = 0; i < threads; ++i)
@@ -92,7 +92,7 @@ static void crowd(struct side* me, int threads) {
 
 static void answer(int threads) {
   pin_to_core(1);
-  crowd(&sides[1], threads);
+  start_threads(&sides[1], threads);
   for (long turn = 0;; ++turn) {
     receive(&sides[1]);
     if (atomic_load_explicit(over, memory_order_relaxed)) _exit(0);
@@ -102,7 +102,7 @@ static void answer(int threads) {
 
 static void ask(struct samples* samples, int threads, double seconds) {
   pin_to_core(0);
-  crowd(&sides[0], threads);
+  start_threads(&sides[0], threads);
   const uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
   for (long turn = 0;; ++turn) {
     const uint64_t start = now_ns();

@@ -186,7 +186,7 @@ FIGURES = {
         (against_number(("inter", 8), 1.02),),
     ),
     "mpi-t": Figure(
-        "8 bytes one way with MPI_T initialised and nobody listening, in turns with without",
+        "8 bytes one way with MPI_T initialised and no event handled, in turns with without",
         (Case("in_turns", (PIN, "--way", "mpi_t", "--seconds", "0.5")),),
         (against_number(("mpi_t", 8), 1.02),),
     ),

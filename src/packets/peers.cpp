@@ -169,7 +169,7 @@ void peers::called(rails::peer_id id, std::size_t rail_index) noexcept {
   calling_rail_.reset();
   in_the_making_ = nullptr;
   if (done) return;
-  base::log(base::severity::error, "peer {} is not heard over {}: {}",
+  base::log(base::severity::error, "nothing is received from peer {} over {}: {}",
             static_cast<std::uint32_t>(id), rails_[rail_index]->driver().query().name,
             done.error().text);
   refused_.push_back(&p);

@@ -88,7 +88,7 @@ std::uint64_t faulty_driver::last_activity_ns(peer_id peer) noexcept {
 }
 
 /// Taken, and never sent.
-post faulty_driver::swallow(peer_id peer, const offer& what) noexcept {
+post faulty_driver::drop(peer_id peer, const offer& what) noexcept {
   if (!what.may_be_posted) return post::done;
   parcels_.push_back({.peer = peer, .cookie = what.cookie, .taken = true});
   return post::posted;
@@ -117,8 +117,8 @@ void faulty_driver::forget(peer_id peer, std::uint64_t cookie) noexcept {
   if (found != parcels_.end()) parcels_.erase(found);
 }
 
-post faulty_driver::try_my_luck(peer_id peer, const offer& what,
-                                const std::function<post()>& start) noexcept {
+post faulty_driver::send_or_fail(peer_id peer, const offer& what,
+                                 const std::function<post()>& start) noexcept {
   bool told_to_wait = false;
   bool cut = false;
   {
@@ -133,7 +133,7 @@ post faulty_driver::try_my_luck(peer_id peer, const offer& what,
     told_to_wait = happens(plan_.retry_one_in) || (muted(peer) && !what.may_be_lost);
     if (!told_to_wait && muted(peer)) {
       waiting_.store(true, std::memory_order_seq_cst);  // `sent` may have to be reported
-      return swallow(peer, what);
+      return drop(peer, what);
     }
     // Before it is sent: its event may be reaped before `start` returns.
     if (!told_to_wait) parcels_.push_back({.peer = peer, .cookie = what.cookie});
@@ -157,7 +157,7 @@ post faulty_driver::try_my_luck(peer_id peer, const offer& what,
 
 post faulty_driver::send(peer_id peer, const packet& what) noexcept {
   const bool may_be_posted = what.payload.size() > inner_->query().inline_bytes_max;
-  return try_my_luck(peer, {what.cookie, may_be_posted}, [&] { return inner_->send(peer, what); });
+  return send_or_fail(peer, {what.cookie, may_be_posted}, [&] { return inner_->send(peer, what); });
 }
 
 memory_limits faulty_driver::limits_to(peer_id peer) const noexcept {
@@ -174,24 +174,24 @@ post faulty_driver::put(peer_id peer, const remote_place& to, std::span<const st
                         std::uint64_t cookie) noexcept {
   const auto start = [&] { return inner_->memory()->put(peer, to, from, cookie); };
   if (!exposures::notified(to.exposed.id) && is_direct(peer)) return start();
-  return try_my_luck(peer, {cookie, !from.empty()}, start);
+  return send_or_fail(peer, {cookie, !from.empty()}, start);
 }
 
 post faulty_driver::get(peer_id peer, const remote_place& from, std::span<std::byte> to,
                         std::uint64_t cookie) noexcept {
   const auto start = [&] { return inner_->memory()->get(peer, from, to, cookie); };
-  return is_direct(peer) ? start() : try_my_luck(peer, {cookie, true, false}, start);
+  return is_direct(peer) ? start() : send_or_fail(peer, {cookie, true, false}, start);
 }
 
 post faulty_driver::atomic(peer_id peer, const remote_place& at, const atomic_request& what,
                            std::uint64_t& before, std::uint64_t cookie) noexcept {
-  return try_my_luck(peer, {cookie, true, false},
-                     [&] { return inner_->memory()->atomic(peer, at, what, before, cookie); });
+  return send_or_fail(peer, {cookie, true, false},
+                      [&] { return inner_->memory()->atomic(peer, at, what, before, cookie); });
 }
 
 post faulty_driver::flush(peer_id peer, std::uint64_t cookie) noexcept {
-  return try_my_luck(peer, {cookie, true, false},
-                     [&] { return inner_->memory()->flush(peer, cookie); });
+  return send_or_fail(peer, {cookie, true, false},
+                      [&] { return inner_->memory()->flush(peer, cookie); });
 }
 
 // ---- reaping ------------------------------------------------------------------------------------

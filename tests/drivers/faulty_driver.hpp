@@ -105,8 +105,8 @@ class faulty_driver final : public driver, private memory, private health {
     bool may_be_lost = true;     ///< a mute rail may drop it
   };
   /// Calls the inner driver by `start`, unless a fault is drawn.
-  [[nodiscard]] post try_my_luck(peer_id peer, const offer& what,
-                                 const std::function<post()>& start) noexcept;
+  [[nodiscard]] post send_or_fail(peer_id peer, const offer& what,
+                                  const std::function<post()>& start) noexcept;
   struct parcel {  ///< a posted packet that has had no event yet
     peer_id peer{};
     std::uint64_t cookie = 0;
@@ -119,7 +119,7 @@ class faulty_driver final : public driver, private memory, private health {
   [[nodiscard]] bool dead(peer_id peer) const noexcept;
   [[nodiscard]] bool muted(peer_id peer) const noexcept;
   void declare_dead(peer_id peer, std::uint64_t count = 0) noexcept;
-  [[nodiscard]] post swallow(peer_id peer, const offer& what) noexcept;
+  [[nodiscard]] post drop(peer_id peer, const offer& what) noexcept;
   void forget(peer_id peer, std::uint64_t cookie) noexcept;
   void hold(const event& e) noexcept;
   void deliver_late() noexcept;

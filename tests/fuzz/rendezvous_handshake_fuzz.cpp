@@ -49,7 +49,7 @@ void meet(const rendezvous_key& key, headway::bytes_of_input input) {
   pass(guest, host);
   if (host.at() != rendezvous_handshake::stage::judging || host.processes() != processes)
     std::abort();
-  rendezvous_decision decision{.how = static_cast<headway::launch::reception>(input.byte()),
+  rendezvous_decision decision{.how = static_cast<headway::launch::admission>(input.byte()),
                                .rank = input.byte(),
                                .processes = processes};
   const auto nonce = input.some();

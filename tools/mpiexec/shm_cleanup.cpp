@@ -34,7 +34,7 @@ void remove_shared_files(const std::string& job_name, const std::vector<std::str
   }
 }
 
-struct guardian::board {
+struct guardian::group_list {
   std::atomic<std::size_t> count{0};
 
   /// The groups follow the count, in memory that is zero at first.
@@ -46,36 +46,37 @@ struct guardian::board {
 guardian::guardian(const std::string& job_name, const std::vector<std::string>& folders,
                    std::size_t groups_max)
     : groups_max_(groups_max) {
-  board_bytes_ = sizeof(board) + groups_max * sizeof(std::atomic<pid_t>);
+  groups_bytes_ = sizeof(group_list) + groups_max * sizeof(std::atomic<pid_t>);
   void* memory =
-      mmap(nullptr, board_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, groups_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int ends[2];
   if (memory == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) return;  // the job runs without clean-up
-  board_ = new (memory) board;
+  groups_ = new (memory) group_list;
   pid_ = fork();
-  if (pid_ == 0) stand_guard(ends[0], job_name, folders);
+  if (pid_ == 0) clean_up_after(ends[0], job_name, folders);
   close(ends[0]);
   pipe_ = ends[1];
 }
 
 guardian::~guardian() {
   // (W): the groups have ended, and their numbers may belong to others.
-  if (board_) board_->count.store(0, std::memory_order_release);
+  if (groups_) groups_->count.store(0, std::memory_order_release);
   if (pipe_ >= 0) close(pipe_);
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  if (board_) munmap(board_, board_bytes_);
+  if (groups_) munmap(groups_, groups_bytes_);
 }
 
 void guardian::watch(pid_t group) noexcept {
-  if (!board_) return;
-  const auto index = board_->count.load(std::memory_order_relaxed);  // this process alone writes it
+  if (!groups_) return;
+  const auto index =
+      groups_->count.load(std::memory_order_relaxed);  // this process alone writes it
   if (index == groups_max_) return;
-  board_->group(index).store(group, std::memory_order_relaxed);  // published by (W)
-  board_->count.store(index + 1, std::memory_order_release);     // (W) pairs with (G)
+  groups_->group(index).store(group, std::memory_order_relaxed);  // published by (W)
+  groups_->count.store(index + 1, std::memory_order_release);     // (W) pairs with (G)
 }
 
-void guardian::stand_guard(int pipe, const std::string& job_name,
-                           const std::vector<std::string>& folders) {
+void guardian::clean_up_after(int pipe, const std::string& job_name,
+                              const std::vector<std::string>& folders) {
   setpgid(0, 0);  // out of reach of the terminal's signals
   sigset_t all;
   sigfillset(&all);
@@ -88,9 +89,9 @@ void guardian::stand_guard(int pipe, const std::string& job_name,
   while ((got = read(pipe, &nothing, 1)) < 0 && errno == EINTR) {
   }
   if (got < 0) _exit(0);  // it cannot be told when mpiexec ends
-  const auto count = board_->count.load(std::memory_order_acquire);  // (G)
+  const auto count = groups_->count.load(std::memory_order_acquire);  // (G)
   for (std::size_t i = 0; i < count; ++i)
-    kill(-board_->group(i).load(std::memory_order_relaxed), SIGKILL);  // ordered by (G)
+    kill(-groups_->group(i).load(std::memory_order_relaxed), SIGKILL);  // ordered by (G)
   remove_shared_files(job_name, folders);
   _exit(0);
 }

@@ -29,12 +29,12 @@ class guardian {
   void watch(pid_t group) noexcept;
 
  private:
-  struct board;
-  [[noreturn]] void stand_guard(int pipe, const std::string& job_name,
-                                const std::vector<std::string>& folders);
+  struct group_list;
+  [[noreturn]] void clean_up_after(int pipe, const std::string& job_name,
+                                   const std::vector<std::string>& folders);
 
-  board* board_ = nullptr;  ///< shared with the process
-  std::size_t board_bytes_ = 0, groups_max_;
+  group_list* groups_ = nullptr;  ///< shared with the process
+  std::size_t groups_bytes_ = 0, groups_max_;
   pid_t pid_ = -1;
   int pipe_ = -1;
 };

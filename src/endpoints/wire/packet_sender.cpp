@@ -87,7 +87,7 @@ void packet_sender::meet_first(std::uint32_t process) noexcept {
   auto& to = peers_.at(process);  // may wait, so not under the lock
   auto& n = remotes_[process];
   {
-    const base::lock_guard guard(meeting_);
+    const base::lock_guard guard(rail_facts_lock_);
     if (n.met.load(std::memory_order_relaxed)) return;  // under the lock
     learn_rail(process, to);
     n.met.store(true, std::memory_order_release);  // (E)

@@ -116,7 +116,8 @@ class packet_sender {
     return *item;
   }
   [[gnu::noinline]] void meet_first(std::uint32_t process) noexcept;
-  void learn_rail(std::uint32_t process, packets::peer& to) noexcept HEADWAY_REQUIRES(meeting_);
+  void learn_rail(std::uint32_t process, packets::peer& to) noexcept
+      HEADWAY_REQUIRES(rail_facts_lock_);
   [[nodiscard]] packets::posted post(std::uint32_t process, packet_record& item) noexcept;
 
   packets::peers& peers_;
@@ -126,7 +127,7 @@ class packet_sender {
   loss_listener& losses_;
   const settings& settings_;
   std::atomic<bool> in_use_{false};  // relaxed: one exchange wins
-  base::spinlock meeting_;
+  base::spinlock rail_facts_lock_;   // of what `learn_rail` writes, until `met`
 };
 
 }  // namespace headway::endpoints

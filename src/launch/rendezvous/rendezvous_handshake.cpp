@@ -71,7 +71,7 @@ rendezvous_handshake::stage rendezvous_handshake::received(std::size_t bytes) no
       talk_.refuse();
       return talk_.now();
     }
-    decision_ = {.how = static_cast<reception>(code),
+    decision_ = {.how = static_cast<admission>(code),
                  .rank = get_number(given.data() + 4),
                  .processes = get_number(given.data() + 8)};
     std::ranges::copy(given.last(nonce_bytes), decision_.job_nonce.begin());

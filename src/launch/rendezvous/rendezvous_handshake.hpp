@@ -21,15 +21,15 @@ struct rendezvous_key {
 };
 
 /// The answer of a rendezvous's host to an authenticated guest.
-enum class reception : std::uint32_t {
-  welcome = 1,
+enum class admission : std::uint32_t {
+  granted = 1,
   full,         ///< all processes are there already
   other_count,  ///< the host expects another number of processes
 };
 
 /// The host's answer to a guest.
 struct rendezvous_decision {
-  reception how = reception::full;
+  admission how = admission::full;
   std::uint32_t rank = 0;       ///< of the guest, if it is welcome
   std::uint32_t processes = 0;  ///< that the host expects
   std::array<std::byte, authentication::nonce_bytes> job_nonce{};

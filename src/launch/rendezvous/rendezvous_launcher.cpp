@@ -61,13 +61,13 @@ base::result<std::optional<seat>> visit(const rendezvous_settings& where, const 
   if (!advance(host, talk, deadline_ns)) return std::nullopt;
   if (talk.at() == stage::broken) return refused(where, "gave a decision that proves nothing");
   switch (talk.decision().how) {
-    case reception::welcome:
+    case admission::granted:
       return seat{std::move(host), talk.decision()};
-    case reception::other_count:
+    case admission::other_count:
       return refused(where, fmt::format("is one of {} processes, not {} "
                                         "(HEADWAY_RENDEZVOUS_PROCESSES)",
                                         talk.decision().processes, where.processes));
-    case reception::full:
+    case admission::full:
       break;
   }
   return refused(where, "is complete");

@@ -32,7 +32,7 @@ bool rendezvous_server::full() const noexcept {
 bool rendezvous_server::make_room() noexcept {
   auto oldest = pending_.end();
   for (auto at = pending_.begin(); at != pending_.end(); ++at)
-    if (!(*at)->heard && (oldest == pending_.end() || (*at)->since_ns < (*oldest)->since_ns))
+    if (!(*at)->has_sent && (oldest == pending_.end() || (*at)->since_ns < (*oldest)->since_ns))
       oldest = at;
   if (oldest == pending_.end() || base::machine_now_ns() - (*oldest)->since_ns < silent_ns)
     return false;
@@ -40,7 +40,7 @@ bool rendezvous_server::make_room() noexcept {
   return true;
 }
 
-rendezvous_decision rendezvous_server::decision(reception how) const {
+rendezvous_decision rendezvous_server::decision(admission how) const {
   return {.how = how, .processes = static_cast<std::uint32_t>(where_.processes)};
 }
 
@@ -63,7 +63,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
   for (auto& c : pending_) {
     if (c->talk.at() != stage::judging) continue;
     const bool welcome = seated.size() < expected;
-    auto answer = decision(welcome ? reception::welcome : reception::full);
+    auto answer = decision(welcome ? admission::granted : admission::full);
     if (welcome) answer.rank = static_cast<std::uint32_t>(seated.size() + 1);
     answer.job_nonce = nonce;
     c->talk.decide(answer);
@@ -134,7 +134,7 @@ bool rendezvous_server::advance(pending_connection& c) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (proved) return false;
     if (got <= 0) return at == stage::proof ? refuse_unauthenticated(c) : false;
-    c.heard = true;
+    c.has_sent = true;
     c.talk.received(static_cast<std::size_t>(got));
     if (c.talk.at() == stage::broken) return refuse_unauthenticated(c);
     if (c.talk.at() == stage::judging &&
@@ -142,7 +142,7 @@ bool rendezvous_server::advance(pending_connection& c) {
       base::log(base::severity::warning,
                 "a process at {} expects {} processes at the rendezvous, not {}",
                 c.socket.other_end(), c.talk.processes(), where_.processes);
-      c.talk.decide(decision(reception::other_count));
+      c.talk.decide(decision(admission::other_count));
       static_cast<void>(send_output(c));  // it may be gone
       return false;
     }

@@ -40,7 +40,7 @@ class rendezvous_server {
     rendezvous_socket socket;
     rendezvous_handshake talk;
     std::uint64_t since_ns = 0;
-    bool heard = false;  ///< something has come from it
+    bool has_sent = false;  ///< something has come from it
   };
   /// How many connections are authenticated.
   [[nodiscard]] std::size_t guests() const noexcept;
@@ -54,7 +54,7 @@ class rendezvous_server {
   [[nodiscard]] bool advance(pending_connection& c);
   [[nodiscard]] static bool send_output(pending_connection& c);
   [[nodiscard]] bool refuse_unauthenticated(const pending_connection& c);
-  [[nodiscard]] rendezvous_decision decision(reception how) const;
+  [[nodiscard]] rendezvous_decision decision(admission how) const;
 
   rendezvous_socket listener_;
   const rendezvous_key key_;

@@ -70,7 +70,7 @@ bool bundle::at_rest() const noexcept { return !active() || context_.queue.lost(
 // ---- what arrives -------------------------------------------------------------------------------
 
 void bundle::arrived(lane& on, std::span<const std::byte> bytes, std::uint64_t now_ns) noexcept {
-  on.heard_ns = now_ns;
+  on.activity_ns = now_ns;
   frame_head head;
   if (!read_head(bytes, head)) return broken("a frame shorter than its head");
   if (!sender_.acknowledged(head.acknowledged)) return broken("an acknowledgement of nothing sent");

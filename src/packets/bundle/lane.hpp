@@ -59,7 +59,7 @@ struct lane {
   statistics::count frames{0}, packets{0}, losses{0}, returns{0};
 
   // R:
-  std::uint64_t heard_ns = 0;  ///< when something came last
+  std::uint64_t activity_ns = 0;  ///< when something came last
   /// when an `ack` came: the peer's process runs, and has polled this rail
   std::uint64_t answered_ns = 0;
   lane_health health;

@@ -25,22 +25,22 @@ class lane_health {
 
   explicit lane_health(const limits& l) noexcept : limits_(l) {}
 
-  /// `heard_ns`: when something last came on this rail; `elsewhere_ns`: when the peer last answered
-  /// on another one. 0: never.
-  [[nodiscard]] verdict look(std::uint64_t now_ns, bool owed, std::uint64_t heard_ns,
+  /// `activity_ns`: when something last came on this rail; `elsewhere_ns`: when the peer last
+  /// answered on another one. 0: never.
+  [[nodiscard]] verdict look(std::uint64_t now_ns, bool owed, std::uint64_t activity_ns,
                              std::uint64_t elsewhere_ns) noexcept {
     if (!owed) {
       forget();
       return verdict::well;
     }
     if (owed_since_ns_ == 0) owed_since_ns_ = now_ns;
-    if (asked_ns_ != 0 && heard_ns > asked_ns_) {
-      if (heard_ns - asked_ns_ < limits_.answer_ns) patience_ = 1;
+    if (asked_ns_ != 0 && activity_ns > asked_ns_) {
+      if (activity_ns - asked_ns_ < limits_.answer_ns) patience_ = 1;
       asked_ns_ = 0;
       owed_since_ns_ = now_ns;
     }
     if (asked_ns_ == 0) {
-      if (now_ns < std::max(heard_ns, owed_since_ns_) + limits_.silent_ns) return verdict::well;
+      if (now_ns < std::max(activity_ns, owed_since_ns_) + limits_.silent_ns) return verdict::well;
       asked_ns_ = now_ns;
       return verdict::ask;
     }

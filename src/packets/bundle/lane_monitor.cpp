@@ -68,9 +68,9 @@ void lane_monitor::look_at_silent(std::uint64_t now_ns) noexcept {
   for (auto& l : of_.lanes) {
     if (!l->is_up()) continue;
     const bool owed = (owing >> of_.lanes.number_of(*l) & 1) != 0;
-    const auto heard_ns = owed ? last_activity_ns(*l) : 0;
+    const auto activity_ns = owed ? last_activity_ns(*l) : 0;
     const auto elsewhere_ns = owed ? answered_elsewhere_ns(*l) : 0;
-    switch (l->health.look(now_ns, owed, heard_ns, elsewhere_ns)) {
+    switch (l->health.look(now_ns, owed, activity_ns, elsewhere_ns)) {
       case lane_health::verdict::well:
         break;
       case lane_health::verdict::ask:
@@ -85,7 +85,7 @@ void lane_monitor::look_at_silent(std::uint64_t now_ns) noexcept {
 }
 
 std::uint64_t lane_monitor::last_activity_ns(lane& l) const noexcept {
-  return std::max(l.heard_ns, l.via.health()->last_activity_ns(of_.to));
+  return std::max(l.activity_ns, l.via.health()->last_activity_ns(of_.to));
 }
 
 std::uint64_t lane_monitor::answered_elsewhere_ns(const lane& l) const noexcept {
@@ -169,7 +169,7 @@ void lane_monitor::restored(lane& l, std::uint64_t now_ns) noexcept {
   // The peer has made a new connection before the end of the old one was noticed here.
   kill(l, false, "replaced by the peer", now_ns);
   l.closed = false;
-  l.heard_ns = now_ns;
+  l.activity_ns = now_ns;
   l.refused.store(false, std::memory_order_relaxed);
   l.proved.store(true, std::memory_order_relaxed);  // the new handshake went both ways
   l.up.store(true, std::memory_order_relaxed);

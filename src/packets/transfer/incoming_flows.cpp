@@ -271,7 +271,7 @@ void incoming_flows::landed(landing& where, std::uint64_t turn, std::uint64_t by
     const base::lock_guard guard(lock_);
     if (piece.now != state::under_way || piece.turn != turn) return;  // taken back since
     lane& l = of_.lanes[piece.lane];
-    l.heard_ns = now_ns;
+    l.activity_ns = now_ns;
     piece.left -= std::min(bytes, piece.left);
     if (piece.left > 0) return;
     piece.now = state::ended;

@@ -247,7 +247,7 @@ void connection_manager::on_pending(std::uint64_t which, std::uint64_t now_ns) n
     case pending_connection::state::judging:
       return judge(slot, now_ns);
     case pending_connection::state::finished:
-      return hear_verdict(slot, now_ns);
+      return read_verdict(slot, now_ns);
     case pending_connection::state::hung_up:
     case pending_connection::state::not_ours:
       return end_call(slot, state, now_ns);
@@ -296,7 +296,7 @@ void connection_manager::judge(std::size_t slot, std::uint64_t now_ns) noexcept 
   admit(std::move(welcome));
 }
 
-void connection_manager::hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept {
+void connection_manager::read_verdict(std::size_t slot, std::uint64_t now_ns) noexcept {
   pending_connection c = std::move(*places_[slot].who);
   const auto peer = number_of(c);
   dismiss(slot);

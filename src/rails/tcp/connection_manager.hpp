@@ -73,7 +73,7 @@ class connection_events {
 /// answers `taken`, else it drops its own call and welcomes. The higher one always welcomes and
 /// drops its own call: the lower one, which has sent its proof here, answers `taken` there. So at
 /// most one connection is welcomed, and no frame is sent before the welcome: none can be lost or
-/// overtaken. A call that was given up may be heard of only after another connection has come and
+/// overtaken. A call that was given up may arrive only after another connection has come and
 /// gone: calls are numbered, and each side says in a handshake which of its own are void. No
 /// connection is welcomed of which only one side encrypts: the answerer says so, and both give up.
 ///
@@ -146,7 +146,7 @@ class connection_manager {
   void call_again_at(std::uint32_t peer, std::uint64_t when_ns) noexcept;
   void admit(pending_connection&& c) noexcept;
   void judge(std::size_t slot, std::uint64_t now_ns) noexcept;
-  void hear_verdict(std::size_t slot, std::uint64_t now_ns) noexcept;
+  void read_verdict(std::size_t slot, std::uint64_t now_ns) noexcept;
   void refuse_encryption(std::uint32_t peer, std::uint64_t now_ns) noexcept;
   void end_call(std::size_t slot, pending_connection::state how, std::uint64_t now_ns) noexcept;
   bool make_way(std::uint64_t now_ns) noexcept;

@@ -32,7 +32,7 @@ bool pending_connection::flush() noexcept {
 }
 
 /// Reads once. False: nothing more now, or `error_` is set.
-bool pending_connection::hear() noexcept {
+bool pending_connection::receive() noexcept {
   const auto room = shake_.wanted();
   const auto got = recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);
   if (got > 0) {
@@ -66,7 +66,7 @@ pending_connection::state pending_connection::advance() noexcept {
       default:
         break;
     }
-    if (!hear()) return error_ != 0 ? state::hung_up : state::going;
+    if (!receive()) return error_ != 0 ? state::hung_up : state::going;
   }
 }
 

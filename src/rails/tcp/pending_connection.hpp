@@ -62,7 +62,7 @@ class pending_connection {
         since_ns_(now_ns) {}
 
   [[nodiscard]] bool flush() noexcept;
-  [[nodiscard]] bool hear() noexcept;
+  [[nodiscard]] bool receive() noexcept;
 
   unique_fd fd_;
   handshake shake_;

@@ -209,7 +209,7 @@ void reaper::connected(std::uint32_t peer, made_connection made) noexcept {
   const auto& keys = made.keys;
   auto reads = keys ? std::make_unique<record_reader>(keys->receive) : nullptr;
   l.up_since_ns = shared_->clock.now_ns();
-  l.told.heard.store(made.called, std::memory_order_relaxed);
+  l.told.has_sent.store(made.called, std::memory_order_relaxed);
   bool waiting = false;
   bool revived = false;
   bool watched = false;

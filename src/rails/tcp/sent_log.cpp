@@ -38,13 +38,13 @@ void sent_log::begin(int fd, const receipts& told, source by) noexcept {
 
 // ---- what was sent ------------------------------------------------------------------------------
 
-/// A connection whose other end has not been heard may have been given up there: what that kernel
+/// A connection whose other end has sent nothing may have been given up there: what that kernel
 /// has acknowledged is lost with it.
 std::uint64_t sent_log::acknowledged() const noexcept {
   if (fd_ < 0) return begin_;
   if (by_ == source::peer)
     return std::clamp(told_->received.load(std::memory_order_relaxed), begin_, written_);
-  if (!told_->heard.load(std::memory_order_relaxed)) return begin_;
+  if (!told_->has_sent.load(std::memory_order_relaxed)) return begin_;
   const auto missing = ask_(fd_);
   return !missing || *missing >= written_ - begin_ ? begin_ : written_ - *missing;
 }

@@ -42,15 +42,16 @@ class sent_log {
     /// Something has come, and the peer has said last that it has so many bytes. Stores only what
     /// is new, because it is called at each reception.
     void note(std::uint64_t peer_received) noexcept {
-      if (!heard.load(std::memory_order_relaxed)) heard.store(true, std::memory_order_relaxed);
+      if (!has_sent.load(std::memory_order_relaxed))
+        has_sent.store(true, std::memory_order_relaxed);
       if (received.load(std::memory_order_relaxed) != peer_received)
         received.store(peer_received, std::memory_order_relaxed);
     }
-    std::atomic<bool> heard{false};          ///< something has come over this connection
+    std::atomic<bool> has_sent{false};       ///< something has come over this connection
     std::atomic<std::uint64_t> received{0};  ///< bytes of the stream, as it said last
   };
   enum class source : std::uint8_t {
-    kernel,  ///< what the peer's kernel has is received, once the peer was heard
+    kernel,  ///< what the peer's kernel has is received, once the peer has sent something
     peer,    ///< what the peer says that it has received
   };
 

@@ -25,7 +25,7 @@ stage give(rendezvous_handshake& to, const bytes& said) {
 }
 
 rendezvous_decision welcome(std::uint32_t rank) {
-  rendezvous_decision made{.how = reception::welcome, .rank = rank, .processes = 3};
+  rendezvous_decision made{.how = admission::granted, .rank = rank, .processes = 3};
   made.job_nonce.fill(std::byte{9});
   return made;
 }
@@ -40,7 +40,7 @@ TEST(rendezvous_handshake, a_guest_that_knows_the_secret_is_given_its_rank) {
   EXPECT_EQ(host.processes(), 3u);
   host.decide(welcome(2));
   ASSERT_EQ(give(guest, said_by(host)), stage::finished);
-  EXPECT_EQ(guest.decision().how, reception::welcome);
+  EXPECT_EQ(guest.decision().how, admission::granted);
   EXPECT_EQ(guest.decision().rank, 2u);
   EXPECT_EQ(guest.decision().processes, 3u);
   EXPECT_EQ(key.job(guest.decision().job_nonce), key.job(welcome(2).job_nonce));

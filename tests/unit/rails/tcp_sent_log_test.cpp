@@ -33,7 +33,7 @@ struct tcp_sent_log : ::testing::Test {
     asked_for = &log;
     acknowledged.reset();
     questions = 0;
-    told.heard = true;
+    told.has_sent = true;
     log.open();
     log.begin(0, told, sent_log::source::kernel);
   }
@@ -195,8 +195,8 @@ TEST_F(tcp_sent_log, keeps_what_was_written_from_its_own_memory_without_a_copy) 
   EXPECT_EQ(again(99), sent_since(99));
 }
 
-TEST_F(tcp_sent_log, nothing_is_forgotten_while_the_other_end_was_not_heard) {
-  told.heard = false;
+TEST_F(tcp_sent_log, nothing_is_forgotten_while_the_other_end_has_sent_nothing) {
+  told.has_sent = false;
   borrow(300'000);
   acknowledged = all.size();
   give_back();

@@ -26,19 +26,19 @@ nearness judge(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a[0] == b[0] ? nearness::direct : nearness::routed;
 }
 
-TEST(pairing, rails_on_one_network_belong_together) {
+TEST(rail_matching, rails_on_one_network_belong_together) {
   const rails ours{at("1a"), at("2a")};
   const rails theirs{at("2b"), at("3b"), at("1b")};
   EXPECT_EQ(pair_rails(ours, theirs, judge, true), (pairs{2, 0}));
 }
 
-TEST(pairing, of_several_on_one_network_each_is_used_once) {
+TEST(rail_matching, of_several_on_one_network_each_is_used_once) {
   const rails ours{at("1a"), at("1a"), at("1a")};
   const rails theirs{at("1b"), at("1b")};
   EXPECT_EQ(pair_rails(ours, theirs, judge, true), (pairs{0, 1, std::nullopt}));
 }
 
-TEST(pairing, a_routed_way_is_made_once_and_not_beside_a_direct_one) {
+TEST(rail_matching, a_routed_way_is_made_once_and_not_beside_a_direct_one) {
   const rails ours{at("1a"), at("2a")};
   const rails far{at("8b"), at("9b")};
   const rails mixed{at("9b"), at("2b")};
@@ -46,19 +46,19 @@ TEST(pairing, a_routed_way_is_made_once_and_not_beside_a_direct_one) {
   EXPECT_EQ(pair_rails(ours, mixed, judge, true), (pairs{std::nullopt, 1}));
 }
 
-TEST(pairing, what_does_not_reach_is_not_paired) {
+TEST(rail_matching, what_does_not_reach_is_not_paired) {
   const rails ours{at("1a"), at("xa")};
   EXPECT_EQ(pair_rails(ours, rails{at("xb")}, judge, true), (pairs{{}, {}}));
   EXPECT_EQ(pair_rails(ours, {}, judge, false), (pairs{{}, {}}));
   EXPECT_EQ(pair_rails({}, ours, judge, false), pairs{});
 }
 
-TEST(pairing, without_a_judge_rails_pair_in_order) {
+TEST(rail_matching, without_a_judge_rails_pair_in_order) {
   const rails ours{at("1a"), at("2a")};
   EXPECT_EQ(pair_rails(ours, rails{at("9b")}, nullptr, true), (pairs{0, {}}));
 }
 
-TEST(pairing, both_sides_come_to_the_same_pairs) {
+TEST(rail_matching, both_sides_come_to_the_same_pairs) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     const auto any = [&](char host) {

@@ -3,6 +3,7 @@
 that a seed then fails which passes with the fix.
 
     mutations.py BUILD_FOLDER [--only WORD]
+    mutations.py --texts      only whether the source still has what they replace: a second
 
 Each mutation replaces one piece of text in a copy of one file. The files that depend on it are
 compiled as ninja would, with the copy in place of the original, and linked in front of the
@@ -92,11 +93,16 @@ def compiled(build, command, source, path, copy, overlay, to):
     return str(to)
 
 
+def texts_that_changed():
+    """A line for each mutation whose text is not once in its file: it cannot be applied."""
+    return [f"{path}: the text of '{name}' is there {count} times: {before!r}"
+            for name, path, before, _, _ in MUTATIONS
+            if (count := (ROOT / path).read_text().count(before)) != 1]  # fmt: skip
+
+
 def mutant(build, path, before, after, folder):
     """A `simulate` with the mutation."""
     text = (ROOT / path).read_text()
-    if text.count(before) != 1:
-        sys.exit(f"{path}: the text of the mutation is not there once: {before!r}")
     copy = folder / path
     copy.parent.mkdir(parents=True)
     copy.write_text(text.replace(before, after))
@@ -130,11 +136,18 @@ def fails(program, seed, seeds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve(), nargs="?")
+    parser.add_argument("--texts", action="store_true", help="run nothing")
     parser.add_argument("--only", default="", help="those whose name has this word")
     parser.add_argument("--seeds", type=int, default=60,
                         help="how many are tried where no seed is known")
     chosen = parser.parse_args()
+    if changed := texts_that_changed():
+        sys.exit("\n".join(changed))
+    if chosen.texts:
+        return False
+    if chosen.build is None:
+        parser.error("a build folder is needed")
     survivors = 0
     for name, path, before, after, seed in MUTATIONS:
         if chosen.only not in name:

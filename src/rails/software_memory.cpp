@@ -20,7 +20,7 @@ limits software_memory::query() const noexcept {
 
 base::result<> software_memory::connect(peer_id peer, std::span<const std::byte> address) {
   auto done = inner_->connect(peer, address);
-  if (done) known_.insert(peer);
+  if (done) known_.emplace(peer, peer);
   return done;
 }
 
@@ -292,7 +292,7 @@ void software_memory::close() noexcept {
   };
   while (any_left() && clock_.now_ns() < until_ns) step(events_max);
   closed_.store(true, std::memory_order_relaxed);
-  for (const auto peer : known_) lose(peer);
+  known_.each([this](const known_peer& peer) { lose(peer.id); });
   inner_->close();
   for (const auto& e : ready_) last_.keep(e);
   ready_.clear();

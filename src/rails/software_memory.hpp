@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -19,6 +18,7 @@
 #include "rails/last_events.hpp"
 #include "rails/memory.hpp"
 #include "rails/memory_calls.hpp"
+#include "rails/peer_map.hpp"
 
 namespace headway::rails {
 
@@ -43,6 +43,9 @@ class software_memory final : public driver, private memory {
   [[nodiscard]] limits query() const noexcept override;
   [[nodiscard]] base::result<std::vector<std::byte>> open() override { return inner_->open(); }
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
+  [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override {
+    return inner_->admit(peer, address);
+  }
   [[nodiscard]] post send(peer_id peer, const packet& what) noexcept override;
   [[nodiscard]] std::size_t reap(std::span<event> out) noexcept override;
   void release(const event& received) noexcept override;
@@ -108,7 +111,7 @@ class software_memory final : public driver, private memory {
                             std::uint64_t& before, std::uint64_t cookie) noexcept override;
   [[nodiscard]] post flush(peer_id peer, std::uint64_t cookie) noexcept override;
 
-  [[nodiscard]] bool knows(peer_id peer) const noexcept { return known_.contains(peer); }
+  [[nodiscard]] bool knows(peer_id peer) const noexcept { return known_.find(peer) != nullptr; }
   [[nodiscard]] std::size_t piece_bytes() const noexcept;
   [[nodiscard]] post send_own(peer_id peer, const head& what,
                               std::span<const std::byte> payload = {}) noexcept;
@@ -132,7 +135,11 @@ class software_memory final : public driver, private memory {
 
   std::unique_ptr<driver> inner_;
   const base::clock clock_;
-  std::unordered_set<peer_id> known_;  // written only by `connect`
+  struct known_peer {
+    explicit known_peer(peer_id number) noexcept : id(number) {}
+    const peer_id id;
+  };
+  peer_map<known_peer> known_;  // those for which `connect` was called
   exposures exposed_;
   memory_calls calls_;
   std::atomic<bool> closed_{false};  // written only by `close`

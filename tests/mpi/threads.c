@@ -1,4 +1,4 @@
-/* Threads, each with its own tag and its own communicators, all at once. */
+/* Threads, each with its own tag and communicators, all at once; and the buffer that they share. */
 #include <pthread.h>
 
 #include "check.h"
@@ -43,6 +43,46 @@ static void* work(void* argument) {
   return NULL;
 }
 
+static void* attach_often(void* nothing) {
+  for (int i = 0; i < rounds; ++i) {
+    void* back = NULL;
+    int bytes = -1;
+    MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
+    MPI_Buffer_detach(&back, &bytes);
+    expect(back == MPI_BUFFER_AUTOMATIC, "the buffer that was attached");
+  }
+  return nothing;
+}
+
+/* While another thread attaches and detaches the buffer: a message goes whole, or not at all. */
+static void* send_buffered(void* with_themselves) {
+  for (int i = 0; i < rounds; ++i) {
+    int in = -1, kind = MPI_SUCCESS;
+    MPI_Comm comm = *(MPI_Comm*)with_themselves;
+    int code = MPI_Bsend(&i, 1, MPI_INT, 0, 0, comm);
+    if (code == MPI_SUCCESS) {
+      MPI_Recv(&in, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+      expect(in == i, "the buffered message");
+    } else {
+      MPI_Error_class(code, &kind);
+      expect(kind == MPI_ERR_BUFFER, "no buffer");
+    }
+  }
+  return NULL;
+}
+
+static void one_attaches_and_one_sends(void) {
+  pthread_t attaching, sending;
+  MPI_Comm with_themselves;
+  MPI_Comm_dup(MPI_COMM_SELF, &with_themselves);
+  MPI_Comm_set_errhandler(with_themselves, MPI_ERRORS_RETURN);
+  pthread_create(&attaching, NULL, attach_often, NULL);
+  pthread_create(&sending, NULL, send_buffered, &with_themselves);
+  pthread_join(attaching, NULL);
+  pthread_join(sending, NULL);
+  MPI_Comm_free(&with_themselves);
+}
+
 int main(int argc, char** argv) {
   int provided = -1, numbers[thread_count];
   pthread_t threads[thread_count];
@@ -57,5 +97,6 @@ int main(int argc, char** argv) {
   }
   for (int i = 0; i < thread_count; ++i) pthread_join(threads[i], NULL);
   for (int i = 0; i < thread_count; ++i) MPI_Comm_free(&own[i]);
+  one_attaches_and_one_sends();
   return finish();
 }

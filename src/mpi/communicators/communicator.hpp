@@ -19,6 +19,7 @@
 #include "mpi/objects/info.hpp"
 #include "mpi/objects/object.hpp"
 #include "mpi/partitioned/tag_ranges.hpp"
+#include "mpi/point_to_point/buffer_place.hpp"
 
 namespace headway::report {
 class collective_log;
@@ -27,7 +28,6 @@ class collective_log;
 namespace headway::mpi {
 
 class process_topology;
-class send_buffer;
 
 /// The info key for a communicator's strategy, in place of HEADWAY_STRATEGY.
 inline constexpr const char* strategy_hint = "headway_strategy";
@@ -159,7 +159,7 @@ class communicator final : public object {
   std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
   /// Applies the hints that this library supports. Has no effect before `open`, which calls it.
   void follow_hints();
-  std::shared_ptr<send_buffer> buffer;  ///< MPI_Comm_attach_buffer
+  buffer_place buffer;  ///< MPI_Comm_attach_buffer
   session_origin_ref origin;
   std::shared_ptr<const process_topology> topology;  ///< null: none
   /// The number of neighbours in the topology that send to this process, and that it sends to.

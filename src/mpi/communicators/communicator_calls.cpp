@@ -300,7 +300,7 @@ int comm_split_type(communicator& comm, int split_type, int key, info* hints, co
 int comm_free(communicator*& comm) {
   if (comm->is_predefined()) return fail(MPI_ERR_COMM, "{} cannot be freed", comm->name);
   if (const int code = comm->attributes.clear(*comm)) return code;
-  comm->buffer.reset();  // waits until its messages are sent
+  comm->buffer.detach();  // waits until its messages are sent
   free_communicator(*comm);
   comm = nullptr;
   return MPI_SUCCESS;

@@ -10,12 +10,10 @@
 namespace headway::mpi {
 namespace {
 
-using slot = std::shared_ptr<send_buffer>;
-
 /// The request of MPI_X_iflush_buffer: completes when all messages now in the buffer are sent.
 class flush_request final : public request {
  public:
-  explicit flush_request(slot buffer) : buffer_(std::move(buffer)) {
+  explicit flush_request(std::shared_ptr<send_buffer> buffer) : buffer_(std::move(buffer)) {
     pending = &done_;
     if (buffer_) {
       buffer_->notify(done_);
@@ -30,37 +28,36 @@ class flush_request final : public request {
   void release() noexcept override { pool<flush_request>::all().drop(this); }
 
  private:
-  slot buffer_;
+  std::shared_ptr<send_buffer> buffer_;
   progress::completion done_;
 };
 
-int attach(slot& where, void* memory, MPI_Count size) {
-  if (where) return fail(MPI_ERR_BUFFER, "a buffer is attached already");
+int attach(buffer_place& where, void* memory, MPI_Count size) {
   if (memory == nullptr && size > 0) return fail(MPI_ERR_BUFFER, "the buffer is a null pointer");
-  where = attach_buffer(memory, size);
+  if (!where.attach(make_buffer(memory, size)))
+    return fail(MPI_ERR_BUFFER, "a buffer is attached already");
   return MPI_SUCCESS;
 }
 
-int detach(slot& where, void* address, MPI_Count& size) {
+int detach(buffer_place& where, void* address, MPI_Count& size) {
   void* memory = nullptr;
   size = 0;
-  if (where) {
-    where->flush();
-    memory = where->memory();
-    size = where->bytes();
-    where.reset();
+  if (const auto attached = where.detach()) {
+    attached->close();
+    memory = attached->memory();
+    size = attached->bytes();
   }
   std::memcpy(address, &memory, sizeof memory);
   return MPI_SUCCESS;
 }
 
-int flush(const slot& where) {
-  if (where) where->flush();
+int flush(const buffer_place& where) {
+  if (const auto attached = where.get()) attached->flush();
   return MPI_SUCCESS;
 }
 
-int iflush(const slot& where, request*& r) {
-  r = pool<flush_request>::all().make(where);
+int iflush(const buffer_place& where, request*& r) {
+  r = pool<flush_request>::all().make(where.get());
   return MPI_SUCCESS;
 }
 

@@ -10,8 +10,8 @@ namespace headway::mpi {
 namespace {
 
 struct attached_buffers {
+  buffer_place process;
   base::mutex lock;
-  std::shared_ptr<send_buffer> process;
   std::vector<std::weak_ptr<send_buffer>> all HEADWAY_GUARDED_BY(lock);
 };
 
@@ -47,6 +47,7 @@ void send_buffer::reap() {
 
 int send_buffer::send(const datatypes::layout& layout, const message_call& call) {
   const base::lock_guard held(lock_);
+  if (closed_) return fail(MPI_ERR_BUFFER, "the buffer is detached");
   reap();
   const auto bytes = static_cast<std::size_t>(layout.size() * call.count);
   const std::optional<std::size_t> offset = is_automatic() ? 0 : find_gap(bytes);
@@ -95,23 +96,32 @@ void send_buffer::notify(progress::completion& done) {
 
 void send_buffer::flush() noexcept {
   const base::lock_guard held(lock_);
+  wait_for_all();
+}
+
+void send_buffer::close() noexcept {
+  const base::lock_guard held(lock_);
+  closed_ = true;
+  wait_for_all();
+}
+
+void send_buffer::wait_for_all() noexcept {
   for (under_way& each : messages_) {
     if (!each.wire.test()) engine().wait(each.wire);
   }
   messages_.clear();
 }
 
-std::shared_ptr<send_buffer>& process_buffer() noexcept { return attached().process; }
+buffer_place& process_buffer() noexcept { return attached().process; }
 
 std::shared_ptr<send_buffer> buffer_for(const communicator& comm) {
-  if (comm.buffer) return comm.buffer;
-  if (comm.origin && comm.origin->buffer) return comm.origin->buffer;
-  auto& known = attached();
-  const base::lock_guard held(known.lock);
-  return known.process;
+  if (auto own = comm.buffer.get()) return own;
+  if (comm.origin)
+    if (auto of_session = comm.origin->buffer.get()) return of_session;
+  return process_buffer().get();
 }
 
-std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes) {
+std::shared_ptr<send_buffer> make_buffer(void* memory, std::int64_t bytes) {
   auto made = std::make_shared<send_buffer>(memory, bytes);
   auto& known = attached();
   const base::lock_guard held(known.lock);
@@ -126,7 +136,7 @@ void flush_all_buffers() noexcept {
   for (const auto& each : known.all) {
     if (const auto alive = each.lock()) alive->flush();
   }
-  known.process.reset();
+  known.process.detach();
 }
 
 }  // namespace headway::mpi

@@ -12,6 +12,7 @@
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/request.hpp"
+#include "mpi/point_to_point/buffer_place.hpp"
 #include "mpi/point_to_point/message_request.hpp"
 #include "progress/completion/completion.hpp"
 
@@ -36,6 +37,8 @@ class send_buffer {
   /// Packs the data of `call`, which has this layout, and sends the copy. An MPI error code.
   [[nodiscard]] int send(const datatypes::layout& layout, const message_call& call);
   void flush() noexcept;
+  /// The same, and a later `send`, of a thread that found the buffer before, fails.
+  void close() noexcept;
 
   /// Completes `done` when the messages that are in the buffer now have left it.
   void notify(progress::completion& done);
@@ -58,23 +61,25 @@ class send_buffer {
   [[nodiscard]] std::optional<std::size_t> find_gap(std::size_t bytes) const
       HEADWAY_REQUIRES(lock_);
   void reap() HEADWAY_REQUIRES(lock_);
+  void wait_for_all() noexcept HEADWAY_REQUIRES(lock_);
   static bool on_sent(messages::request& done) noexcept;
 
   void* memory_;
   std::int64_t bytes_;
-  base::mutex lock_;                                         // taken before waiters_lock_
-  base::mutex waiters_lock_;                                 // also taken by message completion
+  base::mutex lock_;          // taken before waiters_lock_
+  base::mutex waiters_lock_;  // also taken by message completion
+  bool closed_ HEADWAY_GUARDED_BY(lock_) = false;
   std::list<under_way> messages_ HEADWAY_GUARDED_BY(lock_);  // not sorted by offset
   std::vector<waiter> waiters_ HEADWAY_GUARDED_BY(waiters_lock_);
   std::uint64_t next_serial_ HEADWAY_GUARDED_BY(waiters_lock_) = 0;
 };
 
-/// The buffer of MPI_Buffer_attach, or null.
-[[nodiscard]] std::shared_ptr<send_buffer>& process_buffer() noexcept;
+/// The place of MPI_Buffer_attach.
+[[nodiscard]] buffer_place& process_buffer() noexcept;
 /// The buffer that a send on `comm` uses: the communicator's own, that of the session that it is
 /// made of, or the process's. May be null.
 [[nodiscard]] std::shared_ptr<send_buffer> buffer_for(const communicator& comm);
-[[nodiscard]] std::shared_ptr<send_buffer> attach_buffer(void* memory, std::int64_t bytes);
+[[nodiscard]] std::shared_ptr<send_buffer> make_buffer(void* memory, std::int64_t bytes);
 /// For MPI_Finalize: waits until all messages in buffers are sent.
 void flush_all_buffers() noexcept;
 

@@ -37,7 +37,7 @@ int session_init(info* hints, errhandler& handler, session*& made) {
 }
 
 int session_finalize(session*& which) {
-  which->origin->buffer.reset();  // waits until its messages are sent
+  which->origin->buffer.detach();  // waits until its messages are sent
   pool<session>::all().drop(which);
   which = nullptr;
   return close_session();

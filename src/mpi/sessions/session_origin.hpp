@@ -3,15 +3,15 @@
 #include <memory>
 #include <string>
 
-namespace headway::mpi {
+#include "mpi/point_to_point/buffer_place.hpp"
 
-class send_buffer;
+namespace headway::mpi {
 
 /// What a session shares with the groups and communicators that are made of it, which may outlive
 /// it.
 struct session_origin {
-  std::shared_ptr<send_buffer> buffer;  ///< MPI_Session_attach_buffer
-  std::string memory_kinds;             ///< see memory_kinds.hpp
+  buffer_place buffer;       ///< MPI_Session_attach_buffer
+  std::string memory_kinds;  ///< see memory_kinds.hpp
 };
 
 /// Null: made of no session, but of MPI_COMM_WORLD or MPI_COMM_SELF.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "base/spinlock.hpp"
+#include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 #include "rails/driver.hpp"
 #include "rails/memory.hpp"
@@ -93,7 +93,7 @@ class counted_rail final : public rails::driver, private rails::memory {
 
   std::unique_ptr<driver> inner_;
   const std::size_t always_done_max_;
-  base::spinlock posted_lock_;  // not held across calls of the inner driver
+  base::mutex posted_lock_;  // its table allocates; not held across calls of the inner driver
   std::unordered_map<std::uint64_t, std::uint64_t> posted_  // bytes, by cookie
       HEADWAY_GUARDED_BY(posted_lock_);
   alignas(64) std::atomic<std::uint64_t> packets_out_{0}, bytes_out_{0};  // several senders

@@ -7,8 +7,8 @@
 
 #include "base/atomic.hpp"
 #include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
 #include "base/result.hpp"
-#include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "endpoints/buffers/region.hpp"
 
@@ -44,7 +44,7 @@ class mapped_regions {
     return nullptr;
   }
 
-  base::spinlock lock_;
+  base::mutex lock_;  // cold; what it guards allocates
   std::vector<std::unique_ptr<region>> owned_ HEADWAY_GUARDED_BY(lock_);
   std::array<base::atomic<region*>, regions_max> known_{};
   base::atomic<std::uint32_t> count_{0};

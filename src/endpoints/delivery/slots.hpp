@@ -8,7 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
-#include "base/spinlock.hpp"
+#include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 
 namespace headway::endpoints {
@@ -81,7 +81,7 @@ class slot_ids {
 
  private:
   static constexpr std::size_t rest_min = 64;
-  base::spinlock lock_;
+  base::mutex lock_;  // cold; what it guards allocates
   std::deque<std::uint32_t> resting_ HEADWAY_GUARDED_BY(lock_);
   std::uint32_t next_ HEADWAY_GUARDED_BY(lock_) = 0;
 };

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/spinlock.hpp"
+#include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 #include "endpoints/delivery/outcome.hpp"
 #include "endpoints/names/directory.hpp"
@@ -93,7 +93,7 @@ class names {
   progress::engine& engine_;
   const std::uint32_t self_;
 
-  base::spinlock lock_;
+  base::mutex lock_;  // cold; what it guards allocates
   std::vector<bool> living_ HEADWAY_GUARDED_BY(lock_);
   directory kept_ HEADWAY_GUARDED_BY(lock_);
   std::map<std::string, address, std::less<>> known_ HEADWAY_GUARDED_BY(lock_);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/assert.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 
@@ -87,7 +88,10 @@ class operation_log {
     return broken_.load(std::memory_order_acquire);  // (K)
   }
   /// Once it is broken.
-  [[nodiscard]] const misfit& why_broken() const noexcept { return why_; }
+  [[nodiscard]] const misfit& why_broken() const noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    HEADWAY_DEBUG_ASSERT(is_broken());
+    return why_;  // it is written no more
+  }
 
   /// Something waits for other ranks in shared memory, of which `messages` does not know.
   void waiting_begins() noexcept { waiting_.fetch_add(1, std::memory_order_relaxed); }
@@ -111,8 +115,8 @@ class operation_log {
   std::array<std::atomic<std::uint64_t>, kept> entries_{};
   std::atomic<std::uint64_t> own_{0};
   std::atomic<int> waiting_{0};
-  base::spinlock lock_;  // of `break_with`
-  misfit why_{};         // written once, before `broken_`
+  base::spinlock lock_;                     // of `break_with`
+  misfit why_ HEADWAY_GUARDED_BY(lock_){};  // written once, before `broken_`
   // (K) release behind `why_` -> acquire before it is read.
   std::atomic<bool> broken_{false};
 };

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
 #include "rails/driver.hpp"
 
 namespace headway::rails {
@@ -61,8 +62,10 @@ class shm_slots {
   }
   void end_reservation() noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS { choosing_.unlock(); }
   /// The slots that this process has never used, a bit each. Only while reserved.
-  [[nodiscard]] std::uint32_t unused() const noexcept { return unused_; }
-  void use(std::uint32_t slot) noexcept {
+  [[nodiscard]] std::uint32_t unused() const noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    return unused_;
+  }
+  void use(std::uint32_t slot) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
     HEADWAY_ASSERT(slot < slots);
     unused_ &= ~(std::uint32_t{1} << slot);
   }
@@ -83,7 +86,7 @@ class shm_slots {
  private:
   std::atomic<int> lending_{0};  // -1: it is slower; 0: not known
   base::spinlock choosing_;
-  std::uint32_t unused_ = ~std::uint32_t{0};  // under choosing_
+  std::uint32_t unused_ HEADWAY_GUARDED_BY(choosing_) = ~std::uint32_t{0};
 };
 
 static_assert(shm_slots::slots == 32, "a bit of unused_ each");

@@ -92,7 +92,8 @@ class _Entry:
             conditions.append("comm_->has_part_in(root)" if both_sides else
                               "comm_->serves_root(root)")
         if p.condition.startswith("unless"):
-            conditions.append(f"{p.condition.split()[1]} != MPI_IN_PLACE")
+            name = p.condition.split()[1]
+            conditions.append(f"{name} != {'MPI_NO_OP' if name == 'op' else 'MPI_IN_PLACE'}")
         return " && ".join(conditions)
 
     def only_where_significant(self, p, test):

@@ -8,8 +8,9 @@ N, A and D are types that differ between the two forms of a procedure (see LARGE
 parameters: `+c` has a form with large counts; `anytime` may be called before initialisation and
 after finalisation; `same_as X` is another name for X; `name_only` is a name only; `removed` is no
 longer in the standard: mpi.h calls it deprecated, and names X of `same_as X` or `instead X`.
-The kinds, and what is checked for each, are in entries.py. A kind may be followed by `at root` or
-`unless BUFFER` (significant only there, or only when BUFFER is not MPI_IN_PLACE), or by `or null`.
+The kinds, and what is checked for each, are in entries.py. A kind may be followed by `at root`,
+`unless BUFFER` or `unless op` (significant only there, or only when BUFFER is not MPI_IN_PLACE or
+the operator not MPI_NO_OP), or by `or null`.
 """
 import dataclasses
 import pathlib
@@ -26,7 +27,7 @@ class Parameter:
     name: str
     array: str  # "", "[]", "[count]", "[n][3]"
     kind: str
-    condition: str  # "", "at root", "unless sendbuf", "or null"
+    condition: str  # "", "at root", "unless sendbuf", "unless op", "or null"
 
     def poly(self):
         """N, A or D if the two forms of the procedure differ here, else None."""

@@ -156,7 +156,7 @@ status window::update(const local_data& operand, const local_data* before, const
   if (m.by != way::wire) return change_elements(near(m), &operand, before, *where, how);
   if (before != nullptr) {
     left = wire_.fetch(operand, *before, *where, how);
-  } else if (how.what != collectives::operation::no_op) {
+  } else {
     left = wire_.accumulate(operand, *where, how);
   }
   return status::ok;

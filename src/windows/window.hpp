@@ -99,7 +99,7 @@ class window {
   // `left` is what has not ended at the origin; null: nothing.
   [[nodiscard]] status put(const local_data& from, const place& to, pending_ptr& left);
   [[nodiscard]] status get(const local_data& to, const place& from, pending_ptr& left);
-  /// `before` null: an accumulate.
+  /// `before` null: an accumulate, whose operator is not MPI_NO_OP.
   [[nodiscard]] status update(const local_data& operand, const local_data* before, const place& at,
                               const change& how, pending_ptr& left);
   [[nodiscard]] status compare_and_swap(const std::byte* value, const std::byte* expected,

@@ -104,6 +104,8 @@ using windows::place;
   if (const int code = admit(win, at.rank)) return code;
   windows::change how;
   if (const int code = find_change(op, at, how)) return code;
+  if (before == nullptr && how.what == collectives::operation::no_op)
+    return fail(MPI_ERR_OP, "MPI_NO_OP is for operations that fetch");
   if (how.what != collectives::operation::no_op) {
     if (const int code = check_sizes(operand, at)) return code;
     if (const int code = check_kind(operand, how)) return code;

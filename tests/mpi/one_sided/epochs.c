@@ -211,6 +211,8 @@ static void wrong_accesses_are_refused(void) {
   CHECK_CLASS(MPI_Put(values, -1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, w), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Put(NULL, 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, w), MPI_ERR_BUFFER);
   CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, MPI_BOR, w), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, MPI_NO_OP, w),
+              MPI_ERR_OP);
   CHECK_CLASS(MPI_Accumulate(values, 1, MPI_DOUBLE, 0, at, 1, MPI_LONG, MPI_SUM, w), MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Compare_and_swap(values, values, values, MPI_DOUBLE, 0, at, w), MPI_ERR_TYPE);
   CHECK_OK(MPI_Accumulate(values, 0, MPI_BYTE, 0, at, 0, MPI_BYTE, MPI_SUM, w)); /* nothing */

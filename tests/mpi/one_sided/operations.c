@@ -207,6 +207,9 @@ static void issue(const struct call* c) {
       if (c->request)
         CHECK_OK(MPI_Rget_accumulate(c->operand, o->count, o->type, c->result, r->count, r->type,
                                      to, d, t->count, t->type, c->op, w, c->request));
+      else if (c->op == MPI_NO_OP) /* what the origin has does not matter */
+        CHECK_OK(MPI_Get_accumulate(NULL, -1, MPI_DATATYPE_NULL, c->result, r->count, r->type, to,
+                                    d, t->count, t->type, c->op, w));
       else
         CHECK_OK(MPI_Get_accumulate(c->operand, o->count, o->type, c->result, r->count, r->type, to,
                                     d, t->count, t->type, c->op, w));
@@ -225,7 +228,8 @@ static void one_operation(int origin, int target, enum epoch e, enum action a, i
   struct shape t = draw_shape(elements), o = draw_shape(elements), r = draw_shape(elements);
   const MPI_Aint offset = single ? draw_offset(4, target) : draw_offset(t.span, target);
   const unsigned seed = draw(1000);
-  const MPI_Op op = a == PUT ? MPI_REPLACE : a == GET || !draw(6) ? MPI_NO_OP : op_for();
+  const int only_fetches = a == GET || (a != ACCUMULATE && !draw(6));
+  const MPI_Op op = a == PUT ? MPI_REPLACE : only_fetches ? MPI_NO_OP : op_for();
   const int with_request = e <= LOCK_ALL && draw(3) == 0, flushes = (int)draw(2);
   char* operand = malloc((size_t)(o.span * kind.extent));
   char* result = malloc((size_t)(r.span * kind.extent));

@@ -48,9 +48,18 @@ using windows::place;
   return static_cast<std::uint64_t>(at.count * at.type->size());
 }
 
+[[nodiscard]] int refuse_count(std::int64_t count, const datatypes::layout& type) {
+  return fail(MPI_ERR_RMA_RANGE, "{} elements of {} bytes are more than any memory has", count,
+              type.size());
+}
+
 [[nodiscard]] int check_sizes(const local_data& origin, const place& target) {
-  const auto bytes = target.count * target.type->size();
-  return origin.bytes() == bytes ? MPI_SUCCESS : refuse_sizes(origin.bytes(), bytes);
+  std::int64_t here = 0, there = 0;
+  if (__builtin_mul_overflow(target.count, target.type->size(), &there)) [[unlikely]]
+    return refuse_count(target.count, *target.type);
+  if (__builtin_mul_overflow(origin.count, origin.type->size(), &here)) [[unlikely]]
+    return refuse_count(origin.count, *origin.type);
+  return here == there ? MPI_SUCCESS : refuse_sizes(here, there);
 }
 
 [[nodiscard]] int check_range(windows::status how, window& win, const place& at) {
@@ -69,7 +78,7 @@ using windows::place;
   const bool moves = *op.predefined == collectives::operation::replace ||
                      *op.predefined == collectives::operation::no_op;
   found = {.what = *op.predefined, .kind = target.type->element_kind()};
-  if (target.count * target.type->size() == 0) return MPI_SUCCESS;     // no element is changed
+  if (target.count == 0 || target.type->size() == 0) return MPI_SUCCESS;  // nothing is changed
   if (found.kind == number::none && moves) found.kind = number::byte;  // elements of several kinds
   if (found.kind == number::none)
     return fail(MPI_ERR_TYPE, "the target's datatype has elements of several kinds");

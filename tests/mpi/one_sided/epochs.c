@@ -173,6 +173,30 @@ static void wrong_epochs_are_refused(void) {
 }
 
 /* Accesses outside of the window, and datatypes and operators that do not fit. */
+static void more_than_any_memory_has_is_refused(void) {
+  static const MPI_Count counts[] = {(MPI_Count)1 << 60, (MPI_Count)1 << 61,
+                                     ((MPI_Count)1 << 61) + 1, (MPI_Count)1 << 62};
+  double values[2] = {0};
+  const MPI_Win w = window.win;
+  const MPI_Aint at = displacement(&window, 0, 0);
+  MPI_Datatype apart;
+  MPI_Type_create_resized(MPI_DOUBLE, 0, (MPI_Aint)1 << 40, &apart);
+  MPI_Type_commit(&apart);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+    const MPI_Count n = counts[i];
+    CHECK_CLASS(MPI_Put_c(values, n, MPI_DOUBLE, 0, at, n, MPI_DOUBLE, w), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Get_c(values, n, MPI_DOUBLE, 0, at, n, MPI_DOUBLE, w), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Accumulate_c(values, n, MPI_DOUBLE, 0, at, n, MPI_DOUBLE, MPI_SUM, w),
+                MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Get_accumulate_c(NULL, 0, MPI_DATATYPE_NULL, values, n, MPI_DOUBLE, 0, at, n,
+                                     MPI_DOUBLE, MPI_NO_OP, w),
+                MPI_ERR_RMA_RANGE);
+  }
+  const MPI_Count far = (MPI_Count)1 << 24; /* the last of them would be 2^64 bytes away */
+  CHECK_CLASS(MPI_Get_c(values, far, apart, 0, at, far, apart, w), MPI_ERR_RMA_RANGE);
+  MPI_Type_free(&apart);
+}
+
 static void wrong_accesses_are_refused(void) {
   double values[4] = {0};
   const MPI_Win w = window.win;
@@ -202,6 +226,7 @@ static void wrong_accesses_are_refused(void) {
     CHECK_CLASS(MPI_Win_flush(0, w), MPI_ERR_RMA_RANGE);
     free(large);
   }
+  if (window.flavor != DYNAMIC) more_than_any_memory_has_is_refused();
   const MPI_Aint at = displacement(&window, 0, 0);
   int count = 1;
   MPI_Datatype mixed;

@@ -43,16 +43,21 @@ bool epochs::is_passive(int rank) const noexcept {
   return all_ != all_locks::none || (now != access::none && now != access::started);
 }
 
-bool epochs::is_idle() const noexcept {
+bool epochs::has_access() const noexcept {
   for (int rank = 0; rank < window_.size(); ++rank)
-    if (get(rank) != access::none) return false;
-  return all_ == all_locks::none && !started_any_ && !posted_any_;
+    if (get(rank) != access::none) return true;
+  return false;
+}
+
+bool epochs::is_idle() const noexcept {
+  return all_ == all_locks::none && !started_any_ && !posted_any_ && !has_access();
 }
 
 // ---- passive target -----------------------------------------------------------------------------
 
 epoch_answer epochs::lock(int rank, lock_type how, bool checked) {
-  if (all_ != all_locks::none || get(rank) != access::none) return epoch_answer::refused;
+  if (all_ != all_locks::none || started_any_ || get(rank) != access::none)
+    return epoch_answer::refused;
   end_fences();
   if (!checked) {
     set(rank, access::unchecked);
@@ -79,9 +84,7 @@ epoch_answer epochs::unlock(int rank, status& how) {
 }
 
 epoch_answer epochs::lock_all(bool checked) {
-  if (all_ != all_locks::none || started_any_) return epoch_answer::refused;
-  for (int rank = 0; rank < window_.size(); ++rank)
-    if (get(rank) != access::none) return epoch_answer::refused;
+  if (all_ != all_locks::none || started_any_ || has_access()) return epoch_answer::refused;
   end_fences();
   all_ = checked ? all_locks::when_used : all_locks::unchecked;
   return epoch_answer::ok;
@@ -129,10 +132,7 @@ bool epochs::await(requests& all) {
 }
 
 epoch_answer epochs::start(std::vector<int> targets, bool checked) {
-  if (started_any_ || all_ != all_locks::none) return epoch_answer::refused;
-  const bool locked =
-      std::ranges::any_of(targets, [&](int rank) { return get(rank) != access::none; });
-  if (locked) return epoch_answer::refused;
+  if (started_any_ || all_ != all_locks::none || has_access()) return epoch_answer::refused;
   started_any_ = true;
   end_fences();
   started_ = std::move(targets);

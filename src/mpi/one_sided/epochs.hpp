@@ -80,6 +80,8 @@ class epochs {
   using requests = std::vector<std::unique_ptr<messages::request>>;
 
   [[nodiscard]] epoch_answer admit_without_lock(int rank);
+  /// Some rank is locked, or was named by MPI_Win_start.
+  [[nodiscard]] bool has_access() const noexcept;
   /// The epoch that a fence began is over, because another one begins.
   void end_fences() noexcept {
     fenced_.store(false, std::memory_order_relaxed);  // the program orders its synchronisations

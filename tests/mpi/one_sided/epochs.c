@@ -155,6 +155,7 @@ static void wrong_epochs_are_refused(void) {
     CHECK_CLASS(
         MPI_Put(&value, 1, MPI_INT, next(), displacement(&window, next(), 0), 1, MPI_INT, w),
         MPI_ERR_RMA_SYNC);
+  CHECK_CLASS(MPI_Win_start(MPI_GROUP_EMPTY, 0, w), MPI_ERR_RMA_SYNC);
   CHECK_OK(MPI_Win_unlock(check_rank, w));
 
   MPI_Comm_group(MPI_COMM_SELF, &self);
@@ -163,6 +164,7 @@ static void wrong_epochs_are_refused(void) {
   CHECK_OK(MPI_Win_start(self, 0, w));
   CHECK_CLASS(MPI_Win_start(self, 0, w), MPI_ERR_RMA_SYNC);
   CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, w), MPI_ERR_RMA_SYNC);
+  CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, next(), 0, w), MPI_ERR_RMA_SYNC);
   CHECK_OK(MPI_Put(&check_rank, 1, MPI_INT, check_rank, displacement(&window, check_rank, 8), 1,
                    MPI_INT, w));
   CHECK_OK(MPI_Win_complete(w));

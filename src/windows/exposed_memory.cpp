@@ -14,7 +14,8 @@ std::byte* exposed_memory::at(std::int64_t offset, std::int64_t bytes) noexcept 
     return inside ? base_ + offset : nullptr;
   }
   const base::lock_guard held(lock_);
-  const auto behind = std::ranges::upper_bound(*attached_, offset, {}, &region::begin);
+  auto behind = std::ranges::upper_bound(*attached_, offset, {}, &region::begin);
+  while (behind != attached_->begin() && std::prev(behind)->bytes == 0) --behind;
   if (behind == attached_->begin()) return nullptr;
   const region& in = *std::prev(behind);
   const bool inside = offset - in.begin <= in.bytes && bytes <= in.bytes - (offset - in.begin);
@@ -31,7 +32,8 @@ bool exposed_memory::attach(std::byte* base, std::int64_t bytes) {
   }
   const region added{reinterpret_cast<std::int64_t>(base), bytes};
   const bool overlaps = std::ranges::any_of(*now, [&](const region& r) {
-    return added.begin < r.begin + r.bytes && r.begin < added.begin + added.bytes;
+    return bytes != 0 && r.bytes != 0 && added.begin < r.begin + r.bytes &&
+           r.begin < added.begin + added.bytes;
   });
   if (overlaps) return false;
   auto next = std::make_shared<regions>(*now);

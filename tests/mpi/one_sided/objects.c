@@ -164,6 +164,7 @@ static void regions_come_and_go(void) {
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   CHECK_OK(MPI_Win_attach(win, memory[2], 64));
   CHECK_OK(MPI_Win_attach(win, memory[0], 64));
+  CHECK_OK(MPI_Win_attach(win, memory[0] + 32, 0)); /* nothing, which hides nothing */
   CHECK_CLASS(MPI_Win_attach(win, memory[0] + 8, 8), MPI_ERR_RMA_ATTACH);
   MPI_Get_address(memory[0] + 60, &at);
   CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win));
@@ -176,6 +177,7 @@ static void regions_come_and_go(void) {
   CHECK_CLASS(MPI_Win_detach(win, memory[0]), MPI_ERR_BASE);
   CHECK_OK(MPI_Put(&value, 1, MPI_INT, check_rank, at, 1, MPI_INT, win));
   CHECK_CLASS(MPI_Win_unlock(check_rank, win), MPI_ERR_RMA_RANGE);
+  CHECK_OK(MPI_Win_detach(win, memory[0] + 32));
   CHECK_OK(MPI_Win_detach(win, memory[2]));
   CHECK_OK(MPI_Win_free(&win));
 }

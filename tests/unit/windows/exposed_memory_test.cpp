@@ -39,5 +39,19 @@ TEST(exposed_memory, follows_regions_that_come_and_go) {
   EXPECT_EQ(memory.at(address(64), 1), bytes.data() + 64);
 }
 
+TEST(exposed_memory, sees_regions_through_empty_ones) {
+  std::array<std::byte, 64> bytes{};
+  const auto begin = reinterpret_cast<std::int64_t>(bytes.data());
+  exposed_memory memory(nullptr, 0, true);
+  EXPECT_TRUE(memory.attach(bytes.data(), 0));
+  EXPECT_EQ(memory.at(begin, 1), nullptr);
+  EXPECT_TRUE(memory.attach(bytes.data(), 64));
+  EXPECT_TRUE(memory.attach(bytes.data(), 0));
+  EXPECT_TRUE(memory.attach(bytes.data() + 32, 0));
+  EXPECT_EQ(memory.at(begin, 64), bytes.data());
+  EXPECT_EQ(memory.at(begin + 40, 24), bytes.data() + 40);
+  EXPECT_EQ(memory.at(begin + 40, 25), nullptr);
+}
+
 }  // namespace
 }  // namespace headway::windows

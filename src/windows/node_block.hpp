@@ -26,13 +26,15 @@ class node_block {
   ~node_block();
 
   /// Makes the file, which must not exist. `unlink` takes its name away. Of its bytes the first
-  /// `reserved` are.
+  /// `reserved` are. A block begins at a multiple of `alignment`, a power of two, in each process.
   [[nodiscard]] static base::result<node_block> create(const std::string& path, std::size_t bytes,
-                                                       std::size_t reserved);
-  [[nodiscard]] static base::result<node_block> open(const std::string& path, std::size_t bytes);
+                                                       std::size_t reserved,
+                                                       std::size_t alignment = 1);
+  [[nodiscard]] static base::result<node_block> open(const std::string& path, std::size_t bytes,
+                                                     std::size_t alignment = 1);
   static void unlink(const std::string& path) noexcept;
   /// Of this process alone.
-  [[nodiscard]] static base::result<node_block> own(std::size_t bytes);
+  [[nodiscard]] static base::result<node_block> own(std::size_t bytes, std::size_t alignment = 1);
 
   /// Reserves pages that `create` has not. False: there is no memory for them, or the kernel cannot
   /// say.
@@ -43,7 +45,8 @@ class node_block {
 
  private:
   node_block(std::byte* at, std::size_t bytes) noexcept : at_(at), bytes_(bytes) {}
-  [[nodiscard]] static base::result<node_block> map(int fd, std::size_t bytes, int flags);
+  [[nodiscard]] static base::result<node_block> map(int fd, std::size_t bytes, int flags,
+                                                    std::size_t alignment);
 
   std::byte* at_ = nullptr;
   std::size_t bytes_ = 0;

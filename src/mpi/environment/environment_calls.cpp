@@ -17,6 +17,7 @@
 #include "mpi/communicators/hardware_split.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
+#include "mpi/objects/memory_alignment.hpp"
 #include "mpi/objects/pool.hpp"
 #include "progress/core/settings.hpp"
 
@@ -132,8 +133,9 @@ int get_hw_resource_info(info*& hw_info) {
   return MPI_SUCCESS;
 }
 
-int alloc_mem(MPI_Aint size, info*, void* baseptr) {
-  constexpr std::size_t alignment = 64;  // a cache line, against false sharing
+int alloc_mem(MPI_Aint size, info* hints, void* baseptr) {
+  constexpr std::size_t line = 64;  // against false sharing
+  const auto alignment = std::max(line, minimum_alignment(hints));
   const auto bytes = (static_cast<std::size_t>(size) + alignment) / alignment * alignment;
   void* made = std::aligned_alloc(alignment, bytes);
   if (made == nullptr) return fail(MPI_ERR_NO_MEM, "no {} bytes of memory left", size);

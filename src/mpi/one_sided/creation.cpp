@@ -17,6 +17,7 @@
 #include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
+#include "mpi/objects/memory_alignment.hpp"
 #include "mpi/objects/pool.hpp"
 #include "windows/window.hpp"
 
@@ -36,7 +37,7 @@ struct part {
   std::int32_t node = 0;
   std::int32_t job_rank = 0;
   std::int32_t shares_gaps = 0;  // it allows memory between the parts
-  std::int32_t zero = 0;
+  std::uint32_t alignment = 1;   // of its memory, at least
 };
 /// And of its memory, once it has some.
 struct part_memory {
@@ -53,6 +54,10 @@ template <class T>
   all.resize(static_cast<std::size_t>(comm.size()));
   std::memcpy(static_cast<void*>(all.data()), bytes.data(), bytes.size());
   return true;
+}
+
+[[nodiscard]] std::size_t rounded(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
 }
 
 [[nodiscard]] int lost() {
@@ -77,18 +82,25 @@ class block_plan {
       bytes_ += ranks_.size() * pairs_bytes();
     }
     bytes_ = rounded(bytes_, page);
+    const bool has_memory = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+    if (has_memory) {
+      for (const int rank : ranks_)
+        alignment_ =
+            std::max<std::size_t>(alignment_, all[static_cast<std::size_t>(rank)].alignment);
+      bytes_ = rounded(bytes_, alignment_);  // without gaps, only the first part is aligned
+    }
     if (flavor == MPI_WIN_FLAVOR_CREATE && ranks_.size() > 1) {
       slots_ = bytes_;
       bytes_ += ranks_.size() * sizeof(request_slots);
     }
-    const bool has_memory = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
     const bool gaps =
         flavor == MPI_WIN_FLAVOR_ALLOCATE || std::ranges::all_of(ranks_, [&](int rank) {
           return all[static_cast<std::size_t>(rank)].shares_gaps != 0;
         });
     for (const int rank : ranks_) {
       const auto size = static_cast<std::size_t>(all[static_cast<std::size_t>(rank)].bytes);
-      if (has_memory && gaps) bytes_ = rounded(bytes_, size < page ? line : page);
+      if (has_memory && gaps)
+        bytes_ = rounded(bytes_, std::max(alignment_, size < page ? line : page));
       offsets_.push_back(has_memory ? std::optional(bytes_) : std::nullopt);
       if (has_memory) bytes_ += size;
     }
@@ -101,6 +113,8 @@ class block_plan {
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   [[nodiscard]] int first_job_rank() const noexcept { return first_job_rank_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Of the block, in each process.
+  [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
   /// Of these bytes, those that have memory from the beginning.
   [[nodiscard]] std::size_t reserved() const noexcept { return reserved_; }
   /// The position of a rank among the node's; nothing: it is on another one.
@@ -134,9 +148,6 @@ class block_plan {
   static constexpr std::size_t page = 4096, line = 64;
   /// Processors fetch the other line of two beside a line that is read.
   static constexpr std::size_t fetched_together = 2 * line;
-  [[nodiscard]] static std::size_t rounded(std::size_t bytes, std::size_t to) noexcept {
-    return (bytes + to - 1) / to * to;
-  }
 
   /// Of the pairs of one reader, in lines of its own.
   [[nodiscard]] std::size_t pairs_bytes() const noexcept {
@@ -147,7 +158,7 @@ class block_plan {
   std::vector<int> ranks_;
   std::vector<std::optional<std::size_t>> offsets_;
   std::optional<std::size_t> pairs_, slots_;
-  std::size_t staging_ = 0, bytes_ = 0, reserved_ = 0;
+  std::size_t staging_ = 0, bytes_ = 0, reserved_ = 0, alignment_ = 1;
 };
 
 /// The name of the block while it has one: of the job, the window and the first of its ranks here.
@@ -165,9 +176,9 @@ class block_plan {
   const auto path = path_of(own, plan);
   base::result<node_block> made = node_block();
   if (is_alone) {
-    made = node_block::own(plan.bytes());
+    made = node_block::own(plan.bytes(), plan.alignment());
   } else if (is_first) {
-    made = node_block::create(path, plan.bytes(), plan.reserved());
+    made = node_block::create(path, plan.bytes(), plan.reserved(), plan.alignment());
   }
   std::vector<part_memory> all;
   const auto here = [&] {
@@ -175,7 +186,8 @@ class block_plan {
         plan.ranks(), [&](int rank) { return all[static_cast<std::size_t>(rank)].well != 0; });
   };
   if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
-  if (here() && !is_first && !is_alone) made = node_block::open(path, plan.bytes());
+  if (here() && !is_first && !is_alone)
+    made = node_block::open(path, plan.bytes(), plan.alignment());
   const bool went_on = here();
   if (!made)
     base::log(base::severity::warning, "the window does not use shared memory: {}",
@@ -253,7 +265,8 @@ class block_plan {
                   .displacement_unit = call.displacement_unit,
                   .node = the_library.runtime->node_of(this_process()),
                   .job_rank = the_library.runtime->rank(),
-                  .shares_gaps = gaps == "true"};
+                  .shares_gaps = gaps == "true",
+                  .alignment = static_cast<std::uint32_t>(minimum_alignment(call.hints))};
   if (!gather(own, mine, parts)) return lost();
   const block_plan plan(parts, own.rank(), call.flavor);
   const bool shared = call.flavor == MPI_WIN_FLAVOR_SHARED;
@@ -276,12 +289,13 @@ class block_plan {
     ready.own_line = block_plan::line_in(ready.block, position);
     my_memory.base = reinterpret_cast<std::uint64_t>(plan.memory_in(ready.block, position));
   } else {  // no memory in common: each process has its own
-    auto alone = node_block::own(sizeof(control_line) + static_cast<std::size_t>(call.size));
+    const auto before = rounded(sizeof(control_line), mine.alignment);
+    auto alone = node_block::own(before + static_cast<std::size_t>(call.size), mine.alignment);
     my_memory.well = alone.has_value() && !shared;
     if (alone) ready.own_block = std::move(*alone);
     ready.own_line = reinterpret_cast<control_line*>(ready.own_block.at());
     if (my_memory.well)
-      my_memory.base = reinterpret_cast<std::uint64_t>(ready.own_block.at() + sizeof(control_line));
+      my_memory.base = reinterpret_cast<std::uint64_t>(ready.own_block.at() + before);
   }
   if (call.flavor == MPI_WIN_FLAVOR_CREATE)
     my_memory.base = reinterpret_cast<std::uint64_t>(call.base);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "mpi/objects/memory_alignment.hpp"
 #include "mpi/sessions/memory_kinds.hpp"
 #include "windows/window.hpp"
 
@@ -50,11 +51,15 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(window& of) {
                                                        {"mpi_accumulate_granularity", "0"},
                                                        {"same_size", "false"},
                                                        {"same_disp_unit", "false"}};
-  for (auto& [key, value] : all) {
-    const auto given =
-        std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
-    if (given != of.hints.end()) value = given->second;
-  }
+  if (of.known().flavor == MPI_WIN_FLAVOR_SHARED)
+    all.emplace_back("alloc_shared_noncontig", "false");
+  const auto given = [&of](std::string_view key) {
+    return std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
+  };
+  for (auto& [key, value] : all)
+    if (const auto found = given(key); found != of.hints.end()) value = found->second;
+  for (const char* const key : {minimum_alignment_hint, "mpi_assert_memory_alloc_kinds"})
+    if (const auto found = given(key); found != of.hints.end()) all.push_back(*found);
   all.emplace_back(memory_kinds_hint, memory_kinds_of(of.comm().origin));
   all.emplace_back("headway_ways", ways_text(of.memory()));
   return all;

@@ -155,6 +155,68 @@ static void loads_and_stores(const char* gaps) {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+/* The hint of a window; "" if it has none. */
+static const char* hint(MPI_Win win, const char* key) {
+  static char value[MPI_MAX_INFO_VAL + 1];
+  int flag = 0, size = sizeof value;
+  MPI_Info info;
+  CHECK_OK(MPI_Win_get_info(win, &info));
+  MPI_Info_get_string(info, key, &size, value, &flag);
+  MPI_Info_free(&info);
+  return flag ? value : "";
+}
+
+/* Each part of an allocated window, and of a shared one with gaps; else the first part. */
+static void memory_is_aligned_as_asked_for(long alignment) {
+  const MPI_Aint bytes = 100 + check_rank;
+  char text[32];
+  void* base;
+  MPI_Win win;
+  MPI_Info info;
+  snprintf(text, sizeof text, "%ld", alignment);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", text);
+  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "mpi");
+  CHECK_OK(MPI_Win_allocate(bytes, 1, info, MPI_COMM_WORLD, &base, &win));
+  CHECK((MPI_Aint)base % alignment == 0, "%p for %ld", base, alignment);
+  CHECK(strcmp(hint(win, "mpi_minimum_memory_alignment"), text) == 0, "not shown");
+  CHECK(strcmp(hint(win, "mpi_assert_memory_alloc_kinds"), "mpi") == 0, "not shown");
+  CHECK(strcmp(hint(win, "alloc_shared_noncontig"), "") == 0, "shown");
+  memset(base, 1, (size_t)bytes);
+  CHECK_OK(MPI_Win_free(&win));
+
+  CHECK_OK(MPI_Win_allocate_shared(bytes, 1, info, MPI_COMM_WORLD, &base, &win));
+  if (check_rank == 0) CHECK((MPI_Aint)base % alignment == 0, "%p for %ld", base, alignment);
+  CHECK(strcmp(hint(win, "alloc_shared_noncontig"), "false") == 0, "not shown");
+  CHECK_OK(MPI_Win_free(&win));
+  MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  CHECK_OK(MPI_Win_allocate_shared(bytes, 1, info, MPI_COMM_WORLD, &base, &win));
+  CHECK((MPI_Aint)base % alignment == 0, "%p for %ld", base, alignment);
+  CHECK(strcmp(hint(win, "alloc_shared_noncontig"), "true") == 0, "not shown");
+  CHECK_OK(MPI_Win_free(&win));
+
+  CHECK_OK(MPI_Alloc_mem(bytes, info, &base));
+  CHECK((MPI_Aint)base % alignment == 0, "%p for %ld", base, alignment);
+  CHECK_OK(MPI_Free_mem(base));
+  MPI_Info_free(&info);
+}
+
+static void an_alignment_that_makes_no_sense_is_ignored(void) {
+  static const char* const texts[] = {"0", "-64", "100", "64 ", "many", "99999999999999999999"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+    void* base;
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", texts[i]);
+    CHECK_OK(MPI_Win_allocate(8, 1, info, MPI_COMM_WORLD, &base, &win));
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_OK(MPI_Alloc_mem(8, info, &base));
+    CHECK_OK(MPI_Free_mem(base));
+    MPI_Info_free(&info);
+  }
+}
+
 static void regions_come_and_go(void) {
   MPI_Win win;
   char memory[3][64];
@@ -220,6 +282,10 @@ int main(int argc, char** argv) {
   }
   loads_and_stores("false");
   loads_and_stores("true");
+  memory_is_aligned_as_asked_for(16);
+  memory_is_aligned_as_asked_for(4096);
+  memory_is_aligned_as_asked_for(1 << 20);
+  an_alignment_that_makes_no_sense_is_ignored();
   regions_come_and_go();
   wrong_arguments();
   return check_end("one_sided objects");

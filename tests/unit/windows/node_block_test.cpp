@@ -23,6 +23,16 @@ TEST(node_block, takes_over_a_name_that_an_earlier_block_has_left) {
   EXPECT_EQ(*opened->at(), std::byte{7});
 }
 
+TEST(node_block, begins_where_its_alignment_allows) {
+  for (const std::size_t alignment :
+       {std::size_t{64}, std::size_t{1} << 16, std::size_t{1} << 21}) {
+    const auto made = node_block::own(100, alignment);
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made->at()) % alignment, 0);
+    made->at()[99] = std::byte{1};
+  }
+}
+
 TEST(node_block, says_which_call_was_refused) {
   const auto made = node_block::create("/dev/shm/no such folder/block", block_bytes, block_bytes);
   ASSERT_FALSE(made.has_value());

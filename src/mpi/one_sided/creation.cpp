@@ -257,6 +257,12 @@ class block_plan {
   return alone ? windows::counting::alone : windows::counting::shared;
 }
 
+/// The attribute MPI_WIN_DISP_UNIT, which is an int.
+[[nodiscard]] int narrow_unit(const window_call& call) noexcept {
+  const auto unit = call.displacement_unit;
+  return std::in_range<int>(unit) ? static_cast<int>(unit) : MPI_UNDEFINED;
+}
+
 /// Makes the window whose processes are those of `own`.
 [[nodiscard]] int build(communicator& own, const window_call& call, window*& made) {
   std::vector<part> parts;
@@ -315,13 +321,12 @@ class block_plan {
     ready.own_slots = plan.slots_in(ready.block, position);
     ready.own_staged = plan.staging_in(ready.block, position);
   }
-  made = pool<window>::all().make(
-      own,
-      window::facts{.base = reinterpret_cast<void*>(my_memory.base),
-                    .size = call.size,
-                    .displacement_unit = static_cast<int>(call.displacement_unit),
-                    .flavor = call.flavor},
-      std::make_unique<windows::window>(std::move(ready)));
+  made = pool<window>::all().make(own,
+                                  window::facts{.base = reinterpret_cast<void*>(my_memory.base),
+                                                .size = call.size,
+                                                .displacement_unit = narrow_unit(call),
+                                                .flavor = call.flavor},
+                                  std::make_unique<windows::window>(std::move(ready)));
   if (call.hints) made->hints = call.hints->entries();
   made->handler = errhandler_ref(errors_are_fatal());
   made->memory().start();

@@ -244,6 +244,24 @@ static void regions_come_and_go(void) {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+static void a_unit_that_no_int_holds_is_undefined(void) {
+  char memory[8];
+  const MPI_Aint unit = (MPI_Aint)1 << 40;
+  MPI_Win win;
+  MPI_Aint size;
+  MPI_Count large = 0;
+  int *attribute, narrow = 0, flag = 0;
+  void* base;
+  CHECK_OK(MPI_Win_create_c(memory, 8, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  CHECK_OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &attribute, &flag));
+  CHECK(flag && *attribute == MPI_UNDEFINED, "%d", *attribute);
+  CHECK_OK(MPI_Win_shared_query(win, check_rank, &size, &narrow, &base));
+  CHECK(narrow == MPI_UNDEFINED, "%d", narrow);
+  CHECK_OK(MPI_Win_shared_query_c(win, check_rank, &size, &large, &base));
+  CHECK(large == unit, "%lld", (long long)large);
+  CHECK_OK(MPI_Win_free(&win));
+}
+
 static void wrong_arguments(void) {
   MPI_Win win = MPI_WIN_NULL;
   char memory[8];
@@ -286,6 +304,7 @@ int main(int argc, char** argv) {
   memory_is_aligned_as_asked_for(4096);
   memory_is_aligned_as_asked_for(1 << 20);
   an_alignment_that_makes_no_sense_is_ignored();
+  a_unit_that_no_int_holds_is_undefined();
   regions_come_and_go();
   wrong_arguments();
   return check_end("one_sided objects");

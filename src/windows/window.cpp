@@ -193,10 +193,14 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
 
 void window::synchronise_memory() noexcept {
   // Its partner is the same call, a flush or a barrier in another process that maps the memory.
-  exposed_memory::exposures.leaves();
+  publish_memory();
   base::store_load_fence();
-  exposed_memory::changes.returns();
+  take_in_memory();
 }
+
+void window::publish_memory() noexcept { exposed_memory::exposures.leaves(); }
+
+void window::take_in_memory() noexcept { exposed_memory::changes.returns(); }
 
 /// Loads and stores do not show the end of a process.
 status window::near_status() const noexcept {
@@ -208,10 +212,15 @@ status window::flush_local(int rank) {
   return wire_.flush_local(rank);
 }
 
-status window::flush(int rank) {
-  synchronise_memory();
+status window::complete(int rank) {
+  publish_memory();
   if (at(rank).by != way::wire) return near_status();
   return wire_.flush(rank);
+}
+
+status window::flush(int rank) {
+  synchronise_memory();
+  return complete(rank);
 }
 
 template <class Each>
@@ -225,9 +234,14 @@ status window::flush_local_all() {
   return over_wire([this](int rank) { return wire_.flush_local(rank); });
 }
 
+status window::complete_all() {
+  publish_memory();
+  return std::max(near_status(), over_wire([this](int rank) { return complete(rank); }));
+}
+
 status window::flush_all() {
   synchronise_memory();
-  return std::max(near_status(), over_wire([this](int rank) { return flush(rank); }));
+  return complete_all();
 }
 
 status window::settle() {

@@ -113,8 +113,15 @@ class window {
   [[nodiscard]] status settle();
   [[nodiscard]] status lock(int rank, lock_type how);
   [[nodiscard]] status unlock(int rank, lock_type how);
+  /// As the flushes, before the targets are told by a release of this thread (of an epoch counter,
+  /// or of a message), which orders its stores.
+  [[nodiscard]] status complete(int rank);
+  [[nodiscard]] status complete_all();
   /// Orders loads and stores of this process against those of others.
   static void synchronise_memory() noexcept;
+  /// Before a release that tells others of it, and after an acquire of what others have told.
+  static void publish_memory() noexcept;
+  static void take_in_memory() noexcept;
 
  private:
   /// Nothing: outside of the window.

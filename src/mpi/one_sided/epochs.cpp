@@ -159,7 +159,7 @@ epoch_answer epochs::complete(status& how) {
   how = status::ok;
   requests sent;
   for (const int rank : std::exchange(started_, {})) {
-    how = std::max(how, window_.flush(rank));
+    how = std::max(how, window_.complete(rank));
     set(rank, access::none);
     if (is_told_in_memory(rank)) signals_->tell_complete(rank);
     else send_to(rank, messages::window_complete_tag, sent);
@@ -172,7 +172,7 @@ epoch_answer epochs::post(std::vector<int> origins, bool checked) {
   if (posted_any_) return epoch_answer::refused;
   posted_any_ = true;
   posted_ = std::move(origins);
-  windows::window::synchronise_memory();
+  windows::window::publish_memory();
   requests sent;
   for (const int rank : posted_) {
     if (is_told_in_memory(rank)) {
@@ -193,7 +193,7 @@ epoch_answer epochs::wait() {
   posted_any_ = false;
   const bool told = signals_ == nullptr || signals_->await_completes() != status::lost;
   const bool well = await(completions_) && told;
-  windows::window::synchronise_memory();
+  windows::window::take_in_memory();
   return well ? epoch_answer::ok : epoch_answer::lost;
 }
 

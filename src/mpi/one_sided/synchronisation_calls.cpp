@@ -71,7 +71,10 @@ constexpr int all_ranks = -1;  // as traced_window.hpp has it
 [[nodiscard]] status meet(window& win) {
   if (auto* const signals = win.memory().signals(); signals != nullptr && signals->reach_all()) {
     const recorded_collective recorded(win.comm(), {.waits = report::dependence::on_all});
-    return signals->meet();
+    windows::window::publish_memory();
+    const auto met = signals->meet();
+    windows::window::take_in_memory();
+    return met;
   }
   windows::window::synchronise_memory();
   const bool met = run_collective(win.comm(), barrier{}) == MPI_SUCCESS;
@@ -89,7 +92,7 @@ int win_fence(int assert, window& win) {
   if (!win.epochs().fence((assert& MPI_MODE_NOSUCCEED) == 0))
     return fail(MPI_ERR_RMA_SYNC, "there are locks or other epochs");
   return win.attached().synchronise(attached_operations::all_ranks, [&] {
-    const auto flushed = (assert& MPI_MODE_NOPRECEDE) ? status::ok : win.memory().flush_all();
+    const auto flushed = (assert& MPI_MODE_NOPRECEDE) ? status::ok : win.memory().complete_all();
     return mpi::code_of(std::max(flushed, meet(win)), win);
   });
 }

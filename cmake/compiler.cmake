@@ -54,12 +54,14 @@ endif()
 # the shortest times by a third: an ltask takes 67 … 89 or 48 … 68 ns
 # (bench/progress/ltask_bench.cpp, in turns). Functions on a short message's path are [[gnu::hot]],
 # which places them together: 16 pages of code instead of 31.
+# -ffunction-sections: a program that is linked without LTO can leave out what it does not call.
 add_library(headway_lto INTERFACE)
 set(HEADWAY_LINKS_LTO OFF)
 if(HEADWAY_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel"
    AND NOT HEADWAY_SANITIZE)
   set(HEADWAY_LINKS_LTO ON)  # libmpi_abi and libheadway are linked with it
-  target_compile_options(headway_lto INTERFACE -flto=auto -ffat-lto-objects -falign-functions=64)
+  target_compile_options(headway_lto INTERFACE -flto=auto -ffat-lto-objects -falign-functions=64
+                                               -ffunction-sections)
 endif()
 
 if(HEADWAY_SANITIZE)

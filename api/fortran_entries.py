@@ -279,7 +279,10 @@ class _Entry:
             declared += self.lengths
         if self.copies():
             self.before.insert(0, "section_copies copies;")
-        lines = [f"{head}({', '.join(declared)}) {{"] + [f"  {line}" for line in self.before]
+        lines = [f"{head}({', '.join(declared)}) {{"]
+        if not b.function.anytime:  # such calls are not recorded
+            lines.append("  count_as_called_from(__builtin_return_address(0));")
+        lines += [f"  {line}" for line in self.before]
         if b.is_function():
             lines.append(f"  return {call};")
         elif not b.has_ierror():

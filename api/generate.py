@@ -76,7 +76,7 @@ def exports(functions):
     names.append("headway_endpoint_table")  # for libheadway.so in the same process
     names += [f"headway_attach_to_{what}"  # for libmpifort_abi.so
               for what in ("request", "partitions", "window")]
-    names.append("headway_numbered")
+    names += ["headway_numbered", "headway_called_from"]
     return version_script(names)
 
 

@@ -83,6 +83,8 @@ class thread_record {
   /// A call begins, not inside one that is timed. True: it is timed, and `end` must follow.
   [[nodiscard]] bool begin(const function& what, const void* from) noexcept {
     HEADWAY_DEBUG_ASSERT(what.index < function::count_max);
+    if (caller_) [[unlikely]]
+      from = std::exchange(caller_, nullptr);
     call_record* found = last_[what.index];
     if (found->from != from) [[unlikely]]
       found = &find(what, from);
@@ -93,6 +95,8 @@ class thread_record {
     return true;
   }
   void end() noexcept;
+  /// The next call counts as made from there: an entry point for another language makes it.
+  void set_caller(const void* next) noexcept { caller_ = next; }
   /// The present call. Also the last one, if that was not timed; null if it was.
   [[nodiscard]] call_record* current() const noexcept { return current_; }
   /// When it began; 0: it is not timed.
@@ -169,7 +173,8 @@ class thread_record {
   [[nodiscard]] peer_row& peer(std::uint32_t rank) noexcept;
 
   call_record* current_ = nullptr;
-  std::uint64_t began_ns_ = 0;  // of the present call; 0: it is not timed, or there is none
+  const void* caller_ = nullptr;  // null: the function that makes the call
+  std::uint64_t began_ns_ = 0;    // of the present call; 0: it is not timed, or there is none
   // Of the last call that has waited: its record and its number there, since when, and how long.
   const call_record* waited_by_ = nullptr;
   std::uint64_t waited_call_ = 0, waiting_since_ns_ = 0, waited_ns_ = 0;

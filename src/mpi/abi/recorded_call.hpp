@@ -29,7 +29,7 @@ class recorded_call {
  private:
   /// The first call of a thread, or one inside a call that is timed.
   [[gnu::cold, gnu::noinline]] void begin_first(const report::function& what, const void* from) {
-    if (report::detail::own_record) return;
+    if (auto* const own = report::detail::own_record) return own->set_caller(nullptr);
     auto& made = report::make_own_record();
     if (made.begin(what, from)) timed_ = &made;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What the generated entry points (api/fortran_entries.py) convert arguments with.
+#include "mpi/fortran/call_origin.hpp"
 #include "mpi/fortran/descriptor.hpp"
 #include "mpi/fortran/handles.hpp"
 #include "mpi/fortran/partitioned_section.hpp"

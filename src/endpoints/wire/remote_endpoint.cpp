@@ -1,9 +1,11 @@
 #include "endpoints/wire/remote_endpoint.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/lock_guard.hpp"
 
 namespace headway::endpoints {
 
@@ -85,12 +87,10 @@ void remote_endpoint::lose() noexcept {
 remote_endpoint& remote_endpoints::at(std::uint32_t id) {
   auto* all = all_.load(std::memory_order_acquire);  // (N)
   if (!all) {
-    const base::lock_guard guard(making_);
-    all = all_.load(std::memory_order_relaxed);  // under the lock
-    if (!all) {
-      all = new pages;
-      all_.store(all, std::memory_order_release);  // (N)
-    }
+    auto fresh = std::make_unique<pages>();
+    if (all_.compare_exchange_strong(all, fresh.get(), std::memory_order_release,  // (N)
+                                     std::memory_order_acquire))                   // (N)
+      all = fresh.release();
   }
   return all->at(slot_of(id));
 }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/lock_guard.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "endpoints/delivery/slots.hpp"
@@ -59,7 +58,8 @@ class remote_endpoint {
 /// The end-points of one other process to which this process has sent.
 /// Threads:  any.
 class remote_endpoints {
-  // Hazard: a thread sees a half-made table. Edge: (N) release -> acquire.
+  // Hazard: a thread sees a half-made table. Edge: (N) release -> acquire. Of tables that several
+  // threads make at the same time, one is used.
  public:
   remote_endpoints() = default;
   remote_endpoints(const remote_endpoints&) = delete;
@@ -77,7 +77,6 @@ class remote_endpoints {
  private:
   using pages = slot_pages<remote_endpoint, 256>;
   std::atomic<pages*> all_{nullptr};
-  base::spinlock making_;
 };
 
 }  // namespace headway::endpoints

@@ -22,13 +22,22 @@ class region_answers {
 
   /// The answer so far. `unknown` is returned once: then the caller asks.
   [[nodiscard]] answer look(std::uint32_t owner) {
+    {
+      const base::lock_guard guard(lock_);
+      if (const auto known = others_.find(owner); known != others_.end()) return known->second;
+    }
+    table::insert_return_type put;
+    auto asked = entry(owner, answer::asked);
     const base::lock_guard guard(lock_);
-    auto& said = others_.try_emplace(owner, answer::unknown).first->second;
-    return said == answer::unknown ? std::exchange(said, answer::asked) : said;
+    put = others_.insert(std::move(asked));
+    return put.inserted ? answer::unknown : put.position->second;
   }
   void set(std::uint32_t owner, answer said) {
+    table::insert_return_type put;
+    auto known = entry(owner, said);
     const base::lock_guard guard(lock_);
-    others_[owner] = said;
+    put = others_.insert(std::move(known));
+    put.position->second = said;
   }
   /// The same for this process's own region, without the lock. Relaxed: it carries no data.
   [[nodiscard]] answer look_own() noexcept {
@@ -39,9 +48,16 @@ class region_answers {
   void set_own(answer said) noexcept { own_.store(said, std::memory_order_relaxed); }
 
  private:
+  using table = std::map<std::uint32_t, answer>;
+  /// An entry for the table: nothing is allocated or freed under the lock.
+  [[nodiscard]] static table::node_type entry(std::uint32_t owner, answer said) {
+    table one{{owner, said}};
+    return one.extract(one.begin());
+  }
+
   std::atomic<answer> own_{answer::unknown};
   base::spinlock lock_;
-  std::map<std::uint32_t, answer> others_ HEADWAY_GUARDED_BY(lock_);
+  table others_ HEADWAY_GUARDED_BY(lock_);
 };
 
 /// Another process: the facts that the hot path reads, then the state that each part of the service

@@ -82,10 +82,11 @@ post software_memory::put(peer_id peer, const remote_place& to, std::span<const 
   waiting_put p{.peer = peer, .to = to, .left = from, .cookie = cookie};
   auto said = send_pieces(p);
   if (said != post::retry || p.left.size() == from.size()) return said;
+  std::list<waiting_put> queued(1, p);
   const base::lock_guard guard(lock_);
-  said = send_pieces(p);
+  said = send_pieces(queued.front());
   if (said != post::retry) return said;
-  puts_.push_back(p);
+  puts_.splice(puts_.end(), queued);
   return post::posted;
 }
 
@@ -261,18 +262,21 @@ void software_memory::advance_puts() noexcept {
     return true;
   });
   const base::lock_guard guard(lock_);
-  puts_.insert(puts_.begin(), advancing_.begin(), advancing_.end());
-  advancing_.clear();
+  puts_.splice(puts_.begin(), advancing_);
 }
 
 void software_memory::lose(peer_id peer) noexcept {
   std::erase_if(requests_, [&](const request& r) { return r.from == peer; });
   while (const auto cookie = calls_.drop(peer)) report_end(peer, event_kind::failed, cookie);
-  const base::lock_guard guard(lock_);
-  std::erase_if(puts_, [&](const waiting_put& p) {
-    if (p.peer == peer) report_end(peer, event_kind::failed, p.cookie);
-    return p.peer == peer;
-  });
+  std::list<waiting_put> ended;
+  {
+    const base::lock_guard guard(lock_);
+    for (auto next = puts_.begin(); next != puts_.end();) {
+      const auto at = next++;
+      if (at->peer == peer) ended.splice(ended.end(), puts_, at);
+    }
+  }
+  for (const auto& p : ended) report_end(peer, event_kind::failed, p.cookie);
 }
 
 bool software_memory::arm(bool sleeping) noexcept {

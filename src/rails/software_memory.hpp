@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -147,10 +148,11 @@ class software_memory final : public driver, private memory {
 
   base::spinlock sending_;  // held in calls of the driver's `send`
   base::spinlock lock_;
-  std::deque<waiting_put> puts_ HEADWAY_GUARDED_BY(lock_);
+  // A list: its entries are made and freed without the lock.
+  std::list<waiting_put> puts_ HEADWAY_GUARDED_BY(lock_);
 
   // For the reaper:
-  std::deque<waiting_put> advancing_;
+  std::list<waiting_put> advancing_;
   std::deque<request> requests_;
   std::deque<event> ready_;
   std::deque<held_event> held_;

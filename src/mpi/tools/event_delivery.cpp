@@ -1,7 +1,7 @@
 #include "mpi/tools/event_delivery.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,13 +27,17 @@ std::shared_ptr<const registrations> present_observers() {
   return observers;
 }
 
-/// Events that wait for a thread of the program.
+/// Events that wait for a thread of the program: a ring of `waiting_max`, which the first
+/// registration makes. A thread that raises an event allocates nothing.
 struct waiting_event {
   registration_ref to;
   event_instance one;
 };
+constexpr auto waiting_max = event_registration::waiting_max;
 base::spinlock waiting_lock;
-std::deque<waiting_event> waiting_events HEADWAY_GUARDED_BY(waiting_lock);
+std::unique_ptr<waiting_event[]> waiting_events HEADWAY_GUARDED_BY(waiting_lock);
+std::size_t first_waiting HEADWAY_GUARDED_BY(waiting_lock) = 0;  // its place in the ring
+std::size_t waiting_count HEADWAY_GUARDED_BY(waiting_lock) = 0;
 base::atomic<bool> some_wait{false};  // a hint: relaxed
 base::mutex delivering;               // one thread at a time calls callbacks that wait
 
@@ -59,8 +63,8 @@ MPI_T_event_instance handle_of(const event_instance& one) noexcept {
 void keep(const registration_ref& to, const event_instance& one) {
   {
     const base::lock_guard held(waiting_lock);
-    if (waiting_events.size() < event_registration::waiting_max) {
-      waiting_events.push_back({to, one});
+    if (waiting_count < waiting_max) {
+      waiting_events[(first_waiting + waiting_count++) % waiting_max] = {to, one};
       some_wait.store(true, std::memory_order_relaxed);
       return;
     }
@@ -80,6 +84,17 @@ void observe(const base::event_type& what, const base::event_type::values& with)
   }
   // Raised by a thread of the program, which holds no lock of the library.
   if (&what == &progress::events::wait_slept) deliver_waiting();
+}
+
+/// Before the first event is observed. One thread at a time, because it holds `lock`.
+void make_waiting_ring() HEADWAY_REQUIRES(lock) {
+  {
+    const base::lock_guard held(waiting_lock);
+    if (waiting_events) return;
+  }
+  auto made = std::make_unique<waiting_event[]>(waiting_max);
+  const base::lock_guard held(waiting_lock);
+  waiting_events.swap(made);
 }
 
 /// Observes exactly what has a registration; the sleeps of waits for every one, because then events
@@ -193,6 +208,7 @@ void event_registration::report_dropped() noexcept {
 }
 
 void begin_delivery(const std::shared_ptr<event_registration>& to) {
+  make_waiting_ring();
   const auto present_list = present_observers();
   registrations more;
   if (present_list) more = *present_list;
@@ -215,10 +231,10 @@ const event_instance* find_instance(MPI_T_event_instance handle) noexcept {
 /// The next event that waits; nothing: none does.
 static std::optional<waiting_event> take_waiting() noexcept {
   const base::lock_guard held(waiting_lock);
-  if (waiting_events.empty()) return std::nullopt;
-  auto next = std::move(waiting_events.front());
-  waiting_events.pop_front();
-  if (waiting_events.empty()) some_wait.store(false, std::memory_order_relaxed);
+  if (waiting_count == 0) return std::nullopt;
+  auto next = std::move(waiting_events[first_waiting]);
+  first_waiting = (first_waiting + 1) % waiting_max;
+  if (--waiting_count == 0) some_wait.store(false, std::memory_order_relaxed);
   return next;
 }
 
@@ -227,7 +243,7 @@ void deliver_waiting() noexcept {
   if (!delivering.try_lock()) return;  // that thread delivers
   const base::lock_guard alone(delivering, std::adopt_lock);
   // No more than can wait at once: callbacks may cause events without end.
-  for (std::size_t i = 0; i < event_registration::waiting_max; ++i) {
+  for (std::size_t i = 0; i < waiting_max; ++i) {
     const auto next = take_waiting();
     if (!next) return;
     next->to->report_dropped();

@@ -26,7 +26,7 @@ MACHINE_TIME_ALLOWED = {
     "src/mpi/": "the program's time, and records for reports",
     "src/report/": "records for reports",
     "src/launch/": "waits in the kernel for launchers and other processes",
-    "src/messages/matching.cpp": "records for reports",
+    "src/messages/arrivals.cpp": "records for reports",
     "src/messages/rendezvous.cpp": "records for reports",
     "src/packets/strategies/loaded.cpp": "`now_ns` of a loaded strategy",
     "src/progress/core/engine_core.cpp": "meters",

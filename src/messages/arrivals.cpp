@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/clock.hpp"
 #include "base/copy_between_cores.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
@@ -137,6 +138,8 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   // Made without the lock: `match` finds a receive that is posted meanwhile.
   unexpected_message* message = make_unexpected(from, announced);
   if (!message) return from.give_up("no memory to keep a request to send");
+  if (keeps_times.load(std::memory_order_relaxed)) [[unlikely]]
+    message->announced_ns = base::machine_now_ns();
   if (where) return match(*where, *message);
   keep_early(*message);
 }

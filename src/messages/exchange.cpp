@@ -95,9 +95,7 @@ std::vector<std::string_view> exchange::strategy_names() {
   return names;
 }
 
-void exchange::keep_times() noexcept {
-  detail::times_kept.store(true, std::memory_order_relaxed);  // as in `keeps_times`
-}
+void exchange::keep_times() noexcept { parts_->keeps_times.store(true, std::memory_order_relaxed); }
 
 exchange::waiting_counts exchange::count_waiting(context& where) noexcept {
   const base::lock_guard guard(where.lock);

@@ -88,9 +88,8 @@ class exchange {
   static void set_urgent(context& where, bool is) noexcept;
   [[nodiscard]] static bool is_urgent(const context& where) noexcept;
 
-  /// From now on it is noted when a request to send comes, for `request::times`. In every exchange
-  /// of the process.
-  static void keep_times() noexcept;
+  /// From now on it is noted when a request to send comes, for `request::times`.
+  void keep_times() noexcept;
 
   struct waiting_counts {
     std::size_t posted = 0, unexpected = 0;

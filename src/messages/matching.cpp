@@ -4,9 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/copy_between_cores.hpp"
-#include "messages/parts.hpp"
+#include "messages/wire.hpp"
 
 namespace headway::messages {
 namespace {
@@ -47,8 +46,6 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
   message->charge = 0;
   message->bytes = announced.bytes;
   message->announced = announced.message;
-  if (keeps_times()) [[unlikely]]
-    message->announced_ns = base::machine_now_ns();
   return message;
 }
 

@@ -18,15 +18,6 @@ constexpr const char* no_memory_to_keep =
     "no memory to keep a message that no receive waits for "
     "(HEADWAY_EAGER_MEMORY bounds what such messages take)";
 
-namespace detail {
-inline constinit std::atomic<bool> times_kept{false};
-}  // namespace detail
-
-/// Whether `exchange::keep_times` was called. Relaxed: carries nothing else.
-[[nodiscard]] inline bool keeps_times() noexcept {
-  return detail::times_kept.load(std::memory_order_relaxed);
-}
-
 /// The implementation of `exchange`: arriving packets (arrivals.cpp) and large messages
 /// (rendezvous.cpp).
 /// Threads:  `arrived` and `lost` by the reaper; the rest any thread.
@@ -109,6 +100,8 @@ struct exchange_parts final : packets::receiver {
   packets::peers& peers;
   progress::engine& engine;
   const bool coarse;  ///< one lock around each call (HEADWAY_LOCKING)
+  /// `exchange::keep_times` was called. Relaxed: carries nothing else.
+  std::atomic<bool> keeps_times{false};
   const bool offloads = engine.chosen().offload != progress::offloading::inline_;
 
   static constexpr std::size_t page_entries = 256;

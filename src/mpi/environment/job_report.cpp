@@ -95,7 +95,7 @@ void begin_report(const report::settings& wanted) {
   if (!in_force.file.empty())
     in_force.file = std::filesystem::absolute(in_force.file, fault).string();
   report::trace_calls(in_force.traced_entries);
-  messages::exchange::keep_times();
+  exchange().keep_times();
   report::begin_recording();
   headway_called_from.store([](const void* where) { report::own_record().set_caller(where); },
                             std::memory_order_relaxed);  // as `library::calls`

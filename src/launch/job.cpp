@@ -51,6 +51,7 @@ base::result<> job::agree_on_secret() {
 }
 
 base::result<> job::trade(std::span<const std::byte> value) {
+  HEADWAY_ASSERT(value.size() <= record_bytes_max);
   const base::lock_guard held(lock_);
   auto done = launcher_->publish(value);
   if (!done)
@@ -60,12 +61,14 @@ base::result<> job::trade(std::span<const std::byte> value) {
 }
 
 base::result<std::vector<std::byte>> job::look_up(int rank) {
+  HEADWAY_ASSERT(is_place(rank, who().size));
   const base::lock_guard held(lock_);
   look_ups_.fetch_add(1, std::memory_order_relaxed);  // a statistic, carries no data
   return launcher_->value_of(rank);
 }
 
 std::vector<std::byte> job::once_a_node(const std::function<std::vector<std::byte>()>& make) {
+  HEADWAY_ASSERT(make);
   if (!on_node_) return make();
   const int node = on_node_->node_itself();
   if (!on_node_->claim(node)) return on_node_->find(node).value_or(std::vector<std::byte>{});
@@ -105,6 +108,7 @@ base::result<std::vector<std::byte>> job::record_of(int rank) {
 }
 
 base::result<> job::barrier() {
+  HEADWAY_ASSERT(!own_.empty());
   const base::lock_guard held(lock_);
   return launcher_->barrier();
 }

@@ -90,6 +90,7 @@ node_records::node_records(const identity& who, const job_secret& secret,
     : path_(path_of(who, secret)),
       claim_ns_max_(claim_ns_max),
       size_(static_cast<std::size_t>(who.size)) {
+  HEADWAY_ASSERT(is_place(who.rank, who.size));
   if (auto done = map_file(); !done)
     base::log(base::severity::info, "processes of this node share no records: {}",
               done.error().text);
@@ -126,7 +127,7 @@ node_records::~node_records() {
 }
 
 std::atomic<std::uint64_t>& node_records::slot(int rank) const noexcept {
-  HEADWAY_ASSERT(rank >= 0 && static_cast<std::size_t>(rank) <= size_);
+  HEADWAY_ASSERT(table_ && rank >= 0 && static_cast<std::size_t>(rank) <= size_);
   return reinterpret_cast<std::atomic<std::uint64_t>*>(table_ + 1)[rank];
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 
 namespace headway::launch {
 
 bool ready(int descriptor, short events, std::uint64_t deadline_ns) noexcept {
+  HEADWAY_ASSERT(descriptor >= 0);  // poll(2) ignores others until the deadline
   for (;;) {
     const auto now = base::machine_now_ns();
     const auto left_ns = now < deadline_ns ? deadline_ns - now : 0;

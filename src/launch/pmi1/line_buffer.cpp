@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
 namespace headway::launch {
 
 void line_buffer::append(std::string_view bytes) {
+  HEADWAY_ASSERT(taken_ <= bytes_.size());
   bytes_.erase(0, taken_);
   taken_ = 0;
   bytes_.append(bytes);

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 
@@ -164,6 +165,7 @@ void pmi1_launcher::use_space(std::string_view name, std::int64_t value_bytes_ma
 }
 
 base::result<> pmi1_launcher::publish(std::span<const std::byte> value) {
+  HEADWAY_ASSERT(values_);  // it has joined
   if (auto done = values_->put(value); !done) return done;
   return barrier();
 }
@@ -180,6 +182,7 @@ base::result<> pmi1_launcher::barrier() {
 }
 
 base::result<std::vector<std::byte>> pmi1_launcher::value_of(int rank) {
+  HEADWAY_ASSERT(values_ && is_place(rank, who_.size));
   return values_->value_of(rank);
 }
 

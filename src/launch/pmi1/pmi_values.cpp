@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "launch/wire_text.hpp"
 
 namespace headway::launch {
@@ -31,6 +32,7 @@ pmi_values::pmi_values(pmi_wire& wire, std::string space, int rank, std::size_t 
   const auto room = request_bytes_max > around + 64 ? request_bytes_max - around : 64;
   // One byte for a terminating zero that some servers count, six for "PARTS:".
   part_bytes_max_ = std::max<std::size_t>(std::min(room, value_bytes_max), 16) - 7;
+  HEADWAY_ASSERT(rank >= 0 && !space_.contains('\n'));  // a line of the server's gave it
 }
 
 std::string pmi_values::key(int rank, std::size_t part) const {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "launch/ready.hpp"
 
@@ -29,7 +30,9 @@ std::unexpected<base::fault> hung_up(std::string_view awaited) {
 }  // namespace
 
 pmi_wire::pmi_wire(int descriptor, const settings& how)
-    : how_(how), descriptor_(descriptor), received_(line_bytes_max) {}
+    : how_(how), descriptor_(descriptor), received_(line_bytes_max) {
+  HEADWAY_ASSERT(descriptor >= 0);
+}
 
 pmi_wire::~pmi_wire() { close(descriptor_); }
 
@@ -91,6 +94,7 @@ base::result<pmi_line> pmi_wire::receive(std::string_view reply, std::uint64_t d
 
 base::result<pmi_line> pmi_wire::ask(std::string_view request, std::string_view reply,
                                      std::uint64_t deadline_ns) {
+  HEADWAY_ASSERT(request.ends_with('\n'));
   if (auto sent = send(request, deadline_ns); !sent) return std::unexpected(sent.error());
   return receive(reply, deadline_ns);
 }

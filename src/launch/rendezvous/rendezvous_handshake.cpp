@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "authentication/sodium_bytes.hpp"
+#include "base/assert.hpp"
 
 namespace headway::launch {
 namespace {
@@ -80,6 +81,7 @@ rendezvous_handshake::stage rendezvous_handshake::received(std::size_t bytes) no
 }
 
 std::uint32_t rendezvous_handshake::processes() const noexcept {
+  HEADWAY_ASSERT(at() == stage::judging);
   return get_number(talk_.proof().data());
 }
 

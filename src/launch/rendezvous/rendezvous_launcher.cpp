@@ -132,6 +132,8 @@ base::result<std::vector<std::vector<std::byte>>> rendezvous_launcher::collect(
     std::span<const std::byte> own) {
   const auto deadline_ns = how_.deadline_ns();
   const bool host = who_.rank == 0;
+  // Not after `finish`.
+  HEADWAY_ASSERT(others_.size() == (host ? static_cast<std::size_t>(who_.size) - 1 : 1));
   std::vector<std::vector<std::byte>> all;
   if (host) all.emplace_back(own.begin(), own.end());
   else if (auto done = others_[0].send_block(own, deadline_ns); !done)

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 
@@ -46,6 +47,7 @@ rendezvous_decision rendezvous_server::decision(admission how) const {
 
 base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job_nonce& nonce,
                                                                        std::uint64_t deadline_ns) {
+  HEADWAY_ASSERT(where_.processes >= 1 && listener_.open());
   const auto expected = static_cast<std::size_t>(where_.processes - 1);
   while (guests() < expected) {
     if (base::machine_now_ns() >= deadline_ns)
@@ -70,6 +72,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
     static_cast<void>(send_output(*c));  // if the guest is gone, the exchange will fail
     if (welcome) seated.push_back(std::move(c->socket));
   }
+  HEADWAY_ASSERT(seated.size() == expected);
   return seated;
 }
 

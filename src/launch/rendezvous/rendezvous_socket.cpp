@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "launch/ready.hpp"
 
@@ -66,6 +67,7 @@ std::string rendezvous_socket::other_end() const {
 
 base::result<> rendezvous_socket::send(std::span<const std::byte> bytes,
                                        std::uint64_t deadline_ns) {
+  HEADWAY_ASSERT(open());
   while (!bytes.empty()) {
     const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -80,6 +82,7 @@ base::result<> rendezvous_socket::send(std::span<const std::byte> bytes,
 }
 
 base::result<> rendezvous_socket::receive(std::span<std::byte> bytes, std::uint64_t deadline_ns) {
+  HEADWAY_ASSERT(open());
   while (!bytes.empty()) {
     const auto got = recv(descriptor_, bytes.data(), bytes.size(), 0);
     if (got > 0) {
@@ -95,6 +98,7 @@ base::result<> rendezvous_socket::receive(std::span<std::byte> bytes, std::uint6
 
 base::result<> rendezvous_socket::send_block(std::span<const std::byte> bytes,
                                              std::uint64_t deadline_ns) {
+  HEADWAY_ASSERT(bytes.size() <= UINT32_MAX);
   std::array<std::byte, 4> count;
   for (std::size_t i = 0; i < count.size(); ++i)
     count[i] = static_cast<std::byte>(bytes.size() >> 8 * i & 0xff);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/futex.hpp"
 #include "progress/os/placement.hpp"
 
@@ -19,6 +20,7 @@ poller::poller(engine_core& core, plan how)
     : core_(core),
       plan_(std::move(how)),
       interval_({.longest_ns = plan_.calm_period_ns, .slowdown = plan_.slowdown}) {
+  HEADWAY_ASSERT(plan_.slowdown >= 1 && plan_.index < plan_.count);
   at_ = plan_.thread.processors;
   thread_ = start_thread(plan_.thread, [this] { run(); });
 }

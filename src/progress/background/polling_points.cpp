@@ -35,6 +35,7 @@ std::optional<polling_point> point_of(polling points) {
 }  // namespace
 
 void polling_points::choose(polling points) {
+  engine_core::forbid_inside_ltask(this_thread(), "choose");
   const base::lock_guard hold(control_);
   turn_spare(false);
   for (const auto point : all_points) turn_locked(point, false);
@@ -43,6 +44,7 @@ void polling_points::choose(polling points) {
 }
 
 void polling_points::turn(polling_point point, bool on) {
+  engine_core::forbid_inside_ltask(this_thread(), "turn");
   const base::lock_guard hold(control_);
   turn_locked(point, on);
 }
@@ -94,6 +96,7 @@ void polling_points::turn_locked(polling_point point, bool on) {
         break;
     }
   }
+  HEADWAY_ASSERT(is_on_locked(point) == on);
   // Threads that sleep on the assumption that a background thread polls must look themselves now.
   if (!on) signal_all();
 }
@@ -143,6 +146,7 @@ void polling_points::avoid_bound_threads() {
 void polling_points::lend(base::atomic<std::uint32_t>& give_back,
                           std::uint64_t deadline_ns) noexcept {
   constexpr int rounds_before_yield = 64;
+  HEADWAY_ASSERT(!core_.clock.is_virtual());  // it sleeps by the kernel's clock
   auto& me = this_thread();
   engine_core::forbid_inside_ltask(me, "lend");
   for (int idle = 0; give_back.load(std::memory_order_relaxed) == 0;) {

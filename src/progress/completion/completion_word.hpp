@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 
 namespace headway::progress {
@@ -56,6 +57,7 @@ class basic_completion_word {
   [[nodiscard]] enlisting enlist(Waiter& w) noexcept {
     auto before = word_.load(std::memory_order_acquire);  // (E), for the answer `done`
     const auto mine = reinterpret_cast<std::uintptr_t>(&w);
+    HEADWAY_DEBUG_ASSERT((mine & (finished | overflow_bit)) == 0);
     for (;;) {
       if (before == finished) return enlisting::done;
       if (waiter_in(before))

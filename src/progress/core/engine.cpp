@@ -241,6 +241,7 @@ bool engine::begin_lone_spin() noexcept {
   return may && !core.lone_spin.exchange(true, std::memory_order_relaxed);
 }
 void engine::end_lone_spin() noexcept {
+  HEADWAY_DEBUG_ASSERT(parts_->core.lone_spin.load(std::memory_order_relaxed));
   parts_->core.lone_spin.store(false, std::memory_order_relaxed);
 }
 

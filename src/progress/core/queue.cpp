@@ -85,7 +85,11 @@ task_queue::outcome task_queue::run_all(thread_record& me) noexcept {
 }
 
 void task_queue::run_listed(thread_record& me, std::uint32_t count, tally& sum) noexcept {
-  while (count-- > 0) run_and_keep(me, *pop_listed(), sum);
+  while (count-- > 0) {
+    ltask* const task = pop_listed();
+    HEADWAY_DEBUG_ASSERT(task);  // `main_count_` counts the list
+    run_and_keep(me, *task, sum);
+  }
 }
 
 /// Unlinked before it runs: when the body returns `done`, the ltask may be gone.
@@ -103,6 +107,8 @@ inline void task_queue::run_and_keep(thread_record& me, ltask& task, tally& sum)
 }
 
 ltask_result task_queue::run_one(thread_record& me, ltask& task) noexcept {
+  HEADWAY_DEBUG_ASSERT(me.running == nullptr);  // a body never polls
+  HEADWAY_DEBUG_ASSERT(task.state_.load(std::memory_order_relaxed) == ltask::state::queued);
   task.state_.store(ltask::state::running, std::memory_order_relaxed);  // under the mask
   me.running = &task;
   const auto said = me.measured ? run_measured(me, task) : task.run_(task);
@@ -168,6 +174,8 @@ bool task_queue::search(thread_record& me, ltask& task) noexcept {
       // writes `this` and clears it again; other queues write other values.
       const bool found_it = task.listed_.load(std::memory_order_relaxed) == this;
       if (found_it) {
+        HEADWAY_DEBUG_ASSERT(main_count_.load(std::memory_order_relaxed) > 0);
+        HEADWAY_DEBUG_ASSERT(!task.taken_count_ || taken_count_.any());
         main_.erase(task);
         task.listed_.store(nullptr, std::memory_order_relaxed);
         if (task.taken_count_) taken_count_.withdrawn();

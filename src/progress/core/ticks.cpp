@@ -8,7 +8,7 @@ namespace headway::progress {
 
 void ticks::add(function tick, void* argument, std::uint32_t every) {
   const base::lock_guard hold(lock_);
-  HEADWAY_ASSERT(entries_.size() < count_max && every > 0);
+  HEADWAY_ASSERT(entries_.size() < count_max && tick && every > 0);
   entries_.push_back({tick, argument, every});
 }
 

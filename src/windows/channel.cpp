@@ -20,7 +20,9 @@ channel::channel(messages::exchange& exchange, messages::context& context, int t
       context_(context),
       target_(target),
       message_bytes_max_(std::clamp(context.peer_of(target).eager_bytes_max() / 16 * 16,
-                                    request_bytes_min, request_bytes_max)) {}
+                                    request_bytes_min, request_bytes_max)) {
+  HEADWAY_DEBUG_ASSERT(0 <= target && target < context.members->size());
+}
 
 std::byte* channel::append(request_head head, std::span<const element_run> runs) {
   head.runs = static_cast<std::uint32_t>(runs.size());

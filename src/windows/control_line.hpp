@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/process_name.hpp"
@@ -77,7 +78,9 @@ class window_lock {
   /// True: others are queued, and the target must look at them.
   [[nodiscard]] bool unlock(lock_type how) noexcept {
     const auto mine = how == lock_type::exclusive ? exclusive : one_shared;
-    return (word_.fetch_sub(mine, std::memory_order_release) & queued) != 0;  // (U)
+    const auto before = word_.fetch_sub(mine, std::memory_order_release);  // (U)
+    HEADWAY_DEBUG_ASSERT((before & (how == lock_type::exclusive ? exclusive : all_shared)) != 0);
+    return (before & queued) != 0;
   }
 
   /// [target] From now on every release is reported, and no process passes the queue.

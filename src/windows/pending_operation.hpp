@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "messages/request.hpp"
 #include "progress/completion/completion.hpp"
 #include "windows/operation.hpp"
@@ -49,6 +50,7 @@ class pending_operation {
 
   /// A piece that counts from now on, and whose message the caller starts.
   [[nodiscard]] piece& add() {
+    HEADWAY_DEBUG_ASSERT(left_.load(std::memory_order_relaxed) > 0);
     pieces_.push_back(std::make_unique<piece>(*this));
     left_.fetch_add(1, std::memory_order_relaxed);  // `start` has not been called
     return *pieces_.back();
@@ -58,6 +60,7 @@ class pending_operation {
 
   /// Once `done`.
   [[nodiscard]] status how() const noexcept {
+    HEADWAY_DEBUG_ASSERT(done.test());
     return how_.load(std::memory_order_relaxed);  // ordered by `done`
   }
 

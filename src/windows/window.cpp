@@ -118,6 +118,7 @@ void window::stop() noexcept {
 }
 
 std::optional<remote_data> window::locate(const place& at) const noexcept {
+  HEADWAY_DEBUG_ASSERT(at.count >= 0 && at.type);
   const member& m = members_[static_cast<std::size_t>(at.rank)];
   const auto all = reach_of(at);
   std::int64_t offset = 0, first = 0, end = 0;

@@ -282,6 +282,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
     made->peers->add_rail(
         how.watch.counts() ? std::make_unique<counted_rail>(std::move(r.rail)) : std::move(r.rail),
         made->use_of(r));
+  HEADWAY_ASSERT(made->peers->rail_count() == made->rails.size());
   made->endpoints = std::make_unique<endpoints::service>(*made->peers, *made->progress,
                                                          made->endpoint_options(), how.endpoints);
   made->messages = std::make_unique<messages::exchange>(*made->peers, *made->progress);

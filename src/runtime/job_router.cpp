@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "wireup/process_record.hpp"
 
 namespace headway::runtime {
@@ -31,6 +32,7 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id id) {
     addresses.push_back(std::move(theirs.address));
     turns.push_back(theirs.turn);
   }
+  HEADWAY_ASSERT(addresses.size() == all.rail_count());
   const auto reaching = all.connect(id, addresses, turns);
   if (!reaching) return std::unexpected(reaching.error());
   if (*reaching > 1) recall_profiles(all, id, record->host);

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace headway::wireup {
 
 /// Appends the lower `bytes` bytes of a number, the lowest first.
@@ -30,6 +32,7 @@ class byte_reader {
     return taken;
   }
   std::uint64_t number(std::size_t bytes) noexcept {
+    HEADWAY_ASSERT(bytes <= sizeof(std::uint64_t));
     std::uint64_t value = 0;
     const auto taken = take(bytes);
     for (std::size_t i = taken.size(); i-- > 0;)

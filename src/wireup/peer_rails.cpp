@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "sampling/connections.hpp"
 #include "wireup/profiles.hpp"
 #include "wireup/rail_matching.hpp"
@@ -11,7 +12,10 @@ namespace {
 
 std::vector<rail_address> first_rails(std::span<const nic_address> all) {
   std::vector<rail_address> first;
-  for (const auto& one : all) first.push_back(one.connections.front());
+  for (const auto& one : all) {
+    HEADWAY_ASSERT(!one.connections.empty());  // `unpack_nic_addresses` refuses an empty one
+    first.push_back(one.connections.front());
+  }
   return first;
 }
 
@@ -54,6 +58,7 @@ std::vector<peer_rail> own_rails::to(const process_record& peer, bool lower) con
       if (!pairs[i]) continue;
       const auto& their = theirs[*pairs[i]];
       const auto count = connections_between(own.addresses[i], own_host(), their, peer.host);
+      HEADWAY_ASSERT(count <= own.rails[i].size() && count <= their.connections.size());
       for (std::size_t c = 0; c < count; ++c)
         found[own.rails[i][c]] = {.address = their.connections[c],
                                   .turn = turns + c * addresses_max + (lower ? i : *pairs[i])};

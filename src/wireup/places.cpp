@@ -36,6 +36,7 @@ base::result<places> places::read(launch::job& job) {
 
 places::tables compare_tables(std::span<const std::uint64_t> tuned, std::span<const int> nodes,
                               std::size_t own) {
+  HEADWAY_ASSERT(tuned.size() == nodes.size() && own < nodes.size());
   bool some = false, same = true;
   for (std::size_t i = 0; i < tuned.size(); ++i) {
     if (nodes[i] != nodes[own]) continue;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/assert.hpp"
 #include "collectives/agreement.hpp"
 
 namespace headway::collectives {
@@ -47,7 +48,9 @@ persistent_banks::persistent_banks(team& ranks, rails::shm_slots& memory,
       memory_(memory),
       processes_(processes.begin(), processes.end()),
       slot_(slot),
-      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}) {}
+      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}) {
+  HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
+}
 
 persistent_banks::~persistent_banks() = default;
 
@@ -66,6 +69,7 @@ int persistent_banks::agree_on_place(bool wants) {
 }
 
 bool persistent_banks::settle(schedule& s, bool is_built) {
+  HEADWAY_ASSERT(begun_);
   const auto stream_bytes = is_built ? s.stream_bytes_max() : std::nullopt;
   const int place = agree_on_place(stream_bytes && *stream_bytes <= stream_bytes_max);
   if (place >= 0) {

@@ -1,5 +1,7 @@
 #include "collectives/recent_schedules.hpp"
 
+#include "base/assert.hpp"
+
 namespace headway::collectives {
 
 recent_schedules::lease recent_schedules::take(const call_key& key) {
@@ -23,6 +25,8 @@ recent_schedules::lease::~lease() {
     schedule_cache::give(steps_);
     return;
   }
+  // Relaxed: this thread was given the lease by the one that set it.
+  HEADWAY_DEBUG_ASSERT(from_->leased.load(std::memory_order_relaxed));
   if (spoilt_) from_->steps.reset();
   from_->leased.store(false, std::memory_order_release);  // (L)
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
@@ -41,6 +42,7 @@ std::string& error() {
 }
 
 int fail(outcome how, std::string text) {
+  HEADWAY_ASSERT(how != outcome::ok);
   error() = std::move(text);
   return static_cast<int>(how);
 }
@@ -71,6 +73,7 @@ service* join_job(bool again) {
     error() = why_not;
     return nullptr;
   }
+  HEADWAY_ASSERT(*runtime);
   // At exit the main thread's error text is destroyed: the result is not reported.
   static const bool asked = std::atexit([] { static_cast<void>(leave_job()); }) == 0;
   static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
@@ -254,6 +257,7 @@ int descriptor(headway_endpoint endpoint, int* found) {
 
 /// Calls a handler of the program.
 void hand_over(const endpoints::handler& by, const endpoints::message& got) {
+  HEADWAY_DEBUG_ASSERT(by.target);
   const headway_message what{got.data, got.bytes, got.tag, {got.from.process, got.from.id}};
   reinterpret_cast<headway_handler>(by.target)(by.argument, &what);
 }

@@ -59,6 +59,7 @@ base::result<runtime::instance*> hold() {
   if (over)
     return base::failed(base::fault_kind::unsupported,
                         "this process has left its job, and cannot join it again");
+  HEADWAY_ASSERT((holders > 0) == (the_instance != nullptr));
   if (!the_instance) {
     static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
     static_cast<void>(registered);

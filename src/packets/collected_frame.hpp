@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "packets/frames.hpp"
 #include "packets/send_item.hpp"
@@ -31,6 +32,7 @@ class collected_frame {
 
   /// Before the first packet. `bytes_max`: what the rail takes at once without posting it.
   void open(std::size_t bytes_max) {
+    HEADWAY_ASSERT(!is_open() && bytes_max > 0);
     room_ = std::min(bytes_max, frame_bytes_max);
     memory_ = std::make_unique_for_overwrite<std::byte[]>(room_);
   }
@@ -52,6 +54,7 @@ class collected_frame {
   void went() noexcept { last_ns_ = clock_.now_ns(); }
 
   void add(send_item& item, std::uint32_t credit) noexcept {
+    HEADWAY_DEBUG_ASSERT(fits(item));
     send_item* const one[] = {&item};
     used_ += write_packets(one, credit, memory_.get() + used_);
     ++packets_;

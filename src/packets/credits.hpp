@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.hpp"
+
 namespace headway::packets {
 
 /// Flow control of eager messages with one peer: the bytes that this process may have stored there,
@@ -15,7 +17,10 @@ namespace headway::packets {
 /// Source:   credit-based flow control; thread09 (eager memory bounded per peer).
 class credit_account {
  public:
-  void open(std::uint32_t limit_bytes) noexcept { limit_ = limit_bytes; }
+  void open(std::uint32_t limit_bytes) noexcept {
+    HEADWAY_ASSERT(limit_ == 0 && limit_bytes > 0);
+    limit_ = limit_bytes;
+  }
   [[nodiscard]] std::uint32_t limit() const noexcept { return limit_; }
 
   // Our bytes at the peer:

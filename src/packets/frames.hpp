@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/assert.hpp"
 #include "packets/send_item.hpp"
 
 namespace headway::packets {
@@ -56,6 +57,7 @@ inline std::size_t write_packets(std::span<send_item* const> chosen, std::uint32
   std::byte* at = memory;
   for (const send_item* item : chosen) {
     const auto bytes = item->head_bytes + item->payload.size();
+    HEADWAY_DEBUG_ASSERT(item->head_bytes >= sizeof credit);
     const packet_mark mark{.bytes = static_cast<std::uint32_t>(bytes)};
     std::memcpy(at, &mark, sizeof mark);
     at += sizeof mark;

@@ -24,6 +24,7 @@ void peer_state::reached_over(const single_rail::way& over, const settings& chos
 }
 
 bundle& peer_state::reached_over_several(bundle_set& set, const settings& chosen) {
+  HEADWAY_ASSERT(!reached());
   // Several frames of the largest size; not all of the credit, because a full ring only delays.
   constexpr std::size_t ring_bytes_min = 256 * 1024, ring_bytes_max = 1024 * 1024;
   credits_.open(chosen.credit_bytes());
@@ -44,7 +45,10 @@ bool peer_state::sent_over_another(std::size_t rail_index) const noexcept {
   return only.is_open() && only.rail_index() != rail_index;
 }
 
-void peer_state::refuse() noexcept { static_cast<void>(scheduler_.mark_lost()); }
+void peer_state::refuse() noexcept {
+  HEADWAY_ASSERT(scheduler_.idle());  // no other thread can have posted anything
+  static_cast<void>(scheduler_.mark_lost());
+}
 
 void peer_state::know(std::size_t rail_index, const sampling::profile& known) noexcept {
   if (!own_) return;
@@ -53,6 +57,7 @@ void peer_state::know(std::size_t rail_index, const sampling::profile& known) no
 }
 
 void peer_state::bound_eager(std::size_t bytes) noexcept {
+  HEADWAY_ASSERT(credits_.limit() > 0);
   eager_bytes_max_ = std::min<std::size_t>(bytes, credits_.limit() / 2);
 }
 

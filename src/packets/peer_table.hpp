@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace headway::packets {
 
 class peer_state;
@@ -30,6 +32,8 @@ class peer_table {
   void put(std::uint32_t number, peer_state& made) {
     array* now = now_.load(std::memory_order_relaxed);  // relaxed: one thread at a time writes it
     if (!now || number >= now->count) now = &grow(number);
+    // Relaxed, as above. A peer is made once.
+    HEADWAY_ASSERT(!now->entries[number].load(std::memory_order_relaxed));
     now->entries[number].store(&made, std::memory_order_release);  // (P)
   }
 

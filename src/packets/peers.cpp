@@ -76,6 +76,7 @@ base::result<> peers::make(rails::peer_id id) {
   auto done =
       stopped_ ? base::failed(base::fault_kind::peer_lost, "communication has ended") : route(id);
   in_the_making_ = nullptr;
+  HEADWAY_ASSERT(!made.bundle() || made.bundle()->lanes().count() > 1);
   if (done && !made.reached())
     done = base::failed(base::fault_kind::unsupported, "its rails were not looked up");
   if (!done) {
@@ -92,6 +93,7 @@ base::result<std::size_t> peers::connect(
     std::span<const std::size_t> turns) {
   creation_lock_.assert_held();  // by `use`, which calls the router
   HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id);
+  HEADWAY_ASSERT(turns.empty() || turns.size() == addresses.size());
   if (calling_rail_) return admit(*in_the_making_, *calling_rail_, addresses);
   HEADWAY_ASSERT(!in_the_making_->reached());
   const auto reaching = connect_rails(id, addresses, turns);
@@ -229,6 +231,7 @@ void peers::bundle_up(peer_state& p, std::span<const std::size_t> in_order) {
 void peers::know(rails::peer_id id, std::size_t rail_index, const sampling::profile& known) {
   creation_lock_.assert_held();  // by `use`, which calls the router
   HEADWAY_ASSERT(in_the_making_ && in_the_making_->id() == id);
+  HEADWAY_ASSERT(rail_index < rails_.size());
   in_the_making_->know(rail_index, known);
 }
 
@@ -242,6 +245,7 @@ std::optional<sampling::profile> peers::learnt(rails::peer_id id,
 
 void peers::start(receiver& above) {
   const base::lock_guard guard(creation_lock_);
+  HEADWAY_ASSERT(!started_ && !stopped_);
   above_.first = &above;
   for (auto& r : rails_) put_to_work(*r);
   order_rails();

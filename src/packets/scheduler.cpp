@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.hpp"
 #include "base/backoff.hpp"
 #include "packets/frames.hpp"
 
@@ -23,6 +24,14 @@ bool keeps_order(const send_item* first, std::span<const send_item* const> chose
   return true;
 }
 
+/// Whether it keeps the promises of `send_item`.
+[[maybe_unused]] bool is_whole(const send_item& item) noexcept {
+  const bool tells = item.head_bytes != 0;
+  return item.sent && item.head_bytes <= send_item::head_bytes_max &&
+         (!tells || item.head_bytes >= sizeof(stream_head)) &&
+         (item.charge == 0 || item.fall_back_to_rts);
+}
+
 }  // namespace
 
 const void* scheduler::own_word() noexcept {
@@ -31,6 +40,7 @@ const void* scheduler::own_word() noexcept {
 }
 
 void scheduler::open(const single_rail::way& over) noexcept {
+  HEADWAY_ASSERT(!sender_);
   stalled_rail = over.index;
   direct_.open(over);
   sender_ = &direct_;
@@ -40,6 +50,7 @@ void scheduler::open(const single_rail::way& over) noexcept {
 
 posted scheduler::post(send_item& item) noexcept {
   if (lost()) return posted::down;
+  HEADWAY_DEBUG_ASSERT(is_whole(item));
   auto answer = posted::pending;
   if (!mask_.try_hold()) {
     line_up(item);
@@ -87,6 +98,7 @@ posted scheduler::post_behind(send_item& item) noexcept {
 posted scheduler::post_later(send_item& item) noexcept {
   if (!direct_.is_open()) return post(item);
   if (lost()) return posted::down;
+  HEADWAY_DEBUG_ASSERT(is_whole(item));
   if (!mask_.try_hold()) {
     line_up(item);
     flush();
@@ -153,6 +165,7 @@ bool scheduler::send_collected() noexcept {
 std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept {
   const auto room = sender_->room();
   const auto most = std::min(room.wanted.packets_max, chosen.size());
+  HEADWAY_DEBUG_ASSERT(most > 0 && !waiting_.empty());
   chosen[0] = waiting_.first();
   if (direct_.is_open() && (most == 1 || waiting_.count() == 1)) return 1;  // nothing to choose
   std::array<rail_state, rails_per_peer_max> states;
@@ -184,6 +197,7 @@ bool scheduler::sound(std::span<const send_item* const> chosen,
 void scheduler::round() noexcept {
   adopt_submitted();
   if (lost()) return drop_waiting();
+  HEADWAY_DEBUG_ASSERT(sender_);  // a peer that no rail reaches is lost from the start
   const bool flowing = sender_->prepare() && send_waiting();
   sender_->finish(flowing);
 }

@@ -49,7 +49,10 @@ class scheduler : public stalled_list::member {
 
   /// Before other threads can find the peer: over one rail, or by another sender.
   void open(const single_rail::way& over) noexcept;
-  void open(packet_sender& by) noexcept { sender_ = &by; }
+  void open(packet_sender& by) noexcept {
+    HEADWAY_ASSERT(!sender_);
+    sender_ = &by;
+  }
   /// The only rail; not open if there is a bundle.
   [[nodiscard]] const single_rail& direct() const noexcept { return direct_; }
   /// As in `single_rail`.

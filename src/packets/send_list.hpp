@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/assert.hpp"
 #include "packets/send_item.hpp"
 #include "packets/strategy.hpp"
 
@@ -37,6 +38,7 @@ class send_list {
   }
   [[nodiscard]] send_item* pop_front() noexcept {
     send_item* item = first_;
+    HEADWAY_DEBUG_ASSERT((item == nullptr) == (count_ == 0));
     if (!item) return nullptr;
     first_ = next_of(*item);
     if (!first_) last_ = nullptr;
@@ -71,6 +73,7 @@ class send_list {
       }
       item = following;
     }
+    HEADWAY_DEBUG_ASSERT(left == 0);
   }
   /// Puts these in front again, in this order.
   void put_back(std::span<send_item* const> chosen) noexcept {

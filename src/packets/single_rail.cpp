@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/optimizer_barrier.hpp"
 #include "packets/cookies.hpp"
 #include "packets/frames.hpp"
@@ -30,6 +31,7 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
 }  // namespace
 
 void single_rail::open(const way& over) noexcept {
+  HEADWAY_ASSERT(!is_open() && over.via);
   const auto can = over.via->query();
   way_ = over;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
@@ -38,6 +40,7 @@ void single_rail::open(const way& over) noexcept {
 }
 
 void single_rail::carry_large_over(const way& over) noexcept {
+  HEADWAY_ASSERT(is_open() && over.via && over.via->memory());
   other_way_ = over;
   large_way_.store(&other_way_, std::memory_order_release);  // (L)
 }
@@ -90,6 +93,8 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
 }
 
 bool single_rail::transmit_now(const prompt_packet& what) noexcept {
+  HEADWAY_DEBUG_ASSERT(what.head.size() >= sizeof(stream_head));
+  HEADWAY_DEBUG_ASSERT(what.payload.size() <= way_.via->query().inline_bytes_max);
   if (!credits_.fits(what.charge)) return false;
   const std::uint32_t credit = credits_.to_tell();
   put_credit(what.head.data(), credit);

@@ -1,5 +1,6 @@
 #include "packets/stalled_list.hpp"
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "packets/scheduler.hpp"
 
@@ -35,12 +36,14 @@ bool stalled_list::retry(std::size_t rail_index) noexcept {
 
 void stalled_list::keep(scheduler& whom) noexcept {
   const base::lock_guard guard(lock_);
+  HEADWAY_DEBUG_ASSERT(static_cast<member&>(whom).stalled);
   list_.push_back(whom);
 }
 
 void stalled_list::remove(scheduler& whom) noexcept {
   member& m = whom;
   const base::lock_guard guard(lock_);
+  HEADWAY_DEBUG_ASSERT(m.stalled);
   m.stalled = false;
   count_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/scheduler.hpp"
@@ -28,6 +29,7 @@ bundle::bundle(bundle_owner& owner, rails::peer_id to, bundle_set& set, schedule
       receiver_(context_, sender_, ring_bytes) {}
 
 void bundle::add_lane(rails::driver& via, std::size_t rail_index, const lane::shared& rails_own) {
+  HEADWAY_ASSERT(via.health() && via.memory());  // what is lost with it goes over another one
   auto made =
       std::make_unique<lane>(via, rail_index, rails_own, context_.set.health, &part_sender::help);
   made->profile = sampling::profile::guessed(made->what.latency_ns, 1);

@@ -96,11 +96,14 @@ class lane_set {
   using list = std::vector<std::unique_ptr<lane>>;
 
   void add(std::unique_ptr<lane> made) {
-    HEADWAY_ASSERT(all_.size() < rails_per_peer_max);
+    HEADWAY_ASSERT(all_.size() < rails_per_peer_max && !on_rail(made->rail_index));
     all_.push_back(std::move(made));
   }
   [[nodiscard]] std::size_t count() const noexcept { return all_.size(); }
-  [[nodiscard]] lane& operator[](std::size_t number) const noexcept { return *all_[number]; }
+  [[nodiscard]] lane& operator[](std::size_t number) const noexcept {
+    HEADWAY_DEBUG_ASSERT(number < all_.size());
+    return *all_[number];
+  }
   [[nodiscard]] list::const_iterator begin() const noexcept { return all_.begin(); }
   [[nodiscard]] list::const_iterator end() const noexcept { return all_.end(); }
 

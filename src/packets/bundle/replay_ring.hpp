@@ -70,6 +70,8 @@ class basic_replay_ring {
   }
   /// Ends a `reserve`: its memory holds a frame of so many bytes.
   void commit(std::byte* memory, std::size_t bytes, std::uint16_t packets) noexcept {
+    HEADWAY_DEBUG_ASSERT(holds(1) && memory >= memory_.get());
+    HEADWAY_DEBUG_ASSERT(static_cast<std::size_t>(memory - memory_.get()) + bytes <= bytes_);
     frame& f = at(next_++);
     f.memory = memory;
     f.bytes = static_cast<std::uint32_t>(bytes);
@@ -78,7 +80,10 @@ class basic_replay_ring {
     if (end_ > bytes_) end_ = bytes_;
   }
   /// Takes back the last `commit`: the frame was not given to a driver.
-  void undo() noexcept { end_ = static_cast<std::size_t>(at(--next_).memory - memory_.get()); }
+  void undo() noexcept {
+    HEADWAY_DEBUG_ASSERT(!empty());
+    end_ = static_cast<std::size_t>(at(--next_).memory - memory_.get());
+  }
 
   /// `hold`: a driver begins to read the frame. `let_go`, from any thread: it has finished.
   static void hold(frame& f) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/scheduler.hpp"
@@ -59,6 +60,7 @@ inflow& incoming_flows::take_spare() {
 }
 
 void incoming_flows::fetch(transfer& whole) noexcept {
+  HEADWAY_DEBUG_ASSERT(!whole.scattered && !whole.memory.empty());
   inflow& in = take_spare();
   bool lost = false;
   {
@@ -275,6 +277,7 @@ void incoming_flows::landed(landing& where, std::uint64_t turn, std::uint64_t by
     piece.left -= std::min(bytes, piece.left);
     if (piece.left > 0) return;
     piece.now = state::ended;
+    HEADWAY_DEBUG_ASSERT(piece.of->bytes_left >= piece.what.bytes);
     piece.of->bytes_left -= piece.what.bytes;
     l.load.ended(now_ns, piece.predicted_ns);
     learn(l, piece, now_ns);

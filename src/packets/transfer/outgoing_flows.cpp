@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
 #include "packets/bundle/bundle_set.hpp"
 #include "packets/bundle/lane.hpp"
 #include "packets/cookies.hpp"
@@ -21,6 +22,7 @@ void outgoing_flows::asked(transfer& whole, const control& c) noexcept {
         ++under_way_;
         of_.host.mark_active();
       }
+      HEADWAY_DEBUG_ASSERT(c.lane < of_.lanes.count());  // checked by `peer_state::arrived_own`
       ++whole.pieces_out_;
       piece.of = this;
       piece.whole = &whole;
@@ -139,6 +141,7 @@ void outgoing_flows::piece_over(flow_piece& piece) noexcept {
   {
     const base::lock_guard guard(lock_);
     transfer& whole = *piece.whole;
+    HEADWAY_DEBUG_ASSERT(whole.pieces_out_ > 0);
     if (--whole.pieces_out_ == 0 && whole.over_) {
       --under_way_;
       ended = &whole;

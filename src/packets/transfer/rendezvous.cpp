@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "packets/bundle/bundle.hpp"
 #include "packets/peer_state.hpp"
@@ -24,6 +25,7 @@ void write(transfer& t, const control& c) noexcept {
 }  // namespace
 
 std::uint32_t rendezvous::begin(transfer& t) noexcept {
+  HEADWAY_DEBUG_ASSERT(!t.counted_ && t.ended);
   t.counted_ = true;
   return state_of(t).transfers_under_way.fetch_add(1, std::memory_order_relaxed);  // a hint
 }
@@ -106,6 +108,7 @@ void rendezvous::give_up(transfer& announced, bool well) noexcept {
 }
 
 void rendezvous::put(peer& to, transfer& message, const preposted& into) noexcept {
+  HEADWAY_DEBUG_ASSERT(message.ended && !message.scattered);
   message.with = &to;
   put(message, into.target, message.memory.size());
 }
@@ -287,6 +290,7 @@ bool rendezvous::preposts_for(const peer& from) noexcept {
 
 preposted rendezvous::prepost(peer& from, transfer& into) noexcept {
   if (!preposts_for(from) || from.lost()) return {};
+  HEADWAY_DEBUG_ASSERT(into.ended && !into.memory.empty() && !into.scattered);
   into.with = &from;
   // One byte more than can arrive, so that it does not end before `expect`.
   const auto number = expose(into, into.memory.size() + 1);
@@ -296,6 +300,7 @@ preposted rendezvous::prepost(peer& from, transfer& into) noexcept {
 }
 
 void rendezvous::expect(transfer& into, std::uint64_t bytes) noexcept {
+  HEADWAY_DEBUG_ASSERT(0 < bytes && bytes <= into.memory.size());
   into.left -= std::min(into.memory.size() + 1 - bytes, into.left);  // bytes that will not arrive
   if (into.left == 0 && landings_.take(into.number_)) finish(into);
 }

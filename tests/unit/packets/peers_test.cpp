@@ -181,6 +181,7 @@ struct two_rails {
   }
   [[nodiscard]] static bool send(peer& to) {
     send_item item;
+    item.sent = [](send_item&, bool) noexcept {};
     item.head_bytes = sizeof(stream_head);
     const stream_head head;
     std::memcpy(item.head.data(), &head, sizeof head);

@@ -108,12 +108,7 @@ void channel::synchronise(request_head head) {
   dirty_ = unanswered_ = large_ = false;
 }
 
-status channel::await() {
-  std::vector<pending_ptr> before;
-  {
-    const base::lock_guard held(lock);
-    before = pending_;
-  }
+status channel::await(const pending_list& before) {
   for (const auto& each : before) exchange_.engine().wait(each->done);
   const base::lock_guard held(lock);
   drop_ended();

@@ -54,8 +54,8 @@ class channel {
                  std::int32_t tag) noexcept;
   [[nodiscard]] std::int32_t next_data_tag() noexcept;
 
-  /// Requests an answer without payload, behind all earlier requests: flush, lock, unlock. What the
-  /// caller then waits for with `await`.
+  /// Requests an answer without payload, behind all earlier requests: flush, lock, unlock. It is
+  /// then among what is `under_way`.
   void synchronise(request_head head) HEADWAY_REQUIRES(lock);
   /// Something was changed there since the last `synchronise`, as far as is known here.
   [[nodiscard]] bool is_dirty() const noexcept HEADWAY_REQUIRES(lock) { return dirty_; }
@@ -64,9 +64,10 @@ class channel {
   /// Bytes are under way as messages of their own, which an unlock would overtake.
   [[nodiscard]] bool has_large() const noexcept HEADWAY_REQUIRES(lock) { return large_; }
 
-  /// Waits for all operations that were begun before. Returns the worst of what has ended since the
-  /// last call.
-  [[nodiscard]] status await() HEADWAY_EXCLUDES(lock);
+  /// The operations that were begun before and are kept: all that have not ended.
+  [[nodiscard]] pending_list under_way() const HEADWAY_REQUIRES(lock) { return pending_; }
+  /// Waits for them. Returns the worst of what has ended since the last call.
+  [[nodiscard]] status await(const pending_list& before) HEADWAY_EXCLUDES(lock);
 
  private:
   void drop_ended() HEADWAY_REQUIRES(lock);
@@ -78,7 +79,7 @@ class channel {
   std::atomic<std::uint32_t> answers_{0}, data_{0};  // relaxed: numbers for tags
 
   std::vector<std::byte> collected_ HEADWAY_GUARDED_BY(lock);
-  std::vector<pending_ptr> pending_ HEADWAY_GUARDED_BY(lock);
+  pending_list pending_ HEADWAY_GUARDED_BY(lock);
   status worst_ HEADWAY_GUARDED_BY(lock) = status::ok;
   bool dirty_ HEADWAY_GUARDED_BY(lock) = false;
   bool unanswered_ HEADWAY_GUARDED_BY(lock) = false;

@@ -83,5 +83,6 @@ class pending_operation {
 };
 
 using pending_ptr = std::shared_ptr<pending_operation>;
+using pending_list = std::vector<pending_ptr>;
 
 }  // namespace headway::windows

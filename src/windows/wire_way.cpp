@@ -247,54 +247,67 @@ pending_ptr wire_way::compare_and_swap(const std::byte* value, const std::byte* 
 
 // ---- synchronisation ----------------------------------------------------------------------------
 
-status wire_way::flush_local(int target) {
+pending_list wire_way::start_flush(int target) {
   channel* const way = find(target);
-  return way ? way->await() : status::ok;
+  if (!way) return {};
+  const base::lock_guard held(way->lock);
+  if (way->is_dirty()) way->synchronise({.what = action::flush});
+  return way->under_way();
 }
 
-status wire_way::flush(int target) {
+pending_list wire_way::start_lock(int target, lock_type how) {
+  channel& way = channel_to(target);
+  const base::lock_guard held(way.lock);
+  way.synchronise({.what = action::lock, .lock = how});
+  return way.under_way();
+}
+
+pending_list wire_way::start_unlock(int target, lock_type how) {
+  channel& way = channel_to(target);
+  const base::lock_guard held(way.lock);
+  way.synchronise({.what = action::unlock, .lock = how});
+  return way.under_way();
+}
+
+status wire_way::await(int target, const pending_list& before) {
+  channel* const way = find(target);
+  return way ? way->await(before) : status::ok;
+}
+
+status wire_way::flush_local(int target) {
   channel* const way = find(target);
   if (!way) return status::ok;
+  pending_list before;
   {
     const base::lock_guard held(way->lock);
-    if (way->is_dirty()) way->synchronise({.what = action::flush});
+    before = way->under_way();
   }
-  return way->await();
+  return way->await(before);
 }
+
+status wire_way::flush(int target) { return await(target, start_flush(target)); }
 
 status wire_way::settle(int target) {
   channel* const way = find(target);
   if (!way) return status::ok;
   {
     const base::lock_guard held(way->lock);
-    if (way->is_dirty() || way->has_unanswered()) way->synchronise({.what = action::flush});
+    if (way->has_unanswered() && !way->is_dirty()) way->synchronise({.what = action::flush});
   }
-  return way->await();
+  return flush(target);
 }
 
-status wire_way::lock(int target, lock_type how) {
-  channel& way = channel_to(target);
-  {
-    const base::lock_guard held(way.lock);
-    way.synchronise({.what = action::lock, .lock = how});
-  }
-  return way.await();
-}
+status wire_way::lock(int target, lock_type how) { return await(target, start_lock(target, how)); }
 
 status wire_way::unlock(int target, lock_type how) {
   channel& way = channel_to(target);
-  status worst = status::ok;
   bool overtakes = false;
   {
     const base::lock_guard held(way.lock);
     overtakes = way.has_large();
   }
-  if (overtakes) worst = flush(target);
-  {
-    const base::lock_guard held(way.lock);
-    way.synchronise({.what = action::unlock, .lock = how});
-  }
-  return std::max(worst, way.await());
+  const auto flushed = overtakes ? flush(target) : status::ok;
+  return std::max(flushed, way.await(start_unlock(target, how)));
 }
 
 void wire_way::tell(int target, action what) {

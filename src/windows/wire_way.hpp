@@ -20,7 +20,7 @@ namespace headway::windows {
 /// buffer. The rest is cut.
 /// Shape:    nothing for a target that was not used.
 /// Threads:  any of the program's.
-/// Progress: the operations do not wait; synchronisations do.
+/// Progress: operations, and what starts synchronisations, do not wait; synchronisations do.
 class wire_way {
  public:
   wire_way(messages::exchange& exchange, messages::context& context) noexcept
@@ -37,6 +37,13 @@ class wire_way {
   /// Of one element of a predefined type.
   [[nodiscard]] pending_ptr compare_and_swap(const std::byte* value, const std::byte* expected,
                                              std::byte* before, const remote_data& at);
+
+  // Without waiting: the synchronisation is over when all of what is returned has ended, with the
+  // worst of their states.
+  [[nodiscard]] pending_list start_flush(int target);
+  [[nodiscard]] pending_list start_lock(int target, lock_type how);
+  /// All puts have been flushed whose data travels as a message of its own.
+  [[nodiscard]] pending_list start_unlock(int target, lock_type how);
 
   /// Waits until all operations have ended at the origin, and what they left to be sent is sent.
   [[nodiscard]] status flush_local(int target);
@@ -59,6 +66,7 @@ class wire_way {
  private:
   [[nodiscard]] channel& channel_to(int target);
   [[nodiscard]] channel* find(int target) const;
+  [[nodiscard]] status await(int target, const pending_list& before);
   /// Sends what has no answer.
   void tell(int target, action what);
   template <class Write>

@@ -91,9 +91,9 @@ messages::context* process::open(const messages::context_name& name, bool collec
 
 std::size_t process::credit_bytes() const noexcept { return peers_->chosen().credit_bytes(); }
 
-bool process::at_rest() const {
+bool process::at_rest(std::size_t always_pending) const {
   // Open end-points count as one thing that is pending.
-  return engine_->pending() <= (service_ ? 1 : 0) &&
+  return engine_->pending() <= always_pending + (service_ ? 1 : 0) &&
          std::ranges::all_of(drivers_, [&](const driver* d) {
            return d->exposed_count() == 0 || (service_ && d->exposed_count() < net_.processes());
          });

@@ -52,8 +52,8 @@ class process {
   /// All processes of the job, in their order, as one communicator.
   [[nodiscard]] messages::context* open(const messages::context_name& name,
                                         bool collective = false);
-  /// A text that lists exposures and operations under way; empty: the process is at rest.
-  [[nodiscard]] bool at_rest() const;
+  /// Nothing is under way but `always_pending` of its work.
+  [[nodiscard]] bool at_rest(std::size_t always_pending = 0) const;
   /// Pieces of its memory that others may write to.
   [[nodiscard]] std::size_t exposed_count() const;
 

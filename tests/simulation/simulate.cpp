@@ -17,13 +17,14 @@ int main(int argc, char** argv) {
   CLI::App app{"Simulated jobs on a virtual clock and a seeded network that fails."};
   std::uint64_t from = 1, seeds = 100, seconds = 0;
   std::uint32_t length = 1;
-  bool verbose = false, trace = false, messages_only = false;
+  bool verbose = false, trace = false, messages_only = false, windows = false;
   app.add_option("--from", from, "the first seed");
   app.add_option("--seeds", seeds, "how many; 0: until the time is over");
   app.add_option("--seconds", seconds, "begin no seed after so long; 0: no limit");
   app.add_option("--length", length, "jobs that are so many times as long");
   app.add_flag("--verbose", verbose, "a line for every seed");
   app.add_flag("--messages-only", messages_only, "no collective operations, no end-points");
+  app.add_flag("--windows", windows, "one-sided operations, with a few messages");
   app.add_flag("--trace", trace, "what happens to connections, on standard error");
   CLI11_PARSE(app, argc, argv);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);  // memory that one job frees is reused by the next
@@ -38,9 +39,10 @@ int main(int argc, char** argv) {
   };
   for (; seeds == 0 || done < seeds; ++done) {
     if (seconds != 0 && elapsed_s() > static_cast<double>(seconds)) break;
-    const auto what = (messages_only ? scenario::of_seed_messages_only(from + done)
-                                     : scenario::of_seed(from + done))
-                          .times(length);
+    const auto of = messages_only ? scenario::of_seed_messages_only
+                    : windows     ? scenario::of_seed_windows
+                                  : scenario::of_seed;
+    const auto what = of(from + done).times(length);
     const auto result = simulate(what, trace);
     checked += result.checked;
     packets += result.packets;
@@ -52,8 +54,8 @@ int main(int argc, char** argv) {
     if (result.complaint.empty()) continue;
     ++failures;
     fmt::print(
-        "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose --trace{}\n",
-        what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "");
+        "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose --trace{}{}\n",
+        what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "", windows ? " --windows" : "");
     std::fflush(stdout);  // a run may be killed before its last seed
   }
   fmt::print(

@@ -14,13 +14,14 @@ using headway::testing::whole_or_sanitized;
 
 TEST(simulation, of_one_seed_runs_the_same_way_twice) {
   const auto last = whole_or_sanitized<std::uint64_t>(10, 3);
-  for (std::uint64_t seed = 1; seed <= last; ++seed) {
-    const auto what = scenario::of_seed(seed);
-    const auto one = simulate(what), two = simulate(what);
-    EXPECT_EQ(one.fingerprint, two.fingerprint) << what.text();
-    EXPECT_EQ(one.packets, two.packets) << what.text();
-    EXPECT_EQ(one.complaint, two.complaint) << what.text();
-  }
+  for (std::uint64_t seed = 1; seed <= last; ++seed)
+    for (const auto of : {scenario::of_seed, scenario::of_seed_windows}) {
+      const auto what = of(seed);
+      const auto one = simulate(what), two = simulate(what);
+      EXPECT_EQ(one.fingerprint, two.fingerprint) << what.text();
+      EXPECT_EQ(one.packets, two.packets) << what.text();
+      EXPECT_EQ(one.complaint, two.complaint) << what.text();
+    }
 }
 
 TEST(simulation, keeps_every_invariant_whatever_fails) {
@@ -36,6 +37,15 @@ TEST(simulation, keeps_every_invariant_in_long_jobs) {
   const auto last = whole_or_sanitized<std::uint64_t>(6, 2);
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
     const auto what = scenario::of_seed(seed).times(16);
+    EXPECT_EQ(simulate(what).complaint, "") << what.text();
+  }
+}
+
+// Litmus tests of one-sided operations: window_traffic.hpp.
+TEST(simulation, keeps_the_orderings_of_one_sided_operations_whatever_fails) {
+  const auto last = whole_or_sanitized<std::uint64_t>(60, 12);
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
+    const auto what = scenario::of_seed_windows(seed).times(seed % 10 == 0 ? 8 : 1);
     EXPECT_EQ(simulate(what).complaint, "") << what.text();
   }
 }
@@ -56,7 +66,7 @@ TEST(simulation, end_points_receive_when_all_memory_is_in_messages_to_each_other
 }
 
 // New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. Each fourth
-// job is a long one. The work is limited by steps, the same on machines of any speed;
+// job is a long one, and each seed has a job with one-sided operations as well. The work is limited by steps, the same on machines of any speed;
 // HEADWAY_SIMULATION_STEPS changes the limit.
 TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   const auto number = [](const char* name, std::uint64_t otherwise) {
@@ -71,14 +81,16 @@ TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   constexpr std::uint32_t length = 8;
   fmt::print(
       "new seeds from {} on; one that fails is replayed by simulate --from SEED --seeds 1, "
-      "with --length {} if it is so many times as long\n",
+      "with --length {} if it is so many times as long, with --windows if it has one-sided episodes\n",
       base, length);
   std::uint64_t steps = 0, seed = base;
   for (; steps < steps_max && !::testing::Test::HasFailure(); ++seed) {
-    const auto what = scenario::of_seed(seed).times(seed % 4 == 0 ? length : 1);
-    const auto result = simulate(what);
-    steps += result.steps;
-    EXPECT_EQ(result.complaint, "") << what.text();
+    for (const auto of : {scenario::of_seed, scenario::of_seed_windows}) {
+      const auto what = of(seed).times(seed % 4 == 0 ? length : 1);
+      const auto result = simulate(what);
+      steps += result.steps;
+      EXPECT_EQ(result.complaint, "") << what.text();
+    }
   }
   fmt::print("{} new seeds, {} steps\n", seed - base, steps);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -28,6 +29,8 @@ class workload {
   virtual void process_died(std::uint32_t which) = 0;
   /// Releases everything of the modules below, after the rails have stopped. Checks nothing.
   virtual void close() = 0;
+  /// What it has pending at the engine as long as it exists.
+  [[nodiscard]] virtual std::size_t always_pending() const { return 0; }
   /// A text that lists the operations under way, for a report.
   [[nodiscard]] virtual std::string state() const = 0;
 

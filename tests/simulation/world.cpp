@@ -13,6 +13,7 @@
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/process.hpp"
 #include "tests/simulation/traffic.hpp"
+#include "tests/simulation/window_traffic.hpp"
 #include "tests/simulation/workload.hpp"
 
 namespace headway::simulation {
@@ -99,6 +100,7 @@ class world {
   [[nodiscard]] bool run_until(std::uint64_t until_ns, Enough enough);
   [[nodiscard]] bool all_done();
   [[nodiscard]] bool done(std::uint32_t process) const;
+  [[nodiscard]] bool at_rest(std::uint32_t process) const;
   [[nodiscard]] bool at_rest() const;
   void look_for_complaints(std::uint32_t process);
   [[nodiscard]] std::string hanging() const;
@@ -110,6 +112,7 @@ class world {
   plan plan_;
   collective_plan collectives_;
   endpoint_plan endpoints_;
+  window_plan windows_;
   std::vector<fault> faults_;  // by time
   std::size_t next_fault_ = 0;
   std::uint64_t steps_ = 0;  // of all processes
@@ -132,6 +135,7 @@ world::world(const scenario& what, bool trace)
       plan_(what.processes, what.messages, what.bytes_max, dice_.next()),
       collectives_(what.processes, what.collectives, what.bytes_max, more_.next()),
       endpoints_(what.processes, what.endpoint_messages, what.bytes_max, more_.next()),
+      windows_(what.processes, what.window_episodes, what.bytes_max),
       start_ns_(net_.now_ns()),
       faults_last_ns_(any_scale(dice_, ms / 4, 1'000 * ms) * what.length),
       pause_max_ns_(any_scale(dice_, 5'000, faults_last_ns_ / (8 * what.length))) {
@@ -170,6 +174,8 @@ void world::add_work(std::uint32_t process) {
     all.push_back(std::make_unique<collective_traffic>(on, collectives_, more_.next()));
   if (what_.endpoint_messages > 0)
     all.push_back(std::make_unique<endpoint_traffic>(on, endpoints_, more_.next(), what_.names));
+  if (what_.window_episodes > 0)
+    all.push_back(std::make_unique<window_traffic>(on, windows_, more_.next()));
   net_.wake(process, net_.now_ns() + dice_.below(ms));
 }
 
@@ -324,9 +330,15 @@ bool world::all_done() {
   return true;
 }
 
+bool world::at_rest(std::uint32_t process) const {
+  std::size_t always_pending = 0;
+  for (const auto& w : work_[process]) always_pending += w->always_pending();
+  return processes_[process]->at_rest(always_pending);
+}
+
 bool world::at_rest() const {
   for (std::uint32_t i = 0; i < what_.processes; ++i)
-    if (!net_.dead(i) && !processes_[i]->at_rest()) return false;
+    if (!net_.dead(i) && !at_rest(i)) return false;
   return true;
 }
 
@@ -344,7 +356,7 @@ std::string world::hanging() const {
   std::string text = fmt::format("it does not end, {:.6f} s, {} steps:",
                                  static_cast<double>(net_.now_ns() - start_ns_) * 1e-9, steps_);
   for (std::uint32_t i = 0; i < what_.processes; ++i) {
-    if (net_.dead(i) || (done(i) && processes_[i]->at_rest())) continue;
+    if (net_.dead(i) || (done(i) && at_rest(i))) continue;
     text += fmt::format("\n  process {}, {} pending:", i, processes_[i]->engine().pending());
     for (const auto& w : work_[i])
       if (!w->done()) text += w->state();
@@ -397,6 +409,7 @@ scenario scenario::times(std::uint32_t count) const {
   s.messages *= count;
   s.collectives *= count;
   s.endpoint_messages *= count;
+  s.window_episodes *= count;
   return s;
 }
 
@@ -419,6 +432,17 @@ scenario scenario::of_seed(std::uint64_t seed) {
   s.hoards = s.endpoint_messages > 0 && d.one_in(3);
   if (s.hoards) s.endpoint_bytes_max = 64 << 20;
   s.names = d.one_in(2);
+  return s;
+}
+
+scenario scenario::of_seed_windows(std::uint64_t seed) {
+  auto s = of_seed(seed);
+  dice d(~seed ^ 0x3140);
+  s.window_episodes = static_cast<std::uint32_t>(d.between(1, 100));
+  s.messages = static_cast<std::uint32_t>(d.below(50));
+  s.collectives = 0;
+  s.endpoint_messages = 0;
+  s.hoards = s.names = false;
   return s;
 }
 
@@ -445,6 +469,7 @@ std::string scenario::text() const {
                           processes, rails, messages, bytes_max);
   if (length > 1) text += fmt::format(", {} times as long", length);
   if (collectives > 0) text += fmt::format(", {} collectives", collectives);
+  if (window_episodes > 0) text += fmt::format(", {} one-sided episodes each", window_episodes);
   if (endpoint_messages > 0) text += fmt::format(", {} to end-points", endpoint_messages);
   const std::pair<bool, const char*> said[] = {{cuts, "cuts"},
                                                {mutes, "silences"},

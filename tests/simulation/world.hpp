@@ -22,6 +22,7 @@ struct scenario {
   std::uint32_t collectives = 0;  ///< operations on each communicator
   bool allreduce_first = false;   ///< of all processes; else the seed chooses every operation
   std::uint32_t endpoint_messages = 0;
+  std::uint32_t window_episodes = 0;           ///< of one-sided operations, of each process
   bool first_use = false;                      ///< a peer is made when it is used, not at the start
   bool packs = false;                          ///< small messages leave several in a packet
   bool measured = false;                       ///< what the rails take is known at the start
@@ -41,6 +42,8 @@ struct scenario {
   [[nodiscard]] static scenario of_seed(std::uint64_t seed);
   /// The same without collective operations, end-points and their faults.
   [[nodiscard]] static scenario of_seed_messages_only(std::uint64_t seed);
+  /// One-sided operations, and a few messages, under all faults of `of_seed`.
+  [[nodiscard]] static scenario of_seed_windows(std::uint64_t seed);
   /// A job that is so many times as long, with as much more work and faults of every kind but those
   /// that are for good, and jumps, which together must be shorter than a peer may be cut off.
   [[nodiscard]] scenario times(std::uint32_t count) const;

@@ -6,20 +6,22 @@
 #include <exception>
 #include <utility>
 
+#include "tests/simulation/process.hpp"
 #include "windows/operation.hpp"
 #include "windows/pending_operation.hpp"
 
 namespace headway::simulation {
 
 /// A few one-sided operations of a program, one after the other: a function that `co_await`s
-/// `ended`, or `turns`.
+/// `ended`, or `pause`.
 /// Threads:  one.
 /// Progress: runs when it is called, and in `resume`.
 class episode {
  public:
   struct promise_type {
-    windows::pending_list until;  ///< it goes on when these have ended,
-    std::uint64_t turns = 0;      ///< and after so many turns of its process
+    // It goes on when these have ended, at that time at the soonest.
+    windows::pending_list until;
+    std::uint64_t not_before_ns = 0;
 
     episode get_return_object() noexcept {
       return episode(std::coroutine_handle<promise_type>::from_promise(*this));
@@ -40,13 +42,8 @@ class episode {
   }
 
   [[nodiscard]] bool over() const noexcept { return at_.done(); }
-  /// Only its process's turns keep it from going on.
-  [[nodiscard]] bool waits_for_turn() const noexcept { return at_.promise().turns != 0; }
-  void take_turn() noexcept {
-    if (waits_for_turn()) --at_.promise().turns;
-  }
-  [[nodiscard]] bool may_resume() const noexcept {
-    return !over() && !waits_for_turn() &&
+  [[nodiscard]] bool may_resume(std::uint64_t now_ns) const noexcept {
+    return !over() && at_.promise().not_before_ns <= now_ns &&
            std::ranges::all_of(at_.promise().until, [](const auto& p) { return p->done.test(); });
   }
   void resume() { at_.resume(); }
@@ -78,13 +75,15 @@ class ended {
   windows::pending_list all_;
 };
 
-/// Waits for so many turns of its process.
-struct turns {
-  std::uint64_t count;
-  [[nodiscard]] bool await_ready() const noexcept { return count == 0; }
+/// Waits for so long, which is simulated.
+struct pause {
+  process& on;
+  std::uint64_t ns;
+  [[nodiscard]] static bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<episode::promise_type> of) const {
     of.promise().until.clear();
-    of.promise().turns = count;
+    of.promise().not_before_ns = on.now_ns() + ns;
+    on.wake_at(on.now_ns() + ns);
   }
   static void await_resume() noexcept {}
 };

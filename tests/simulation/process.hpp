@@ -58,6 +58,9 @@ class process {
   [[nodiscard]] std::size_t exposed_count() const;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] std::uint64_t now_ns() const noexcept { return net_.now_ns(); }
+  /// It runs at that time, too.
+  void wake_at(std::uint64_t ns) { net_.wake(self_, ns); }
   [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }
   [[nodiscard]] packets::peers& peers() noexcept { return *peers_; }
   [[nodiscard]] messages::exchange& messages() noexcept { return *messages_; }

@@ -230,7 +230,7 @@ episode window_traffic::get(std::uint32_t target, std::uint32_t writer) {
 }
 
 episode window_traffic::enter_by_swap(std::uint32_t target) {
-  constexpr std::uint64_t pause_max = 256;
+  constexpr std::uint64_t pause_min_ns = 10'000, pause_max_ns = 10'000'000;
   auto& w = *plan_.windows[target];
   const std::uint64_t mine = on_.self() + 1;
   const auto swap = [&](const std::uint64_t& value, const std::uint64_t& expected,
@@ -239,10 +239,11 @@ episode window_traffic::enter_by_swap(std::uint32_t target) {
                                   remote_words(target, window_plan::cas_lock, 1));
   };
   std::uint64_t holder = mine;
-  for (std::uint64_t pause = 1;; pause = std::min(2 * pause, pause_max)) {
+  at_[target].swaps = true;
+  for (auto longest_ns = pause_min_ns;; longest_ns = std::min(2 * longest_ns, pause_max_ns)) {
     if (failed(co_await ended(swap(mine, nobody, holder)))) co_return;
     if (holder == 0) break;
-    co_await turns{dice_.between(1, pause)};
+    co_await pause{on_, dice_.below(longest_ns)};
     if (lost_) co_return;
   }
   if (w.inside)
@@ -263,6 +264,7 @@ episode window_traffic::enter_by_swap(std::uint32_t target) {
   w.inside.reset();  // before another one can know
   if (failed(co_await ended(swap(nobody, mine, holder)))) co_return;
   if (holder != mine) complain_of(target, fmt::format("its lock became that of {}", holder));
+  at_[target].swaps = false;
 }
 
 void window_traffic::enter(std::uint32_t target, lock_type how) {
@@ -298,6 +300,7 @@ episode window_traffic::enter_by_lock(std::uint32_t target, lock_type how) {
   const auto rank = static_cast<int>(target);
   const bool near = (on_.self() ^ 1u) == target;  // as if it mapped the target's control line
   state.locks = true;
+  constexpr std::uint64_t held_max_ns = 50'000;
   window_plan::visit mine{.exclusive = how == lock_type::exclusive};
   if (failed(co_await ended(add(target, window_plan::arrivals, mine.before)))) co_return;
   pending_list until;
@@ -306,7 +309,7 @@ episode window_traffic::enter_by_lock(std::uint32_t target, lock_type how) {
   if (failed(co_await ended(until))) co_return;
   enter(target, how);
   if (failed(co_await ended(add(target, window_plan::grants, mine.granted)))) co_return;
-  co_await turns{dice_.below(3)};
+  co_await pause{on_, dice_.below(held_max_ns)};
   while (!near && state.unflushed)
     if (failed(co_await ended(start_flush(target)))) co_return;
   leave(target, how);
@@ -340,7 +343,8 @@ episode window_traffic::start_one() {
     case 2:
       return change_own(target);
     case 3:
-      return enter_by_swap(target);
+      if (!at_[target].swaps) return enter_by_swap(target);
+      break;
     case 4:
       if (!at_[target].locks)
         return enter_by_lock(target, dice_.one_in(2) ? lock_type::shared : lock_type::exclusive);
@@ -353,12 +357,11 @@ episode window_traffic::start_one() {
 
 void window_traffic::check(bool) {
   for (auto& each : running_)
-    if (each.may_resume()) each.resume();
+    if (each.may_resume(on_.now_ns())) each.resume();
   checked_ += std::erase_if(running_, [](const episode& each) { return each.over(); });
 }
 
 void window_traffic::start_some() {
-  for (auto& each : running_) each.take_turn();
   while (left_ > 0 && running_.size() < under_way_max && !dice_.one_in(3)) {
     running_.push_back(start_one());
     --left_;
@@ -366,8 +369,7 @@ void window_traffic::start_some() {
 }
 
 bool window_traffic::may_start() const {
-  return (left_ > 0 && running_.size() < under_way_max) ||
-         std::ranges::any_of(running_, &episode::waits_for_turn);
+  return left_ > 0 && running_.size() < under_way_max;
 }
 
 bool window_traffic::done() const { return left_ == 0 && running_.empty(); }
@@ -384,8 +386,7 @@ void window_traffic::close() {
 }
 
 std::string window_traffic::state() const {
-  return fmt::format(" {} one-sided episodes to start, {} under way, {} of them for a turn;", left_,
-                     running_.size(), std::ranges::count_if(running_, &episode::waits_for_turn));
+  return fmt::format(" {} one-sided episodes to start, {} under way;", left_, running_.size());
 }
 
 }  // namespace headway::simulation

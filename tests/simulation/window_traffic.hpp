@@ -99,6 +99,7 @@ class window_traffic final : public workload {
     std::vector<std::uint64_t> own;  // its words there, when all operations have had their effect
     std::uint64_t changes = 0;       // of these
     bool locks = false;              // it has the window lock, or waits for it
+    bool swaps = false;              // the same of that by compare-and-swap
     bool unflushed = false;          // puts, which an unlock could overtake
   };
 

@@ -98,11 +98,16 @@ bool target::on_request(messages::request& r) noexcept {
   if (self.turns_.fetch_add(1, std::memory_order_acquire) != 0) return false;  // (T)
   do {
     const auto& arrived = self.incoming_.arrived;
-    if (arrived.how != messages::outcome::ok && arrived.how != messages::outcome::truncated) {
+    const bool came =
+        arrived.how == messages::outcome::ok || arrived.how == messages::outcome::truncated;
+    const bool broke_off =
+        arrived.how == messages::outcome::peer_lost && arrived.source != messages::any_source;
+    if (!came && !broke_off) {
       self.stopped_.store(true, std::memory_order_release);  // (S); `self` may be gone
       return false;
     }
-    self.serve(arrived.source, {self.message_.get(), arrived.bytes});
+    // A message that broke off is none, but behind it others may be waiting, whose senders wait.
+    if (came) self.serve(arrived.source, {self.message_.get(), arrived.bytes});
     self.receive_next();
   } while (self.turns_.fetch_sub(1, std::memory_order_acq_rel) != 1);  // (T)
   return false;

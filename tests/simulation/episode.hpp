@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -42,9 +43,12 @@ class episode {
   }
 
   [[nodiscard]] bool over() const noexcept { return at_.done(); }
+  /// Operations that it waits for.
+  [[nodiscard]] std::ptrdiff_t awaited() const noexcept {
+    return std::ranges::count_if(at_.promise().until, [](const auto& p) { return !p->done.test(); });
+  }
   [[nodiscard]] bool may_resume(std::uint64_t now_ns) const noexcept {
-    return !over() && at_.promise().not_before_ns <= now_ns &&
-           std::ranges::all_of(at_.promise().until, [](const auto& p) { return p->done.test(); });
+    return !over() && at_.promise().not_before_ns <= now_ns && awaited() == 0;
   }
   void resume() { at_.resume(); }
 

@@ -59,6 +59,14 @@ TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
   }
 }
 
+// The same of one-sided operations: two where a process died whose request came in several packets.
+TEST(simulation, keeps_the_orderings_of_one_sided_operations_where_it_once_did_not) {
+  for (const std::uint64_t seed : {1736u, 2056u}) {
+    const auto what = scenario::of_seed_windows(seed);
+    EXPECT_EQ(simulate(what).complaint, "") << what.text();
+  }
+}
+
 // Two processes whose memory was full of messages to each other.
 TEST(simulation, end_points_receive_when_all_memory_is_in_messages_to_each_other) {
   const auto what = scenario::of_seed(4500009712).times(64);

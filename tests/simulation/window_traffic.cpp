@@ -356,8 +356,11 @@ episode window_traffic::start_one() {
 }
 
 void window_traffic::check(bool) {
-  for (auto& each : running_)
-    if (each.may_resume(on_.now_ns())) each.resume();
+  for (auto& each : running_) {
+    if (!each.may_resume(on_.now_ns())) continue;
+    each.resume();
+    on_.wake_at(on_.now_ns());  // its engine has run already, and there may be more to do
+  }
   checked_ += std::erase_if(running_, [](const episode& each) { return each.over(); });
 }
 
@@ -386,7 +389,10 @@ void window_traffic::close() {
 }
 
 std::string window_traffic::state() const {
-  return fmt::format(" {} one-sided episodes to start, {} under way;", left_, running_.size());
+  auto text = fmt::format(" {} one-sided episodes to start, {} under way{}, which wait for", left_,
+                          running_.size(), target_.has_lost() ? ", its own window lost" : "");
+  for (const auto& each : running_) text += fmt::format(" {}", each.awaited());
+  return text + " operations;";
 }
 
 }  // namespace headway::simulation

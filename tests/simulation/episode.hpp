@@ -45,10 +45,12 @@ class episode {
   [[nodiscard]] bool over() const noexcept { return at_.done(); }
   /// Operations that it waits for.
   [[nodiscard]] std::ptrdiff_t awaited() const noexcept {
-    return std::ranges::count_if(at_.promise().until, [](const auto& p) { return !p->done.test(); });
+    return std::ranges::count_if(at_.promise().until,
+                                 [](const auto& p) { return !p->done.test(); });
   }
+  [[nodiscard]] std::uint64_t not_before_ns() const noexcept { return at_.promise().not_before_ns; }
   [[nodiscard]] bool may_resume(std::uint64_t now_ns) const noexcept {
-    return !over() && at_.promise().not_before_ns <= now_ns && awaited() == 0;
+    return !over() && not_before_ns() <= now_ns && awaited() == 0;
   }
   void resume() { at_.resume(); }
 
@@ -66,9 +68,7 @@ class ended {
     if (one) all_.push_back(std::move(one));
   }
   [[nodiscard]] static bool await_ready() noexcept { return false; }
-  void await_suspend(std::coroutine_handle<episode::promise_type> of) {
-    of.promise().until = all_;
-  }
+  void await_suspend(std::coroutine_handle<episode::promise_type> of) { of.promise().until = all_; }
   [[nodiscard]] windows::status await_resume() const noexcept {
     auto worst = windows::status::ok;
     for (const auto& each : all_) worst = std::max(worst, each->how());
@@ -81,13 +81,12 @@ class ended {
 
 /// Waits for so long, which is simulated.
 struct pause {
-  process& on;
+  const process& on;
   std::uint64_t ns;
   [[nodiscard]] static bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<episode::promise_type> of) const {
     of.promise().until.clear();
     of.promise().not_before_ns = on.now_ns() + ns;
-    on.wake_at(on.now_ns() + ns);
   }
   static void await_resume() noexcept {}
 };

@@ -48,6 +48,8 @@ MUTATIONS = [
      "    serve(source, *request, *elements);\n",
      "    serve(source, std::exchange(message, {}));\n    serve(source, *request, *elements);\n",
      (0, "--windows")),
+    ("requests behind one that broke off with its sender are served", "src/windows/target.cpp",
+     "    if (!came && !broke_off) {", "    if (!came) {", (612, "--windows")),
     ("a swap compares", "src/windows/update.cpp",
      "if (std::memcmp(before, expected, bytes) == 0) ", "", (0, "--windows")),
     ("an exclusive lock excludes shared ones", "src/windows/control_line.hpp",

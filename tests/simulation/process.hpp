@@ -59,7 +59,7 @@ class process {
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return net_.now_ns(); }
-  /// It runs at that time, too.
+  /// It runs at that time at the latest. To be called after each run: an earlier time replaces it.
   void wake_at(std::uint64_t ns) { net_.wake(self_, ns); }
   [[nodiscard]] progress::engine& engine() noexcept { return *engine_; }
   [[nodiscard]] packets::peers& peers() noexcept { return *peers_; }

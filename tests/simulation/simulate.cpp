@@ -54,8 +54,10 @@ int main(int argc, char** argv) {
     if (result.complaint.empty()) continue;
     ++failures;
     fmt::print(
-        "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose --trace{}{}\n",
-        what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "", windows ? " --windows" : "");
+        "FAILED {}\n  {}\n  replay: simulate --from {} --seeds 1 --length {} --verbose "
+        "--trace{}{}\n",
+        what.text(), result.complaint, what.seed, length, messages_only ? " --messages-only" : "",
+        windows ? " --windows" : "");
     std::fflush(stdout);  // a run may be killed before its last seed
   }
   fmt::print(

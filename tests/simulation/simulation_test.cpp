@@ -59,9 +59,9 @@ TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
   }
 }
 
-// The same of one-sided operations: two where a process died whose request came in several packets.
+// The same of one-sided operations: a process died whose request came in several packets.
 TEST(simulation, keeps_the_orderings_of_one_sided_operations_where_it_once_did_not) {
-  for (const std::uint64_t seed : {1736u, 2056u}) {
+  for (const std::uint64_t seed : {612u, 3090u}) {
     const auto what = scenario::of_seed_windows(seed);
     EXPECT_EQ(simulate(what).complaint, "") << what.text();
   }
@@ -74,8 +74,8 @@ TEST(simulation, end_points_receive_when_all_memory_is_in_messages_to_each_other
 }
 
 // New seeds: from HEADWAY_SIMULATION_SEED on, else from a number taken from the clock. Each fourth
-// job is a long one, and each seed has a job with one-sided operations as well. The work is limited by steps, the same on machines of any speed;
-// HEADWAY_SIMULATION_STEPS changes the limit.
+// job is a long one, and each seed has a job with one-sided operations as well. The work is
+// limited by steps, the same on machines of any speed; HEADWAY_SIMULATION_STEPS changes the limit.
 TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   const auto number = [](const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
@@ -89,7 +89,8 @@ TEST(simulation, keeps_every_invariant_of_new_seeds_too) {
   constexpr std::uint32_t length = 8;
   fmt::print(
       "new seeds from {} on; one that fails is replayed by simulate --from SEED --seeds 1, "
-      "with --length {} if it is so many times as long, with --windows if it has one-sided episodes\n",
+      "with --length {} if it is so many times as long, with --windows if it has one-sided "
+      "episodes\n",
       base, length);
   std::uint64_t steps = 0, seed = base;
   for (; steps < steps_max && !::testing::Test::HasFailure(); ++seed) {

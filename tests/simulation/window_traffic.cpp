@@ -19,7 +19,7 @@ using windows::lock_type;
 using windows::pending_list;
 using windows::status;
 
-constexpr std::uint32_t context_number = 41;  // behind those of the other work
+constexpr std::uint32_t context_number = 41;       // behind those of the other work
 constexpr std::size_t blocks_bytes_max = 8 << 20;  // of all origins at all targets
 constexpr std::uint64_t increment = 1, nobody = 0;
 constexpr std::array operators{operation::replace, operation::sum, operation::bxor,
@@ -109,8 +109,8 @@ bool window_traffic::failed(status how) {
 
 windows::pending_ptr window_traffic::add(std::uint32_t target, std::size_t word,
                                          std::uint64_t& before) {
-  return wire_.fetch(local_words(&increment, 1), local_words(&before, 1), remote_words(target, word, 1),
-                     {operation::sum, number::uint64});
+  return wire_.fetch(local_words(&increment, 1), local_words(&before, 1),
+                     remote_words(target, word, 1), {operation::sum, number::uint64});
 }
 
 pending_list window_traffic::start_flush(std::uint32_t target) {
@@ -126,8 +126,8 @@ episode window_traffic::count(std::uint32_t target) {
   std::uint64_t before = 0;
   if (failed(co_await ended(add(target, window_plan::counter, before)))) co_return;
   if (before >= w.additions)
-    complain_of(target, fmt::format("{} fetched of a counter after {} additions", before,
-                                    w.additions));
+    complain_of(target,
+                fmt::format("{} fetched of a counter after {} additions", before, w.additions));
   if (!w.taken.insert(before).second)
     complain_of(target, fmt::format("{} fetched twice of a counter", before));
 }
@@ -155,8 +155,8 @@ episode window_traffic::change_own(std::uint32_t target) {
     const auto before = local_words(seen.before.data(), length);
     if (swaps) {
       const auto expected = dice_.one_in(3) ? dice_.next() : own.front();
-      until.push_back(wire_.compare_and_swap(local_words(operand.data(), 1).at, local_words(&expected, 1).at,
-                                             before.at, there));
+      until.push_back(wire_.compare_and_swap(local_words(operand.data(), 1).at,
+                                             local_words(&expected, 1).at, before.at, there));
       if (own.front() == expected) own.front() = operand.front();
       continue;
     }
@@ -164,7 +164,8 @@ episode window_traffic::change_own(std::uint32_t target) {
     const auto fetches = how == operation::no_op || dice_.one_in(3);
     for (std::size_t i = 0; i < length; ++i) own[i] = changed(how, own[i], operand[i]);
     if (fetches) {
-      const auto with = how == operation::no_op ? local_words(nullptr, 0) : local_words(operand.data(), length);
+      const auto with =
+          how == operation::no_op ? local_words(nullptr, 0) : local_words(operand.data(), length);
       until.push_back(wire_.fetch(with, before, there, {how, number::uint64}));
     } else {
       seen.due = seen.before;  // nothing is fetched
@@ -189,8 +190,8 @@ episode window_traffic::change_own(std::uint32_t target) {
 episode window_traffic::put(std::uint32_t target) {
   auto& mine = plan_.windows[target]->blocks[on_.self()];
   mine.changes = true;
-  mine.bytes = dice_.between(1, dice_.one_in(3) ? plan_.block_bytes
-                                                : std::min(plan_.block_bytes, std::size_t{200}));
+  mine.bytes = dice_.between(
+      1, dice_.one_in(3) ? plan_.block_bytes : std::min(plan_.block_bytes, std::size_t{200}));
   const auto key = key_of(target, on_.self(), ++mine.version);
   std::vector<std::byte> from(mine.bytes);
   write_pattern(std::span(from), mine.version, key);
@@ -221,7 +222,7 @@ episode window_traffic::get(std::uint32_t target, std::uint32_t writer) {
   ++there.readers;
   std::vector<std::byte> into(there.bytes);
   if (failed(co_await ended(wire_.get(local_bytes(into.data(), into.size()),
-                                       remote_bytes(target, plan_.block_at(writer), into.size())))))
+                                      remote_bytes(target, plan_.block_at(writer), into.size())))))
     co_return;
   if (!has_pattern(std::span(into), there.version, key_of(target, writer, there.version)))
     complain_of(target, fmt::format("{} bytes that {} has put and flushed are not there",
@@ -235,7 +236,8 @@ episode window_traffic::enter_by_swap(std::uint32_t target) {
   const std::uint64_t mine = on_.self() + 1;
   const auto swap = [&](const std::uint64_t& value, const std::uint64_t& expected,
                         std::uint64_t& before) {
-    return wire_.compare_and_swap(local_words(&value, 1).at, local_words(&expected, 1).at, local_words(&before, 1).at,
+    return wire_.compare_and_swap(local_words(&value, 1).at, local_words(&expected, 1).at,
+                                  local_words(&before, 1).at,
                                   remote_words(target, window_plan::cas_lock, 1));
   };
   std::uint64_t holder = mine;
@@ -357,9 +359,11 @@ episode window_traffic::start_one() {
 
 void window_traffic::check(bool) {
   for (auto& each : running_) {
-    if (!each.may_resume(on_.now_ns())) continue;
-    each.resume();
-    on_.wake_at(on_.now_ns());  // its engine has run already, and there may be more to do
+    if (each.may_resume(on_.now_ns())) {
+      each.resume();
+      on_.wake_at(on_.now_ns());  // its engine has run already, and there may be more to do
+    }
+    if (each.not_before_ns() > on_.now_ns()) on_.wake_at(each.not_before_ns());
   }
   checked_ += std::erase_if(running_, [](const episode& each) { return each.over(); });
 }
@@ -371,9 +375,7 @@ void window_traffic::start_some() {
   }
 }
 
-bool window_traffic::may_start() const {
-  return left_ > 0 && running_.size() < under_way_max;
-}
+bool window_traffic::may_start() const { return left_ > 0 && running_.size() < under_way_max; }
 
 bool window_traffic::done() const { return left_ == 0 && running_.empty(); }
 

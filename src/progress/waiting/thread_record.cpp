@@ -1,5 +1,7 @@
 #include "progress/waiting/thread_record.hpp"
 
+#include <pthread.h>
+
 #include <climits>
 
 #include "base/futex.hpp"
@@ -41,6 +43,10 @@ struct record_return {
   }
 };
 
+/// In the child of a fork, another thread may have held the lock at that moment, for ever: the one
+/// thread that is left gives back nothing at its end.
+void in_child() noexcept { detail::current_record = nullptr; }
+
 }  // namespace
 
 constinit base::atomic<int> woken_threads{0};
@@ -53,6 +59,8 @@ thread_record& detail::adopt_thread() noexcept {
   // library.
   static thread_local record_return at_exit;
   static_cast<void>(&at_exit);
+  static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
+  static_cast<void>(registered);
   current_record = take_record();
   current_record->ticket = base::next_ticket() & 0xffff'ffffu;
   current_record->thread.store(base::thread_of(current_record->ticket), std::memory_order_relaxed);

@@ -368,6 +368,16 @@ class Summary(Report):
 
 class Command(Report):
     @unittest.skipUnless(shutil.which("node"), "needs node")
+    def test_text_rounds_half_up_as_the_page_does(self):
+        self.run_job("none")
+        page = self.path.read_text("utf-8")
+        page, changed = re.subn(r'("longest_s":)[^,]*', r"\g<1>0.000003125", page)
+        self.assertGreater(changed, 0)
+        self.path.write_text(page, "utf-8")
+        self.assertIn("3.13 µs", self.made_by_script())
+        self.assertIn("3.13 us", headway("--text", self.path).stdout)
+
+    @unittest.skipUnless(shutil.which("node"), "needs node")
     def test_text_says_the_same_as_the_page(self):
         for how in ("late_exchange", "collectives", "none"):
             with self.subTest(how):

@@ -173,7 +173,9 @@ class _Entry:
         if not self.copies():
             return f"choice({a.name}->address)"
         if a.c.condition == "at root":
-            return f"copies.of_at_root({a.name}, {written}, *root, *comm)"
+            self.before.append(f"void* const {a.name}_ = copies.of_at_root("
+                               f"{a.name}, {written}, *root, *comm);")
+            return f"{a.name}_"
         return f"copies.of({a.name}, {written})"
 
     def section(self, a, written):
@@ -279,10 +281,10 @@ class _Entry:
             declared += self.lengths
         if self.copies():
             self.before.insert(0, "section_copies copies;")
-        lines = [f"{head}({', '.join(declared)}) {{"]
         if not b.function.anytime:  # such calls are not recorded
-            lines.append("  count_as_called_from(__builtin_return_address(0));")
-        lines += [f"  {line}" for line in self.before]
+            # Behind the conversions, which call MPI, too.
+            self.before.append("count_as_called_from(__builtin_return_address(0));")
+        lines = [f"{head}({', '.join(declared)}) {{"] + [f"  {line}" for line in self.before]
         if b.is_function():
             lines.append(f"  return {call};")
         elif not b.has_ierror():

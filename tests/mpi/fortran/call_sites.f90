@@ -41,6 +41,19 @@ subroutine add(in, inout, length, kind)
   inout = inout + in * length + 0 * kind
 end subroutine add
 
+! The conversion of its arguments calls MPI, too.
+subroutine by_conversion()
+  use mpi
+  implicit none
+  integer, allocatable :: none(:), kinds(:)
+  integer :: size, nothing(1), ierror
+  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+  allocate (none(size), kinds(size))
+  none = 0
+  kinds = MPI_INTEGER
+  call MPI_Alltoallw(none, none, none, kinds, nothing, none, none, kinds, MPI_COMM_WORLD, ierror)
+end subroutine by_conversion
+
 program call_sites
   use mpi_f08, only: MPI_Init, MPI_Finalize, MPI_Barrier, MPI_COMM_WORLD
   implicit none
@@ -50,6 +63,7 @@ program call_sites
   call by_mpi_f08(300)
   call reduce_with_callback()
   call from_c()
+  call by_conversion()
   call MPI_Barrier(MPI_COMM_WORLD)
   call MPI_Finalize()
   print '(a)', 'passed'

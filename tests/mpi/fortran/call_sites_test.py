@@ -24,11 +24,12 @@ def main():
     run(binaries / "mpifort", "-g", source, "in_c.o", "-o", "call_sites", compiler=compiler)
     run(binaries / "mpiexec", "--report", "report.html", "-n", RANKS, "./call_sites")
     data = json.loads(run(binaries / "headway", "report", "--json", "report.html"))
-    found = {site["place"].split(" ")[0].strip(",_"): site["calls"]
-             for site in data["calls"] if site["function"] == "MPI_Send"}
-    expected = {place: calls * RANKS for place, calls in SENDS.items()}
-    if found != expected:
-        sys.exit(f"found {found}, not {expected}")
+    for function, places in (("MPI_Send", SENDS), ("MPI_Alltoallw", {"by_conversion": 1})):
+        found = {site["place"].split(" ")[0].strip(",_"): site["calls"]
+                 for site in data["calls"] if site["function"] == function}
+        expected = {place: calls * RANKS for place, calls in places.items()}
+        if found != expected:
+            sys.exit(f"{function}: found {found}, not {expected}")
     unexpected = [site for site in data["calls"]
                   if any(word in site["place"] for word in ("mpi_send", "mpi_op", "entries_"))]
     if unexpected:

@@ -48,7 +48,7 @@ struct window_plan {
     windows::control_line line;
     std::uint64_t additions = 0;               ///< to the counter, begun
     std::set<std::uint64_t> taken;             ///< what they have fetched
-    std::optional<std::uint32_t> inside;       ///< who has the lock by compare-and-swap
+    std::optional<std::uint32_t> inside;       ///< holder of the compare-and-swap lock
     std::uint64_t increments = 0;              ///< of the guarded word
     std::uint32_t exclusive = 0, sharing = 0;  ///< holders of the window lock
     std::vector<visit> visits;

@@ -43,8 +43,8 @@ struct record_return {
   }
 };
 
-/// In the child of a fork, another thread may have held the lock at that moment, for ever: the one
-/// thread that is left gives back nothing at its end.
+/// In a forked child the lock may be held for ever, by a thread that only the parent has: the
+/// child's thread gives no record back when it ends.
 void in_child() noexcept { detail::current_record = nullptr; }
 
 }  // namespace

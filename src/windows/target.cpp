@@ -64,6 +64,7 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
       me_(own.me),
       served_(served),
       message_(std::make_unique<std::byte[]>(request_bytes_max)),
+      granted_(static_cast<std::size_t>(context.members->size())),
       origins_(static_cast<std::size_t>(context.members->size())) {
   incoming_.owner = this;
   incoming_.finish = &target::on_request;
@@ -344,6 +345,12 @@ void target::lock(int source, const request_view& request) noexcept {
 }
 
 void target::unlock(int source, const request_view& request) noexcept {
+  auto& holds = granted_[static_cast<std::size_t>(source)].of(request.head.lock);
+  if (holds == 0) {
+    return base::log(base::severity::error,
+                     "rank {} of a window released a lock that it does not hold", source);
+  }
+  --holds;
   static_cast<void>(line_.lock.unlock(request.head.lock));  // the queue is looked at below
   grant_locks();
   send(*new answer(*this, source, request.head.tag));
@@ -352,6 +359,7 @@ void target::unlock(int source, const request_view& request) noexcept {
 void target::grant_locks() noexcept {
   while (answer* const first = lock_queue_.front()) {
     if (!line_.lock.grant(first->lock)) return;
+    ++granted_[static_cast<std::size_t>(first->source)].of(first->lock);
     lock_queue_.erase(*first);
     if (lock_queue_.empty()) line_.lock.end_queue();
     send(*first);

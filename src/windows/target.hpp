@@ -66,6 +66,15 @@ class target {
     std::uint32_t large_puts = 0;  // whose bytes have not arrived
     status worst = status::ok;     // since its last flush
   };
+  /// Locks granted to one origin by requests, which it has not released by requests. One that
+  /// shares the control line releases there.
+  struct grants {
+    std::uint32_t exclusive = 0;
+    std::uint32_t shared = 0;
+    [[nodiscard]] std::uint32_t& of(lock_type how) noexcept {
+      return how == lock_type::exclusive ? exclusive : shared;
+    }
+  };
 
   [[nodiscard]] static bool on_request(messages::request& r) noexcept;
   void receive_next() noexcept;
@@ -112,6 +121,7 @@ class target {
   std::atomic<bool> stopped_{false};  // release by the end of the receive, acquire in `stop` (S)
   std::atomic<std::uint32_t> unsent_{0};  // answers and large puts; (A) release, acquire in `stop`
   base::intrusive_list<answer> lock_queue_;  // served requests only
+  std::vector<grants> granted_;              // likewise
 
   base::spinlock lock_;
   std::vector<origin> origins_ HEADWAY_GUARDED_BY(lock_);

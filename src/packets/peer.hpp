@@ -39,13 +39,8 @@ class peer {
   /// What was lent to the rail may change from now on (rails::driver). Any thread.
   void reclaim() noexcept { scheduler_.direct().driver().reclaim(id_); }
   [[nodiscard]] bool lost() const noexcept { return scheduler_.lost(); }
-  /// It is lost, and everything that was posted before has left the scheduler. A packet whose
-  /// `post` returns `pending` while `lost` becomes true may still be there. Relaxed: who takes
-  /// something from the table of the transfers after `rendezvous::lost` has looked through it sees
-  /// this by the table's lock.
-  [[nodiscard]] bool is_out_of_scheduler() const noexcept {
-    return out_of_scheduler_.load(std::memory_order_relaxed);
-  }
+  /// As `scheduler::drained`.
+  [[nodiscard]] bool drained() const noexcept { return scheduler_.drained(); }
   /// What was given to `peers::start`.
   [[nodiscard]] receiver& above() const noexcept { return *services_.above.first; }
   /// The payload that `post_now` can send at once; 0: none, because no rail or several reach it.
@@ -100,7 +95,6 @@ class peer {
   // Constant once other threads can find the peer:
   std::size_t eager_bytes_max_ = 0;
   std::size_t lent_bytes_min_ = SIZE_MAX;
-  std::atomic<bool> out_of_scheduler_{false};
   std::size_t prompt_bytes_max_ = 0;
   alignas(64) packets::scheduler scheduler_;
   credit_account credits_;

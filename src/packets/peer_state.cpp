@@ -155,7 +155,6 @@ void peer_state::lose() noexcept {
   if (loss_told_) return;
   events::peer_lost.raise({static_cast<std::uint64_t>(id())});
   scheduler_.end_waiting();
-  out_of_scheduler_.store(true, std::memory_order_relaxed);
   if (own_) own_->fail_all();
   services_.large.lost(*this);
   break_off_parts();
@@ -167,7 +166,6 @@ void peer_state::lose() noexcept {
 void peer_state::end() noexcept {
   static_cast<void>(scheduler_.mark_lost());
   scheduler_.end_waiting();
-  out_of_scheduler_.store(true, std::memory_order_relaxed);
   if (own_) own_->fail_all();
   services_.large.end_divided(*this);
   break_off_parts();

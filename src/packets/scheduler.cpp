@@ -284,6 +284,7 @@ void scheduler::end_waiting() noexcept {
   for (base::backoff its_holder; !mask_.try_hold();) its_holder.wait();
   adopt_submitted();
   drop_waiting();
+  drained_.store(true, std::memory_order_relaxed);  // (D)
   let_go();
 }
 

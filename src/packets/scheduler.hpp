@@ -78,6 +78,13 @@ class scheduler : public stalled_list::member {
   bool mark_lost() noexcept { return !lost_.exchange(true, std::memory_order_seq_cst); }  // (L)
   /// After `mark_lost`: ends what waits. Waits for the mask.
   void end_waiting() noexcept;
+  /// `end_waiting` has ended every packet that was posted before. While only `lost` is true,
+  /// another thread may still be sending a packet whose `post` has returned `pending`. Relaxed (D):
+  /// `rendezvous::lost` comes after `end_waiting`; a thread that locks its tables after it has
+  /// unlocked them sees this by their lock.
+  [[nodiscard]] bool drained() const noexcept {
+    return drained_.load(std::memory_order_relaxed);  // (D)
+  }
 
   /// Runs `work` with the mask, then sends what waits; false: another thread holds it.
   template <class Work>
@@ -141,6 +148,7 @@ class scheduler : public stalled_list::member {
 
   base::combining_mask<send_item, std::atomic, &send_item::next> mask_;
   std::atomic<bool> lost_{false};
+  std::atomic<bool> drained_{false};
   std::atomic<bool> again_{false};  // another round is wanted
   bool posting_done_ = false;
   std::atomic<const void*> telling_{nullptr};  // the thread that runs a callback inside `tell`

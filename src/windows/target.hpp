@@ -66,8 +66,8 @@ class target {
     std::uint32_t large_puts = 0;  // whose bytes have not arrived
     status worst = status::ok;     // since its last flush
   };
-  /// Locks granted to one origin by requests, which it has not released by requests. One that
-  /// shares the control line releases there.
+  /// How many locks an origin was granted by requests and has not released by requests. An origin
+  /// that shares the control line releases its locks there, so that its numbers only grow.
   struct grants {
     std::uint32_t exclusive = 0;
     std::uint32_t shared = 0;

@@ -45,8 +45,8 @@ rendezvous& rendezvous::of(const transfer& t) noexcept { return state_of(t).larg
 // ---- the sender ---------------------------------------------------------------------------------
 
 /// The peer may have fetched the message before `post` returns, so only its number is used then. If
-/// the peer is lost meanwhile, the transfer ends once: here, or where the scheduler drops the rts
-/// (`rts_sent`), or in `lost`, which looks through the table after that.
+/// the peer is lost meanwhile, the transfer ends once: here, or when the scheduler ends the rts
+/// (`rts_sent`), or in `lost`, which comes after that.
 void rendezvous::post_announced(peer& to, transfer& message) noexcept {
   const auto number = message.number_;
   auto& state = state_of(message);
@@ -55,7 +55,7 @@ void rendezvous::post_announced(peer& to, transfer& message) noexcept {
   if (waits) left_.note(state);
   transfer* const mine = sends_.take_if(number, [&](transfer& t) {
     t.held_ = false;
-    return down || to.is_out_of_scheduler();
+    return down || to.drained();
   });
   if (mine) give_up(*mine, false);
 }
@@ -195,7 +195,7 @@ std::uint32_t rendezvous::expose(transfer& into, std::uint64_t left) noexcept {
 transfer* rendezvous::let_go(std::uint32_t landing_number, const peer& from, bool down) noexcept {
   landing* const mine = landings_.take_if(landing_number, [&](landing& one) {
     static_cast<transfer&>(one).held_ = false;
-    return down || from.is_out_of_scheduler();
+    return down || from.drained();
   });
   if (!mine) return nullptr;
   auto& t = static_cast<transfer&>(*mine);
@@ -340,7 +340,7 @@ void rendezvous::arrived(peer_state& from, const control& c) noexcept {
 void rendezvous::lost(peer_state& whom) noexcept {
   end_divided(whom);
   // A held one is ended by the thread that posts it, because that thread looks afterwards whether
-  // the peer `is_out_of_scheduler`.
+  // the scheduler is `drained`.
   const auto ours = [&](const transfer& t) { return t.with == &whom && !t.held_; };
   while (transfer* t = sends_.take_if(ours)) give_up(*t, false);
   while (landing* one = landings_.take_if([&](const landing& some) {

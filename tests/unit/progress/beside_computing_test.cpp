@@ -86,6 +86,16 @@ TEST(event_thread, has_its_nap_ended_by_a_thread_that_it_relied_on) {
 TEST(event_thread, rings_for_no_thread_that_polls_where_none_computes) {
   running e(without_weight());
   mailbox box(*e);
+  // Before its first sleep the event thread arms the sources for a moment, and a letter that comes
+  // just then rings.
+  ASSERT_TRUE(eventually([&] {
+    const auto before = e->statistics();
+    pass_time(5);
+    const auto after = e->statistics();
+    return before.parked_sleeps + before.quiet_sleeps > 0 &&
+           after.parked_sleeps == before.parked_sleeps &&
+           after.quiet_sleeps == before.quiet_sleeps && after.event_looks == before.event_looks;
+  }));
   for (int i = 0; i < 20; ++i) {
     completion c;
     box.post(c);

@@ -71,9 +71,9 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
 }
 
 target::~target() {
-  while (auto* const left = lock_queue_.pop_front()) delete left;  // after the loss of a process
+  drop(lock_queue_);  // after the loss of a process
   const base::lock_guard held(lock_);
-  while (auto* const left = waiting_flushes_.pop_front()) delete left;
+  drop(waiting_flushes_);
 }
 
 void target::start() noexcept { receive_next(); }
@@ -87,9 +87,19 @@ void target::stop() noexcept {
   // Another thread may be about to post the receive once more.
   for (base::backoff a_little; !stopped_.load(std::memory_order_acquire); a_little.wait())  // (S)
     exchange_.cancel(incoming_);
+  // Origins that still queue have given up: a process of the window is lost, although this process
+  // may not know it yet.
+  drop(lock_queue_);
   for (base::backoff a_little; unsent_.load(std::memory_order_acquire) != 0;
        a_little.wait())  // (A)
     exchange_.engine().poll();
+}
+
+void target::drop(base::intrusive_list<answer>& never_sent) noexcept {
+  while (auto* const each = never_sent.pop_front()) {
+    delete each;
+    unsent_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: no thread needs to see what it did
+  }
 }
 
 // A request may arrive inside the call that posts its receive; it is then served by the loop that

@@ -26,7 +26,7 @@ namespace headway::windows {
 /// Shape:    one receive for requests of all ranks; an object for each answer until it is sent.
 /// Threads:  requests are served one after the other, so those of one origin in their order.
 /// Progress: never waits but for `control_line::changing`. `stop` waits until answers have been
-///           sent.
+///           sent; those to origins that still queue for the lock are not.
 /// Errors:   requests outside of the memory change nothing; the next flush, or the answer itself,
 ///           says so. When a process of the window is lost no request is served any more, and all
 ///           receives of the window's collective context end.
@@ -98,6 +98,7 @@ class target {
   void note(int source, status how) noexcept;
   [[nodiscard]] status take_status(int source) noexcept;
   void end_large_put(int source, status how) noexcept;
+  void drop(base::intrusive_list<answer>& never_sent) noexcept;
   /// Sends `ready`, with the origin's status in it if it is the answer to a flush.
   void send(answer& ready) noexcept;
   void send(answer& ready, std::span<const std::byte> bytes) noexcept;

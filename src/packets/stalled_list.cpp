@@ -52,8 +52,10 @@ void stalled_list::clear() noexcept {
   const base::lock_guard guard(lock_);
   while (member* m = list_.pop_front()) {
     m->stalled = false;
+    count_.fetch_sub(1, std::memory_order_relaxed);
     engine_.pending_ended();
   }
+  HEADWAY_ASSERT(!any());
 }
 
 }  // namespace headway::packets

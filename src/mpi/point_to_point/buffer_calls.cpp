@@ -14,11 +14,11 @@ namespace {
 class flush_request final : public request {
  public:
   explicit flush_request(std::shared_ptr<send_buffer> buffer) : buffer_(std::move(buffer)) {
-    pending = &done_;
+    pending = &self_.done;
     if (buffer_) {
-      buffer_->notify(done_);
+      buffer_->notify(self_);
     } else {
-      done_.complete();
+      self_.done.complete();
     }
   }
   int finish(MPI_Status& status) override {
@@ -29,7 +29,7 @@ class flush_request final : public request {
 
  private:
   std::shared_ptr<send_buffer> buffer_;
-  progress::completion done_;
+  send_buffer::waiter self_;
 };
 
 int attach(buffer_place& where, void* memory, MPI_Count size) {

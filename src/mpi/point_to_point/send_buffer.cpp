@@ -1,7 +1,10 @@
 #include "mpi/point_to_point/send_buffer.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
@@ -22,7 +25,13 @@ attached_buffers& attached() {
 
 }  // namespace
 
-send_buffer::~send_buffer() { flush(); }
+/// Also waits for a thread that is still in `on_sent`: a request is complete after that.
+send_buffer::~send_buffer() {
+  for (under_way& each : messages_) {
+    if (!each.wire.test()) engine().wait(each.wire);
+  }
+  HEADWAY_ASSERT(waiters_.empty());
+}
 
 /// The offset of the first gap of this size; nothing if there is none.
 std::optional<std::size_t> send_buffer::find_gap(std::size_t bytes) const {
@@ -60,10 +69,7 @@ int send_buffer::send(const datatypes::layout& layout, const message_call& call)
   message.offset = *offset;
   message.bytes = bytes;
   if (is_automatic()) message.own = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  {
-    const base::lock_guard also(waiters_lock_);
-    message.serial = next_serial_++;
-  }
+  message.serial = next_serial_++;
   std::byte* copy =
       is_automatic() ? message.own.get() : static_cast<std::byte*>(memory_) + message.offset;
   layout.pack(call.buffer, call.count, copy);
@@ -77,39 +83,43 @@ bool send_buffer::on_sent(messages::request& done) noexcept {
   auto& message = *static_cast<under_way*>(done.owner);
   send_buffer& home = *message.home;
   const base::lock_guard held(home.waiters_lock_);
-  for (waiter& each : home.waiters_) {
-    if (message.serial < each.serial && --each.missing == 0) each.done->complete();
+  waiter* next = home.waiters_.front();
+  while (next) {
+    waiter& each = *next;
+    next = home.waiters_.after(each);
+    if (message.serial >= each.serial || --each.missing > 0) continue;
+    home.waiters_.erase(each);
+    each.done.complete();  // its owner may free it now
   }
-  std::erase_if(home.waiters_, [](const waiter& each) { return each.missing == 0; });
-  message.home = nullptr;  // it has left the buffer: see `notify`
+  message.home = nullptr;
   return true;
 }
 
-void send_buffer::notify(progress::completion& done) {
+void send_buffer::notify(waiter& by) noexcept {
   const base::lock_guard held(lock_);
   const base::lock_guard also(waiters_lock_);
   const auto missing = std::count_if(messages_.begin(), messages_.end(),
                                      [](const under_way& each) { return each.home != nullptr; });
-  if (missing == 0) return done.complete();
-  waiters_.push_back({&done, next_serial_, static_cast<int>(missing)});
+  if (missing == 0) return by.done.complete();
+  by.serial = next_serial_;
+  by.missing = static_cast<std::size_t>(missing);
+  waiters_.push_back(by);
 }
 
 void send_buffer::flush() noexcept {
+  waiter self;
+  notify(self);
+  engine().wait(self.done);
   const base::lock_guard held(lock_);
-  wait_for_all();
+  reap();
 }
 
 void send_buffer::close() noexcept {
-  const base::lock_guard held(lock_);
-  closed_ = true;
-  wait_for_all();
-}
-
-void send_buffer::wait_for_all() noexcept {
-  for (under_way& each : messages_) {
-    if (!each.wire.test()) engine().wait(each.wire);
+  {
+    const base::lock_guard held(lock_);
+    closed_ = true;
   }
-  messages_.clear();
+  flush();
 }
 
 buffer_place& process_buffer() noexcept { return attached().process; }
@@ -132,8 +142,12 @@ std::shared_ptr<send_buffer> make_buffer(void* memory, std::int64_t bytes) {
 
 void flush_all_buffers() noexcept {
   auto& known = attached();
-  const base::lock_guard held(known.lock);
-  for (const auto& each : known.all) {
+  std::vector<std::weak_ptr<send_buffer>> all;
+  {
+    const base::lock_guard held(known.lock);
+    all = known.all;
+  }
+  for (const auto& each : all) {
     if (const auto alive = each.lock()) alive->flush();
   }
   known.process.detach();

@@ -7,8 +7,8 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "base/intrusive_list.hpp"
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/request.hpp"
@@ -22,10 +22,18 @@ namespace headway::mpi {
 /// it for each message.
 /// Shape:    a message takes the first gap that it fits into; without one the send fails, as the
 ///           standard requires. The list of messages under way allocates.
-/// Threads:  any; a lock.
-/// Progress: `send` never waits; `flush` waits for the messages that are in the buffer.
+/// Threads:  any; a lock, under which no thread waits for messages.
+/// Progress: `send` and `notify` never wait. `flush` and `close` wait for the messages that are in
+///           the buffer when they begin; other threads may send from it meanwhile.
 class send_buffer {
  public:
+  /// A thread or a request that waits for the messages of a buffer. Must live until it is done.
+  struct waiter : base::list_hook<> {
+    progress::completion done;
+    std::uint64_t serial = 0;  // waits for messages with lower ones …
+    std::size_t missing = 0;   // … so many
+  };
+
   send_buffer(void* memory, std::int64_t bytes) noexcept : memory_(memory), bytes_(bytes) {}
   ~send_buffer();
   send_buffer(const send_buffer&) = delete;
@@ -40,28 +48,21 @@ class send_buffer {
   /// The same, and a later `send`, of a thread that found the buffer before, fails.
   void close() noexcept;
 
-  /// Completes `done` when the messages that are in the buffer now have left it.
-  void notify(progress::completion& done);
+  /// Completes `by.done` when the messages that are in the buffer now have left it.
+  void notify(waiter& by) noexcept;
 
  private:
   struct under_way {
     messages::request wire;
-    send_buffer* home = nullptr;
+    send_buffer* home = nullptr;  // null once it has left; under the home's waiters_lock_
     std::uint64_t serial = 0;
     std::size_t offset = 0, bytes = 0;
     std::unique_ptr<std::byte[]> own;  // the copy, if the buffer is automatic
   };
-  struct waiter {
-    progress::completion* done;
-    std::uint64_t serial;  // waits for messages with lower ones
-    int missing;
-  };
-
   [[nodiscard]] bool is_automatic() const noexcept { return memory_ == MPI_BUFFER_AUTOMATIC; }
   [[nodiscard]] std::optional<std::size_t> find_gap(std::size_t bytes) const
       HEADWAY_REQUIRES(lock_);
   void reap() HEADWAY_REQUIRES(lock_);
-  void wait_for_all() noexcept HEADWAY_REQUIRES(lock_);
   static bool on_sent(messages::request& done) noexcept;
 
   void* memory_;
@@ -70,8 +71,8 @@ class send_buffer {
   base::mutex waiters_lock_;  // also taken by message completion
   bool closed_ HEADWAY_GUARDED_BY(lock_) = false;
   std::list<under_way> messages_ HEADWAY_GUARDED_BY(lock_);  // not sorted by offset
-  std::vector<waiter> waiters_ HEADWAY_GUARDED_BY(waiters_lock_);
-  std::uint64_t next_serial_ HEADWAY_GUARDED_BY(waiters_lock_) = 0;
+  std::uint64_t next_serial_ HEADWAY_GUARDED_BY(lock_) = 0;
+  base::intrusive_list<waiter> waiters_ HEADWAY_GUARDED_BY(waiters_lock_);
 };
 
 /// The place of MPI_Buffer_attach.

@@ -76,7 +76,8 @@ def exports(functions):
     names.append("headway_endpoint_table")  # for libheadway.so in the same process
     names += [f"headway_attach_to_{what}"  # for libmpifort_abi.so
               for what in ("request", "partitions", "window")]
-    names += ["headway_numbered", "headway_called_from"]
+    names += ["headway_numbered", "headway_called_from",
+              "headway_exchange_recorder"]
     return version_script(names)
 
 

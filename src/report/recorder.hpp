@@ -210,6 +210,13 @@ inline thread_local constinit thread_record* open_record = nullptr;
   return *detail::own_record;
 }
 
+/// Calls of this thread are recorded by `next` from now on, which this function has returned; null:
+/// by none. Returns what recorded them.
+[[nodiscard]] inline void* exchange_recorder(void* next) {
+  static_cast<void>(own_record());
+  return std::exchange(detail::open_record, static_cast<thread_record*>(next));
+}
+
 /// The log of a communicator, the same object for the same context and members.
 /// Threads:  any; it lives for ever.
 [[nodiscard]] collective_log& log_of(std::uint32_t context, std::vector<std::uint32_t> members);

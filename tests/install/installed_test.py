@@ -157,7 +157,8 @@ class Installed(unittest.TestCase):
         # For libmpifort_abi.so and libheadway.so beside it.
         self.assertEqual(others, ["headway_attach_to_partitions", "headway_attach_to_request",
                                   "headway_attach_to_window", "headway_called_from",
-                                  "headway_endpoint_table", "headway_numbered"])
+                                  "headway_endpoint_table", "headway_exchange_recorder",
+                                  "headway_numbered"])
         self.assertIn("MPI_Send", names)
         self.assertIn("PMPI_Send", names)
 

@@ -8,7 +8,8 @@ import sys
 
 # For libheadway.so and libmpifort_abi.so beside it.
 OWN = {"headway_endpoint_table", "headway_attach_to_request", "headway_attach_to_partitions",
-       "headway_attach_to_window", "headway_called_from", "headway_numbered"}
+       "headway_attach_to_window", "headway_called_from", "headway_exchange_recorder",
+       "headway_numbered"}
 
 
 def exported(library):

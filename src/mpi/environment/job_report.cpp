@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "base/once_a_job.hpp"
 #include "messages/numbers.hpp"
-#include "mpi/abi/called_from.hpp"
+#include "mpi/abi/recording_hooks.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/environment/library.hpp"
 #include "report/call_timeline.hpp"
@@ -99,6 +99,8 @@ void begin_report(const report::settings& wanted) {
   report::begin_recording();
   headway_called_from.store([](const void* where) { report::own_record().set_caller(where); },
                             std::memory_order_relaxed);  // as `library::calls`
+  headway_exchange_recorder.store(&report::exchange_recorder,
+                                  std::memory_order_relaxed);  // likewise
 }
 
 bool records_calls() noexcept { return in_force.records(); }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mpi/abi/called_from.hpp"
+#include "mpi/abi/recording_hooks.hpp"
 
 // Another library with the standard ABI does not have it.
 #pragma weak headway_called_from

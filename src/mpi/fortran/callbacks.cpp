@@ -4,6 +4,7 @@
 #include "mpi/fortran/callback_slots.hpp"
 #include "mpi/fortran/conversions.hpp"
 #include "mpi/fortran/special.hpp"
+#include "mpi/fortran/unrecorded.hpp"
 
 namespace headway::mpi::fortran {
 namespace {
@@ -58,6 +59,7 @@ typename Kind::in_c* function_in_c(procedure* given) {
 }
 
 int refuse_procedure() {
+  const unrecorded calls;
   PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }

@@ -1,5 +1,7 @@
 #include "mpi/fortran/handles.hpp"
 
+#include "mpi/fortran/unrecorded.hpp"
+
 namespace headway::mpi::fortran {
 namespace {
 
@@ -9,6 +11,7 @@ struct degrees {
 };
 
 degrees neighbors(int number) {
+  const unrecorded calls;
   const MPI_Comm comm = handle<MPI_Comm>(number);
   degrees found;
   int kind = MPI_UNDEFINED;
@@ -31,6 +34,7 @@ degrees neighbors(int number) {
 }  // namespace
 
 int peer_count(int number) {
+  const unrecorded calls;
   const MPI_Comm comm = handle<MPI_Comm>(number);
   int is_inter = 0;
   int count = 0;
@@ -45,6 +49,7 @@ int destination_count(int comm) { return neighbors(comm).destinations; }
 bool is_root(int root, int number) {
   const MPI_Comm comm = handle<MPI_Comm>(number);
   if (root == MPI_ROOT || comm == MPI_COMM_NULL) return root == MPI_ROOT;
+  const unrecorded calls;
   int rank = MPI_PROC_NULL;
   return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }

@@ -7,6 +7,7 @@
 
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/section_types.hpp"
+#include "mpi/fortran/unrecorded.hpp"
 #include "mpi/partitioned/partition_attachment.hpp"
 
 // Another library with MPI's C interface does not have it.
@@ -65,6 +66,7 @@ void partitioned_section::use(MPI_Datatype made, MPI_Count extent) {
 }
 
 bool partitioned_section::describe(const descriptor& array, int partitions) {
+  const unrecorded calls;
   const type_range range(type_);
   const auto element_bytes = static_cast<MPI_Count>(array.element_bytes);
   if (!range.is_within_extent() || element_bytes % range.extent() != 0) return false;
@@ -79,6 +81,7 @@ bool partitioned_section::describe(const descriptor& array, int partitions) {
 }
 
 bool partitioned_section::copy(const descriptor& array, int partitions, bool received) {
+  const unrecorded calls;
   const type_range range(type_);
   const auto bytes = static_cast<MPI_Count>(array_section(array).bytes());
   if (headway_attach_to_partitions == nullptr || !range.is_within(bytes, partitions * count_))
@@ -99,6 +102,7 @@ void partitioned_section::attach(MPI_Request request) {
 }
 
 void partitioned_section::clean_up() {
+  const unrecorded calls;
   PMPI_Type_free(&made_);
   delete copies_;
 }

@@ -29,7 +29,8 @@ class section {
       usable_ = copy(*array, copies, written);
   }
   ~section() {
-    if (made_ != MPI_DATATYPE_NULL) PMPI_Type_free(&made_);
+    if (made_ != MPI_DATATYPE_NULL) [[unlikely]]
+      clean_up();
   }
   section(const section&) = delete;
   section& operator=(const section&) = delete;
@@ -42,6 +43,7 @@ class section {
  private:
   [[gnu::cold]] bool describe(const descriptor& array);
   [[gnu::cold]] bool copy(const descriptor& array, section_copies& copies, bool written);
+  [[gnu::cold]] void clean_up();
 
   void* address_;
   MPI_Count count_;

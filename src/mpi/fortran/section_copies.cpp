@@ -7,6 +7,7 @@
 
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/handles.hpp"
+#include "mpi/fortran/unrecorded.hpp"
 #include "mpi/one_sided/attached_operations.hpp"
 #include "mpi/point_to_point/request_attachment.hpp"
 
@@ -67,6 +68,7 @@ class section_copies::attachment final : public request_attachment {
 };
 
 int refuse_section() {
+  const unrecorded calls;
   PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
   return MPI_ERR_BUFFER;
 }

@@ -54,6 +54,15 @@ subroutine by_conversion()
   call MPI_Alltoallw(none, none, none, kinds, nothing, none, none, kinds, MPI_COMM_WORLD, ierror)
 end subroutine by_conversion
 
+! So does that of an array section: it makes a datatype of it, and frees it.
+subroutine by_section()
+  use mpi_f08
+  implicit none
+  integer :: numbers(10)
+  numbers = 0
+  call MPI_Send(numbers(1:10:2), 5, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
+end subroutine by_section
+
 program call_sites
   use mpi_f08, only: MPI_Init, MPI_Finalize, MPI_Barrier, MPI_COMM_WORLD
   implicit none
@@ -64,6 +73,7 @@ program call_sites
   call reduce_with_callback()
   call from_c()
   call by_conversion()
+  call by_section()
   call MPI_Barrier(MPI_COMM_WORLD)
   call MPI_Finalize()
   print '(a)', 'passed'

@@ -11,7 +11,8 @@ import sys
 sys.dont_write_bytecode = True
 from commands import run  # noqa: E402
 
-SENDS = {"by_mpif": 100, "by_mpi": 200, "by_mpi_f08": 300, "call_in_c": 50}
+SENDS = {"by_mpif": 100, "by_mpi": 200, "by_mpi_f08": 300, "call_in_c": 50, "by_section": 1}
+OTHERS = {"MPI_Comm_size", "MPI_Op_create", "MPI_Allreduce", "MPI_Op_free", "MPI_Barrier"}
 RANKS = 2
 
 
@@ -30,6 +31,9 @@ def main():
         expected = {place: calls * RANKS for place, calls in places.items()}
         if found != expected:
             sys.exit(f"{function}: found {found}, not {expected}")
+    counted = {site["function"] for site in data["calls"]}
+    if counted != OTHERS | {"MPI_Send", "MPI_Alltoallw"}:
+        sys.exit(f"the program does not call these alone: {sorted(counted)}")
     unexpected = [site for site in data["calls"]
                   if any(word in site["place"] for word in ("mpi_send", "mpi_op", "entries_"))]
     if unexpected:

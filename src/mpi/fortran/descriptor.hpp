@@ -24,13 +24,14 @@ struct descriptor {
 };
 static_assert(offsetof(descriptor, dimensions) == 24);
 
-/// Whether the elements lie one behind the other.
+/// Whether the elements lie one behind the other, or have no bytes.
 inline bool is_contiguous(const descriptor& array) noexcept {
   auto expected = static_cast<std::ptrdiff_t>(array.element_bytes);
   for (int i = 0; i < array.rank; ++i) {
     const auto& dimension = array.dimensions[i];
     if (dimension.extent == 0) return true;
-    if (dimension.extent != 1 && dimension.stride_bytes != expected) return false;
+    if (dimension.extent != 1 && dimension.stride_bytes != expected)
+      return array.element_bytes == 0;
     expected *= dimension.extent;
   }
   return true;

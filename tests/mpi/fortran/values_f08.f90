@@ -35,6 +35,11 @@ program values
   type(c_ptr) :: memory
   integer, pointer :: shared(:)
   logical :: flag
+  type :: labelled
+    integer :: number
+    character(len=0) :: label
+  end type
+  type(labelled) :: some(4)
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -203,6 +208,14 @@ program values
   call MPI_Get_address(grid(2, 3:), place)
   call MPI_Get_address(grid(2, 3), first)
   call check(place == first, 29)
+  call MPI_Type_free(every_other)
+
+  ! A section of nothing, whose elements lie apart.
+  call MPI_Type_contiguous(0, MPI_CHARACTER, every_other)
+  call MPI_Type_commit(every_other)
+  call MPI_Sendrecv(some%label, 1, every_other, rank, 8, row, 6, MPI_INTEGER, rank, 8, copy, status)
+  call MPI_Get_count(status, MPI_INTEGER, count)
+  call check(count == 0, 33)
   call MPI_Type_free(every_other)
   call MPI_Comm_free(copy)
   call PMPI_Barrier(MPI_COMM_WORLD)

@@ -12,6 +12,7 @@ std::size_t array_section::bytes() const noexcept {
 
 template <class Each>
 void array_section::visit(std::size_t first, std::size_t count, Each&& each) const {
+  HEADWAY_DEBUG_ASSERT(first + count <= bytes());
   std::array<std::ptrdiff_t, descriptor::dimensions_max> index{};
   std::byte* element = address_;
   auto number = static_cast<std::ptrdiff_t>(first / element_bytes_);
@@ -43,6 +44,7 @@ void array_section::read(std::size_t first, std::span<std::byte> into) const noe
 
 void array_section::write_changes(std::size_t first, std::span<const std::byte> now,
                                   std::span<const std::byte> before) const noexcept {
+  HEADWAY_DEBUG_ASSERT(now.size() == before.size());
   visit(first, now.size(), [&](std::byte* piece, std::size_t at, std::size_t length) {
     if (std::memcmp(&now[at], &before[at], length) == 0) return;
     for (std::size_t i = 0; i < length; ++i) {

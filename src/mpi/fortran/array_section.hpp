@@ -6,18 +6,23 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "mpi/fortran/descriptor.hpp"
 
 namespace headway::mpi::fortran {
 
-/// The bytes of an array section, as a sequence: its elements in Fortran's order.
+/// The bytes of an array section that is not contiguous, as a sequence: its elements in Fortran's
+/// order.
 /// Threads:  any, for different bytes.
 class array_section {
  public:
   explicit array_section(const descriptor& array)
       : address_(static_cast<std::byte*>(array.address)),
         element_bytes_(array.element_bytes),
-        dimensions_(array.dimensions, array.dimensions + array.rank) {}
+        dimensions_(array.dimensions, array.dimensions + array.rank) {
+    HEADWAY_ASSERT(element_bytes_ > 0 && array.rank <= descriptor::dimensions_max);
+    HEADWAY_ASSERT(std::ranges::all_of(dimensions_, [](const auto& d) { return d.extent > 0; }));
+  }
 
   [[nodiscard]] std::size_t bytes() const noexcept;
   /// Copies the bytes from `first` on.

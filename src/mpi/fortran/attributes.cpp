@@ -1,7 +1,9 @@
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 #include "mpi/fortran/conversions.hpp"
 #include "mpi/fortran/special.hpp"
 
@@ -22,25 +24,25 @@ class number_store {
   void* add(MPI_Aint value) {
     auto made = std::make_unique<MPI_Aint>(value);
     void* at = made.get();
-    const std::lock_guard held(lock_);
+    const base::lock_guard held(lock_);
     numbers_.emplace(at, std::move(made));
     return at;
   }
 
   MPI_Aint value_at(void* attribute) {
-    const std::lock_guard held(lock_);
+    const base::lock_guard held(lock_);
     const auto found = numbers_.find(attribute);
     return found == numbers_.end() ? reinterpret_cast<MPI_Aint>(attribute) : *found->second;
   }
 
   void remove(void* attribute) {
-    const std::lock_guard held(lock_);
+    const base::lock_guard held(lock_);
     numbers_.erase(attribute);
   }
 
  private:
-  std::mutex lock_;
-  std::unordered_map<void*, std::unique_ptr<MPI_Aint>> numbers_;
+  base::mutex lock_;
+  std::unordered_map<void*, std::unique_ptr<MPI_Aint>> numbers_ HEADWAY_GUARDED_BY(lock_);
 };
 
 /// The callbacks of a key made in Fortran, whose attributes are of type Number. Never freed: the

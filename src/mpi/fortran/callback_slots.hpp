@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cstddef>
-#include <mutex>
 #include <utility>
+
+#include "base/assert.hpp"
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 
 namespace headway::mpi::fortran {
 
@@ -18,7 +22,7 @@ class callback_slots {
 
   /// The procedure's slot; `none` if all are taken.
   std::size_t get(Function* wanted) {
-    const std::lock_guard held(lock_);
+    const base::lock_guard held(lock_);
     for (std::size_t i = 0; i < used_; ++i) {
       if (procedures_[i] == wanted) return i;
     }
@@ -27,13 +31,17 @@ class callback_slots {
     return used_++;
   }
 
-  /// Valid once `get` has returned the slot to the thread that made the callback.
-  Function* at(std::size_t slot) const noexcept { return procedures_[slot]; }
+  /// Once `get` has returned the slot to the thread that made the callback; without the lock,
+  /// because a slot is not written again.
+  Function* at(std::size_t slot) const noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
+    HEADWAY_DEBUG_ASSERT(slot < slots_max && procedures_[slot] != nullptr);
+    return procedures_[slot];
+  }
 
  private:
-  std::mutex lock_;
-  std::size_t used_ = 0;
-  std::array<Function*, slots_max> procedures_{};
+  base::mutex lock_;
+  std::size_t used_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::array<Function*, slots_max> procedures_ HEADWAY_GUARDED_BY(lock_){};
 };
 
 }  // namespace headway::mpi::fortran

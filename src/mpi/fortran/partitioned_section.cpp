@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/section_types.hpp"
 #include "mpi/fortran/unrecorded.hpp"
@@ -37,9 +38,11 @@ class partitioned_section::copies final : public partition_attachment {
     before_ = copy_;
   }
   void before_send(int partition) noexcept override {
+    HEADWAY_DEBUG_ASSERT(0 <= partition && partition < partitions_);
     section_.read(begin_of(partition), part(copy_, partition));
   }
   void after_arrival(int partition) noexcept override {
+    HEADWAY_DEBUG_ASSERT(0 <= partition && partition < partitions_);
     section_.write_changes(begin_of(partition), part(copy_, partition), part(before_, partition));
   }
 
@@ -66,6 +69,7 @@ void partitioned_section::use(MPI_Datatype made, MPI_Count extent) {
 }
 
 bool partitioned_section::describe(const descriptor& array, int partitions) {
+  HEADWAY_ASSERT(partitions > 0 && count_ > 0 && !is_contiguous(array));
   const unrecorded calls;
   const type_range range(type_);
   const auto element_bytes = static_cast<MPI_Count>(array.element_bytes);
@@ -98,6 +102,7 @@ bool partitioned_section::copy(const descriptor& array, int partitions, bool rec
 }
 
 void partitioned_section::attach(MPI_Request request) {
+  HEADWAY_ASSERT(headway_attach_to_partitions != nullptr);  // there would be no copies
   headway_attach_to_partitions(request, std::exchange(copies_, nullptr));
 }
 

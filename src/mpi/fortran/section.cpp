@@ -1,5 +1,6 @@
 #include "mpi/fortran/section.hpp"
 
+#include "base/assert.hpp"
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/section_types.hpp"
 #include "mpi/fortran/unrecorded.hpp"
@@ -7,6 +8,7 @@
 namespace headway::mpi::fortran {
 
 bool section::describe(const descriptor& array) {
+  HEADWAY_ASSERT(count_ > 0 && !is_contiguous(array) && made_ == MPI_DATATYPE_NULL);
   const unrecorded calls;
   const type_range range(type_);
   const auto element_bytes = static_cast<MPI_Count>(array.element_bytes);

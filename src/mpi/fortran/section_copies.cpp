@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/handles.hpp"
 #include "mpi/fortran/unrecorded.hpp"
@@ -97,6 +98,7 @@ void section_copies::attach(int code, int win, int rank) {
 }
 
 void section_copies::finish_call() {
+  HEADWAY_ASSERT(made_ != nullptr);
   made_->after_end();
   delete made_;
 }

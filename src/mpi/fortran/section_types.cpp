@@ -1,5 +1,7 @@
 #include "mpi/fortran/section_types.hpp"
 
+#include "base/assert.hpp"
+
 namespace headway::mpi::fortran {
 
 type_range::type_range(MPI_Datatype type) {
@@ -9,6 +11,8 @@ type_range::type_range(MPI_Datatype type) {
 }
 
 temporary_type section_types::first(int dimension, MPI_Count units) const {
+  HEADWAY_ASSERT(0 <= dimension && dimension <= array_.rank);
+  HEADWAY_ASSERT(0 < units && units <= units_in(dimension));
   temporary_type made;
   if (dimension == 0) {
     PMPI_Type_contiguous_c(units, unit_, made.address());

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
 #include "mpi/fortran/descriptor.hpp"
 
 namespace headway::mpi::fortran {
@@ -22,7 +23,11 @@ class temporary_type {
     return *this;
   }
   [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
-  [[nodiscard]] MPI_Datatype* address() noexcept { return &type_; }
+  /// For the call that makes it.
+  [[nodiscard]] MPI_Datatype* address() noexcept {
+    HEADWAY_ASSERT(type_ == MPI_DATATYPE_NULL);
+    return &type_;
+  }
   [[nodiscard]] MPI_Datatype release() noexcept { return std::exchange(type_, MPI_DATATYPE_NULL); }
 
  private:

@@ -1,5 +1,7 @@
 #include "collectives/buffers.hpp"
 
+#include <new>
+
 namespace headway::collectives {
 namespace {
 
@@ -44,7 +46,9 @@ void wire_buffers::move(const block& from, const block& to) {
 }
 
 std::byte* values::scratch(std::int64_t count) {
-  return schedule_.scratch(type_.footprint(count)) - type_.first_byte(count);
+  const auto all = type_.reach(count);
+  if (!all) throw std::bad_alloc();
+  return schedule_.scratch(all->bytes()) - all->begin;
 }
 
 const std::byte* values::out(const void* value, std::int64_t count) {

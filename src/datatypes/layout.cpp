@@ -1,7 +1,5 @@
 #include "datatypes/layout.hpp"
 
-#include <algorithm>
-
 #include "base/assert.hpp"
 #include "datatypes/plan.hpp"
 #include "datatypes/signature.hpp"
@@ -10,17 +8,6 @@ namespace headway::datatypes {
 
 layout::layout() = default;
 layout::~layout() = default;
-
-std::int64_t layout::footprint(std::int64_t count) const noexcept {
-  if (count == 0 || size_ == 0) return 0;
-  const auto way = (count - 1) * extent();
-  return true_extent() + std::max(way, -way);
-}
-
-std::int64_t layout::first_byte(std::int64_t count) const noexcept {
-  if (count == 0 || size_ == 0) return 0;
-  return true_lb_ + std::min<std::int64_t>((count - 1) * extent(), 0);
-}
 
 void layout::pack(const void* from, std::int64_t count, std::int64_t begin, std::int64_t end,
                   std::byte* to) const noexcept {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +20,12 @@ struct layout_facts;
 
 /// Is given a block of memory: its offset from the address of the buffer, and its bytes.
 using block_visitor = void (*)(void* state, std::int64_t offset, std::int64_t bytes);
+
+/// Bytes in memory, as offsets from an address.
+struct byte_range {
+  std::int64_t begin = 0, end = 0;
+  [[nodiscard]] std::int64_t bytes() const noexcept { return end - begin; }
+};
 
 /// The data of an MPI datatype: a sequence of basic elements, each at an offset from the address of
 /// a buffer. Repeated parts are folded into loops when it is built.
@@ -57,9 +65,18 @@ class layout {
   [[nodiscard]] bool is_one_block(std::int64_t count) const noexcept {
     return contiguous_ || (one_block_ && count == 1) || count == 0 || size_ == 0;
   }
-  /// Bytes from the first to the end of the last of `count` elements; they start at `first_byte`.
-  [[nodiscard]] std::int64_t footprint(std::int64_t count) const noexcept;
-  [[nodiscard]] std::int64_t first_byte(std::int64_t count) const noexcept;
+  /// Where the data of `count` elements lies, from the buffer's address on. Nothing: 64 bits do not
+  /// hold it, so no memory does.
+  [[nodiscard]] std::optional<byte_range> reach(std::int64_t count) const noexcept {
+    if (count == 0 || size_ == 0) return byte_range{};
+    std::int64_t last = 0;  // where the last element is
+    byte_range all;
+    if (__builtin_mul_overflow(count - 1, extent(), &last) ||
+        __builtin_add_overflow(true_lb_, std::min<std::int64_t>(last, 0), &all.begin) ||
+        __builtin_add_overflow(true_ub_, std::max<std::int64_t>(last, 0), &all.end))
+      return std::nullopt;
+    return all;
+  }
 
   /// Copies bytes [begin, end) of the packed form of `count` elements at `from` to `to`.
   void pack(const void* from, std::int64_t count, std::int64_t begin, std::int64_t end,

@@ -18,23 +18,6 @@ bool is_whole(const member& m, const window::parts& of) noexcept {
   return m.to == nullptr || (m.line != nullptr && of.wakes != nullptr);
 }
 
-/// The bytes of elements, from the address that they are named by.
-struct reach {
-  std::int64_t first, end;
-};
-/// Nothing: 64 bits do not hold them, so no memory does.
-[[nodiscard]] std::optional<reach> reach_of(const place& at) noexcept {
-  const auto lb = at.type->true_lb();
-  std::int64_t last = 0;  // where the last element is
-  reach all{};
-  if (__builtin_mul_overflow(at.count - 1, at.type->extent(), &last) ||
-      __builtin_add_overflow(lb, std::min<std::int64_t>(last, 0), &all.first) ||
-      __builtin_add_overflow(lb, std::max<std::int64_t>(last, 0), &all.end) ||
-      __builtin_add_overflow(all.end, at.type->true_extent(), &all.end))
-    return std::nullopt;
-  return all;
-}
-
 }  // namespace
 
 window::window(parts made)
@@ -120,10 +103,10 @@ void window::stop() noexcept {
 std::optional<remote_data> window::locate(const place& at) const noexcept {
   HEADWAY_DEBUG_ASSERT(at.count >= 0 && at.type);
   const member& m = members_[static_cast<std::size_t>(at.rank)];
-  const auto all = reach_of(at);
+  const auto all = at.type->reach(at.count);
   std::int64_t offset = 0, first = 0, end = 0;
   if (!all || __builtin_mul_overflow(at.displacement, m.displacement_unit, &offset) ||
-      __builtin_add_overflow(offset, all->first, &first) ||
+      __builtin_add_overflow(offset, all->begin, &first) ||
       __builtin_add_overflow(offset, all->end, &end))
     return std::nullopt;
   if (!dynamic_ && (first < 0 || end > m.bytes)) return std::nullopt;

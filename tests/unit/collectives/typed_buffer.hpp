@@ -35,10 +35,10 @@ class typed_buffer {
   typed_buffer(const datatypes::layout& type, std::int64_t count)
       : type_(type),
         count_(count),
-        bytes_(static_cast<std::size_t>(type.footprint(count)) + 2 * rim) {
+        bytes_(static_cast<std::size_t>(type.reach(count)->bytes()) + 2 * rim) {
     std::memset(bytes_.data(), 0xEE, bytes_.size());
   }
-  [[nodiscard]] std::byte* data() { return bytes_.data() + rim - type_->first_byte(count_); }
+  [[nodiscard]] std::byte* data() { return bytes_.data() + rim - type_->reach(count_)->begin; }
   void set(const words& w) { type_->unpack(bytes_of(w), data(), count_); }
   [[nodiscard]] words get() {
     words w(static_cast<std::size_t>(2 * count_));

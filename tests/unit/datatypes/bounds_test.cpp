@@ -79,12 +79,37 @@ TEST(layout, of_an_empty_type_is_all_zero) {
   none->unpack(nullptr, nullptr, 5);
 }
 
-TEST(layout, spans_a_footprint_from_its_first_byte_on) {
+void expect_reach(const layout& of, std::int64_t count, byte_range expected) {
+  const auto found = of.reach(count);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->begin, expected.begin);
+  EXPECT_EQ(found->end, expected.end);
+}
+
+TEST(layout, reaches_from_the_first_byte_of_its_elements_to_the_last) {
   const auto back = build_hvector(3, 1, -8, layout::of(number::int32)).value();
-  EXPECT_EQ(back->first_byte(1), -16);
-  EXPECT_EQ(back->footprint(1), 20);
-  EXPECT_EQ(back->footprint(0), 0);
-  EXPECT_EQ(layout::of(number::int32).footprint(10), 40);
+  expect_reach(*back, 1, {-16, 4});
+  expect_reach(*back, 0, {0, 0});
+  expect_reach(layout::of(number::int32), 10, {0, 40});
+  const auto up = build_resized(0, 100, *back).value();
+  expect_reach(*up, 3, {-16, 204});
+  const auto down = build_resized(0, -100, *back).value();
+  expect_reach(*down, 3, {-216, 4});
+}
+
+TEST(layout, does_not_reach_further_than_64_bits_say) {
+  constexpr std::int64_t far = std::int64_t{1} << 62;
+  const auto up = build_resized(0, far, layout::of(number::int32)).value();
+  const auto down = build_resized(0, -far, layout::of(number::int32)).value();
+  const auto back = build_hvector(2, 1, -8, *down).value();
+  EXPECT_TRUE(up->reach(2).has_value());
+  EXPECT_FALSE(up->reach(4).has_value()) << "the last element's place has more bits";
+  EXPECT_TRUE(down->reach(3).has_value());
+  EXPECT_FALSE(down->reach(4).has_value());
+  expect_reach(*down, 3, {-2 * far, 4});
+  EXPECT_FALSE(build_resized(0, -far, *back).value()->reach(3).has_value()) << "the lower bound";
+  EXPECT_FALSE(layout::of(number::int64).reach(INT64_MAX / 8 + 1).has_value()) << "the end";
+  EXPECT_TRUE(build_contiguous(0, *up).value()->reach(INT64_MAX).has_value());
 }
 
 }  // namespace

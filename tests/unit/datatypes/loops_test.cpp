@@ -16,8 +16,8 @@ namespace {
 /// A buffer for `count` elements of a type, filled with noise.
 struct field {
   field(const layout& type, std::int64_t count, unsigned seed)
-      : bytes(static_cast<std::size_t>(type.footprint(count) + 32)),
-        origin(16 - type.first_byte(count)) {
+      : bytes(static_cast<std::size_t>(type.reach(count)->bytes() + 32)),
+        origin(16 - type.reach(count)->begin) {
     std::mt19937 draw(seed);
     for (auto& b : bytes) b = static_cast<std::byte>(draw());
   }

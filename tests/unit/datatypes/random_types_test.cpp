@@ -91,7 +91,7 @@ TEST(random_types, pack_the_bytes_that_the_type_map_lists_in_its_order) {
       EXPECT_EQ(std::memcmp(from.at() + made->true_lb(), expected.data(), expected.size()), 0);
     }
     if (count > 0 && made->size() > 0) {
-      EXPECT_LE(from.origin + made->first_byte(count), from.origin + made->true_lb());
+      EXPECT_LE(from.origin + made->reach(count)->begin, from.origin + made->true_lb());
     }
     if (HasFailure()) return;
   }

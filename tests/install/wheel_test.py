@@ -18,7 +18,8 @@ def build():
     # A copy, because the back end writes into the folder that it builds in.
     source = SCRATCH / "source"
     files = run("git", "ls-files", "-co", "--exclude-standard", "packaging", "python",
-                "pyproject.toml", "README.md", "LICENSE", "CMakePresets.json", cwd=place.SOURCE)
+                "pyproject.toml", "README.md", "LICENSE", "CMakePresets.json", "CMakeLists.txt",
+                cwd=place.SOURCE)
     for name in files.splitlines():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((place.SOURCE / name).read_bytes())

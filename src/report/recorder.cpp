@@ -7,6 +7,7 @@
 #include <list>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
@@ -109,6 +110,7 @@ void thread_record::begin_timed() noexcept {
 }
 
 void thread_record::end() noexcept {
+  HEADWAY_DEBUG_ASSERT(current_ != nullptr && began_ns_ != 0);
   auto& call = *current_;
   auto& sums = call.sums;
   const auto now_ns = base::machine_now_ns();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/file_size_errors.hpp"
 #include "base/seqlock.hpp"
 
@@ -31,6 +32,7 @@ std::string_view text_in(const std::array<char, size>& from) noexcept {
 }  // namespace
 
 void page_row::add(std::string_view cell, std::uint64_t value) noexcept {
+  HEADWAY_DEBUG_ASSERT(!cell.empty());
   if (cell_count == cells_max) return;
   auto& made = cells[cell_count++];
   copy_text(made.name, cell);
@@ -89,6 +91,7 @@ page::~page() {
 }
 
 void page::write(const page_image& image) noexcept {
+  HEADWAY_ASSERT(words_ != nullptr);  // not moved from
   std::array<std::uint64_t, page_file::image_words> copy;
   std::memcpy(copy.data(), &image, sizeof image);
   base::seqlock_write(words_, copy.data(), page_file::image_words);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "mpi/collectives/names.hpp"
 #include "mpi/collectives/steps_builder.hpp"
 #include "mpi/environment/failure.hpp"
@@ -35,6 +36,7 @@ int collective_request::start() {
 }
 
 int collective_request::finish(MPI_Status& status) {
+  HEADWAY_DEBUG_ASSERT(steps_->test());
   set_status_empty(status);
   if (traced) [[unlikely]]
     traced->end();

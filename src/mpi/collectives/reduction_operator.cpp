@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/assert.hpp"
 #include "mpi/environment/failure.hpp"
 
 namespace headway::mpi {
@@ -39,6 +40,7 @@ void call_user_large(const reducer& self, const void* left, void* right,
 
 int reducer_for(const operation& op, const datatype& type, reducer& made) {
   if (!op.predefined) {
+    HEADWAY_ASSERT((op.user != nullptr) != (op.user_large != nullptr));
     made = {.apply = op.user ? call_user : call_user_large,
             .state =
                 op.user ? reinterpret_cast<void*>(op.user) : reinterpret_cast<void*>(op.user_large),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "messages/numbers.hpp"
 #include "mpi/environment/library.hpp"
@@ -24,7 +25,9 @@ epochs::epochs(windows::window& of, messages::context& context)
     : window_(of),
       context_(context),
       signals_(of.signals()),
-      access_(static_cast<std::size_t>(of.size())) {}
+      access_(static_cast<std::size_t>(of.size())) {
+  HEADWAY_ASSERT(of.size() == context.members->size());
+}
 
 epoch_answer epochs::admit_without_lock(int rank) {
   if (all_ == all_locks::unchecked) return epoch_answer::ok;
@@ -96,6 +99,7 @@ epoch_answer epochs::unlock_all(status& how) {
   if (all_ == all_locks::unchecked) how = window_.flush_all();
   for (int rank = 0; rank < window_.size(); ++rank) {
     if (get(rank) == access::none) continue;
+    HEADWAY_ASSERT(get(rank) == access::held_shared);
     set(rank, access::none);
     how = std::max(how, window_.unlock(rank, lock_type::shared));
   }
@@ -159,6 +163,7 @@ epoch_answer epochs::complete(status& how) {
   how = status::ok;
   requests sent;
   for (const int rank : std::exchange(started_, {})) {
+    HEADWAY_ASSERT(get(rank) == access::started);
     how = std::max(how, window_.complete(rank));
     set(rank, access::none);
     if (is_told_in_memory(rank)) signals_->tell_complete(rank);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/mutex.hpp"
 #include "messages/context.hpp"
 #include "messages/request.hpp"
@@ -37,6 +38,7 @@ class epochs {
 
   /// Whether operations may be begun that access this rank.
   [[nodiscard]] epoch_answer admit(int rank) {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && rank < window_.size());
     switch (access_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire)) {  // (G)
       case access::none:
         break;
@@ -87,6 +89,7 @@ class epochs {
     fenced_.store(false, std::memory_order_relaxed);  // the program orders its synchronisations
   }
   void set(int rank, access to) noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && rank < window_.size());
     access_[static_cast<std::size_t>(rank)].store(to, std::memory_order_release);  // (G)
   }
   [[nodiscard]] access get(int rank) const noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
@@ -42,11 +43,13 @@ int partitioned_request::cancel() {
 }
 
 void partitioned_request::pack(int partition) noexcept {
+  HEADWAY_DEBUG_ASSERT(0 <= partition && partition < partitions_);
   if (attached_) attached_->before_send(partition);
   if (packed_) layout_->pack(elements(partition), count_, bytes_at(partition * bytes_each_));
 }
 
 void partitioned_request::unpack(int partition) noexcept {
+  HEADWAY_DEBUG_ASSERT(0 <= partition && partition < partitions_);
   if (packed_) layout_->unpack(bytes_at(partition * bytes_each_), elements(partition), count_);
   if (attached_) attached_->after_arrival(partition);
 }
@@ -61,7 +64,9 @@ void partitioned_request::end_message(outcome how) noexcept {
   auto before = outcome::ok;
   if (how != outcome::ok)  // relaxed: `left_` carries it
     how_.compare_exchange_strong(before, how, std::memory_order_relaxed);
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.complete();  // (E)
+  const auto left = left_.fetch_sub(1, std::memory_order_acq_rel);  // (E)
+  HEADWAY_DEBUG_ASSERT(left > 0);
+  if (left == 1) done_.complete();
 }
 
 // ---- sender -------------------------------------------------------------------------------------
@@ -80,6 +85,7 @@ partitioned_send::partitioned_send(const partitioned_call& call, int first_tag)
 }
 
 int partitioned_send::start() {
+  HEADWAY_DEBUG_ASSERT(!active);
   active = true;
   if (!has_peer() || partitions_ == 0) {
     pending = nullptr;
@@ -179,6 +185,7 @@ void partitioned_receive::read_setup() noexcept {
 }
 
 int partitioned_receive::start() {
+  HEADWAY_DEBUG_ASSERT(!active);
   active = true;
   if (!has_peer()) {
     pending = nullptr;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace headway::mpi {
 
 int grid::size() const noexcept {
@@ -14,18 +16,21 @@ int grid::size() const noexcept {
 }
 
 int grid::rank_of(std::span<const int> coordinates) const noexcept {
+  HEADWAY_ASSERT(coordinates.size() == sizes.size());
   int rank = 0;
   for (std::size_t d = 0; d < sizes.size(); ++d) rank = rank * sizes[d] + coordinates[d];
   return rank;
 }
 
 std::vector<int> grid::coordinates_of(int rank) const {
+  HEADWAY_ASSERT(0 <= rank && rank < size());
   std::vector<int> coordinates(sizes.size());
   for (std::size_t d = sizes.size(); d-- > 0; rank /= sizes[d]) coordinates[d] = rank % sizes[d];
   return coordinates;
 }
 
 int grid::shifted(int rank, int dimension, std::int64_t by) const {
+  HEADWAY_ASSERT(0 <= dimension && dimension < dimensions());
   const auto d = static_cast<std::size_t>(dimension);
   auto coordinates = coordinates_of(rank);
   std::int64_t moved = coordinates[d] + by;
@@ -41,6 +46,7 @@ int grid::shifted(int rank, int dimension, std::int64_t by) const {
 
 std::span<const int> graph::neighbors_of(int node) const noexcept {
   const auto i = static_cast<std::size_t>(node);
+  HEADWAY_ASSERT(node >= 0 && i < ends.size());
   const int first = node == 0 ? 0 : ends[i - 1];
   return std::span(edges).subspan(static_cast<std::size_t>(first),
                                   static_cast<std::size_t>(ends[i] - first));

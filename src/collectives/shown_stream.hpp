@@ -76,7 +76,6 @@ class shown_stream {
 
   // Running.
   void begin() noexcept;
-  [[nodiscard]] bool is_begun() const noexcept { return begun_; }
   /// Once it has its place. True: all of it was shown.
   [[nodiscard]] bool advance() noexcept;
   [[nodiscard]] bool could_advance() const noexcept {

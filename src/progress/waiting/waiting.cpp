@@ -300,7 +300,7 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
       const bool naps = !core_.watched.load(std::memory_order_relaxed);
       if (naps) until = std::min(until, look_at_clock() + nap_ns * core_.work.balance());
       engine_counters::count(core_.counted.sleeps);
-      if (!makes_way) boost();
+      if (!makes_way && !own_threads_compete()) boost();
       const stretch timed(me_.measured, "sleep", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
       const shown_sleep shown;
@@ -335,6 +335,14 @@ bool waiting::make_way() noexcept {
   const bool owes = me_.owed_count != 0;
   me_.pay_wake_ups();
   return owes;
+}
+
+/// Several threads of this process have been woken and want the processor that this thread leaves:
+/// a short slice would set it against them alone. To ask for one and to give it back takes longer
+/// than a change of threads.
+bool waiting::own_threads_compete() noexcept {
+  constexpr int compete_min = 3;  // one is the thread that this one has just woken
+  return woken_threads.load(std::memory_order_relaxed) >= compete_min;
 }
 
 std::uint64_t waiting::budget_ns(bool yields) const noexcept {

@@ -92,6 +92,7 @@ class waiting {
   [[nodiscard]] outcome sleep_on_events() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
   bool make_way() noexcept;
+  [[nodiscard]] static bool own_threads_compete() noexcept;
   [[nodiscard]] std::uint64_t setting_ns(bool yields) const noexcept {
     return yields ? core_.chosen.yield_ns : core_.chosen.spin_ns;
   }

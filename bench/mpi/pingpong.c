@@ -1,19 +1,22 @@
 /// One-way time and bandwidth by message size between two ranks, or between several pairs at once:
 /// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
-/// messages each way at the same time. The time is per message.
+/// messages each way at the same time. The time is per message. With --work each rank computes
+/// before each exchange, for a time that is taken off, and with --open it has a receive open
+/// meanwhile that nothing comes for: so do programs that wait soon after they have computed.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 
-enum { tag_data = 1, tag_answer = 2 };
+enum { tag_data = 1, tag_answer = 2, tag_never = 3 };
 
 struct exchange {
   int first;  ///< of its pair: it sends first
   int peer, window;
   size_t bytes;
   int both_ways;
+  uint64_t work_ns;       ///< before each exchange
   char* memory;           ///< 2 * window * bytes
   MPI_Request* requests;  ///< 2 * window
 };
@@ -60,15 +63,21 @@ static void windows_both_ways(const struct exchange* x) {
   MPI_Waitall(2 * x->window, x->requests, MPI_STATUSES_IGNORE);
 }
 
+static void compute_for(uint64_t ns) {
+  const uint64_t start = now_ns();
+  while (now_ns() - start < ns) continue;
+}
+
 /// Nanoseconds that `count` exchanges take.
 static double timed(const struct exchange* x, long count) {
   const uint64_t start = now_ns();
   for (long i = 0; i < count; ++i) {
+    if (x->work_ns != 0) compute_for(x->work_ns);
     if (x->both_ways) windows_both_ways(x);
     else if (x->window > 1) window_and_answer(x);
     else there_and_back(x);
   }
-  return (double)(now_ns() - start);
+  return (double)(now_ns() - start) - (double)x->work_ns * (double)count;
 }
 
 static void measure(struct bench* b, const struct exchange* x) {
@@ -79,7 +88,7 @@ static void measure(struct bench* b, const struct exchange* x) {
   // A sample is at least 5 us long, so that reading the clock stays below half a percent.
   long batch = one_ns < 5000 ? (long)(5000 / (one_ns < 50 ? 50 : one_ns)) + 1 : 1;
   MPI_Bcast(&batch, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-  const long rounds = bench_repeat(b, one_ns * (double)batch, 5, 100000);
+  const long rounds = bench_repeat(b, (one_ns + (double)x->work_ns) * (double)batch, 5, 100000);
   const int ways = x->both_ways || x->window == 1 ? 2 : 1;
   const double messages = ways * x->window * (double)batch;
   struct samples samples = {0};
@@ -106,11 +115,13 @@ int main(int argc, char** argv) {
       .seconds = 0.2};
   struct list sizes = {.count = 0};
   list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
-  double window = 1;
-  int both_ways = 0;
+  double window = 1, work_us = 0;
+  int both_ways = 0, open = 0;
   const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
                                {"--window", option_number, &window, "messages in flight, one way"},
                                {"--both-ways", option_flag, &both_ways, "windows each way at once"},
+                               {"--work", option_number, &work_us, "computation before each, us"},
+                               {"--open", option_flag, &open, "a receive stays open meanwhile"},
                                {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   if (b.size % 2 != 0) bench_refuse(&b, "runs on an even number of ranks: mpiexec -n 2");
@@ -118,17 +129,25 @@ int main(int argc, char** argv) {
   const struct column columns[] = {{"bytes", 0},  {"median_us", 3}, {"mean_us", 3},  {"best_us", 3},
                                    {"p99_us", 3}, {"mb_per_s", 1},  {"exchanges", 0}};
   bench_table(&b, NULL, columns, 7);
+  MPI_Request opened = MPI_REQUEST_NULL;
+  if (open)
+    MPI_Irecv(NULL, 0, MPI_BYTE, (b.rank + half) % b.size, tag_never, MPI_COMM_WORLD, &opened);
   for (int i = 0; i < sizes.count; ++i) {
     struct exchange x = {.first = b.rank < half,
                          .peer = (b.rank + half) % b.size,
                          .window = window < 1 ? 1 : (int)window,
-                         .both_ways = both_ways};
+                         .both_ways = both_ways,
+                         .work_ns = work_us > 0 ? (uint64_t)(work_us * 1000) : 0};
     x.bytes = sizes.value[i];
     x.memory = buffer(2 * x.bytes * (size_t)x.window);
     x.requests = calloc(2 * (size_t)x.window, sizeof *x.requests);
     measure(&b, &x);
     free(x.requests);
     free(x.memory);
+  }
+  if (open) {
+    MPI_Cancel(&opened);
+    MPI_Wait(&opened, MPI_STATUS_IGNORE);
   }
   return bench_finish(&b);
 }

@@ -2,8 +2,8 @@
 /// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
 /// messages each way at the same time. The time is per message. With --work each rank computes
-/// before each exchange, for a time that is taken off, and with --open it has a receive open
-/// meanwhile that nothing comes for: so do programs that wait soon after they have computed.
+/// before each exchange; that time is subtracted. With --open each rank has a receive open that no
+/// message matches, as a program has that posts its receives early.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,6 +63,7 @@ static void windows_both_ways(const struct exchange* x) {
   MPI_Waitall(2 * x->window, x->requests, MPI_STATUSES_IGNORE);
 }
 
+/// Ends within tens of nanoseconds: quanta of `work` would make one rank wait for the other.
 static void compute_for(uint64_t ns) {
   const uint64_t start = now_ns();
   while (now_ns() - start < ns) continue;

@@ -210,8 +210,8 @@ inline thread_local constinit thread_record* open_record = nullptr;
   return *detail::own_record;
 }
 
-/// Calls of this thread are recorded by `next` from now on, which this function has returned; null:
-/// by none. Returns what recorded them.
+/// Sets the recorder of this thread's calls and returns the one before. `next` is what an earlier
+/// call returned, or null: calls are not recorded.
 [[nodiscard]] inline void* exchange_recorder(void* next) {
   static_cast<void>(own_record());
   return std::exchange(detail::open_record, static_cast<thread_record*>(next));

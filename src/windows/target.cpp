@@ -87,8 +87,8 @@ void target::stop() noexcept {
   // Another thread may be about to post the receive once more.
   for (base::backoff a_little; !stopped_.load(std::memory_order_acquire); a_little.wait())  // (S)
     exchange_.cancel(incoming_);
-  // Origins that still queue have given up: a process of the window is lost, although this process
-  // may not know it yet.
+  // Only an origin whose wait has ended with an error still queues here: a process of the window is
+  // lost, which this process may not have noticed yet.
   drop(lock_queue_);
   for (base::backoff a_little; unsent_.load(std::memory_order_acquire) != 0;
        a_little.wait())  // (A)
@@ -98,7 +98,7 @@ void target::stop() noexcept {
 void target::drop(base::intrusive_list<answer>& never_sent) noexcept {
   while (auto* const each = never_sent.pop_front()) {
     delete each;
-    unsent_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: no thread needs to see what it did
+    unsent_.fetch_sub(1, std::memory_order_relaxed);  // (A) waits in this same thread
   }
 }
 

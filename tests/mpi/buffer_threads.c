@@ -24,8 +24,8 @@ static void* detach_once(void* unused) {
   return back == unused ? unused : NULL;
 }
 
-/* Whether a thread that flushes or detaches the buffer waits for the large message or not yet: this
- * one, which alone can receive it, may send before that. */
+/* A second thread flushes or detaches the buffer, which has to wait for the large message. Only
+ * this thread can receive that message, and it sends others from the same buffer first. */
 static void others_send_while_one_waits(void* memory, int bytes, void* (*body)(void*)) {
   for (int i = 0; i < rounds; ++i) {
     pthread_t waiting;

@@ -337,9 +337,9 @@ bool waiting::make_way() noexcept {
   return owes;
 }
 
-/// Several threads of this process have been woken and want the processor that this thread leaves:
-/// a short slice would set it against them alone. To ask for one and to give it back takes longer
-/// than a change of threads.
+/// Several threads of this process have been woken and have not run yet. A short slice would only
+/// give this thread an advantage over those, and the two system calls take longer than a context
+/// switch. Relaxed: a hint.
 bool waiting::own_threads_compete() noexcept {
   constexpr int compete_min = 3;  // one is the thread that this one has just woken
   return woken_threads.load(std::memory_order_relaxed) >= compete_min;

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -134,15 +135,22 @@ class Waits(Report):
                            said["waited"] + CLOCK)  # fmt: skip
 
     def test_the_time_of_calls_that_are_not_timed_each_is_estimated(self):
-        data, said = self.run_job("many")
-        functions = {f["function"]: f for f in data["functions"]}
-        self.assertEqual([functions[name]["calls"] for name in ("MPI_Send", "MPI_Recv")],
-                         [40000, 40000])  # fmt: skip
-        mean = (functions["MPI_Send"]["seconds"]["sum"]
-                + functions["MPI_Recv"]["seconds"]["sum"]) / 2  # fmt: skip
+        # A few hundred calls stand for forty thousand: one that is interrupted moves the estimate
+        # of its run by more than a quarter. Over several runs, the median shows a bias alone.
+        of_calls, of_undisturbed = [], []
+        for _ in range(9):
+            data, said = self.run_job("many")
+            functions = {f["function"]: f for f in data["functions"]}
+            self.assertEqual([functions[name]["calls"] for name in ("MPI_Send", "MPI_Recv")],
+                             [40000, 40000])  # fmt: skip
+            mean = (functions["MPI_Send"]["seconds"]["sum"]
+                    + functions["MPI_Recv"]["seconds"]["sum"]) / 2  # fmt: skip
+            of_calls.append(mean / said["calls"])
+            of_undisturbed.append(mean / said["undisturbed"])
         # What the loop takes besides is in no call; nor, on a busy machine, is most of the time
         # that a rank is without a processor.
-        self.check_between(mean, 0.4 * said["undisturbed"], 1.15 * said["calls"])
+        self.assertGreaterEqual(statistics.median(of_undisturbed), 0.4)
+        self.assertLessEqual(statistics.median(of_calls), 1.15)
 
     def test_a_late_receiver_is_waited_for_as_long_as_it_slept(self):
         data, said = self.run_job("late_receiver")

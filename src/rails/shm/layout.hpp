@@ -32,7 +32,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 12;
+constexpr std::uint32_t layout_version = 13;
 
 using token = std::array<std::byte, 16>;
 
@@ -121,6 +121,7 @@ struct slot_control {
   std::atomic<std::uint64_t> hurried;  // peer; the ring's cells up to here cannot wait
   alignas(line_bytes) std::atomic<std::uint64_t> consumed;  // owner; lines of the ring
   std::atomic<std::uint32_t> wants_room;                    // peer sets, owner clears
+  std::atomic<std::uint32_t> wants_buffer;                  // peer; 1: it waits for a free one
   std::atomic<std::uint32_t> pulls;  // owner; 1: it can read the peer's memory
   alignas(line_bytes) std::atomic<std::uint32_t> placing;  // peer; 1: writes at a target now
   std::atomic<std::uint32_t> revoked;  // owner; 1: no target is valid any more, for good

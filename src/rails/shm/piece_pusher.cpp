@@ -104,10 +104,23 @@ bool piece_pusher::place(std::uint64_t target, std::span<const std::byte> bytes)
   return whole;
 }
 
+/// The buffer is full: the peer is to notify this process when it frees one, if there is a piece
+/// for it. True: it is free by now.
+bool piece_pusher::is_freed_late() noexcept {
+  auto& control = *way_->slot().control;
+  if (!has_pieces()) {
+    control.wants_buffer.store(0, std::memory_order_relaxed);
+    return false;
+  }
+  const std::uint32_t count = way_->shape().piece_count;
+  return is_free_or_wanted(control.wants_buffer, control.pieces[buffer_ticket_ % count].turn,
+                           buffer_ticket_ / count);
+}
+
 void piece_pusher::push() noexcept {
   std::uint32_t number = 0, piece = 0;
   for (std::size_t copied = 0; copied < copy_budget_bytes;) {
-    if (!buffer_free()) return;
+    if (!buffer_free() && !is_freed_late()) return;
     if (const std::size_t placed = place_some(); placed != 0) {
       copied += placed;
       continue;
@@ -118,8 +131,9 @@ void piece_pusher::push() noexcept {
   }
 }
 
-bool piece_pusher::could_push() noexcept {
-  if (!buffer_free()) return false;
+bool piece_pusher::could_push() noexcept { return buffer_free() ? has_pieces() : is_freed_late(); }
+
+bool piece_pusher::has_pieces() noexcept {
   const std::uint32_t posted = transfers_->end();
   for (std::uint32_t n = transfers_->oldest(); n != begun(posted); ++n)
     if (transfers_->entry(n).returned_count != 0 || transfers_->take_returned(n)) return true;

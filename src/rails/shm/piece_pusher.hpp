@@ -49,6 +49,9 @@ class piece_pusher {
   }
   [[nodiscard]] bool next_piece(std::uint32_t& number, std::uint32_t& piece) noexcept;
   [[nodiscard]] bool buffer_free() const noexcept;
+  [[nodiscard]] bool is_freed_late() noexcept;
+  /// Pieces that this process may copy now, if there is a buffer.
+  [[nodiscard]] bool has_pieces() noexcept;
   void fill_buffer(std::uint32_t number, std::uint32_t piece) noexcept;
   [[nodiscard]] std::size_t place_some() noexcept;
   [[nodiscard]] bool place(std::uint64_t target, std::span<const std::byte> bytes) noexcept;

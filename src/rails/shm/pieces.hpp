@@ -24,8 +24,9 @@ namespace headway::rails::shm {
 //   placed before it was lent           (G) release -> acquire of the target
 //   placed where nothing is lent        (W) then (V), against (V') then (W'): one sees the other
 //   target reused while it is written   (E) release -> (W') acquire
-// Checked by: tests/model/shm_pieces_model.cpp, shm_placing_model.cpp (mutations there),
-//             tests/stress/shm_stress.cpp.
+//   sender sleeps beside a free buffer  (Q) then (O'), against (F) then (N): one sees the other
+// Checked by: tests/model/shm_pieces_model.cpp, shm_buffer_wait_model.cpp,
+//             shm_placing_model.cpp (mutations there), tests/stress/shm_stress.cpp.
 
 /// A call of either end copies at most so much, and a piece.
 constexpr std::size_t copy_budget_bytes = 128 * 1024;
@@ -53,7 +54,22 @@ template <class Turn>
 
 template <class Turn>
 void free_piece(Turn& turn, std::uint64_t lap) noexcept {
-  turn.store(2 * lap + 2, std::memory_order_release);  // (F)
+  turn.store(2 * lap + 2, std::memory_order_seq_cst);  // (F)
+}
+
+/// The sender has found a buffer full for which it has a piece: whether it is free by now. If not,
+/// the receiver notifies the sender of each buffer that it frees, until `wants` is 0. Later laps
+/// need no store: the receiver has seen it when it sees their pieces.
+template <class Wants, class Turn>
+[[nodiscard]] bool is_free_or_wanted(Wants& wants, const Turn& turn, std::uint64_t lap) noexcept {
+  if (wants.load(std::memory_order_relaxed) == 0) wants.store(1, std::memory_order_seq_cst);  // (Q)
+  return turn.load(std::memory_order_seq_cst) == 2 * lap;  // (O')
+}
+
+/// After `free_piece`: whether the sender has to be notified.
+template <class Wants>
+[[nodiscard]] bool piece_is_wanted(const Wants& wants) noexcept {
+  return wants.load(std::memory_order_seq_cst) != 0;  // (N)
 }
 
 /// Takes up to `wanted` of the `count` pieces of transfer `number`, the first ones that neither end

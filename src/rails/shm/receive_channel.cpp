@@ -299,10 +299,11 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
   }
   buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
   free_piece(line.turn, ticket / c_.shape.piece_count);
-  c_.back->notify();
+  if (piece_is_wanted(c_.slot.control->wants_buffer)) c_.back->notify();
   if (said.what == exposures::answer::done && exposures::notified(t.notice.id))
     e = landed(said.token, bytes);
   arrived(t, bytes);
+  if (t.missing == 0 && t.pulled) c_.back->notify();  // see pull
   return bytes;
 }
 
@@ -400,6 +401,7 @@ std::size_t receive_channel::pull(event& e) noexcept {
     return 0;
   }
   count_pulled(shared.pulled, bytes);
+  t->pulled = true;
   if (said.what == exposures::answer::done && exposures::notified(t->notice.id))
     e = landed(said.token, bytes);
   arrived(*t, bytes);

@@ -69,6 +69,7 @@ class receive_channel {
   struct transfer {
     transfer_notice notice{};
     std::uint64_t missing = 0;  // bytes; 0: not active
+    bool pulled = false;        // some were read from the sender's memory
     bool lent = false;          // the peer may write directly to the target …
     bool left = false;          // … and is to copy everything, while this process computes
   };

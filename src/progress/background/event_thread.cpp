@@ -76,7 +76,8 @@ void event_thread::run() noexcept {
       continue;
     }
     if (!idle_ || !rest()) doze();
-    if (look() == finding::unattended) watch(me);
+    if (const auto found = look(); found == finding::unattended || found == finding::waited_for)
+      watch(me);
     if (core_.sleeper->wanted()) pause(taken_pause_ns);  // it leaves at once
   }
 }
@@ -206,6 +207,7 @@ event_thread::finding event_thread::look() noexcept {
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
     if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
+    else if (few && core_.quiet.attended() && may_park()) found = finding::waited_for;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
   // Looks less and less often while other threads poll, and often again when they stop.
@@ -245,35 +247,71 @@ std::uint64_t event_thread::longest_pause() const noexcept {
 void event_thread::watch(thread_record& me) noexcept {
   auto& sleeper = *core_.sleeper;
   if (!sleeper.try_take(kernel_sleeper::holder::background)) return;
-  const auto must_leave = [&] {
-    return stop_.load(std::memory_order_seq_cst) != 0 || sleeper.wanted() || spare_polls();
-  };
-  for (;;) {
-    const auto now = core_.clock.now_ns();
-    const auto until = std::min(now + ticks::period_ns, core_.boosted.give_back_due(now));
-    engine_counters::count(core_.counted.event_sleeps);
-    bool slept = false;
-    {
-      const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
-      const auto what = core_.quiet.worth_waking_for();
-      slept = sleeper.sleep(until, what, [&] {
-        return must_leave() || core_.queues.has_submissions() ||
-               what != core_.quiet.worth_waking_for();
-      });
-    }
-    const auto woken = core_.clock.now_ns();
-    core_.regular.run_if_due(woken);
-    if (must_leave() || is_attended()) break;
-    // A source that another thread serves makes a sleep impossible; that thread may need this
-    // processor.
-    const bool moved = poll_until_idle(me);
-    if (!moved && !slept) pause(taken_pause_ns);
-    if (core_.work.balance() == 0) {
-      idle_ = !is_oversubscribed();
-      break;
-    }
-  }
+  for (auto next = may_park() ? watching::parked : watching::armed; next != watching::ended;)
+    next = next == watching::parked ? watch_parked(me) : watch_armed(me);
   sleeper.release();
+}
+
+bool event_thread::must_leave() const noexcept {
+  return stop_.load(std::memory_order_seq_cst) != 0 || core_.sleeper->wanted() || spare_polls();
+}
+
+/// One sleep, in which the threads that begin and end to poll disarm and arm the sources, and what
+/// follows it.
+event_thread::watching event_thread::watch_parked(thread_record& me) noexcept {
+  const auto began = core_.clock.now_ns(), until = began + ticks::period_ns;
+  const auto attendances = core_.quiet.attendances();
+  engine_counters::count(core_.counted.event_sleeps);
+  const auto how = core_.quiet.park(stop_, until);
+  const auto woken = core_.clock.now_ns();
+  core_.regular.run_if_due(woken);
+  if (how == quiet_sleep::unparked::busy || must_leave()) return watching::ended;
+  const bool polled = is_attended();
+  // Messages follow one another closely between threads that take turns to poll: as with `busy`.
+  if (polled && woken - began < first_pause_ns) return watching::ended;
+  rounds_seen_ = core_.queues.root().explicit_rounds();
+  // What was submitted ends each sleep at once until it is taken, and the thread that attends may
+  // lack the processor on which this one runs.
+  const bool asked = core_.queues.has_submissions();
+  // A thread that attends without polling does not run: a debugger has stopped it, perhaps.
+  if (!asked && core_.quiet.attended())
+    return polled || woken < until ? watching::parked : watching::armed;
+  // A thread that polls without attending, as one that tests, leaves the sources armed: each
+  // message would wake this thread, and a look by a timer costs less.
+  if (polled && attendances == core_.quiet.attendances()) return watching::ended;
+  const bool slept = how != quiet_sleep::unparked::other;
+  return poll_after_sleep(me, slept) ? watching::parked : watching::ended;
+}
+
+/// One sleep for which this thread arms the sources, also while others poll, and what follows it.
+event_thread::watching event_thread::watch_armed(thread_record& me) noexcept {
+  const auto now = core_.clock.now_ns();
+  const auto until = std::min(now + ticks::period_ns, core_.boosted.give_back_due(now));
+  engine_counters::count(core_.counted.event_sleeps);
+  bool slept = false;
+  {
+    const stretch timed(me.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
+    const auto what = core_.quiet.worth_waking_for();
+    slept = core_.sleeper->sleep(until, what, [&] {
+      return must_leave() || core_.queues.has_submissions() ||
+             what != core_.quiet.worth_waking_for();
+    });
+  }
+  core_.regular.run_if_due(core_.clock.now_ns());
+  if (must_leave() || is_attended()) return watching::ended;
+  return poll_after_sleep(me, slept) ? watching::armed : watching::ended;
+}
+
+/// False: nothing is pending any more, or another way to sleep has become possible or impossible.
+bool event_thread::poll_after_sleep(thread_record& me, bool slept) noexcept {
+  const bool parks = may_park();
+  const bool moved = poll_until_idle(me);
+  // A source that another thread serves makes a sleep impossible; that thread may need this
+  // processor.
+  if (!moved && !slept) pause(taken_pause_ns);
+  if (core_.work.balance() != 0) return parks == may_park();
+  idle_ = !is_oversubscribed();
+  return false;
 }
 
 /// True: something advanced. Each round visits every queue once, as if polled from no particular

@@ -12,20 +12,25 @@ namespace headway::progress {
 ///
 /// quiet     nothing is pending, or a waiting thread is the kernel sleeper: sleeps until woken.
 ///           What begins after a long sleep is watched at once, what begins sooner at a later look
-/// parked    nothing is pending, but was a moment ago: sleeps on event sources that are not armed.
-///           A thread that starts something arms them, without a wake-up (parking.hpp)
-/// attended  another thread polled since the last look: sleeps, looks less and less often
-/// watching  something is pending and no thread polls: sleeps on the event sources, and polls when
-///           one wakes it
+/// parked    sleeps on event sources that other threads arm and disarm (parking.hpp), and polls
+///           when one wakes it. A thread that starts something arms them, without a wake-up; one
+///           that waits disarms them while it polls, and may then sleep beside this one
+/// attended  another thread polled since the last look, and this one cannot park: sleeps, looks
+///           less and less often
+/// watching  something is pending, no thread polls, and this one cannot park: sleeps on the event
+///           sources, which it has armed, and polls when one wakes it
+///
+/// It parks where every source is silent unless it is armed, the machine is not oversubscribed, and
+/// things do not start in so close a succession that arming costs more than looking.
 ///
 /// In a real-time class (HEADWAY_EVENT_CLASS) it may use 20 ms of each 100 ms; for the rest of
 /// these it is an ordinary thread, so that an ltask that always advances cannot take over the
 /// machine.
 ///
-/// While attended it is not the kernel sleeper, so sources are not armed and messages cost their
-/// senders no wake-up. The price is the look: the first one takes place 50 us after the last poll
-/// seen, 1 ms among more ranks than processors, and on a virtual machine setting the timer may cost
-/// more than a wake-up.
+/// While it looks by a timer it is not the kernel sleeper, so sources are not armed and messages
+/// cost their senders no wake-up. The price is the look: the first one takes place 50 us after the
+/// last poll seen, 1 ms among more ranks than processors, and on a virtual machine setting the
+/// timer may cost more than a wake-up.
 ///
 /// While a thread waits awake among computing threads and the kernel gives it no greater weight,
 /// the event thread leaves the work to it: each look would end the turn that it has of the
@@ -39,12 +44,22 @@ class event_thread {
   event_thread& operator=(const event_thread&) = delete;
 
  private:
-  enum class finding : std::uint8_t { nothing, attended, unattended };
+  enum class finding : std::uint8_t {
+    nothing,
+    attended,
+    waited_for,  ///< attended, by a thread that says when it stops: this one can park
+    unattended,
+  };
+  enum class watching : std::uint8_t { parked, armed, ended };
 
   void run() noexcept;
   [[nodiscard]] bool is_attended() const noexcept;
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
+  [[nodiscard]] watching watch_parked(thread_record& me) noexcept;
+  [[nodiscard]] watching watch_armed(thread_record& me) noexcept;
+  [[nodiscard]] bool poll_after_sleep(thread_record& me, bool slept) noexcept;
+  [[nodiscard]] bool must_leave() const noexcept;
   bool poll_until_idle(thread_record& me) noexcept;
   void call_spare_if_busy() noexcept;
   [[nodiscard]] bool spare_polls() const noexcept;

@@ -9,14 +9,17 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "progress/background/event_source.hpp"
+#include "progress/background/sleep_place.hpp"
 #include "progress/completion/sleep_flag.hpp"
 
 namespace headway::progress {
 
-/// The right to sleep in the kernel on all event sources, and that sleep.
-/// Shape:    one epoll descriptor, one eventfd; one holder at a time.
-/// Threads:  `try_take`, `kick`, `set_wanted`, `add`, `remove` any; `release` and `sleep` by the
-///           holder.
+/// The right to sleep in the kernel on all event sources, and that sleep. Beside a holder that is
+/// parked (parking.hpp) one more thread can sleep on them, at a place of its own: an event wakes
+/// that one.
+/// Shape:    two sleep_places; one holder at a time, and one thread beside it.
+/// Threads:  `try_take`, `try_take_beside`, `kick`, `set_wanted`, `add`, `remove` any; `release`
+///           and `sleep` by the holder, `release_beside` and `sleep_beside` by the one beside it.
 /// Progress: `sleep` sleeps in the kernel, at most until its deadline; `add` and `remove` wait
 ///           while sources are being armed (microseconds); the others never wait.
 /// Errors:   `open` when the kernel gives no descriptor.
@@ -30,7 +33,6 @@ class kernel_sleeper {
 
   [[nodiscard]] static base::result<std::unique_ptr<kernel_sleeper>> open(
       std::uint64_t blind_period_ns);
-  ~kernel_sleeper();
   kernel_sleeper(const kernel_sleeper&) = delete;
   kernel_sleeper& operator=(const kernel_sleeper&) = delete;
 
@@ -45,6 +47,20 @@ class kernel_sleeper {
     holder_.store(holder::nobody, std::memory_order_seq_cst);
   }
   [[nodiscard]] holder held_by() const noexcept { return holder_.load(std::memory_order_seq_cst); }
+
+  /// Beside a holder that is parked. The caller counts as pending (core/pending.hpp) before it
+  /// sleeps: where the holder is no longer parked, background threads see to it that what it waits
+  /// for arrives, as for a thread that sleeps on a word.
+  [[nodiscard]] bool try_take_beside() noexcept {
+    return !beside_taken_.load(std::memory_order_relaxed) &&
+           !beside_taken_.exchange(true, std::memory_order_acquire);
+  }
+  void release_beside() noexcept { beside_taken_.store(false, std::memory_order_release); }
+  /// Until an event, a kick of that place or the deadline.
+  void sleep_beside(std::uint64_t deadline_ns) noexcept;
+  /// Where a thread sleeps that holds the right, or sleeps beside the holder.
+  [[nodiscard]] sleep_place& place() noexcept { return place_; }
+  [[nodiscard]] sleep_place& place_beside() noexcept { return beside_; }
 
   /// A waiting thread wants to sleep here: a background thread is to leave.
   void set_wanted(bool on) noexcept { wanted_.store(on, std::memory_order_seq_cst); }
@@ -79,7 +95,7 @@ class kernel_sleeper {
   [[nodiscard]] bool arm_parked(wake_for what) noexcept { return arm(what) && !is_blind(); }
   void disarm_parked() noexcept { disarm(); }
   /// Ends the holder's sleep, the current or the next one. A system call.
-  void kick() noexcept;
+  void kick() noexcept { place_.kick(); }
   /// The same if a thread sleeps; otherwise only a load. After the work was made visible (seq_cst).
   void kick_sleeper() noexcept {
     if (asleep_.sleeping()) [[unlikely]]
@@ -109,8 +125,8 @@ class kernel_sleeper {
   void blind_ended() noexcept { blind_polls_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
-  kernel_sleeper(int epoll, int control, std::uint64_t blind_period_ns) noexcept
-      : epoll_(epoll), control_(control), blind_period_ns_(blind_period_ns) {}
+  explicit kernel_sleeper(std::uint64_t blind_period_ns) noexcept
+      : blind_period_ns_(blind_period_ns) {}
   void count_sources() noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] bool arm(wake_for what) noexcept HEADWAY_EXCLUDES(lock_);
   void disarm() noexcept HEADWAY_EXCLUDES(lock_);
@@ -119,8 +135,9 @@ class kernel_sleeper {
   base::atomic<holder> holder_{holder::nobody};
   base::atomic<bool> wanted_{false};
   basic_sleep_flag<> asleep_;
-  const int epoll_;
-  const int control_;
+  base::atomic<bool> beside_taken_{false};
+  sleep_place place_;
+  sleep_place beside_;
   const std::uint64_t blind_period_ns_;
   base::mutex lock_;  // cold: taken before and after a sleep in the kernel
   struct entry {

@@ -6,7 +6,7 @@
 
 namespace headway::progress {
 
-/// The sleep of the event thread on the event sources before there is anything to wait for.
+/// The sleep of the event thread on event sources that other threads arm and disarm.
 ///
 /// It sleeps in the kernel while the sources are not armed, so that nothing wakes it. A thread that
 /// starts something arms them in its place, which costs some stores: were the event thread woken to
@@ -22,7 +22,7 @@ class basic_parking {
   // Accesses marked (*) are seq_cst. A starter has counted its start (*, (A) of core/pending.hpp)
   // before it calls `arm`, and then does one of these:
   //   It finds no thread parked (*): the one that parks has ended that, and looks before it sleeps
-  //   again; or it is about to park and checks for work (*, (B)) after `begin` (*).
+  //   again; or it is about to park, checks for work (*, (B)) after `begin` (*), and calls `arm`.
   //   It finds a thread that attends (*): that thread calls `arm` after `leave` (*), and finds the
   //   start, because its check comes later in the one order of these accesses.
   //   It finds the sources armed: another thread has armed them while the event thread was parked,
@@ -33,7 +33,8 @@ class basic_parking {
   //   change.
   // Checked by: tests/model/parking_model.cpp.
  public:
-  /// Before the check for work that precedes the sleep. The sources are not armed.
+  /// The sources are not armed. The caller checks for work before it sleeps, and calls `arm` if
+  /// there is some.
   void begin() noexcept { state_.store(unarmed, std::memory_order_seq_cst); }
   enum class ended : std::uint8_t { not_yet, unarmed, armed };
   /// After the sleep. `not_yet`: another thread arms or disarms the sources; try again.
@@ -49,6 +50,12 @@ class basic_parking {
     return state_.load(std::memory_order_relaxed) != no_thread;
   }
 
+  /// A thread is parked, and no other has armed the sources or is about to: who arms them later
+  /// sees what the caller has written before (seq_cst).
+  [[nodiscard]] bool none_armed() const noexcept {
+    return state_.load(std::memory_order_seq_cst) == unarmed;
+  }
+
   /// Something has started, or a thread has stopped polling. Calls `arm` unless a thread polls or
   /// the sources are armed.
   template <class Arm>
@@ -60,6 +67,10 @@ class basic_parking {
   void attend(Disarm&& disarm) noexcept {
     attending_.fetch_add(1, std::memory_order_seq_cst);
     change(armed, unarmed, disarm);
+  }
+  /// A thread polls, and calls `arm` after `leave` if anything is pending.
+  [[nodiscard]] bool attended() const noexcept {
+    return attending_.load(std::memory_order_seq_cst) != 0;
   }
   /// It has stopped polling; it calls `arm` afterwards if anything is pending (a seq_cst load).
   void leave() noexcept { attending_.fetch_sub(1, std::memory_order_seq_cst); }

@@ -68,6 +68,7 @@ bool quiet_sleep::too_often() noexcept {
 
 void quiet_sleep::begin_attending(thread_record& me) noexcept {
   me.attends = true;
+  attendances_.fetch_add(1, std::memory_order_relaxed);
   parking_.attend([this] { sleeper_.disarm_parked(); });
 }
 
@@ -77,20 +78,32 @@ void quiet_sleep::end_attending(thread_record& me) noexcept {
   if (work_.balance() != 0) arm_for_parked();
 }
 
+bool quiet_sleep::stop_attending_to_sleep(thread_record& me) noexcept {
+  if (!me.attends) return true;
+  me.attends = false;
+  parking_.leave();
+  bool work = false;
+  parking_.arm([&] {  // however often: this thread sleeps on them
+    work = !sleeper_.arm_parked(worth_waking_for());
+    engine_counters::count(counted_.armings);
+  });
+  return !work;
+}
+
 quiet_sleep::unparked quiet_sleep::park(const base::atomic<std::uint32_t>& stop,
                                         std::uint64_t deadline_ns) noexcept {
-  if (!sleeper_.arm_parked(
-          worth_waking_for())) {  // which also drains what an outdated ring has left
-    sleeper_.disarm_parked();
-    return unparked::other;
-  }
+  // Armed once, to find what is there already, and to drain what an outdated ring has left.
+  const bool work = !sleeper_.arm_parked(worth_waking_for());
   sleeper_.disarm_parked();
+  if (work && !parking_.attended()) return unparked::other;
   in_succession_ = 0;
   armed_ns_ = clock_.now_ns();
   parking_.begin();
   static_cast<void>(gate_.close());
+  if (!nothing_to_do()) arm_for_parked();  // as a starter does: it may have found no thread parked
   const auto must_leave = [&] {
-    return !nothing_to_do() || sleeper_.wanted() || stop.load(std::memory_order_seq_cst) != 0;
+    return queues_.has_submissions() || sleeper_.wanted() ||
+           stop.load(std::memory_order_seq_cst) != 0;
   };
   {
     engine_counters::count(counted_.parked_sleeps);
@@ -110,7 +123,7 @@ quiet_sleep::unparked quiet_sleep::park(const base::atomic<std::uint32_t>& stop,
     if (in_succession_ > successions_max) return unparked::busy;
     if (!due || !nothing_to_do()) return unparked::armed;
   }
-  return due && !must_leave() ? unparked::calm : unparked::other;
+  return due && nothing_to_do() && !must_leave() ? unparked::calm : unparked::other;
 }
 
 }  // namespace headway::progress

@@ -50,11 +50,18 @@ class quiet_sleep {
   /// arrives. It counts as pending already.
   void rely() noexcept {
     relying_.fetch_add(1, std::memory_order_seq_cst);  // (R)
+    // Sources that are not armed for the parked thread are armed for everything from now on.
+    const bool armed_for_less = full_ && !parking_.none_armed();
     tell();
-    if (full_) sleeper_.kick_sleeper();
+    if (armed_for_less) sleeper_.kick_sleeper();
   }
   /// Relaxed: seen late, it costs a wake-up.
   void rely_no_more() noexcept { relying_.fetch_sub(1, std::memory_order_relaxed); }
+  /// A thread can sleep beside the parked one (kernel_sleeper.hpp). A hint.
+  [[nodiscard]] bool may_sleep_beside() const noexcept { return parking_.any(); }
+  /// The calling thread attends, and is about to sleep there: the sources are armed for everything
+  /// from now on.
+  void rely_beside() noexcept { relying_.fetch_add(1, std::memory_order_seq_cst); }
   /// What a background thread that sleeps on the event sources has to be woken for. Where ranks
   /// compute on every processor, a wake-up takes a rank's processor, and a message that only has to
   /// be copied can as well be copied when its receiver waits: docs/decisions/0036. Unless a thread
@@ -98,6 +105,19 @@ class quiet_sleep {
     if (parking_.any() && !me.attends) [[unlikely]]
       begin_attending(me);
   }
+  /// The same, also for a thread that parks later.
+  void attend_ahead(thread_record& me) noexcept {
+    if (!me.attends) begin_attending(me);
+  }
+  /// A thread polls that has called one of the two.
+  [[nodiscard]] bool attended() const noexcept { return parking_.attended(); }
+  /// How often threads have begun to attend. Relaxed: a hint.
+  [[nodiscard]] std::uint32_t attendances() const noexcept {
+    return attendances_.load(std::memory_order_relaxed);
+  }
+  /// The same for a thread that counts as pending and is about to sleep beside the parked one.
+  /// False: there is work already; it attends again instead.
+  [[nodiscard]] bool stop_attending_to_sleep(thread_record& me) noexcept;
   void stop_attending(thread_record& me) noexcept {
     if (me.attends) [[unlikely]]
       end_attending(me);
@@ -123,6 +143,7 @@ class quiet_sleep {
   basic_gate<> gate_;
   base::atomic<std::uint32_t> behind_gate_{0};  ///< threads that sleep there, or are about to
   basic_parking<> parking_;
+  base::atomic<std::uint32_t> attendances_{0};
   // Written by the thread that arms or parks, ordered by `parking_`:
   std::uint64_t armed_ns_ = 0;       ///< when that was last
   std::uint32_t in_succession_ = 0;  ///< armed so many times, each soon after the one before

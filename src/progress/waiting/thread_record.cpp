@@ -6,7 +6,7 @@
 
 #include "base/futex.hpp"
 #include "base/mutex.hpp"
-#include "progress/background/kernel_sleeper.hpp"
+#include "progress/background/sleep_place.hpp"
 #include "progress/core/meter.hpp"
 
 namespace headway::progress {

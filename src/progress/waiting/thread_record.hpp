@@ -13,16 +13,16 @@
 namespace headway::progress {
 
 class completion;
-class kernel_sleeper;
 class ltask;
 class meter;
+class sleep_place;
 
 /// The part of a thread that completions use.
 struct alignas(64) waiter {
   basic_wake_word<> word;
   /// What to kick if it sleeps on event sources. Relaxed: `begin_sleep` releases it to `signal`.
   /// When a slow signaller reads it, it may belong to a later wait, which then looks in vain.
-  base::atomic<kernel_sleeper*> sleeps_at{nullptr};
+  base::atomic<sleep_place*> sleeps_at{nullptr};
 };
 
 /// A wake-up that the signaller still has to make.

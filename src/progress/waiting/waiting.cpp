@@ -190,6 +190,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     // A round that moves part of a large message takes as long as many that find nothing.
     if (round % clock_period == 0 || (heavy && o.advanced)) {
       const auto now = look_at_clock();
+      core_.quiet.attend_ahead(me_);
       if (now >= deadline_ns_) return outcome::timed_out;
       if (now - first_looked_ns_ >= deferred_after_ns) core_.deferred.run();
       if (idle_since_ns == 0) idle_since_ns = now;
@@ -213,6 +214,7 @@ bool waiting::become_kernel_sleeper(outcome& how) noexcept {
   auto& sleeper = *core_.sleeper;
   if (sleeper.try_take(kernel_sleeper::holder::application)) return true;
   if (sleeper.held_by() == kernel_sleeper::holder::application) return false;
+  if (core_.quiet.may_sleep_beside()) return beside_ = sleeper.try_take_beside();
   // The event thread sleeps there. If it stayed, a message would wake it, and it would wake this
   // thread: two wake-ups. So it is asked to leave while this thread waits anyway.
   sleeper.set_wanted(true);
@@ -234,25 +236,34 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   std::uint64_t slept_ns = 0, slept_since_ns = 0;
   gave_way_ = true;
   core_.deferred.run();
-  core_.quiet.stop_attending(me_);
-  me_.self.sleeps_at.store(core_.sleeper.get(), std::memory_order_relaxed);
+  auto& sleeper = *core_.sleeper;
+  if (beside_) {
+    core_.quiet.attend_ahead(me_);
+    core_.work.started();  // as in sleep_on_futex
+    core_.quiet.rely_beside();
+  }
+  me_.self.sleeps_at.store(beside_ ? &sleeper.place_beside() : &sleeper.place(),
+                           std::memory_order_relaxed);
   for (bool open = set_.enlist(me_.self); open;) {
+    if (!beside_) core_.quiet.stop_attending(me_);
     if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
       slept_since_ns = look_at_clock();
-      const auto tick_ns = slept_since_ns + ticks::period_ns;
       engine_counters::count(core_.counted.kernel_sleeps);
       boost();
       const stretch timed(me_.measured, "sleep on events", &meter::sleeps, &meter::slept_ns);
       const sleep_time observed(slept_ns);
       const shown_sleep shown;
-      const bool slept = core_.sleeper->sleep(std::min(deadline_ns_, tick_ns), wake_for::all,
-                                              [this] { return core_.queues.has_submissions(); });
+      const bool slept =
+          beside_ ? sleep_beside()
+                  : sleeper.sleep(std::min(deadline_ns_, slept_since_ns + ticks::period_ns),
+                                  wake_for::all, [this] { return core_.queues.has_submissions(); });
       in_vain = slept ? 0 : in_vain + 1;
       me_.self.word.end_sleep();
       if (!std::exchange(learnt, true)) learn(core_.nap.wake_ns());
     }
     if (!core_.wait_leader.try_lock(me_.next_ticket()))
       break;  // another thread polls awake: sleep on the futex
+    if (beside_) core_.quiet.attend_ahead(me_);
     how = spin(0);
     if (moved_) {
       in_vain = 0;
@@ -271,11 +282,25 @@ waiting::outcome waiting::sleep_on_events() noexcept {
     }
   }
   set_.leave(me_.self);
-  core_.sleeper->release();
-  core_.quiet.tell();
+  if (beside_) {
+    sleeper.release_beside();
+    core_.quiet.rely_no_more();
+    core_.work.ended();
+    beside_ = false;
+  } else {
+    sleeper.release();
+    core_.quiet.tell();
+  }
   note_slept(slept_ns);
   if (set_.done()) return outcome::complete;
   return how == outcome::timed_out ? how : outcome::spun_enough;
+}
+
+/// The event thread ticks meanwhile.
+bool waiting::sleep_beside() noexcept {
+  if (!core_.quiet.stop_attending_to_sleep(me_)) return false;
+  core_.sleeper->sleep_beside(deadline_ns_);
+  return true;
 }
 
 waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {

@@ -90,6 +90,7 @@ class waiting {
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;
+  [[nodiscard]] bool sleep_beside() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
   bool make_way() noexcept;
   [[nodiscard]] static bool own_threads_compete() noexcept;
@@ -113,6 +114,7 @@ class waiting {
   wait_set& set_;
   thread_record& me_;
   const std::uint64_t deadline_ns_;
+  bool beside_ = false;                  ///< sleeps beside the event thread, which is parked
   bool moved_ = false;                   ///< something advanced in the last spin
   scoped_boost boost_;                   ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without

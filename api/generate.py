@@ -78,6 +78,7 @@ def exports(functions):
               for what in ("request", "partitions", "window")]
     names += ["headway_numbered", "headway_called_from",
               "headway_exchange_recorder"]
+    names += ["headway_comm_set_priority", "headway_comm_get_priority"]  # headway/communicator.h
     return version_script(names)
 
 

@@ -56,6 +56,8 @@ function(headway_aliases name)
 endfunction()
 
 set(HEADWAY_BUILT_INCLUDE ${CMAKE_BINARY_DIR}/include)  # mpi.h is generated there
+configure_file(${PROJECT_SOURCE_DIR}/include/headway/communicator.h
+               ${HEADWAY_BUILT_INCLUDE}/headway/communicator.h COPYONLY)
 headway_wrapper(mpicc C cc HEADWAY_CC "cc gcc clang" ALIASES mpicc_abi)
 headway_wrapper(mpicxx C++ cxx HEADWAY_CXX "c++ g++ clang++" ALIASES mpic++ mpiCC mpicxx_abi)
 
@@ -96,6 +98,8 @@ if(TARGET help_pages)
 endif()
 install(FILES ${HEADWAY_BUILT_INCLUDE}/mpi.h ${HEADWAY_BUILT_INCLUDE}/mpif.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${HEADWAY_BUILT_INCLUDE}/headway/communicator.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway)
 set(fortran ${CMAKE_BINARY_DIR}/${HEADWAY_FORTRAN_SOURCES})
 install(FILES ${fortran}/headway_mpi_types.f90 ${fortran}/mpi.f90 ${fortran}/mpi_f08.f90
         DESTINATION ${HEADWAY_FORTRAN_SOURCES})

@@ -50,6 +50,8 @@ METRICS = {
     "matching": Metric(("case", "depth"), "median_ns", "ns a message, median"),
     "one_sided": Metric(("operation", "bytes", "computing"), "median_us",
                         "µs with its flush, median", also="p99_us"),
+    "urgent": Metric(("priority", "bytes"), "small_us",
+                     "µs for a small message and its answer behind others"),
     "contended_lock": Metric(("ranks",), "us_per_lock", "µs for one lock, of all ranks together",
                              also="slowest_share"),
     "target_load": Metric(("operation",), "slowed", "× the target's computation alone",

@@ -16,12 +16,10 @@ static uint32_t strongest_of(const struct headway_rail* rails, size_t count) {
   return best;
 }
 
-static size_t choose(const struct headway_waiting* what, uint32_t* places) {
+static size_t choose(const struct headway_waiting* what) {
   const uint32_t best = strongest_of(what->rails, what->rail_count);
   /* To leave packets waiting is allowed only for a rail that is busy: it will ask again. */
-  if (what->rail != best && what->rails[best].state == HEADWAY_RAIL_BUSY) return 0;
-  places[0] = 0;
-  return 1;
+  return what->rail == best || what->rails[best].state != HEADWAY_RAIL_BUSY;
 }
 
 static size_t split(uint64_t offset, uint64_t bytes, const struct headway_rail* rails,

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /* Of this interface. It changes with anything below. */
-#define HEADWAY_STRATEGY_VERSION 1
+#define HEADWAY_STRATEGY_VERSION 2
 
 enum headway_rail_state {
   HEADWAY_RAIL_IDLE = 0, /* takes something now, behind what it has until busy_until_ns */
@@ -60,13 +60,14 @@ struct headway_strategy_host {
 /* A packet that waits. */
 struct headway_packet {
   uint64_t bytes;  /* head and payload */
-  uint32_t urgent; /* 1: it may pass those that are not */
+  uint32_t urgent; /* 1: it passes those that are not */
   uint32_t reserved;
 };
 
 /* What choose is asked. */
 struct headway_waiting {
-  const struct headway_packet* packets; /* oldest first */
+  const struct headway_packet* packets; /* in the order in which they leave: urgent ones first,
+                                           otherwise the oldest first */
   size_t packet_count;                  /* at least 1 */
   const struct headway_rail* rails;
   size_t rail_count;
@@ -88,10 +89,9 @@ struct headway_strategy {
   uint32_t collects; /* 1: small packets that follow each other closely may be kept for a moment and
                         leave together, where one rail reaches a process and a packet is a system
                         call */
-  /* Which packets leave now on `rail`: writes their places, in the order in which they arrive, and
-   * returns how many; several leave as one. 0: none, they wait for another rail, which is busy.
-   * Packets that are not urgent keep their order, and so do urgent ones. Null: as `sampled`. */
-  size_t (*choose)(const struct headway_waiting* what, uint32_t* places);
+  /* How many of the packets leave now on `rail`; several leave as one. 0: none, they wait for
+   * another rail, which is busy. Null: as `sampled`. */
+  size_t (*choose)(const struct headway_waiting* what);
   /* Cuts `bytes` from `offset` on into pieces without a gap, in order, at most one for each rail,
    * none for a rail that is down; returns how many. Null: as `sampled`. */
   size_t (*split)(uint64_t offset, uint64_t bytes, const struct headway_rail* rails,

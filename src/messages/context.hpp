@@ -50,7 +50,11 @@ class context {
   using expectation = bool (*)(const void* owner, int source) noexcept;
   std::atomic<expectation> expects{nullptr};
   /// Its messages may pass those of others: `send_item::urgent`. Relaxed, it carries nothing.
-  std::atomic<bool> urgent{false};
+  std::atomic<bool> passes_others{false};
+  void give_priority(packets::send_item& item) const noexcept {
+    item.urgent = passes_others.load(std::memory_order_relaxed);
+    item.flow = id + 1u;
+  }
 
   /// A thread that waits in a blocking probe for a message with this pattern.
   struct watch : progress::completion, base::list_hook<> {

@@ -76,11 +76,11 @@ bool exchange::use_strategy(context& where, std::string_view name) noexcept {
 }
 
 void exchange::set_urgent(context& where, bool is) noexcept {
-  where.urgent.store(is, std::memory_order_relaxed);
+  where.passes_others.store(is, std::memory_order_relaxed);
 }
 
 bool exchange::is_urgent(const context& where) noexcept {
-  return where.urgent.load(std::memory_order_relaxed);
+  return where.passes_others.load(std::memory_order_relaxed);
 }
 
 std::string_view exchange::strategy_of(const context& where) noexcept {
@@ -131,7 +131,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   out.charge = eager_charge(data.size());
   out.answered = false;
   out.how = where.how.load(std::memory_order_relaxed);
-  out.urgent = where.urgent.load(std::memory_order_relaxed);
+  where.give_priority(out);
   out.sent = &exchange_parts::payload_sent;
   out.fall_back_to_rts = &exchange_parts::fall_back_to_rts;
   const bool later = parts_->offloads && r.background;  // a blocking call gains nothing

@@ -83,8 +83,8 @@ class exchange {
   [[nodiscard]] static bool use_strategy(context& where, std::string_view name) noexcept;
   [[nodiscard]] static std::string_view strategy_of(const context& where) noexcept;
   [[nodiscard]] static std::vector<std::string_view> strategy_names();
-  /// Messages of this context pass those of others that wait for the same rail. Set while none of
-  /// its own is under way: what was not urgent may be passed by what is.
+  /// Messages of this context that are sent from now on pass those of others that wait for the same
+  /// rail, but none of its own.
   static void set_urgent(context& where, bool is) noexcept;
   [[nodiscard]] static bool is_urgent(const context& where) noexcept;
 

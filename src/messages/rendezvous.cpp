@@ -38,7 +38,7 @@ void exchange_parts::write_rts(request& r, const packets::announced& as,
 
 void exchange_parts::start_rts(packets::peer& to, request& r) noexcept {
   begin_send(r);
-  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
+  r.where_->give_priority(r);
   peers.rendezvous().post_rts(to, r, [&](const auto& as) { write_rts(r, as, 0); });
 }
 
@@ -66,7 +66,7 @@ void exchange_parts::accept(packets::peer& from, request& r, const rts& announce
   if (!r.scattered) r.memory = r.memory.first(fits);
   r.left = fits;
   r.how = r.where_->how.load(std::memory_order_relaxed);
-  r.urgent = r.where_->urgent.load(std::memory_order_relaxed);
+  r.urgent = r.where_->passes_others.load(std::memory_order_relaxed);
   r.end_can_wait = !r.where_->collective;
   if (r.times) [[unlikely]] {
     r.times->matched_ns = base::machine_now_ns();

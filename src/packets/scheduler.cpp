@@ -10,20 +10,6 @@
 namespace headway::packets {
 namespace {
 
-/// Checks the promise of `strategy::choose`: packets of the same urgency keep their order.
-bool keeps_order(const send_item* first, std::span<const send_item* const> chosen) noexcept {
-  const auto next_of = [](const send_item* item, bool urgent) {
-    while (item && item->urgent != urgent) item = item->next.load(std::memory_order_relaxed);
-    return item;
-  };
-  const send_item* next[2] = {next_of(first, false), next_of(first, true)};
-  for (const send_item* item : chosen) {
-    if (!item || item != next[item->urgent]) return false;
-    next[item->urgent] = next_of(item->next.load(std::memory_order_relaxed), item->urgent);
-  }
-  return true;
-}
-
 /// Whether it keeps the promises of `send_item`.
 [[maybe_unused]] bool is_whole(const send_item& item) noexcept {
   const bool tells = item.head_bytes != 0;
@@ -161,31 +147,30 @@ bool scheduler::send_collected() noexcept {
 
 // ---- optimise -----------------------------------------------------------------------------------
 
-/// What leaves now on rail `on`: the strategy's choice if it is valid, else the oldest packet.
-std::size_t scheduler::choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept {
+/// How many of the packets that wait leave now on rail `on`: the strategy's choice if it is valid,
+/// else the first one.
+std::size_t scheduler::choose(std::uint32_t on) noexcept {
   const auto room = sender_->room();
-  const auto most = std::min(room.wanted.packets_max, chosen.size());
+  const auto most = std::min(room.wanted.packets_max, send_list::shown_max);
   HEADWAY_DEBUG_ASSERT(most > 0 && !waiting_.empty());
-  chosen[0] = waiting_.first();
   if (direct_.is_open() && (most == 1 || waiting_.count() == 1)) return 1;  // nothing to choose
   std::array<rail_state, rails_per_peer_max> states;
   const auto rails = std::span(states).first(sender_->describe(states));
-  // The strategy of the oldest packet applies to all that leave with it.
+  // The strategy of the first packet applies to all that leave with it.
   const auto& strategy = how(*waiting_.first());
   const auto wanted = frame_room{.packets_max = most, .bytes_max = room.wanted.bytes_max};
-  const auto count = strategy.choose(waiting_.shown(), on, rails, wanted, chosen.first(most));
+  const auto count = strategy.choose(waiting_.shown(), on, rails, wanted);
   if (count == 0 && rails.size() > 1) return 0;
-  if (count > 0 && count <= most && sound(chosen.first(count), room.bytes_max)) return count;
-  chosen[0] = waiting_.first();
-  return 1;
+  return count <= most && fits_in_frame(count, room.bytes_max) ? count : 1;
 }
 
-bool scheduler::sound(std::span<const send_item* const> chosen,
-                      std::size_t bytes_max) const noexcept {
-  if (!keeps_order(waiting_.first(), chosen)) return false;
-  if (chosen.size() == 1) return true;
+/// Whether the first `count` packets can leave as one frame.
+bool scheduler::fits_in_frame(std::size_t count, std::size_t bytes_max) const noexcept {
+  if (count <= 1) return count == 1;
+  if (count > waiting_.count()) return false;
   std::size_t bytes = 0;
-  for (const auto* item : chosen) {
+  const send_item* item = waiting_.first();
+  for (std::size_t i = 0; i < count; ++i, item = item->next.load(std::memory_order_relaxed)) {
     if (item->head_bytes == 0) return false;  // bytes for exposed memory cannot be in a frame
     bytes += room_in_frame(*item);
   }
@@ -204,7 +189,6 @@ void scheduler::round() noexcept {
 
 /// True: nothing waits any more.
 bool scheduler::send_waiting() noexcept {
-  std::array<const send_item*, send_list::shown_max> wanted;
   std::array<send_item*, send_list::shown_max> list;
   std::uint32_t passed_over = 0;
   while (!waiting_.empty()) {
@@ -217,15 +201,13 @@ bool scheduler::send_waiting() noexcept {
       if (sender_->send_in_parts(on, *alone)) continue;
       waiting_.append(*alone);
     }
-    const auto count = choose(on, wanted);
+    const auto count = choose(on);
     if (count == 0) {
       passed_over |= 1u << on;
       continue;
     }
     const auto chosen = std::span(list).first(count);
-    for (std::size_t i = 0; i < count; ++i)
-      chosen[i] = const_cast<send_item*>(wanted[i]);  // all of them are in our list
-    waiting_.unlink(chosen);
+    for (auto*& item : chosen) item = waiting_.pop_front();
     switch (sender_->send(on, chosen)) {
       case packet_sender::answer::taken:
         break;

@@ -127,10 +127,8 @@ class scheduler : public stalled_list::member {
   }
   [[nodiscard]] posted post_behind(send_item& item) noexcept;
   [[nodiscard]] bool send_waiting() noexcept;
-  [[nodiscard]] std::size_t choose(std::uint32_t on, std::span<const send_item*> chosen) noexcept;
-  /// Whether a choice keeps the rules of `strategy::choose`.
-  [[nodiscard]] bool sound(std::span<const send_item* const> chosen,
-                           std::size_t bytes_max) const noexcept;
+  [[nodiscard]] std::size_t choose(std::uint32_t on) noexcept;
+  [[nodiscard]] bool fits_in_frame(std::size_t count, std::size_t bytes_max) const noexcept;
   void drop_waiting() noexcept;
   void let_go() noexcept HEADWAY_RELEASE(mask_) {
     mask_.let_go();

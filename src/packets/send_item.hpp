@@ -48,6 +48,8 @@ struct send_item : posted_packet {
   bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
+  /// Packets of the same flow do not pass each other, whichever of them are urgent; 0: of none.
+  std::uint32_t flow = 0;
   // uninitialised: its owner writes it whole
   alignas(8) std::array<std::byte, head_bytes_max> head;
   std::span<const std::byte> payload;

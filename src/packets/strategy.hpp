@@ -34,7 +34,8 @@ struct rail_state {
   const sampling::profile* profile = nullptr;  ///< null: not measured yet
 };
 
-/// The packets that wait for a peer, oldest first: follow `send_item::next`.
+/// The packets that wait for a peer, in the order in which they leave: urgent ones first, otherwise
+/// the oldest first. Follow `send_item::next`.
 struct backlog {
   const send_item* first = nullptr;
   std::size_t count = 0;
@@ -84,15 +85,12 @@ class strategy {
  public:
   virtual ~strategy() = default;
 
-  /// Which packets leave now on `rail`, the idle rail on which the oldest packet would end first,
-  /// or the next one if the answer for that was 0. Writes them into `frame`, in the order in which
-  /// they are to arrive, and returns how many; several travel as one frame, within `room`.
-  /// 0: none, they wait for a better rail, which must be busy, not down.
-  /// Packets that are not `urgent` keep their order; urgent ones keep theirs and may pass others.
+  /// How many of the packets that wait leave now on `rail`, the idle rail on which the first one
+  /// would end first, or the next rail if the answer for that was 0. Several travel as one frame,
+  /// within `room`. 0: none, they wait for a better rail, which must be busy, not down.
   [[nodiscard]] virtual std::size_t choose(const backlog& waiting, std::uint32_t rail,
                                            std::span<const rail_state> rails,
-                                           const frame_room& room,
-                                           std::span<const send_item*> frame) const noexcept = 0;
+                                           const frame_room& room) const noexcept = 0;
 
   /// Cuts `what` into contiguous pieces, in order, at most one for each rail, for rails that are
   /// not down; returns how many. `pieces` has room for one for each rail. At least one rail is not

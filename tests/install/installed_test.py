@@ -154,9 +154,10 @@ class Installed(unittest.TestCase):
         listed = run("nm", "-D", "--defined-only", library)
         names = [line.split()[-1].split("@")[0] for line in listed.splitlines()]
         others = [name for name in names if not re.match(r"P?MPI_", name)]
-        # For libmpifort_abi.so and libheadway.so beside it.
+        # For libmpifort_abi.so and libheadway.so beside it, and those of headway/communicator.h.
         self.assertEqual(others, ["headway_attach_to_partitions", "headway_attach_to_request",
                                   "headway_attach_to_window", "headway_called_from",
+                                  "headway_comm_get_priority", "headway_comm_set_priority",
                                   "headway_endpoint_table", "headway_exchange_recorder",
                                   "headway_numbered"])
         self.assertIn("MPI_Send", names)

@@ -6,10 +6,10 @@ import pathlib
 import subprocess
 import sys
 
-# For libheadway.so and libmpifort_abi.so beside it.
+# For libheadway.so and libmpifort_abi.so beside it, and those of headway/communicator.h.
 OWN = {"headway_endpoint_table", "headway_attach_to_request", "headway_attach_to_partitions",
        "headway_attach_to_window", "headway_called_from", "headway_exchange_recorder",
-       "headway_numbered"}
+       "headway_numbered", "headway_comm_set_priority", "headway_comm_get_priority"}
 
 
 def exported(library):

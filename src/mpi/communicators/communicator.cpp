@@ -7,6 +7,7 @@
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
 #include "mpi/communicators/context_agreement.hpp"
+#include "mpi/communicators/hints.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
 #include "mpi/point_to_point/message_request.hpp"
@@ -102,16 +103,11 @@ void communicator::open(std::uint32_t id, std::uint64_t incarnation) {
                                      : std::nullopt,
                     .measured = runtime.tuned_for(*everybody_)});
   open_ = true;
-  follow_hints();
+  for (const auto& [key, value] : hints.all()) follow_hint(*this, key, value);
 }
 
-void communicator::follow_hints() {
-  if (!open_) return;
-  for (const auto& [key, value] : hints) {
-    if (key != strategy_hint) continue;
-    for (auto* side : {messages_, collective_})
-      static_cast<void>(messages::exchange::use_strategy(*side, value));  // known: see set_hints
-  }
+void communicator::set_urgent(bool is) noexcept {
+  for (auto* side : {messages_, collective_}) messages::exchange::set_urgent(*side, is);
 }
 
 int communicator::source_count() const noexcept {

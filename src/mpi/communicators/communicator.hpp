@@ -16,6 +16,7 @@
 #include "mpi/communicators/group.hpp"
 #include "mpi/objects/attributes.hpp"
 #include "mpi/objects/errhandler.hpp"
+#include "mpi/objects/hint_set.hpp"
 #include "mpi/objects/info.hpp"
 #include "mpi/objects/object.hpp"
 #include "mpi/partitioned/tag_ranges.hpp"
@@ -28,9 +29,6 @@ class collective_log;
 namespace headway::mpi {
 
 class process_topology;
-
-/// The info key for a communicator's strategy, in place of HEADWAY_STRATEGY.
-inline constexpr const char* strategy_hint = "headway_strategy";
 
 /// An MPI communicator: a group of processes and two matching spaces, one for the program's
 /// messages and one for collective operations (contexts 2n and 2n + 1, where n is its context id).
@@ -156,9 +154,13 @@ class communicator final : public object {
   std::string name;
   errhandler_ref handler;
   attribute_set attributes;
-  std::vector<std::pair<std::string, std::string>> hints;  ///< MPI_Comm_set_info
-  /// Applies the hints that this library supports. Has no effect before `open`, which calls it.
-  void follow_hints();
+  hint_set hints;  ///< see set_hints
+  /// What both contexts send from now on passes messages of others. Only if the communicator is
+  /// open. Any thread.
+  void set_urgent(bool is) noexcept;
+  [[nodiscard]] bool is_urgent() const noexcept {
+    return messages::exchange::is_urgent(*messages_);
+  }
   buffer_place buffer;  ///< MPI_Comm_attach_buffer
   session_origin_ref origin;
   std::shared_ptr<const process_topology> topology;  ///< null: none

@@ -1,15 +1,13 @@
 #include "mpi/communicators/communicator_calls.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
-#include "base/log.hpp"
 #include "mpi/communicators/context_agreement.hpp"
 #include "mpi/communicators/creation.hpp"
 #include "mpi/communicators/hardware_split.hpp"
+#include "mpi/communicators/hints.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
@@ -155,34 +153,8 @@ int split_by_hardware(communicator& comm, int split_type, int key, info* hints,
   const int code = split(comm, parts, made);
   if (made && hints && !hints->is_predefined() && split_type == MPI_COMM_TYPE_HW_UNGUIDED)
     hints->set(resource_hint, dividing_resource(all));
+  if (made) set_hints(*made, hints);
   return code;
-}
-
-/// Whether the hint can be applied. False, with a warning in the log, if its value names no
-/// strategy.
-bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
-  if (key != strategy_hint) return true;
-  const auto names = messages::exchange::strategy_names();
-  if (std::ranges::find(names, value) != names.end()) return true;
-  base::log(base::severity::warning,
-            "{} of communicator '{}' is '{}', which is no strategy; there are: {}", key, comm.name,
-            value, fmt::join(names, ", "));
-  return false;
-}
-
-void set_hints(communicator& comm, const info* hints) {
-  if (hints == nullptr) return;
-  for (const auto& [key, value] : hints->entries()) {
-    if (!can_follow(comm, key, value)) continue;
-    const auto at = std::find_if(comm.hints.begin(), comm.hints.end(),
-                                 [&](const auto& each) { return each.first == key; });
-    if (at != comm.hints.end()) {
-      at->second = value;
-    } else {
-      comm.hints.emplace_back(key, value);
-    }
-  }
-  comm.follow_hints();
 }
 
 /// A copy with attributes and topology, not open yet.
@@ -324,10 +296,11 @@ int comm_set_info(communicator& comm, info* hints) {
 }
 
 int comm_get_info(communicator& comm, info*& hints) {
-  hints = pool<info>::all().make(comm.hints);
+  hints = pool<info>::all().make(comm.hints.all());
   hints->set(memory_kinds_hint, memory_kinds_of(comm.origin));
   if (!comm.is_open()) return MPI_SUCCESS;
   hints->set(strategy_hint, messages::exchange::strategy_of(comm.messages()));
+  hints->set(priority_hint, priority_names[comm.is_urgent()]);
   return MPI_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/schedule_run.hpp"
 #include "mpi/communicators/creation.hpp"
+#include "mpi/communicators/hints.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 
@@ -176,7 +177,7 @@ int intercomm_create_from_groups(group& local, int local_leader, group& remote, 
     return code;
   made->handler = errhandler_ref(handler);
   made->origin = local.origin();
-  if (hints != nullptr) made->hints = hints->entries();
+  set_hints(*made, hints);
   return MPI_SUCCESS;
 }
 

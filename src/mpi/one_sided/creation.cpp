@@ -327,7 +327,8 @@ class block_plan {
                                                 .displacement_unit = narrow_unit(call),
                                                 .flavor = call.flavor},
                                   std::make_unique<windows::window>(std::move(ready)));
-  if (call.hints) made->hints = call.hints->entries();
+  if (call.hints)
+    for (const auto& [key, value] : call.hints->entries()) made->hints.set(key, value);
   made->handler = errhandler_ref(errors_are_fatal());
   made->memory().start();
   return MPI_SUCCESS;

@@ -11,6 +11,7 @@
 
 #include "mpi/objects/attributes.hpp"
 #include "mpi/objects/errhandler.hpp"
+#include "mpi/objects/hint_set.hpp"
 #include "mpi/objects/object.hpp"
 #include "mpi/one_sided/attached_operations.hpp"
 
@@ -55,7 +56,7 @@ class window final : public object {
   std::string name;
   errhandler_ref handler;
   attribute_set attributes;
-  std::vector<std::pair<std::string, std::string>> hints;
+  hint_set hints;
 
  private:
   communicator& comm_;

@@ -168,15 +168,7 @@ int win_get_name(window* win, char* name, int& resultlen) {
 
 int win_set_info(window& win, info* hints) {
   if (hints == nullptr) return MPI_SUCCESS;
-  for (const auto& [key, value] : hints->entries()) {
-    const auto known =
-        std::ranges::find(win.hints, key, [](const auto& each) { return each.first; });
-    if (known != win.hints.end()) {
-      known->second = value;
-    } else {
-      win.hints.emplace_back(key, value);
-    }
-  }
+  for (const auto& [key, value] : hints->entries()) win.hints.set(key, value);
   return MPI_SUCCESS;
 }
 

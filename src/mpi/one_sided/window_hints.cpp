@@ -53,13 +53,10 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(window& of) {
                                                        {"same_disp_unit", "false"}};
   if (of.known().flavor == MPI_WIN_FLAVOR_SHARED)
     all.emplace_back("alloc_shared_noncontig", "false");
-  const auto given = [&of](std::string_view key) {
-    return std::ranges::find(of.hints, key, [](const auto& each) { return each.first; });
-  };
   for (auto& [key, value] : all)
-    if (const auto found = given(key); found != of.hints.end()) value = found->second;
+    if (auto given = of.hints.get(key)) value = *std::move(given);
   for (const char* const key : {minimum_alignment_hint, "mpi_assert_memory_alloc_kinds"})
-    if (const auto found = given(key); found != of.hints.end()) all.push_back(*found);
+    if (auto given = of.hints.get(key)) all.emplace_back(key, *std::move(given));
   all.emplace_back(memory_kinds_hint, memory_kinds_of(of.comm().origin));
   all.emplace_back("headway_ways", ways_text(of.memory()));
   return all;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpi/communicators/creation.hpp"
+#include "mpi/communicators/hints.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
@@ -96,7 +97,7 @@ int comm_create_from_group(group& members, const char* stringtag, info* hints, e
   made = make_communicator(*the_library.job, members.shared_members(), members.rank());
   made->handler = errhandler_ref(handler);
   made->origin = members.origin();
-  if (hints != nullptr) made->hints = hints->entries();
+  set_hints(*made, hints);
   return agree_and_open(*the_library.job, members.shared_members(), agreement_tag_of(stringtag),
                         made);
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "mpi/collectives/collective_calls.hpp"
+#include "mpi/communicators/hints.hpp"
 #include "mpi/topologies/attach.hpp"
 #include "mpi/topologies/locations.hpp"
 
@@ -121,12 +122,15 @@ int reorder_ranks(communicator& comm, distributed_graph& mine, numbers& order) {
   return MPI_SUCCESS;
 }
 
-int create(communicator& comm, distributed_graph mine, int reorder, communicator*& made) {
+int create(communicator& comm, distributed_graph mine, int reorder, const info* hints,
+           communicator*& made) {
   auto order = same_order(comm.size());
   if (reorder) {
     if (const int code = reorder_ranks(comm, mine, order)) return code;
   }
-  return create_with_topology(comm, order, std::move(mine), made);
+  if (const int code = create_with_topology(comm, order, std::move(mine), made)) return code;
+  set_hints(*made, hints);
+  return MPI_SUCCESS;
 }
 
 void copy_edges(const distributed_graph& g, const edge_list& from, int count, int* ranks,
@@ -140,7 +144,7 @@ void copy_edges(const distributed_graph& g, const edge_list& from, int count, in
 }  // namespace
 
 int dist_graph_create(communicator& comm, int n, const int* sources, const int* degrees,
-                      const int* destinations, const int* weights, info*, int reorder,
+                      const int* destinations, const int* weights, info* hints, int reorder,
                       communicator*& made) {
   if (const int code = check_ranks(comm, "argument 3 (sources)", sources, n)) return code;
   int edges = 0;
@@ -171,12 +175,13 @@ int dist_graph_create(communicator& comm, int n, const int* sources, const int* 
   distributed_graph mine;
   mine.weighted = weighted;
   for (const auto& row : received) read_row(row, mine);
-  return create(comm, std::move(mine), reorder, made);
+  return create(comm, std::move(mine), reorder, hints, made);
 }
 
 int dist_graph_create_adjacent(communicator& comm, int indegree, const int* sources,
                                const int* sourceweights, int outdegree, const int* destinations,
-                               const int* destweights, info*, int reorder, communicator*& made) {
+                               const int* destweights, info* hints, int reorder,
+                               communicator*& made) {
   if (const int code = check_ranks(comm, "argument 3 (sources)", sources, indegree)) return code;
   if (const int code = check_ranks(comm, "argument 6 (destinations)", destinations, outdegree))
     return code;
@@ -197,7 +202,7 @@ int dist_graph_create_adjacent(communicator& comm, int indegree, const int* sour
     mine.in.weights.assign(sourceweights, sourceweights + indegree);
     mine.out.weights.assign(destweights, destweights + outdegree);
   }
-  return create(comm, std::move(mine), reorder, made);
+  return create(comm, std::move(mine), reorder, hints, made);
 }
 
 int dist_graph_neighbors_count(communicator& comm, int& indegree, int& outdegree, int& weighted) {

@@ -5,18 +5,17 @@
 
 namespace headway::packets::strategies {
 
-/// Packets that have waited for the same rail leave together, urgent ones first: a frame has one
-/// fixed cost on the rail, instead of one for each packet. Other strategies use it, too.
+/// As many of the packets that wait as fit into one frame: it has one fixed cost on the rail,
+/// instead of one for each packet. Other strategies use it, too.
 /// Source:   multirail08, section 3.2; thread09 (aggregation).
-[[nodiscard]] std::size_t choose_together(const backlog& waiting, const frame_room& room,
-                                          std::span<const send_item*> frame) noexcept;
+[[nodiscard]] std::size_t choose_together(const backlog& waiting, const frame_room& room) noexcept;
 
 /// `choose_together` for packets; large messages go whole, as in `fifo`.
 class aggregate final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override;
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override;
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
 };

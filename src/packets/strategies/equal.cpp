@@ -7,9 +7,8 @@
 namespace headway::packets::strategies {
 
 std::size_t equal::choose(const backlog& waiting, std::uint32_t, std::span<const rail_state>,
-                          const frame_room& room,
-                          std::span<const send_item*> frame) const noexcept {
-  return choose_together(waiting, room, frame);
+                          const frame_room& room) const noexcept {
+  return choose_together(waiting, room);
 }
 
 std::size_t equal::split(const remainder& what, std::span<const rail_state> rails,

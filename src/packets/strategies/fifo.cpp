@@ -7,10 +7,8 @@
 namespace headway::packets::strategies {
 
 std::size_t fifo::choose(const backlog& waiting, std::uint32_t, std::span<const rail_state>,
-                         const frame_room&, std::span<const send_item*> frame) const noexcept {
-  if (waiting.count == 0) return 0;
-  frame[0] = waiting.first;
-  return 1;
+                         const frame_room&) const noexcept {
+  return waiting.count == 0 ? 0 : 1;
 }
 
 std::size_t fifo::split(const remainder& what, std::span<const rail_state> rails,

@@ -9,8 +9,8 @@ namespace headway::packets::strategies {
 class fifo final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override;
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override;
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
   [[nodiscard]] bool collects() const noexcept override { return false; }

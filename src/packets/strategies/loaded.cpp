@@ -86,23 +86,20 @@ base::result<const strategy*> loaded::from(const std::string& path) {
 }
 
 std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
-                           std::span<const rail_state> rails, const frame_room& room,
-                           std::span<const send_item*> frame) const noexcept {
-  if (!what_.choose) return sampled().choose(waiting, rail, rails, room, frame);
+                           std::span<const rail_state> rails,
+                           const frame_room& room) const noexcept {
+  if (!what_.choose) return sampled().choose(waiting, rail, rails, room);
   std::array<headway_packet, shown_max> packets;
-  std::array<const send_item*, shown_max> items;
   std::size_t count = 0;
   for (const send_item* item = waiting.first; item && count < std::min(shown_max, waiting.count);
-       item = item->next.load(std::memory_order_relaxed)) {  // under the peer's mask
-    packets[count] = {.bytes = item->head_bytes + item->payload.size(),
-                      .urgent = item->urgent ? 1u : 0u,
-                      .reserved = 0};
-    items[count++] = item;
-  }
+       item = item->next.load(std::memory_order_relaxed))  // under the peer's mask
+    packets[count++] = {.bytes = item->head_bytes + item->payload.size(),
+                        .urgent = item->urgent ? 1u : 0u,
+                        .reserved = 0};
   if (count == 0) return 0;
   rail_list list;
   const auto states = in_c(rails, list);
-  const auto most = std::min({frame.size(), room.packets_max, count});
+  const auto most = std::min(room.packets_max, count);
   const headway_waiting question{.packets = packets.data(),
                                  .packet_count = count,
                                  .rails = states.data(),
@@ -110,16 +107,7 @@ std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
                                  .rail = rail,
                                  .packets_max = most,
                                  .bytes_max = room.bytes_max};
-  std::array<std::uint32_t, shown_max> places;
-  const auto answer = std::min(what_.choose(&question, places.data()), most);
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < answer; ++i) {
-    if (places[i] >= count) return i;
-    bytes += packets[places[i]].bytes;
-    if (i > 0 && bytes > room.bytes_max) return i;
-    frame[i] = items[places[i]];
-  }
-  return answer;  // the scheduler checks their order
+  return what_.choose(&question);  // the scheduler checks the answer
 }
 
 std::size_t loaded::split(const remainder& what, std::span<const rail_state> rails,

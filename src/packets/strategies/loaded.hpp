@@ -23,8 +23,8 @@ class loaded final : public strategy {
   explicit loaded(const headway_strategy& what) noexcept : what_(what) {}
 
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override;
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override;
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
   [[nodiscard]] bool collects() const noexcept override;

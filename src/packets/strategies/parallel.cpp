@@ -9,9 +9,9 @@
 namespace headway::packets::strategies {
 
 std::size_t parallel::choose(const backlog& waiting, std::uint32_t rail,
-                             std::span<const rail_state> rails, const frame_room& room,
-                             std::span<const send_item*> frame) const noexcept {
-  return sampled().choose(waiting, rail, rails, room, frame);
+                             std::span<const rail_state> rails,
+                             const frame_room& room) const noexcept {
+  return sampled().choose(waiting, rail, rails, room);
 }
 
 std::size_t parallel::split(const remainder& what, std::span<const rail_state> rails,

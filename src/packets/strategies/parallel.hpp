@@ -16,8 +16,8 @@ class parallel final : public strategy {
   static constexpr std::uint64_t part_bytes_min = 2 * 1024;
 
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override;
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override;
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
   [[nodiscard]] std::size_t cut(std::uint64_t bytes, std::uint32_t rail,

@@ -26,6 +26,14 @@ std::uint64_t bytes_of(const send_item& item) noexcept {
   return item.head_bytes + item.payload.size();
 }
 
+std::uint64_t bytes_of_first(const backlog& waiting, std::size_t count) noexcept {
+  std::uint64_t bytes = 0;
+  const auto* item = waiting.first;
+  for (std::size_t i = 0; i < count; ++i, item = item->next.load(std::memory_order_relaxed))
+    bytes += bytes_of(*item);
+  return bytes;
+}
+
 /// Whether so many bytes would end sooner on another rail than on this one: on a busy one, or, with
 /// `or_idle`, on any that is not down.
 bool sooner_elsewhere(std::uint64_t bytes, std::uint32_t rail, std::span<const rail_state> rails,
@@ -62,18 +70,15 @@ struct candidates {
 }  // namespace
 
 std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
-                            std::span<const rail_state> rails, const frame_room& room,
-                            std::span<const send_item*> frame) const noexcept {
+                            std::span<const rail_state> rails,
+                            const frame_room& room) const noexcept {
   if (waiting.count == 0) return 0;
-  if (rails.size() == 1) return choose_together(waiting, room, frame);
+  if (rails.size() == 1) return choose_together(waiting, room);
   if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, false)) return 0;
   // A frame arrives when its last packet does: packets with which it would arrive sooner on another
   // rail are left out.
-  auto count = choose_together(waiting, room, frame);
-  std::uint64_t bytes = 0;
-  for (const auto* item : frame.first(count)) bytes += bytes_of(*item);
-  while (count > 1 && sooner_elsewhere(bytes, rail, rails, true))
-    bytes -= bytes_of(*frame[--count]);
+  auto count = choose_together(waiting, room);
+  while (count > 1 && sooner_elsewhere(bytes_of_first(waiting, count), rail, rails, true)) --count;
   return count;
 }
 

@@ -18,8 +18,8 @@ class sampled final : public strategy {
   static constexpr std::uint64_t piece_bytes_min = 8 * 1024;
 
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override;
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override;
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override;
 };

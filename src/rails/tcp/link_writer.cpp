@@ -114,6 +114,7 @@ post link_writer::queue(link& l, std::uint32_t peer, const packet& p, std::size_
   const bool copy = p.payload.size() <= inline_bytes_max;
   const bool first = l.records && !l.unwritten();  // otherwise `send` has tried
   if (sent == 0 && p.alone && l.out.plain_waits()) return post::retry;
+  if (sent == 0 && l.out.posted_bytes() >= posted_bytes_max) return post::retry;
   if (!l.out.take_plain(p, sent, copy)) {
     if (sent == 0) return post::retry;
     l.log.close();

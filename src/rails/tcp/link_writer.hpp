@@ -24,6 +24,9 @@ class link_writer {
  public:
   static constexpr std::size_t inline_bytes_max = 8 * 1024;
   static constexpr std::size_t encrypted_bytes_max = 128 * 1024;
+  /// Packets that the kernel does not take and that are not copied: more wait in the scheduler,
+  /// where urgent ones pass them.
+  static constexpr std::size_t posted_bytes_max = 1024 * 1024;
   using cookies = std::array<std::uint64_t, output::vectors_max>;
 
   explicit link_writer(watch_set& watch) noexcept : watch_(&watch) {}

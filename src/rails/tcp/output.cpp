@@ -62,6 +62,7 @@ bool output::take_plain(const packet& p, std::size_t sent, bool copy) noexcept {
   auto* to = put(put(head, plain_frame(p)), p.header);
   if (copy) to = put(put(to, p.payload), std::span(zeros).first(padding));
   copies_end_ = static_cast<std::size_t>(to - store_->copies.data());
+  if (!copy) posted_bytes_ += p.payload.size();
   plain_.push({.head = head,
                .head_bytes = copied,
                .payload = copy ? nullptr : p.payload.data(),
@@ -234,7 +235,10 @@ std::size_t output::advance(std::size_t bytes, std::span<std::uint64_t, vectors_
   while (bytes > 0 && !plain_.empty()) {
     run& r = plain_.at(0);
     if (!finish(r, bytes, log, false)) break;
-    if (r.posted) cookies[count++] = r.cookie;
+    if (r.posted) {
+      cookies[count++] = r.cookie;
+      posted_bytes_ -= r.payload_bytes;
+    }
     plain_.pop();
   }
   if (bytes > 0) {
@@ -258,7 +262,9 @@ std::optional<std::uint64_t> output::drop() noexcept {
   while (!plain_.empty()) {
     const run r = plain_.at(0);
     plain_.pop();
-    if (r.posted) return r.cookie;
+    if (!r.posted) continue;
+    posted_bytes_ -= r.payload_bytes;
+    return r.cookie;
   }
   while (!pieces_.empty()) {
     const piece p = pieces_.at(0);
@@ -275,6 +281,7 @@ void output::clear() noexcept {
   store_.reset();
   plain_ = {};
   pieces_ = {};
+  posted_bytes_ = 0;
 }
 
 }  // namespace headway::rails::tcp

@@ -54,6 +54,8 @@ class output {
   [[nodiscard]] bool take_plain(const packet& p, std::size_t sent, bool copy) noexcept;
   [[nodiscard]] bool plain_waits() const noexcept { return !plain_.empty(); }
   [[nodiscard]] std::size_t piece_count() const noexcept { return pieces_.count; }
+  /// The bytes of queued packets that are the caller's until they are sent.
+  [[nodiscard]] std::size_t posted_bytes() const noexcept { return posted_bytes_; }
   /// Whether there is room for any plain packet.
   [[nodiscard]] bool has_room() const noexcept;
   /// Queues bytes for an exposure of the peer, which are read until `advance` or `drop` returns
@@ -148,6 +150,7 @@ class output {
   queue<run> plain_;
   queue<piece> pieces_;
   std::size_t held_count_ = 0;  // of `store_->held`, oldest first
+  std::size_t posted_bytes_ = 0;
   std::size_t copies_end_ = 0;  // in `store_->copies`: behind the newest copied bytes
 
   bool segment_ = false;        // part of the first piece is framed and not all written

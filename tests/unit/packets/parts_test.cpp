@@ -24,9 +24,9 @@ namespace {
 class always final : public strategy {
  public:
   [[nodiscard]] std::size_t choose(const backlog& waiting, std::uint32_t rail,
-                                   std::span<const rail_state> rails, const frame_room& room,
-                                   std::span<const send_item*> frame) const noexcept override {
-    return strategies::sampled().choose(waiting, rail, rails, room, frame);
+                                   std::span<const rail_state> rails,
+                                   const frame_room& room) const noexcept override {
+    return strategies::sampled().choose(waiting, rail, rails, room);
   }
   [[nodiscard]] std::size_t split(const remainder& what, std::span<const rail_state> rails,
                                   std::span<piece> pieces) const noexcept override {

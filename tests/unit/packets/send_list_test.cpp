@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <deque>
 #include <vector>
 
 #include "packets/cookies.hpp"
@@ -11,43 +11,84 @@
 namespace headway::packets::send_list_tests {
 namespace {
 
-struct send_list_of_five : ::testing::Test {
-  send_list_of_five() {
-    for (auto& item : items) list.append(item);
+struct items_that_wait : ::testing::Test {
+  /// Appends the next item.
+  void add(bool urgent = false, std::uint32_t flow = 0) {
+    auto& item = items.emplace_back();
+    item.urgent = urgent;
+    item.flow = flow;
+    list.append(item);
   }
-  [[nodiscard]] std::vector<long> order() const {
-    std::vector<long> all;
+  [[nodiscard]] std::vector<std::size_t> order() const {
+    std::vector<std::size_t> all;
     for (const send_item* i = list.first(); i; i = i->next.load(std::memory_order_relaxed))
-      all.push_back(i - items.data());
+      all.push_back(number_of(i));
+    EXPECT_EQ(all.size(), list.count());
     return all;
   }
-  std::array<send_item, 5> items;
+  [[nodiscard]] std::size_t number_of(const send_item* item) const {
+    std::size_t number = 0;
+    while (&items[number] != item) ++number;
+    return number;
+  }
+  [[nodiscard]] std::vector<send_item*> take(std::size_t count) {
+    std::vector<send_item*> taken;
+    for (std::size_t i = 0; i < count; ++i) taken.push_back(list.pop_front());
+    return taken;
+  }
+  using numbers = std::vector<std::size_t>;
+
+  std::deque<send_item> items;
   send_list list;
 };
 
-TEST_F(send_list_of_five, keeps_the_order_of_those_that_stay_when_others_are_taken_out) {
-  send_item* const chosen[] = {&items[3], &items[1]};
-  list.unlink(chosen);
-  EXPECT_EQ(order(), (std::vector<long>{0, 2, 4}));
-  EXPECT_EQ(list.count(), 3u);
-  list.put_back(chosen);
-  EXPECT_EQ(order(), (std::vector<long>{3, 1, 0, 2, 4}));
-}
-
-TEST_F(send_list_of_five, is_empty_when_all_are_taken_out_and_takes_new_ones) {
-  send_item* const chosen[] = {&items[0], &items[1], &items[2], &items[4], &items[3]};
-  list.unlink(chosen);
+TEST_F(items_that_wait, leave_in_the_order_in_which_they_came) {
+  for (int i = 0; i < 3; ++i) add();
+  EXPECT_EQ(order(), (numbers{0, 1, 2}));
+  EXPECT_TRUE(items[1].waits.load());
+  list.put_back(take(2));
+  EXPECT_EQ(order(), (numbers{0, 1, 2}));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(list.pop_front(), &items[i]);
+  EXPECT_FALSE(items[1].waits.load());
   EXPECT_TRUE(list.empty());
   EXPECT_EQ(list.pop_front(), nullptr);
-  list.append(items[2]);
-  EXPECT_EQ(order(), (std::vector<long>{2}));
+  add();
+  EXPECT_EQ(order(), (numbers{3}));
 }
 
-TEST_F(send_list_of_five, takes_out_the_last_and_appends_behind_what_is_left) {
-  send_item* const chosen[] = {&items[4]};
-  list.unlink(chosen);
-  list.append(items[4]);
-  EXPECT_EQ(order(), (std::vector<long>{0, 1, 2, 3, 4}));
+TEST_F(items_that_wait, leave_first_where_they_are_urgent) {
+  add();
+  add(true);
+  add();
+  add(true);
+  EXPECT_EQ(order(), (numbers{1, 3, 0, 2}));
+  list.put_back(take(1));
+  add(true);
+  EXPECT_EQ(order(), (numbers{1, 3, 4, 0, 2}));
+  list.put_back(take(4));
+  add(true);
+  add();
+  EXPECT_EQ(order(), (numbers{1, 3, 4, 5, 0, 2, 6}));
+  static_cast<void>(take(7));
+  add();
+  add(true);
+  EXPECT_EQ(order(), (numbers{8, 7}));
+}
+
+TEST_F(items_that_wait, never_pass_those_of_their_own_flow) {
+  add(false, 7);
+  add(false, 8);
+  add(true, 7);
+  EXPECT_FALSE(items[2].urgent) << "an item of its flow waits that is not";
+  add(true, 9);
+  add(false, 9);
+  add(true, 23);  // in the bucket of 7
+  EXPECT_EQ(order(), (numbers{3, 5, 0, 1, 2, 4}));
+  add(true, 9);
+  EXPECT_EQ(order(), (numbers{3, 5, 0, 1, 2, 4, 6}));
+  static_cast<void>(take(5));
+  add(true, 7);
+  EXPECT_EQ(order(), (numbers{7, 4, 6})) << "nothing of its flow waits any more";
 }
 
 TEST(credit_account, fits_what_the_peer_has_room_for_and_no_more) {

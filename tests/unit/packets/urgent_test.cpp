@@ -49,6 +49,22 @@ TEST_P(urgent_messages, pass_large_ones_between_their_parts) {
   EXPECT_LE(passed(6, 1 << 20, 1 << 20, false), 2);
 }
 
+TEST_P(urgent_messages, never_pass_those_of_their_own_context) {
+  simulation::job job({.rails = GetParam(),
+                       .rail = {.latency_ns = 1'000,
+                                .jitter_ns = 0,
+                                .bytes_per_us = 100,
+                                .flight_bytes_max = 16384},
+                       .difficulty = {.retry_one_in = 0, .posted_one_in = 1, .refuse_one_in = 0}});
+  traffic all(job, 0, 1, 3);
+  for (std::size_t i = 0; i < 300; ++i) {
+    messages::exchange::set_urgent(*all.from, i % 7 < 2);
+    all.add(1000);
+  }
+  EXPECT_TRUE(job.run_until([&] { return all.done(); }));
+  all.check();  // all have one tag
+}
+
 INSTANTIATE_TEST_SUITE_P(rails, urgent_messages, ::testing::Values(1u, 2u));
 
 }  // namespace

@@ -199,6 +199,23 @@ TEST(tcp_output, a_full_queue_takes_nothing_and_goes_on_after_a_write) {
   EXPECT_EQ(frames_of(wire).size(), static_cast<std::size_t>(taken) + 1);
 }
 
+TEST(tcp_output, counts_the_bytes_of_packets_that_are_not_copied_until_they_have_left) {
+  output out(4096);
+  const auto payload = bytes(10'000, 3);
+  EXPECT_EQ(out.posted_bytes(), 0u);
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = i}, 0, false));
+  ASSERT_TRUE(out.take_plain({.payload = payload, .cookie = 4}, 0, true));
+  EXPECT_EQ(out.posted_bytes(), 30'000u);
+  std::vector<std::byte> wire;
+  EXPECT_EQ(drain(out, wire, 12'000), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(out.posted_bytes(), 20'000u);
+  EXPECT_EQ(out.drop(), 2u);
+  EXPECT_EQ(out.posted_bytes(), 10'000u);
+  out.clear();
+  EXPECT_EQ(out.posted_bytes(), 0u);
+}
+
 TEST(tcp_output, after_a_loss_every_posted_cookie_comes_back_once) {
   output out(4096);
   const auto payload = bytes(10'000, 3);

@@ -71,25 +71,25 @@ TEST(sampled, a_packet_waits_for_the_busy_rail_that_would_still_be_quicker) {
   rails.measured(60'000'000'000, 1);  // a minute: as good as never
   waiting_packets waiting;
   waiting.add(100);
-  std::array<const send_item*, 4> frame;
   const frame_room room{.packets_max = 4, .bytes_max = 4096};
-  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 0u);
+  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room), 0u);
   rails.states[0].busy_ns = 120'000'000'000;
-  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room, frame), 1u);
+  EXPECT_EQ(sampled().choose(waiting.all(), 1, rails.states, room), 1u);
 }
 
-TEST(sampled, packets_that_wait_leave_together_urgent_ones_first) {
+TEST(sampled, packets_that_wait_leave_together_as_far_as_they_fit) {
   rails_of_a_peer rails;
   rails.add(idle);
   waiting_packets waiting;
-  waiting.add(10);
-  waiting.add(20, true);
-  waiting.add(30);
-  std::array<const send_item*, 8> frame;
-  ASSERT_EQ(sampled().choose(waiting.all(), 0, rails.states, {.packets_max = 8, .bytes_max = 4096},
-                             frame),
-            3u);
-  EXPECT_EQ(frame[0], &waiting.items[1]);
+  for (int i = 0; i < 4; ++i) waiting.add(1000);
+  const auto leave = [&](std::size_t packets, std::size_t bytes) {
+    return sampled().choose(waiting.all(), 0, rails.states,
+                            {.packets_max = packets, .bytes_max = bytes});
+  };
+  EXPECT_EQ(leave(8, 65536), 4u);
+  EXPECT_EQ(leave(3, 65536), 3u);
+  EXPECT_EQ(leave(8, 2500), 2u);
+  EXPECT_EQ(leave(8, 10), 1u) << "alone it needs no frame";
 }
 
 TEST(equal, every_rail_that_is_not_down_gets_the_same) {

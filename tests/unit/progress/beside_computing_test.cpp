@@ -2,13 +2,17 @@
 // event thread polls when no thread waits.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "fixture.hpp"
 #include "mailbox.hpp"
 #include "progress/background/event_nap.hpp"
+#include "progress/os/scheduling_attributes.hpp"
+#include "progress/waiting/thread_record.hpp"
 
 namespace headway::progress::testing::beside_computing_tests {
 namespace {
@@ -118,6 +122,41 @@ TEST(event_thread, is_quiet_beside_computing_threads_when_nothing_is_pending) {
     return now.event_looks == before.event_looks && now.event_sleeps == before.event_sleeps &&
            now.background_rounds == before.background_rounds;
   }));
+}
+
+/// Whether a thread that sleeps on a futex in a wait, because another one sleeps on the event
+/// sources, has asked for a short slice.
+bool sleeper_has_short_slice(running& e, mailbox& box) {
+  completion first, second;
+  const auto before = e->statistics();
+  std::jthread leader([&] { e->wait(first); });
+  EXPECT_TRUE(eventually([&] { return e->statistics().kernel_sleeps > before.kernel_sleeps; }));
+  std::atomic<pid_t> id{0};
+  std::jthread follower([&] {
+    id = gettid();
+    e->wait(second);
+  });
+  EXPECT_TRUE(eventually([&] { return e->statistics().sleeps > before.sleeps; }));
+  pass_time(20);  // it has been counted just before it asks
+  scheduling_attributes now;
+  EXPECT_TRUE(get_attributes(id, now));
+  box.post(second);
+  box.post(first);
+  return now.runtime == short_slice_ns;
+}
+
+TEST(waiting_thread, asks_for_no_short_slice_while_several_of_its_process_are_woken) {
+  running e(without_weight());
+  mailbox box(*e);
+  computing_threads beside;
+  scheduling_attributes own;
+  ASSERT_TRUE(get_attributes(0, own));
+  if (own.runtime == 0) GTEST_SKIP() << "this kernel does not say what slice a thread has";
+  EXPECT_TRUE(eventually([&] { return sleeper_has_short_slice(e, box); }));
+  woken_threads.fetch_add(3, std::memory_order_relaxed);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(sleeper_has_short_slice(e, box));
+  woken_threads.fetch_sub(3, std::memory_order_relaxed);
+  EXPECT_TRUE(eventually([&] { return sleeper_has_short_slice(e, box); }));
 }
 
 }  // namespace

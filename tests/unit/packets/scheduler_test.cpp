@@ -142,6 +142,52 @@ TEST_F(one_rail, asks_the_strategy_what_leaves_together) {
   EXPECT_EQ(above.all.size(), 20u);
 }
 
+TEST_F(one_rail, gets_one_packet_where_the_strategy_names_more_than_may_leave) {
+  struct greedy final : strategy {
+    explicit greedy(std::size_t count) : answer(count) {}
+    std::size_t choose(const backlog&, std::uint32_t, std::span<const rail_state>,
+                       const frame_room&) const noexcept override {
+      return answer;
+    }
+    std::size_t split(const remainder&, std::span<const rail_state>,
+                      std::span<piece>) const noexcept override {
+      return 0;
+    }
+    std::size_t answer;
+  };
+  for (const std::size_t answer : {std::size_t{11}, std::size_t{257}, SIZE_MAX}) {
+    const greedy how{answer};
+    to().use(how);
+    const auto before = rail->taken.size();
+    post_while_shut(10);
+    poll();
+    EXPECT_EQ(rail->taken.size(), before + 10) << answer;
+  }
+  EXPECT_EQ(above.all.size(), 30u);
+  to().use(*find_strategy("sampled"));
+}
+
+TEST_F(one_rail, gets_urgent_packets_first_under_every_strategy) {
+  for (const auto& each : known_strategies()) {
+    to().use(*each.how);
+    above.all.clear();
+    items.clear();
+    rail->open = false;
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      auto& item = items.emplace_back(i);
+      item.urgent = i >= 298;
+      ASSERT_EQ(to().post(item), posted::pending);
+    }
+    rail->open = true;
+    for (int i = 0; i < 10 && above.all.size() < 300; ++i) poll();
+    ASSERT_EQ(above.all.size(), 300u) << each.name;
+    EXPECT_EQ(above.all[0], 298u) << each.name;
+    EXPECT_EQ(above.all[1], 299u) << each.name;
+    EXPECT_EQ(above.all[299], 297u) << each.name;
+  }
+  to().use(*find_strategy("sampled"));
+}
+
 TEST_F(one_rail, never_gets_bytes_for_exposed_memory_inside_a_frame) {
   static std::array<std::byte, 16> bytes;
   rail->open = false;

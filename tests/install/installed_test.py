@@ -77,6 +77,19 @@ class Installed(unittest.TestCase):
         run(self.bin / "mpicc_abi", "hello.o", "-o", "hello_two")
         self.assertEqual(lines(self.mpiexec(2, SCRATCH / "hello_two")), HELLO_LINES)
 
+    def test_the_header_of_communicators_works_in_c_and_cxx_and_from_the_build_folder(self):
+        source = ("#include <headway/communicator.h>\n#include <stdio.h>\n"
+                  "int main(void) { int now = -1; MPI_Init(0, 0);\n"
+                  "  headway_comm_set_priority(MPI_COMM_WORLD, HEADWAY_PRIORITY_URGENT);\n"
+                  "  headway_comm_get_priority(MPI_COMM_WORLD, &now);\n"
+                  "  MPI_Finalize(); printf(\"%d\\n\", now); return 0; }\n")
+        for folder, wrapper, name in ((self.bin, "mpicc", "priority.c"),
+                                      (self.bin, "mpicxx", "priority.cpp"),
+                                      (place.BUILD / "bin", "mpicc", "priority.c")):
+            (SCRATCH / name).write_text(source)
+            run(folder / wrapper, "-Wall", "-Wextra", "-Werror", SCRATCH / name, "-o", "priority")
+            self.assertEqual(run(folder / "mpiexec", "-n", 1, SCRATCH / "priority"), "1\n")
+
     def test_a_program_without_a_launcher_is_one_rank_of_one(self):
         run(self.bin / "mpicc", HELLO / "hello.c", "-o", "hello_alone")
         alone = run(SCRATCH / "hello_alone")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/assert.hpp"
 #include "report/recorder.hpp"
 
 namespace headway::mpi {
@@ -18,6 +19,7 @@ class recorded_call {
   /// It is recorded, unless it comes from inside one that is timed. `from`: the address that it
   /// returns to.
   void begin(const report::function& what, const void* from) {
+    HEADWAY_DEBUG_ASSERT(timed_ == nullptr);
     auto* const thread = report::detail::open_record;
     if (!thread) [[unlikely]]
       return begin_first(what, from);

@@ -1,5 +1,6 @@
 #include "mpi/datatypes/datatype.hpp"
 
+#include "base/assert.hpp"
 #include "mpi/objects/pool.hpp"
 
 namespace headway::mpi {
@@ -90,12 +91,16 @@ const predefined_type predefined_types[] = {
 
 }  // namespace
 
-datatype::datatype(datatypes::layout_ptr layout) : layout_(std::move(layout)) {}
+datatype::datatype(datatypes::layout_ptr layout) : layout_(std::move(layout)) {
+  HEADWAY_ASSERT(layout_);
+}
 datatype::~datatype() = default;
 
 void datatype::drop_user() noexcept {
   // (G) release: this user's accesses are over; (D) acquire: so are those of all others.
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool<datatype>::all().drop(this);
+  const int before = users_.fetch_sub(1, std::memory_order_acq_rel);
+  HEADWAY_DEBUG_ASSERT(before > 0);
+  if (before == 1) pool<datatype>::all().drop(this);
 }
 
 datatype& datatype::none() noexcept {

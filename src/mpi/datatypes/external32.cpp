@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
+#include "base/assert.hpp"
 #include "datatypes/signature.hpp"
 
 namespace headway::mpi {
@@ -60,6 +62,7 @@ using quadruple = long double;
 void write_number(const conversion& c, const std::byte* native, std::byte* external) {
   static_assert(std::endian::native == std::endian::little);
   std::byte wide[16];
+  HEADWAY_DEBUG_ASSERT(c.native <= std::ssize(wide) && c.external <= std::ssize(wide));
   std::memcpy(wide, native, static_cast<std::size_t>(c.native));
   if (c.is_long_double) {
     long double value;
@@ -72,6 +75,7 @@ void write_number(const conversion& c, const std::byte* native, std::byte* exter
 
 void read_number(const conversion& c, const std::byte* external, std::byte* native) {
   std::byte wide[16];
+  HEADWAY_DEBUG_ASSERT(c.native <= std::ssize(wide) && c.external <= std::ssize(wide));
   const bool negative = c.is_signed && (std::to_integer<int>(external[0]) & 0x80) != 0;
   std::memset(wide, negative ? 0xff : 0, sizeof wide);
   reverse_bytes(external, wide, c.external);
@@ -89,6 +93,7 @@ void read_number(const conversion& c, const std::byte* external, std::byte* nati
 }  // namespace
 
 std::int64_t external_size(const datatypes::layout& type, std::int64_t count) {
+  HEADWAY_ASSERT(count >= 0);
   std::int64_t bytes = 0;
   if (type.size() == 0) return 0;
   datatypes::for_each_run(type.elements_tree(), [&](number kind, std::int64_t n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/assert.hpp"
 #include "mpi/objects/pool.hpp"
 
 namespace headway::mpi {
@@ -16,6 +17,7 @@ void type_recipe::integers_of(const int* values, std::int64_t how_many) {
 }
 
 void type_recipe::type(const datatype& used) {
+  HEADWAY_ASSERT(used.is_predefined() || used.recipe != nullptr);
   types.push_back({used.is_predefined() ? used.bits() : 0, used.shared_layout(), used.recipe});
 }
 
@@ -28,7 +30,9 @@ bool type_recipe::counts_fit_int() const noexcept {
 
 datatype* datatype_for(const type_recipe::ingredient& used) {
   if (used.constant != 0) {
-    return find<datatype>(reinterpret_cast<MPI_Datatype>(used.constant));
+    auto* const known = find<datatype>(reinterpret_cast<MPI_Datatype>(used.constant));
+    HEADWAY_ASSERT(known != nullptr);  // predefined ones are never freed
+    return known;
   }
   auto* made = pool<datatype>::all().make(used.layout);
   made->recipe = used.recipe;

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
@@ -127,6 +128,15 @@ added_codes& added() {
   return *made;
 }
 
+/// A new code of that class, which may be the code itself.
+int add(added_codes& all, int error_class) HEADWAY_REQUIRES(all.lock) {
+  const int code = all.last + 1;
+  HEADWAY_ASSERT(code > MPI_ERR_LASTCODE && error_class <= code);
+  const bool is_new = all.by_code.emplace(code, added_code{error_class, ""}).second;
+  HEADWAY_ASSERT(is_new);
+  return all.last = code;
+}
+
 void shrink(added_codes& all) HEADWAY_REQUIRES(all.lock) {
   all.last = all.by_code.empty() ? MPI_ERR_LASTCODE : all.by_code.rbegin()->first;
 }
@@ -159,18 +169,14 @@ std::optional<int> error_class_of(int code) {
 int add_error_class() {
   auto& all = added();
   const base::lock_guard held(all.lock);
-  const int made = all.last + 1;
-  all.by_code.emplace(made, added_code{made, ""});
-  return all.last = made;
+  return add(all, all.last + 1);
 }
 
 std::optional<int> add_error_code(int error_class) {
   if (error_class_of(error_class) != error_class) return std::nullopt;
   auto& all = added();
   const base::lock_guard held(all.lock);
-  const int made = all.last + 1;
-  all.by_code.emplace(made, added_code{error_class, ""});
-  return all.last = made;
+  return add(all, error_class);
 }
 
 bool set_error_text(int code, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
 #include "base/mutex.hpp"
@@ -37,6 +38,7 @@ communicator* make_predefined(processes::membership_ref members, int rank, const
 }
 
 void remove_predefined(communicator*& gone) noexcept {
+  HEADWAY_ASSERT(gone != nullptr);
   undefine(*gone);
   delete gone;
   gone = nullptr;
@@ -154,6 +156,7 @@ void end_world() {
 }
 
 int stop_runtime() HEADWAY_REQUIRES(lifetime) {
+  HEADWAY_ASSERT(the_library.runtime != nullptr && the_library.job != nullptr);
   finish_report();
   end_world();
   delete std::exchange(the_library.job, nullptr);
@@ -227,6 +230,7 @@ int open_session() {
 
 int close_session() {
   const base::lock_guard held(lifetime);
+  HEADWAY_ASSERT(the_library.sessions > 0);
   if (--the_library.sessions > 0) return MPI_SUCCESS;
   const auto world = the_library.world_is.load(std::memory_order_relaxed);  // under the lock
   set_up(world == library::phase::running);

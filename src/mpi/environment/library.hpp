@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/assert.hpp"
 #include "collectives/settings.hpp"
 #include "messages/exchange.hpp"
 #include "progress/core/engine.hpp"
@@ -66,10 +67,17 @@ extern library the_library;
 [[nodiscard]] inline bool checks_on() noexcept {
   return the_library.checks.load(std::memory_order_relaxed);  // a setting, carries no data
 }
-[[nodiscard]] inline messages::exchange& exchange() noexcept { return *the_library.messages; }
-[[nodiscard]] inline progress::engine& engine() noexcept { return *the_library.progress; }
+[[nodiscard]] inline messages::exchange& exchange() noexcept {
+  HEADWAY_DEBUG_ASSERT(the_library.messages != nullptr);
+  return *the_library.messages;
+}
+[[nodiscard]] inline progress::engine& engine() noexcept {
+  HEADWAY_DEBUG_ASSERT(the_library.progress != nullptr);
+  return *the_library.progress;
+}
 /// The index of this process. Only while the runtime is up.
 [[nodiscard]] inline processes::peer_id this_process() noexcept {
+  HEADWAY_DEBUG_ASSERT(the_library.runtime != nullptr);
   return (*the_library.runtime->job_members())[the_library.runtime->rank()];
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/trimmed.hpp"
 
 namespace headway::mpi {
@@ -43,6 +44,7 @@ std::string supported_memory_kinds(std::string_view requested) {
     known.push_back(kind);
     made.append(",").append(kind);
   }
+  HEADWAY_ASSERT(made.size() < MPI_MAX_INFO_VAL);
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/environment/library.hpp"
 
@@ -56,12 +57,14 @@ bool has_socket() { return the_library.runtime->package_of(this_process()) >= 0;
 }  // namespace
 
 std::vector<std::string_view> process_set_names() {
+  HEADWAY_ASSERT(the_library.runtime != nullptr);
   std::vector<std::string_view> names = {world_set, self_set, node_set};
   if (has_socket()) names.push_back(socket_set);
   return names;
 }
 
 processes::membership_ref process_set(std::string_view name) {
+  HEADWAY_ASSERT(the_library.runtime != nullptr && the_library.job != nullptr);
   const auto& where = *the_library.runtime;
   if (is_same_set_name(name, world_set)) return the_library.job->shared_members();
   if (is_same_set_name(name, self_set))

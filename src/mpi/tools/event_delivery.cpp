@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/mutex.hpp"
@@ -208,6 +209,7 @@ void event_registration::report_dropped() noexcept {
 }
 
 void begin_delivery(const std::shared_ptr<event_registration>& to) {
+  HEADWAY_ASSERT(to != nullptr);
   make_waiting_ring();
   const auto present_list = present_observers();
   registrations more;
@@ -232,6 +234,7 @@ const event_instance* find_instance(MPI_T_event_instance handle) noexcept {
 static std::optional<waiting_event> take_waiting() noexcept {
   const base::lock_guard held(waiting_lock);
   if (waiting_count == 0) return std::nullopt;
+  HEADWAY_ASSERT(waiting_events && waiting_count <= waiting_max);
   auto next = std::move(waiting_events[first_waiting]);
   first_waiting = (first_waiting + 1) % waiting_max;
   if (--waiting_count == 0) some_wait.store(false, std::memory_order_relaxed);

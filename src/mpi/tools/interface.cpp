@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/tools/control_variables.hpp"
@@ -32,11 +33,13 @@ runtime::instance* counted() noexcept { return instance; }
 
 void begin_counting(runtime::instance& from) {
   const base::lock_guard held(lock);
+  HEADWAY_ASSERT(instance == nullptr);
   instance = &from;
 }
 
 void end_counting() {
   const section held;
+  HEADWAY_ASSERT(instance != nullptr);
   keep_last_values();
   instance = nullptr;
 }

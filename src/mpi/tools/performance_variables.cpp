@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "runtime/counters.hpp"
 
 namespace headway::mpi::tools {
@@ -87,7 +88,9 @@ void keep_last_values() {
 }
 
 std::uint64_t value_of(std::size_t index, communicator* bound) {
+  HEADWAY_ASSERT(index < variables().size());
   auto& one = variables()[index];
+  if (one.of_communicator() && bound == nullptr) return 0;  // freed by another thread
   switch (one.what) {
     case performance_variable::of::process:
       return counted() == nullptr ? one.last : runtime::read_counter(*counted(), one.index);

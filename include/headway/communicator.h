@@ -10,14 +10,6 @@
 extern "C" {
 #endif
 
-#ifndef HEADWAY_PUBLIC
-#if defined(__GNUC__)
-#define HEADWAY_PUBLIC __attribute__((visibility("default")))
-#else
-#define HEADWAY_PUBLIC
-#endif
-#endif
-
 enum headway_priority {
   HEADWAY_PRIORITY_NORMAL = 0,
   HEADWAY_PRIORITY_URGENT = 1 /* passes messages of others that wait for the same rail */
@@ -29,8 +21,8 @@ enum headway_priority {
  * Threads: any, at any time. Local: other processes need not call it.
  * Errors:  as those of an MPI call: MPI_ERR_COMM, and MPI_ERR_ARG for an unknown priority, by the
  *          error handler. */
-HEADWAY_PUBLIC int headway_comm_set_priority(MPI_Comm comm, int priority);
-HEADWAY_PUBLIC int headway_comm_get_priority(MPI_Comm comm, int* priority);
+int headway_comm_set_priority(MPI_Comm comm, int priority);
+int headway_comm_get_priority(MPI_Comm comm, int* priority);
 
 #ifdef __cplusplus
 }

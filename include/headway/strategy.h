@@ -11,7 +11,7 @@
  * Progress: they must not wait, allocate, or call MPI; a few hundred nanoseconds.
  * Errors:   an object that cannot be loaded, lacks the function or is of another version is
  *           reported in one line, and the default strategy is used. An answer that breaks a rule
- *           is replaced by the oldest packet, or by another division: it costs speed only. */
+ *           is replaced by the first packet, or by another division: it costs speed only. */
 #ifndef HEADWAY_STRATEGY_H
 #define HEADWAY_STRATEGY_H
 

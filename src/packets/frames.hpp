@@ -47,7 +47,7 @@ static_assert(sizeof(packet_mark) == 8);
 }
 /// The bytes that a packet takes in a frame.
 [[nodiscard]] inline std::size_t room_in_frame(const send_item& item) noexcept {
-  return sizeof(packet_mark) + padded(item.head_bytes + item.payload.size());
+  return sizeof(packet_mark) + padded(packet_bytes(item));
 }
 
 /// Writes the packets into `memory`, each with this credit. Returns the bytes written: the sum of
@@ -56,7 +56,7 @@ inline std::size_t write_packets(std::span<send_item* const> chosen, std::uint32
                                  std::byte* memory) noexcept {
   std::byte* at = memory;
   for (const send_item* item : chosen) {
-    const auto bytes = item->head_bytes + item->payload.size();
+    const auto bytes = packet_bytes(*item);
     HEADWAY_DEBUG_ASSERT(item->head_bytes >= sizeof credit);
     const packet_mark mark{.bytes = static_cast<std::uint32_t>(bytes)};
     std::memcpy(at, &mark, sizeof mark);

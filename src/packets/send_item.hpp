@@ -45,7 +45,7 @@ struct send_item : posted_packet {
   bool in_parts = false;  ///< may be received in parts (`receiver::begun`): only `messages` does
   bool can_wait = false;  ///< see rails::packet
   bool lent = false;      ///< see rails::packet; the owner calls `peer::reclaim` at its end
-  bool urgent = false;    ///< may overtake packets that are not urgent: other transfers wait for it
+  bool urgent = false;    ///< passes packets that are not urgent and wait for the same rail
   /// Eager bytes that the receiver may have to store; 0: it need not store them.
   std::uint32_t charge = 0;
   /// Packets of the same flow do not pass each other, whichever of them are urgent; 0: of none.
@@ -68,6 +68,11 @@ struct send_item : posted_packet {
   /// scheduler; relaxed, because an honest answer has followed the packet to its peer and back.
   std::atomic<bool> waits{false};
 };
+
+/// Of head and payload together.
+[[nodiscard]] inline std::size_t packet_bytes(const send_item& item) noexcept {
+  return item.head_bytes + item.payload.size();
+}
 
 /// A packet that is sent at once or not at all: see `peer::post_now`.
 struct prompt_packet {

@@ -64,7 +64,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
   const auto* payload = item.payload.data();
   // Otherwise pointer and size are read as one wide word, which has to wait for both stores.
   base::optimizer_barrier(payload);
-  const auto bytes = item.head_bytes + item.payload.size();
+  const auto bytes = packet_bytes(item);
   const auto cookie = cookie_of(item);
   const way& over = telling ? way_ : *large_way_.load(std::memory_order_acquire);  // (L)
   const auto put = [&] {

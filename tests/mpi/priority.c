@@ -1,31 +1,20 @@
 /* The priority of a communicator: by info key and by the calls of headway/communicator.h. */
 #include <headway/communicator.h>
 
-#include "check.h"
+#include "hints.h"
 
 enum { bulk_count = 400, bulk_bytes = 4000, urgent_count = 20 };
 
 static int rank, size;
 
-static void set_key(MPI_Comm comm, const char* value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "headway_priority", value);
-  CHECK(MPI_Comm_set_info(comm, info) == MPI_SUCCESS);
-  MPI_Info_free(&info);
-}
+static void set_key(MPI_Comm comm, const char* value) { set_hint(comm, "headway_priority", value); }
 
 /* Both ways to ask say the same. */
 static int is(MPI_Comm comm, enum headway_priority wanted) {
-  MPI_Info info;
-  char value[32] = "";
-  int flag = 0, length = sizeof value, said = -1;
-  MPI_Comm_get_info(comm, &info);
-  MPI_Info_get_string(info, "headway_priority", &length, value, &flag);
-  MPI_Info_free(&info);
+  int said = -1;
   CHECK(headway_comm_get_priority(comm, &said) == MPI_SUCCESS);
-  return flag && said == (int)wanted &&
-         strcmp(value, wanted == HEADWAY_PRIORITY_URGENT ? "urgent" : "normal") == 0;
+  return said == (int)wanted &&
+         hint_is(comm, "headway_priority", wanted == HEADWAY_PRIORITY_URGENT ? "urgent" : "normal");
 }
 
 static void is_set_by_key_and_by_call(void) {

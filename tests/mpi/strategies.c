@@ -1,24 +1,12 @@
 /* The strategy of a communicator's messages: an info key, separate for each communicator. */
-#include "check.h"
+#include "hints.h"
 
 static int rank, size;
 
-static void set(MPI_Comm comm, const char* value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "headway_strategy", value);
-  CHECK(MPI_Comm_set_info(comm, info) == MPI_SUCCESS);
-  MPI_Info_free(&info);
-}
+static void set(MPI_Comm comm, const char* value) { set_hint(comm, "headway_strategy", value); }
 
 static int is(MPI_Comm comm, const char* wanted) {
-  MPI_Info info;
-  char value[32] = "";
-  int flag = 0, length = sizeof value;
-  MPI_Comm_get_info(comm, &info);
-  MPI_Info_get_string(info, "headway_strategy", &length, value, &flag);
-  MPI_Info_free(&info);
-  return flag && strcmp(value, wanted) == 0;
+  return hint_is(comm, "headway_strategy", wanted);
 }
 
 /* Small, middle and large messages around the ring, from all ranks at once. */

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
+#include <span>
 
 #include "base/log.hpp"
 
@@ -24,10 +24,7 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view what,
 bool can_follow(const communicator& comm, const std::string& key, const std::string& value) {
   if (key == strategy_hint)
     return is_one_of(messages::exchange::strategy_names(), "strategy", comm, key, value);
-  if (key == priority_hint) {
-    const std::vector<std::string_view> names(std::begin(priority_names), std::end(priority_names));
-    return is_one_of(names, "priority", comm, key, value);
-  }
+  if (key == priority_hint) return is_one_of(priority_names, "priority", comm, key, value);
   return true;
 }
 

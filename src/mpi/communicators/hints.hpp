@@ -1,5 +1,9 @@
 #pragma once
 
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "mpi/communicators/communicator.hpp"
 #include "mpi/objects/info.hpp"
 
@@ -9,7 +13,7 @@ namespace headway::mpi {
 inline constexpr const char* strategy_hint = "headway_strategy";
 /// The info key for a communicator's priority: one of `priority_names`.
 inline constexpr const char* priority_hint = "headway_priority";
-inline constexpr const char* priority_names[] = {"normal", "urgent"};
+inline constexpr std::array<std::string_view, 2> priority_names{"normal", "urgent"};
 
 /// Gives the hints to a communicator, open or not. One of this library's whose value is unknown is
 /// said in one line and left out. Null: none.

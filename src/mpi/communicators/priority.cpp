@@ -1,6 +1,4 @@
 // The calls of headway/communicator.h.
-#include <iterator>
-
 #include "headway/communicator.h"
 #include "mpi/abi/entry.hpp"
 #include "mpi/communicators/hints.hpp"
@@ -23,14 +21,13 @@ int with_communicator(const call_site& site, MPI_Comm comm, Work work) {
 }
 
 static_assert(HEADWAY_PRIORITY_NORMAL == false && HEADWAY_PRIORITY_URGENT == true);
-static_assert(std::size(priority_names) == 2);
 
 constexpr const char* argument_names[] = {"comm", "priority", nullptr};
 
 }  // namespace
 }  // namespace headway::mpi
 
-int headway_comm_set_priority(MPI_Comm comm, int priority) {
+[[gnu::visibility("default")]] int headway_comm_set_priority(MPI_Comm comm, int priority) {
   using namespace headway::mpi;
   static constexpr call_site site{
       "headway_comm_set_priority", argument_names, handler_scope::common, {}};
@@ -42,7 +39,7 @@ int headway_comm_set_priority(MPI_Comm comm, int priority) {
   });
 }
 
-int headway_comm_get_priority(MPI_Comm comm, int* priority) {
+[[gnu::visibility("default")]] int headway_comm_get_priority(MPI_Comm comm, int* priority) {
   using namespace headway::mpi;
   static constexpr call_site site{
       "headway_comm_get_priority", argument_names, handler_scope::common, {}};

@@ -12,7 +12,7 @@ std::size_t choose_together(const backlog& waiting, const frame_room& room) noex
   const auto most = std::min(waiting.count, room.packets_max);
   for (const send_item* item = waiting.first; item && taken < most;
        item = item->next.load(std::memory_order_relaxed)) {  // under the peer's mask
-    bytes += item->head_bytes + item->payload.size();
+    bytes += packet_bytes(*item);
     // The first packet is taken whatever its size: alone it needs no frame.
     if (taken > 0 && bytes > room.bytes_max) break;
     ++taken;

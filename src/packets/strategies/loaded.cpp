@@ -93,9 +93,8 @@ std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
   std::size_t count = 0;
   for (const send_item* item = waiting.first; item && count < std::min(shown_max, waiting.count);
        item = item->next.load(std::memory_order_relaxed))  // under the peer's mask
-    packets[count++] = {.bytes = item->head_bytes + item->payload.size(),
-                        .urgent = item->urgent ? 1u : 0u,
-                        .reserved = 0};
+    packets[count++] = {
+        .bytes = packet_bytes(*item), .urgent = item->urgent ? 1u : 0u, .reserved = 0};
   if (count == 0) return 0;
   rail_list list;
   const auto states = in_c(rails, list);
@@ -107,7 +106,8 @@ std::size_t loaded::choose(const backlog& waiting, std::uint32_t rail,
                                  .rail = rail,
                                  .packets_max = most,
                                  .bytes_max = room.bytes_max};
-  return what_.choose(&question);  // the scheduler checks the answer
+  const auto answer = what_.choose(&question);
+  return answer <= most ? answer : 1;  // the scheduler checks whether they fit
 }
 
 std::size_t loaded::split(const remainder& what, std::span<const rail_state> rails,

@@ -4,7 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "packets/send_item.hpp"
+#include "base/assert.hpp"
+#include "packets/send_list.hpp"
 #include "packets/strategies/aggregate.hpp"
 #include "sampling/division.hpp"
 #include "sampling/profile.hpp"
@@ -20,18 +21,6 @@ double busy_ns(const rail_state& r) noexcept { return static_cast<double>(r.busy
 double eager_ns(const rail_state& r, std::uint64_t bytes) noexcept {
   if (r.profile) return r.profile->eager.ns_for(bytes);
   return r.latency_ns + static_cast<double>(bytes) / guessed_rate;
-}
-
-std::uint64_t bytes_of(const send_item& item) noexcept {
-  return item.head_bytes + item.payload.size();
-}
-
-std::uint64_t bytes_of_first(const backlog& waiting, std::size_t count) noexcept {
-  std::uint64_t bytes = 0;
-  const auto* item = waiting.first;
-  for (std::size_t i = 0; i < count; ++i, item = item->next.load(std::memory_order_relaxed))
-    bytes += bytes_of(*item);
-  return bytes;
 }
 
 /// Whether so many bytes would end sooner on another rail than on this one: on a busy one, or, with
@@ -74,11 +63,17 @@ std::size_t sampled::choose(const backlog& waiting, std::uint32_t rail,
                             const frame_room& room) const noexcept {
   if (waiting.count == 0) return 0;
   if (rails.size() == 1) return choose_together(waiting, room);
-  if (sooner_elsewhere(bytes_of(*waiting.first), rail, rails, false)) return 0;
+  if (sooner_elsewhere(packet_bytes(*waiting.first), rail, rails, false)) return 0;
   // A frame arrives when its last packet does: packets with which it would arrive sooner on another
   // rail are left out.
   auto count = choose_together(waiting, room);
-  while (count > 1 && sooner_elsewhere(bytes_of_first(waiting, count), rail, rails, true)) --count;
+  HEADWAY_DEBUG_ASSERT(count <= send_list::shown_max);
+  std::array<std::uint64_t, send_list::shown_max> until;  // bytes of the packets up to each one
+  std::uint64_t bytes = 0;
+  const auto* item = waiting.first;
+  for (std::size_t i = 0; i < count; ++i, item = item->next.load(std::memory_order_relaxed))
+    until[i] = bytes += packet_bytes(*item);
+  while (count > 1 && sooner_elsewhere(until[count - 1], rail, rails, true)) --count;
   return count;
 }
 

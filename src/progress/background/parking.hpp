@@ -50,8 +50,8 @@ class basic_parking {
     return state_.load(std::memory_order_relaxed) != no_thread;
   }
 
-  /// A thread is parked, and no other has armed the sources or is about to: who arms them later
-  /// sees what the caller has written before (seq_cst).
+  /// A thread is parked, and no thread has armed the sources or is arming them. A thread that arms
+  /// them later sees what the caller has written before this call (seq_cst).
   [[nodiscard]] bool none_armed() const noexcept {
     return state_.load(std::memory_order_seq_cst) == unarmed;
   }

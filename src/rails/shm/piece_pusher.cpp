@@ -109,6 +109,7 @@ bool piece_pusher::place(std::uint64_t target, std::span<const std::byte> bytes)
 bool piece_pusher::is_freed_late() noexcept {
   auto& control = *way_->slot().control;
   if (!has_pieces()) {
+    // Relaxed: a peer that still reads 1 notifies once too often.
     control.wants_buffer.store(0, std::memory_order_relaxed);
     return false;
   }

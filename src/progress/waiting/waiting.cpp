@@ -244,7 +244,7 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   }
   me_.self.sleeps_at.store(beside_ ? &sleeper.place_beside() : &sleeper.place(),
                            std::memory_order_relaxed);
-  for (bool open = set_.enlist(me_.self); open;) {
+  for (bool open = set_.enlist(me_.self); open && may_sleep_on_events();) {
     if (!beside_) core_.quiet.stop_attending(me_);
     if (me_.self.word.begin_sleep(sleep_state::in_kernel)) {
       slept_since_ns = look_at_clock();
@@ -296,9 +296,16 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   return how == outcome::timed_out ? how : outcome::spun_enough;
 }
 
-/// The event thread ticks meanwhile.
+/// A thread that sleeps beside the event thread ends that when the event thread is stopped: from
+/// then on nothing arms the event sources for it.
+bool waiting::may_sleep_on_events() const noexcept {
+  return !beside_ || core_.watched.load(std::memory_order_relaxed);
+}
+
+/// The event thread ticks meanwhile. If it has been stopped since this thread looked, then before
+/// this thread began to sleep, or it ends this sleep (`signal_all` in polling_points.cpp).
 bool waiting::sleep_beside() noexcept {
-  if (!core_.quiet.stop_attending_to_sleep(me_)) return false;
+  if (!may_sleep_on_events() || !core_.quiet.stop_attending_to_sleep(me_)) return false;
   core_.sleeper->sleep_beside(deadline_ns_);
   return true;
 }

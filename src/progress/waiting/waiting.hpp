@@ -90,6 +90,7 @@ class waiting {
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;
+  [[nodiscard]] bool may_sleep_on_events() const noexcept;
   [[nodiscard]] bool sleep_beside() noexcept;
   [[nodiscard]] outcome sleep_on_futex(outcome why) noexcept;
   bool make_way() noexcept;

@@ -11,6 +11,7 @@
 
 #include "fixture.hpp"
 #include "mailbox.hpp"
+#include "progress/background/polling_points.hpp"
 
 namespace headway::progress::testing::parking_tests {
 namespace {
@@ -168,6 +169,27 @@ TEST(parking, one_thread_sleeps_beside_the_parked_one_and_others_are_served_too)
     std::jthread three([&] { e->wait(third); });
     pass_time(i % 3);
     for (auto* const c : {&third, &first, &second}) box.post(*c);
+    e->pending_ended();
+  }
+}
+
+TEST(parking, a_thread_that_sleeps_beside_the_parked_one_is_served_when_that_is_stopped) {
+  running e(polling::event, waiting_policy::block);
+  mailbox box(*e);
+  for (const auto next : {polling::off, polling::event, polling::timer, polling::off}) {
+    e->points().choose(polling::event);
+    needs_parking(e);
+    if (IsSkipped() || HasFatalFailure()) return;
+    starts(*e);
+    const auto before = e->statistics().kernel_sleeps;
+    completion c;
+    std::jthread waiting([&] { e->wait(c); });
+    EXPECT_TRUE(eventually([&] { return e->statistics().kernel_sleeps > before; }));
+    pass_time(1);
+    e->points().choose(next);
+    pass_time(1);
+    box.post(c);
+    waiting.join();
     e->pending_ended();
   }
 }

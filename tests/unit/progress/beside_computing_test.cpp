@@ -145,8 +145,9 @@ bool sleeper_has_short_slice(running& e, mailbox& box) {
   return now.runtime == short_slice_ns;
 }
 
+// Without an event thread: beside that one a second thread could sleep on the event sources.
 TEST(waiting_thread, asks_for_no_short_slice_while_several_of_its_process_are_woken) {
-  running e(without_weight());
+  running e(settings{.points = polling::off, .greatest_weight = false});
   mailbox box(*e);
   computing_threads beside;
   scheduling_attributes own;

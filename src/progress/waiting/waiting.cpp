@@ -166,6 +166,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   std::uint32_t until_yield = patience;                                // rounds
   bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
+  if (patience == 0 && budget != 0) yield_to_ranks();  // the wait has looked once already
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
@@ -200,12 +201,22 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
-      gave_way_ = true;
-      sched_yield();
+      impatient ? yield_to_ranks() : give_way();
     } else if (round >= rounds_before_relax) {
       base::relax();
     }
   }
+}
+
+void waiting::give_way() noexcept {
+  gave_way_ = true;
+  sched_yield();
+}
+
+/// Such a wait is no brief one, although it may end before it reads the clock.
+void waiting::yield_to_ranks() noexcept {
+  recent_ns() = std::max(recent_ns(), 2 * brief_ns);
+  give_way();
 }
 
 /// Called by the wait leader. False: another thread sleeps there or is about to, or (`how` changed)

@@ -49,7 +49,7 @@ bool geometry::sane() const noexcept {
 }
 
 std::size_t geometry::eager_bytes() const noexcept {
-  return std::min<std::size_t>(128 * 1024, ring_bytes / 16);
+  return std::min<std::size_t>(128 * 1024, ring_bytes / 8);
 }
 
 std::size_t geometry::small_put_bytes() const noexcept {

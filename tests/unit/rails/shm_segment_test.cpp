@@ -373,7 +373,7 @@ TEST(shm_shape, fits_into_a_small_file_system) {
 TEST(shm_shape, a_ring_holds_several_of_its_longest_packets) {
   for (const std::uint32_t bytes : {16u * 1024, 128u * 1024, 2048u * 1024, 1u << 24}) {
     const auto shape = shm_driver::shape_for(2, {.ring_bytes = bytes});
-    EXPECT_GE(shape.ring_bytes, 16 * shape.eager_bytes());
+    EXPECT_GE(shape.ring_bytes, 8 * shape.eager_bytes());
     EXPECT_LE(shape.eager_bytes(), 128u * 1024);
     EXPECT_LE(shape.small_put_bytes(), shape.eager_bytes());
   }

@@ -33,7 +33,7 @@ struct reduction;
 ///           end with `failed`.
 class shm_collective final : private node_wait {
  public:
-  static constexpr std::size_t value_bytes_max = 48;
+  static constexpr std::size_t value_bytes_max = 112;
   static constexpr int ranks_max = 64;
 
   /// `slot` was agreed on by all ranks of the team (see `open`).

@@ -119,8 +119,10 @@ void shown_stream::fill_line() noexcept {
   wake_readers();
 }
 
-/// How many bytes can be shown now, at most a piece; not fewer than a piece, if more are left.
+/// How many bytes can be shown now, at most a piece; not fewer than a piece, if more are left. What
+/// lies in the line is shown with it.
 std::int64_t shown_stream::room() const noexcept {
+  if (is_small()) return total_ - shown_;
   if (in_ring_) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
   const auto next = std::min(run_.memory.piece_bytes(), total_ - shown_);
   const auto behind = shown_ + next - run_.memory.bank_bytes();

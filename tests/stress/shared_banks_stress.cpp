@@ -82,7 +82,7 @@ void fill(call& c, const team& t, int round) {
 std::unique_ptr<call> make(int number, team& t, persistent_banks* own = nullptr) {
   auto c = std::make_unique<call>();
   std::minstd_rand random(static_cast<unsigned>(number) + 1);
-  const auto n = static_cast<std::int64_t>(random() % 4 == 0 ? random() % words_max : random() % 9);
+  const auto n = static_cast<std::int64_t>(random() % 4 == 0 ? random() % words_max : random() % 15);
   c->number = number;
   c->what = static_cast<kind>(random() % 4);
   c->root = number % t.size;
@@ -178,7 +178,7 @@ void run_all(team& t, progress::engine& engine) {
 }
 
 TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
-  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory;
+  alignas(128) static std::array<plain_slots::bank_memory, ranks> memory;
   for_each_thread_rank(
       [] {
         for (auto& each : memory) each.fill(std::byte{0});
@@ -222,7 +222,7 @@ void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
 /// persistent operations go into `slots`, which nothing else uses.
 template <class Body>
 void for_each_rank_with_banks(const Body& body) {
-  alignas(64) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
+  alignas(128) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
   for_each_thread_rank(
       [] {
         for (auto* all : {&memory, &own_memory})

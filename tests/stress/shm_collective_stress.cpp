@@ -64,9 +64,10 @@ void check_choice(team& all, shm_collective& slots) {
   EXPECT_FALSE(barrier_uses_slots(all) || allreduce_uses_slots(all, r)) << "there are none";
   all.memory.slots = &slots;
   EXPECT_TRUE(barrier_uses_slots(all) && allreduce_uses_slots(all, r));
-  r.count = 7;
+  constexpr auto words_max = shm_collective::value_bytes_max / sizeof value;
+  r.count = words_max + 1;
   EXPECT_FALSE(allreduce_uses_slots(all, r)) << "too large";
-  r.count = 6;
+  r.count = words_max;
   EXPECT_TRUE(allreduce_uses_slots(all, r));
   team forced(all.via, all.rank, all.size, all.oversubscribed,
               settings::from_text("barrier:flat,allreduce:doubling"));
@@ -75,7 +76,7 @@ void check_choice(team& all, shm_collective& slots) {
 }
 
 TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
-  alignas(64) static std::array<plain_slots::lines_memory, ranks> memory;
+  alignas(128) static std::array<plain_slots::lines_memory, ranks> memory;
   for_each_thread_rank(
       [] { memory = {}; },
       [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {

@@ -32,7 +32,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 13;
+constexpr std::uint32_t layout_version = 14;
 
 using token = std::array<std::byte, 16>;
 
@@ -133,10 +133,9 @@ struct slot_control {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t shared_lines_at = page_bytes;
-constexpr std::size_t head_bytes = 2 * page_bytes;  ///< with the shared lines
+constexpr std::size_t head_bytes = shared_lines_at + shm_slots::total_bytes;
 constexpr std::size_t control_bytes = page_bytes;
-static_assert(sizeof(segment_head) <= shared_lines_at &&
-              shared_lines_at + shm_slots::total_bytes <= head_bytes);
+static_assert(sizeof(segment_head) <= shared_lines_at && head_bytes % page_bytes == 0);
 static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

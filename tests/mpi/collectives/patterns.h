@@ -68,7 +68,7 @@ static inline int holds(long* buffer, const struct layout* l, long first, long c
   return 1;
 }
 
-static const long counts_tried[] = {0, 1, 3, 700, 20000};
+static const long counts_tried[] = {0, 1, 3, 12, 13, 700, 20000};
 #define COUNTS_TRIED ((int)(sizeof counts_tried / sizeof counts_tried[0]))
 
 #endif

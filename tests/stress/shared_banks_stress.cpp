@@ -82,7 +82,8 @@ void fill(call& c, const team& t, int round) {
 std::unique_ptr<call> make(int number, team& t, persistent_banks* own = nullptr) {
   auto c = std::make_unique<call>();
   std::minstd_rand random(static_cast<unsigned>(number) + 1);
-  const auto n = static_cast<std::int64_t>(random() % 4 == 0 ? random() % words_max : random() % 15);
+  const auto n =
+      static_cast<std::int64_t>(random() % 4 == 0 ? random() % words_max : random() % 15);
   c->number = number;
   c->what = static_cast<kind>(random() % 4);
   c->root = number % t.size;

@@ -235,6 +235,31 @@ TEST(waiting, yields_with_more_processes_than_processors_and_then_sleeps) {
   e->wait(c);
 }
 
+// Each wait needs one turn of a thread that stands for another rank of the same processor. What a
+// wait polls before it yields, it polls in vain.
+TEST(waiting, gives_its_processor_to_the_rank_that_answers_after_a_few_rounds) {
+  constexpr std::uint64_t waits = 200, rounds_max = 10;
+  running e(polling::off, waiting_policy::adaptive, {}, 1000);
+  mailbox box(*e);
+  std::jthread both([&] {
+    bind_thread(0, {sched_getcpu()});
+    std::atomic<completion*> asked{nullptr};
+    std::jthread answering([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); sched_yield())
+        if (auto* const c = asked.exchange(nullptr)) box.post(*c);
+    });
+    EXPECT_TRUE(eventually([&] {
+      const auto before = e->statistics().explicit_rounds;
+      for (std::uint64_t i = 0; i < waits; ++i) {
+        completion c;
+        asked.store(&c);
+        e->wait(c);
+      }
+      return e->statistics().explicit_rounds - before < rounds_max * waits;
+    }));
+  });
+}
+
 TEST(waiting, detects_oversubscription_by_lost_time_wherever_it_is_confined_to) {
   // Two threads on one processor: the machine as a whole may have idle ones.
   running e(polling::off, waiting_policy::busy);

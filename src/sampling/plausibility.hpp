@@ -21,6 +21,7 @@ enum class doubt : std::uint32_t {
 struct plausible_range {
   double empty_ns = 0;          ///< the time of the same exchange without bytes
   double bytes_per_ns_max = 0;  ///< of memory
+  double clock_ns = 0;          ///< times that differ by less may be the same: `clock_read_ns`
 };
 
 /// The result of repeated exchanges of one size.
@@ -48,6 +49,9 @@ template <class Measure, class Again>
   }
   return found;
 }
+
+/// The least time between two reads of the clock. Takes some 20 us.
+[[nodiscard]] double clock_read_ns();
 
 /// The rate of a copy inside the processor's cache: no rail is faster. Takes some 100 us.
 [[nodiscard]] double memory_bytes_per_ns();

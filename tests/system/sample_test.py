@@ -34,7 +34,7 @@ class Sample(unittest.TestCase):
     def test_measures_each_rail_at_powers_of_two_and_keeps_the_profiles(self):
         plot = ["--plot", self.folder / "rates.svg"] if DRAWS else []
         job = self.sample("--json", *plot)
-        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(job.code, 0, job.err + job.out[:3000])
         rails = json.loads(job.out)["rails"]
         self.assertIn("shm", [rail["rail"] for rail in rails])
         for rail in rails:
@@ -56,7 +56,7 @@ class Sample(unittest.TestCase):
 
     def test_says_it_in_a_table_under_a_launcher_too(self):
         job = self.sample("--rail", "shm", before=(jobs.MPIEXEC, "-n", "2"))
-        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(job.code, 0, job.err + job.out[:3000])
         self.assertIn("latency", job.out)
         self.assertIn("64 B", job.out)
         self.assertEqual(len(self.kept()), 1)

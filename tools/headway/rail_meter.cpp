@@ -30,7 +30,8 @@ rail_meter::rail_meter(rails::driver& rail, rails::peer_id other, const settings
       connection_(std::span(&rail_, 1), other, how.patience_ns),
       limits_(rail.query()),
       memory_(std::max(how.bytes_max, limits_.eager_bytes_max), std::byte{0x55}),
-      memory_bytes_per_ns_(2 * sampling::memory_bytes_per_ns()) {}  // both ends may copy at once
+      memory_bytes_per_ns_(2 * sampling::memory_bytes_per_ns()),  // both ends may copy at once
+      clock_ns_(sampling::clock_read_ns()) {}
 
 base::result<> rail_meter::await(word_kind wanted, bool asleep) {
   if (const auto w = connection_.receive_kind(wanted, asleep); !w)
@@ -97,7 +98,9 @@ base::result<double> rail_meter::plausible(std::size_t bytes, const double& empt
         auto all = repeated(once);
         if (!all) return std::unexpected(std::move(all).error());
         return sampling::read(*all, bytes,
-                              {.empty_ns = empty_ns, .bytes_per_ns_max = memory_bytes_per_ns_});
+                              {.empty_ns = empty_ns,
+                               .bytes_per_ns_max = memory_bytes_per_ns_,
+                               .clock_ns = clock_ns_});
       },
       [&](sampling::doubt) { return measure_empty(); });
   if (!found) return std::unexpected(found.error());

@@ -90,6 +90,7 @@ class rail_meter {
   const rails::limits limits_;
   std::vector<std::byte> memory_;
   const double memory_bytes_per_ns_;
+  const double clock_ns_;
   double empty_ns_ = HUGE_VAL;  // there and back without bytes: the quickest so far …
   double answer_ns_ = 0;        // … and half of it
 };

@@ -35,6 +35,23 @@ TEST(plausibility, doubts_bytes_that_take_no_longer_than_none) {
   EXPECT_EQ(judge({20'000, 20'000}, 1), doubt::not_above_empty);
 }
 
+// Between near cores on a quiet machine all times are the same, if the clock counts by tens.
+TEST(plausibility, believes_in_a_few_bytes_that_take_as_long_as_none_as_far_as_the_clock_tells) {
+  const auto with_clock = [](std::vector<double> times_ns, std::uint64_t bytes) {
+    const plausible_range near_cores{.empty_ns = 210, .bytes_per_ns_max = 20, .clock_ns = 20};
+    return read(times_ns, bytes, near_cores).why;
+  };
+  EXPECT_EQ(with_clock({210, 210, 210, 210}, 4), doubt::none);
+  EXPECT_EQ(with_clock({200, 200, 200, 210}, 4), doubt::none);
+  EXPECT_EQ(with_clock({180, 180, 180, 210}, 4), doubt::not_above_empty);
+  EXPECT_EQ(with_clock({210, 210, 210, 210}, 4096), doubt::above_memory);
+}
+
+TEST(plausibility, knows_how_long_a_read_of_the_clock_takes) {
+  EXPECT_GT(clock_read_ns(), 0);
+  EXPECT_LT(clock_read_ns(), 1e6);
+}
+
 TEST(plausibility, doubts_times_most_of_which_are_far_above_the_quickest) {
   EXPECT_EQ(judge({20'500, 1'000'000, 4'000'000, 16'000'000}, 8), doubt::spread);
   EXPECT_EQ(judge({0, 0, 0, 0}, 8), doubt::not_above_empty) << "and a clock that stands still";

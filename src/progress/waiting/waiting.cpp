@@ -213,7 +213,8 @@ void waiting::give_way() noexcept {
   sched_yield();
 }
 
-/// Such a wait is no brief one, although it may end before it reads the clock.
+/// A wait that has yielded does not count as a brief one, although it may end before it reads the
+/// clock.
 void waiting::yield_to_ranks() noexcept {
   recent_ns() = std::max(recent_ns(), 2 * brief_ns);
   give_way();

@@ -52,7 +52,7 @@ class bank_memory {
     std::uint64_t finished;  ///< by its rank, when it was published
     union {
       place longer;
-      alignas(16) std::byte small[96];  ///< a stream that is not longer; 32 in the first line
+      alignas(16) std::byte small[96];  ///< a stream that is not longer
     };
   };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
@@ -128,10 +128,10 @@ class bank_memory {
  private:
   /// What a rank's page holds.
   struct page {
-    alignas(sizeof(line)) line lines[bank_lines];
+    alignas(rails::shm_slots::line_bytes) line lines[bank_lines];
     alignas(64) reading read;
   };
-  static_assert(sizeof(line) == 128 && sizeof(page) <= page_bytes &&
+  static_assert(sizeof(line) == rails::shm_slots::line_bytes && sizeof(page) <= page_bytes &&
                 page_bytes <= rails::shm_slots::bank_page_bytes);
 
   [[nodiscard]] page& page_of(int rank) const noexcept {

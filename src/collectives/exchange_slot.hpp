@@ -8,8 +8,8 @@ namespace headway::collectives {
 
 /// One rank's value in the n-th exchange of a group. Each rank of a group has `exchange_lines` of
 /// them and uses them alternately: see `slot_of`.
-/// Shape:    two cache lines, of which a small value needs the first alone. Written by its owner
-///           alone: first `value`, then `publish`.
+/// Shape:    two cache lines; of a small value the second is neither written nor read. Written by
+///           its owner alone: first `value`, then `publish`.
 /// Threads:  `publish` the owner; `holds` any thread of any process.
 template <class Atomic, class Value>
 struct basic_exchange_slot {

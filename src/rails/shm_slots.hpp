@@ -15,17 +15,17 @@ namespace headway::rails {
 /// Memory in which the processes of a node show each other values: each writes its own and reads
 /// all others', without a message. A slot belongs to one group of processes for ever.
 /// Shape:    `slots` slots for each process, numbered from 0, zero at first. A slot has `lines`
-///           lines, of two cache lines each, and a bank of many bytes behind a page for what
-///           describes them. When a stream has gone round in a bank of this size, its first bytes
-///           have left the first caches of both cores, and are written again faster
-///           (docs/decisions/0021; bench/rails/node_copy.c).
+///           lines, and a bank of many bytes behind a page for what describes them. When a
+///           stream has gone round in a bank of this size, its first bytes have left the first
+///           caches of both cores, and are written again faster (docs/decisions/0021;
+///           bench/rails/node_copy.c).
 /// Threads:  every function any thread.
 /// Progress: never waits; `wake` enters the kernel where the peer sleeps.
 class shm_slots {
  public:
   static constexpr std::uint32_t slots = 32;
   static constexpr std::size_t lines = 2;
-  static constexpr std::size_t line_bytes = 128;
+  static constexpr std::size_t line_bytes = 128;  ///< two cache lines
   static constexpr std::size_t slot_bytes = lines * line_bytes;
   static constexpr std::size_t total_bytes = slots * slot_bytes;
   static constexpr std::size_t bank_bytes = 2 * 1024 * 1024;

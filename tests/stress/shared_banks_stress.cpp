@@ -179,7 +179,7 @@ void run_all(team& t, progress::engine& engine) {
 }
 
 TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
-  alignas(128) static std::array<plain_slots::bank_memory, ranks> memory;
+  alignas(rails::shm_slots::line_bytes) static std::array<plain_slots::bank_memory, ranks> memory;
   for_each_thread_rank(
       [] {
         for (auto& each : memory) each.fill(std::byte{0});
@@ -223,7 +223,8 @@ void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
 /// persistent operations go into `slots`, which nothing else uses.
 template <class Body>
 void for_each_rank_with_banks(const Body& body) {
-  alignas(128) static std::array<plain_slots::bank_memory, ranks> memory, own_memory;
+  alignas(rails::shm_slots::line_bytes) static std::array<plain_slots::bank_memory, ranks> memory,
+      own_memory;
   for_each_thread_rank(
       [] {
         for (auto* all : {&memory, &own_memory})

@@ -76,7 +76,7 @@ void check_choice(team& all, shm_collective& slots) {
 }
 
 TEST(shm_collective_stress, every_rank_sees_all_values_of_each_exchange) {
-  alignas(128) static std::array<plain_slots::lines_memory, ranks> memory;
+  alignas(rails::shm_slots::line_bytes) static std::array<plain_slots::lines_memory, ranks> memory;
   for_each_thread_rank(
       [] { memory = {}; },
       [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {

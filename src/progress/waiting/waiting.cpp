@@ -166,7 +166,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   std::uint32_t until_yield = patience;                                // rounds
   bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
-  if (patience == 0 && budget != 0) yield_to_ranks();  // the wait has looked once already
+  if (patience == 0 && budget != 0) yield_to_others();  // the wait has looked once already
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
@@ -201,7 +201,8 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
     if (in_the_way || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
-      impatient ? yield_to_ranks() : give_way();
+      if (impatient) yield_to_others();
+      else give_way();
     } else if (round >= rounds_before_relax) {
       base::relax();
     }
@@ -213,9 +214,8 @@ void waiting::give_way() noexcept {
   sched_yield();
 }
 
-/// A wait that has yielded does not count as a brief one, although it may end before it reads the
-/// clock.
-void waiting::yield_to_ranks() noexcept {
+/// Such a wait does not count as a brief one, although it may end before it reads the clock.
+void waiting::yield_to_others() noexcept {
   recent_ns() = std::max(recent_ns(), 2 * brief_ns);
   give_way();
 }
@@ -308,16 +308,16 @@ waiting::outcome waiting::sleep_on_events() noexcept {
   return how == outcome::timed_out ? how : outcome::spun_enough;
 }
 
-/// A thread that sleeps beside the event thread ends that when the event thread is stopped: from
-/// then on nothing arms the event sources for it.
+/// Not beside an event thread that has been stopped: nothing arms the sources for it any more.
+/// Relaxed: a later stop is followed by `signal_all` (polling_points.cpp), which `begin_sleep`
+/// finds, or which ends the sleep. A thread that has used that up sees the stop: (G).
 bool waiting::may_sleep_on_events() const noexcept {
   return !beside_ || core_.watched.load(std::memory_order_relaxed);
 }
 
-/// The event thread ticks meanwhile. If it has been stopped since this thread looked, then before
-/// this thread began to sleep, or it ends this sleep (`signal_all` in polling_points.cpp).
+/// The event thread ticks meanwhile.
 bool waiting::sleep_beside() noexcept {
-  if (!may_sleep_on_events() || !core_.quiet.stop_attending_to_sleep(me_)) return false;
+  if (!core_.quiet.stop_attending_to_sleep(me_)) return false;
   core_.sleeper->sleep_beside(deadline_ns_);
   return true;
 }

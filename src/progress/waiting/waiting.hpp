@@ -89,7 +89,7 @@ class waiting {
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
   void give_way() noexcept;
-  void yield_to_ranks() noexcept;
+  void yield_to_others() noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;
   [[nodiscard]] bool may_sleep_on_events() const noexcept;

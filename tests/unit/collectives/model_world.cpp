@@ -103,7 +103,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     auto& kept = spare_areas();
     if (kept.empty()) {
       constexpr auto bytes = rails::shm_slots::banked_bytes;
-      return area(static_cast<std::byte*>(std::aligned_alloc(128, bytes)));
+      constexpr auto alignment = rails::shm_slots::line_bytes;
+      return area(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
     }
     area taken(kept.back().release());
     kept.pop_back();
